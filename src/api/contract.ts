@@ -1,0 +1,128 @@
+import {
+  type ListId,
+  type Method,
+  type Noun,
+  type OperationId,
+  operationIds,
+  operations,
+  type Stability,
+} from './operations.ts';
+import { type BodyName, bodySchemas, type ResultName } from './schemas.ts';
+
+/** Bounds that a description puts on a value, in the words of JSON Schema. */
+export interface Bounds {
+  readonly type?: 'integer' | 'number' | 'string' | 'boolean' | undefined;
+  readonly enum?: readonly string[] | undefined;
+  readonly minimum?: number | bigint | undefined;
+  readonly maximum?: number | bigint | undefined;
+  readonly minLength?: number | undefined;
+  readonly maxLength?: number | undefined;
+  readonly pattern?: string | undefined;
+}
+
+export interface Parameter {
+  /** The program's name for it: that of the table. */
+  readonly name: string;
+  /** Its name on the wire, and in the path's template. */
+  readonly wireName: string;
+  readonly in: 'path' | 'query' | 'header';
+  readonly required: boolean;
+  readonly bounds?: Bounds | undefined;
+}
+
+export interface RequestBody {
+  readonly name: BodyName;
+  readonly mediaType: string;
+  /** Fields that must be there. */
+  readonly required: readonly string[];
+  /** Bounds by field, checked before a request. */
+  readonly bounds: Readonly<Record<string, Bounds>>;
+}
+
+/** An operation as a service offers it: a row of the table, or what the service's own description says of that row. */
+export interface Operation {
+  readonly id: OperationId;
+  readonly noun: Noun;
+  readonly tag: string;
+  readonly summary: string;
+  readonly method: Method;
+  /** Template below the base URL, as `/pets/{petId}`. */
+  readonly path: string;
+  readonly parameters: readonly Parameter[];
+  readonly body?: RequestBody | undefined;
+  readonly result?: ResultName | undefined;
+  readonly many: boolean;
+  /** Documented statuses of success, the usual one first. */
+  readonly success: readonly number[];
+  readonly errors: readonly number[];
+  readonly stability: Stability;
+  readonly deprecated: boolean;
+  /** YYYY-MM-DD, where the description gives one. */
+  readonly sunset?: string | undefined;
+  readonly hideTryIt: boolean;
+  readonly source: 'stated' | 'chosen' | 'bound';
+}
+
+/** What a service offers: each operation of the table, or the reason why there is none. */
+export interface Contract {
+  readonly operations: ReadonlyMap<OperationId, Operation>;
+  /** Why an operation is missing, a clause without a full stop. */
+  readonly missing: ReadonlyMap<OperationId, string>;
+}
+
+/** The contract of the table itself: what a profile that is bound to nothing talks to. */
+export const builtInContract: Contract = {
+  operations: new Map(operationIds.map((id) => [id, toOperation(id)])),
+  missing: new Map(),
+};
+
+export function isListId(id: OperationId): id is ListId {
+  return 'many' in operations[id];
+}
+
+function toOperation(id: OperationId): Operation {
+  const row: (typeof operations)[OperationId] = operations[id];
+  return {
+    id,
+    noun: row.noun,
+    tag: row.tag,
+    summary: row.summary,
+    method: row.method,
+    path: row.path,
+    parameters: [...pathParameters(row.path), ...queryParameters('query' in row ? row.query : [])],
+    body: 'body' in row ? toRequestBody(row.body) : undefined,
+    result: 'result' in row ? row.result : undefined,
+    many: 'many' in row,
+    success: row.success,
+    errors: row.errors,
+    stability: 'stability' in row ? row.stability : 'stable',
+    deprecated: 'deprecated' in row,
+    hideTryIt: 'hideTryIt' in row,
+    source: row.source,
+  };
+}
+
+function toRequestBody(name: BodyName): RequestBody {
+  const entries = Object.entries(bodySchemas[name].entries);
+  const required = entries.filter(([, schema]) => schema.type !== 'optional').map(([field]) => field);
+  return { name, mediaType: 'application/json', required, bounds: {} };
+}
+
+function pathParameters(path: string): Parameter[] {
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
+  return names.map((name) => ({
+    name,
+    wireName: name,
+    in: 'path',
+    required: true,
+  }));
+}
+
+function queryParameters(names: readonly string[]): Parameter[] {
+  return names.map((name) => ({
+    name,
+    wireName: name,
+    in: 'query',
+    required: false,
+  }));
+}

@@ -1,0 +1,41 @@
+/** Field values by lower-case name; a list where a field came more than once and may not be joined. */
+export type HttpFields = Readonly<Record<string, string | readonly string[]>>;
+
+/** A request as it goes to a transport: a socket, or the server in the same process. */
+export interface HttpRequest {
+  readonly method: string;
+  /** Absolute, http or https. */
+  readonly url: string;
+  readonly fields: HttpFields;
+  readonly body?: string | Uint8Array | undefined;
+}
+
+/** A whole answer; the body is as it came, still encoded as `content-encoding` says. */
+export interface HttpResponse {
+  readonly status: number;
+  readonly fields: HttpFields;
+  readonly body: string | Uint8Array;
+}
+
+/** The one value of a field, its lines joined as RFC 9110, 5.3 allows; undefined where it is absent. */
+export function fieldValue(fields: HttpFields, name: string): string | undefined {
+  const value = fields[name];
+  return typeof value === 'string' || value === undefined ? value : value.join(', ');
+}
+
+export interface SendOptions {
+  /** Ends the exchange at once, whatever it is waiting for; its reason is thrown. */
+  readonly signal: AbortSignal;
+  /** Most bytes that the body of an answer with this status may have, as sent. */
+  maxBytes(status: number): number;
+}
+
+/**
+ * The one way out: a request in, a whole answer back. No retry, no redirect, no decoding.
+ *
+ * `send` throws UnavailableError, with `sent` true where a byte of the request may have reached the service.
+ */
+export interface Transport {
+  send(request: HttpRequest, options: SendOptions): Promise<HttpResponse>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,391 @@
+import * as v from 'valibot';
+import {
+  type BodyName,
+  type bodySchemas,
+  IdText,
+  PetStatus,
+  type ResultName,
+  type resultSchemas,
+} from './schemas.ts';
+
+/** How far an operation may be relied on, by the extension `x-stability`; `stable` where it carries no marker. */
+export type Stability = 'stable' | 'beta' | 'experimental';
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+export type Noun = 'pets' | 'categories' | 'orders' | 'inventory';
+
+const flagText = v.pipe(
+  v.picklist(['true', 'false'], 'must be true or false'),
+  v.transform((text) => text === 'true'),
+  v.metadata({ jsonSchema: { type: 'boolean' } }),
+);
+const pageSize = v.pipe(
+  v.string(),
+  v.regex(/^[1-9]\d{0,3}$/, 'must be an integer from 1 to 1000'),
+  v.transform(Number),
+  v.maxValue(1000, 'must be an integer from 1 to 1000'),
+  v.metadata({
+    jsonSchema: { type: 'integer', minimum: 1, maximum: 1000, default: 100 },
+  }),
+);
+
+/** Schemas of the query parameters: text on the wire to the value that the program uses. */
+export const querySchemas = {
+  status: PetStatus,
+  categoryId: IdText,
+  petId: IdText,
+  complete: flagText,
+  limit: pageSize,
+  after: IdText,
+} as const;
+export type QueryName = keyof typeof querySchemas;
+
+interface Row {
+  readonly method: Method;
+  readonly path: string;
+  readonly tag: 'Pets' | 'Store';
+  readonly noun: Noun;
+  readonly summary: string;
+  readonly query?: readonly QueryName[];
+  readonly body?: BodyName;
+  readonly result?: ResultName;
+  /** The result is an array of `result`, read page by page. */
+  readonly many?: true;
+  /** Documented statuses of success, the usual one first. */
+  readonly success: readonly (200 | 201 | 204)[];
+  /** Documented error statuses, each with an Error body. */
+  readonly errors: readonly number[];
+  readonly stability?: Exclude<Stability, 'stable'>;
+  readonly deprecated?: true;
+  /** The service asks that no interactive panel offers this operation (`x-hideTryItPanel`). */
+  readonly hideTryIt?: true;
+  /** Whether the service document states the operation, or this project chose it. */
+  readonly source: 'stated' | 'chosen';
+  /** A valid call on a seeded store, for documents and the contract test; ids are text so that none is rounded. */
+  readonly example: {
+    readonly path?: Readonly<Record<string, string>>;
+    readonly body?: unknown;
+  };
+}
+
+const paging = ['limit', 'after'] as const;
+
+/**
+ * THE table: every operation of the service, from which client, server, OpenAPI document, help, notices, smoke checks and
+ * contract test derive.
+ */
+export const operations = {
+  listPets: {
+    method: 'GET',
+    path: '/pets',
+    tag: 'Pets',
+    noun: 'pets',
+    summary: 'List pets',
+    query: ['status', 'categoryId', ...paging],
+    result: 'Pet',
+    many: true,
+    success: [200],
+    errors: [400],
+    source: 'chosen',
+    example: {},
+  },
+  createPet: {
+    method: 'POST',
+    path: '/pets',
+    tag: 'Pets',
+    noun: 'pets',
+    summary: 'Create a pet',
+    body: 'NewPet',
+    result: 'Pet',
+    success: [201],
+    errors: [400, 413, 415, 422],
+    source: 'chosen',
+    example: { body: { name: 'Rex', categoryId: 1, status: 'available' } },
+  },
+  getPet: {
+    method: 'GET',
+    path: '/pets/{petId}',
+    tag: 'Pets',
+    noun: 'pets',
+    summary: 'Get a pet',
+    result: 'Pet',
+    success: [200],
+    errors: [400, 404],
+    deprecated: true,
+    source: 'stated',
+    example: { path: { petId: '1' } },
+  },
+  updatePet: {
+    method: 'PUT',
+    path: '/pets/{petId}',
+    tag: 'Pets',
+    noun: 'pets',
+    summary: 'Replace a pet',
+    body: 'NewPet',
+    result: 'Pet',
+    success: [200],
+    errors: [400, 404, 413, 415, 422],
+    source: 'chosen',
+    example: {
+      path: { petId: '1' },
+      body: { name: 'Rex', categoryId: 1, status: 'pending' },
+    },
+  },
+  deletePet: {
+    method: 'DELETE',
+    path: '/pets/{petId}',
+    tag: 'Pets',
+    noun: 'pets',
+    summary: 'Delete a pet and its inventory entry',
+    success: [204],
+    errors: [400, 404, 409],
+    source: 'chosen',
+    example: { path: { petId: '25' } },
+  },
+  listCategories: {
+    method: 'GET',
+    path: '/categories',
+    tag: 'Pets',
+    noun: 'categories',
+    summary: 'List categories',
+    query: paging,
+    result: 'Category',
+    many: true,
+    success: [200],
+    errors: [400],
+    source: 'chosen',
+    example: {},
+  },
+  createCategory: {
+    method: 'POST',
+    path: '/categories',
+    tag: 'Pets',
+    noun: 'categories',
+    summary: 'Create a category',
+    body: 'NewCategory',
+    result: 'Category',
+    success: [201],
+    errors: [400, 413, 415, 422],
+    source: 'chosen',
+    example: {
+      body: { name: 'Amphibians', description: 'Frogs, toads and newts' },
+    },
+  },
+  getCategory: {
+    method: 'GET',
+    path: '/categories/{categoryId}',
+    tag: 'Pets',
+    noun: 'categories',
+    summary: 'Get a category',
+    result: 'Category',
+    success: [200],
+    errors: [400, 404],
+    source: 'chosen',
+    example: { path: { categoryId: '1' } },
+  },
+  updateCategory: {
+    method: 'PUT',
+    path: '/categories/{categoryId}',
+    tag: 'Pets',
+    noun: 'categories',
+    summary: 'Replace a category',
+    body: 'NewCategory',
+    result: 'Category',
+    success: [200],
+    errors: [400, 404, 413, 415, 422],
+    source: 'chosen',
+    example: {
+      path: { categoryId: '1' },
+      body: { name: 'Dogs', description: 'Large and small' },
+    },
+  },
+  deleteCategory: {
+    method: 'DELETE',
+    path: '/categories/{categoryId}',
+    tag: 'Pets',
+    noun: 'categories',
+    summary: 'Delete a category that has no pets',
+    success: [204],
+    errors: [400, 404, 409],
+    source: 'chosen',
+    example: { path: { categoryId: '6' } },
+  },
+  listOrders: {
+    method: 'GET',
+    path: '/store/orders',
+    tag: 'Store',
+    noun: 'orders',
+    summary: 'List orders',
+    query: ['petId', 'complete', ...paging],
+    result: 'Order',
+    many: true,
+    success: [200],
+    errors: [400],
+    hideTryIt: true,
+    source: 'stated',
+    example: {},
+  },
+  createOrder: {
+    method: 'POST',
+    path: '/store/orders',
+    tag: 'Store',
+    noun: 'orders',
+    summary: 'Create an order',
+    body: 'Order',
+    result: 'Order',
+    success: [201],
+    errors: [400, 409, 413, 415, 422],
+    source: 'chosen',
+    example: {
+      body: {
+        petId: 1,
+        quantity: 2,
+        shipDate: '2027-01-15T09:00:00Z',
+        complete: false,
+      },
+    },
+  },
+  getOrder: {
+    method: 'GET',
+    path: '/store/orders/{orderId}',
+    tag: 'Store',
+    noun: 'orders',
+    summary: 'Get an order',
+    result: 'Order',
+    success: [200],
+    errors: [400, 404],
+    source: 'chosen',
+    example: { path: { orderId: '1' } },
+  },
+  updateOrder: {
+    method: 'PUT',
+    path: '/store/orders/{orderId}',
+    tag: 'Store',
+    noun: 'orders',
+    summary: 'Replace an order',
+    body: 'Order',
+    result: 'Order',
+    success: [200],
+    errors: [400, 404, 413, 415, 422],
+    stability: 'beta',
+    source: 'chosen',
+    example: {
+      path: { orderId: '1' },
+      body: { id: 1, petId: 1, quantity: 3, complete: true },
+    },
+  },
+  deleteOrder: {
+    method: 'DELETE',
+    path: '/store/orders/{orderId}',
+    tag: 'Store',
+    noun: 'orders',
+    summary: 'Delete an order',
+    success: [204],
+    errors: [400, 404],
+    source: 'chosen',
+    example: { path: { orderId: '1' } },
+  },
+  listInventory: {
+    method: 'GET',
+    path: '/store/inventory',
+    tag: 'Store',
+    noun: 'inventory',
+    summary: 'List inventory entries',
+    query: ['status', ...paging],
+    result: 'InventoryItem',
+    many: true,
+    success: [200],
+    errors: [400],
+    source: 'chosen',
+    example: {},
+  },
+  createInventory: {
+    method: 'POST',
+    path: '/store/inventory',
+    tag: 'Store',
+    noun: 'inventory',
+    summary: 'Create the inventory entry of a pet',
+    body: 'InventoryItem',
+    result: 'InventoryItem',
+    success: [201],
+    errors: [400, 409, 413, 415, 422],
+    stability: 'beta',
+    source: 'chosen',
+    example: { body: { petId: 1, quantity: 4, status: 'available' } },
+  },
+  getInventory: {
+    method: 'GET',
+    path: '/store/inventory/{petId}',
+    tag: 'Store',
+    noun: 'inventory',
+    summary: 'Get the inventory entry of a pet',
+    result: 'InventoryItem',
+    success: [200],
+    errors: [400, 404],
+    source: 'chosen',
+    example: { path: { petId: '1' } },
+  },
+  updateInventory: {
+    method: 'PUT',
+    path: '/store/inventory/{petId}',
+    tag: 'Store',
+    noun: 'inventory',
+    summary: 'Set the stock count of a pet',
+    body: 'InventoryUpdate',
+    result: 'InventoryItem',
+    success: [200, 201],
+    errors: [400, 404, 413, 415, 422],
+    source: 'chosen',
+    example: { path: { petId: '1' }, body: { quantity: 12 } },
+  },
+  deleteInventory: {
+    method: 'DELETE',
+    path: '/store/inventory/{petId}',
+    tag: 'Store',
+    noun: 'inventory',
+    summary: 'Delete the inventory entry of a pet',
+    success: [204],
+    errors: [400, 404],
+    stability: 'experimental',
+    source: 'chosen',
+    example: { path: { petId: '1' } },
+  },
+} as const satisfies Record<string, Row>;
+
+type Operations = typeof operations;
+export type OperationId = keyof Operations;
+export const operationIds = Object.keys(operations) as OperationId[];
+
+/** The operations that answer a list, read page by page. */
+export type ListId = {
+  [K in OperationId]: Operations[K] extends { many: true } ? K : never;
+}[OperationId];
+
+type PathNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | PathNames<Rest>
+  : never;
+type BodyOf<K extends OperationId> = Operations[K] extends {
+  body: infer B extends BodyName;
+}
+  ? { readonly body: v.InferOutput<(typeof bodySchemas)[B]> }
+  : unknown;
+
+/** The filters and paging of a list operation, each optional. */
+export type Query<K extends OperationId> = Operations[K] extends {
+  query: readonly (infer Q extends QueryName)[];
+}
+  ? { readonly [N in Q]?: v.InferOutput<(typeof querySchemas)[N]> | undefined }
+  : Record<never, never>;
+
+/** What a call of the operation takes: each id of its path by name, its query, its body. */
+export type Input<K extends OperationId> = {
+  readonly [N in PathNames<Operations[K]['path']>]: bigint;
+} & BodyOf<K> & {
+    readonly query?: Query<K>;
+  };
+
+/** One record of the operation's result; undefined where it answers none. */
+export type Result<K extends OperationId> = Operations[K] extends {
+  result: infer R extends ResultName;
+}
+  ? v.InferOutput<(typeof resultSchemas)[R]>
+  : undefined;

@@ -1,0 +1,151 @@
+import * as v from 'valibot';
+
+/**
+ * The resources of the service document, section 2: one source for types, validation and OpenAPI.
+ *
+ * Ids and other int64 values are bigints in the program, so that no arithmetic and no printing can round them.
+ */
+const int64Max = 9223372036854775807n;
+const int64Min = -9223372036854775808n;
+const rfc3339 =
+  /^(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
+
+const integer = v.union(
+  [v.pipe(v.number(), v.integer('must be an integer')), v.bigint()],
+  'must be an integer',
+);
+
+/** An identifier as JSON has it: any int64. */
+export const Id = v.pipe(
+  integer,
+  v.transform((value) => BigInt(value)),
+  v.check((value) => value >= int64Min && value <= int64Max, 'must be an int64'),
+  v.metadata({ jsonSchema: { type: 'integer', format: 'int64' } }),
+);
+export type Id = v.InferOutput<typeof Id>;
+
+/** An identifier as text has it, in arguments, paths and queries: decimal digits, 0 to 9223372036854775807. */
+export const IdText = v.pipe(
+  v.string(),
+  v.regex(/^(0|[1-9]\d{0,18})$/, 'must be an integer from 0 to 9223372036854775807'),
+  v.transform((digits) => BigInt(digits)),
+  v.check((value) => value <= int64Max, 'must be an integer from 0 to 9223372036854775807'),
+  v.metadata({ jsonSchema: { type: 'integer', format: 'int64', minimum: 0 } }),
+);
+
+export const petStatuses = ['available', 'pending', 'sold'] as const;
+export const PetStatus = v.picklist(petStatuses, `must be one of ${petStatuses.join(', ')}`);
+export type PetStatus = v.InferOutput<typeof PetStatus>;
+
+/** A count as the program sends it: 0 to 2^53 - 1. */
+export const Quantity = v.pipe(
+  v.number('must be an integer from 0 to 9007199254740991'),
+  v.safeInteger('must be an integer from 0 to 9007199254740991'),
+  v.minValue(0, 'must be an integer from 0 to 9007199254740991'),
+  v.metadata({ jsonSchema: { type: 'integer', minimum: 0 } }),
+);
+export type Quantity = v.InferOutput<typeof Quantity>;
+
+/** A count as the service may answer it: any integer; one beyond 2^53 is a bigint. */
+export const AnyQuantity = v.pipe(integer, v.metadata({ jsonSchema: { type: 'integer' } }));
+
+/** RFC 3339, 5.6; a day that its month does not have is refused. */
+export const DateTime = v.pipe(
+  v.string('must be a string'),
+  v.check(isDateTime, 'must be an RFC 3339 date-time'),
+  v.metadata({ jsonSchema: { type: 'string', format: 'date-time' } }),
+);
+
+const text = v.string('must be a string');
+const flag = v.boolean('must be true or false');
+
+export const NewPet = v.object({
+  name: text,
+  categoryId: Id,
+  status: v.optional(PetStatus),
+});
+export type NewPet = v.InferOutput<typeof NewPet>;
+
+export const NewCategory = v.object({
+  name: text,
+  description: v.optional(text),
+});
+export type NewCategory = v.InferOutput<typeof NewCategory>;
+
+export const NewOrder = v.object({
+  id: v.optional(Id),
+  petId: v.optional(Id),
+  quantity: v.optional(Quantity),
+  shipDate: v.optional(DateTime),
+  complete: v.optional(flag),
+});
+export type NewOrder = v.InferOutput<typeof NewOrder>;
+
+export const NewInventoryItem = v.object({
+  petId: Id,
+  quantity: Quantity,
+  status: PetStatus,
+});
+export type NewInventoryItem = v.InferOutput<typeof NewInventoryItem>;
+
+export const InventoryUpdate = v.object({ quantity: Quantity });
+export type InventoryUpdate = v.InferOutput<typeof InventoryUpdate>;
+
+export const Pet = v.object({
+  id: Id,
+  name: text,
+  categoryId: Id,
+  status: v.nullish(PetStatus),
+});
+export type Pet = v.InferOutput<typeof Pet>;
+
+export const Category = v.object({
+  id: Id,
+  name: text,
+  description: v.nullish(text),
+});
+export type Category = v.InferOutput<typeof Category>;
+
+export const Order = v.object({
+  id: v.nullish(Id),
+  petId: v.nullish(Id),
+  quantity: v.nullish(AnyQuantity),
+  shipDate: v.nullish(text),
+  complete: v.nullish(flag),
+});
+export type Order = v.InferOutput<typeof Order>;
+
+export const InventoryItem = v.object({
+  petId: Id,
+  quantity: AnyQuantity,
+  status: PetStatus,
+});
+export type InventoryItem = v.InferOutput<typeof InventoryItem>;
+
+/** The error body, section 7 of the service document. */
+export const ErrorBody = v.object({
+  code: text,
+  message: text,
+  status: integer,
+});
+export type ErrorBody = v.InferOutput<typeof ErrorBody>;
+
+/** What a request may carry, by the schema's name in the service document. */
+export const bodySchemas = {
+  NewPet,
+  NewCategory,
+  Order: NewOrder,
+  InventoryItem: NewInventoryItem,
+  InventoryUpdate,
+} as const;
+export type BodyName = keyof typeof bodySchemas;
+
+/** What a successful answer may carry, likewise; a field that the program does not know is no error. */
+export const resultSchemas = { Pet, Category, Order, InventoryItem } as const;
+export type ResultName = keyof typeof resultSchemas;
+
+function isDateTime(value: string): boolean {
+  const [, year, month, day] = rfc3339.exec(value) ?? [];
+  if (year === undefined) return false;
+  return new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() === Number(day);
+}

@@ -1,0 +1,87 @@
+import type { Contract, Operation } from '../api/contract.ts';
+import type { HttpFields, HttpRequest, HttpResponse, Transport } from '../api/http.ts';
+import type { Input, ListId, OperationId, Query, Result } from '../api/operations.ts';
+
+/** One attempt as it ended, for traces, rate limits and back-off. */
+export interface Attempt {
+  readonly request: HttpRequest;
+  /** 1 for the first. */
+  readonly number: number;
+  readonly elapsedMs: number;
+  /** What ended it: an answer, or the error of the transport. */
+  readonly response?: HttpResponse | undefined;
+  readonly error?: Error | undefined;
+  /** The answer's Retry-After, in milliseconds from now. */
+  readonly retryAfterMs?: number | undefined;
+  /** Milliseconds until the next attempt; undefined where there will be none. */
+  readonly nextDelayMs?: number | undefined;
+}
+
+export interface CallOptions {
+  /** Sent as If-Match. */
+  readonly ifMatch?: string | undefined;
+  /** Deadline of the whole call in milliseconds, instead of the client's. */
+  readonly timeoutMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Awaited before each attempt, outside the deadline: a rate limit or a pause of all workers. */
+  beforeAttempt?(): Promise<void>;
+  afterAttempt?(attempt: Attempt): void;
+}
+
+/** A valid answer: the record with the service's own fields and their order, ids as bigints. */
+export interface Answer<Value> {
+  readonly value: Value;
+  readonly status: number;
+  readonly fields: HttpFields;
+  readonly etag: string | undefined;
+  readonly attempts: number;
+}
+
+export interface Client {
+  readonly contract: Contract;
+  readonly baseUrl: string;
+  /**
+   * Sends one operation and gives its validated answer.
+   *
+   * @throws UsageError before any request where the contract lacks the operation or the input breaks its bounds;
+   *   ApiError where the service refused; UnavailableError where no valid answer came.
+   */
+  call<K extends OperationId>(id: K, input: Input<K>, options?: CallOptions): Promise<Answer<Result<K>>>;
+  /** The pages of a list, each fetched when it is asked for; follows `Link: rel="next"` and nothing else. */
+  list<K extends ListId>(id: K, query?: Query<K>, options?: CallOptions): AsyncIterable<Result<K>[]>;
+  /** The request that `call` would send, with no credential in it: for `--dry-run`. */
+  toRequest<K extends OperationId>(id: K, input: Input<K>, options?: CallOptions): HttpRequest;
+  /** A request of the user's own making, below the base URL; any answer is given, refused or not. */
+  request(request: RawRequest, options?: CallOptions): Promise<HttpResponse>;
+  close(): Promise<void>;
+}
+
+export interface RawRequest {
+  readonly method: string;
+  /** Path below the base URL, or an absolute URL of the same origin. */
+  readonly path: string;
+  readonly query?: readonly (readonly [name: string, value: string])[] | undefined;
+  readonly fields?: HttpFields | undefined;
+  readonly body?: string | Uint8Array | undefined;
+}
+
+export interface ClientOptions {
+  readonly contract: Contract;
+  /** Without a trailing slash; paths of operations are joined below it. */
+  readonly baseUrl: string;
+  readonly transport: Transport;
+  /** Fields for every request: the user agent, those of `--header`, the credential. */
+  readonly fields: HttpFields;
+  readonly timeoutMs: number;
+  readonly retries: number;
+  readonly signal: AbortSignal;
+  /** Sees every attempt of every call, for traces. */
+  onAttempt?(attempt: Attempt): void;
+  /** Sees the answer of every operation, for notices of deprecation and stability. */
+  onAnswer?(operation: Operation, response: HttpResponse): void;
+  now(): Date;
+}
+
+export function createClient(_options: ClientOptions): Client {
+  throw new Error('client: still to come');
+}

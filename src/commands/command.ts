@@ -1,0 +1,130 @@
+import { Command, Option } from '@commander-js/extra-typings';
+import type { Command as AnyCommand } from 'commander';
+import type { OperationId } from '../api/operations.ts';
+import type { GlobalFlags } from '../context.ts';
+
+export { Argument, Command, Option } from '@commander-js/extra-typings';
+export { type Command as AnyCommand, CommanderError } from 'commander';
+
+/** What a verb says of itself; its arguments, flags and action follow on the Command that `verb` gives. */
+export interface About {
+  /** One line, an imperative, without a full stop. */
+  readonly summary: string;
+  /** More than the summary, where it needs it. */
+  readonly description?: string;
+  /** Whole command lines, the most useful first. */
+  readonly examples: readonly string[];
+  /** The operation that it is the face of: its stability and deprecation are shown in the help. */
+  readonly operation?: OperationId;
+  /** It changes records of the service: takes --dry-run and --confirm. */
+  readonly write?: true;
+  readonly aliases?: readonly string[];
+}
+
+/** Values of `--output`; also what the setting `output` may be. */
+export const outputFormats = ['table', 'json', 'jsonl', 'csv', 'tsv', 'yaml', 'ids'] as const;
+
+/** A command that acts, with every flag that all commands take. */
+export function verb(name: string, about: About): Command {
+  const command = new Command(name).summary(about.summary).description(about.description ?? about.summary);
+  for (const alias of about.aliases ?? []) command.alias(alias);
+  if (about.write) {
+    command
+      .option('--dry-run', 'print the request and send nothing')
+      .option('--confirm <profile>', 'the profile by name, where it is protected');
+  }
+  facts.set(command, about);
+  return withGlobalFlags(command);
+}
+
+/** A noun: a command that only holds verbs. */
+export function group(name: string, summary: string): Command {
+  return withGlobalFlags(
+    new Command(name).summary(summary).description(summary).usage('<verb> [arguments] [flags]'),
+  );
+}
+
+/** Puts commands under another, with what that one inherited: where help goes, how errors leave. */
+export function addCommands(parent: AnyCommand, commands: readonly object[]): void {
+  for (const command of commands as readonly AnyCommand[])
+    parent.addCommand(command.copyInheritedSettings(parent));
+}
+
+/** What was said of a command when it was declared, for help, completions and the man page. */
+export function aboutOf(command: object): About | undefined {
+  return facts.get(command);
+}
+
+/** The flags of all levels as one: the nearest to the verb wins, headers and `-v` add up. */
+export function mergeFlags(action: AnyCommand): GlobalFlags {
+  const chain: AnyCommand[] = [];
+  for (let at: AnyCommand | null = action; at; at = at.parent) chain.unshift(at);
+  const levels = chain.map((command) => command.opts<FlagValues>());
+  const headers = levels.flatMap((level) => level.header ?? []);
+  const verbose = levels.reduce((sum, level) => sum + (level.verbose ?? 0), 0);
+  const merged: FlagValues = Object.assign({}, ...levels.map(withoutDefaults));
+  const { header: _, json, headerRow, input, ...flags } = merged;
+  return {
+    ...flags,
+    output: flags.output ?? (json ? 'json' : undefined),
+    header: levels.every((level) => level.headerRow !== false),
+    input: levels.every((level) => level.input !== false),
+    headers,
+    verbose,
+  };
+}
+
+interface FlagValues extends Omit<GlobalFlags, 'header' | 'headers'> {
+  readonly header?: readonly string[];
+  readonly headerRow?: boolean;
+  readonly json?: boolean;
+}
+
+const facts = new WeakMap<object, About>();
+
+function withoutDefaults(level: FlagValues): FlagValues {
+  return Object.fromEntries(Object.entries(level).filter(([, value]) => value !== undefined)) as FlagValues;
+}
+
+/** Declares on a command the flags that every command takes. */
+export function withGlobalFlags(command: Command): Command {
+  for (const option of globalOptions()) command.addOption(option.helpGroup('Global flags:'));
+  return command;
+}
+
+function globalOptions(): Option[] {
+  const noHeader = new Option('--no-header', 'leave out the header row');
+  noHeader.attributeName = () => 'headerRow';
+  return [
+    new Option('--profile <name>', 'use this profile'),
+    new Option('--base-url <url>', 'call the service at this address'),
+    new Option('--offline', 'use the embedded store, no service'),
+    new Option('-o, --output <format>', `one of ${outputFormats.join(', ')}`),
+    new Option('--json', 'short for -o json'),
+    new Option('--fields <a,b>', 'columns to show, in this order; help lists them'),
+    new Option('--sort <field>', 'sort by a field; -field for descending'),
+    noHeader,
+    new Option('-q, --quiet', 'no notices on stderr'),
+    new Option('-v, --verbose', 'one line per request on stderr; -vv adds headers')
+      .argParser(countUp)
+      .default(undefined),
+    new Option('--color <when>', 'auto, always or never'),
+    new Option('--timeout <duration>', 'deadline of a whole call, retries included (default 30s)'),
+    new Option('--retries <n>', 'most retries of one request (default 4)'),
+    new Option('-H, --header <name: value>', 'add a header to every request').argParser(collect),
+    new Option('--ca-cert <file>', 'trust these authorities too (PEM)'),
+    new Option('--client-cert <file>', 'certificate to show to the service (PEM)'),
+    new Option('--client-key <file>', 'its private key (PEM)'),
+    new Option('--allow-insecure-http', 'send the token over plain http too'),
+    new Option('-y, --yes', 'answer yes to confirmations'),
+    new Option('--no-input', 'never ask'),
+  ] as Option[];
+}
+
+function countUp(_: string, before: unknown): number {
+  return typeof before === 'number' ? before + 1 : 1;
+}
+
+function collect(value: string, before: unknown): string[] {
+  return [...(Array.isArray(before) ? before : []), value];
+}

@@ -1,0 +1,128 @@
+import { builtInContract, type Contract } from './api/contract.ts';
+import type { Client } from './client/client.ts';
+import type { Settings } from './config/settings.ts';
+import { exitCodes } from './errors.ts';
+import type { Prompt } from './input/prompt.ts';
+import { createInterrupts, type Interrupts } from './interrupts.ts';
+import type { Io } from './io.ts';
+import type { Printer } from './output/print.ts';
+import { sanitize } from './output/sanitize.ts';
+
+/** The flags that every command takes, as commander parsed them; a flag that was not given is undefined. */
+export interface GlobalFlags {
+  readonly profile?: string | undefined;
+  readonly baseUrl?: string | undefined;
+  readonly offline?: boolean | undefined;
+  readonly output?: string | undefined;
+  readonly fields?: string | undefined;
+  readonly sort?: string | undefined;
+  /** False for `--no-header`. */
+  readonly header?: boolean | undefined;
+  readonly quiet?: boolean | undefined;
+  /** 1 for `-v`, 2 for `-vv`. */
+  readonly verbose?: number | undefined;
+  readonly color?: string | undefined;
+  readonly timeout?: string | undefined;
+  readonly retries?: string | undefined;
+  readonly headers?: readonly string[] | undefined;
+  readonly caCert?: string | undefined;
+  readonly clientCert?: string | undefined;
+  readonly clientKey?: string | undefined;
+  readonly allowInsecureHttp?: boolean | undefined;
+  readonly yes?: boolean | undefined;
+  /** False for `--no-input`. */
+  readonly input?: boolean | undefined;
+  readonly dryRun?: boolean | undefined;
+  /** The profile's name, where a protected profile asks for it. */
+  readonly confirm?: string | undefined;
+}
+
+/** How many requests a command will send: a few over node:http, which starts fast, or many over undici, which runs fast. */
+export type Load = 'few' | 'many';
+
+/** What a command works with. Each part is made when it is first asked for, and once. */
+export interface Context {
+  readonly io: Io;
+  readonly flags: GlobalFlags;
+  readonly interrupts: Interrupts;
+  settings(): Promise<Settings>;
+  /** What the service offers: the table, or the description that the profile is bound to. */
+  contract(): Promise<Contract>;
+  /** @throws UsageError where nothing says which service to call. */
+  client(load?: Load): Promise<Client>;
+  /** Undefined where nobody can answer: a stream is no terminal, CI is set, or --no-input was given. */
+  prompt(): Promise<Prompt> | undefined;
+  printer(): Promise<Printer>;
+  /** A line for people on stderr, foreign text in it made visible; nothing with --quiet. */
+  notice(line: string): Promise<void>;
+  now(): Date;
+  /** What the process will exit with when the command ends without an error. */
+  exitCode: number;
+}
+
+/** The context as `main` holds it: the flags are known once commander has parsed them. */
+export interface MutableContext extends Context {
+  useFlags(flags: GlobalFlags): void;
+  close(): Promise<void>;
+}
+
+export function createContext(io: Io): MutableContext {
+  const interrupts = createInterrupts(io);
+  let flags: GlobalFlags = {};
+  const closers: (() => Promise<void>)[] = [];
+  const clients = keyed(async (load: Load) => {
+    const client = await (await import('./wiring.ts')).connect(context, load);
+    closers.push(() => client.close());
+    return client;
+  });
+  const settings = once(async () => (await import('./config/settings.ts')).resolveSettings(io, flags));
+  const context: MutableContext = {
+    io,
+    interrupts,
+    get flags() {
+      return flags;
+    },
+    useFlags(given) {
+      flags = given;
+    },
+    exitCode: exitCodes.done,
+    settings,
+    contract: once(async () => builtInContract),
+    client: (load = 'few') => clients(load),
+    prompt: once(() => (canAsk(io, flags) ? openPrompt(context) : undefined)),
+    printer: once(async () => (await import('./wiring.ts')).openPrinter(context)),
+    async notice(line) {
+      if (!flags.quiet) await io.stderr.write(`${sanitize(line)}\n`);
+    },
+    now: () => new Date(),
+    async close() {
+      await Promise.all(closers.map((close) => close()));
+    },
+  };
+  return context;
+}
+
+async function openPrompt({ io, interrupts }: Context): Promise<Prompt> {
+  return (await import('./input/prompt.ts')).createPrompt(io, interrupts.signal);
+}
+
+/** Nobody is asked unless a person sits at both ends: an answer is never read from a pipe. */
+function canAsk(io: Io, flags: GlobalFlags): boolean {
+  return io.stdin.isTerminal && io.stderr.isTerminal && !io.env.CI && flags.input !== false;
+}
+
+function once<Value>(make: () => Value): () => Value {
+  let made: { value: Value } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
+function keyed<Key, Value>(make: (key: Key) => Value): (key: Key) => Value {
+  const made = new Map<Key, Value>();
+  return (key) => {
+    if (!made.has(key)) made.set(key, make(key));
+    return made.get(key) as Value;
+  };
+}

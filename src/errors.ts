@@ -1,0 +1,137 @@
+/** The exit codes a script may rely on. @see README, "Exit codes" */
+export const exitCodes = {
+  done: 0,
+  failed: 1,
+  usage: 2,
+  partial: 3,
+  auth: 4,
+  'not-found': 5,
+  unavailable: 6,
+  'check-failed': 7,
+  differs: 8,
+  interrupted: 130,
+  terminated: 143,
+} as const;
+
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+/** Every kind but `done` and `differs`, which are outcomes and no errors. */
+export type ErrorKind = Exclude<keyof typeof exitCodes, 'done' | 'differs'>;
+
+export interface ErrorDetails {
+  /** What the user can do about it, one sentence. */
+  readonly hint?: string | undefined;
+  /** The service's own error code, as in the document's section 7. */
+  readonly code?: string | undefined;
+  /** HTTP status, where an answer came. */
+  readonly status?: number | undefined;
+  readonly method?: string | undefined;
+  readonly url?: string | undefined;
+  /** How many requests were sent for this one call. */
+  readonly attempts?: number | undefined;
+  /** Whether the same command may succeed later with nothing changed. */
+  readonly retryable?: boolean | undefined;
+  readonly cause?: unknown;
+}
+
+/**
+ * An error with a kind, and so an exit code. The message reads `<what failed>: <why>`; control characters of foreign
+ * text may still be in it, for the output boundary makes them visible.
+ */
+export class CliError extends Error {
+  readonly kind: ErrorKind;
+  readonly details: ErrorDetails;
+
+  constructor(kind: ErrorKind, message: string, details: ErrorDetails = {}) {
+    super(message, { cause: details.cause });
+    this.kind = kind;
+    this.details = details;
+  }
+
+  get exitCode(): ExitCode {
+    return exitCodes[this.kind];
+  }
+}
+
+/** A bad flag, argument, config or input file, or a guard that stopped the run: nothing was written to the service. */
+export class UsageError extends CliError {
+  constructor(message: string, hint?: string) {
+    super('usage', message, { hint });
+  }
+}
+
+/** The service answered and refused. Its kind follows from the status: 401, 403 auth; 404, 410 not-found; else failed. */
+export class ApiError extends CliError {
+  readonly status: number;
+
+  constructor(message: string, details: ErrorDetails & { readonly status: number }) {
+    super(kindOfStatus(details.status), message, details);
+    this.status = details.status;
+  }
+}
+
+/** Why no valid answer came. */
+export type UnavailableReason =
+  | 'refused'
+  | 'dns'
+  | 'tls'
+  | 'proxy'
+  | 'timeout'
+  | 'reset'
+  | 'redirect'
+  | 'invalid-response'
+  | 'retries-exhausted';
+
+/** No valid answer came: exit 6. */
+export class UnavailableError extends CliError {
+  readonly reason: UnavailableReason;
+  /** Whether a byte of the last request may have reached the service: then a write may have been applied. */
+  readonly sent: boolean;
+
+  constructor(
+    message: string,
+    details: ErrorDetails & {
+      readonly reason: UnavailableReason;
+      readonly sent: boolean;
+    },
+  ) {
+    super('unavailable', message, details);
+    this.reason = details.reason;
+    this.sent = details.sent;
+  }
+}
+
+/** A command on many records did some and failed some (exit 3), or failed all for one reason (that reason's code). */
+export class ManyError extends CliError {
+  readonly errors: readonly CliError[];
+
+  constructor(message: string, errors: readonly CliError[], succeeded: number) {
+    super(kindOfMany(errors, succeeded), message);
+    this.errors = errors;
+  }
+}
+
+export class InterruptedError extends CliError {
+  constructor(signal: 'SIGINT' | 'SIGTERM') {
+    super(
+      signal === 'SIGINT' ? 'interrupted' : 'terminated',
+      signal === 'SIGINT' ? 'interrupted' : 'terminated',
+    );
+  }
+}
+
+/** The reader of stdout or stderr went away (EPIPE): no failure of ours. */
+export class OutputClosedError extends Error {}
+
+function kindOfStatus(status: number): ErrorKind {
+  if (status === 401 || status === 403) return 'auth';
+  if (status === 404 || status === 410) return 'not-found';
+  if (status === 408 || status === 425 || status === 429 || status >= 500) return 'unavailable';
+  return 'failed';
+}
+
+function kindOfMany(errors: readonly CliError[], succeeded: number): ErrorKind {
+  const kinds = new Set(errors.map((error) => error.kind));
+  const [only] = kinds;
+  return succeeded === 0 && kinds.size === 1 && only !== undefined ? only : 'partial';
+}

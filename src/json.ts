@@ -1,0 +1,87 @@
+import { LosslessNumber, parse as parseExact, stringify } from 'lossless-json';
+
+/**
+ * A JSON value whose numbers keep every digit: an integer beyond 2^53 is a bigint, any other number that a double would
+ * change is a LosslessNumber.
+ */
+export type JsonValue =
+  | null
+  | boolean
+  | number
+  | bigint
+  | string
+  | LosslessNumber
+  | JsonValue[]
+  | { [key: string]: JsonValue };
+
+export type JsonObject = { [key: string]: JsonValue };
+
+const maxDepth = 100;
+const needsExactParser = /[\d.]{16}|\d[eE][+-]?\d\d/;
+/** DEL, C1, zero-width and bidirectional controls: legal in JSON text, but no terminal or log should get them raw. */
+const unsafeInText = /[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+
+/**
+ * The value of a JSON text, numbers exact; a leading BOM is dropped.
+ *
+ * @throws SyntaxError for text that is no JSON, is nested deeper than 100, or holds a number that is not finite.
+ */
+export function parseJson(text: string): JsonValue {
+  const body = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+  refuseDeep(body);
+  if (!needsExactParser.test(body)) return JSON.parse(body) as JsonValue;
+  JSON.parse(body);
+  return parseExact(body, null, {
+    parseNumber,
+    onDuplicateKey: ({ newValue }) => newValue,
+  }) as JsonValue;
+}
+
+/** JSON text of a value: compact, or indented by `indent` spaces; controls are written as `\uXXXX`. */
+export function printJson(value: unknown, indent = 0): string {
+  return (stringify(value, null, indent === 0 ? undefined : indent) ?? 'null').replace(
+    unsafeInText,
+    escapeUnit,
+  );
+}
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof LosslessNumber)
+  );
+}
+
+function parseNumber(digits: string): number | bigint | LosslessNumber {
+  const value = Number(digits);
+  if (!Number.isFinite(value)) throw new SyntaxError(`number ${digits.slice(0, 40)} is not finite`);
+  if (/^-?\d+$/.test(digits)) return Number.isSafeInteger(value) ? value : BigInt(digits);
+  return String(value) === digits || digits.length < 16 ? value : new LosslessNumber(digits);
+}
+
+function refuseDeep(text: string): void {
+  if (text.length <= 2 * maxDepth) return;
+  let depth = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit === 0x22) at = endOfString(text, at);
+    else if (unit === 0x5b || unit === 0x7b) depth += 1;
+    else if (unit === 0x5d || unit === 0x7d) depth -= 1;
+    if (depth > maxDepth) throw new SyntaxError(`nested deeper than ${maxDepth}`);
+  }
+}
+
+/** Index of the quote that closes the string opened at `start`, or the end of the text. */
+function endOfString(text: string, start: number): number {
+  let at = text.indexOf('"', start + 1);
+  while (at !== -1) {
+    let backslashes = 0;
+    while (text.charCodeAt(at - 1 - backslashes) === 0x5c) backslashes += 1;
+    if (backslashes % 2 === 0) return at;
+    at = text.indexOf('"', at + 1);
+  }
+  return text.length;
+}
+
+function escapeUnit(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}

@@ -1,0 +1,81 @@
+import { CommanderError } from './commands/command.ts';
+import { createProgram, type ProgramText } from './commands/program.ts';
+import { type Context, createContext, type MutableContext } from './context.ts';
+import { CliError, type ExitCode, exitCodes, OutputClosedError, UsageError } from './errors.ts';
+import type { Io } from './io.ts';
+import { errorJson, errorText } from './output/error.ts';
+
+/**
+ * Runs one command line and gives its exit code; the one place where an error becomes text and a code.
+ *
+ * @param argv the words after `petstore`.
+ */
+export async function main(argv: readonly string[], io: Io): Promise<number> {
+  const context = createContext(io);
+  try {
+    return await untilInterrupted(context.interrupts.signal, run(argv, context));
+  } catch (thrown) {
+    return await report(thrown, context, argv);
+  } finally {
+    context.interrupts.release();
+    await context.close();
+  }
+}
+
+async function run(argv: readonly string[], context: MutableContext): Promise<number> {
+  const text: ProgramText = { out: '', err: '' };
+  const program = createProgram(context, text, (flags) => context.useFlags(flags));
+  try {
+    await program.parseAsync([...argv], { from: 'user' });
+    return context.exitCode;
+  } catch (thrown) {
+    if (!(thrown instanceof CommanderError)) throw thrown;
+    if (!isHelp(thrown)) throw toUsageError(thrown);
+    return text.err === '' ? exitCodes.done : exitCodes.usage;
+  } finally {
+    if (text.out !== '') await context.io.stdout.write(text.out);
+    if (text.err !== '') await context.io.stderr.write(text.err);
+  }
+}
+
+async function report(thrown: unknown, context: Context, argv: readonly string[]): Promise<ExitCode> {
+  if (thrown instanceof OutputClosedError) return exitCodes.done;
+  const error =
+    thrown instanceof CliError ? thrown : new CliError('failed', `internal: ${messageOf(thrown)}`);
+  const text = (await wantsJson(context, argv)) ? errorJson(error) : errorText(error);
+  const stack = context.io.env.PETSTORE_DEBUG === '1' && thrown instanceof Error ? `${thrown.stack}\n` : '';
+  await context.io.stderr.write(text + stack).catch(() => {});
+  return error.exitCode;
+}
+
+/** Whether errors go out as JSON; read from the words themselves where the command line did not parse. */
+async function wantsJson(context: Context, argv: readonly string[]): Promise<boolean> {
+  const words = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : argv.length).join(' ');
+  if (/(^| )(--json|(-o|--output)[ =]?jsonl?)( |$)/.test(words)) return true;
+  const format = await context.settings().then(
+    (settings) => settings.get('output'),
+    () => context.io.env.PETSTORE_OUTPUT,
+  );
+  return format === 'json' || format === 'jsonl';
+}
+
+function untilInterrupted<Value>(signal: AbortSignal, work: Promise<Value>): Promise<Value> {
+  return Promise.race([
+    work,
+    new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+  ]);
+}
+
+function isHelp({ code }: CommanderError): boolean {
+  return code === 'commander.helpDisplayed' || code === 'commander.help' || code === 'commander.version';
+}
+
+/** commander writes `error: why\n(Did you mean x?)`: the second line becomes the hint. */
+function toUsageError({ message }: CommanderError): UsageError {
+  const [why = '', suggestion] = message.replace(/^error: /, '').split('\n');
+  return new UsageError(why, suggestion?.replace(/^\((.*)\)$/, '$1') ?? 'see petstore --help');
+}
+
+function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}

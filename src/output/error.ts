@@ -1,0 +1,37 @@
+import { type CliError, ManyError } from '../errors.ts';
+import { type JsonObject, printJson } from '../json.ts';
+import { sanitize } from './sanitize.ts';
+
+/** An error as people read it: `error: <what failed>: <why>`, and a `hint:` line where there is one. */
+export function errorText(error: CliError): string {
+  const lines = error instanceof ManyError ? error.errors.flatMap(linesOf) : linesOf(error);
+  return lines.join('');
+}
+
+/** An error as programs read it: one line, `{"error": {...}}`. */
+export function errorJson(error: CliError): string {
+  return `${printJson({ error: toJson(error) })}\n`;
+}
+
+function linesOf(error: CliError): string[] {
+  const { hint } = error.details;
+  return [`error: ${sanitize(error.message)}\n`, ...(hint ? [`hint: ${sanitize(hint)}\n`] : [])];
+}
+
+function toJson(error: CliError): JsonObject {
+  const { code, status, method, url, attempts, retryable, hint } = error.details;
+  const fields = {
+    kind: error.kind,
+    message: error.message,
+    code,
+    status,
+    method,
+    url,
+    attempts,
+    retryable,
+    hint,
+  };
+  const known = Object.entries(fields).filter(([, value]) => value !== undefined) as [string, string][];
+  const many = error instanceof ManyError ? { errors: error.errors.map(toJson) } : {};
+  return { ...Object.fromEntries(known), ...many };
+}

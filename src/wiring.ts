@@ -1,0 +1,64 @@
+import type { Transport } from './api/http.ts';
+import { type Client, createClient } from './client/client.ts';
+import { readCredential } from './config/credentials.ts';
+import { resolvePaths } from './config/paths.ts';
+import type { Settings } from './config/settings.ts';
+import type { Context, Load } from './context.ts';
+import { UsageError } from './errors.ts';
+import { createPrinter, type Printer } from './output/print.ts';
+
+/** The client that the settings call for: a service at a base URL, or the server in this process. */
+export async function connect(context: Context, load: Load): Promise<Client> {
+  const settings = await context.settings();
+  const baseUrl = settings.offline ? 'http://offline.invalid' : settings.get('base-url');
+  if (!baseUrl) throw noTarget();
+  const credential = settings.offline ? undefined : await readCredential(settings, context.io, baseUrl);
+  return createClient({
+    contract: await context.contract(),
+    baseUrl,
+    transport: settings.offline ? await openOffline(context) : await openTransport(settings, context, load),
+    fields: credential ? { [credential.header.toLowerCase()]: credential.value } : {},
+    timeoutMs: settings.get('timeout'),
+    retries: settings.get('retries'),
+    signal: context.interrupts.signal,
+    now: context.now,
+  });
+}
+
+export async function openPrinter(context: Context): Promise<Printer> {
+  const settings = await context.settings();
+  const { fields, sort, header, quiet } = context.flags;
+  return createPrinter(context.io, {
+    format: settings.get('output'),
+    fields: fields?.split(',').map((field) => field.trim()),
+    sort,
+    header: header !== false,
+    color: settings.get('color'),
+    quiet: quiet === true,
+  });
+}
+
+async function openOffline(context: Context): Promise<Transport> {
+  const { createOfflineTransport } = await import('./server/offline.ts');
+  return createOfflineTransport({
+    file: resolvePaths(context.io).offlineStore,
+    now: context.now,
+  });
+}
+
+async function openTransport(settings: Settings, context: Context, load: Load): Promise<Transport> {
+  const options = {
+    tls: {},
+    env: context.io.env,
+    connections: settings.get('concurrency'),
+  };
+  if (load === 'many') return (await import('./client/transport/undici.ts')).createUndiciTransport(options);
+  return (await import('./client/transport/node-http.ts')).createNodeHttpTransport(options);
+}
+
+function noTarget(): UsageError {
+  return new UsageError(
+    'no service to call: no base URL is set',
+    'give --base-url <url>, make a profile with `petstore profile create <name> --base-url <url>`, or use --offline for the embedded store',
+  );
+}

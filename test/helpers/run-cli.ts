@@ -1,0 +1,74 @@
+import { Readable, Writable } from 'node:stream';
+import type { InputStream, Io, OutputStream, Signal } from '../../src/io.ts';
+import { main } from '../../src/main.ts';
+
+export interface RunOptions {
+  readonly stdin?: string | Uint8Array;
+  /** Beside PETSTORE_OFFLINE_STORE=:memory: and folders that do not exist. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Streams that are terminals, 80 columns wide unless told. */
+  readonly terminals?: readonly ('stdin' | 'stdout' | 'stderr')[];
+  readonly columns?: number;
+}
+
+export interface Run {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs the whole program in this process with streams of its own. */
+export async function runCli(argv: readonly string[], options: RunOptions = {}): Promise<Run> {
+  const io = fakeIo(options);
+  const code = await main(argv, io);
+  return { code, stdout: io.written('stdout'), stderr: io.written('stderr') };
+}
+
+export interface FakeIo extends Io {
+  written(name: 'stdout' | 'stderr'): string;
+  raise(signal: Signal): void;
+}
+
+export function fakeIo(options: RunOptions = {}): FakeIo {
+  const listeners = new Set<(signal: Signal) => void>();
+  const written = { stdout: '', stderr: '' };
+  const isTerminal = (name: 'stdin' | 'stdout' | 'stderr') => options.terminals?.includes(name) ?? false;
+  const output = (name: 'stdout' | 'stderr'): OutputStream => {
+    const write = async (data: string | Uint8Array) => {
+      written[name] += typeof data === 'string' ? data : Buffer.from(data).toString();
+    };
+    const stream = new Writable({
+      write: (chunk, _, done) => void write(chunk).then(() => done()),
+    });
+    const columns = isTerminal(name) ? (options.columns ?? 80) : undefined;
+    return { isTerminal: isTerminal(name), columns, write, stream };
+  };
+  const stream = Readable.from([Buffer.from(options.stdin ?? '')]);
+  const stdin: InputStream = {
+    isTerminal: isTerminal('stdin'),
+    bytes: () => stream,
+    stream,
+  };
+  return {
+    stdin,
+    stdout: output('stdout'),
+    stderr: output('stderr'),
+    env: {
+      PETSTORE_OFFLINE_STORE: ':memory:',
+      PETSTORE_CONFIG_DIR: '/nonexistent/petstore-config',
+      PETSTORE_STATE_DIR: '/nonexistent/petstore-state',
+      ...options.env,
+    },
+    cwd: process.cwd(),
+    platform: 'linux',
+    pid: process.pid,
+    onSignal(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    written: (name) => written[name],
+    raise(signal) {
+      for (const listener of listeners) listener(signal);
+    },
+  };
+}
