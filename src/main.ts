@@ -24,7 +24,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
 
 async function run(argv: readonly string[], context: MutableContext): Promise<number> {
   const text: ProgramText = { out: '', err: '' };
-  const program = createProgram(context, text, (flags) => context.useFlags(flags));
+  const program = await createProgram(context, { words: argv, text, onAction: context.useFlags });
   try {
     await program.parseAsync([...argv], { from: 'user' });
     return context.exitCode;

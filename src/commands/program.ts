@@ -8,37 +8,62 @@ export interface ProgramText {
   err: string;
 }
 
-/** A noun or a lone command, with the module that holds it loaded only when it is named. */
+/** What stands behind a first word, its module loaded only when that word is given. */
 interface Entry {
   readonly name: string;
   readonly alias?: string;
   readonly summary: string;
-  load(): Promise<{
-    readonly commands: (context: Context) => readonly object[];
-  }>;
+  /** A noun: its verbs. */
+  readonly verbs?: () => Promise<{ readonly commands: (context: Context) => readonly object[] }>;
+  /** A command with no verbs. */
+  readonly alone?: () => Promise<{ readonly declare: (context: Context) => object }>;
 }
 
-const groups: readonly Entry[] = [
+const entries: readonly Entry[] = [
   {
     name: 'pets',
     alias: 'pet',
     summary: 'List, get, create, update and delete pets',
-    load: () => import('./pets/index.ts'),
+    verbs: () => import('./pets/index.ts'),
   },
 ];
 
+/** The command tree with all of it declared, for what looks at the tree itself: completions, the man page. */
+export async function createWholeProgram(context: Context, text: ProgramText): Promise<AnyCommand> {
+  const program = createRoot(context, text);
+  for (const entry of entries) addCommands(program, [await declare(entry, context)]);
+  return program;
+}
+
 /**
- * The whole command tree. Each group is declared by name and filled when it is called, or by `loadAll`.
+ * The command tree as far as these words need it: the command they name is declared in full, the others by name only.
  *
  * @param onAction told the flags of all levels before the command acts.
  */
-export function createProgram(
+export async function createProgram(
   context: Context,
-  text: ProgramText,
-  onAction: (flags: GlobalFlags) => void,
-): AnyCommand {
+  { words, text, onAction }: ProgramOptions,
+): Promise<AnyCommand> {
+  const program = createRoot(context, text);
+  const word = firstOperand(program, words);
+  for (const entry of entries) {
+    const named = entry.name === word || entry.alias === word;
+    addCommands(program, [named ? await declare(entry, context) : outline(entry)]);
+  }
+  program.hook('preAction', (_, action) => onAction(mergeFlags(action as AnyCommand)));
+  return program;
+}
+
+export interface ProgramOptions {
+  /** The command line after `petstore`. */
+  readonly words: readonly string[];
+  readonly text: ProgramText;
+  onAction(flags: GlobalFlags): void;
+}
+
+function createRoot(context: Context, text: ProgramText): AnyCommand {
   const program = withGlobalFlags(new Command('petstore')) as unknown as AnyCommand;
-  program
+  return program
     .description('The command line of the pet store service')
     .version(version, '--version', 'show the version')
     .helpOption('-h, --help', 'show help')
@@ -57,19 +82,28 @@ export function createProgram(
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     });
-  for (const { name, alias, summary } of groups) {
-    const command = group(name, summary);
-    if (alias) command.alias(alias);
-    addCommands(program, [command]);
-  }
-  program.hook('preSubcommand', (_, command) => fill(context, command as AnyCommand));
-  program.hook('preAction', (_, action) => onAction(mergeFlags(action as AnyCommand)));
-  return program;
 }
 
-async function fill(context: Context, command: AnyCommand): Promise<void> {
-  const entry = groups.find(({ name }) => name === command.name());
-  if (!entry || command.commands.length > 0) return;
-  const { commands } = await entry.load();
-  addCommands(command, commands(context));
+async function declare(entry: Entry, context: Context): Promise<object> {
+  if (entry.alone) return (await entry.alone()).declare(context);
+  const command = outline(entry);
+  addCommands(command, (await entry.verbs?.())?.commands(context) ?? []);
+  return command;
+}
+
+function outline({ name, alias, summary }: Entry): AnyCommand {
+  const command = group(name, summary);
+  if (alias) command.alias(alias);
+  return command as unknown as AnyCommand;
+}
+
+/** The first word that is neither a flag of the program nor the value of one. */
+function firstOperand(program: AnyCommand, words: readonly string[]): string | undefined {
+  const withValue = program.options.filter((option) => option.required);
+  for (let at = 0; at < words.length; at += 1) {
+    const word = words[at] ?? '';
+    if (!word.startsWith('-')) return word;
+    if (withValue.some((option) => word === option.long || word === option.short)) at += 1;
+  }
+  return undefined;
 }
