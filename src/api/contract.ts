@@ -97,6 +97,7 @@ function toOperation(id: OperationId): Operation {
     errors: row.errors,
     stability: 'stability' in row ? row.stability : 'stable',
     deprecated: 'deprecated' in row,
+    sunset: 'sunset' in row ? row.sunset : undefined,
     hideTryIt: 'hideTryIt' in row,
     source: row.source,
   };

@@ -56,6 +56,8 @@ interface Row {
   readonly errors: readonly number[];
   readonly stability?: Exclude<Stability, 'stable'>;
   readonly deprecated?: true;
+  /** The day after which a deprecated operation may be gone, YYYY-MM-DD. */
+  readonly sunset?: string;
   /** The service asks that no interactive panel offers this operation (`x-hideTryItPanel`). */
   readonly hideTryIt?: true;
   /** Whether the service document states the operation, or this project chose it. */
@@ -111,6 +113,7 @@ export const operations = {
     success: [200],
     errors: [400, 404],
     deprecated: true,
+    sunset: '2027-12-31',
     source: 'stated',
     example: { path: { petId: '1' } },
   },

@@ -40,14 +40,26 @@ export function verb(name: string, about: About): Command {
 /** A noun: a command that only holds verbs. */
 export function group(name: string, summary: string): Command {
   return withGlobalFlags(
-    new Command(name).summary(summary).description(summary).usage('<verb> [arguments] [flags]'),
+    new Command(name)
+      .summary(summary)
+      .description(summary)
+      .usage('<verb> [arguments] [flags]')
+      .commandsGroup('Verbs:')
+      .helpCommand(false),
   );
 }
 
-/** Puts commands under another, with what that one inherited: where help goes, how errors leave. */
+/** Puts commands under another, each with its own commands, and hands down where help goes and how errors leave. */
 export function addCommands(parent: AnyCommand, commands: readonly object[]): void {
-  for (const command of commands as readonly AnyCommand[])
-    parent.addCommand(command.copyInheritedSettings(parent));
+  for (const command of commands as readonly AnyCommand[]) {
+    parent.addCommand(command);
+    inherit(command, parent);
+  }
+}
+
+function inherit(command: AnyCommand, parent: AnyCommand): void {
+  command.copyInheritedSettings(parent);
+  for (const sub of command.commands) inherit(sub, command);
 }
 
 /** What was said of a command when it was declared, for help, completions and the man page. */

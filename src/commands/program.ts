@@ -1,6 +1,7 @@
 import { version } from '../../package.json';
 import type { Context, GlobalFlags } from '../context.ts';
 import { type AnyCommand, addCommands, Command, group, mergeFlags, withGlobalFlags } from './command.ts';
+import { formatHelp } from './help.ts';
 
 /** What commander wants to print: help and version for stdout, help after an error for stderr. */
 export interface ProgramText {
@@ -67,8 +68,10 @@ function createRoot(context: Context, text: ProgramText): AnyCommand {
     .description('The command line of the pet store service')
     .version(version, '--version', 'show the version')
     .helpOption('-h, --help', 'show help')
+    .helpCommand(false)
     .enablePositionalOptions()
     .exitOverride()
+    .configureHelp({ formatHelp })
     .configureOutput({
       writeOut: (chunk) => {
         text.out += chunk;
