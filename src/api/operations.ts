@@ -62,11 +62,13 @@ interface Row {
   readonly hideTryIt?: true;
   /** Whether the service document states the operation, or this project chose it. */
   readonly source: 'stated' | 'chosen';
-  /** A valid call on a seeded store, for documents and the contract test; ids are text so that none is rounded. */
-  readonly example: {
-    readonly path?: Readonly<Record<string, string>>;
-    readonly body?: unknown;
-  };
+  readonly example: Example;
+}
+
+/** A valid call on a seeded store, for documents and the contract test; ids are text so that none is rounded. */
+export interface Example {
+  readonly path?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
 }
 
 const paging = ['limit', 'after'] as const;

@@ -10,9 +10,9 @@ const int64Min = -9223372036854775808n;
 const rfc3339 =
   /^(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
 
-const integer = v.union(
-  [v.pipe(v.number(), v.integer('must be an integer')), v.bigint()],
-  'must be an integer',
+const integer = v.pipe(
+  v.union([v.pipe(v.number(), v.integer('must be an integer')), v.bigint()], 'must be an integer'),
+  v.metadata({ jsonSchema: { type: 'integer' } }),
 );
 
 /** An identifier as JSON has it: any int64. */
@@ -47,7 +47,7 @@ export const Quantity = v.pipe(
 export type Quantity = v.InferOutput<typeof Quantity>;
 
 /** A count as the service may answer it: any integer; one beyond 2^53 is a bigint. */
-export const AnyQuantity = v.pipe(integer, v.metadata({ jsonSchema: { type: 'integer' } }));
+export const AnyQuantity = integer;
 
 /** RFC 3339, 5.6; a day that its month does not have is refused. */
 export const DateTime = v.pipe(

@@ -1,0 +1,246 @@
+import { toJsonSchema } from '@valibot/to-json-schema';
+import * as v from 'valibot';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { builtInContract, type Operation, type Parameter } from './contract.ts';
+import { type Example, type OperationId, operations, type QueryName, querySchemas } from './operations.ts';
+import {
+  type BodyName,
+  Category,
+  ErrorBody,
+  IdText,
+  InventoryItem,
+  InventoryUpdate,
+  NewCategory,
+  NewOrder,
+  NewPet,
+  Pet,
+  PetStatus,
+  type ResultName,
+} from './schemas.ts';
+
+export interface OpenApiOptions {
+  /** Where the service answers; `/`, the origin that serves the document, unless told. */
+  readonly serverUrl?: string | undefined;
+  /** YYYY-MM-DD of every deprecated operation, instead of the table's. */
+  readonly sunset?: string | undefined;
+}
+
+/**
+ * The table as an OpenAPI 3.0.3 document: plain data, schemas by the names of the service document.
+ *
+ * @see https://spec.openapis.org/oas/v3.0.3
+ */
+export function toOpenApi(options: OpenApiOptions = {}): JsonObject {
+  return {
+    openapi: '3.0.3',
+    info: {
+      title: 'Pet Store Service',
+      version: '1.0.0',
+      description: 'Pets, the categories that group them, orders for them, and the stock count of each.',
+      license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
+    },
+    servers: [{ url: options.serverUrl ?? '/' }],
+    security: [],
+    tags: [
+      { name: 'Pets', description: 'Pets and their categories' },
+      { name: 'Store', description: 'Orders and inventory' },
+    ],
+    paths: toPaths(options),
+    components: { schemas: toComponents(), headers, responses: errorResponses() },
+  };
+}
+
+const reasons: Readonly<Record<number, readonly [reason: string, code: string, message: string]>> = {
+  400: ['A parameter or the body does not parse', 'invalid_parameter', 'limit: must be an integer'],
+  404: ['There is no such record', 'not_found', 'pet 42 does not exist'],
+  409: ['The record exists already, or is in use', 'in_use', 'category 1 has pets'],
+  413: ['The body is larger than 1 MiB', 'payload_too_large', 'the body is larger than 1 MiB'],
+  415: ['The body is not application/json', 'unsupported_media_type', 'the body must be application/json'],
+  422: ['The body breaks its schema', 'validation_failed', '/name: must be a string'],
+};
+
+const queryDescriptions: Readonly<Record<QueryName, string>> = {
+  status: 'Only records of this pet status',
+  categoryId: 'Only pets of this category',
+  petId: 'Only orders of this pet',
+  complete: 'Only orders that are complete, or that are not',
+  limit: 'Most records in one page',
+  after: 'The id of the last record of the page before',
+};
+
+const headers: JsonObject = {
+  Link: {
+    description: 'The next page, with rel="next" (RFC 8288); absent on the last page',
+    schema: { type: 'string' },
+    example: '</pets?limit=100&after=100>; rel="next"',
+  },
+  Location: {
+    description: 'The new record',
+    schema: { type: 'string', format: 'uri-reference' },
+    example: '/pets/26',
+  },
+  Deprecation: {
+    description: 'Since when the operation is deprecated: @ and Unix seconds (RFC 9745)',
+    schema: { type: 'string' },
+    example: '@1767225600',
+  },
+  Sunset: {
+    description: 'When the operation stops to answer: an HTTP date (RFC 8594)',
+    schema: { type: 'string' },
+    example: 'Fri, 31 Dec 2027 00:00:00 GMT',
+  },
+};
+
+function toPaths(options: OpenApiOptions): JsonObject {
+  const paths: Record<string, JsonObject> = {};
+  for (const operation of builtInContract.operations.values()) {
+    const item = paths[operation.path] ?? {};
+    item[operation.method.toLowerCase()] = toOperationObject(operation, options);
+    paths[operation.path] = item;
+  }
+  return paths;
+}
+
+function toOperationObject(operation: Operation, options: OpenApiOptions): JsonObject {
+  const { id, tag, summary, stability, deprecated, hideTryIt } = operation;
+  const sunset = options.sunset ?? operation.sunset;
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(deprecated && { deprecated: true }),
+    ...(deprecated && sunset && { 'x-deprecated-sunset': sunset }),
+    ...(stability !== 'stable' && { 'x-stability': stability }),
+    ...(hideTryIt && { 'x-hideTryItPanel': true }),
+    ...(operation.parameters.length > 0 && {
+      parameters: operation.parameters.map((parameter) => toParameterObject(parameter, id)),
+    }),
+    ...(operation.body && { requestBody: toRequestBodyObject(operation.body.name, id) }),
+    responses: toResponses(operation),
+  };
+}
+
+function toParameterObject({ name, in: place, required }: Parameter, id: OperationId): JsonObject {
+  const example: Example = operations[id].example;
+  if (place === 'path') {
+    return {
+      name,
+      in: place,
+      required,
+      description: 'Identifier of the record',
+      schema: convert(IdText),
+      example: Number(example.path?.[name]),
+    };
+  }
+  const query = name as QueryName;
+  return {
+    name,
+    in: place,
+    required,
+    description: queryDescriptions[query],
+    schema: query === 'status' ? reference('schemas', 'PetStatus') : convert(querySchemas[query]),
+  };
+}
+
+function toRequestBodyObject(name: BodyName, id: OperationId): JsonObject {
+  return {
+    required: true,
+    content: { 'application/json': { schema: reference('schemas', name), example: bodyExample(id) } },
+  };
+}
+
+function toResponses(operation: Operation): JsonObject {
+  const responses: JsonObject = {};
+  for (const status of operation.success) responses[status] = toSuccess(operation, status);
+  for (const status of operation.errors) responses[status] = reference('responses', String(status));
+  return responses;
+}
+
+function toSuccess({ many, result, deprecated, ...operation }: Operation, status: number): JsonObject {
+  const names = [
+    ...(many ? ['Link'] : []),
+    ...(status === 201 ? ['Location'] : []),
+    ...(deprecated ? ['Deprecation', 'Sunset'] : []),
+  ];
+  const example = result && resultExample(result);
+  return {
+    description: status === 204 ? 'Deleted' : status === 201 ? 'Created' : operation.summary,
+    ...(names.length > 0 && {
+      headers: Object.fromEntries(names.map((name) => [name, reference('headers', name)])),
+    }),
+    ...(result &&
+      example && {
+        content: {
+          'application/json': { schema: resultSchema(result, many), example: many ? [example] : example },
+        },
+      }),
+  };
+}
+
+function resultSchema(result: ResultName, many: boolean): JsonObject {
+  if (many && result === 'Pet') return reference('schemas', 'Pets');
+  return many ? { type: 'array', items: reference('schemas', result) } : reference('schemas', result);
+}
+
+function errorResponses(): JsonObject {
+  return Object.fromEntries(
+    Object.entries(reasons).map(([status, [description, code, message]]) => {
+      const example = { code, message, status: Number(status) };
+      return [
+        status,
+        { description, content: { 'application/json': { schema: reference('schemas', 'Error'), example } } },
+      ];
+    }),
+  );
+}
+
+function toComponents(): JsonObject {
+  return {
+    PetStatus: convert(PetStatus),
+    NewPet: convert(NewPet),
+    Pet: { allOf: [reference('schemas', 'NewPet'), convert(v.pick(Pet, ['id']))] },
+    Pets: { type: 'array', items: reference('schemas', 'Pet') },
+    NewCategory: convert(NewCategory),
+    Category: { allOf: [reference('schemas', 'NewCategory'), convert(v.pick(Category, ['id']))] },
+    Order: convert(NewOrder),
+    InventoryItem: convert(InventoryItem),
+    InventoryUpdate: convert(InventoryUpdate),
+    Error: convert(ErrorBody),
+  };
+}
+
+/** A schema of the program as OpenAPI 3.0 has it; within another, PetStatus is a reference. */
+function convert(schema: v.GenericSchema): JsonObject {
+  const converted = toJsonSchema(schema, {
+    target: 'openapi-3.0',
+    errorMode: 'ignore',
+    ...(schema === PetStatus ? {} : { definitions: { PetStatus } }),
+    overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
+  });
+  const { $schema: _, definitions, $defs, required, ...rest } = converted;
+  // OpenAPI 3.0 allows no empty list of required fields.
+  return preferOwn({ ...rest, ...(required?.length && { required }) } as JsonObject) as JsonObject;
+}
+
+/** Puts what a schema says of itself (its metadata `jsonSchema`) in place of what its pipe was converted to. */
+function preferOwn(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(preferOwn);
+  if (!isJsonObject(value)) return value;
+  if (value.jsonSchema !== undefined) return value.jsonSchema;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, preferOwn(inner)]));
+}
+
+function bodyExample(id: OperationId): JsonObject {
+  const example: Example = operations[id].example;
+  return example.body as JsonObject;
+}
+
+function resultExample(result: ResultName): JsonObject {
+  const creators = { Pet: 'createPet', Category: 'createCategory', Order: 'createOrder' } as const;
+  if (result === 'InventoryItem') return bodyExample('createInventory');
+  return { id: 1, ...bodyExample(creators[result]) };
+}
+
+function reference(kind: 'schemas' | 'headers' | 'responses', name: string): JsonObject {
+  return { $ref: `#/components/${kind}/${name}` };
+}
