@@ -1,34 +1,38 @@
-// Builds dist: one bundle, split so that a command loads only what it needs. The chunks are CommonJS, for Node starts
-// those faster than ES modules; esbuild splits only ES modules, so each chunk is turned into CommonJS afterwards.
+// Builds dist: one bundle, split so that a command loads only what it needs, and the manual page. The chunks are
+// CommonJS, for Node starts those faster than ES modules; esbuild splits only ES modules, so each chunk is turned into
+// CommonJS afterwards. With --completions it writes the scripts of completions/ too.
 import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { createRequire } from 'node:module';
+import { basename, join, resolve } from 'node:path';
 import { build, transform } from 'esbuild';
 
 const outdir = 'dist';
+const common = { format: 'cjs', platform: 'node', target: 'node20.18', charset: 'utf8' };
+
 const { outputFiles } = await build({
+  ...common,
   entryPoints: { main: 'src/bin.ts' },
   bundle: true,
   splitting: true,
   write: false,
   outdir,
   format: 'esm',
-  platform: 'node',
-  target: 'node20.18',
   minifySyntax: true,
-  charset: 'utf8',
   legalComments: 'none',
-  chunkNames: 'chunk-[name]-[hash]',
+  chunkNames: '[name]-[hash]',
 });
 await rm(outdir, { recursive: true, force: true });
 await mkdir(outdir, { recursive: true });
 await Promise.all(
   outputFiles.map(async ({ path, text }) => {
-    const { code } = await transform(text, {
-      format: 'cjs',
-      platform: 'node',
-      target: 'node20.18',
-      charset: 'utf8',
-    });
+    const { code } = await transform(text, common);
     await writeFile(join(outdir, basename(path)), code);
   }),
 );
+
+const generator = resolve(outdir, 'generate.js');
+await build({ ...common, entryPoints: ['src/generate.ts'], bundle: true, outfile: generator, logLevel: 'error' });
+const { writeCompletions, writeManual } = createRequire(import.meta.url)(generator);
+await writeManual(join(outdir, 'petstore.1'));
+if (process.argv.includes('--completions')) await writeCompletions('completions');
+await rm(generator);

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { ReadStream, WriteStream } from 'node:tty';
 import { CliError, OutputClosedError } from './errors.ts';
 
@@ -33,6 +34,8 @@ export interface Io {
   readonly cwd: string;
   readonly platform: NodeJS.Platform;
   readonly pid: number;
+  /** The folder of the installed package. */
+  readonly packageDir: string;
   /** Calls the listener at each SIGINT and SIGTERM until released. */
   onSignal(listener: (signal: Signal) => void): () => void;
 }
@@ -55,6 +58,7 @@ export function processIo(): Io {
     cwd: process.cwd(),
     platform: process.platform,
     pid: process.pid,
+    packageDir: join(__dirname, '..'),
     onSignal(listener) {
       process.on('SIGINT', listener);
       process.on('SIGTERM', listener);

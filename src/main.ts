@@ -1,4 +1,5 @@
 import { CommanderError } from './commands/command.ts';
+import { expandHelp } from './commands/help-command.ts';
 import { createProgram, type ProgramText } from './commands/program.ts';
 import { type Context, createContext, type MutableContext } from './context.ts';
 import { CliError, type ExitCode, exitCodes, OutputClosedError, UsageError } from './errors.ts';
@@ -24,9 +25,10 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
 
 async function run(argv: readonly string[], context: MutableContext): Promise<number> {
   const text: ProgramText = { out: '', err: '' };
-  const program = await createProgram(context, { words: argv, text, onAction: context.useFlags });
+  const words = expandHelp(argv);
+  const program = await createProgram(context, { words, text, onAction: context.useFlags });
   try {
-    await program.parseAsync([...argv], { from: 'user' });
+    await program.parseAsync([...words], { from: 'user' });
     return context.exitCode;
   } catch (thrown) {
     if (!(thrown instanceof CommanderError)) throw thrown;

@@ -27,6 +27,12 @@ const entries: readonly Entry[] = [
     summary: 'List, get, create, update and delete pets',
     verbs: () => import('./pets/index.ts'),
   },
+  {
+    name: 'completion',
+    summary: 'Print the completion script of a shell, or install it',
+    alone: () => import('./completion/index.ts'),
+  },
+  { name: 'help', summary: 'Show help for a command or a topic', alone: () => import('./help-command.ts') },
 ];
 
 /** The command tree with all of it declared, for what looks at the tree itself: completions, the man page. */

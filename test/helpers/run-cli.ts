@@ -62,6 +62,7 @@ export function fakeIo(options: RunOptions = {}): FakeIo {
     cwd: process.cwd(),
     platform: 'linux',
     pid: process.pid,
+    packageDir: process.cwd(),
     onSignal(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

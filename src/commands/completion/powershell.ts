@@ -1,0 +1,77 @@
+import type { Offer, Tables } from './tables.ts';
+
+/** The completion script for PowerShell 5.1 and later. */
+export function toPowershell(tables: Tables): string {
+  return `# PowerShell completion for petstore, generated from its command tree.
+# Load it with:  petstore completion powershell | Out-String | Invoke-Expression
+
+Register-ArgumentCompleter -Native -CommandName petstore -ScriptBlock {
+  param($wordToComplete, $commandAst, $cursorPosition)
+
+  $steps = @{
+${tables.steps.flatMap(({ from, words, to }) => words.map((word) => `    ${quote(`${from}/${word}`)} = ${quote(to)}`)).join('\n')}
+  }
+  $commands = @{
+${tables.offers
+  .filter(({ commands }) => commands.length > 0)
+  .map(({ path, commands }) => `    ${quote(path)} = @(${describe(commands)})`)
+  .join('\n')}
+  }
+  $flags = @{
+${tables.offers
+  .filter(({ flags }) => flags.length > 0)
+  .map(({ path, flags }) => `    ${quote(path)} = @(${describe(flags)})`)
+  .join('\n')}
+  }
+  $globalFlags = @(${describe(tables.globalFlags)})
+  # -o and -O would be one key where keys ignore case.
+  $values = New-Object System.Collections.Hashtable ([StringComparer]::Ordinal)
+${tables.values.flatMap(({ path, flags, spec }) => flags.map((flag) => `  $values[${quote(`${path}/${flag}`)}] = ${quote(spec)}`)).join('\n')}
+  $operands = @{
+${tables.operands.map(({ path, spec }) => `    ${quote(path)} = ${quote(spec)}`).join('\n')}
+  }
+
+  $path = ''
+  $flag = ''
+  $words = @($commandAst.CommandElements | Select-Object -Skip 1 |
+    Where-Object { $_.Extent.EndOffset -lt $cursorPosition } | ForEach-Object { $_.ToString() })
+  foreach ($word in $words) {
+    if ($flag) { $flag = '' }
+    elseif ($word -eq '--') { return }
+    elseif ($word.StartsWith('-')) {
+      if ($values.ContainsKey("$path/$word") -or $values.ContainsKey("*/$word")) { $flag = $word }
+    }
+    elseif ($steps.ContainsKey("$path/$word")) { $path = $steps["$path/$word"] }
+  }
+
+  $spec = ''
+  $offers = @()
+  if ($flag) {
+    $spec = if ($values.ContainsKey("$path/$flag")) { $values["$path/$flag"] } else { $values["*/$flag"] }
+  }
+  elseif ($wordToComplete.StartsWith('-')) { $offers = @($flags[$path]) + $globalFlags }
+  elseif ($commands.ContainsKey($path)) { $offers = $commands[$path] }
+  elseif ($operands.ContainsKey($path)) { $spec = $operands[$path] }
+
+  if ($spec.StartsWith('words ')) { $offers = $spec.Substring(6).Split(' ') | ForEach-Object { ,@($_, $_) } }
+  elseif ($spec -eq 'profiles' -or $spec -eq 'categories') {
+    $offers = @(petstore completion values $spec 2>$null) | ForEach-Object { ,@($_, $_) }
+  }
+
+  $offers | Where-Object { $_ -and $_[0].StartsWith($wordToComplete) } | ForEach-Object {
+    $text = if ($_[0] -match '\\s') { "'" + $_[0].Replace("'", "''") + "'" } else { $_[0] }
+    [System.Management.Automation.CompletionResult]::new($text, $_[0], 'ParameterValue', $_[1])
+  }
+}
+`;
+}
+
+function describe(offers: readonly Offer[]): string {
+  const rows = offers.map(({ word, summary }) => `@(${quote(word)}, ${quote(summary)})`).join(', ');
+  // An array of one array would be taken for the inner one.
+  return offers.length === 1 ? `,${rows}` : rows;
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}

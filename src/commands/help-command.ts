@@ -1,0 +1,25 @@
+import type { Context } from '../context.ts';
+import { UsageError } from '../errors.ts';
+import { Argument, verb } from './command.ts';
+import { topics } from './help-topics.ts';
+
+/** `petstore help <topic>`; with the words of a command, `main` shows that command's own help instead. */
+export function declare(context: Context) {
+  return verb('help', {
+    summary: 'Show help for a command or a topic',
+    examples: ['petstore help pets list', ...topics.map(({ name }) => `petstore help ${name}`)],
+  })
+    .addArgument(new Argument('[words...]', `a command, or ${topics.map(({ name }) => name).join(', ')}`))
+    .action(async ([name]) => {
+      const topic = topics.find((each) => each.name === name);
+      if (!topic) throw new UsageError(`help: no topic '${name ?? ''}'`, 'see petstore --help');
+      await context.io.stdout.write(`${topic.title}\n\n${topic.text}`);
+    });
+}
+
+/** `help pets list` means `pets list --help`; a topic stays what it is. */
+export function expandHelp(words: readonly string[]): readonly string[] {
+  const [first, ...rest] = words;
+  if (first !== 'help' || topics.some(({ name }) => name === rest[0])) return words;
+  return [...rest, '--help'];
+}

@@ -1,0 +1,60 @@
+/** A page of help that belongs to no single command. */
+export interface Topic {
+  /** The word after `petstore help`. */
+  readonly name: string;
+  readonly title: string;
+  readonly text: string;
+}
+
+export const topics: readonly Topic[] = [
+  {
+    name: 'exit-codes',
+    title: 'Exit codes',
+    text: `0    done; an empty list; a reader that closed the pipe early
+1    failed: the service refused, output could not be written, a defect
+2    usage: a bad flag, argument, config or input file, a confirmation that was needed; nothing was written
+3    partial: a command on many records did some and failed some
+4    auth: 401, 403, or a token that could not be read
+5    not-found: no such record, no such category
+6    unavailable: no connection, a timeout, 429 or 5xx after the last retry, no valid answer
+7    check-failed: smoke: a check failed
+8    differs: inventory diff: there are differences
+130  interrupted by SIGINT or Ctrl-C
+143  ended by SIGTERM
+`,
+  },
+  {
+    name: 'environment',
+    title: 'Environment',
+    text: `PETSTORE_PROFILE        the profile to use
+PETSTORE_BASE_URL       the service to call
+PETSTORE_OUTPUT         the output format
+PETSTORE_TOKEN          the token to send
+PETSTORE_TOKEN_FILE     a file that holds the token
+PETSTORE_CONFIG_DIR     where config.json lies
+PETSTORE_STATE_DIR      where journals and the embedded store lie
+PETSTORE_OFFLINE_STORE  the file of the embedded store; :memory: keeps nothing
+PETSTORE_DEBUG          1 shows the stack of an error
+NO_COLOR, FORCE_COLOR   colour off or on
+CI                      set: nothing is ever asked
+HTTP_PROXY, HTTPS_PROXY, NO_PROXY, NODE_EXTRA_CA_CERTS
+
+A flag beats the environment, which beats the profile, the top level of the config, and the default.
+`,
+  },
+  {
+    name: 'formats',
+    title: 'Formats',
+    text: `table  the default: drawn on a terminal, aligned with two spaces in a pipe
+json   one document: an object for one record, an array for several
+jsonl  one record a line, as they come
+csv    RFC 4180, with a header row
+tsv    tab, newline and backslash as \\t, \\n and \\\\
+yaml   a YAML document
+ids    one id a line
+
+--fields picks and orders the columns in every format, --fields help lists them; --sort orders the rows;
+--no-header leaves out the header row. Ids and counts keep every digit.
+`,
+  },
+];
