@@ -31,7 +31,13 @@ await Promise.all(
 );
 
 const generator = resolve(outdir, 'generate.js');
-await build({ ...common, entryPoints: ['src/generate.ts'], bundle: true, outfile: generator, logLevel: 'error' });
+await build({
+  ...common,
+  entryPoints: ['src/generate.ts'],
+  bundle: true,
+  outfile: generator,
+  logLevel: 'error',
+});
 const { writeCompletions, writeManual } = createRequire(import.meta.url)(generator);
 await writeManual(join(outdir, 'petstore.1'));
 if (process.argv.includes('--completions')) await writeCompletions('completions');
