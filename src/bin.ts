@@ -1,4 +1,4 @@
-import { flushThenExit, processIo } from './io.ts';
+import { flushThenExit, processArgv, processIo } from './io.ts';
 import { main } from './main.ts';
 
-main(process.argv.slice(2), processIo()).then(flushThenExit);
+main(processArgv(), processIo()).then(flushThenExit);

@@ -70,6 +70,11 @@ export function processIo(): Io {
   };
 }
 
+/** The words of the command line after `petstore`. */
+export function processArgv(): string[] {
+  return process.argv.slice(2);
+}
+
 /** Ends the process when both streams have handed over what they hold: a late socket or timer cannot keep it. */
 export async function flushThenExit(code: number): Promise<never> {
   await Promise.all([flush(process.stdout), flush(process.stderr)]);

@@ -1,0 +1,149 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { expect, test } from 'vitest';
+
+interface Import {
+  readonly file: string;
+  readonly target: string;
+  readonly dynamic: boolean;
+  readonly typeOnly: boolean;
+}
+
+const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.ts'))
+  .map((name) => join('src', name));
+const imports = files.flatMap(importsOf);
+
+/** The only files that may name a package, and whether it must be loaded only where it is used. */
+const owners: Readonly<Record<string, { readonly files: readonly string[]; readonly heavy?: true }>> = {
+  '@commander-js/extra-typings': { files: ['src/commands/command.ts'] },
+  commander: { files: ['src/commands/command.ts', 'src/commands/help.ts'] },
+  valibot: { files: ['src/api', 'src/client', 'src/server', 'src/commands'] },
+  '@valibot/to-json-schema': { files: ['src/api/openapi.ts'] },
+  hono: { files: ['src/server/app.ts'] },
+  'csv-parse': { files: ['src/input'], heavy: true },
+  yaml: { files: ['src/output', 'src/api', 'src/server', 'src/commands'], heavy: true },
+  '@apidevtools/json-schema-ref-parser': { files: ['src/api', 'src/commands'], heavy: true },
+  'string-width': { files: ['src/output'] },
+  'lossless-json': { files: ['src/json.ts'] },
+  undici: { files: ['src/client/transport/undici.ts'], heavy: true },
+  conf: { files: ['src/config/profiles.ts'], heavy: true },
+  chalk: { files: ['src/output/style.ts'] },
+  'cli-table3': { files: ['src/output/table.ts'], heavy: true },
+  '@inquirer/prompts': { files: ['src/input/prompt.ts'], heavy: true },
+};
+
+/** Folders from the outside in: a file imports from its own layer's folder or from a later layer. */
+const layers: readonly (readonly string[])[] = [
+  ['src/bin.ts', 'src/generate.ts'],
+  ['src/main.ts'],
+  ['src/commands'],
+  ['src/wiring.ts', 'src/context.ts'],
+  ['src/bulk', 'src/smoke'],
+  ['src/client', 'src/server', 'src/config', 'src/input', 'src/output'],
+  ['src/files.ts', 'src/interrupts.ts'],
+  ['src/io.ts'],
+  ['src/api'],
+  ['src/json.ts'],
+  ['src/errors.ts'],
+];
+
+test('imports go one way, from the process to the data', () => {
+  const upward = local(imports)
+    .filter(({ typeOnly }) => !typeOnly)
+    .filter(({ file, target }) => layerOf(target) < layerOf(file));
+  expect(upward.map(show)).toEqual([]);
+});
+
+test('the client and the server never import each other', () => {
+  const across = local(imports).filter(
+    ({ file, target }) =>
+      (within(file, 'src/client') && within(target, 'src/server')) ||
+      (within(file, 'src/server') && within(target, 'src/client')),
+  );
+  expect(across.map(show)).toEqual([]);
+});
+
+test('a noun never imports another command', () => {
+  const across = local(imports).filter(({ file, target }) => {
+    const from = nounOf(file);
+    const to = nounOf(target);
+    return from !== undefined && to !== undefined && from !== to;
+  });
+  expect(across.map(show)).toEqual([]);
+});
+
+test('each package has its owner, and a heavy one is loaded where it is used', () => {
+  const wrong = imports
+    .filter(({ target }) => !target.startsWith('.') && !target.startsWith('node:'))
+    .filter(({ file, target, dynamic, typeOnly }) => {
+      const owner = owners[packageOf(target)];
+      if (!owner?.files.some((place) => within(file, place))) return true;
+      return owner.heavy === true && !dynamic && !typeOnly;
+    });
+  expect(wrong.map(show)).toEqual([]);
+});
+
+test('only io.ts reads the process, and only it ends it', () => {
+  const readers = files
+    .filter((file) => !['src/io.ts'].includes(file))
+    .filter((file) => /(?<![\w.'-])process\.(?!\s)/.test(withoutComments(readFileSync(file, 'utf8'))));
+  expect(readers).toEqual([]);
+});
+
+test('no file is longer than 250 lines, but the one table', () => {
+  const code = files.filter((file) => file !== 'src/api/operations.ts');
+  const long = code.filter((file) => readFileSync(file, 'utf8').split('\n').length > 251);
+  expect(long).toEqual([]);
+});
+
+function importsOf(file: string): Import[] {
+  const text = readFileSync(file, 'utf8');
+  const fixed = [
+    ...text.matchAll(/^(?:import|export)\s(type\s)?[^'"();]*?from\s'([^']+)'|^import\s'([^']+)'/gm),
+  ];
+  const dynamic = [...text.matchAll(/(?<!typeof )\bimport\('([^']+)'\)/g)];
+  return [
+    ...fixed.map(([, type, from, bare]) => ({
+      file,
+      target: from ?? bare ?? '',
+      dynamic: false,
+      typeOnly: type !== undefined,
+    })),
+    ...dynamic.map(([, target]) => ({ file, target: target ?? '', dynamic: true, typeOnly: false })),
+  ];
+}
+
+/** Imports of the project's own files, the target as a path from the root. */
+function local(all: readonly Import[]): Import[] {
+  return all
+    .filter(({ target }) => target.startsWith('.'))
+    .map((each) => ({ ...each, target: relative('.', join(dirname(each.file), each.target)) }))
+    .filter(({ target }) => target.startsWith('src/'));
+}
+
+function layerOf(file: string): number {
+  const layer = layers.findIndex((places) => places.some((place) => within(file, place)));
+  if (layer === -1) throw new Error(`${file} is in no layer`);
+  return layer;
+}
+
+function nounOf(file: string): string | undefined {
+  return /^src\/commands\/(\w+)\//.exec(file)?.[1];
+}
+
+function packageOf(target: string): string {
+  return target.split('/', target.startsWith('@') ? 2 : 1).join('/');
+}
+
+function within(file: string, place: string): boolean {
+  return file === place || file.startsWith(`${place}/`);
+}
+
+function withoutComments(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
+}
+
+function show({ file, target }: Import): string {
+  return `${file} -> ${target}`;
+}

@@ -1,0 +1,58 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+
+/** The built program as a child process, on the Node that PETSTORE_TEST_NODE names, else on this one. */
+export interface SpawnOptions {
+  readonly stdin?: string;
+  /** Beside an environment that holds only PATH and a store in memory. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+}
+
+export interface Outcome {
+  /** Null where a signal ended the process. */
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly milliseconds: number;
+}
+
+export const nodeBinary = process.env.PETSTORE_TEST_NODE ?? process.execPath;
+export const cliPath = `${process.cwd()}/bin/petstore.js`;
+
+/** Starts the program; its streams are pipes. */
+export function startCli(argv: readonly string[], { env, cwd }: SpawnOptions = {}): ChildProcess {
+  return spawn(nodeBinary, [cliPath, ...argv], {
+    cwd,
+    env: {
+      PATH: process.env.PATH,
+      PETSTORE_OFFLINE_STORE: ':memory:',
+      PETSTORE_CONFIG_DIR: '/nonexistent/petstore-config',
+      PETSTORE_STATE_DIR: '/nonexistent/petstore-state',
+      ...env,
+    },
+  });
+}
+
+/** Runs the program to its end. */
+export function spawnCli(argv: readonly string[], options: SpawnOptions = {}): Promise<Outcome> {
+  const started = performance.now();
+  const child = startCli(argv, options);
+  child.stdin?.end(options.stdin ?? '');
+  return outcomeOf(child, started);
+}
+
+/** What a started program came to. */
+export function outcomeOf(child: ChildProcess, started = performance.now()): Promise<Outcome> {
+  let stdout = '';
+  let stderr = '';
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code, stdout, stderr, milliseconds: performance.now() - started }));
+  });
+}
