@@ -1,3 +1,4 @@
+import type { JsonObject } from '../json.ts';
 import {
   type ListId,
   type Method,
@@ -39,6 +40,14 @@ export interface RequestBody {
   readonly bounds: Readonly<Record<string, Bounds>>;
 }
 
+/** What a description says of an answer with one status. */
+export interface DocumentedAnswer {
+  /** Media types without parameters, in lower case; empty where the answer has no body. */
+  readonly mediaTypes: readonly string[];
+  /** A JSON Schema of draft 2020-12 that needs no other document: what it refers to lies in its own `$defs`. */
+  readonly schema?: JsonObject | undefined;
+}
+
 /** An operation as a service offers it: a row of the table, or what the service's own description says of that row. */
 export interface Operation {
   readonly id: OperationId;
@@ -55,6 +64,13 @@ export interface Operation {
   /** Documented statuses of success, the usual one first. */
   readonly success: readonly number[];
   readonly errors: readonly number[];
+  /**
+   * By status, or `4XX`, or `default`, as the service's own description has them; absent in the built-in contract, whose
+   * OpenAPI document holds them.
+   */
+  readonly answers?: Readonly<Record<string, DocumentedAnswer>> | undefined;
+  /** Whether the description asks for a credential; false where it says nothing of security. */
+  readonly secured: boolean;
   readonly stability: Stability;
   readonly deprecated: boolean;
   /** YYYY-MM-DD, where the description gives one. */
@@ -68,12 +84,15 @@ export interface Contract {
   readonly operations: ReadonlyMap<OperationId, Operation>;
   /** Why an operation is missing, a clause without a full stop. */
   readonly missing: ReadonlyMap<OperationId, string>;
+  /** Lower-case names of the request fields that carry a credential, as the description's security schemes name them. */
+  readonly credentialFields: readonly string[];
 }
 
 /** The contract of the table itself: what a profile that is bound to nothing talks to. */
 export const builtInContract: Contract = {
   operations: new Map(operationIds.map((id) => [id, toOperation(id)])),
   missing: new Map(),
+  credentialFields: [],
 };
 
 export function isListId(id: OperationId): id is ListId {
@@ -95,6 +114,7 @@ function toOperation(id: OperationId): Operation {
     many: 'many' in row,
     success: row.success,
     errors: row.errors,
+    secured: false,
     stability: 'stability' in row ? row.stability : 'stable',
     deprecated: 'deprecated' in row,
     sunset: 'sunset' in row ? row.sunset : undefined,

@@ -22,6 +22,8 @@ export interface CallOptions {
   readonly ifMatch?: string | undefined;
   /** Deadline of the whole call in milliseconds, instead of the client's. */
   readonly timeoutMs?: number | undefined;
+  /** Most retries, instead of the client's. */
+  readonly retries?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Awaited before each attempt, outside the deadline: a rate limit or a pause of all workers. */
   beforeAttempt?(): Promise<void>;
@@ -61,7 +63,8 @@ export interface RawRequest {
   /** Path below the base URL, or an absolute URL of the same origin. */
   readonly path: string;
   readonly query?: readonly (readonly [name: string, value: string])[] | undefined;
-  readonly fields?: HttpFields | undefined;
+  /** Beside the client's own; one that is undefined here leaves the client's own out. */
+  readonly fields?: Readonly<Record<string, string | readonly string[] | undefined>> | undefined;
   readonly body?: string | Uint8Array | undefined;
 }
 
