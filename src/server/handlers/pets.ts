@@ -1,0 +1,54 @@
+import type { NewPet } from '../../api/schemas.ts';
+import { Refusal } from '../refusal.ts';
+import type { Store, StoredPet } from '../store.ts';
+import { done, found, type Handlers, mustExist, paging } from './handler.ts';
+
+export const petHandlers: Handlers<'listPets' | 'createPet' | 'getPet' | 'updatePet' | 'deletePet'> = {
+  listPets: (store, { query = {} }) =>
+    store.pets.page({
+      filters: { status: query.status, categoryId: query.categoryId },
+      ...paging(query),
+    }),
+
+  createPet(store, { body }) {
+    refuseUnknownCategory(store, body);
+    const pet = toPet(store.petIds.take(), body);
+    store.pets.put(pet.id, pet);
+    store.inventory.put(pet.id, { petId: pet.id, quantity: 0, status: pet.status });
+    return { status: 201, value: pet, id: pet.id };
+  },
+
+  getPet: (store, { petId }) => ({ status: 200, value: findPet(store, petId) }),
+
+  updatePet(store, { petId, body }) {
+    findPet(store, petId);
+    refuseUnknownCategory(store, body);
+    const pet = toPet(petId, body);
+    store.pets.put(petId, pet);
+    const item = store.inventory.get(petId);
+    if (item && item.status !== pet.status) store.inventory.put(petId, { ...item, status: pet.status });
+    return { status: 200, value: pet };
+  },
+
+  deletePet(store, { petId }) {
+    findPet(store, petId);
+    if (store.orders.some({ petId, complete: false }))
+      throw new Refusal('in_use', `pet ${petId} has an order that is not complete`);
+    store.pets.delete(petId);
+    store.petIds.retire(petId);
+    store.inventory.delete(petId);
+    return done;
+  },
+};
+
+function findPet(store: Store, id: bigint): StoredPet {
+  return found(store.pets.get(id), 'pet', id);
+}
+
+function refuseUnknownCategory(store: Store, { categoryId }: NewPet): void {
+  mustExist(store.categories.has(categoryId), '/categoryId', `category ${categoryId}`);
+}
+
+function toPet(id: bigint, { name, categoryId, status = 'available' }: NewPet): StoredPet {
+  return { id, name, categoryId, status };
+}

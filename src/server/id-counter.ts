@@ -1,0 +1,43 @@
+/**
+ * Gives ids that count up from 1, each once. An id that somebody else chose is skipped, and remembered after its record
+ * is gone, so that it is never given again.
+ */
+export class IdCounter {
+  #next: bigint;
+  /** Ids from `#next` on that were in use once; those below it all were, or never will be. */
+  readonly #retired: Set<bigint>;
+  readonly #isTaken: (id: bigint) => boolean;
+
+  constructor(isTaken: (id: bigint) => boolean, next = 1n, retired: Iterable<bigint> = []) {
+    this.#isTaken = isTaken;
+    this.#next = next;
+    this.#retired = new Set(retired);
+  }
+
+  /** The next id to count up to, and the chosen ids from there on that may not be given again. */
+  get state(): { readonly next: bigint; readonly retired: readonly bigint[] } {
+    this.#skip();
+    return { next: this.#next, retired: [...this.#retired].filter((id) => id >= this.#next) };
+  }
+
+  take(): bigint {
+    this.#skip();
+    const id = this.#next;
+    this.#next += 1n;
+    return id;
+  }
+
+  /** Whether a record of this id may be created: it is not there, and never was. */
+  isFree(id: bigint): boolean {
+    return id >= this.#next && !this.#retired.has(id) && !this.#isTaken(id);
+  }
+
+  /** The record of this id is gone. */
+  retire(id: bigint): void {
+    if (id >= this.#next) this.#retired.add(id);
+  }
+
+  #skip(): void {
+    while (this.#isTaken(this.#next) || this.#retired.delete(this.#next)) this.#next += 1n;
+  }
+}

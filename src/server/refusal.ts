@@ -1,0 +1,57 @@
+import { type HttpFields, type HttpResponse } from '../api/http.ts';
+import { printJson } from '../json.ts';
+
+/** Every code that the local server puts into an Error body, with its status. */
+const statuses = {
+  invalid_parameter: 400,
+  invalid_json: 400,
+  malformed_request: 400,
+  forbidden_origin: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  request_timeout: 408,
+  already_exists: 409,
+  in_use: 409,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  misdirected_request: 421,
+  validation_failed: 422,
+  unknown_reference: 422,
+  rate_limited: 429,
+  headers_too_large: 431,
+  internal: 500,
+  unavailable: 503,
+} as const;
+export type RefusalCode = keyof typeof statuses;
+
+/** The server says no: thrown anywhere below the app, answered with the document's Error body. */
+export class Refusal extends Error {
+  readonly code: RefusalCode;
+  readonly fields: HttpFields;
+
+  constructor(code: RefusalCode, message: string, fields: HttpFields = {}) {
+    super(message);
+    this.code = code;
+    this.fields = fields;
+  }
+
+  toResponse(): HttpResponse {
+    const status = statuses[this.code];
+    return {
+      status,
+      fields: { 'content-type': 'application/json', ...this.fields },
+      body: printJson({ code: this.code, message: this.message, status }),
+    };
+  }
+}
+
+/** Most bytes that a request's body may have. */
+export const maxBodyBytes = 1024 * 1024;
+
+export function payloadTooLarge(): Refusal {
+  return new Refusal('payload_too_large', `the body is larger than ${maxBodyBytes} bytes`);
+}
+
+export function internalError(): Refusal {
+  return new Refusal('internal', 'the server failed on this request');
+}

@@ -1,0 +1,48 @@
+import { builtInContract, type Operation } from '../api/contract.ts';
+import type { OperationId } from '../api/operations.ts';
+
+/** What a method and a path lead to. */
+export interface Route<Target> {
+  readonly target: Target;
+  /** Parameters of the path by name, still percent-encoded. */
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+export interface Routes<Target> {
+  find(method: string, path: string): Route<Target> | undefined;
+  /** The methods that a path has; none where there is no such path. */
+  methodsOf(path: string): string[];
+}
+
+/** Operations of the table as routes. @param path template as `/pets/{petId}`. */
+export interface RouteEntry<Target> {
+  readonly method: string;
+  readonly path: string;
+  readonly target: Target;
+}
+
+export function operationRoutes(): RouteEntry<Operation & { readonly id: OperationId }>[] {
+  return [...builtInContract.operations.values()].map((operation) => ({
+    method: operation.method,
+    path: operation.path,
+    target: operation,
+  }));
+}
+
+export async function createRoutes<Target>(entries: readonly RouteEntry<Target>[]): Promise<Routes<Target>> {
+  const { RegExpRouter } = await import('hono/router/reg-exp-router');
+  const router = new RegExpRouter<Target>();
+  for (const { method, path, target } of entries)
+    router.add(method, path.replace(/\{(\w+)\}/g, ':$1'), target);
+  const methods = [...new Set(entries.map((entry) => entry.method))];
+  const find = (method: string, path: string): Route<Target> | undefined => {
+    const [matches, values] = router.match(method, path);
+    const [first] = matches;
+    if (!first) return undefined;
+    const [target, positions] = first;
+    const parameters: Record<string, string> = {};
+    for (const name in positions) parameters[name] = values?.[Number(positions[name])] ?? '';
+    return { target, parameters };
+  };
+  return { find, methodsOf: (path) => methods.filter((method) => find(method, path)) };
+}

@@ -1,0 +1,62 @@
+import type { PetStatus } from '../api/schemas.ts';
+import { Collection } from './collection.ts';
+import { IdCounter } from './id-counter.ts';
+
+export interface StoredPet {
+  readonly id: bigint;
+  readonly name: string;
+  readonly categoryId: bigint;
+  readonly status: PetStatus;
+}
+
+export interface StoredCategory {
+  readonly id: bigint;
+  readonly name: string;
+  readonly description?: string;
+}
+
+export interface StoredOrder {
+  readonly id: bigint;
+  readonly petId?: bigint;
+  readonly quantity?: number;
+  readonly shipDate?: string;
+  readonly complete?: boolean;
+}
+
+export interface StoredItem {
+  readonly petId: bigint;
+  readonly quantity: number;
+  /** Always that of the pet. */
+  readonly status: PetStatus;
+}
+
+/** The shop in memory: four collections and the counters of their ids. What may be done to it, the handlers decide. */
+export class Store {
+  readonly categories = new Collection<StoredCategory>({});
+  readonly pets = new Collection<StoredPet, 'status' | 'categoryId'>({
+    status: (pet) => pet.status,
+    categoryId: (pet) => pet.categoryId,
+  });
+  readonly orders = new Collection<StoredOrder, 'petId' | 'complete'>({
+    petId: (order) => order.petId ?? 'none',
+    complete: isComplete,
+  });
+  /** Inventory entries by the id of their pet. */
+  readonly inventory = new Collection<StoredItem, 'status'>({ status: (item) => item.status });
+
+  categoryIds = new IdCounter((id) => this.categories.has(id));
+  petIds = new IdCounter((id) => this.pets.has(id));
+  orderIds = new IdCounter((id) => this.orders.has(id));
+
+  /** Counts the changes of all collections. */
+  get revision(): number {
+    return (
+      this.categories.revision + this.pets.revision + this.orders.revision + this.inventory.revision
+    );
+  }
+}
+
+/** An order is open until it says that it is complete. */
+export function isComplete(order: StoredOrder): boolean {
+  return order.complete === true;
+}
