@@ -1,4 +1,4 @@
-import type { Operation } from '../api/contract.ts';
+import { builtInContract, type Operation } from '../api/contract.ts';
 import type { HttpFields, HttpRequest, HttpResponse } from '../api/http.ts';
 import type { Page } from './collection.ts';
 import type { Reply } from './handlers/handler.ts';
@@ -7,7 +7,7 @@ import { toInput } from './input.ts';
 import { deprecationFields } from './life-cycle.ts';
 import { recordText } from './record-text.ts';
 import { internalError, Refusal } from './refusal.ts';
-import { createRoutes, operationRoutes, type Routes } from './routes.ts';
+import { createRoutes, type RouteEntry, type Routes } from './routes.ts';
 import type { Store } from './store.ts';
 
 /** The service: a request in, an answer out, whether it came through a socket or from the same process. */
@@ -16,32 +16,50 @@ export type App = (request: HttpRequest) => HttpResponse;
 export interface AppOptions {
   /** The store as it is now. */
   store(): Store;
-  /** YYYY-MM-DD. */
-  readonly sunset: string;
+  /** When deprecated operations end, YYYY-MM-DD, instead of the table's date. */
+  readonly sunset?: string | undefined;
   /** Told what a handler threw that was no Refusal: a defect. */
   onDefect?(error: unknown): void;
 }
 
 type AnyHandler = (store: Store, input: Record<string, unknown>) => Page<object> | Reply<object>;
 
+/** An operation with all that answering it takes. */
+interface Endpoint {
+  readonly operation: Operation;
+  readonly handle: AnyHandler;
+  /** Fields of every answer, refusals too. */
+  readonly announcement: HttpFields | undefined;
+}
+
 const json: HttpFields = { 'content-type': 'application/json' };
 
 /** The app of the table's operations. HEAD is answered like GET; whoever sends the answer leaves the body out. */
 export async function createApp({ store, sunset, onDefect }: AppOptions): Promise<App> {
-  const routes = await createRoutes(operationRoutes());
-  const deprecation = deprecationFields(sunset);
+  const routes = await createRoutes(endpoints(sunset));
   return (request) => {
     const target = targetOf(request.url);
-    const method = request.method === 'HEAD' ? 'GET' : request.method;
-    const route = routes.find(method, target.path);
+    const route = routes.find(request.method === 'HEAD' ? 'GET' : request.method, target.path);
     if (!route) return refuseUnknown(routes, request.method, target.path).toResponse();
+    const { operation, handle, announcement } = route.target;
     const response = answer(() => {
-      const input = toInput(route.target, request, { parameters: route.parameters, query: target.query });
-      const handler = handlers[route.target.id] as unknown as AnyHandler;
-      return toResponse(handler(store(), input), route.target, target);
+      const input = toInput(operation, request, { parameters: route.parameters, query: target.query });
+      return toResponse(handle(store(), input), operation, target);
     }, onDefect);
-    return route.target.deprecated ? withFields(response, deprecation) : response;
+    return announcement ? withFields(response, announcement) : response;
   };
+}
+
+function endpoints(sunset: string | undefined): RouteEntry<Endpoint>[] {
+  return [...builtInContract.operations.values()].map((operation) => ({
+    method: operation.method,
+    path: operation.path,
+    target: {
+      operation,
+      handle: handlers[operation.id] as unknown as AnyHandler,
+      announcement: operation.deprecated ? deprecationFields(sunset ?? operation.sunset) : undefined,
+    },
+  }));
 }
 
 /** A URL in its parts, as they stand in it. */
@@ -84,7 +102,11 @@ function answer(work: () => HttpResponse, onDefect?: (error: unknown) => void): 
   }
 }
 
-function toResponse(result: Page<object> | Reply<object>, operation: Operation, target: Target): HttpResponse {
+function toResponse(
+  result: Page<object> | Reply<object>,
+  operation: Operation,
+  target: Target,
+): HttpResponse {
   if ('records' in result) return toPage(result, target);
   if (result.status === 204) return { status: 204, fields: {}, body: '' };
   const body = recordText(result.value);

@@ -1,23 +1,31 @@
+export interface IdCounterState {
+  readonly next: bigint;
+  readonly retired: readonly bigint[];
+}
+
 /**
  * Gives ids that count up from 1, each once. An id that somebody else chose is skipped, and remembered after its record
  * is gone, so that it is never given again.
  */
 export class IdCounter {
-  #next: bigint;
+  #next = 1n;
   /** Ids from `#next` on that were in use once; those below it all were, or never will be. */
-  readonly #retired: Set<bigint>;
+  #retired = new Set<bigint>();
   readonly #isTaken: (id: bigint) => boolean;
 
-  constructor(isTaken: (id: bigint) => boolean, next = 1n, retired: Iterable<bigint> = []) {
+  constructor(isTaken: (id: bigint) => boolean) {
     this.#isTaken = isTaken;
-    this.#next = next;
-    this.#retired = new Set(retired);
   }
 
   /** The next id to count up to, and the chosen ids from there on that may not be given again. */
-  get state(): { readonly next: bigint; readonly retired: readonly bigint[] } {
+  get state(): IdCounterState {
     this.#skip();
-    return { next: this.#next, retired: [...this.#retired].filter((id) => id >= this.#next) };
+    return { next: this.#next, retired: [...this.#retired] };
+  }
+
+  set state({ next, retired }: IdCounterState) {
+    this.#next = next;
+    this.#retired = new Set(retired);
   }
 
   take(): bigint {

@@ -50,11 +50,7 @@ function toQuery(operation: Operation, text: string): Record<string, unknown> {
     const [value, second] = given.getAll(parameter.wireName);
     if (value === undefined) continue;
     if (second !== undefined) throw new Refusal('invalid_parameter', `${parameter.name}: is given twice`);
-    query[parameter.name] = parameterValue(
-      parameter.name,
-      querySchemas[parameter.name as QueryName],
-      value,
-    );
+    query[parameter.name] = parameterValue(parameter.name, querySchemas[parameter.name as QueryName], value);
   }
   return query;
 }

@@ -1,4 +1,4 @@
-import { type HttpFields, type HttpResponse } from '../api/http.ts';
+import type { HttpFields, HttpResponse } from '../api/http.ts';
 import { printJson } from '../json.ts';
 
 /** Every code that the local server puts into an Error body, with its status. */

@@ -1,6 +1,3 @@
-import { builtInContract, type Operation } from '../api/contract.ts';
-import type { OperationId } from '../api/operations.ts';
-
 /** What a method and a path lead to. */
 export interface Route<Target> {
   readonly target: Target;
@@ -14,19 +11,11 @@ export interface Routes<Target> {
   methodsOf(path: string): string[];
 }
 
-/** Operations of the table as routes. @param path template as `/pets/{petId}`. */
 export interface RouteEntry<Target> {
   readonly method: string;
+  /** Template, as `/pets/{petId}`. */
   readonly path: string;
   readonly target: Target;
-}
-
-export function operationRoutes(): RouteEntry<Operation & { readonly id: OperationId }>[] {
-  return [...builtInContract.operations.values()].map((operation) => ({
-    method: operation.method,
-    path: operation.path,
-    target: operation,
-  }));
 }
 
 export async function createRoutes<Target>(entries: readonly RouteEntry<Target>[]): Promise<Routes<Target>> {

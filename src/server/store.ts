@@ -1,4 +1,4 @@
-import type { PetStatus } from '../api/schemas.ts';
+import type { NewCategory, NewOrder, NewPet, PetStatus } from '../api/schemas.ts';
 import { Collection } from './collection.ts';
 import { IdCounter } from './id-counter.ts';
 
@@ -30,6 +30,25 @@ export interface StoredItem {
   readonly status: PetStatus;
 }
 
+export function toPet(id: bigint, { name, categoryId, status = 'available' }: NewPet): StoredPet {
+  return { id, name, categoryId, status };
+}
+
+export function toCategory(id: bigint, { name, description }: NewCategory): StoredCategory {
+  return description === undefined ? { id, name } : { id, name, description };
+}
+
+/** The order's fields in the document's order, those left out left out. */
+export function toOrder(id: bigint, { petId, quantity, shipDate, complete }: NewOrder): StoredOrder {
+  return {
+    id,
+    ...(petId !== undefined && { petId }),
+    ...(quantity !== undefined && { quantity }),
+    ...(shipDate !== undefined && { shipDate }),
+    ...(complete !== undefined && { complete }),
+  };
+}
+
 /** The shop in memory: four collections and the counters of their ids. What may be done to it, the handlers decide. */
 export class Store {
   readonly categories = new Collection<StoredCategory>({});
@@ -44,15 +63,13 @@ export class Store {
   /** Inventory entries by the id of their pet. */
   readonly inventory = new Collection<StoredItem, 'status'>({ status: (item) => item.status });
 
-  categoryIds = new IdCounter((id) => this.categories.has(id));
-  petIds = new IdCounter((id) => this.pets.has(id));
-  orderIds = new IdCounter((id) => this.orders.has(id));
+  readonly categoryIds = new IdCounter((id) => this.categories.has(id));
+  readonly petIds = new IdCounter((id) => this.pets.has(id));
+  readonly orderIds = new IdCounter((id) => this.orders.has(id));
 
   /** Counts the changes of all collections. */
   get revision(): number {
-    return (
-      this.categories.revision + this.pets.revision + this.orders.revision + this.inventory.revision
-    );
+    return this.categories.revision + this.pets.revision + this.orders.revision + this.inventory.revision;
   }
 }
 

@@ -1,6 +1,5 @@
-import type { NewCategory } from '../../api/schemas.ts';
 import { Refusal } from '../refusal.ts';
-import type { Store, StoredCategory } from '../store.ts';
+import { type Store, type StoredCategory, toCategory } from '../store.ts';
 import { done, found, type Handlers, paging } from './handler.ts';
 
 export const categoryHandlers: Handlers<
@@ -34,8 +33,4 @@ export const categoryHandlers: Handlers<
 
 function findCategory(store: Store, id: bigint): StoredCategory {
   return found(store.categories.get(id), 'category', id);
-}
-
-function toCategory(id: bigint, { name, description }: NewCategory): StoredCategory {
-  return description === undefined ? { id, name } : { id, name, description };
 }

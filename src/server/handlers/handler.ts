@@ -22,7 +22,10 @@ const defaultLimit = 100;
 export const done: { readonly status: 204 } = { status: 204 };
 
 /** The page that a list's query asks for. */
-export function paging(query: Query<ListId> = {}): { readonly limit: number; readonly after: bigint | undefined } {
+export function paging(query: Query<ListId> = {}): {
+  readonly limit: number;
+  readonly after: bigint | undefined;
+} {
   return { limit: query.limit ?? defaultLimit, after: query.after };
 }
 

@@ -13,7 +13,10 @@ export const inventoryHandlers: Handlers<
     if (store.inventory.has(petId))
       throw new Refusal('already_exists', `pet ${petId} has an inventory entry already`);
     if (pet?.status !== status)
-      throw new Refusal('validation_failed', `/status: must be that of pet ${petId}, which is ${pet?.status}`);
+      throw new Refusal(
+        'validation_failed',
+        `/status: must be that of pet ${petId}, which is ${pet?.status}`,
+      );
     const item = { petId, quantity, status };
     store.inventory.put(petId, item);
     return { status: 201, value: item, id: petId };

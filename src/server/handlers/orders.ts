@@ -1,6 +1,6 @@
 import type { NewOrder } from '../../api/schemas.ts';
 import { Refusal } from '../refusal.ts';
-import type { Store, StoredOrder } from '../store.ts';
+import { type Store, type StoredOrder, toOrder } from '../store.ts';
 import { done, found, type Handlers, mustExist, paging } from './handler.ts';
 
 export const orderHandlers: Handlers<
@@ -52,15 +52,4 @@ function refuseGivenId(store: Store, id: bigint): void {
 
 function refuseUnknownPet(store: Store, { petId }: NewOrder): void {
   if (petId !== undefined) mustExist(store.pets.has(petId), '/petId', `pet ${petId}`);
-}
-
-/** The order's fields in the document's order, those left out left out. */
-function toOrder(id: bigint, { petId, quantity, shipDate, complete }: NewOrder): StoredOrder {
-  return {
-    id,
-    ...(petId !== undefined && { petId }),
-    ...(quantity !== undefined && { quantity }),
-    ...(shipDate !== undefined && { shipDate }),
-    ...(complete !== undefined && { complete }),
-  };
 }

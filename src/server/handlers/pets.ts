@@ -1,6 +1,6 @@
 import type { NewPet } from '../../api/schemas.ts';
 import { Refusal } from '../refusal.ts';
-import type { Store, StoredPet } from '../store.ts';
+import { type Store, type StoredPet, toPet } from '../store.ts';
 import { done, found, type Handlers, mustExist, paging } from './handler.ts';
 
 export const petHandlers: Handlers<'listPets' | 'createPet' | 'getPet' | 'updatePet' | 'deletePet'> = {
@@ -47,8 +47,4 @@ function findPet(store: Store, id: bigint): StoredPet {
 
 function refuseUnknownCategory(store: Store, { categoryId }: NewPet): void {
   mustExist(store.categories.has(categoryId), '/categoryId', `category ${categoryId}`);
-}
-
-function toPet(id: bigint, { name, categoryId, status = 'available' }: NewPet): StoredPet {
-  return { id, name, categoryId, status };
 }
