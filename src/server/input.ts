@@ -4,7 +4,7 @@ import type { Operation } from '../api/contract.ts';
 import { fieldValue, type HttpRequest } from '../api/http.ts';
 import { type QueryName, querySchemas } from '../api/operations.ts';
 import { type BodyName, bodySchemas, IdText } from '../api/schemas.ts';
-import { type JsonValue, parseJson } from '../json.ts';
+import { isJsonObject, type JsonValue, parseJson } from '../json.ts';
 import { maxBodyBytes, payloadTooLarge, Refusal } from './refusal.ts';
 
 const jsonMediaType = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i;
@@ -85,6 +85,8 @@ function decodeUtf8(bytes: Uint8Array): string {
 }
 
 function toBody(name: BodyName, value: JsonValue): unknown {
+  // To valibot an array is an object too, and one whose fields are all optional would let it through.
+  if (!isJsonObject(value)) throw new Refusal('validation_failed', 'the body must be an object');
   const result = v.safeParse(bodySchemas[name], value);
   if (result.success) return result.output;
   throw new Refusal('validation_failed', describeIssues(result.issues));
