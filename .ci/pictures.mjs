@@ -93,7 +93,7 @@ function restyle(style, codes) {
   const next = new Set(style);
   for (const code of codes) {
     if (code === 0) next.clear();
-    else if (code === 22) ['1', '2'].forEach((each) => next.delete(Number(each)));
+    else if (code === 22) for (const each of [1, 2]) next.delete(each);
     else if (code === 39) for (const each of Object.keys(colors)) next.delete(Number(each));
     else next.add(code);
   }
