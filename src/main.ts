@@ -1,5 +1,6 @@
 import { CommanderError } from './commands/command.ts';
 import { expandHelp } from './commands/help-command.ts';
+import { overview } from './commands/overview.ts';
 import { createProgram, type ProgramText } from './commands/program.ts';
 import { type Context, createContext, type MutableContext } from './context.ts';
 import { CliError, type ExitCode, exitCodes, OutputClosedError, UsageError } from './errors.ts';
@@ -25,6 +26,10 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
 
 async function run(argv: readonly string[], context: MutableContext): Promise<number> {
   const text: ProgramText = { out: '', err: '' };
+  if (argv.length === 0) {
+    await context.io.stdout.write(overview);
+    return exitCodes.done;
+  }
   const words = expandHelp(argv);
   const program = await createProgram(context, { words, text, onAction: context.useFlags });
   try {

@@ -26,3 +26,38 @@ test('a usage error is one JSON object where the words ask for JSON', async () =
     error: { kind: 'usage', message: "unknown option '--nonsense'" },
   });
 });
+
+test('petstore alone shows the way in and exits 0', async () => {
+  const run = await runCli([]);
+  expect(run).toMatchObject({ code: 0, stderr: '' });
+  expect(run.stdout).toContain('petstore --offline pets list');
+});
+
+test("help before the words of a command is that command's help", async () => {
+  const asked = await runCli(['help', 'pets', 'list']);
+  expect(asked).toEqual(await runCli(['pets', 'list', '--help']));
+  expect(asked.code).toBe(0);
+});
+
+test('help shows topics', async () => {
+  const run = await runCli(['help', 'exit-codes']);
+  expect(run.code).toBe(0);
+  expect(run.stdout).toContain('130  interrupted');
+});
+
+test('a global flag counts before and after the noun and the verb', async () => {
+  for (const argv of [
+    ['--nonsense', 'pets', 'list'],
+    ['pets', '--nonsense', 'list'],
+    ['pets', 'list', '--nonsense'],
+  ]) {
+    expect((await runCli(argv)).code).toBe(2);
+  }
+  for (const argv of [
+    ['--offline', 'pets', 'list', '-o', 'ids'],
+    ['pets', '--offline', '-o', 'ids', 'list'],
+    ['-o', 'ids', 'pets', 'list', '--offline'],
+  ]) {
+    expect((await runCli(argv)).stdout.split('\n')[0]).toBe('1');
+  }
+});
