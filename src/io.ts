@@ -75,6 +75,20 @@ export function processArgv(): string[] {
   return process.argv.slice(2);
 }
 
+export function processId(): number {
+  return process.pid;
+}
+
+/** Whether a process with this id can be signalled, or belongs to somebody else: also true of one that ended unreaped. */
+export function processExists(id: number): boolean {
+  try {
+    process.kill(id, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
 /** Ends the process when both streams have handed over what they hold: a late socket or timer cannot keep it. */
 export async function flushThenExit(code: number): Promise<never> {
   await Promise.all([flush(process.stdout), flush(process.stderr)]);

@@ -1,0 +1,12 @@
+import { CliError } from './errors.ts';
+
+/** What failed, the path, and the system's reason in words. */
+export function fileError(what: string, path: string, error: unknown): CliError {
+  return new CliError('failed', `${what} ${path}: ${fileErrorReason(error)}`, { cause: error });
+}
+
+/** The reason alone: `ENOSPC: no space left on device, write` is `no space left on device`. */
+export function fileErrorReason(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return /^[A-Z]+: (.*?)(, \w+.*)?$/s.exec(message)?.[1] ?? message;
+}

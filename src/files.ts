@@ -1,0 +1,56 @@
+import { mkdir, open, realpath, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { fileError } from './file-error.ts';
+import { processId } from './io.ts';
+
+export { fileError, fileErrorReason } from './file-error.ts';
+export { type LockOptions, withLock } from './lock.ts';
+
+/**
+ * Makes the content of a file `data`, so that whoever reads it, also after a crash, finds the old or the new content and
+ * nothing between. The folder must exist; a symbolic link stays one, and what it names is replaced.
+ *
+ * @throws CliError `failed` where the file cannot be written; its old content stays.
+ */
+export async function writeFileAtomic(path: string, data: string | Uint8Array, mode = 0o600): Promise<void> {
+  const target = await realpath(path).catch(() => path);
+  const folder = dirname(target);
+  const temporary = join(
+    folder,
+    `.${basename(target)}.${processId()}-${Math.random().toString(36).slice(2, 10)}.tmp`,
+  );
+  try {
+    await writeDurably(temporary, data, mode);
+    await rename(temporary, target);
+    await syncFolder(folder);
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => {});
+    throw fileError('write', path, error);
+  }
+}
+
+/** Makes a folder that only its owner may enter, and those above it that are missing; one that exists stays as it is. */
+export async function ensurePrivateFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw fileError('make folder', path, error);
+  }
+}
+
+async function writeDurably(path: string, data: string | Uint8Array, mode: number): Promise<void> {
+  const file = await open(path, 'wx', mode);
+  try {
+    await file.writeFile(data);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Makes a rename last through a power cut, where the system lets a folder be synchronised. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r').catch(() => undefined);
+  await folder?.sync().catch(() => {});
+  await folder?.close();
+}
