@@ -120,6 +120,9 @@ export class InterruptedError extends CliError {
   }
 }
 
+/** The user asked only what there is to know, and it has been printed: the command ends here, and well. */
+export class AnsweredError extends Error {}
+
 /** The reader of stdout or stderr went away (EPIPE): no failure of ours. */
 export class OutputClosedError extends Error {}
 

@@ -18,8 +18,8 @@ export type JsonObject = { [key: string]: JsonValue };
 
 const maxDepth = 100;
 const needsExactParser = /[\d.]{16}|\d[eE][+-]?\d\d/;
-/** DEL, C1, zero-width and bidirectional controls: legal in JSON text, but no terminal or log should get them raw. */
-const unsafeInText = /[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+/** DEL, C1, and format controls (zero-width, bidirectional): legal in JSON, but no terminal or log should get them raw. */
+const unsafeInText = /[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /**
  * The value of a JSON text, numbers exact; a leading BOM is dropped.
@@ -41,8 +41,13 @@ export function parseJson(text: string): JsonValue {
 export function printJson(value: unknown, indent = 0): string {
   return (stringify(value, null, indent === 0 ? undefined : indent) ?? 'null').replace(
     unsafeInText,
-    escapeUnit,
+    escapeUnits,
   );
+}
+
+/** Whether a value is a number that neither a double nor a bigint holds exactly. */
+export function isExactNumber(value: unknown): value is LosslessNumber {
+  return value instanceof LosslessNumber;
 }
 
 export function isJsonObject(value: unknown): value is JsonObject {
@@ -82,6 +87,8 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-function escapeUnit(unit: string): string {
-  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+/** `\uXXXX` for each UTF-16 unit of a character. */
+function escapeUnits(character: string): string {
+  const units = Array.from({ length: character.length }, (_, at) => character.charCodeAt(at));
+  return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
 }

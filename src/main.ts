@@ -3,7 +3,14 @@ import { expandHelp } from './commands/help-command.ts';
 import { overview } from './commands/overview.ts';
 import { createProgram, type ProgramText } from './commands/program.ts';
 import { type Context, createContext, type MutableContext } from './context.ts';
-import { CliError, type ExitCode, exitCodes, OutputClosedError, UsageError } from './errors.ts';
+import {
+  AnsweredError,
+  CliError,
+  type ExitCode,
+  exitCodes,
+  OutputClosedError,
+  UsageError,
+} from './errors.ts';
 import type { Io } from './io.ts';
 import { errorJson, errorText } from './output/error.ts';
 
@@ -46,7 +53,7 @@ async function run(argv: readonly string[], context: MutableContext): Promise<nu
 }
 
 async function report(thrown: unknown, context: Context, argv: readonly string[]): Promise<ExitCode> {
-  if (thrown instanceof OutputClosedError) return exitCodes.done;
+  if (thrown instanceof OutputClosedError || thrown instanceof AnsweredError) return exitCodes.done;
   const error =
     thrown instanceof CliError ? thrown : new CliError('failed', `internal: ${messageOf(thrown)}`);
   const text = (await wantsJson(context, argv)) ? errorJson(error) : errorText(error);

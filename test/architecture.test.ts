@@ -22,7 +22,7 @@ const owners: Readonly<Record<string, { readonly files: readonly string[]; reado
   '@valibot/to-json-schema': { files: ['src/api/openapi.ts'] },
   hono: { files: ['src/server/app.ts'] },
   'csv-parse': { files: ['src/input'], heavy: true },
-  yaml: { files: ['src/output', 'src/api', 'src/server', 'src/commands'], heavy: true },
+  yaml: { files: ['src/yaml.ts', 'src/api', 'src/server', 'src/commands'], heavy: true },
   '@apidevtools/json-schema-ref-parser': { files: ['src/api', 'src/commands'], heavy: true },
   'string-width': { files: ['src/output'] },
   'lossless-json': { files: ['src/json.ts'] },
@@ -44,6 +44,7 @@ const layers: readonly (readonly string[])[] = [
   ['src/files.ts', 'src/interrupts.ts'],
   ['src/io.ts'],
   ['src/api'],
+  ['src/yaml.ts'],
   ['src/json.ts'],
   ['src/errors.ts'],
 ];

@@ -1,40 +1,37 @@
 import type { ColorMode, OutputFormat } from '../config/settings.ts';
+import { AnsweredError } from '../errors.ts';
 import type { Io } from '../io.ts';
-import type { JsonValue } from '../json.ts';
+import { alignedWriter } from './aligned.ts';
+import { pickColumns, type View } from './columns.ts';
+import { csvWriter, idsWriter, tsvWriter } from './delimited.ts';
+import { jsonLinesWriter, jsonWriter } from './json.ts';
+import { compareBy } from './sort.ts';
+import { createStyle } from './style.ts';
+import type { Sheet, Writer } from './writer.ts';
 
-export interface Column<Row> {
-  readonly name: string;
-  /** The cell's value; undefined and null print as nothing. */
-  value(row: Row): JsonValue | undefined;
-  readonly align?: 'left' | 'right';
-  /** Draws a pet status in its colour. */
-  readonly status?: true;
-  /** Shown only where `--fields` names it. */
-  readonly extra?: true;
-}
+export type { Column, View } from './columns.ts';
 
-/** How the records of one noun are shown: its columns in order; the first holds the id. */
-export interface View<Row> {
-  /** Plural, for `no pets`. */
-  readonly noun: string;
-  readonly columns: readonly Column<Row>[];
-}
+type Pages<Row> = AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>;
 
 /** Prints records to stdout in the format that the user asked for, page by page where the format and sorting allow. */
 export interface Printer {
   readonly format: OutputFormat;
-  /** Whether a column will be shown, so that what it needs is worth fetching. */
+  /** Whether a column will be shown or sorted by, so that what it needs is worth fetching. */
   shows(column: string): boolean;
+  /**
+   * Settles `--fields` and `--sort` before anything is sent; `records` and `record` do it too, but a command that writes,
+   * or reads first, calls it first.
+   *
+   * @throws UsageError for a field that the view lacks; AnsweredError where `--fields help` has been answered.
+   */
+  check<Row>(view: View<Row>): Promise<void>;
   record<Row>(row: Row, view: View<Row>): Promise<void>;
-  records<Row>(
-    pages: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>,
-    view: View<Row>,
-  ): Promise<void>;
+  records<Row>(pages: Pages<Row>, view: View<Row>): Promise<void>;
 }
 
 export interface PrinterOptions {
   readonly format: OutputFormat;
-  /** Columns by name in the order asked for; undefined for the view's own. */
+  /** Columns by name in the order asked for; undefined for the view's own; `help` alone lists them. */
   readonly fields: readonly string[] | undefined;
   /** `name` or `-name`. */
   readonly sort: string | undefined;
@@ -43,6 +40,96 @@ export interface PrinterOptions {
   readonly quiet: boolean;
 }
 
-export function createPrinter(_io: Io, _options: PrinterOptions): Printer {
-  throw new Error('printer: still to come');
+type CreateWriter = <Row>(sheet: Sheet<Row>) => Writer<Row> | Promise<Writer<Row>>;
+
+const writers: Readonly<Record<OutputFormat, CreateWriter>> = {
+  table: async (sheet) =>
+    sheet.isTerminal ? (await import('./table.ts')).tableWriter(sheet) : alignedWriter(sheet),
+  json: jsonWriter,
+  jsonl: jsonLinesWriter,
+  csv: csvWriter,
+  tsv: tsvWriter,
+  yaml: async (sheet) => (await import('./yaml.ts')).yamlWriter(sheet),
+  ids: idsWriter,
+};
+const columnFormats: readonly OutputFormat[] = ['table', 'csv', 'tsv'];
+/** Bounds what is held as text at a time, however many rows come at once. */
+const rowsPerWrite = 1000;
+
+export function createPrinter(io: Io, options: PrinterOptions): Printer {
+  const { format, fields, sort } = options;
+  const check = async <Row>(view: View<Row>) => {
+    if (fields?.length === 1 && fields[0] === 'help') await answerHelp(io, view);
+    pickColumns(view, fields);
+    if (sort !== undefined) compareBy(view, sort);
+  };
+  const print = async <Row>(pages: Pages<Row>, view: View<Row>, many: boolean) => {
+    await check(view);
+    const writer = await writers[format](await createSheet(io, options, { view, many }));
+    const ordered = sort === undefined ? pages : sorted(pages, compareBy(view, sort));
+    const count = await writeAll(io, ordered, writer);
+    const isTold = format === 'table' && io.stderr.isTerminal && !options.quiet;
+    if (count === 0 && isTold) await io.stderr.write(`no ${view.noun}\n`);
+  };
+  return {
+    format,
+    shows: (column) =>
+      (fields?.includes(column) ?? columnFormats.includes(format)) || sort?.replace(/^-/, '') === column,
+    check,
+    record: (row, view) => print([[row]], view, false),
+    records: (pages, view) => print(pages, view, true),
+  };
+}
+
+async function answerHelp<Row>(io: Io, { columns }: View<Row>): Promise<never> {
+  await io.stdout.write(columns.map(({ name }) => `${name}\n`).join(''));
+  throw new AnsweredError();
+}
+
+async function createSheet<Row>(
+  io: Io,
+  { fields, header, color }: PrinterOptions,
+  { view, many }: { readonly view: View<Row>; readonly many: boolean },
+): Promise<Sheet<Row>> {
+  const columns = pickColumns(view, fields);
+  const pick = (row: Row) => Object.fromEntries(columns.map(({ name, value }) => [name, value(row) ?? null]));
+  return {
+    columns,
+    many,
+    header,
+    isTerminal: io.stdout.isTerminal,
+    width: io.stdout.columns ?? 80,
+    style: await createStyle(io.stdout, io.env, color),
+    value: fields ? pick : (row) => row,
+  };
+}
+
+/** Writes all rows, one write for each piece, and gives their number. */
+async function writeAll<Row>(io: Io, pages: Pages<Row>, writer: Writer<Row>): Promise<number> {
+  let count = 0;
+  const write = async (text: string | undefined) => {
+    if (text) await io.stdout.write(text);
+  };
+  try {
+    for await (const page of pages) {
+      for (let at = 0; at < page.length; at += rowsPerWrite) {
+        await write(await writer.rows(page.slice(at, at + rowsPerWrite)));
+      }
+      count += page.length;
+    }
+  } catch (error) {
+    await write(writer.abandon?.());
+    throw error;
+  }
+  await write(await writer.end());
+  return count;
+}
+
+async function* sorted<Row>(
+  pages: Pages<Row>,
+  compare: (one: Row, other: Row) => number,
+): AsyncGenerator<Row[]> {
+  const rows: Row[] = [];
+  for await (const page of pages) for (const row of page) rows.push(row);
+  yield rows.sort(compare);
 }

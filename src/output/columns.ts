@@ -1,0 +1,46 @@
+import { UsageError } from '../errors.ts';
+import { type JsonValue, printJson } from '../json.ts';
+
+/** One column of a view. */
+export interface Column<Row> {
+  readonly name: string;
+  /** The cell's value; undefined and null print as nothing. */
+  value(row: Row): JsonValue | undefined;
+  readonly align?: 'left' | 'right';
+  /** Draws a pet status in its colour. */
+  readonly status?: true;
+  /** Shown only where `--fields` names it. */
+  readonly extra?: true;
+}
+
+/** How the records of one noun are shown: its columns in order; the first holds the id. */
+export interface View<Row> {
+  /** Plural, for `no pets`. */
+  readonly noun: string;
+  readonly columns: readonly Column<Row>[];
+}
+
+/**
+ * The columns that `--fields` names, in its order; the view's own where it was not given.
+ *
+ * @throws UsageError naming the fields there are.
+ */
+export function pickColumns<Row>(view: View<Row>, fields: readonly string[] | undefined): Column<Row>[] {
+  if (!fields) return view.columns.filter(({ extra }) => !extra);
+  return fields.map((field) => findColumn(view, '--fields', field));
+}
+
+/** The column that a flag names. */
+export function findColumn<Row>(view: View<Row>, flag: string, name: string): Column<Row> {
+  const column = view.columns.find((candidate) => candidate.name === name);
+  if (column) return column;
+  const known = view.columns.map((candidate) => candidate.name).join(', ');
+  throw new UsageError(`${flag}: no field '${name}'; ${view.noun} have ${known}`);
+}
+
+/** A cell as text; a value that holds others as JSON. */
+export function cellText(value: JsonValue | undefined): string {
+  if (value === undefined || value === null) return '';
+  if (typeof value === 'string') return value;
+  return typeof value === 'object' ? printJson(value) : String(value);
+}

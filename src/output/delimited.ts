@@ -1,0 +1,52 @@
+import { cellText } from './columns.ts';
+import { sanitize, sanitizeExcept } from './sanitize.ts';
+import type { Sheet, Writer } from './writer.ts';
+
+/**
+ * RFC 4180, with lines that end in LF. Newlines and tabs stay as they are, other controls become visible escapes; text
+ * that a spreadsheet would take for a formula gets a leading `'`.
+ */
+export function csvWriter<Row>(sheet: Sheet<Row>): Writer<Row> {
+  // A carriage return is data in a file, but on a terminal it overwrites the line.
+  const kept = sheet.isTerminal ? '\t\n' : '\t\n\r';
+  return delimitedWriter(sheet, ',', (text, isText) => {
+    const guarded = isText && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+    const safe = sanitizeExcept(guarded, kept);
+    return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  });
+}
+
+/** Tab-separated; tab, newline, carriage return and backslash are written as `\t`, `\n`, `\r`, `\\`. */
+export function tsvWriter<Row>(sheet: Sheet<Row>): Writer<Row> {
+  return delimitedWriter(sheet, '\t', (text) =>
+    sanitize(text.replace(/[\t\n\r\\]/g, (character) => tsvEscapes[character] ?? character)),
+  );
+}
+
+/** One id per line: the first column. */
+export function idsWriter<Row>({ columns: [column] }: Sheet<Row>): Writer<Row> {
+  return {
+    rows: (rows) => rows.map((row) => `${sanitize(cellText(column?.value(row)))}\n`).join(''),
+    end: () => '',
+  };
+}
+
+const tsvEscapes: Readonly<Record<string, string>> = { '\t': '\\t', '\n': '\\n', '\r': '\\r', '\\': '\\\\' };
+
+function delimitedWriter<Row>(
+  { columns, header }: Sheet<Row>,
+  delimiter: string,
+  toCell: (text: string, isText: boolean) => string,
+): Writer<Row> {
+  let head = header ? `${columns.map(({ name }) => name).join(delimiter)}\n` : '';
+  const takeHead = () => {
+    const text = head;
+    head = '';
+    return text;
+  };
+  const line = (row: Row) => {
+    const values = columns.map((column) => column.value(row));
+    return `${values.map((value) => toCell(cellText(value), typeof value === 'string')).join(delimiter)}\n`;
+  };
+  return { rows: (rows) => takeHead() + rows.map(line).join(''), end: takeHead };
+}

@@ -1,0 +1,41 @@
+import type { ColorMode } from '../config/settings.ts';
+import type { Io, OutputStream } from '../io.ts';
+
+type Paint = (text: string) => string;
+
+/** Colours of one stream; where it has none, each gives its text back. */
+export interface Style {
+  readonly bold: Paint;
+  readonly dim: Paint;
+  readonly red: Paint;
+  readonly green: Paint;
+  readonly yellow: Paint;
+  readonly cyan: Paint;
+}
+
+const same: Paint = (text) => text;
+
+/** The style of a stream that shows no colour. */
+export const plainStyle: Style = { bold: same, dim: same, red: same, green: same, yellow: same, cyan: same };
+
+/** The style of a stream; chalk is loaded only where there is colour. */
+export async function createStyle(stream: OutputStream, env: Io['env'], mode: ColorMode): Promise<Style> {
+  if (!isColored(stream, env, mode)) return plainStyle;
+  const { Chalk } = await import('chalk');
+  // 16 colours: the terminal's own, chosen by its user to be read on its background.
+  return new Chalk({ level: 1 });
+}
+
+/** A pet status in its colour: available green, pending yellow, sold dim. */
+export function paintStatus(style: Style, status: string): Paint {
+  if (status === 'available') return style.green;
+  if (status === 'pending') return style.yellow;
+  return status === 'sold' ? style.dim : same;
+}
+
+/** `--color` decides, then FORCE_COLOR, then NO_COLOR, then whether the stream is a terminal that knows colour. */
+function isColored({ isTerminal }: OutputStream, env: Io['env'], mode: ColorMode): boolean {
+  if (mode !== 'auto') return mode === 'always';
+  if (env.FORCE_COLOR) return env.FORCE_COLOR !== '0' && env.FORCE_COLOR !== 'false';
+  return isTerminal && !env.NO_COLOR && env.TERM !== 'dumb';
+}

@@ -1,0 +1,26 @@
+import type { Column } from './columns.ts';
+import type { Style } from './style.ts';
+
+/** What is printed, and where to. */
+export interface Sheet<Row> {
+  readonly columns: readonly Column<Row>[];
+  /** A list, even of one; otherwise a lone record. */
+  readonly many: boolean;
+  readonly header: boolean;
+  readonly isTerminal: boolean;
+  /** Of the terminal, in columns. */
+  readonly width: number;
+  readonly style: Style;
+  /** The record as formats with keys of their own show it: whole, or what `--fields` picked. */
+  value(row: Row): unknown;
+}
+
+/** Turns a list into text, piece by piece. */
+export interface Writer<Row> {
+  /** At least one row. */
+  rows(rows: readonly Row[]): string | Promise<string>;
+  /** What follows the last row. */
+  end(): string | Promise<string>;
+  /** What follows where the rows break off with an error; a document stays open, so that nobody takes it for whole. */
+  abandon?(): string;
+}
