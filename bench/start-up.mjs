@@ -1,0 +1,79 @@
+// Start-up of the whole process against `node -e 0`, and what others take for their version.
+
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { compare, printHeader, timeOf } from './ratio.mjs';
+
+const folder = mkdtempSync(join(tmpdir(), 'petstore-bench-'));
+const { NODE_EXTRA_CA_CERTS: _, ...inherited } = process.env;
+const base = {
+  ...inherited,
+  PETSTORE_CONFIG_DIR: join(folder, 'config'),
+  PETSTORE_STATE_DIR: join(folder, 'state'),
+};
+
+// The answers come from this process: what is timed is the program, not a server's start.
+const pets = JSON.stringify(
+  Array.from({ length: 25 }, (_, at) => ({
+    id: at + 1,
+    name: `Pet ${at + 1}`,
+    categoryId: 1,
+    status: 'available',
+  })),
+);
+const server = createServer((request, response) => {
+  response.setHeader('content-type', 'application/json');
+  response.end(request.url.startsWith('/pets') ? pets : '[{"id":1,"name":"Dogs"}]');
+});
+await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+const url = `http://127.0.0.1:${server.address().port}`;
+
+const petstore =
+  (words, env = {}) =>
+  () =>
+    timeOf(process.execPath, ['bin/petstore.js', ...words], { env: { ...base, ...env } });
+const empty = () => timeOf(process.execPath, ['-e', '0'], { env: base });
+
+try {
+  await petstore(['profile', 'create', 'bench', '--base-url', url])();
+  await petstore(['--offline', 'pets', 'list'])();
+  printHeader(`Start-up, Node ${process.version}`, 'node -e 0', 'petstore');
+  const rows = [
+    ['`petstore --version`', petstore(['--version']), '<= 1.4'],
+    ['`petstore --help`', petstore(['--help']), '<= 1.5'],
+    ['`petstore pets --help`', petstore(['pets', '--help']), '<= 1.5'],
+    [
+      '`petstore pets list`, http, URL by environment',
+      petstore(['pets', 'list'], { PETSTORE_BASE_URL: url }),
+      '<= 1.9',
+    ],
+    [
+      '`petstore pets list`, http, URL in a profile',
+      petstore(['--profile', 'bench', 'pets', 'list']),
+      '<= 2.4',
+    ],
+    ['`petstore --offline pets list`', petstore(['--offline', 'pets', 'list']), '<= 2.2'],
+    ['completion of a value', petstore(['completion', 'values', 'profiles']), '<= 1.6'],
+  ];
+  for (const [name, figure, target] of rows) await compare({ name, baseline: empty, figure, target });
+  for (const [command, ...words] of [
+    ['gh', '--version'],
+    ['npm', '--version'],
+    ['http', '--version'],
+    ['curl', '-s', url],
+  ]) {
+    if (spawnSync(command, ['--version']).error) continue;
+    await compare({
+      name: `for scale: \`${command}\``,
+      baseline: empty,
+      figure: () => timeOf(command, words, { env: base }),
+      pairs: 5,
+    });
+  }
+} finally {
+  server.close();
+  rmSync(folder, { recursive: true, force: true });
+}
