@@ -8,9 +8,12 @@ import { build, transform } from 'esbuild';
 
 const outdir = 'dist';
 const common = { format: 'cjs', platform: 'node', target: 'node20.18', charset: 'utf8' };
+// The package gives Node its CommonJS form, whose names a bundled `import()` would not see.
+const alias = { yaml: resolve('node_modules/yaml/browser/index.js') };
 
 const { outputFiles } = await build({
   ...common,
+  alias,
   entryPoints: { main: 'src/bin.ts' },
   bundle: true,
   splitting: true,
@@ -33,6 +36,7 @@ await Promise.all(
 const generator = resolve(outdir, 'generate.js');
 await build({
   ...common,
+  alias,
   entryPoints: ['src/generate.ts'],
   bundle: true,
   outfile: generator,

@@ -20,7 +20,7 @@ const owners: Readonly<Record<string, { readonly files: readonly string[]; reado
   commander: { files: ['src/commands/command.ts', 'src/commands/help.ts'] },
   valibot: { files: ['src/api', 'src/client', 'src/server', 'src/commands'] },
   '@valibot/to-json-schema': { files: ['src/api/openapi.ts'] },
-  hono: { files: ['src/server/app.ts'] },
+  hono: { files: ['src/server/routes.ts'], heavy: true },
   'csv-parse': { files: ['src/input'], heavy: true },
   yaml: { files: ['src/yaml.ts', 'src/api', 'src/server', 'src/commands'], heavy: true },
   '@apidevtools/json-schema-ref-parser': { files: ['src/api', 'src/commands'], heavy: true },

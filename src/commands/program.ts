@@ -28,6 +28,11 @@ const entries: readonly Entry[] = [
     verbs: () => import('./pets/index.ts'),
   },
   {
+    name: 'serve',
+    summary: 'Serve the pet store from memory, on this machine',
+    alone: () => import('./serve/index.ts'),
+  },
+  {
     name: 'completion',
     summary: 'Print the completion script of a shell, or install it',
     alone: () => import('./completion/index.ts'),

@@ -19,7 +19,7 @@ export interface AppOptions {
   /** When deprecated operations end, YYYY-MM-DD, instead of the table's date. */
   readonly sunset?: string | undefined;
   /** Told what a handler threw that was no Refusal: a defect. */
-  onDefect?(error: unknown): void;
+  onDefect?: ((error: unknown) => void) | undefined;
 }
 
 type AnyHandler = (store: Store, input: Record<string, unknown>) => Page<object> | Reply<object>;

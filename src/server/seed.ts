@@ -1,7 +1,8 @@
 import type { PetStatus } from '../api/schemas.ts';
 import { Store } from './store.ts';
 
-const categories = [
+/** Name and description of each category of a shop. */
+export const shopCategories = [
   ['Dogs', 'Puppies and grown dogs of every size'],
   ['Cats', 'Kittens and cats, long and short hair'],
   ['Birds', 'Parakeets, finches and parrots'],
@@ -55,7 +56,7 @@ const orders: readonly (readonly [number, number, string, boolean])[] = [
 /** A small shop whose parts fit together, always the same: what an offline store and `serve` begin with. */
 export function seedStore(): Store {
   const store = new Store();
-  for (const [name, description] of categories) {
+  for (const [name, description] of shopCategories) {
     const id = store.categoryIds.take();
     store.categories.put(id, { id, name, description });
   }

@@ -1,0 +1,29 @@
+import { UsageError } from '../../errors.ts';
+import type { Store } from '../../server/store.ts';
+import type { ServePlan } from './flags.ts';
+
+export interface Shop {
+  readonly store: Store;
+  /** No file has it yet. */
+  readonly isNew: boolean;
+}
+
+/**
+ * The shop to serve: that of the file, or a new one.
+ *
+ * @throws UsageError where the file cannot be read or is no shop; one that is missing may be, where it will be saved.
+ */
+export async function openShop(plan: ServePlan): Promise<Shop> {
+  if (plan.data === undefined) return { store: await makeShop(plan), isNew: true };
+  const { readStore } = await import('../../server/store-file.ts');
+  const store = await readStore(plan.data);
+  if (store) return { store, isNew: false };
+  if (plan.save) return { store: await makeShop(plan), isNew: true };
+  throw new UsageError(`--data ${plan.data}: no such file`, 'with --save a file that is missing is made');
+}
+
+async function makeShop({ shop, seed }: ServePlan): Promise<Store> {
+  if (shop === 'seeded') return (await import('../../server/seed.ts')).seedStore();
+  if (shop === 'empty') return new (await import('../../server/store.ts')).Store();
+  return (await import('../../server/generate.ts')).generateStore(shop.pets, seed);
+}

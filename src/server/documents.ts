@@ -1,0 +1,36 @@
+import type { HttpResponse } from '../api/http.ts';
+import { printJson } from '../json.ts';
+import { methodNotAllowed } from './app.ts';
+import type { SlowApp } from './faults.ts';
+
+const json = 'application/json';
+
+/** The app, and beside it what a server says of itself: `/healthz`, `/openapi.json` and `/openapi.yaml`. */
+export function withDocuments(app: SlowApp, sunset: string | undefined): SlowApp {
+  const documents: Readonly<Record<string, () => Promise<HttpResponse>>> = {
+    '/healthz': async () => document(json, '{"status":"ok"}'),
+    '/openapi.json': async () => document(json, printJson(await openApi(sunset), 2)),
+    '/openapi.yaml': async () => document('application/yaml', await printYaml(await openApi(sunset))),
+  };
+  return (request) => {
+    const [path = ''] = request.url.slice(request.url.indexOf('/', 8)).split('?');
+    const make = Object.hasOwn(documents, path) ? documents[path] : undefined;
+    if (!make) return app(request);
+    if (request.method === 'GET' || request.method === 'HEAD') return make();
+    return methodNotAllowed(`${path} does not take ${request.method}`, ['GET']).toResponse();
+  };
+}
+
+async function openApi(sunset: string | undefined): Promise<unknown> {
+  const { toOpenApi } = await import('../api/openapi.ts');
+  return toOpenApi({ sunset });
+}
+
+async function printYaml(value: unknown): Promise<string> {
+  const { loadYaml } = await import('../yaml.ts');
+  return (await loadYaml()).print(value);
+}
+
+function document(type: string, body: string): HttpResponse {
+  return { status: 200, fields: { 'content-type': type }, body };
+}

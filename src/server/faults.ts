@@ -1,0 +1,56 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { HttpRequest, HttpResponse } from '../api/http.ts';
+import type { Random } from './random.ts';
+import { Refusal } from './refusal.ts';
+
+/** An app that may take its time. */
+export type SlowApp = (request: HttpRequest) => HttpResponse | Promise<HttpResponse>;
+
+/** What `serve` does to requests on purpose, so that a client can be tried against a service that is not at its best. */
+export interface Faults {
+  /** Milliseconds before each answer. */
+  readonly latencyMs?: number | undefined;
+  /** Share of requests, 0 to 1, that are answered 503 and not done. */
+  readonly errorRate?: number | undefined;
+  /** Requests a second; the rest is answered 429 with Retry-After, and not done. */
+  readonly ratePerSecond?: number | undefined;
+}
+
+/** The app with faults; the app itself where there are none. */
+export function withFaults(app: SlowApp, faults: Faults, random: Random): SlowApp {
+  const { latencyMs = 0, errorRate = 0, ratePerSecond } = faults;
+  if (latencyMs === 0 && errorRate === 0 && ratePerSecond === undefined) return app;
+  const admit = ratePerSecond === undefined ? () => 0 : createBucket(ratePerSecond);
+  return async (request) => {
+    const waitSeconds = admit(performance.now() / 1000);
+    if (latencyMs > 0) await sleep(latencyMs);
+    if (waitSeconds > 0) return rateLimited(waitSeconds).toResponse();
+    if (random() < errorRate)
+      return new Refusal('unavailable', 'failed on purpose (--error-rate)').toResponse();
+    return app(request);
+  };
+}
+
+/**
+ * A bucket of a second's worth of requests that fills steadily.
+ *
+ * @returns seconds until the next request would be let through; 0 for one that is.
+ */
+function createBucket(ratePerSecond: number): (nowSeconds: number) => number {
+  const capacity = Math.max(1, ratePerSecond);
+  let level = capacity;
+  let last: number | undefined;
+  return (now) => {
+    level = Math.min(capacity, level + (now - (last ?? now)) * ratePerSecond);
+    last = now;
+    if (level < 1) return (1 - level) / ratePerSecond;
+    level -= 1;
+    return 0;
+  };
+}
+
+function rateLimited(waitSeconds: number): Refusal {
+  return new Refusal('rate_limited', 'too many requests (--rate-limit)', {
+    'retry-after': String(Math.max(1, Math.ceil(waitSeconds))),
+  });
+}

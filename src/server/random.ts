@@ -1,0 +1,23 @@
+/** A number from 0 up to 1, the same row of them for the same seed. */
+export type Random = () => number;
+
+/** Mulberry32: 32 bits of state, good enough for demo data and injected faults, for no secret. */
+export function createRandom(seed: number): Random {
+  let state = seed | 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** An integer from 0 up to `count`. */
+export function below(random: Random, count: number): number {
+  return Math.floor(random() * count);
+}
+
+/** One of a list that is not empty. */
+export function oneOf<Value>(random: Random, list: readonly [Value, ...Value[]]): Value {
+  return list[below(random, list.length)] ?? list[0];
+}
