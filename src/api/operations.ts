@@ -39,7 +39,8 @@ export const querySchemas = {
 } as const;
 export type QueryName = keyof typeof querySchemas;
 
-interface Row {
+/** One operation of the service. */
+export interface Row {
   readonly method: Method;
   readonly path: string;
   readonly tag: 'Pets' | 'Store';
@@ -359,6 +360,11 @@ export const operations = {
 type Operations = typeof operations;
 export type OperationId = keyof Operations;
 export const operationIds = Object.keys(operations) as OperationId[];
+
+/** A row as one type, for what treats all alike. */
+export function rowOf(id: OperationId): Row {
+  return operations[id];
+}
 
 /** The operations that answer a list, read page by page. */
 export type ListId = {

@@ -1,0 +1,108 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../json.ts';
+import type { DocumentedAnswer } from '../contract.ts';
+import type { SchemaNames } from './description.ts';
+import { jsonContent } from './document-operation.ts';
+
+/** Keywords of OpenAPI's schemas that JSON Schema has too, and that hold no schema. */
+const plainKeywords = [
+  'title',
+  'const',
+  'format',
+  'pattern',
+  'multipleOf',
+  'minimum',
+  'maximum',
+  'minLength',
+  'maxLength',
+  'minItems',
+  'maxItems',
+  'uniqueItems',
+  'minProperties',
+  'maxProperties',
+  'required',
+] as const;
+
+/** What a document says of each answer of an operation, by status, `4XX` or `default`. */
+export function toAnswers(responses: JsonObject, names: SchemaNames): Record<string, DocumentedAnswer> {
+  const answers: Record<string, DocumentedAnswer> = {};
+  for (const [status, response] of Object.entries(responses)) {
+    if (!/^([1-5](\d\d|XX)|default)$/i.test(status) || !isJsonObject(response)) continue;
+    const { content } = response;
+    const types = isJsonObject(content) ? Object.keys(content) : [];
+    const schema = jsonContent(content)?.schema;
+    answers[status] = {
+      mediaTypes: types.map((type) => (type.split(';')[0] ?? '').trim().toLowerCase()),
+      ...(schema !== undefined && { schema: toJsonSchema(schema, names) }),
+    };
+  }
+  return answers;
+}
+
+/** A schema of OpenAPI 3.0 or 3.1 as one of draft 2020-12 that stands alone; named schemas, and so cycles, lie in `$defs`. */
+export function toJsonSchema(schema: JsonValue, names: SchemaNames): JsonObject {
+  const labels = new Map<object, string>();
+  const definitions: JsonObject = {};
+  const refer = (part: JsonValue): JsonValue => {
+    const [name] = isJsonObject(part) ? (names.get(part) ?? []) : [];
+    if (name === undefined || !isJsonObject(part)) return convert(part, refer);
+    const known = labels.get(part);
+    if (known !== undefined) return { $ref: `#/$defs/${known}` };
+    const label = unusedLabel(name, definitions);
+    labels.set(part, label);
+    definitions[label] = true;
+    definitions[label] = convert(part, refer);
+    return { $ref: `#/$defs/${label}` };
+  };
+  const root = refer(schema);
+  const whole = isJsonObject(root) ? root : {};
+  return Object.keys(definitions).length > 0 ? { ...whole, $defs: definitions } : whole;
+}
+
+/** A label that needs no escape in a pointer. */
+function unusedLabel(name: string, taken: JsonObject): string {
+  const safe = name.replace(/[^\w.-]/g, '_') || 'schema';
+  let label = safe;
+  for (let number = 2; label in taken; number += 1) label = `${safe}_${number}`;
+  return label;
+}
+
+function convert(schema: JsonValue, refer: (part: JsonValue) => JsonValue): JsonValue {
+  if (!isJsonObject(schema)) return typeof schema === 'boolean' ? schema : true;
+  const converted: JsonObject = { ...typeOf(schema), ...exclusiveBounds(schema) };
+  for (const keyword of plainKeywords)
+    if (schema[keyword] !== undefined && !(keyword in converted)) converted[keyword] = schema[keyword];
+  if (schema.exclusiveMinimum === true) delete converted.minimum;
+  if (schema.exclusiveMaximum === true) delete converted.maximum;
+  for (const keyword of ['allOf', 'anyOf', 'oneOf', 'prefixItems'] as const) {
+    const list = schema[keyword];
+    if (Array.isArray(list)) converted[keyword] = list.map(refer);
+  }
+  for (const keyword of ['items', 'not', 'additionalProperties', 'propertyNames', 'contains'] as const)
+    if (schema[keyword] !== undefined) converted[keyword] = refer(schema[keyword]);
+  for (const keyword of ['properties', 'patternProperties'] as const) {
+    const fields = schema[keyword];
+    if (isJsonObject(fields)) converted[keyword] = mapValues(fields, refer);
+  }
+  return converted;
+}
+
+/** OpenAPI 3.0 writes `nullable: true` where JSON Schema lists the type `null`. */
+function typeOf({ type, nullable, enum: values }: JsonObject): JsonObject {
+  const types = nullable === true && typeof type === 'string' ? [type, 'null'] : type;
+  const all =
+    nullable === true && Array.isArray(values) && !values.includes(null) ? [...values, null] : values;
+  return { ...(types !== undefined && { type: types }), ...(all !== undefined && { enum: all }) };
+}
+
+function exclusiveBounds({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: JsonObject): JsonObject {
+  const low = exclusiveMinimum === true ? minimum : exclusiveMinimum;
+  const high = exclusiveMaximum === true ? maximum : exclusiveMaximum;
+  return {
+    ...(low !== undefined && low !== false && { exclusiveMinimum: low }),
+    ...(high !== undefined && high !== false && { exclusiveMaximum: high }),
+  };
+}
+
+function mapValues(fields: JsonObject, change: (value: JsonValue) => JsonValue): JsonObject {
+  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, change(value)]));
+}

@@ -1,0 +1,149 @@
+import { UsageError } from '../../errors.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../json.ts';
+
+/** The names that a document gives to its schemas, by the schema object itself: a schema may bear several. */
+export type SchemaNames = WeakMap<object, ReadonlySet<string>>;
+
+/** An OpenAPI 3.0 or 3.1 document with every reference replaced by what it refers to; it may hold cycles. */
+export interface Description {
+  /** Absolute URL of the document, `file:` for a file. */
+  readonly url: string;
+  readonly document: JsonObject;
+  readonly names: SchemaNames;
+}
+
+/** A document as text, and the way to the documents that it refers to. */
+export interface DescriptionSource {
+  readonly url: string;
+  readonly text: string;
+  /**
+   * The text of another document.
+   *
+   * @throws UsageError where the document may not be read.
+   */
+  read(url: string): Promise<string>;
+}
+
+const dereferenceLimitMs = 20_000;
+
+/**
+ * Parses a description and replaces its references.
+ *
+ * @throws UsageError for text that is no JSON or YAML, no OpenAPI 3.0 or 3.1 document, or holds a reference that leads
+ *   nowhere or may not be followed.
+ */
+export async function readDescription(source: DescriptionSource): Promise<Description> {
+  const document = await parseDocument(source.text, source.url);
+  refuseOther(document, source.url);
+  const names = new Map<object, Set<string>>();
+  const name = (schema: unknown, label: string) => {
+    if (typeof schema !== 'object' || schema === null) return;
+    names.set(schema, (names.get(schema) ?? new Set()).add(label));
+  };
+  await dereference(document, source, (reference, schema) => name(schema, lastPart(reference)));
+  for (const [label, schema] of Object.entries(schemasOf(document))) name(schema, label);
+  return { url: source.url, document, names: new WeakMap(names) };
+}
+
+async function dereference(
+  document: JsonObject,
+  source: DescriptionSource,
+  onReference: (reference: string, schema: unknown) => void,
+): Promise<void> {
+  const { $RefParser } = await import('@apidevtools/json-schema-ref-parser');
+  let refused: unknown;
+  const readOther = async ({ url }: { url: string }) => {
+    try {
+      return await source.read(url);
+    } catch (thrown) {
+      refused ??= thrown;
+      throw thrown;
+    }
+  };
+  try {
+    await new $RefParser().dereference(source.url, document, {
+      resolve: { file: false, http: false, other: { order: 1, canRead: true, read: readOther } },
+      parse: {
+        json: false,
+        yaml: false,
+        text: false,
+        binary: false,
+        document: {
+          order: 1,
+          canParse: true,
+          parse: ({ data, url }: { data: unknown; url: string }) => parseDocument(String(data), url),
+        },
+      },
+      dereference: { circular: true, onDereference: onReference, excludedPathMatcher: isExample },
+      timeoutMs: dereferenceLimitMs,
+    });
+  } catch (thrown) {
+    throw refused ?? new UsageError(`description ${source.url}: ${messageOf(thrown)}`);
+  }
+}
+
+/** An example may hold a field `$ref` that refers to nothing; a property may bear the name `example`. */
+function isExample(path: string): boolean {
+  return /(?<!\/properties)\/examples?(\/|$)/.test(path);
+}
+
+async function parseDocument(text: string, url: string): Promise<JsonObject> {
+  const value = await parseText(text, url);
+  if (!isJsonObject(value)) throw new UsageError(`description ${url}: is no OpenAPI document`);
+  return value;
+}
+
+async function parseText(text: string, url: string): Promise<JsonValue> {
+  try {
+    if (/^\ufeff?\s*[{[]/.test(text)) return parseJson(text);
+    const { parse } = await import('yaml');
+    return narrow(parse(text, { intAsBigInt: true, merge: true }) as JsonValue);
+  } catch (thrown) {
+    throw new UsageError(`description ${url}: ${messageOf(thrown).split('\n')[0]}`);
+  }
+}
+
+/** Numbers as `parseJson` gives them: bigints only beyond 2^53. */
+function narrow(value: JsonValue): JsonValue {
+  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value;
+  if (Array.isArray(value)) return value.map(narrow);
+  if (!isJsonObject(value)) return value;
+  for (const [key, inner] of Object.entries(value)) value[key] = narrow(inner);
+  return value;
+}
+
+function refuseOther({ openapi, swagger, paths }: JsonObject, url: string): void {
+  if (typeof openapi !== 'string' || !/^3\.[01](\.|$)/.test(openapi)) {
+    const found = openapi ?? swagger;
+    const version =
+      typeof found === 'string' || typeof found === 'number' ? `version ${found}` : 'no version';
+    throw new UsageError(
+      `description ${url}: OpenAPI 3.0 or 3.1 is needed, and it states ${version}`,
+      'give the OpenAPI document itself, not a page about it',
+    );
+  }
+  if (!isJsonObject(paths)) throw new UsageError(`description ${url}: has no paths`);
+}
+
+function schemasOf({ components }: JsonObject): JsonObject {
+  return isJsonObject(components) && isJsonObject(components.schemas) ? components.schemas : {};
+}
+
+/** `Pet` of `#/components/schemas/Pet`, of `schemas.yaml#/Pet` and of `Pet.yaml`. */
+function lastPart(reference: string): string {
+  const [file = '', pointer = ''] = reference.split('#');
+  const part = (pointer || file.replace(/\.\w+$/, '')).split('/').at(-1) ?? '';
+  return decode(part.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}

@@ -1,0 +1,98 @@
+import { isJsonObject } from '../../json.ts';
+import type { Parameter } from '../contract.ts';
+import { type OperationId, type QueryName, rowOf } from '../operations.ts';
+import { boundsOf } from './bounds.ts';
+import type { DocumentOperation, DocumentParameter } from './document-operation.ts';
+
+/** Other names for the table's query parameters, in lower case and without punctuation. */
+const otherNames: Readonly<Record<QueryName, readonly string[]>> = {
+  status: ['petstatus'],
+  categoryId: ['category'],
+  petId: ['pet'],
+  complete: ['completed', 'iscomplete'],
+  limit: ['pagesize', 'perpage', 'maxresults'],
+  after: ['startafter', 'afterid'],
+};
+
+/** The parameters that name the record: those of the path, or else the one of query or headers that bears its name. */
+export function identify(operation: DocumentOperation, id: OperationId): DocumentParameter[] {
+  const ofPath = operation.parameters.filter((parameter) => parameter.in === 'path');
+  const name = idName(id);
+  if (ofPath.length > 0 || name === undefined) return ofPath;
+  return operation.parameters.filter(
+    (parameter) =>
+      parameter.required &&
+      (parameter.in === 'query' || parameter.in === 'header') &&
+      [plain(name), 'id'].includes(plain(parameter.name).replace(/^x/, '')),
+  );
+}
+
+/** A parameter that must be given and that nothing can give; a header can be given with `--header`. */
+export function unmetParameter(operation: DocumentOperation, id: OperationId): DocumentParameter | undefined {
+  const ids = new Set(identify(operation, id));
+  return operation.parameters.find(
+    (parameter) =>
+      parameter.required &&
+      !ids.has(parameter) &&
+      parameter.in !== 'header' &&
+      queryName(parameter, id) === undefined &&
+      fixedValue(parameter) === undefined,
+  );
+}
+
+/** A filter that a list asks for is no list of all. */
+export function needsFilter(operation: DocumentOperation, id: OperationId): boolean {
+  return operation.parameters.some(
+    (parameter) =>
+      parameter.required && queryName(parameter, id) !== undefined && fixedValue(parameter) === undefined,
+  );
+}
+
+/** The parameters of an operation by the table's names; what else must be sent keeps its own name. */
+export function toParameters(operation: DocumentOperation, id: OperationId): Parameter[] {
+  const ids = new Set(identify(operation, id));
+  return operation.parameters.flatMap((parameter): Parameter[] => {
+    const { name: wireName, required, schema } = parameter;
+    const place = parameter.in;
+    if (place !== 'path' && place !== 'query' && place !== 'header') return [];
+    const known = ids.has(parameter) ? idName(id) : queryName(parameter, id);
+    if (known === undefined && !required) return [];
+    const value = known === undefined ? fixedValue(parameter) : undefined;
+    const bounds = boundsOf(schema);
+    return [
+      {
+        name: known ?? wireName,
+        wireName,
+        in: place,
+        required,
+        ...(bounds && { bounds }),
+        ...(value !== undefined && { value }),
+      },
+    ];
+  });
+}
+
+/** The table's name for the id in an operation's path. */
+function idName(id: OperationId): string | undefined {
+  return /\{(\w+)\}/.exec(rowOf(id).path)?.[1];
+}
+
+function queryName({ name, in: place }: DocumentParameter, id: OperationId): QueryName | undefined {
+  if (place !== 'query' && place !== 'header') return undefined;
+  const row = rowOf(id);
+  const written = plain(name);
+  const exact = row.query?.find((query) => plain(query) === written);
+  return exact ?? row.query?.find((query) => otherNames[query].includes(written));
+}
+
+/** The one value that a description leaves, or proposes. */
+function fixedValue({ schema }: DocumentParameter): string | undefined {
+  if (!isJsonObject(schema)) return undefined;
+  const only = Array.isArray(schema.enum) && schema.enum.length === 1 ? schema.enum[0] : undefined;
+  const value = schema.const ?? only ?? schema.default;
+  return ['string', 'number', 'bigint', 'boolean'].includes(typeof value) ? String(value) : undefined;
+}
+
+function plain(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9]/g, '');
+}

@@ -1,0 +1,254 @@
+import { describe, expect, test } from 'vitest';
+import { type Binding, bindContract, type Target } from '../../../src/api/binding/bind.ts';
+import { readDescription } from '../../../src/api/binding/description.ts';
+import { serversOf } from '../../../src/api/binding/servers.ts';
+import { builtInContract } from '../../../src/api/contract.ts';
+import { toOpenApi } from '../../../src/api/openapi.ts';
+import { type OperationId, operationIds } from '../../../src/api/operations.ts';
+import { ambiguous, sparse, unnamed, warehouse, wrapped } from '../../helpers/descriptions.ts';
+
+const url = 'http://service.test/docs/openapi.json';
+const noTargets = new Map<OperationId, Target>();
+
+async function bind(
+  document: unknown,
+  targets: ReadonlyMap<OperationId, Target> = noTargets,
+): Promise<Binding> {
+  const text = typeof document === 'string' ? document : JSON.stringify(document);
+  return bindContract(await readDescription({ url, text, read: unreachable }), targets);
+}
+
+function unreachable(): never {
+  throw new Error('no other document');
+}
+
+/** Bound operations as `METHOD path` by id; the state of the others. */
+function summary({ matches }: Binding): Record<string, string> {
+  return Object.fromEntries(
+    [...matches].map(([id, match]) => [
+      id,
+      match.state === 'bound' ? `${match.operation.method} ${match.operation.path}` : match.state,
+    ]),
+  );
+}
+
+describe('the document of the table itself', () => {
+  test('gives the table back', async () => {
+    const { contract, matches } = await bind(toOpenApi());
+    expect([...contract.operations.keys()]).toEqual(operationIds);
+    expect(contract.missing.size).toBe(0);
+    for (const [id, bound] of contract.operations) {
+      const { answers, source, body, parameters, ...rest } = bound;
+      const { source: _, body: ownBody, parameters: own, ...row } = builtInContract.operations.get(id)!;
+      expect(rest).toEqual(
+        Object.fromEntries(Object.entries(row).filter(([, value]) => value !== undefined)),
+      );
+      expect(source).toBe('bound');
+      expect(parameters.map(({ bounds, ...parameter }) => parameter)).toEqual(own);
+      expect(body && { ...body, bounds: {} }).toEqual(ownBody);
+      expect(Object.keys(answers ?? {})).toEqual([...row.success, ...row.errors].map(String));
+      expect(matches.get(id)).toMatchObject({ confidence: 'high' });
+    }
+  });
+});
+
+describe('a document with other paths and methods', () => {
+  test('is found by the names of its schemas', async () => {
+    expect(summary(await bind(warehouse))).toMatchObject({
+      listPets: 'GET /animals',
+      createPet: 'POST /animals',
+      getPet: 'GET /animals/{animal_id}',
+      updatePet: 'PATCH /animals/{animal_id}',
+      deletePet: 'DELETE /animals/{animal_id}',
+      listCategories: 'GET /kinds',
+      createCategory: 'POST /kinds',
+      getCategory: 'GET /kind',
+      updateCategory: 'missing',
+      updateInventory: 'PUT /stock',
+      listOrders: 'missing',
+    });
+  });
+
+  test('gives its parameters by the names of the table, in the places of its own', async () => {
+    const { contract } = await bind(warehouse);
+    expect(contract.operations.get('listPets')?.parameters).toEqual([
+      {
+        name: 'status',
+        wireName: 'pet_status',
+        in: 'query',
+        required: false,
+        bounds: { type: 'string', enum: ['available', 'pending', 'sold'] },
+      },
+      {
+        name: 'categoryId',
+        wireName: 'category_id',
+        in: 'query',
+        required: false,
+        bounds: { type: 'integer' },
+      },
+      {
+        name: 'limit',
+        wireName: 'page_size',
+        in: 'query',
+        required: false,
+        bounds: { type: 'integer', minimum: 1, maximum: 50 },
+      },
+      {
+        name: 'api-version',
+        wireName: 'api-version',
+        in: 'query',
+        required: true,
+        bounds: { type: 'string', enum: ['2'] },
+        value: '2',
+      },
+    ]);
+    expect(contract.operations.get('getPet')?.parameters).toEqual([
+      {
+        name: 'petId',
+        wireName: 'animal_id',
+        in: 'path',
+        required: true,
+        bounds: { type: 'integer', minimum: 1 },
+      },
+    ]);
+    expect(contract.operations.get('getCategory')?.parameters).toMatchObject([
+      { name: 'categoryId', wireName: 'id', in: 'query', required: true },
+    ]);
+    expect(contract.operations.get('updateInventory')?.parameters).toMatchObject([
+      { name: 'petId', wireName: 'X-Pet-Id', in: 'header', required: true },
+    ]);
+  });
+
+  test('gives required fields and bounds, int64 exact', async () => {
+    const { contract } = await bind(warehouse);
+    expect(contract.operations.get('createPet')?.body).toEqual({
+      name: 'NewPet',
+      mediaType: 'application/json',
+      required: ['name', 'categoryId', 'status'],
+      bounds: {
+        name: { type: 'string', minLength: 2, maxLength: 40 },
+        categoryId: { type: 'integer', minimum: 1, maximum: 9223372036854775807n },
+        status: { type: 'string', enum: ['available', 'pending', 'sold'] },
+      },
+    });
+    expect(contract.operations.get('updatePet')?.body).toMatchObject({
+      mediaType: 'application/merge-patch+json',
+      required: [],
+    });
+    expect(contract.operations.get('updateInventory')?.body?.bounds.quantity).toEqual({
+      type: 'integer',
+      minimum: 0,
+      maximum: 999,
+    });
+  });
+
+  test('gives life cycle, security and servers', async () => {
+    const { contract } = await bind(warehouse);
+    expect(contract.operations.get('getPet')).toMatchObject({
+      deprecated: true,
+      sunset: '2030-06-30',
+      secured: true,
+    });
+    expect(contract.operations.get('updateInventory')).toMatchObject({ stability: 'beta' });
+    expect(contract.credentialFields).toEqual(['x-api-key']);
+    const description = await readDescription({ url, text: warehouse, read: unreachable });
+    expect(serversOf(description)).toEqual(['https://eu.warehouse.test/api/v2']);
+  });
+
+  test('gives the schema of each answer as one that stands alone, cycles and all', async () => {
+    const { contract } = await bind(warehouse);
+    const answers = contract.operations.get('getPet')?.answers;
+    expect(Object.keys(answers ?? {})).toEqual(['200', '4XX']);
+    expect(answers?.['200']?.schema).toMatchObject({
+      $ref: '#/$defs/Pet',
+      $defs: {
+        Pet: { allOf: [{ $ref: '#/$defs/NewPet' }, { required: ['id'] }] },
+        NewPet: { properties: { friends: { type: 'array', items: { $ref: '#/$defs/Pet' } } } },
+      },
+    });
+    expect(() =>
+      JSON.stringify(answers, (_, value) => (typeof value === 'bigint' ? `${value}` : value)),
+    ).not.toThrow();
+  });
+});
+
+describe('an OpenAPI 3.1 document that bears none of the names', () => {
+  test('is found by the fields of its schemas', async () => {
+    const binding = await bind(unnamed);
+    expect(summary(binding)).toMatchObject({
+      listPets: 'GET /v1/beasts',
+      createPet: 'POST /v1/beasts',
+      getPet: 'GET /v1/beasts/{id}',
+      updatePet: 'PUT /v1/beasts/{id}',
+      deletePet: 'missing',
+      getInventory: 'GET /v1/counts/{id}',
+      updateInventory: 'PUT /v1/counts/{id}',
+      listCategories: 'GET /v1/categories',
+      createCategory: 'missing',
+    });
+    expect(binding.matches.get('getPet')).toMatchObject({
+      confidence: 'medium',
+      why: 'answers Pet by its fields',
+    });
+  });
+
+  test('answers no record where it documents an answer without a body', async () => {
+    const { contract } = await bind(unnamed);
+    expect(contract.operations.get('updatePet')).toMatchObject({ success: [204] });
+    expect(contract.operations.get('updatePet')).not.toHaveProperty('result');
+  });
+});
+
+test('a sparse document gives the two operations that are stated', async () => {
+  const binding = await bind(sparse);
+  expect([...binding.contract.operations.keys()]).toEqual(['getPet', 'listOrders']);
+  expect(binding.matches.get('getPet')).toMatchObject({ confidence: 'low' });
+  expect(binding.contract.operations.get('listOrders')).toMatchObject({ hideTryIt: true });
+  expect(binding.contract.operations.get('getPet')).toMatchObject({ deprecated: true });
+});
+
+describe('an ambiguous document', () => {
+  test('leaves a tie open and names what fits, and lets operationId decide where it can', async () => {
+    const binding = await bind(ambiguous);
+    expect(summary(binding)).toMatchObject({
+      listPets: 'GET /pets',
+      getPet: 'ambiguous',
+      updateInventory: 'ambiguous',
+    });
+    expect(binding.matches.get('updateInventory')).toMatchObject({
+      why: "2 operations fit: PUT /stock/{id}, PATCH /stock/{id}; settle it with --map updateInventory='PUT /stock/{id}'",
+    });
+    expect(binding.contract.missing.get('getPet')).toContain('GET /orders/{id}/pet');
+  });
+
+  test('is settled by the user, whatever the parameter of the path is called', async () => {
+    const targets = new Map<OperationId, Target>([
+      ['updateInventory', { method: 'PATCH', path: '/stock/{petId}' }],
+      ['getPet', { method: 'GET', path: '/pets/{id}' }],
+    ]);
+    const binding = await bind(ambiguous, targets);
+    expect(summary(binding)).toMatchObject({
+      updateInventory: 'PATCH /stock/{id}',
+      getPet: 'GET /pets/{id}',
+    });
+  });
+
+  test('refuses a target that is not there or cannot be', async () => {
+    const map = (id: OperationId, method: string, path: string) =>
+      bind(ambiguous, new Map([[id, { method, path }]]));
+    await expect(map('getPet', 'GET', '/beasts/{id}')).rejects.toThrow('has no GET /beasts/{id}');
+    await expect(map('deletePet', 'GET', '/pets/{id}')).rejects.toThrow('deletePet cannot be a GET');
+    await expect(map('getPet', 'GET', '/pets')).rejects.toThrow('getPet takes one id, and its path has none');
+  });
+});
+
+test('a list within an object is reported, never guessed', async () => {
+  const binding = await bind(wrapped);
+  expect(binding.matches.get('listPets')).toEqual({
+    state: 'unbindable',
+    why: 'GET /pets does not fit: it answers an object that holds the list in its field data, not an array',
+  });
+  expect(summary(binding).getPet).toBe('GET /pets/{id}');
+  const target = new Map<OperationId, Target>([['listPets', { method: 'GET', path: '/pets' }]]);
+  await expect(bind(wrapped, target)).rejects.toThrow('in its field data, not an array');
+});
