@@ -40,10 +40,7 @@ export async function openPrinter(context: Context): Promise<Printer> {
 
 async function openOffline(context: Context): Promise<Transport> {
   const { createOfflineTransport } = await import('./server/offline.ts');
-  return createOfflineTransport({
-    file: resolvePaths(context.io).offlineStore,
-    now: context.now,
-  });
+  return createOfflineTransport({ file: resolvePaths(context.io).offlineStore });
 }
 
 async function openTransport(settings: Settings, context: Context, load: Load): Promise<Transport> {

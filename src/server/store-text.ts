@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { Id, NewCategory, NewOrder, NewPet, PetStatus, Quantity } from '../api/schemas.ts';
 import { UsageError } from '../errors.ts';
-import { type JsonValue, parseJson } from '../json.ts';
+import { isJsonObject, type JsonValue, parseJson } from '../json.ts';
 import type { Collection } from './collection.ts';
 import type { IdCounter } from './id-counter.ts';
 import { describeIssues } from './input.ts';
@@ -41,7 +41,8 @@ export function parseStore(text: string, file: string): Store {
       'the file was left as it is; repair it, or delete it to start again',
     );
   };
-  const result = v.safeParse(StoreFile, parse(text, refuse));
+  const value = parse(text, refuse);
+  const result = v.safeParse(StoreFile, isJsonObject(value) ? value : refuse('must be an object'));
   return result.success ? toStore(result.output, refuse) : refuse(describeIssues(result.issues));
 }
 

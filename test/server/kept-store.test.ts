@@ -1,0 +1,119 @@
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { HttpResponse } from '../../src/api/http.ts';
+import { parseJson } from '../../src/json.ts';
+import { createOfflineTransport } from '../../src/server/offline.ts';
+
+let folder: string;
+let file: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'petstore-'));
+  file = join(folder, 'state', 'store.json');
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+async function send(method: string, path: string, body?: string): Promise<HttpResponse> {
+  return sendTo(await createOfflineTransport({ file }), method, path, body);
+}
+
+function sendTo(
+  transport: Awaited<ReturnType<typeof createOfflineTransport>>,
+  ...[method, path, body]: [string, string, string?]
+): Promise<HttpResponse> {
+  return transport.send(
+    { method, url: `http://offline.invalid${path}`, fields: { 'content-type': 'application/json' }, body },
+    { signal: new AbortController().signal, maxBytes: () => 1 },
+  );
+}
+
+const rex = '{"name":"Rex","categoryId":1}';
+
+test('what one command writes the next one finds, in a file that only its owner may read', async () => {
+  expect((await send('POST', '/pets', rex)).status).toBe(201);
+  expect(parseJson(String((await send('GET', '/pets/26')).body))).toMatchObject({ name: 'Rex' });
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  expect((await stat(join(folder, 'state'))).mode & 0o777).toBe(0o700);
+});
+
+test('the first look writes the shop that it begins with; where it may not, it is shown all the same', async () => {
+  await send('GET', '/pets');
+  expect(JSON.parse(await readFile(file, 'utf8')).pets).toHaveLength(25);
+  file = join(folder, 'other.json');
+  await mkdir(`${file}.lock`);
+  expect((await send('GET', '/pets')).status).toBe(200);
+  await expect(send('POST', '/pets', rex)).rejects.toMatchObject({ kind: 'failed' });
+  file = '/dev/null/store.json';
+  await expect(send('GET', '/pets')).rejects.toMatchObject({ kind: 'usage' });
+});
+
+test('ids are not given again after a restart', async () => {
+  await send('POST', '/pets', rex);
+  await send('DELETE', '/pets/26');
+  await send('POST', '/store/orders', '{"id":9223372036854775807}');
+  await send('DELETE', '/store/orders/9223372036854775807');
+  expect((await send('POST', '/pets', rex)).fields.location).toBe('/pets/27');
+  expect((await send('POST', '/store/orders', '{"id":9223372036854775807}')).status).toBe(409);
+});
+
+test('the largest int64 keeps every digit in the file', async () => {
+  await send('POST', '/store/orders', '{"id":9223372036854775807,"petId":1}');
+  expect(await readFile(file, 'utf8')).toContain('{"id":9223372036854775807,"petId":1}');
+  expect((await send('GET', '/store/orders/9223372036854775807')).status).toBe(200);
+});
+
+test('writes of many transports at the same time are all kept', async () => {
+  const transports = await Promise.all(Array.from({ length: 8 }, () => createOfflineTransport({ file })));
+  await Promise.all(Array.from({ length: 80 }, (_, at) => sendTo(transports[at % 8]!, 'POST', '/pets', rex)));
+  const { pets } = JSON.parse(await readFile(file, 'utf8'));
+  expect(pets.map(({ id }: { id: number }) => id)).toEqual(Array.from({ length: 105 }, (_, at) => at + 1));
+});
+
+test('a transport sees what others have written since', async () => {
+  const transport = await createOfflineTransport({ file });
+  await send('POST', '/pets', rex);
+  expect((await sendTo(transport, 'GET', '/pets/26')).status).toBe(200);
+  await rm(file);
+  expect((await sendTo(transport, 'GET', '/pets/26')).status).toBe(404);
+});
+
+test('a refused write leaves the file alone', async () => {
+  await send('GET', '/pets');
+  const { ino } = await stat(file);
+  expect((await send('POST', '/pets', '{"name":"Rex","categoryId":99}')).status).toBe(422);
+  expect((await stat(file)).ino).toBe(ino);
+});
+
+test.each([
+  ['', 'is not JSON'],
+  ['{"pets": [', 'is not JSON'],
+  ['[]', 'must be an object'],
+  ['{"pets": [{"id": 1, "categoryId": 1}]}', '/pets/0/name: is required'],
+  ['{"pets": [{"id": 1, "name": "Rex", "categoryId": 1}]}', '/pets/0/categoryId: is no category of the file'],
+  ['{"pet": []}', '/pet'],
+  ['{"categories": [{"id": 1, "name": "a"}, {"id": 1, "name": "b"}]}', '/categories/1/id: is there twice'],
+  ['{"categories": [{"id": -1, "name": "a"}]}', '/categories/0/id: must be an integer from 0'],
+  ['{"orders": [{"id": 1, "petId": 1}]}', '/orders/0/petId: is no pet of the file'],
+  ['{"inventory": [{"petId": 1, "quantity": 1}]}', '/inventory/0/petId: is no pet of the file'],
+])('a file that is no shop is an error and stays as it is: %s', async (text, why) => {
+  await send('GET', '/pets');
+  await writeFile(file, text);
+  for (const method of ['GET', 'POST']) {
+    const failure = await send(method, '/pets', rex).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ kind: 'usage' });
+    expect((failure as Error).message).toContain(`${file}: `);
+    expect((failure as Error).message).toContain(why);
+  }
+  expect(await readFile(file, 'utf8')).toBe(text);
+});
+
+test('a file that cannot be written leaves the store as it was', async () => {
+  const transport = await createOfflineTransport({ file });
+  await rm(join(folder, 'state'), { recursive: true });
+  await writeFile(join(folder, 'state'), '');
+  await expect(sendTo(transport, 'POST', '/pets', rex)).rejects.toThrow();
+  await rm(join(folder, 'state'));
+  expect((await sendTo(transport, 'POST', '/pets', rex)).fields.location).toBe('/pets/26');
+});
