@@ -1,4 +1,5 @@
 import { builtInContract, type Contract } from './api/contract.ts';
+import type { OperationId } from './api/operations.ts';
 import type { Client } from './client/client.ts';
 import type { Settings } from './config/settings.ts';
 import { exitCodes } from './errors.ts';
@@ -55,6 +56,8 @@ export interface Context {
   printer(): Promise<Printer>;
   /** A line for people on stderr, foreign text in it made visible; nothing with --quiet. */
   notice(line: string): Promise<void>;
+  /** What there is to know of the life cycle of the operations that this run used, a clause each. */
+  readonly lifeCycle: Map<OperationId, string>;
   now(): Date;
   /** What the process will exit with when the command ends without an error. */
   exitCode: number;
@@ -63,6 +66,8 @@ export interface Context {
 /** The context as `main` holds it: the flags are known once commander has parsed them. */
 export interface MutableContext extends Context {
   useFlags(flags: GlobalFlags): void;
+  /** Tells in one line what `lifeCycle` holds, once. */
+  tellLifeCycle(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -93,6 +98,12 @@ export function createContext(io: Io): MutableContext {
     printer: once(async () => (await import('./wiring.ts')).openPrinter(context)),
     async notice(line) {
       if (!flags.quiet) await io.stderr.write(`${sanitize(line)}\n`);
+    },
+    lifeCycle: new Map(),
+    async tellLifeCycle() {
+      const clauses = [...context.lifeCycle.values()];
+      context.lifeCycle.clear();
+      if (clauses.length > 0) await context.notice(`note: ${clauses.join('; ')}`);
     },
     now: () => new Date(),
     async close() {

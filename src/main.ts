@@ -41,6 +41,7 @@ async function run(argv: readonly string[], context: MutableContext): Promise<nu
   const program = await createProgram(context, { words, text, onAction: context.useFlags });
   try {
     await program.parseAsync([...words], { from: 'user' });
+    await context.tellLifeCycle();
     return context.exitCode;
   } catch (thrown) {
     if (!(thrown instanceof CommanderError)) throw thrown;
@@ -52,11 +53,14 @@ async function run(argv: readonly string[], context: MutableContext): Promise<nu
   }
 }
 
-async function report(thrown: unknown, context: Context, argv: readonly string[]): Promise<ExitCode> {
+async function report(thrown: unknown, context: MutableContext, argv: readonly string[]): Promise<ExitCode> {
   if (thrown instanceof OutputClosedError || thrown instanceof AnsweredError) return exitCodes.done;
   const error =
     thrown instanceof CliError ? thrown : new CliError('failed', `internal: ${messageOf(thrown)}`);
-  const text = (await wantsJson(context, argv)) ? errorJson(error) : errorText(error);
+  const isJson = await wantsJson(context, argv);
+  // A program that reads the error as JSON finds that one object and nothing beside it.
+  if (!isJson) await context.tellLifeCycle().catch(() => {});
+  const text = isJson ? errorJson(error) : errorText(error);
   const stack = context.io.env.PETSTORE_DEBUG === '1' && thrown instanceof Error ? `${thrown.stack}\n` : '';
   await context.io.stderr.write(text + stack).catch(() => {});
   return error.exitCode;

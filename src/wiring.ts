@@ -1,4 +1,7 @@
-import type { Transport } from './api/http.ts';
+import type { Operation } from './api/contract.ts';
+import type { HttpResponse, Transport } from './api/http.ts';
+import { describeLifecycle } from './api/life-cycle.ts';
+import type { OperationId } from './api/operations.ts';
 import { type Client, createClient } from './client/client.ts';
 import { readCredential } from './config/credentials.ts';
 import { resolvePaths } from './config/paths.ts';
@@ -21,8 +24,23 @@ export async function connect(context: Context, load: Load): Promise<Client> {
     timeoutMs: settings.get('timeout'),
     retries: settings.get('retries'),
     signal: context.interrupts.signal,
+    onAnswer: lifeCycleReader(context),
     now: context.now,
   });
+}
+
+/** Reads what the first answer of each operation says of its life; a fault's answer says nothing. */
+function lifeCycleReader({
+  lifeCycle,
+  now,
+}: Context): (operation: Operation, response: HttpResponse) => void {
+  const read = new Set<OperationId>();
+  return (operation, { status, fields }) => {
+    if (read.has(operation.id) || status >= 500) return;
+    read.add(operation.id);
+    const clause = describeLifecycle(operation, fields, now());
+    if (clause !== undefined) lifeCycle.set(operation.id, clause);
+  };
 }
 
 export async function openPrinter(context: Context): Promise<Printer> {

@@ -1,0 +1,94 @@
+import type { Operation } from './contract.ts';
+import { fieldValue, type HttpFields } from './http.ts';
+
+/** A date that a header gives; undefined where the header is malformed. */
+export interface HeaderDate {
+  readonly text: string;
+  readonly date: Date | undefined;
+  /** Written as a draft of the standard had it: `true` or an HTTP date. */
+  readonly older?: true;
+}
+
+/** What the headers of an answer say of its operation's life. */
+export interface Lifecycle {
+  readonly deprecation?: HeaderDate | undefined;
+  readonly sunset?: HeaderDate | undefined;
+  /** Where the service tells more: the target of a link of the relation `deprecation` or `sunset`. */
+  readonly link?: string | undefined;
+}
+
+/** @see RFC 9745 (Deprecation), RFC 8594 (Sunset) */
+export function readLifecycle(fields: HttpFields): Lifecycle {
+  const deprecation = fieldValue(fields, 'deprecation')?.trim();
+  const sunset = fieldValue(fields, 'sunset')?.trim();
+  return {
+    deprecation: deprecation === undefined ? undefined : readDeprecation(deprecation),
+    sunset: sunset === undefined ? undefined : { text: sunset, date: httpDate(sunset) },
+    link: readLink(fieldValue(fields, 'link')),
+  };
+}
+
+/**
+ * What a user should know of an operation that was just used, a clause; undefined where there is nothing. What the headers
+ * say beats what the description says, and a malformed header says nothing.
+ */
+export function describeLifecycle(operation: Operation, fields: HttpFields, now: Date): string | undefined {
+  const { deprecation, sunset, link } = readLifecycle(fields);
+  const since = deprecation?.date;
+  const until = sunset?.date ?? dateOf(operation.sunset);
+  const isAnnounced = since !== undefined && since > now;
+  const isDeprecated = deprecation?.older || since !== undefined || operation.deprecated;
+  const clauses = [
+    ...(isAnnounced
+      ? [`will be deprecated on ${day(since)}`]
+      : isDeprecated
+        ? [`is deprecated${since ? ` since ${day(since)}` : ''}`]
+        : []),
+    ...((isDeprecated || sunset?.date) && until ? [describeEnd(until, now)] : []),
+    ...(operation.stability === 'stable' ? [] : [`is ${operation.stability} and may change`]),
+  ];
+  if (clauses.length === 0) return undefined;
+  return `${operation.id} ${clauses.join(' and ')}${link && isDeprecated ? ` (see ${link})` : ''}`;
+}
+
+function describeEnd(until: Date, now: Date): string {
+  return until > now ? `ends on ${day(until)}` : `was to end on ${day(until)}`;
+}
+
+function readDeprecation(text: string): HeaderDate {
+  const seconds = /^@(-?\d{1,15})$/.exec(text)?.[1];
+  const date = seconds === undefined ? undefined : validDate(Number(seconds) * 1000);
+  if (date) return { text, date };
+  if (text.toLowerCase() === 'true') return { text, date: undefined, older: true };
+  const older = httpDate(text);
+  return older ? { text, date: older, older: true } : { text, date: undefined };
+}
+
+const httpDates =
+  /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d{2}:\d{2}:\d{2} GMT$/;
+
+/** RFC 9110, 5.6.7. */
+function httpDate(text: string): Date | undefined {
+  return httpDates.test(text) ? validDate(Date.parse(text)) : undefined;
+}
+
+/** RFC 9745, 3 and RFC 8594, 6; only an address that a person can open. */
+function readLink(field: string | undefined): string | undefined {
+  for (const [, target, parameters = ''] of (field ?? '').slice(0, 4096).matchAll(/<([^<>]*)>([^<]*)/g))
+    if (/;\s*rel\s*=\s*"?[^"]*\b(deprecation|sunset)\b/i.test(parameters) && /^https?:/.test(target ?? ''))
+      return target;
+  return undefined;
+}
+
+function dateOf(text: string | undefined): Date | undefined {
+  return text === undefined ? undefined : validDate(Date.parse(text));
+}
+
+function validDate(ms: number): Date | undefined {
+  const date = new Date(ms);
+  return Number.isNaN(date.getTime()) ? undefined : date;
+}
+
+function day(date: Date): string {
+  return date.toISOString().slice(0, 10);
+}

@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'vitest';
+import { builtInContract, type Operation } from '../../src/api/contract.ts';
+import { describeLifecycle, readLifecycle } from '../../src/api/life-cycle.ts';
+
+const now = new Date('2027-03-01T12:00:00Z');
+const getPet = builtInContract.operations.get('getPet')!;
+const listPets = builtInContract.operations.get('listPets')!;
+const updateOrder = builtInContract.operations.get('updateOrder')!;
+
+function told(operation: Operation, fields: Record<string, string> = {}): string | undefined {
+  return describeLifecycle(operation, fields, now);
+}
+
+describe('what a user is told of an operation', () => {
+  test('is nothing where it is stable and here to stay', () => {
+    expect(told(listPets)).toBeUndefined();
+  });
+
+  test('comes from the description where the answer says nothing', () => {
+    expect(told(getPet)).toBe('getPet is deprecated and ends on 2027-12-31');
+    expect(told(updateOrder)).toBe('updateOrder is beta and may change');
+  });
+
+  test('comes from the headers first', () => {
+    const fields = { deprecation: '@1767225600', sunset: 'Tue, 01 Jan 2030 00:00:00 GMT' };
+    const text = 'is deprecated since 2026-01-01 and ends on 2030-01-01';
+    expect(told(getPet, fields)).toBe(`getPet ${text}`);
+    expect(told(listPets, fields)).toBe(`listPets ${text}`);
+  });
+
+  test('says that a sunset has passed, and that a deprecation is still to come', () => {
+    expect(told(getPet, { sunset: 'Fri, 01 Jan 2027 00:00:00 GMT' })).toContain('was to end on 2027-01-01');
+    expect(told(listPets, { deprecation: '@1830297600' })).toBe('listPets will be deprecated on 2028-01-01');
+  });
+
+  test('names the page that the service links to', () => {
+    const link = '</pets?after=1>; rel="next", <https://docs.test/gone>; rel="deprecation"; type="text/html"';
+    expect(told(getPet, { link })).toMatch(/\(see https:\/\/docs\.test\/gone\)$/);
+    expect(told(getPet, { link: '<javascript:alert(1)>; rel="deprecation"' })).not.toContain('javascript');
+  });
+
+  test('takes the older form of the header', () => {
+    expect(told(listPets, { deprecation: 'true' })).toBe('listPets is deprecated');
+    expect(told(listPets, { deprecation: 'Thu, 01 Jan 2026 00:00:00 GMT' })).toContain('since 2026-01-01');
+  });
+
+  test.each(['', '@', '@x', '@99999999999999999999', 'soon', '1767225600', '@1.5', 'false'])(
+    'a Deprecation header of %j does no harm',
+    (deprecation) => {
+      expect(told(listPets, { deprecation, sunset: 'when it ends', link: '<<;rel=;' })).toBeUndefined();
+      expect(readLifecycle({ deprecation }).deprecation).toEqual({ text: deprecation, date: undefined });
+    },
+  );
+});
