@@ -1,0 +1,127 @@
+import { extname } from 'node:path';
+import { UsageError } from '../errors.ts';
+import { createCsvSplitter } from './csv.ts';
+import { createLineSplitter } from './json-lines.ts';
+import { createJsonSplitter } from './json-values.ts';
+import type { InputRecord, RecordSplitter } from './record.ts';
+import { decodeUtf8 } from './utf8.ts';
+
+export const recordFormats = ['csv', 'json', 'jsonl'] as const;
+export type RecordFormat = (typeof recordFormats)[number];
+
+/** What an input is made of: its format, and for CSV what stands between the cells. */
+export interface Layout {
+  readonly format: RecordFormat;
+  readonly delimiter: string;
+}
+
+export interface RecordOptions {
+  /** Of the input, for errors. */
+  readonly name: string;
+  /** The user's choice; else the name's ending or the text itself tells. */
+  readonly format?: RecordFormat | undefined;
+  /** Of CSV, likewise. */
+  readonly delimiter?: string | undefined;
+  /** Says which of several delimiters makes a header that can be used; a higher rank is better. */
+  rankHeader?(cells: readonly string[]): number;
+}
+
+export interface RecordStream {
+  /** Undefined where the input is empty. */
+  readonly layout: Layout | undefined;
+  /** Records in order, as many at a time as came together. */
+  readonly batches: AsyncIterable<readonly InputRecord[]>;
+}
+
+export const delimiters = [',', ';', '\t', '|'] as const;
+
+/**
+ * The records of CSV, JSONL or JSON bytes, read as a stream in memory bounded by one record; the first record of CSV is
+ * its header.
+ *
+ * @throws UsageError, also while the batches are read, where the input is not UTF-8 or is JSON that cannot be split.
+ */
+export async function readRecords(
+  bytes: AsyncIterable<Uint8Array>,
+  options: RecordOptions,
+): Promise<RecordStream> {
+  const text = decodeUtf8(bytes, options.name)[Symbol.asyncIterator]();
+  const head = await readHead(text);
+  if (head.trim() === '') return { layout: undefined, batches: noBatches() };
+  const layout = detectLayout(head, options);
+  return { layout, batches: split(head, text, createSplitter(layout, options.name)) };
+}
+
+async function* noBatches(): AsyncGenerator<readonly InputRecord[]> {}
+
+async function* split(
+  head: string,
+  text: AsyncIterator<string>,
+  splitter: RecordSplitter,
+): AsyncGenerator<readonly InputRecord[]> {
+  try {
+    yield splitter.push(head);
+    for (let next = await text.next(); !next.done; next = await text.next()) yield splitter.push(next.value);
+    yield splitter.end();
+  } finally {
+    await text.return?.();
+  }
+}
+
+/** Text up to the end of the first line that holds anything, or 64 Ki characters. */
+async function readHead(text: AsyncIterator<string>): Promise<string> {
+  let head = '';
+  while (head.length < 65_536 && !/[\r\n]/.test(head.trimStart())) {
+    const next = await text.next();
+    if (next.done) break;
+    head += next.value;
+  }
+  return head;
+}
+
+function createSplitter({ format, delimiter }: Layout, name: string): RecordSplitter {
+  if (format === 'csv') return createCsvSplitter(delimiter);
+  return format === 'jsonl' ? createLineSplitter() : createJsonSplitter(name);
+}
+
+function detectLayout(head: string, options: RecordOptions): Layout {
+  const format = options.format ?? formatOfName(options.name) ?? formatOfText(head);
+  if (options.delimiter !== undefined) return { format, delimiter: checkDelimiter(options.delimiter) };
+  const isTsv = extname(options.name).toLowerCase() === '.tsv';
+  return { format, delimiter: format !== 'csv' ? '' : isTsv ? '\t' : detectDelimiter(head, options) };
+}
+
+function checkDelimiter(text: string): string {
+  const delimiter = text === '\\t' || text === 'tab' ? '\t' : text;
+  if (delimiter.length === 1 && !/["\r\n]/.test(delimiter)) return delimiter;
+  throw new UsageError(`--delimiter ${JSON.stringify(text)}: must be one character, as , ; | or tab`);
+}
+
+function formatOfName(name: string): RecordFormat | undefined {
+  const endings: Record<string, RecordFormat> = {
+    '.csv': 'csv',
+    '.tsv': 'csv',
+    '.json': 'json',
+    '.jsonl': 'jsonl',
+    '.ndjson': 'jsonl',
+  };
+  return endings[extname(name).toLowerCase()];
+}
+
+/** An object that is whole on its line is one of many lines; one that is not is a document. */
+function formatOfText(head: string): RecordFormat {
+  const [line = ''] = head.trimStart().split(/[\r\n]/, 1);
+  if (line.startsWith('[')) return 'json';
+  if (!line.startsWith('{')) return 'csv';
+  return /\}\s*$/.test(line) ? 'jsonl' : 'json';
+}
+
+function detectDelimiter(head: string, { rankHeader }: RecordOptions): string {
+  const candidates = delimiters.map((delimiter) => {
+    const [header] = createCsvSplitter(delimiter).push(`${head.trimStart()}\n`);
+    const cells = header?.cells ?? head.split(delimiter);
+    return { delimiter, rank: rankHeader?.(cells) ?? 0, count: cells.length };
+  });
+  candidates.sort((one, other) => other.rank - one.rank || other.count - one.count);
+  return candidates[0]?.delimiter ?? ',';
+}

@@ -1,0 +1,105 @@
+import { UsageError } from '../errors.ts';
+
+/**
+ * The text of UTF-8 bytes, chunk by chunk; a BOM at the start is dropped.
+ *
+ * @param name of the input, for errors.
+ * @throws UsageError for anything else, saying what the bytes look like and on which line they stand.
+ */
+export async function* decodeUtf8(bytes: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  const lines = createLineCounter();
+  let first = true;
+  for await (const chunk of bytes) {
+    if (first) refuseUtf16(chunk, name);
+    first = false;
+    const text = decodeOr(
+      () => decoder.decode(chunk, { stream: true }),
+      () => notUtf8(chunk, lines, name),
+    );
+    lines.count(chunk);
+    if (text !== '') yield text;
+  }
+  decodeOr(
+    () => decoder.decode(),
+    () => new UsageError(`${name}: cut short in the middle of a character`),
+  );
+}
+
+function decodeOr(decode: () => string, refusal: () => UsageError): string {
+  try {
+    return decode();
+  } catch {
+    throw refusal();
+  }
+}
+
+/** Every ASCII letter in UTF-16 has a zero byte beside it; no text in UTF-8 has one. */
+function refuseUtf16(head: Uint8Array, name: string): void {
+  const marked = (head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff);
+  if (!marked && !head.subarray(0, 4096).includes(0)) return;
+  throw new UsageError(
+    `${name}: not UTF-8: the file looks like ${marked || looksLikeUtf16(head) ? 'UTF-16' : 'binary data'}`,
+    `convert it: iconv -f UTF-16 -t UTF-8 ${name} > converted.csv`,
+  );
+}
+
+function looksLikeUtf16(head: Uint8Array): boolean {
+  return (head[0] === 0) !== (head[1] === 0);
+}
+
+function notUtf8(chunk: Uint8Array, lines: LineCounter, name: string): UsageError {
+  const at = firstInvalidByte(chunk);
+  const byte = (chunk[at] ?? 0).toString(16).toUpperCase();
+  lines.count(chunk.subarray(0, at));
+  return new UsageError(
+    `${name}:${lines.line()}: not UTF-8: byte 0x${byte}; the file looks like Latin-1 (Windows-1252)`,
+    `convert it: iconv -f WINDOWS-1252 -t UTF-8 ${name} > converted.csv`,
+  );
+}
+
+/** Index of the first byte that breaks UTF-8; 0 where the character began in the chunk before. */
+function firstInvalidByte(chunk: Uint8Array): number {
+  const isValid = (end: number) => {
+    try {
+      new TextDecoder('utf-8', { fatal: true }).decode(chunk.subarray(0, end), { stream: true });
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  let [valid, invalid] = [0, chunk.length];
+  while (invalid - valid > 1) {
+    const middle = (valid + invalid) >> 1;
+    if (isValid(middle)) valid = middle;
+    else invalid = middle;
+  }
+  return startOfCharacter(chunk, valid);
+}
+
+/** Back from a byte that did not continue a character to the byte that began it. */
+function startOfCharacter(chunk: Uint8Array, at: number): number {
+  let start = at;
+  while (start > 0 && at - start < 3 && ((chunk[start - 1] ?? 0) & 0x80) !== 0) start -= 1;
+  return start;
+}
+
+interface LineCounter {
+  count(chunk: Uint8Array): void;
+  line(): number;
+}
+
+/** Lines of a file whose ends are LF, CRLF or CR throughout. */
+function createLineCounter(): LineCounter {
+  const seen = { 10: 0, 13: 0 };
+  const countOf = (chunk: Uint8Array, end: 10 | 13) => {
+    for (let at = chunk.indexOf(end); at !== -1; at = chunk.indexOf(end, at + 1)) seen[end] += 1;
+  };
+  return {
+    count(chunk) {
+      countOf(chunk, 10);
+      countOf(chunk, 13);
+    },
+    line: () => Math.max(seen[10], seen[13]) + 1,
+  };
+}

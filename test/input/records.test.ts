@@ -1,0 +1,195 @@
+import { parse as parseCsv } from 'csv-parse/sync';
+import { expect, test } from 'vitest';
+import { cellPosition } from '../../src/input/csv.ts';
+import { membersOf } from '../../src/input/json-members.ts';
+import type { InputRecord } from '../../src/input/record.ts';
+import { type RecordOptions, readRecords } from '../../src/input/records.ts';
+
+/** Reads a text, cut into pieces of `size` bytes. */
+async function read(
+  text: string | Uint8Array,
+  options: Partial<RecordOptions> & { size?: number } = {},
+): Promise<InputRecord[]> {
+  const { size = 1_000_000, ...rest } = options;
+  const bytes = Buffer.from(text);
+  async function* pieces() {
+    for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+  }
+  const records: InputRecord[] = [];
+  const { batches } = await readRecords(pieces(), { name: 'input', ...rest });
+  for await (const batch of batches) records.push(...batch);
+  return records;
+}
+
+const cellsOf = (records: InputRecord[]) => records.map(({ cells }) => cells);
+const linesOf = (records: InputRecord[]) => records.map(({ line }) => line);
+
+test.each([1, 2, 3, 7, 64])('gives the same CSV records in pieces of %i bytes', async (size) => {
+  const text = 'petId,quantity,note\r\n1,2,a\r3,4,"b\r\n""c"""\n\n5,6,é\r\n7,8,"x"';
+  const records = await read(text, { size });
+  expect(cellsOf(records)).toEqual([
+    ['petId', 'quantity', 'note'],
+    ['1', '2', 'a'],
+    ['3', '4', 'b\r\n"c"'],
+    ['5', '6', 'é'],
+    ['7', '8', 'x'],
+  ]);
+  expect(linesOf(records)).toEqual([1, 2, 3, 6, 7]);
+});
+
+test('splits random CSV as csv-parse does, however it is cut', async () => {
+  let seed = 42;
+  const random = (below: number) => {
+    seed = (seed * 1103515245 + 12345) % 2 ** 31;
+    return Math.floor((seed / 2 ** 31) * below);
+  };
+  const cell = () => ['1', '', 'abc', '"a,b"', '"x""y"', '"l\ni"', '"c\r\nd"', 'é', '""'][random(9)] ?? '';
+  for (let round = 0; round < 200; round += 1) {
+    const rows = Array.from({ length: 1 + random(6) }, () => [cell(), cell(), 'end'].join(','));
+    const text = rows.map((row) => row + ['\n', '\r\n', '\r'][random(3)]).join('');
+    const expected = parseCsv(text, { record_delimiter: ['\r\n', '\n', '\r'] });
+    expect(cellsOf(await read(text, { size: 1 + random(9), format: 'csv' }))).toEqual(expected);
+  }
+});
+
+test('says where a cell begins, also after quotes and quoted newlines', async () => {
+  const [plain, quoted] = await read('a,bc,d\n"1","2\n3",4\n', { format: 'csv' });
+  expect(cellPosition(plain as InputRecord, 2)).toEqual({ line: 1, column: 6 });
+  expect(cellPosition(quoted as InputRecord, 1)).toEqual({ line: 2, column: 5 });
+  expect(cellPosition(quoted as InputRecord, 2)).toEqual({ line: 3, column: 4 });
+});
+
+test('names the line on which an unclosed quote was opened', async () => {
+  const records = await read('a,b\n1,2\n3,"4\n5,6\n', { size: 3 });
+  expect(records.at(-1)).toMatchObject({ line: 3, problem: 'the quote opened on line 3 is never closed' });
+  const later = await read('a,b\n"1\n1","4\n5,6\n');
+  expect(later.at(-1)).toMatchObject({ line: 2, problem: 'the quote opened on line 3 is never closed' });
+});
+
+test('reports text after a closing quote and goes on with the next row', async () => {
+  const records = await read('a,b\n"1"x,2\n3,4\n');
+  expect(records[1]).toMatchObject({ line: 2, problem: 'text follows a closing quote' });
+  expect(records[2]?.cells).toEqual(['3', '4']);
+});
+
+test('takes a quote within an unquoted cell as it is', async () => {
+  expect(cellsOf(await read('a,b\n5" nail,2\n'))[1]).toEqual(['5" nail', '2']);
+});
+
+test.each([1000, 65_536, 10_000_000])(
+  'passes over a CSV record beyond 1 MiB, in pieces of %i',
+  async (size) => {
+    const long = 'x'.repeat(2 ** 20);
+    const records = await read(`a,b\n1,"${long}\n""\n"\n3,4\n5,${long}\n6,7\n`, { size });
+    expect(records.map(({ line, cells, problem }) => [line, problem ?? cells])).toEqual([
+      [1, ['a', 'b']],
+      [2, 'the record is longer than 1 MiB'],
+      [5, ['3', '4']],
+      [6, 'the record is longer than 1 MiB'],
+      [7, ['6', '7']],
+    ]);
+  },
+);
+
+test('names the line of an unclosed quote that swallows more than 1 MiB', async () => {
+  const records = await read(`a,b\n1,2\n3,"${'x\n'.repeat(600_000)}`, { size: 65_536 });
+  expect(records.slice(2)).toMatchObject([
+    { line: 3, problem: 'the quote opened on line 3 is never closed' },
+  ]);
+});
+
+test.each([
+  [',', 'petId,quantity\n1,2\n'],
+  [';', 'petId;quantity\n1;2\n'],
+  ['\t', 'petId\tquantity\n1\t2\n'],
+  ['|', 'petId|quantity\n1|2\n'],
+])('detects the delimiter %j', async (_, text) => {
+  expect(cellsOf(await read(text))).toEqual([
+    ['petId', 'quantity'],
+    ['1', '2'],
+  ]);
+});
+
+test('detects the delimiter that makes the better header, where one ranks it', async () => {
+  const text = 'id;name, size, colour;count\n1;a, b, c;2\n';
+  const records = await read(text, { rankHeader: (cells) => (cells.includes('id') ? 1 : 0) });
+  expect(cellsOf(records)[1]).toEqual(['1', 'a, b, c', '2']);
+});
+
+test.each([1, 5, 1000])('reads a JSON array in pieces of %i bytes, with places', async (size) => {
+  const text = '\n[{"a":"]},\\"","b":[1,{}]} ,\r\n  2, "x"\n, {"a":\n1}]\n';
+  expect(await read(text, { size })).toEqual([
+    { line: 2, column: 2, text: '{"a":"]},\\"","b":[1,{}]}' },
+    { line: 3, column: 3, text: '2' },
+    { line: 3, column: 6, text: '"x"' },
+    { line: 4, column: 3, text: '{"a":\n1}' },
+  ]);
+});
+
+test.each([
+  ['[{"a":1}', 'input:1:9: not valid JSON: the text ends, expected , or ]'],
+  ['[{"a":1', 'input:1:2: not valid JSON: the text ends, expected the value that begins here to be closed'],
+  ['[1 2]', 'input:1:4: not valid JSON: found 2, expected , or ]'],
+  ['[1,]', 'input:1:4: not valid JSON: found ], expected value'],
+  ['[1] 2', 'input:1:5: not valid JSON: found 2, expected nothing more'],
+  ['7', 'input:1:1: not valid JSON: found 7, expected an array or an object'],
+])('refuses the broken JSON %s', async (text, message) => {
+  await expect(read(text, { format: 'json' })).rejects.toThrow(message);
+});
+
+test('reads one JSON object over several lines, and JSONL of whole lines', async () => {
+  expect(await read('{\n "a": 1\n}\n')).toMatchObject([{ line: 1, text: '{\n "a": 1\n}' }]);
+  const lines = await read('{"a":1}\r\n\r{"a":2}\n{"a":\n', { size: 2 });
+  expect(lines.map(({ line, text }) => [line, text])).toEqual([
+    [1, '{"a":1}'],
+    [3, '{"a":2}'],
+    [4, '{"a":'],
+  ]);
+});
+
+test.each([1000, 10_000_000])('passes over a JSON record beyond 1 MiB, in pieces of %i', async (size) => {
+  const long = `{"a":"${'x'.repeat(2 ** 20)}"}`;
+  const expected = [{ text: '1' }, { problem: 'the record is longer than 1 MiB' }, { text: '2' }];
+  expect(await read(`1\n${long}\n2\n`, { size, format: 'jsonl' })).toMatchObject(expected);
+  expect(await read(`[1,${long},2]`, { size })).toMatchObject(expected);
+});
+
+test('gives the members of an object as they were written', () => {
+  const text = ' { "a\\n" : 12.0 , "b":{"c":[1,"}"]},"c":"x\\"," ,"d":null}';
+  const members = membersOf(text).map(({ name, start, end }) => [name, text.slice(start, end)]);
+  expect(members).toEqual([
+    ['a\n', '12.0'],
+    ['b', '{"c":[1,"}"]}'],
+    ['c', '"x\\","'],
+    ['d', 'null'],
+  ]);
+});
+
+test('drops a BOM', async () => {
+  expect(cellsOf(await read('\ufeffa,b\n'))).toEqual([['a', 'b']]);
+});
+
+test.each([
+  [
+    'UTF-16 with a mark',
+    Buffer.from('\ufeffa,b\n1,2\n', 'utf16le'),
+    'input: not UTF-8: the file looks like UTF-16',
+  ],
+  [
+    'UTF-16 without one',
+    Buffer.from('a,b\n1,2\n', 'utf16le'),
+    'input: not UTF-8: the file looks like UTF-16',
+  ],
+  [
+    'Latin-1',
+    Buffer.from('a,b\r\n1,2\r\n3,caf\xe9\r\n', 'latin1'),
+    'input:3: not UTF-8: byte 0xE9; the file looks like Latin-1',
+  ],
+])('refuses %s and says so', async (_, bytes, message) => {
+  await expect(read(bytes)).rejects.toThrow(message);
+});
+
+test('is empty for an input without a visible character', async () => {
+  expect(await read('')).toEqual([]);
+  expect(await read('\ufeff \n')).toEqual([]);
+});
