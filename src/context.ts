@@ -8,6 +8,7 @@ import { createInterrupts, type Interrupts } from './interrupts.ts';
 import type { Io } from './io.ts';
 import type { Printer } from './output/print.ts';
 import { sanitize } from './output/sanitize.ts';
+import { colorModes, createStyle, type Style } from './output/style.ts';
 
 /** The flags that every command takes, as commander parsed them; a flag that was not given is undefined. */
 export interface GlobalFlags {
@@ -54,6 +55,8 @@ export interface Context {
   /** Undefined where nobody can answer: a stream is no terminal, CI is set, or --no-input was given. */
   prompt(): Promise<Prompt> | undefined;
   printer(): Promise<Printer>;
+  /** The colours of a stream, as --color, the environment and the stream itself have it. */
+  style(stream: 'stdout' | 'stderr'): Promise<Style>;
   /** A line for people on stderr, foreign text in it made visible; nothing with --quiet. */
   notice(line: string): Promise<void>;
   /** What there is to know of the life cycle of the operations that this run used, a clause each. */
@@ -95,6 +98,7 @@ export function createContext(io: Io): MutableContext {
     contract: once(async () => builtInContract),
     client: (load = 'few') => clients(load),
     prompt: once(() => (canAsk(io, flags) ? openPrompt(context) : undefined)),
+    style: keyed((stream) => openStyle(context, stream)),
     printer: once(async () => (await import('./wiring.ts')).openPrinter(context)),
     async notice(line) {
       if (!flags.quiet) await io.stderr.write(`${sanitize(line)}\n`);
@@ -113,8 +117,18 @@ export function createContext(io: Io): MutableContext {
   return context;
 }
 
-async function openPrompt({ io, interrupts }: Context): Promise<Prompt> {
-  return (await import('./input/prompt.ts')).createPrompt(io, interrupts.signal);
+async function openPrompt({ io, interrupts, style }: Context): Promise<Prompt> {
+  const { createPrompt } = await import('./input/prompt.ts');
+  return createPrompt(io, { signal: interrupts.signal, style: await style('stderr') });
+}
+
+/** Settings that do not resolve are another's error to report: the colours of that report follow the stream alone. */
+async function openStyle({ io, flags, settings }: Context, stream: 'stdout' | 'stderr'): Promise<Style> {
+  const color = await settings().then(
+    (resolved) => resolved.get('color'),
+    () => colorModes.find((mode) => mode === flags.color) ?? 'auto',
+  );
+  return createStyle(io[stream], io.env, color);
 }
 
 /** Nobody is asked unless a person sits at both ends: an answer is never read from a pipe. */

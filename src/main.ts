@@ -13,6 +13,7 @@ import {
 } from './errors.ts';
 import type { Io } from './io.ts';
 import { errorJson, errorText } from './output/error.ts';
+import { sanitize } from './output/sanitize.ts';
 
 /**
  * Runs one command line and gives its exit code; the one place where an error becomes text and a code.
@@ -60,8 +61,8 @@ async function report(thrown: unknown, context: MutableContext, argv: readonly s
   const isJson = await wantsJson(context, argv);
   // A program that reads the error as JSON finds that one object and nothing beside it.
   if (!isJson) await context.tellLifeCycle().catch(() => {});
-  const text = isJson ? errorJson(error) : errorText(error);
-  const stack = context.io.env.PETSTORE_DEBUG === '1' && thrown instanceof Error ? `${thrown.stack}\n` : '';
+  const text = isJson ? errorJson(error) : errorText(error, await context.style('stderr'));
+  const stack = context.io.env.PETSTORE_DEBUG === '1' ? stackOf(thrown) : '';
   await context.io.stderr.write(text + stack).catch(() => {});
   return error.exitCode;
 }
@@ -69,7 +70,7 @@ async function report(thrown: unknown, context: MutableContext, argv: readonly s
 /** Whether errors go out as JSON; read from the words themselves where the command line did not parse. */
 async function wantsJson(context: Context, argv: readonly string[]): Promise<boolean> {
   const words = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : argv.length).join(' ');
-  if (/(^| )(--json|(-o|--output)[ =]?jsonl?)( |$)/.test(words)) return true;
+  if (/(^| )(--json|(-o ?|--output[ =])jsonl?)( |$)/.test(words)) return true;
   const format = await context.settings().then(
     (settings) => settings.get('output'),
     () => context.io.env.PETSTORE_OUTPUT,
@@ -92,6 +93,11 @@ function isHelp({ code }: CommanderError): boolean {
 function toUsageError({ message }: CommanderError): UsageError {
   const [why = '', suggestion] = message.replace(/^error: /, '').split('\n');
   return new UsageError(why, suggestion?.replace(/^\((.*)\)$/, '$1') ?? 'see petstore --help');
+}
+
+function stackOf(thrown: unknown): string {
+  const lines = thrown instanceof Error ? (thrown.stack ?? '').split('\n') : [];
+  return lines.map((line) => `${sanitize(line)}\n`).join('');
 }
 
 function messageOf(thrown: unknown): string {

@@ -1,4 +1,8 @@
+import { Writable } from 'node:stream';
+import { InterruptedError, UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
+import { sanitize } from '../output/sanitize.ts';
+import { plainStyle, type Style } from '../output/style.ts';
 
 export interface Choice<Value> {
   readonly name: string;
@@ -6,7 +10,7 @@ export interface Choice<Value> {
   readonly description?: string | undefined;
 }
 
-/** Questions to a person, drawn on stderr; Ctrl-C throws InterruptedError. */
+/** Questions to a person, drawn on stderr; Ctrl-C throws InterruptedError, the end of input UsageError. */
 export interface Prompt {
   text(message: string, options?: TextOptions): Promise<string>;
   /** Answers no when only Enter is pressed. */
@@ -22,6 +26,104 @@ export interface TextOptions {
   refuse?(text: string): string | undefined;
 }
 
-export async function createPrompt(_io: Io, _signal: AbortSignal): Promise<Prompt> {
-  throw new Error('prompt: still to come');
+export interface PromptOptions {
+  /** Ends a question; its reason is thrown. */
+  readonly signal: AbortSignal;
+  /** Of stderr. */
+  readonly style: Style;
+}
+
+/** Choices that are shown at a time. */
+const pageSize = 10;
+
+export async function createPrompt(io: Io, options: PromptOptions): Promise<Prompt> {
+  const { input, confirm, select, search } = await import('@inquirer/prompts');
+  const ask = createAsk(io, options);
+  return {
+    async text(question, { initial = '', refuse } = {}) {
+      const shown = sanitize(initial);
+      const validate = (text: string) => {
+        const why = refuse?.(text === shown ? initial : text);
+        return why === undefined || sanitize(why);
+      };
+      const config = { message: sanitize(question), default: shown, validate };
+      const answer = await ask((streams) => input(config, streams));
+      return answer === shown ? initial : answer;
+    },
+    confirm: (question) =>
+      ask((streams) => confirm({ message: sanitize(question), default: false }, streams)),
+    select(question, choices) {
+      const config = { message: sanitize(question), choices: choices.map(readable), pageSize };
+      return ask((streams) => select(config, streams));
+    },
+    search(question, choices) {
+      const readableChoices = choices.map(readable);
+      const source = (term = '') => matching(readableChoices, term);
+      return ask((streams) => search({ message: sanitize(question), source, pageSize }, streams));
+    },
+  };
+}
+
+interface Streams {
+  readonly input: NodeJS.ReadableStream;
+  readonly output: NodeJS.WritableStream;
+  readonly signal: AbortSignal;
+}
+
+/** Gives the function that puts one question and turns every way not to answer it into an error of ours. */
+function createAsk(io: Io, { signal, style }: PromptOptions) {
+  return async <Value>(question: (streams: Streams) => Promise<Value>): Promise<Value> => {
+    const output = drawOn(io, style);
+    const input = io.stdin.stream;
+    const { ended, release } = watchEnd(input);
+    const stop = AbortSignal.any([signal, ended]);
+    try {
+      return await question({ input, output, signal: stop });
+    } catch (error) {
+      if (stop.aborted) throw stop.reason;
+      if (error instanceof Error && error.name === 'ExitPromptError') throw new InterruptedError('SIGINT');
+      throw error;
+    } finally {
+      release();
+      await new Promise((resolve) => output.end(resolve));
+    }
+  };
+}
+
+/** stderr as a stream that a question may end; without colour where stderr has none. */
+function drawOn({ stderr }: Io, style: Style): Writable {
+  const drawn = (text: string) => (style === plainStyle ? text.replace(/\x1b\[[\d;]*m/g, '') : text);
+  const stream = new Writable({
+    write: (chunk, _, done) => void stderr.write(drawn(String(chunk))).then(() => done(), done),
+  });
+  // A reader of stderr that has gone away is met again, and reported, at the next write.
+  stream.on('error', () => {});
+  return Object.assign(stream, { isTTY: stderr.isTerminal, columns: stderr.columns });
+}
+
+/**
+ * Aborted when the person ends the input with Ctrl-D or by closing the terminal: inquirer then closes its reader, which
+ * pauses the stream, and would wait for ever.
+ */
+function watchEnd(input: NodeJS.ReadableStream) {
+  const controller = new AbortController();
+  // An answer closes the reader too: it settles before the next turn of the loop.
+  const end = () => setImmediate(() => controller.abort(new UsageError('no answer: the input has ended')));
+  input.on('pause', end).on('end', end);
+  return { ended: controller.signal, release: () => input.off('pause', end).off('end', end) };
+}
+
+function readable<Value>({ name, value, description }: Choice<Value>) {
+  const readableName = sanitize(name);
+  return description === undefined
+    ? { name: readableName, value }
+    : { name: readableName, value, description: sanitize(description) };
+}
+
+/** Choices whose name holds the term, upper and lower case alike; those that begin with it first. */
+function matching<Named extends { readonly name: string }>(choices: readonly Named[], term: string): Named[] {
+  const wanted = term.toLowerCase();
+  const rank = ({ name }: Named) => name.toLowerCase().indexOf(wanted);
+  const found = choices.filter((choice) => rank(choice) !== -1);
+  return found.sort((one, other) => Math.min(rank(one), 1) - Math.min(rank(other), 1));
 }

@@ -1,11 +1,12 @@
 import { type CliError, ManyError } from '../errors.ts';
 import { type JsonObject, printJson } from '../json.ts';
 import { sanitize } from './sanitize.ts';
+import { plainStyle, type Style } from './style.ts';
 
 /** An error as people read it: `error: <what failed>: <why>`, and a `hint:` line where there is one. */
-export function errorText(error: CliError): string {
-  const lines = error instanceof ManyError ? error.errors.flatMap(linesOf) : linesOf(error);
-  return lines.join('');
+export function errorText(error: CliError, style = plainStyle): string {
+  const errors = error instanceof ManyError ? error.errors : [error];
+  return errors.map((each) => linesOf(each, style)).join('');
 }
 
 /** An error as programs read it: one line, `{"error": {...}}`. */
@@ -13,9 +14,9 @@ export function errorJson(error: CliError): string {
   return `${printJson({ error: toJson(error) })}\n`;
 }
 
-function linesOf(error: CliError): string[] {
-  const { hint } = error.details;
-  return [`error: ${sanitize(error.message)}\n`, ...(hint ? [`hint: ${sanitize(hint)}\n`] : [])];
+function linesOf({ message, details: { hint } }: CliError, style: Style): string {
+  const line = `${style.red('error:')} ${sanitize(message)}\n`;
+  return hint ? `${line}${style.cyan('hint:')} ${sanitize(hint)}\n` : line;
 }
 
 function toJson(error: CliError): JsonObject {

@@ -1,6 +1,8 @@
 import type { ColorMode } from '../config/settings.ts';
 import type { Io, OutputStream } from '../io.ts';
 
+export const colorModes: readonly ColorMode[] = ['auto', 'always', 'never'];
+
 type Paint = (text: string) => string;
 
 /** Colours of one stream; where it has none, each gives its text back. */

@@ -1,0 +1,132 @@
+import { PassThrough } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { InterruptedError, UsageError } from '../../src/errors.ts';
+import { createPrompt, type Prompt } from '../../src/input/prompt.ts';
+import { plainStyle } from '../../src/output/style.ts';
+import { type FakeIo, fakeIo } from '../helpers/run-cli.ts';
+
+interface Seat {
+  readonly io: FakeIo;
+  readonly prompt: Prompt;
+  readonly abort: AbortController;
+  type(keys: string): Promise<void>;
+}
+
+async function sit(): Promise<Seat> {
+  const io = fakeIo({ terminals: ['stdin', 'stderr'] });
+  const keyboard = new PassThrough();
+  const abort = new AbortController();
+  const seated = { ...io, stdin: { isTerminal: true, bytes: () => keyboard, stream: keyboard } };
+  const prompt = await createPrompt(seated, { signal: abort.signal, style: plainStyle });
+  return {
+    io,
+    prompt,
+    abort,
+    async type(keys) {
+      await sleep(20);
+      keyboard.write(keys);
+    },
+  };
+}
+
+const categories = ['Dogs', 'Cats', 'Hot dogs', 'dogfish'].map((name, at) => ({ name, value: BigInt(at) }));
+
+test('asks for text until it is not refused, and gives it as it was typed', async () => {
+  const { prompt, type, io } = await sit();
+  const answer = prompt.text('Name', { refuse: (text) => (text === '' ? 'must not be empty' : undefined) });
+  await type('\r');
+  await type('Rex\r');
+  expect(await answer).toBe('Rex');
+  expect(io.written('stderr')).toContain('must not be empty');
+  expect(io.written('stdout')).toBe('');
+});
+
+test('offers a value and gives it back exactly when only Enter is pressed', async () => {
+  const { prompt, type, io } = await sit();
+  const answer = prompt.text('Name', { initial: 'Re\u202ex' });
+  await type('\r');
+  expect(await answer).toBe('Re\u202ex');
+  expect(io.written('stderr')).toContain('Re\\u202ex');
+});
+
+test.each([
+  ['\r', false],
+  ['y\r', true],
+  ['no\r', false],
+])('takes %j as %s for a confirmation', async (keys, expected) => {
+  const { prompt, type } = await sit();
+  const answer = prompt.confirm('Delete pet 1?');
+  await type(keys);
+  expect(await answer).toBe(expected);
+});
+
+test('gives the value of the choice that the arrow keys reach', async () => {
+  const { prompt, type } = await sit();
+  const answer = prompt.select('Category', categories);
+  await type('\x1b[B\r');
+  expect(await answer).toBe(1n);
+});
+
+test('narrows a list to the names that hold what is typed, those that begin with it first', async () => {
+  const { prompt, type, io } = await sit();
+  const answer = prompt.search('Category', categories);
+  await type('dog');
+  await type('\x1b[B\r');
+  expect(await answer).toBe(3n);
+  expect(io.written('stderr')).toMatch(/❯ Dogs\n {2}dogfish\n {2}Hot dogs\n/);
+});
+
+test('asks one question after the other', async () => {
+  const { prompt, type } = await sit();
+  const first = prompt.text('Name');
+  await type('Rex\r');
+  await first;
+  const second = prompt.confirm('Sure?');
+  await type('y\r');
+  expect([await first, await second]).toEqual(['Rex', true]);
+});
+
+test('Ctrl-C is an interrupt', async () => {
+  const { prompt, type } = await sit();
+  const answer = prompt.text('Name');
+  await type('Re\x03');
+  await expect(answer).rejects.toThrow(InterruptedError);
+  await expect(answer).rejects.toMatchObject({ exitCode: 130 });
+});
+
+test('Ctrl-D is no answer, not a wait for ever', async () => {
+  const { prompt, type } = await sit();
+  const answer = prompt.search('Category', categories);
+  await type('\x04');
+  await expect(answer).rejects.toThrow(UsageError);
+});
+
+test('an interrupt from elsewhere ends the question with its own reason', async () => {
+  const { prompt, abort } = await sit();
+  const answer = prompt.select('Category', categories);
+  abort.abort(new InterruptedError('SIGTERM'));
+  await expect(answer).rejects.toMatchObject({ exitCode: 143 });
+});
+
+test('foreign text in questions, choices and refusals is visible, never obeyed', async () => {
+  const { prompt, type, io } = await sit();
+  const answer = prompt.select('Where is \x1b[2J?', [
+    { name: 'here\x07', value: 1, description: 'a\x1b]0;b' },
+  ]);
+  await type('\r');
+  await answer;
+  const drawn = io.written('stderr');
+  expect(drawn).toContain('\\x1b[2J');
+  expect(drawn).toContain('here\\x07');
+  expect(drawn).toContain('a\\x1b]0;b');
+  expect(drawn).not.toMatch(/\x1b\[2J|\x07|\x1b\]/);
+});
+
+test('draws no colour where stderr has none', async () => {
+  const { prompt, type, io } = await sit();
+  const answer = prompt.confirm('Sure?');
+  await type('y\r');
+  await answer;
+  expect(io.written('stderr')).not.toMatch(/\x1b\[[\d;]*m/);
+});
