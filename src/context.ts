@@ -8,6 +8,7 @@ import { createInterrupts, type Interrupts } from './interrupts.ts';
 import type { Io } from './io.ts';
 import type { Printer } from './output/print.ts';
 import { sanitize } from './output/sanitize.ts';
+import { createStatusLine, type StatusLine } from './output/status-line.ts';
 import { colorModes, createStyle, type Style } from './output/style.ts';
 
 /** The flags that every command takes, as commander parsed them; a flag that was not given is undefined. */
@@ -57,6 +58,8 @@ export interface Context {
   printer(): Promise<Printer>;
   /** The colours of a stream, as --color, the environment and the stream itself have it. */
   style(stream: 'stdout' | 'stderr'): Promise<Style>;
+  /** The line that says what goes on, for progress. */
+  readonly statusLine: StatusLine;
   /** A line for people on stderr, foreign text in it made visible; nothing with --quiet. */
   notice(line: string): Promise<void>;
   /** What there is to know of the life cycle of the operations that this run used, a clause each. */
@@ -74,7 +77,8 @@ export interface MutableContext extends Context {
   close(): Promise<void>;
 }
 
-export function createContext(io: Io): MutableContext {
+export function createContext(processIo: Io): MutableContext {
+  const { io, line } = createStatusLine(processIo);
   const interrupts = createInterrupts(io);
   let flags: GlobalFlags = {};
   const closers: (() => Promise<void>)[] = [];
@@ -98,6 +102,7 @@ export function createContext(io: Io): MutableContext {
     contract: once(async () => builtInContract),
     client: (load = 'few') => clients(load),
     prompt: once(() => (canAsk(io, flags) ? openPrompt(context) : undefined)),
+    statusLine: line,
     style: keyed((stream) => openStyle(context, stream)),
     printer: once(async () => (await import('./wiring.ts')).openPrinter(context)),
     async notice(line) {
@@ -111,6 +116,7 @@ export function createContext(io: Io): MutableContext {
     },
     now: () => new Date(),
     async close() {
+      line.clear();
       await Promise.all(closers.map((close) => close()));
     },
   };

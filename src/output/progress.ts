@@ -1,0 +1,141 @@
+import type { Io } from '../io.ts';
+import { printJson } from '../json.ts';
+import type { StatusLine } from './status-line.ts';
+import type { Style } from './style.ts';
+
+export const progressModes = ['auto', 'bar', 'plain', 'json', 'none'] as const;
+/** `auto` is a bar where a person watches a terminal, and plain lines elsewhere. */
+export type ProgressMode = (typeof progressModes)[number];
+
+export interface ProgressState {
+  readonly done: number;
+  /** Undefined where nobody knows. */
+  readonly total?: number | undefined;
+  readonly failed?: number | undefined;
+  /** Requests in flight at most. */
+  readonly concurrency?: number | undefined;
+}
+
+export interface ProgressOptions {
+  readonly mode: ProgressMode;
+  /** What goes on, as `applying`. */
+  readonly label: string;
+  /** What is counted, as `rows`. */
+  readonly unit: string;
+  readonly style: Style;
+  /** Asked for at each drawing, so that counting costs nothing. */
+  read(): ProgressState;
+}
+
+export interface Progress {
+  /** Takes the bar away; as JSON, writes the last state. */
+  stop(): Promise<void>;
+}
+
+/** A state with what follows from its course. */
+interface Reading extends ProgressState {
+  /** Per second, over the last seconds. */
+  readonly rate: number;
+  readonly percent: number | undefined;
+  readonly etaSeconds: number | undefined;
+}
+
+const everyMs = { bar: 100, plain: 10_000, json: 1000 };
+
+/** Shows on stderr how far a long work has come, until it is stopped. */
+export function startProgress(io: Io, line: StatusLine, options: ProgressOptions): Progress {
+  const mode = options.mode === 'auto' ? automatic(io) : options.mode;
+  if (mode === 'none') return { stop: async () => {} };
+  const read = createReader(options.read);
+  const write = (text: string) => io.stderr.write(text).catch(() => {});
+  const draw = {
+    bar: async () => line.show(barText(read(), options, io.stderr.columns ?? 80)),
+    plain: () => write(`${plainText(read(), options)}\n`),
+    json: () => write(`${printJson({ progress: toJson(read()) })}\n`),
+  }[mode];
+  const timer = setInterval(() => void draw(), everyMs[mode]);
+  timer.unref();
+  return {
+    async stop() {
+      clearInterval(timer);
+      line.clear();
+      if (mode === 'json') await draw();
+    },
+  };
+}
+
+function automatic({ stderr, env }: Io): 'bar' | 'plain' {
+  return stderr.isTerminal && !env.CI && env.TERM !== 'dumb' ? 'bar' : 'plain';
+}
+
+/** The rate is that of the last seconds, for a service may slow down; a young run has only its whole course. */
+function createReader(read: () => ProgressState): () => Reading {
+  const windowMs = 5000;
+  const samples = [{ at: performance.now(), done: read().done }];
+  return () => {
+    const state = read();
+    const now = performance.now();
+    samples.push({ at: now, done: state.done });
+    while (samples.length > 2 && (samples[1]?.at ?? now) < now - windowMs) samples.shift();
+    const [first = { at: now, done: 0 }] = samples;
+    const rate = now > first.at ? ((state.done - first.done) * 1000) / (now - first.at) : 0;
+    const left = state.total === undefined ? undefined : state.total - state.done;
+    return {
+      ...state,
+      rate,
+      percent: state.total ? Math.floor((state.done * 100) / state.total) : undefined,
+      etaSeconds: left !== undefined && rate > 0 ? Math.ceil(left / rate) : undefined,
+    };
+  };
+}
+
+function toJson({ done, total, percent, rate, failed, concurrency, etaSeconds }: Reading) {
+  return { done, total, percent, rate: Math.round(rate), failed, concurrency, etaSeconds };
+}
+
+/** `applying  ━━━━━━──────  45%  9,000/20,000 rows  1,234/s  3 failed  8 at once  0:08 left`; what does not fit is left out. */
+function barText(reading: Reading, { label, unit, style }: ProgressOptions, columns: number): string {
+  const leastBar = 10;
+  const facts = factsOf(reading, unit);
+  const room = () => columns - 1 - [label, ...facts].join('  ').length - 2;
+  while (facts.length > 1 && room() < leastBar) facts.pop();
+  const text = facts.map((fact) => (fact.endsWith('failed') ? style.red(fact) : fact));
+  const width = Math.min(room(), 30);
+  const bar = reading.percent === undefined || width < leastBar ? [] : [drawBar(reading, width, style)];
+  return [label, ...bar, ...text].join('  ');
+}
+
+function drawBar({ done, total = 1 }: Reading, width: number, style: Style): string {
+  const filled = Math.min(width, Math.floor((done * width) / total));
+  return style.green('━'.repeat(filled)) + style.dim('─'.repeat(width - filled));
+}
+
+function plainText(reading: Reading, { label, unit }: ProgressOptions): string {
+  return `${label}: ${factsOf(reading, unit).join(', ')}`;
+}
+
+/** What a person wants to know, the most important first. */
+function factsOf({ done, total, percent, rate, failed, concurrency, etaSeconds }: Reading, unit: string) {
+  const count = total === undefined ? grouped(done) : `${grouped(done)}/${grouped(total)}`;
+  const facts = [
+    percent === undefined ? undefined : `${String(percent).padStart(3)}%`.trimStart(),
+    `${count} ${unit}`,
+    failed ? `${grouped(failed)} failed` : undefined,
+    etaSeconds === undefined ? undefined : `${clock(etaSeconds)} left`,
+    `${grouped(Math.round(rate))}/s`,
+    concurrency === undefined ? undefined : `${concurrency} at once`,
+  ];
+  return facts.filter((fact) => fact !== undefined);
+}
+
+function grouped(count: number): string {
+  return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
+}
+
+/** `m:ss` or `h:mm:ss`. */
+function clock(seconds: number): string {
+  const two = (value: number) => String(value).padStart(2, '0');
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
+  const tail = `${two(seconds % 60)}`;
+  return hours > 0 ? `${hours}:${two(minutes)}:${tail}` : `${minutes}:${tail}`;
+}
