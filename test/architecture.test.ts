@@ -42,6 +42,8 @@ const layers: readonly (readonly string[])[] = [
   ['src/bulk', 'src/smoke'],
   ['src/client', 'src/server', 'src/config', 'src/input', 'src/output'],
   ['src/files.ts', 'src/interrupts.ts'],
+  ['src/lock.ts'],
+  ['src/file-error.ts'],
   ['src/io.ts'],
   ['src/api'],
   ['src/yaml.ts'],

@@ -1,6 +1,7 @@
 import { Command, Option } from '@commander-js/extra-typings';
 import type { Command as AnyCommand } from 'commander';
 import type { OperationId } from '../api/operations.ts';
+import { outputFormats } from '../config/choices.ts';
 import type { GlobalFlags } from '../context.ts';
 
 export { Argument, Command, Option } from '@commander-js/extra-typings';
@@ -20,9 +21,6 @@ export interface About {
   readonly write?: true;
   readonly aliases?: readonly string[];
 }
-
-/** Values of `--output`; also what the setting `output` may be. */
-export const outputFormats = ['table', 'json', 'jsonl', 'csv', 'tsv', 'yaml', 'ids'] as const;
 
 /** A command that acts, with every flag that all commands take. */
 export function verb(name: string, about: About): Command {

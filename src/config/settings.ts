@@ -1,58 +1,128 @@
+import { join, resolve } from 'node:path';
 import type { GlobalFlags } from '../context.ts';
+import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
+import { sanitize } from '../output/sanitize.ts';
+import { type Active, findActive } from './active-profile.ts';
+import { type ConfigFile, readConfigFile, type Section } from './config-file.ts';
+import { isSettingKey, keyRules, type SettingKey, type SettingValues, settingKeys } from './keys.ts';
+import { type Layer, layersOf, type SettingSource } from './layers.ts';
+import { homeFolder, resolvePaths } from './paths.ts';
+import { ValueError } from './values.ts';
 
-/** Where a value came from; an earlier one beats a later one. */
-export type SettingSource = 'flag' | 'environment' | 'profile' | 'config' | 'default';
+export { type ColorMode, colorModes, type OutputFormat, outputFormats } from './choices.ts';
+export { type SettingKey, type SettingValues, settingKeys } from './keys.ts';
+export type { SettingSource } from './layers.ts';
 
 export interface Setting<Value> {
   readonly value: Value;
+  /** The value as it was written; empty where there is none. */
+  readonly text: string;
   readonly source: SettingSource;
   /** The flag, variable or file that gave it. */
   readonly origin: string;
 }
 
-export type OutputFormat = 'table' | 'json' | 'jsonl' | 'csv' | 'tsv' | 'yaml' | 'ids';
-export type ColorMode = 'auto' | 'always' | 'never';
-
-/** Every key that the config file and a profile may hold, as the program uses its value. */
-export interface SettingValues {
-  'base-url': string | undefined;
-  output: OutputFormat;
-  /** Milliseconds. */
-  timeout: number;
-  retries: number;
-  concurrency: number;
-  /** Requests a second; undefined for no limit. */
-  rate: number | undefined;
-  color: ColorMode;
-  'token-file': string | undefined;
-  'token-command': string | undefined;
-  'auth-header': string;
-  'auth-scheme': string;
-  'ca-cert': string | undefined;
-  'client-cert': string | undefined;
-  'client-key': string | undefined;
-  protected: boolean;
-}
-export type SettingKey = keyof SettingValues;
-
 /** All settings of this run, resolved: flag, environment, profile, top level of the config, default. */
 export interface Settings {
-  /** The active profile's name; `offline` is built in. */
-  readonly profile: Setting<string> | undefined;
+  /** The active profile; `offline` is built in. */
+  readonly profile: Active['profile'];
   /** Whether commands go to the server in this process. */
   readonly offline: boolean;
-  /** The profile's own base URL, which its token belongs to. */
+  /** What sent them there. */
+  readonly offlineBy: Active['offline'];
+  /** The base URL of the profile, or of the top level where the profile has none: what a token belongs to. */
   readonly profileBaseUrl: string | undefined;
   get<Key extends SettingKey>(key: Key): SettingValues[Key];
   explain<Key extends SettingKey>(key: Key): Setting<SettingValues[Key]>;
 }
 
 /**
- * The settings of this run.
+ * The settings of this run. A config file that cannot be read counts as empty, with a warning.
  *
  * @throws UsageError for an unknown profile, key or value, naming the flag, variable or file that holds it.
  */
-export async function resolveSettings(_io: Io, _flags: GlobalFlags): Promise<Settings> {
-  throw new Error('settings: still to come');
+export async function resolveSettings(io: Io, flags: GlobalFlags): Promise<Settings> {
+  const file = readConfigFile(resolvePaths(io).configFile);
+  if (file.problem && !flags.quiet)
+    await io.stderr.write(`${sanitize(`warning: ${file.path} is ignored: ${file.problem}`)}\n`);
+  return settingsFrom(io, flags, file);
+}
+
+/** The settings that a config file, read before, leads to. @throws UsageError as `resolveSettings` does. */
+export function settingsFrom(io: Io, flags: GlobalFlags, file: ConfigFile): Settings {
+  const { profile, offline } = findActive(io, flags, file);
+  refuseUnknownKeys(file.defaults, file.path);
+  if (profile)
+    refuseUnknownKeys(file.profiles[profile.value] ?? {}, `profile ${profile.value} in ${file.path}`);
+  const layers = layersOf(io, flags, file, profile?.value);
+  const found = new Map(settingKeys.map((key) => [key, given(key, layers, io)]));
+  const explain = <Key extends SettingKey>(key: Key) =>
+    (found.get(key)?.[0] ?? fallback(key)) as Setting<SettingValues[Key]>;
+  return {
+    profile,
+    offline: offline !== undefined,
+    offlineBy: offline,
+    profileBaseUrl: found.get('base-url')?.find(({ source }) => source === 'profile' || source === 'config')
+      ?.value as string | undefined,
+    get: (key) => explain(key).value,
+    explain,
+  };
+}
+
+/**
+ * A value given for a key from elsewhere than the settings: `--concurrency` of a bulk command.
+ *
+ * @param label how an error speaks of it: `--concurrency`.
+ * @throws UsageError
+ */
+export function parseSetting<Key extends SettingKey>(
+  key: Key,
+  text: string,
+  label: string,
+): SettingValues[Key] {
+  try {
+    return keyRules[key].parse(text) as SettingValues[Key];
+  } catch (error) {
+    if (!(error instanceof ValueError)) throw error;
+    // What looks like a URL with a user name or a query in it may hold a secret.
+    throw new UsageError(`${label}${/[@?]/.test(text) ? '' : ` '${text}'`}: ${error.message}`);
+  }
+}
+
+/** All that is given for a key, the winner first. What loses is checked all the same: no wrong value is passed over. */
+function given(key: SettingKey, layers: readonly Layer[], io: Io): Setting<unknown>[] {
+  return layers.flatMap((layer) => {
+    const raw = layer.read(key);
+    if (raw === undefined) return [];
+    if (!['string', 'number', 'boolean'].includes(typeof raw))
+      throw new UsageError(`${layer.label(key)}: must be text, a number, true or false`);
+    const text = String(raw);
+    const parsed = parseSetting(key, text, layer.label(key));
+    const value = keyRules[key].isFile ? resolve(layer.folder, expandHome(text, io)) : parsed;
+    return [{ value, text, source: layer.source, origin: layer.origin(key) }];
+  });
+}
+
+function fallback(key: SettingKey): Setting<unknown> {
+  const text = keyRules[key].fallback;
+  return {
+    value: text === undefined ? undefined : keyRules[key].parse(text),
+    text: text ?? '',
+    source: 'default',
+    origin: '',
+  };
+}
+
+function expandHome(path: string, io: Io): string {
+  return path.startsWith('~/') ? join(homeFolder(io), path.slice(2)) : path;
+}
+
+function refuseUnknownKeys(section: Section, place: string): void {
+  const unknown = Object.keys(section).find((key) => !isSettingKey(key));
+  if (unknown === undefined) return;
+  throw new UsageError(
+    `${place}: unknown key '${unknown}'`,
+    `keys are ${settingKeys.join(', ')}; \`petstore config unset\` removes one`,
+  );
 }

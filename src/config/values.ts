@@ -1,0 +1,102 @@
+/** A value that a setting may not have; the message is a clause that says why, without the value itself. */
+export class ValueError extends Error {}
+
+const millisecondsPer = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
+const longestMs = 24 * millisecondsPer.h;
+
+/**
+ * Milliseconds of a duration: `500ms`, `30s`, `1.5m`, `1h`, or a bare number of seconds; more than none, at most 24 h.
+ *
+ * @throws ValueError
+ */
+export function parseDuration(text: string): number {
+  const [, digits, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text) ?? [];
+  if (digits === undefined) throw new ValueError('is no duration; write it as 500ms, 30s, 2m or 1h');
+  const duration = Math.round(
+    Number(digits) * millisecondsPer[(unit ?? 's') as keyof typeof millisecondsPer],
+  );
+  if (duration < 1) throw new ValueError('must be longer than nothing');
+  if (duration > longestMs) throw new ValueError('must be at most 24h');
+  return duration;
+}
+
+/**
+ * The base URL in one spelling: no trailing slash, default port left out, host in lower case.
+ *
+ * @throws ValueError for what is no http or https URL, or carries a query, a fragment, a user name or a password.
+ */
+export function parseBaseUrl(text: string): string {
+  if (!/^https?:\/\//i.test(text)) throw new ValueError('must begin with http:// or https://');
+  if (!URL.canParse(text)) throw new ValueError('is no valid URL');
+  const url = new URL(text);
+  if (url.username || url.password)
+    throw new ValueError('must not carry a user name or password; give a token with PETSTORE_TOKEN');
+  if (text.includes('?')) throw new ValueError('must not carry a query');
+  if (text.includes('#')) throw new ValueError('must not carry a fragment');
+  return url.origin + url.pathname.replace(/\/+$/, '');
+}
+
+/** @throws ValueError */
+export function parseInteger(text: string, least: number, most: number): number {
+  if (!/^\d{1,9}$/.test(text) || Number(text) < least || Number(text) > most)
+    throw new ValueError(`must be a whole number from ${least} to ${most}`);
+  return Number(text);
+}
+
+/** Requests a second. @throws ValueError */
+export function parseRate(text: string): number {
+  if (!/^\d{1,9}(\.\d{1,9})?$/.test(text) || Number(text) <= 0 || Number(text) > 100_000)
+    throw new ValueError('must be a number of requests a second, above 0 and at most 100000');
+  return Number(text);
+}
+
+/** @throws ValueError */
+export function parseChoice<Choice extends string>(text: string, choices: readonly Choice[]): Choice {
+  const found = choices.find((choice) => choice === text);
+  if (found === undefined) throw new ValueError(`must be one of ${choices.join(', ')}`);
+  return found;
+}
+
+/** @throws ValueError */
+export function parsePath(text: string): string {
+  if (text === '') throw new ValueError('must name a file');
+  if (text.includes('\0')) throw new ValueError('must not contain a NUL character');
+  return text;
+}
+
+const fieldsOfTheConnection =
+  /^(host|connection|content-length|content-type|transfer-encoding|te|upgrade|expect|accept)$/i;
+
+/** The name of a header that may carry a credential. @throws ValueError @see RFC 9110, 5.1 */
+export function parseFieldName(text: string): string {
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(text)) throw new ValueError('is no name of a header');
+  if (fieldsOfTheConnection.test(text)) throw new ValueError('is a header that the connection itself needs');
+  return text;
+}
+
+/** The word before the token; empty for the bare token. @throws ValueError @see RFC 9110, 11.1 */
+export function parseScheme(text: string): string {
+  if (!/^[\w!#$%&'*+.^`|~-]*$/.test(text))
+    throw new ValueError('must be one word, or empty for the bare token');
+  return text;
+}
+
+/**
+ * The words of a command line as a shell would split them: quotes and backslashes, and nothing else, for no shell runs it.
+ *
+ * @throws ValueError for a quote that is not closed, or no word at all.
+ */
+export function splitWords(text: string): readonly [string, ...string[]] {
+  const unclosed = text.replace(/\\.|'[^']*'|"(?:\\.|[^"\\])*"/gs, '');
+  if (/['"\\]/.test(unclosed)) throw new ValueError('has a quote that is not closed');
+  const words = text.match(/(?:\\.|'[^']*'|"(?:\\.|[^"\\])*"|[^\s'"\\])+/gs) ?? [];
+  const [command, ...args] = words.map(unquote);
+  if (!command) throw new ValueError('must name a command');
+  return [command, ...args];
+}
+
+function unquote(word: string): string {
+  return word.replace(/\\(.)|'([^']*)'|"((?:\\.|[^"\\])*)"/gs, (_, escaped, single, double) =>
+    String(escaped ?? single ?? double.replace(/\\(["\\$`])/g, '$1')),
+  );
+}

@@ -1,0 +1,205 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeEach, expect, test } from 'vitest';
+import { resolvePaths } from '../../src/config/paths.ts';
+import { resolveSettings } from '../../src/config/settings.ts';
+import type { GlobalFlags } from '../../src/context.ts';
+import { fakeIo } from '../helpers/run-cli.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'petstore-settings-'));
+const path = join(folder, 'config.json');
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+beforeEach(() => rmSync(path, { force: true }));
+
+test('a flag beats the environment, that the profile, that the top level, that the default', async () => {
+  write({
+    profile: 'staging',
+    profiles: { staging: { output: 'yaml', timeout: '5s' } },
+    output: 'csv',
+    timeout: 9,
+    retries: 7,
+  });
+  const env = { PETSTORE_OUTPUT: 'tsv' };
+  const settings = await resolve({ output: 'ids' }, env);
+  expect(settings.explain('output')).toMatchObject({ value: 'ids', source: 'flag', origin: '--output' });
+  expect((await resolve({}, env)).explain('output')).toMatchObject({
+    value: 'tsv',
+    origin: 'PETSTORE_OUTPUT',
+  });
+  expect((await resolve()).explain('output')).toMatchObject({
+    value: 'yaml',
+    source: 'profile',
+    origin: path,
+  });
+  expect(settings.explain('timeout')).toMatchObject({ value: 5000, text: '5s', source: 'profile' });
+  expect(settings.explain('retries')).toMatchObject({ value: 7, source: 'config' });
+  expect(settings.explain('color')).toMatchObject({ value: 'auto', source: 'default', origin: '' });
+});
+
+test('the profile is named by its flag, else its variable, else the config', async () => {
+  write({ profile: 'a', profiles: { a: { retries: 1 }, b: { retries: 2 }, c: { retries: 3 } } });
+  expect((await resolve()).get('retries')).toBe(1);
+  expect((await resolve({}, { PETSTORE_PROFILE: 'b' })).get('retries')).toBe(2);
+  expect((await resolve({ profile: 'c' }, { PETSTORE_PROFILE: 'b' })).profile).toEqual({
+    value: 'c',
+    source: 'flag',
+    origin: '--profile',
+  });
+});
+
+test.each([
+  [{ timeout: '500ms' }, 'timeout', 500],
+  [{ timeout: '2m' }, 'timeout', 120_000],
+  [{ timeout: '1.5' }, 'timeout', 1500],
+  [{ timeout: '1h' }, 'timeout', 3_600_000],
+  [{ baseUrl: 'HTTP://Shop.Example:80/api//' }, 'base-url', 'http://shop.example/api'],
+  [{ baseUrl: 'https://[::1]:8443' }, 'base-url', 'https://[::1]:8443'],
+  [{ retries: '0' }, 'retries', 0],
+] as const)('%j is read as %s %s', async (flags, key, value) => {
+  expect((await resolve(flags)).get(key)).toBe(value);
+});
+
+test.each([
+  [{ timeout: '3x' }, "--timeout '3x': is no duration; write it as 500ms, 30s, 2m or 1h"],
+  [{ timeout: '0' }, "--timeout '0': must be longer than nothing"],
+  [{ timeout: '25h' }, "--timeout '25h': must be at most 24h"],
+  [{ retries: '-1' }, "--retries '-1': must be a whole number from 0 to 100"],
+  [{ output: 'xml' }, "--output 'xml': must be one of table, json, jsonl, csv, tsv, yaml, ids"],
+  [{ baseUrl: 'localhost:4010' }, "--base-url 'localhost:4010': must begin with http:// or https://"],
+  [{ baseUrl: 'ftp://a' }, "--base-url 'ftp://a': must begin with http:// or https://"],
+  [
+    { baseUrl: 'http://me:s3cret@a' },
+    '--base-url: must not carry a user name or password; give a token with PETSTORE_TOKEN',
+  ],
+  [{ baseUrl: 'http://a?api_key=s3cret' }, '--base-url: must not carry a query'],
+  [{ baseUrl: 'http://a/#b' }, "--base-url 'http://a/#b': must not carry a fragment"],
+  [{ baseUrl: '' }, "--base-url '': must begin with http:// or https://"],
+  [{ profile: 'gone' }, "--profile: there is no profile 'gone'"],
+  [
+    { offline: true, baseUrl: 'http://a' },
+    '--offline and --base-url contradict each other: one names the embedded store, the other a service',
+  ],
+  [
+    { profile: 'offline', baseUrl: 'http://a' },
+    '--profile and --base-url contradict each other: one names the embedded store, the other a service',
+  ],
+] as const)('%j is a usage error', async (flags, message) => {
+  await expect(resolve(flags)).rejects.toMatchObject({ kind: 'usage', message });
+});
+
+test('a wrong variable is an error that names it, also where a flag beats it', async () => {
+  await expect(resolve({ output: 'json' }, { PETSTORE_OUTPUT: 'xml' })).rejects.toThrow(
+    "PETSTORE_OUTPUT 'xml': must be one of",
+  );
+  await expect(resolve({}, { PETSTORE_PROFILE: 'gone' })).rejects.toThrow(
+    "PETSTORE_PROFILE: there is no profile 'gone'",
+  );
+});
+
+test('an empty variable counts as not set', async () => {
+  const settings = await resolve(
+    {},
+    { PETSTORE_OUTPUT: '', PETSTORE_PROFILE: '', PETSTORE_BASE_URL: '', FORCE_COLOR: '' },
+  );
+  expect([settings.get('output'), settings.get('color'), settings.profile]).toEqual([
+    'table',
+    'auto',
+    undefined,
+  ]);
+});
+
+test.each([
+  [{ timeout: '3x' }, `timeout in ${path} '3x': is no duration`],
+  [{ timeot: '3s' }, `${path}: unknown key 'timeot'`],
+  [{ retries: [1] }, `retries in ${path}: must be text, a number, true or false`],
+  [{ profile: 'p', profiles: { p: { colour: 'red' } } }, `profile p in ${path}: unknown key 'colour'`],
+  [{ profile: 'p', profiles: { p: { rate: -1 } } }, `rate of profile p in ${path} '-1': must be a number`],
+  [{ profile: 'gone' }, `${path}: there is no profile 'gone'`],
+])('%j in the file is an error that names the file', async (config, message) => {
+  write(config);
+  await expect(resolve()).rejects.toThrow(message);
+});
+
+test('what is wrong in a profile that is not used harms nobody', async () => {
+  write({ profiles: { other: { colour: 'red' } } });
+  expect((await resolve()).get('output')).toBe('table');
+});
+
+test.each(['{"a', '[]', '"text"', '{"profiles": []}', '{"profiles": {"a": 1}}', '{"profile": 3}', ''])(
+  'a file that holds %s is passed over with a warning that names it',
+  async (text) => {
+    writeFileSync(path, text);
+    const io = fakeIo({ env: { PETSTORE_CONFIG_DIR: folder } });
+    expect((await resolveSettings(io, {})).get('output')).toBe('table');
+    expect(io.written('stderr')).toMatch(`warning: ${path} is ignored: `);
+    await expect(resolveSettings(io, { profile: 'staging' })).rejects.toThrow('could not be read');
+  },
+);
+
+test('the embedded store is chosen by flag, variable or config, and gives way to a base URL that is nearer', async () => {
+  const url = { PETSTORE_BASE_URL: 'http://a' };
+  expect((await resolve({ offline: true }, url)).offlineBy).toMatchObject({ origin: '--offline' });
+  expect((await resolve({ profile: 'offline' }, url)).offline).toBe(true);
+  expect((await resolve({ baseUrl: 'http://a' }, { PETSTORE_PROFILE: 'offline' })).offline).toBe(false);
+  await expect(resolve({}, { ...url, PETSTORE_PROFILE: 'offline' })).rejects.toThrow('contradict each other');
+  write({ profile: 'offline', 'base-url': 'http://top' });
+  expect((await resolve()).offline).toBe(true);
+  expect((await resolve({}, url)).offline).toBe(false);
+});
+
+test('FORCE_COLOR beats NO_COLOR, both beat the config, and the flag beats all', async () => {
+  write({ color: 'auto' });
+  const color = async (env: Record<string, string>, flags: GlobalFlags = {}) =>
+    (await resolve(flags, env)).get('color');
+  expect(await color({ NO_COLOR: '1' })).toBe('never');
+  expect(await color({ NO_COLOR: '1', FORCE_COLOR: '1' })).toBe('always');
+  expect(await color({ FORCE_COLOR: '0' })).toBe('never');
+  expect(await color({ NO_COLOR: '1' }, { color: 'always' })).toBe('always');
+});
+
+test('a file in the config is looked for beside the config, or at home; one in a flag where the user is', async () => {
+  write({ 'ca-cert': 'ca.pem', 'token-file': '~/token' });
+  const settings = await resolve({ clientKey: 'key.pem' }, { HOME: '/home/me' });
+  expect(settings.get('ca-cert')).toBe(join(folder, 'ca.pem'));
+  expect(settings.get('token-file')).toBe('/home/me/token');
+  expect(settings.get('client-key')).toBe(join(process.cwd(), 'key.pem'));
+});
+
+test('a config that may not be read is passed over with its reason', async () => {
+  const io = fakeIo({ env: { PETSTORE_CONFIG_DIR: '/proc/self/mem' } });
+  expect((await resolveSettings(io, {})).get('output')).toBe('table');
+});
+
+test('folders are those of the variables, else of the platform', () => {
+  const linux = {
+    PETSTORE_CONFIG_DIR: '',
+    PETSTORE_STATE_DIR: '',
+    PETSTORE_OFFLINE_STORE: '',
+    HOME: '/home/me',
+  };
+  expect(resolvePaths(fakeIo({ env: linux }))).toEqual({
+    configFile: '/home/me/.config/petstore/config.json',
+    stateDir: '/home/me/.local/state/petstore',
+    offlineStore: '/home/me/.local/state/petstore/offline-store.json',
+  });
+  const xdg = { ...linux, XDG_CONFIG_HOME: '/c', XDG_STATE_HOME: 'relative' };
+  expect(resolvePaths(fakeIo({ env: xdg }))).toMatchObject({
+    configFile: '/c/petstore/config.json',
+    stateDir: '/home/me/.local/state/petstore',
+  });
+  const named = { PETSTORE_CONFIG_DIR: '/c', PETSTORE_STATE_DIR: '/s', PETSTORE_OFFLINE_STORE: ':memory:' };
+  expect(resolvePaths(fakeIo({ env: named }))).toEqual({
+    configFile: '/c/config.json',
+    stateDir: '/s',
+    offlineStore: ':memory:',
+  });
+});
+
+function write(config: unknown): void {
+  writeFileSync(path, JSON.stringify(config));
+}
+
+function resolve(flags: GlobalFlags = {}, env: Record<string, string> = {}) {
+  return resolveSettings(fakeIo({ env: { PETSTORE_CONFIG_DIR: folder, ...env } }), flags);
+}
