@@ -8,6 +8,7 @@ export const offlineProfile = 'offline';
 
 /** The profile of this run, and whether commands go to the embedded store. */
 export interface Active {
+  /** Undefined too where it is `offline` and a base URL beat it. */
   readonly profile:
     | {
         readonly value: string;
@@ -39,7 +40,8 @@ export function findActive(io: Io, flags: GlobalFlags, file: ConfigFile): Active
   if (offline.source === baseUrl.source) throw contradiction(offline.origin, baseUrl.origin);
   const isNearer =
     offline.source === 'flag' || (offline.source === 'environment' && baseUrl.source !== 'flag');
-  return { profile, offline: isNearer ? offline : undefined };
+  if (isNearer) return { profile, offline };
+  return { profile: profile === offline ? undefined : profile, offline: undefined };
 }
 
 function namedProfile(io: Io, flags: GlobalFlags, file: ConfigFile): Active['profile'] {

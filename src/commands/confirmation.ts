@@ -1,0 +1,65 @@
+import type { Settings } from '../config/settings.ts';
+import type { Context } from '../context.ts';
+import { UsageError } from '../errors.ts';
+import type { Prompt } from '../input/prompt.ts';
+
+export interface Write {
+  /** What will happen, as a clause: `delete pet 5 (Rex)`. */
+  readonly what: string;
+  /** It cannot be taken back: without --yes a person is asked. */
+  readonly destructive?: boolean | undefined;
+}
+
+/**
+ * Lets a write pass, or asks the person first: for the profile's name where the profile is protected, for a yes where
+ * the write is destructive. To be called once, before the first write; with `--dry-run` nothing is asked.
+ *
+ * @throws UsageError where the answer is no, or nobody can answer.
+ */
+export async function confirmWrite(context: Context, write: Write): Promise<void> {
+  const { confirm, dryRun, yes } = context.flags;
+  if (dryRun) return;
+  const settings = await context.settings();
+  const name = nameToConfirm(settings);
+  if (confirm !== undefined && confirm !== name) throw wrongName(confirm, name);
+  const isProtected = settings.get('protected') && !settings.offline;
+  const asksName = isProtected && confirm === undefined;
+  const asksYes = write.destructive === true && !yes;
+  if (!asksName && !asksYes) return;
+  const prompt = context.prompt();
+  if (!prompt) throw unanswerable(write, asksName ? name : undefined, asksYes);
+  if (asksName) await askName(await prompt, write, name);
+  else if (!(await (await prompt).confirm(`${capitalise(write.what)}?`))) throw declined(write);
+}
+
+/** What names the target: its profile, or the host of a base URL that no profile holds. */
+function nameToConfirm(settings: Settings): string {
+  if (settings.offline) return 'offline';
+  const baseUrl = settings.get('base-url');
+  return settings.profile?.value ?? (baseUrl === undefined ? '' : new URL(baseUrl).host);
+}
+
+async function askName(prompt: Prompt, write: Write, name: string): Promise<void> {
+  const answer = await prompt.text(`${name} is protected. To ${write.what}, type its name:`);
+  if (answer.trim() !== name) throw declined(write);
+}
+
+function declined({ what }: Write): UsageError {
+  return new UsageError(`${what}: not confirmed, nothing was written`);
+}
+
+function unanswerable({ what }: Write, name: string | undefined, asksYes: boolean): UsageError {
+  const flags = [...(name === undefined ? [] : [`--confirm ${name}`]), ...(asksYes ? ['--yes'] : [])];
+  const why = name === undefined ? 'needs a confirmation' : `${name} is protected`;
+  return new UsageError(`${what}: ${why}, and nobody can be asked`, `give ${flags.join(' and ')}`);
+}
+
+function wrongName(given: string, name: string): UsageError {
+  return new UsageError(
+    `--confirm ${given}: ${name === '' ? 'no profile is active' : `the target is ${name}`}, nothing was written`,
+  );
+}
+
+function capitalise(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,96 @@
+import { expect, test } from 'vitest';
+import { confirmWrite } from '../../src/commands/confirmation.ts';
+import { settingsFrom } from '../../src/config/settings.ts';
+import type { Context, GlobalFlags } from '../../src/context.ts';
+import { fakeIo } from '../helpers/run-cli.ts';
+
+const profiles = {
+  prod: { 'base-url': 'http://prod', protected: true },
+  staging: { 'base-url': 'http://staging' },
+};
+const write = { what: 'set the count of pet 5' };
+const destruction = { what: 'delete pet 5 (Rex)', destructive: true };
+
+test.each([
+  ['a write', write, {}],
+  ['a destructive write with --yes', destruction, { yes: true }],
+  ['a write on a protected profile with its name', write, { profile: 'prod', confirm: 'prod' }],
+  ['a destructive one with both', destruction, { profile: 'prod', confirm: 'prod', yes: true }],
+  ['a dry run, whatever it is', destruction, { profile: 'prod', dryRun: true }],
+  ['the embedded store, whatever the profile', write, { profile: 'prod', offline: true }],
+])('lets pass unasked %s', async (_, what, flags) => {
+  await confirmWrite(contextOf(flags), what);
+});
+
+test.each([
+  ['delete pet 5 (Rex): needs a confirmation, and nobody can be asked', 'give --yes', destruction, {}],
+  [
+    'set the count of pet 5: prod is protected, and nobody can be asked',
+    'give --confirm prod',
+    write,
+    { profile: 'prod', yes: true },
+  ],
+  [
+    'delete pet 5 (Rex): prod is protected, and nobody can be asked',
+    'give --confirm prod and --yes',
+    destruction,
+    { profile: 'prod' },
+  ],
+  [
+    'delete pet 5 (Rex): needs a confirmation, and nobody can be asked',
+    'give --yes',
+    destruction,
+    { profile: 'prod', confirm: 'prod' },
+  ],
+  [
+    '--confirm prod: the target is staging, nothing was written',
+    undefined,
+    write,
+    { profile: 'staging', confirm: 'prod' },
+  ],
+  ['--confirm prod: no profile is active, nothing was written', undefined, write, { confirm: 'prod' }],
+])('stops with %s', async (message, hint, what, flags) => {
+  await expect(confirmWrite(contextOf(flags), what)).rejects.toMatchObject({
+    kind: 'usage',
+    message,
+    details: { hint },
+  });
+});
+
+test('asks a person for a yes, and for nothing more than the name where the profile is protected', async () => {
+  const asked: string[] = [];
+  await confirmWrite(contextOf({}, asked, [true]), destruction);
+  await confirmWrite(contextOf({ profile: 'prod' }, asked, ['prod ']), destruction);
+  expect(asked).toEqual(['Delete pet 5 (Rex)?', 'prod is protected. To delete pet 5 (Rex), type its name:']);
+});
+
+test('takes a no, and a wrong name, for an end', async () => {
+  await expect(confirmWrite(contextOf({}, [], [false]), destruction)).rejects.toThrow('not confirmed');
+  await expect(confirmWrite(contextOf({ profile: 'prod' }, [], ['yes']), write)).rejects.toThrow(
+    'not confirmed',
+  );
+});
+
+test('a base URL that is protected without a profile is confirmed by its host', async () => {
+  const settings = settingsFrom(
+    fakeIo(),
+    { baseUrl: 'http://shop:81/api' },
+    { ...file, defaults: { protected: true } },
+  );
+  const context = { ...contextOf({ confirm: 'shop:81' }), settings: async () => settings };
+  await confirmWrite(context, write);
+});
+
+const file = { path: '/c/config.json', active: undefined, profiles, defaults: {}, problem: undefined };
+
+function contextOf(flags: GlobalFlags, asked: string[] = [], answers?: (string | boolean)[]): Context {
+  const ask = async (question: string) => {
+    asked.push(question);
+    return answers?.shift();
+  };
+  return {
+    flags,
+    settings: async () => settingsFrom(fakeIo(), flags, file),
+    prompt: () => answers && Promise.resolve({ text: ask, confirm: ask }),
+  } as unknown as Context;
+}
