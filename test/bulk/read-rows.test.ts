@@ -1,0 +1,205 @@
+import { expect, test } from 'vitest';
+import { parseColumnMap } from '../../src/bulk/columns.ts';
+import { type ReadOptions, type RowInput, readRows } from '../../src/bulk/read-rows.ts';
+import { parseShard, shardOf } from '../../src/bulk/shard.ts';
+import type { Source } from '../../src/input/source.ts';
+
+function sourceOf(text: string, name = 'stock.csv'): Source {
+  return {
+    name,
+    path: undefined,
+    async *bytes() {
+      yield Buffer.from(text);
+    },
+    close: async () => {},
+  };
+}
+
+function read(text: string, options: Partial<ReadOptions> & { name?: string } = {}): Promise<RowInput> {
+  const { name, ...rest } = options;
+  return readRows(sourceOf(text, name), { map: {}, onDuplicate: 'error', ...rest });
+}
+
+function valuesOf({ rows }: RowInput) {
+  return Array.from({ length: rows.length }, (_, row) => [rows.id(row), rows.quantity(row), rows.state(row)]);
+}
+
+const issuesOf = ({ issues }: RowInput) =>
+  issues.first.map(({ line, column, message }) => `${line}:${column}: ${message}`);
+
+test('keeps the largest id and the largest quantity exact', async () => {
+  const input = await read('petId,quantity\n9223372036854775807,9007199254740991\n9007199254740993,0\n');
+  expect(valuesOf(input)).toEqual([
+    [9223372036854775807n, 9007199254740991, 'unprocessed'],
+    [9007199254740993n, 0, 'unprocessed'],
+  ]);
+});
+
+test.each([
+  '',
+  ' ',
+  '12.0',
+  '1e3',
+  '+5',
+  '-1',
+  '0x10',
+  '1,000',
+  'NaN',
+  ' 5',
+  '5 ',
+  '007',
+  '٣',
+  '9007199254740992',
+])('takes %j for no quantity, in every format', async (value) => {
+  const csv = await read(`petId;quantity\n7;3\n8;${value}\n`);
+  expect(csv.issues.count).toBe(1);
+  expect(issuesOf(csv)[0]).toMatch(/^3:3: quantity (is empty|".*"): must be a whole number from 0 to/);
+  const json = await read(JSON.stringify([{ petId: 8, quantity: value }]), { name: 'a.json' });
+  expect(json.issues.count).toBe(1);
+});
+
+test.each(['0', '-1', '', '1.0', '01', '9223372036854775808', 'abc', '1e3'])(
+  'takes %j for no id',
+  async (value) => {
+    expect(issuesOf(await read(`petId,quantity\n${value},3\n`))[0]).toMatch(
+      /^2:1: petId (is empty|".*"): must be/,
+    );
+  },
+);
+
+test('looks at a number in JSON as it was written', async () => {
+  const input = await read(
+    '{"petId":1,"quantity":12.0}\n{"petId":"2","quantity":"3"}\n{"petId":3,"quantity":1e3}\n{"petId":4,"quantity":null}\n{"petId":9223372036854775807,"quantity":9007199254740991}\n',
+    { name: 'a.jsonl' },
+  );
+  expect(issuesOf(input)).toEqual([
+    '1:23: quantity "12.0": must be a whole number from 0 to 9007199254740991, in digits alone',
+    '3:23: quantity "1e3": must be a whole number from 0 to 9007199254740991, in digits alone',
+    '4:23: quantity is empty: must be a whole number from 0 to 9007199254740991, in digits alone',
+  ]);
+  expect(valuesOf(input)[1]).toEqual([2n, 3, 'unprocessed']);
+  expect(valuesOf(input)[4]).toEqual([9223372036854775807n, 9007199254740991, 'unprocessed']);
+});
+
+test.each(['Pet_ID,Quantity', 'id,stock', 'PET,count', '"pet id",QUANTITY', ' petId , quantity '])(
+  'matches the header %j',
+  async (header) => {
+    expect(valuesOf(await read(`${header}\n1,2\n`))).toEqual([[1n, 2, 'unprocessed']]);
+  },
+);
+
+test('ignores other columns, in any order', async () => {
+  const input = await read('name,quantity,_line,petId\nRex,2,9,1\n');
+  expect(valuesOf(input)).toEqual([[1n, 2, 'unprocessed']]);
+  const json = await read('[{"status":"sold","quantity":2,"petId":1}]', { name: 'a.json' });
+  expect(valuesOf(json)).toEqual([[1n, 2, 'unprocessed']]);
+});
+
+test('takes other names by a map', async () => {
+  const map = parseColumnMap(['petId=SKU', 'quantity=On hand']);
+  expect(valuesOf(await read('id,sku,quantity,on_hand\n9,1,8,2\n', { map }))).toEqual([
+    [1n, 2, 'unprocessed'],
+  ]);
+  expect(() => parseColumnMap(['sku'])).toThrow("--map 'sku': must be petId=<column>");
+  expect(() => parseColumnMap(['petId=a', 'pet_id=b'])).toThrow('given twice');
+});
+
+test.each([
+  ['sku,quantity\n1,2\n', 'stock.csv:1: no column petId (or id, pet); the header has sku, quantity'],
+  ['petId,name\n1,2\n', 'stock.csv:1: no column quantity (or stock, count); the header has petId, name'],
+  [
+    'id,petId,quantity\n1,1,2\n',
+    'stock.csv:1: id and petId may both be petId; the header has id, petId, quantity',
+  ],
+  ['petId,count,count\n1,1,2\n', 'stock.csv:1: count and count may both be quantity'],
+  ['1,2\n3,4\n', 'stock.csv:1: no column petId (or id, pet); the header has 1, 2'],
+])('refuses the header of %j, listing what it saw', async (text, message) => {
+  await expect(read(text)).rejects.toThrow(message);
+});
+
+test('names line and length of a row that is too long or too short', async () => {
+  const input = await read('petId,quantity\n1,2\n3\n4,5,6\n\n7,8\n');
+  expect(issuesOf(input)).toEqual([
+    '3:1: the row has 1 cell, the header has 2',
+    '4:1: the row has 3 cells, the header has 2',
+  ]);
+  expect(input.rows.countStates()).toMatchObject({ invalid: 2, unprocessed: 2 });
+});
+
+test('says what is wrong with a JSON record, where it is', async () => {
+  const input = await read('{"petId":1}\n{"petId":1,"quantity":2\n[1,2]\n{}\n{"id":1,"pet":2,"count":3}\n', {
+    name: 'a.jsonl',
+  });
+  expect(issuesOf(input)).toEqual([
+    '1:1: no column quantity (or stock, count); its names are petId',
+    expect.stringMatching(/^2:1: not valid JSON: /),
+    '3:1: "[1,2]" is no JSON object',
+    '4:1: no column petId (or id, pet); the object is empty',
+    '5:1: id and pet may both be petId; its names are id, pet, count',
+  ]);
+});
+
+test('counts the same row twice once', async () => {
+  const input = await read('petId,quantity\n1,2\n3,4\n1,2\n1,2\n');
+  expect(input).toMatchObject({ same: 2, overruled: 0 });
+  expect(valuesOf(input).map(([, , state]) => state)).toEqual([
+    'unprocessed',
+    'unprocessed',
+    'skipped',
+    'skipped',
+  ]);
+});
+
+test('names both lines where two rows differ for one pet', async () => {
+  const { conflicts } = await read('petId,quantity\n1,2\n3,4\n1,5\n1,2\n');
+  expect(conflicts.first).toEqual([{ line: 4, column: 1, message: 'pet 1 is 5 here and 2 on line 2' }]);
+});
+
+test.each([
+  ['first', [2, 4]],
+  ['last', [4, 7]],
+] as const)('takes the %s of rows that differ, where told', async (onDuplicate, expected) => {
+  const input = await read('petId,quantity\n1,2\n3,4\n1,5\n1,7\n', { onDuplicate });
+  const counted = valuesOf(input).filter(([, , state]) => state === 'unprocessed');
+  expect(counted.map(([, quantity]) => quantity)).toEqual(expected);
+  expect(input).toMatchObject({ overruled: 2 });
+  expect(input.index.find(1n)).toBe(onDuplicate === 'first' ? 0 : 3);
+});
+
+test('reads the counts that rows expect', async () => {
+  const { rows, issues } = await read('petId,quantity,expected\n1,2,0\n3,4,\n5,6,x\n');
+  expect([rows.expected(0), rows.expected(1)]).toEqual([0, undefined]);
+  expect(issues.first).toMatchObject([{ line: 4, column: 5 }]);
+});
+
+test('finds every row again by its id, over many segments', async () => {
+  const count = 150_000;
+  const lines = Array.from({ length: count }, (_, at) => `${BigInt(at + 1) * 61_489_146_912_365n},${at}`);
+  const { rows, index, same } = await read(`petId,quantity\n${lines.join('\n')}\n`);
+  expect([rows.length, same]).toEqual([count, 0]);
+  for (let row = 0; row < count; row += 997) expect(index.find(rows.id(row))).toBe(row);
+  expect(index.find(5n)).toBeUndefined();
+});
+
+test('spreads a file over shards so that each pet is in one, counted from 0 or from 1', async () => {
+  const ids = Array.from({ length: 3000 }, (_, at) => BigInt(at + 1));
+  const sizes = [0, 0, 0];
+  for (const id of ids) sizes[shardOf(id, 3)]! += 1;
+  expect(Math.min(...sizes)).toBeGreaterThan(900);
+  expect(parseShard('3/3')).toEqual(parseShard('0/3'));
+  expect(() => parseShard('4/3')).toThrow("--shard '4/3': must be <i>/<n>");
+  const text = `petId,quantity\n${ids.map((id) => `${id},1`).join('\n')}`;
+  const taken = await Promise.all(
+    ['1/3', '2/3', '3/3'].map((each) => read(text, { shard: parseShard(each) })),
+  );
+  const counts = taken.map(({ rows }) => rows.countStates());
+  expect(counts.reduce((sum, each) => sum + each.unprocessed, 0)).toBe(3000);
+  expect(counts.every(({ unprocessed, skipped }) => unprocessed + skipped === 3000)).toBe(true);
+});
+
+test('gives the hash of the bytes, and no rows for an empty input', async () => {
+  const empty = await read('');
+  expect(empty.sha256).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855');
+  expect([empty.rows.length, empty.layout]).toEqual([0, undefined]);
+  expect((await read('petId,quantity\n')).rows.length).toBe(0);
+});
