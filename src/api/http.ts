@@ -26,14 +26,20 @@ export function fieldValue(fields: HttpFields, name: string): string | undefined
 export interface SendOptions {
   /** Ends the exchange at once, whatever it is waiting for; its reason is thrown. */
   readonly signal: AbortSignal;
-  /** Most bytes that the body of an answer with this status may have, as sent. */
+  /**
+   * Most bytes that the body of an answer with this status may have, as sent. A longer one is cut off there where the
+   * status is an error's, and is no valid answer elsewhere.
+   */
   maxBytes(status: number): number;
+  /** Called once, before the first byte of the request may leave: from then on a write may have been applied. */
+  onSending?(): void;
 }
 
 /**
  * The one way out: a request in, a whole answer back. No retry, no redirect, no decoding.
  *
- * `send` throws UnavailableError, with `sent` true where a byte of the request may have reached the service.
+ * `send` throws UnavailableError, its message the bare reason, with `sent` true where a byte of the request may have
+ * reached the service. An error's body that was cut short is given as far as it came.
  */
 export interface Transport {
   send(request: HttpRequest, options: SendOptions): Promise<HttpResponse>;

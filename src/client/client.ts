@@ -1,6 +1,22 @@
 import type { Contract, Operation } from '../api/contract.ts';
-import type { HttpFields, HttpRequest, HttpResponse, Transport } from '../api/http.ts';
-import type { Input, ListId, OperationId, Query, Result } from '../api/operations.ts';
+import {
+  fieldValue,
+  type HttpFields,
+  type HttpRequest,
+  type HttpResponse,
+  type Transport,
+} from '../api/http.ts';
+import type { Input, ListId, OperationId, operations, Query, Result } from '../api/operations.ts';
+import { type ApiError, UsageError } from '../errors.ts';
+import { maskFields } from '../mask.ts';
+import { createSender, type Sender } from './attempts.ts';
+import { BodyError, decodeBody, maxAnswerBytes } from './body.ts';
+import { checkInput } from './bounds.ts';
+import { type Failed, invalidResponse, refusalError } from './failures.ts';
+import { createPages } from './pages.ts';
+import { toRawRequest } from './raw.ts';
+import { type CallInput, toRequest } from './request.ts';
+import { InvalidAnswerError, readResult } from './response.ts';
 
 /** One attempt as it ended, for traces, rate limits and back-off. */
 export interface Attempt {
@@ -25,6 +41,11 @@ export interface CallOptions {
   /** Most retries, instead of the client's. */
   readonly retries?: number | undefined;
   readonly signal?: AbortSignal | undefined;
+  /**
+   * Longest Retry-After that is waited for, outside the deadline; a longer one ends the call. Where this is absent a
+   * Retry-After counts against the deadline, and ends the call where it does not fit.
+   */
+  readonly maxRetryAfterMs?: number | undefined;
   /** Awaited before each attempt, outside the deadline: a rate limit or a pause of all workers. */
   beforeAttempt?(): Promise<void>;
   afterAttempt?(attempt: Attempt): void;
@@ -48,14 +69,29 @@ export interface Client {
    * @throws UsageError before any request where the contract lacks the operation or the input breaks its bounds;
    *   ApiError where the service refused; UnavailableError where no valid answer came.
    */
-  call<K extends OperationId>(id: K, input: Input<K>, options?: CallOptions): Promise<Answer<Result<K>>>;
+  call<K extends OperationId>(id: K, input: Input<K>, options?: CallOptions): Promise<Answer<Answered<K>>>;
   /** The pages of a list, each fetched when it is asked for; follows `Link: rel="next"` and nothing else. */
   list<K extends ListId>(id: K, query?: Query<K>, options?: CallOptions): AsyncIterable<Result<K>[]>;
   /** The request that `call` would send, with no credential in it: for `--dry-run`. */
   toRequest<K extends OperationId>(id: K, input: Input<K>, options?: CallOptions): HttpRequest;
   /** A request of the user's own making, below the base URL; any answer is given, refused or not. */
-  request(request: RawRequest, options?: CallOptions): Promise<HttpResponse>;
+  request(request: RawRequest, options?: CallOptions): Promise<RawAnswer>;
   close(): Promise<void>;
+}
+
+/** What a call gives: its record; a write may also be answered with a bare 2xx, and then there is none. */
+export type Answered<K extends OperationId> = (typeof operations)[K]['method'] extends 'GET'
+  ? Result<K>
+  : Result<K> | undefined;
+
+/** An answer to a raw request, its content encodings undone. */
+export interface RawAnswer extends HttpResponse {
+  readonly body: Uint8Array;
+  /** Where it came from, redirects followed. */
+  readonly url: string;
+  readonly attempts: number;
+  /** The error that it is, where its status is 400 or above. */
+  readonly refusal: ApiError | undefined;
 }
 
 export interface RawRequest {
@@ -85,6 +121,87 @@ export interface ClientOptions {
   now(): Date;
 }
 
-export function createClient(_options: ClientOptions): Client {
-  throw new Error('client: still to come');
+export function createClient(options: ClientOptions): Client {
+  const { contract, baseUrl, fields, transport } = options;
+  const target = { baseUrl, fields };
+  const send = createSender(options);
+
+  const fetchResult = async (operation: Operation, request: HttpRequest, callOptions: CallOptions) => {
+    const { response, ...exchange } = await send(request, operation.summary, callOptions);
+    const url = exchange.request.url;
+    const failed = { what: operation.summary, method: request.method, url, ...exchange };
+    options.onAnswer?.(operation, response);
+    if (response.status >= 400) throw await refusalError(failed, response);
+    const { status, fields, body: _ } = response;
+    const value = await orInvalid(failed, status, () => readResult(operation, response));
+    return { value, status, fields, etag: fieldValue(fields, 'etag'), attempts: exchange.attempts, failed };
+  };
+
+  const call = (id: OperationId, input: CallInput, callOptions: CallOptions = {}) => {
+    const operation = offered(contract, id);
+    checkInput(operation, input);
+    return fetchResult(operation, withIfMatch(toRequest(operation, input, target), callOptions), callOptions);
+  };
+
+  async function* list(id: ListId, query: Query<ListId> = {}, callOptions: CallOptions = {}) {
+    const operation = offered(contract, id);
+    checkInput(operation, { query });
+    const pages = createPages();
+    const first = toRequest(operation, { query }, target);
+    for (let url: string | undefined = first.url; url !== undefined; ) {
+      const { value, failed, ...page } = await fetchResult(operation, { ...first, url }, callOptions);
+      const records = value as unknown[];
+      yield records;
+      url = await orInvalid(failed, page.status, () =>
+        pages.after({ url: failed.url, fields: page.fields, size: records.length }),
+      );
+    }
+  }
+
+  return {
+    contract,
+    baseUrl,
+    call: (async (id, input, callOptions) => call(id, input, callOptions)) as Client['call'],
+    list: list as Client['list'],
+    toRequest(id, input, callOptions = {}) {
+      const operation = offered(contract, id);
+      checkInput(operation, input);
+      return withIfMatch(toRequest(operation, input, { baseUrl, fields: maskFields(fields) }), callOptions);
+    },
+    request: (raw, callOptions = {}) =>
+      requestRaw(send, withIfMatch(toRawRequest(raw, target), callOptions), callOptions),
+    close: () => transport.close(),
+  };
+}
+
+async function requestRaw(send: Sender, request: HttpRequest, options: CallOptions): Promise<RawAnswer> {
+  const { response, ...exchange } = await send(request, undefined, options);
+  const { status, fields } = response;
+  const failed = { what: undefined, method: request.method, url: exchange.request.url, ...exchange };
+  const refusal = status >= 400 ? await refusalError(failed, response) : undefined;
+  const body = await orInvalid(failed, status, () => decodeBody(response, maxAnswerBytes));
+  return { status, fields, body, url: failed.url, attempts: exchange.attempts, refusal };
+}
+
+/** @throws UsageError where the contract lacks the operation. */
+function offered({ operations, missing }: Contract, id: OperationId): Operation {
+  const operation = operations.get(id);
+  if (operation) return operation;
+  throw new UsageError(
+    `${id}: the service offers no such operation: ${missing.get(id) ?? 'its description has none'}`,
+    'see `petstore api operations`; `petstore api bind --map` settles what was not found',
+  );
+}
+
+function withIfMatch(request: HttpRequest, { ifMatch }: CallOptions): HttpRequest {
+  return ifMatch === undefined ? request : { ...request, fields: { ...request.fields, 'if-match': ifMatch } };
+}
+
+async function orInvalid<Value>(failed: Failed, status: number, read: () => Value): Promise<Awaited<Value>> {
+  try {
+    return await read();
+  } catch (error) {
+    const isInvalid = error instanceof InvalidAnswerError || error instanceof BodyError;
+    throw isInvalid ? invalidResponse(failed, error.message, status) : error;
+  }
 }

@@ -1,0 +1,88 @@
+import type { Bounds, Operation } from '../api/contract.ts';
+import { UsageError } from '../errors.ts';
+import { isJsonObject } from '../json.ts';
+import { type CallInput, parameterValue } from './request.ts';
+
+/**
+ * Holds an input against what the contract asks for, before anything is sent: required parameters and fields, and the
+ * bounds of a bound description. A PATCH carries only what changes, so it may leave out required fields.
+ *
+ * @throws UsageError that names every field that breaks its bounds.
+ */
+export function checkInput(operation: Operation, input: CallInput): void {
+  const problems = [...parameterProblems(operation, input), ...bodyProblems(operation, input.body)];
+  if (problems.length === 0) return;
+  throw new UsageError(`${operation.id}: ${problems.join('; ')}`);
+}
+
+/** Why a value breaks the bounds, a clause; undefined where it keeps them. */
+export function brokenBound(value: unknown, bounds: Bounds): string | undefined {
+  if (bounds.type !== undefined && !hasType(value, bounds.type)) return `must be ${nounOf[bounds.type]}`;
+  if (bounds.enum && !bounds.enum.includes(String(value))) return `must be one of ${bounds.enum.join(', ')}`;
+  if (typeof value === 'string') return brokenTextBound(value, bounds);
+  if (typeof value !== 'number' && typeof value !== 'bigint') return undefined;
+  if (bounds.minimum !== undefined && value < bounds.minimum) return `must be at least ${bounds.minimum}`;
+  if (bounds.maximum !== undefined && value > bounds.maximum) return `must be at most ${bounds.maximum}`;
+  return undefined;
+}
+
+const nounOf = {
+  integer: 'an integer',
+  number: 'a number',
+  string: 'a string',
+  boolean: 'true or false',
+} as const;
+
+function hasType(value: unknown, type: NonNullable<Bounds['type']>): boolean {
+  if (type === 'integer') return typeof value === 'bigint' || Number.isInteger(value);
+  if (type === 'number') return typeof value === 'bigint' || typeof value === 'number';
+  return typeof value === type;
+}
+
+function brokenTextBound(value: string, { minLength, maxLength, pattern }: Bounds): string | undefined {
+  const length = [...value].length;
+  if (minLength !== undefined && length < minLength) return `must have at least ${minLength} characters`;
+  if (maxLength !== undefined && length > maxLength) return `must have at most ${maxLength} characters`;
+  if (pattern !== undefined && !new RegExp(pattern, 'u').test(value)) return `must match ${pattern}`;
+  return undefined;
+}
+
+function parameterProblems(operation: Operation, input: CallInput): string[] {
+  const problems: string[] = [];
+  for (const { name, required, bounds } of operation.parameters) {
+    const value = parameterValue(input, name);
+    if (value === undefined) {
+      if (required) problems.push(`${name} is required`);
+      continue;
+    }
+    const broken = bounds && brokenBound(value, bounds);
+    if (broken) problems.push(`${name} ${broken}`);
+  }
+  return [...problems, ...unknownFilters(operation, input)];
+}
+
+/** A filter that the service does not offer: to leave it out would answer another question. */
+function unknownFilters(operation: Operation, { query }: CallInput): string[] {
+  if (!query) return [];
+  const known = new Set(operation.parameters.map(({ name }) => name));
+  return Object.entries(query)
+    .filter(([name, value]) => value !== undefined && !known.has(name) && !isPaging(name))
+    .map(([name]) => `the service offers no parameter ${name}`);
+}
+
+function isPaging(name: string): boolean {
+  return name === 'limit' || name === 'after';
+}
+
+function bodyProblems({ body: contract, method }: Operation, body: unknown): string[] {
+  if (!contract || !isJsonObject(body)) return [];
+  const problems: string[] = [];
+  for (const field of method === 'PATCH' ? [] : contract.required)
+    if (body[field] === undefined) problems.push(`${field} is required`);
+  for (const [field, bounds] of Object.entries(contract.bounds)) {
+    const value = body[field];
+    const broken = value === undefined || value === null ? undefined : brokenBound(value, bounds);
+    if (broken) problems.push(`${field} ${broken}`);
+  }
+  return problems;
+}

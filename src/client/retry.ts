@@ -1,0 +1,54 @@
+import { fieldValue, type HttpFields, type HttpResponse } from '../api/http.ts';
+import { UnavailableError, type UnavailableReason } from '../errors.ts';
+
+const firstDelayMs = 500;
+const longestDelayMs = 30_000;
+const retriedStatuses = new Set([408, 425, 429, 500, 502, 503, 504]);
+const retriedReasons = new Set<UnavailableReason>(['refused', 'reset', 'timeout', 'proxy', 'dns']);
+/** RFC 9110, 9.2.2: sent twice they do what they do once. PATCH and POST are not among them. */
+const idempotentMethods = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']);
+
+/**
+ * Delay before the next attempt, in milliseconds: full jitter over 500 ms doubled per attempt, at most 30 s, and never
+ * less than Retry-After.
+ *
+ * @param attempt 1 for the first retry.
+ * @param random from 0 to 1.
+ */
+export function retryDelay(attempt: number, retryAfterMs = 0, random = Math.random()): number {
+  const ceiling = Math.min(longestDelayMs, firstDelayMs * 2 ** Math.min(attempt - 1, 16));
+  return Math.max(retryAfterMs, Math.ceil(random * ceiling));
+}
+
+/**
+ * The answer's Retry-After in milliseconds from now; undefined where it has none that can be read.
+ *
+ * @see RFC 9110, 10.2.3
+ */
+export function retryAfter(fields: HttpFields, now: () => Date): number | undefined {
+  const text = fieldValue(fields, 'retry-after')?.trim();
+  if (text === undefined || text === '') return undefined;
+  if (/^\d+$/.test(text)) return Number(text) * 1000;
+  const at = /[A-Za-z]/.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now().getTime());
+}
+
+/** Whether the answer invites another try of this method. */
+export function isRetriedAnswer(method: string, { status, fields }: HttpResponse): boolean {
+  if (!retriedStatuses.has(status)) return false;
+  if (idempotentMethods.has(method)) return true;
+  return (status === 429 || status === 503) && fields['retry-after'] !== undefined;
+}
+
+/** Whether sending again can help, and cannot do a thing twice. */
+export function isRetriedError(method: string, error: Error): boolean {
+  if (!(error instanceof UnavailableError) || error.details.retryable === false) return false;
+  return retriedReasons.has(error.reason) && (idempotentMethods.has(method) || !error.sent);
+}
+
+/** Whether a request that ended so may have changed something: it was sent, it writes, and nobody said no. */
+export function mayHaveBeenApplied(method: string, outcome: { sent: boolean; status?: number }): boolean {
+  if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS') return false;
+  const { sent, status } = outcome;
+  return status === undefined ? sent : status === 408 || (status >= 500 && status !== 501 && status !== 503);
+}

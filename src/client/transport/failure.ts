@@ -1,0 +1,58 @@
+import { UnavailableError, type UnavailableReason } from '../../errors.ts';
+
+/** A socket's or parser's error as the reason why no answer came. */
+export function toUnavailable(error: Error, sent: boolean): UnavailableError {
+  if (error instanceof UnavailableError) return error;
+  const { code = '' } = rootOf(error) as NodeJS.ErrnoException;
+  const reason = reasonOf(code);
+  const hint = reason === 'tls' ? hintOfTls(code) : undefined;
+  // A name that does not exist will not exist in a second; a resolver that does not answer may.
+  const retryable = code === 'ENOTFOUND' ? false : undefined;
+  return new UnavailableError(describe(rootOf(error), code), { reason, sent, hint, retryable, cause: error });
+}
+
+/** Several addresses were tried and none would: the last one speaks for all. */
+function rootOf(error: Error): Error {
+  return error instanceof AggregateError ? ((error.errors.at(-1) as Error | undefined) ?? error) : error;
+}
+
+function reasonOf(code: string): UnavailableReason {
+  if (/^(ENOTFOUND|EAI_)/.test(code)) return 'dns';
+  if (/^(ECONNREFUSED|EHOST|ENET|EADDR|EACCES|EPERM)/.test(code)) return 'refused';
+  if (/TIMEDOUT|TIMEOUT/.test(code)) return 'timeout';
+  if (/^(HPE_|UND_ERR_(HEADERS_OVERFLOW|RESPONSE|RES_))/.test(code)) return 'invalid-response';
+  if (/^(ECONNRESET|EPIPE|ECONNABORTED|UND_ERR_|ERR_STREAM)/.test(code)) return 'reset';
+  if (/^(ERR_SSL|ERR_TLS|ERR_OSSL|EPROTO|CERT_|UNABLE_|CRL_|ERROR_IN_|OUT_OF_MEM)|CERT|ISSUER/.test(code))
+    return 'tls';
+  return /HTTPParserError|Parse Error/.test(code) ? 'invalid-response' : 'reset';
+}
+
+function describe(error: Error, code: string): string {
+  const { address, port, hostname } = error as { address?: string; port?: number; hostname?: string };
+  const place = address ? ` (${address.includes(':') ? `[${address}]` : address}:${port})` : '';
+  if (code === 'ECONNREFUSED') return `connection refused${place}`;
+  if (code === 'ENOTFOUND') return `no such host${hostname ? `: ${hostname}` : ''}`;
+  if (code === 'EAI_AGAIN') return `the name ${hostname ?? ''} cannot be looked up now`;
+  if (code === 'EHOSTUNREACH' || code === 'ENETUNREACH') return `host not reachable${place}`;
+  if (code === 'ETIMEDOUT' || code === 'UND_ERR_CONNECT_TIMEOUT') return `connecting timed out${place}`;
+  const reason = reasonOf(code);
+  if (reason === 'reset') return 'the connection was closed before the whole answer came';
+  if (reason === 'invalid-response') return `the answer is no HTTP that can be read: ${error.message}`;
+  if (reason === 'tls')
+    return `TLS: ${code === 'EPROTO' || code.startsWith('ERR_SSL') ? plainTls(error) : error.message}`;
+  return error.message;
+}
+
+/** OpenSSL's line `40A7...:error:0A00010B:SSL routines:ssl3_get_record:wrong version number:../deps/...` in words. */
+function plainTls({ message }: Error): string {
+  const why = /:error:[0-9A-F]+:[^:]*:[^:]*:([^:]+)/.exec(message)?.[1] ?? message;
+  return why === 'wrong version number' || why === 'packet length too long'
+    ? `${why}; the server may speak plain http`
+    : why;
+}
+
+function hintOfTls(code: string): string | undefined {
+  if (/SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)/.test(code))
+    return 'if you trust its authority, name it with --ca-cert <file>';
+  return undefined;
+}

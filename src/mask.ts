@@ -1,0 +1,62 @@
+import type { HttpFields } from './api/http.ts';
+
+const masked = '***';
+/** Fields whose values anyone may see; any other may carry a credential. */
+const shownFields = new Set([
+  'accept',
+  'accept-ranges',
+  'age',
+  'allow',
+  'cache-control',
+  'connection',
+  'content-encoding',
+  'content-language',
+  'content-length',
+  'content-type',
+  'date',
+  'deprecation',
+  'etag',
+  'expires',
+  'host',
+  'if-match',
+  'keep-alive',
+  'last-modified',
+  'link',
+  'location',
+  'ratelimit',
+  'ratelimit-policy',
+  'ratelimit-limit',
+  'ratelimit-remaining',
+  'ratelimit-reset',
+  'request-id',
+  'retry-after',
+  'server',
+  'sunset',
+  'traceparent',
+  'transfer-encoding',
+  'user-agent',
+  'vary',
+  'via',
+  'x-correlation-id',
+  'x-request-id',
+]);
+/** Those of them that hold a URL. */
+const urlFields = new Set(['link', 'location']);
+
+/** A URL as it may be shown: without userinfo, and without the values of parameters that look like credentials. */
+export function maskUrl(url: string): string {
+  return url
+    .replace(/(\b[a-z][a-z0-9+.-]*:\/\/)[^/?#@\s]*@/gi, `$1${masked}@`)
+    .replace(/([?&][^=&#]*(?:key|token|secret|passw|signature|auth)[^=&#]*=)[^&#>\s]*/gi, `$1${masked}`);
+}
+
+/** Fields as they may be shown: the values of those that are on the list of harmless ones, everything else masked. */
+export function maskFields(fields: HttpFields): HttpFields {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, maskField(name, value)]));
+}
+
+function maskField(name: string, value: string | readonly string[]): string | readonly string[] {
+  if (!shownFields.has(name)) return masked;
+  if (!urlFields.has(name)) return value;
+  return typeof value === 'string' ? maskUrl(value) : value.map(maskUrl);
+}
