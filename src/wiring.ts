@@ -1,9 +1,11 @@
+import { version } from '../package.json';
 import type { Operation } from './api/contract.ts';
-import type { HttpResponse, Transport } from './api/http.ts';
+import type { HttpFields, HttpResponse, Transport } from './api/http.ts';
 import { describeLifecycle } from './api/life-cycle.ts';
 import type { OperationId } from './api/operations.ts';
 import { type Client, createClient } from './client/client.ts';
-import { readCredential } from './config/credentials.ts';
+import { parseHeaderFlag, toFields } from './client/fields.ts';
+import { type Credential, readCredential } from './config/credentials.ts';
 import { resolvePaths } from './config/paths.ts';
 import type { Settings } from './config/settings.ts';
 import type { Context, Load } from './context.ts';
@@ -20,13 +22,23 @@ export async function connect(context: Context, load: Load): Promise<Client> {
     contract: await context.contract(),
     baseUrl,
     transport: settings.offline ? await openOffline(context) : await openTransport(settings, context, load),
-    fields: credential ? { [credential.header.toLowerCase()]: credential.value } : {},
+    fields: requestFields(context, credential),
     timeoutMs: settings.get('timeout'),
     retries: settings.get('retries'),
     signal: context.interrupts.signal,
     onAnswer: lifeCycleReader(context),
     now: context.now,
   });
+}
+
+/** What every request carries: who asks, for what, the credential, and what the user adds or replaces. */
+function requestFields({ flags }: Context, credential: Credential | undefined): HttpFields {
+  return toFields([
+    { name: 'user-agent', value: `petstore/${version}`, source: 'petstore' },
+    { name: 'accept', value: 'application/json', source: 'petstore' },
+    ...(credential ? [{ name: credential.header, value: credential.value, source: 'the token' }] : []),
+    ...(flags.headers ?? []).map(parseHeaderFlag),
+  ]);
 }
 
 /** Reads what the first answer of each operation says of its life; a fault's answer says nothing. */

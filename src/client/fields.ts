@@ -1,0 +1,70 @@
+import type { HttpFields } from '../api/http.ts';
+import { UsageError } from '../errors.ts';
+
+/** A name and a value as somebody gave them, and where, for messages: `--header`, `PETSTORE_TOKEN`. */
+export interface GivenField {
+  readonly name: string;
+  readonly value: string;
+  readonly source: string;
+}
+
+/** Fields that say how a message is framed or a connection is kept: only the transport may set them. */
+const framing = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** The name and value of `-H 'name: value'`. @throws UsageError that names the flag. */
+export function parseHeaderFlag(text: string): GivenField {
+  const colon = text.indexOf(':');
+  if (colon < 1)
+    throw new UsageError(`--header: no \`name: value\`${colon === 0 ? '' : ', for it has no colon'}`);
+  return { name: text.slice(0, colon).trim(), value: text.slice(colon + 1).trim(), source: '--header' };
+}
+
+/**
+ * Fields for every request, by lower-case name; a later one replaces an earlier one, those of one name from one source add
+ * up. The message of an error names the source and the field, never the value.
+ *
+ * @throws UsageError for a name that is no token, or a value with CR, LF, NUL or a character beyond Latin-1.
+ */
+export function toFields(given: readonly GivenField[]): HttpFields {
+  const fields: Record<string, string | string[]> = {};
+  const sources = new Map<string, string>();
+  for (const field of given) {
+    const name = checkedName(field);
+    const value = checkedValue(field);
+    const before = fields[name];
+    const addsUp = before !== undefined && sources.get(name) === field.source;
+    fields[name] = addsUp ? [before, value].flat() : value;
+    sources.set(name, field.source);
+  }
+  return fields;
+}
+
+function checkedName({ name, source }: GivenField): string {
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name))
+    throw new UsageError(`${source}: ${JSON.stringify(name)} is no header name`);
+  const lower = name.toLowerCase();
+  if (framing.has(lower))
+    throw new UsageError(`${source}: ${name} is set by the connection and by nobody else`);
+  return lower;
+}
+
+function checkedValue({ name, value, source }: GivenField): string {
+  const bad = /[^\t\x20-\x7e\x80-\xff]/.exec(value)?.[0];
+  if (bad === undefined) return value;
+  throw new UsageError(`${source}: the value of ${name} holds ${describe(bad)}, which no header can carry`);
+}
+
+function describe(unit: string): string {
+  if (unit === '\r' || unit === '\n') return 'a line break';
+  return unit.charCodeAt(0) > 0xff ? 'a character beyond Latin-1' : 'a control character';
+}
