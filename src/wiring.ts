@@ -17,7 +17,14 @@ export async function connect(context: Context, load: Load): Promise<Client> {
   const settings = await context.settings();
   const baseUrl = settings.offline ? 'http://offline.invalid' : settings.get('base-url');
   if (!baseUrl) throw noTarget();
-  const credential = settings.offline ? undefined : await readCredential(settings, context.io, baseUrl);
+  const credential = settings.offline
+    ? undefined
+    : await readCredential(settings, {
+        io: context.io,
+        baseUrl,
+        allowInsecureHttp: context.flags.allowInsecureHttp === true,
+        notice: context.notice,
+      });
   return createClient({
     contract: await context.contract(),
     baseUrl,
