@@ -30,6 +30,8 @@ const owners: Readonly<Record<string, { readonly files: readonly string[]; reado
   conf: { files: ['src/config/profiles.ts'], heavy: true },
   chalk: { files: ['src/output/style.ts'] },
   'cli-table3': { files: ['src/output/table.ts'], heavy: true },
+  '@cfworker/json-schema': { files: ['src/smoke/schema.ts'] },
+  'fast-xml-builder': { files: ['src/smoke/report/junit.ts'], heavy: true },
   '@inquirer/prompts': { files: ['src/input/prompt.ts'], heavy: true },
 };
 

@@ -33,6 +33,11 @@ const entries: readonly Entry[] = [
     alone: () => import('./serve/index.ts'),
   },
   {
+    name: 'smoke',
+    summary: 'Check a deployment',
+    alone: () => import('./smoke/index.ts'),
+  },
+  {
     name: 'completion',
     summary: 'Print the completion script of a shell, or install it',
     alone: () => import('./completion/index.ts'),

@@ -1,0 +1,48 @@
+import type { Context } from '../../context.ts';
+import { exitCodes, InterruptedError, UsageError } from '../../errors.ts';
+import { errorText } from '../../output/error.ts';
+import { parseReports, prepareTargets, writeReports } from '../../smoke/report/targets.ts';
+import { listChecks, runSmoke, type SmokeReport } from '../../smoke/smoke.ts';
+import { confirmWrite } from '../confirmation.ts';
+import { createDisplay } from './display.ts';
+import { type SmokeFlags, toSmokeOptions } from './flags.ts';
+import { openSockets } from './sockets.ts';
+
+/** Runs the checks, shows them, writes the reports, and leaves with the code that they came to. */
+export async function smoke(context: Context, flags: SmokeFlags): Promise<void> {
+  const settings = await context.settings();
+  const options = toSmokeOptions(flags, settings);
+  const targets = parseReports(flags.report ?? [], context.io.cwd);
+  if (context.flags.dryRun) return showChecks(context, listChecks(await context.contract(), options));
+  if (options.write) await confirmWrite(context, { what: 'write test records and remove them' });
+  const client = await context.client();
+  const annotations = targets.some(({ format }) => format === 'github');
+  const display = await createDisplay(context, { write: options.write, annotations });
+  await prepareTargets(targets, { force: flags.force === true });
+  const report = await runSmoke({
+    client,
+    options,
+    sockets: await openSockets(context, client.baseUrl),
+    interrupts: context.interrupts,
+    now: context.now,
+    onPlan: (ids) => display.begin(client.baseUrl, ids),
+    onResult: display.result,
+    onNotice: context.notice,
+  });
+  await display.end(report);
+  await writeReports(report, targets, context.io.env.GITHUB_STEP_SUMMARY).catch(async (error) => {
+    if (report.exitCode === exitCodes.done) throw error;
+    await context.io.stderr.write(errorText(error, await context.style('stderr')));
+  });
+  leave(context, report);
+}
+
+async function showChecks({ io }: Context, ids: readonly string[]): Promise<void> {
+  await io.stdout.write(ids.map((id) => `${id}\n`).join(''));
+}
+
+function leave(context: Context, { exitCode, signal }: SmokeReport): void {
+  if (signal) throw new InterruptedError(signal);
+  if (exitCode === exitCodes.usage) throw new UsageError('no check ran: every one was skipped');
+  context.exitCode = exitCode;
+}

@@ -1,0 +1,25 @@
+import type { JsonObject } from '../../json.ts';
+import type { View } from '../../output/print.ts';
+
+const columns = ['id', 'result', 'seconds', 'reason'] as const;
+const more = [
+  'group',
+  'name',
+  'flaky',
+  'operation',
+  'expected',
+  'got',
+  'pointer',
+  'method',
+  'url',
+  'status',
+] as const;
+
+/** Results of checks as records, for the formats that programs read. */
+export const checksView: View<JsonObject> = {
+  noun: 'checks',
+  columns: [
+    ...columns.map((name) => ({ name, value: (check: JsonObject) => check[name] })),
+    ...more.map((name) => ({ name, value: (check: JsonObject) => check[name], extra: true as const })),
+  ],
+};

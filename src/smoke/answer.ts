@@ -1,0 +1,97 @@
+import { STATUS_CODES } from 'node:http';
+import type { Operation } from '../api/contract.ts';
+import type { JsonObject, JsonValue } from '../json.ts';
+import { parseJson, printJson } from '../json.ts';
+import { fail, type Verdict } from './check.ts';
+import { documentedAnswer } from './documented.ts';
+import { detailsOf, type Exchange, mediaTypeOf } from './exchange.ts';
+import { createSchemaCheck } from './schema.ts';
+
+/** What an answer must be. */
+export interface Expectation {
+  readonly isStatus: (status: number) => boolean;
+  /** How the statuses are called in a report, as `200`. */
+  readonly statuses: string;
+  /** The body's schema where the description has none for the status. */
+  readonly schema?: JsonObject | undefined;
+}
+
+/** A body that is as documented, or what is wrong with the answer; the body is undefined where none is documented. */
+export type Judgement = { readonly body: JsonValue | undefined } | { readonly fault: Verdict };
+
+/** Judges an answer by its status, then its media type, then its body. */
+export function judge(operation: Operation, answer: Exchange, expectation: Expectation): Judgement {
+  const details = { ...detailsOf(answer), operation };
+  if (!expectation.isStatus(answer.status)) {
+    const got = `${statusText(answer.status)}: ${excerpt(answer.text)}`.replace(/: $/, '');
+    return fault(`answered ${statusText(answer.status)}`, { expected: expectation.statuses, got });
+  }
+  const documented = documentedAnswer(operation, answer.status);
+  const schema = documented?.schema ?? expectation.schema;
+  const mediaTypes = documented?.mediaTypes.length ? documented.mediaTypes : ['application/json'];
+  if (!schema && !documented?.mediaTypes.length) return { body: undefined };
+  const mediaType = mediaTypeOf(answer);
+  if (!mediaTypes.some((range) => isWithin(mediaType, range))) {
+    const came = mediaType || 'no content type';
+    const got = `${came}: ${excerpt(answer.text)}`.replace(/: $/, '');
+    return fault(`the content type is ${came}`, { expected: mediaTypes.join(' or '), got });
+  }
+  if (!isJson(mediaType)) return { body: undefined };
+  return judgeBody();
+
+  function judgeBody(): Judgement {
+    const body = tryParse(answer.text);
+    if (body instanceof Error)
+      return fault(`the body is not JSON: ${body.message}`, { expected: 'JSON', got: excerpt(answer.text) });
+    const wrong = schema && createSchemaCheck(schema)(body);
+    if (!wrong) return { body };
+    const { pointer, expected } = wrong;
+    const where = pointer === '' ? 'the body' : pointer;
+    return fault(`${where} breaks the schema`, { expected, pointer, got: excerpt(printJson(wrong.got)) });
+  }
+
+  function fault(reason: string, more: Partial<Verdict>): Judgement {
+    return { fault: fail(reason, { ...details, ...more }) };
+  }
+}
+
+/** The success that an operation documents. */
+export function successOf({ success }: Operation): Expectation {
+  return { isStatus: (status) => success.includes(status), statuses: success.join(' or ') };
+}
+
+/** A status with its reason phrase, as `404 Not Found`. */
+export function statusText(status: number): string {
+  return `${status} ${STATUS_CODES[status] ?? ''}`.trim();
+}
+
+/** The first 200 bytes of a text. */
+export function excerpt(text: string): string {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= 200) return text;
+  return `${bytes
+    .subarray(0, 200)
+    .toString('utf8')
+    .replace(/\ufffd+$/, '')}...`;
+}
+
+/** Whether a media type is one of a range, as `application/*`. */
+function isWithin(mediaType: string, range: string): boolean {
+  return (
+    range === '*/*' ||
+    range === mediaType ||
+    (range.endsWith('/*') && mediaType.startsWith(range.slice(0, -1)))
+  );
+}
+
+function isJson(mediaType: string): boolean {
+  return /[/+]json$/.test(mediaType);
+}
+
+function tryParse(text: string): JsonValue | Error {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    return error as SyntaxError;
+  }
+}

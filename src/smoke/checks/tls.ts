@@ -1,0 +1,50 @@
+import { type Check, fail, pass, skip, type Verdict, warn } from '../check.ts';
+import type { Session } from '../session.ts';
+import type { Handshake } from '../sockets.ts';
+
+const warnDays = 30;
+const dayMs = 86_400_000;
+
+/** Whether the service's TLS can be trusted, and for how long. */
+export function tlsChecks(): Check[] {
+  return [
+    { group: 'tls', name: 'valid', gate: true, run: (session) => judged(session, valid) },
+    { group: 'tls', name: 'expiry', run: (session) => judged(session, expiry) },
+    { group: 'tls', name: 'protocol', run: (session) => judged(session, protocol) },
+  ];
+}
+
+async function judged(
+  session: Session,
+  judge: (handshake: Handshake, session: Session) => Verdict,
+): Promise<Verdict> {
+  const { sockets } = session;
+  if (sockets.absence) return skip(sockets.absence);
+  if (!sockets.encrypted) return skip('the base URL is http');
+  const handshake = await sockets.handshake().catch((error: Error) => error);
+  if (!(handshake instanceof Error)) return judge(handshake, session);
+  return judge === valid
+    ? fail(`the TLS handshake failed: ${handshake.message}`)
+    : skip('tls/valid says why');
+}
+
+function valid({ problem }: Handshake, { sockets }: Session): Verdict {
+  return problem
+    ? fail(problem, { expected: `a certificate for ${sockets.host} that is trusted` })
+    : pass('trusted');
+}
+
+function expiry({ validTo }: Handshake, { options, now }: Session): Verdict {
+  if (!validTo) return fail('the service showed no certificate');
+  const days = Math.floor((validTo.getTime() - now().getTime()) / dayMs);
+  const date = validTo.toISOString().slice(0, 10);
+  const reason =
+    days < 0 ? `expired on ${date}` : `expires on ${date}, in ${days} ${days === 1 ? 'day' : 'days'}`;
+  if (days < options.tlsMinDays) return fail(reason, { expected: `at least ${options.tlsMinDays} days` });
+  return days < warnDays ? warn(reason, { expected: `at least ${warnDays} days` }) : pass(reason);
+}
+
+function protocol({ protocol }: Handshake): Verdict {
+  const modern = protocol === 'TLSv1.2' || protocol === 'TLSv1.3';
+  return modern ? pass(protocol) : fail(`the service speaks ${protocol}`, { expected: 'TLSv1.2 or later' });
+}

@@ -1,0 +1,166 @@
+import type { Contract, Operation } from '../../api/contract.ts';
+import { UnavailableError } from '../../errors.ts';
+import type { JsonObject, JsonValue } from '../../json.ts';
+import { type Check, fail, isRed, pass, skip, type Verdict } from '../check.ts';
+import { detailsOf } from '../exchange.ts';
+import type { Session } from '../session.ts';
+import { type Fixtures, type Kind, kinds } from '../write/kinds.ts';
+import type { Ledger, Made } from '../write/ledger.ts';
+import { call, compare, expectGone, operationOf, readBack, StepFailure } from '../write/steps.ts';
+
+/** A full life of each kind of record: create, read back, update, read back, delete, gone. */
+export function writeChecks(contract: Contract, ledger: Ledger): Check[] {
+  let run: Run | undefined;
+  return Object.values(kinds).map((kind) => ({
+    group: 'write',
+    name: kind.name,
+    operation: contract.operations.get(kind.create),
+    run(session) {
+      run ??= createRun(session, ledger);
+      return check(run, kind);
+    },
+  }));
+}
+
+interface Run {
+  readonly session: Session;
+  readonly ledger: Ledger;
+  readonly fixtures: Fixtures;
+}
+
+/** What a check stands on could not be made. */
+class FixtureFailure extends Error {
+  readonly kind: Kind;
+
+  constructor(kind: Kind, reason: string) {
+    super(reason);
+    this.kind = kind;
+  }
+}
+
+function createRun(session: Session, ledger: Ledger): Run {
+  const made = new Map<Kind, Promise<bigint>>();
+  const make = (kind: Kind) => async () => {
+    const id = made.get(kind) ?? makeFixture(run, kind);
+    made.set(kind, id);
+    return id;
+  };
+  const run: Run = {
+    session,
+    ledger,
+    fixtures: { categoryId: make(kinds.category), petId: make(kinds.pet) },
+  };
+  return run;
+}
+
+async function makeFixture(run: Run, kind: Kind): Promise<bigint> {
+  const { body } = await kind.draft(run.ledger.newName(), run.fixtures);
+  try {
+    return (await create(run, kind, body)).id;
+  } catch (error) {
+    const isExpected = error instanceof StepFailure || error instanceof UnavailableError;
+    throw isExpected ? new FixtureFailure(kind, error.message) : error;
+  }
+}
+
+async function check(run: Run, kind: Kind): Promise<Verdict> {
+  const { contract, results } = run.session;
+  const lacking = [kind.create, kind.remove].find((id) => !contract.operations.has(id));
+  if (lacking) return skip(`${lacking}: ${contract.missing.get(lacking) ?? 'the contract lacks it'}`);
+  try {
+    return await live(run, kind);
+  } catch (error) {
+    if (error instanceof StepFailure) return error.verdict;
+    if (!(error instanceof FixtureFailure)) throw error;
+    const before = results.get(`write/${error.kind.name}`);
+    if (before && isRed(before)) return skip(`${before.id} says what is wrong`);
+    return { outcome: 'error', reason: `no ${error.kind.name} to work with: ${error.message}` };
+  }
+}
+
+async function live(run: Run, kind: Kind): Promise<Verdict> {
+  const { session, ledger, fixtures } = run;
+  const { body, change } = await kind.draft(ledger.newName(), fixtures);
+  if (body[kind.idName] !== undefined) await makeRoom(run, kind, body);
+  const made = await create(run, kind, body);
+  const etag = await readBack(session, kind, { id: made.id, sent: body });
+  const updated = await update(run, kind, { made, body, change, etag });
+  await remove(run, kind, made);
+  await expectGone(session, kind, made.id);
+  ledger.drop(made);
+  return pass(updated ? 'created, read, updated, read, deleted, gone' : 'created, read, deleted, gone');
+}
+
+/** A service may make the inventory entry of a pet together with the pet. */
+async function makeRoom({ session }: Run, kind: Kind, body: JsonObject): Promise<void> {
+  const get = operationOf(session, kind.get);
+  const remove = operationOf(session, kind.remove);
+  if (!get || !remove) return;
+  const input = { [kind.idName]: toId(body[kind.idName]) };
+  const answer = await session.send(session.toRequest(get, input));
+  if (get.success.includes(answer.status))
+    await call(session, { step: 'make room', operation: remove }, input);
+}
+
+async function create({ session, ledger }: Run, kind: Kind, body: JsonObject): Promise<Made> {
+  const operation = demand(session, kind.create);
+  const { answer, record } = await call(session, { step: 'create', operation }, { body }).catch((error) => {
+    if (!isRefusal(error)) ledger.suspect(kind.noun);
+    throw error;
+  });
+  const id = toId(record[kind.idField]);
+  if (id === undefined) {
+    ledger.suspect(kind.noun);
+    const details = { ...detailsOf(answer), operation, pointer: `/${kind.idField}`, expected: 'an id' };
+    throw new StepFailure('create', fail(`the answer has no ${kind.idField}`, details));
+  }
+  const made = { noun: kind.noun, id, remove: kind.remove, idName: kind.idName };
+  ledger.add(made);
+  compare('create', body, { operation, answer, body: record });
+  return made;
+}
+
+interface Change {
+  readonly made: Made;
+  readonly body: JsonObject;
+  readonly change: JsonObject;
+  readonly etag: string | undefined;
+}
+
+/** @returns false where the contract has no update. */
+async function update({ session }: Run, kind: Kind, { made, body, change, etag }: Change): Promise<boolean> {
+  const operation = operationOf(session, kind.update);
+  if (!operation) return false;
+  const changed = { ...body, ...change };
+  const sent = operation.method === 'PATCH' ? change : kind.replacement(changed);
+  const input = { [kind.idName]: made.id, body: sent };
+  const { answer, record } = await call(session, { step: 'update', operation, etag }, input);
+  compare('update', changed, { operation, answer, body: record });
+  await readBack(session, kind, { id: made.id, sent: changed });
+  return true;
+}
+
+async function remove({ session }: Run, kind: Kind, made: Made): Promise<void> {
+  await call(
+    session,
+    { step: 'delete', operation: demand(session, kind.remove) },
+    { [kind.idName]: made.id },
+  );
+}
+
+function demand(session: Session, id: Kind['create']): Operation {
+  const operation = operationOf(session, id);
+  if (!operation) throw new Error(`the contract lacks ${id}`);
+  return operation;
+}
+
+/** Whether a request was refused for what it asked, and so made nothing. */
+function isRefusal(error: unknown): boolean {
+  if (error instanceof UnavailableError) return !error.sent;
+  const status = error instanceof StepFailure ? error.verdict.status : undefined;
+  return status !== undefined && status >= 400 && status < 500;
+}
+
+function toId(value: JsonValue | undefined): bigint | undefined {
+  return typeof value === 'bigint' || Number.isInteger(value) ? BigInt(value as number) : undefined;
+}

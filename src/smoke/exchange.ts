@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fieldValue, type HttpFields, type HttpResponse } from '../api/http.ts';
+import type { Client, RawRequest } from '../client/client.ts';
+import { UnavailableError } from '../errors.ts';
+import { type JsonValue, parseJson } from '../json.ts';
+import type { Details } from './check.ts';
+
+/** A request and the answer that came, whatever its status. */
+export interface Exchange {
+  readonly method: string;
+  readonly url: string;
+  readonly status: number;
+  readonly fields: HttpFields;
+  readonly text: string;
+  /** Of the last attempt. */
+  readonly elapsedMs: number;
+  /** It took a second attempt. */
+  readonly retried: boolean;
+}
+
+export interface SendOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly timeoutMs?: number | undefined;
+}
+
+const pauseMs = 500;
+const gatewayStatuses: readonly number[] = [502, 503, 504];
+
+const passing: readonly string[] = ['refused', 'dns', 'reset', 'timeout', 'proxy'];
+
+/**
+ * Sends a request, once more where no answer came or a gateway answered 502, 503 or 504; a POST only where nothing of it
+ * was sent, for it may have been applied.
+ *
+ * @throws UnavailableError where no answer came.
+ */
+export async function exchange(
+  client: Client,
+  request: RawRequest,
+  options: SendOptions = {},
+): Promise<Exchange> {
+  const first = await exchangeOnce(client, request, options).catch((error: unknown) => {
+    if (!mayPass(error, request.method)) throw error;
+    return undefined;
+  });
+  if (first && !(isGatewayStatus(first.status) && request.method !== 'POST')) return first;
+  await sleep(pauseMs, undefined, options.signal ? { signal: options.signal } : {});
+  return { ...(await exchangeOnce(client, request, options)), retried: true };
+}
+
+/** Sends a request once. */
+export async function exchangeOnce(
+  client: Client,
+  request: RawRequest,
+  options: SendOptions = {},
+): Promise<Exchange> {
+  const startedMs = performance.now();
+  const answer = await client.request(request, { ...options, retries: 0 });
+  return {
+    method: request.method,
+    url: request.path,
+    status: answer.status,
+    fields: answer.fields,
+    text: textOf(answer),
+    elapsedMs: performance.now() - startedMs,
+    retried: false,
+  };
+}
+
+/** Whether a status is a gateway's word that the service behind it does not answer. */
+export function isGatewayStatus(status: number): boolean {
+  return gatewayStatuses.includes(status);
+}
+
+/** Where a verdict's answer came from, for its report. */
+export function detailsOf({ method, url, status }: Exchange): Details {
+  return { method, url, status };
+}
+
+/** The media type of an answer, in lower case and without parameters; empty where it names none. */
+export function mediaTypeOf({ fields }: Pick<Exchange, 'fields'>): string {
+  return (fieldValue(fields, 'content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+}
+
+/** The value of an answer's JSON body; undefined where it is none. */
+export function jsonOf({ text }: Pick<Exchange, 'text'>): JsonValue | undefined {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function mayPass(error: unknown, method: string): boolean {
+  if (!(error instanceof UnavailableError)) return false;
+  return passing.includes(error.reason) && !(method === 'POST' && error.sent);
+}
+
+function textOf({ body }: HttpResponse): string {
+  return typeof body === 'string' ? body : Buffer.from(body).toString('utf8');
+}

@@ -1,0 +1,78 @@
+import type { Style } from '../../output/style.ts';
+import { type CheckResult, isRed, type Outcome } from '../check.ts';
+import type { SmokeReport } from '../smoke.ts';
+import { millis } from '../time.ts';
+import { detailsOf, lineText } from './text.ts';
+
+/** The report for people, a piece at a time as the run goes on. */
+export interface HumanReport {
+  head(target: string, write: boolean): string;
+  /** One line for a check, and what it takes to understand a failure; empty for what only repeats the line before. */
+  result(result: CheckResult): string;
+  end(report: SmokeReport): string;
+}
+
+const timeWidth = 7;
+
+/** @param ids of all checks that may come, so that the columns line up from the first line on. */
+export function createHumanReport(style: Style, ids: readonly string[]): HumanReport {
+  const idWidth = Math.max(...ids.map((id) => id.length));
+  const paints: Readonly<Record<Outcome, (text: string) => string>> = {
+    pass: style.green,
+    warn: style.yellow,
+    fail: style.red,
+    skip: style.dim,
+    error: style.red,
+  };
+  let last: CheckResult | undefined;
+  return {
+    head: (target, write) =>
+      `${style.bold(`Smoke checks of ${lineText(target)}`)}, ${write ? 'with writes' : 'read-only'}\n`,
+    result(result) {
+      const gap = last?.group === result.group ? '' : '\n';
+      last = result;
+      const word = paints[result.outcome](result.outcome.padEnd(5));
+      const time = result.outcome === 'skip' ? '-' : millis(result.elapsedMs);
+      const columns = [word, result.id.padEnd(idWidth), style.dim(time.padStart(timeWidth)), textOf(result)];
+      return `${gap}${columns.join('  ')}\n${isQuiet(result) ? '' : detailLines(result, style)}`;
+    },
+    end: (report) => `\n${summary(report, style)}`,
+  };
+
+  function textOf(result: CheckResult): string {
+    const reason = lineText(result.reason);
+    const text = isQuiet(result) ? style.dim(reason) : reason;
+    return result.flaky ? `${style.yellow('flaky')} ${text}` : text;
+  }
+}
+
+function isQuiet({ outcome }: CheckResult): boolean {
+  return outcome === 'pass' || outcome === 'skip';
+}
+
+function detailLines(result: CheckResult, style: Style): string {
+  return detailsOf(result)
+    .map(([label, text]) => `       ${style.dim(label.padEnd(8))}  ${text}\n`)
+    .join('');
+}
+
+function summary({ totals, results, elapsedMs, signal }: SmokeReport, style: Style): string {
+  const { checks, pass, warn, fail, error, skip, flaky } = totals;
+  const counts = [
+    count(pass, `passed${flaky > 0 ? ` (${flaky} flaky)` : ''}`, style.green),
+    count(warn, 'warned', style.yellow),
+    count(fail, 'failed', style.red),
+    count(error, 'not carried out', style.red),
+    count(skip, 'skipped', style.dim),
+  ].filter((text) => text !== '');
+  const total = `${checks} ${checks === 1 ? 'check' : 'checks'} in ${millis(elapsedMs)}`;
+  const lines = [`${style.bold(total)}: ${counts.join(', ') || 'none ran'}`];
+  const red = results.filter(isRed).map(({ id }) => id);
+  if (red.length > 0) lines.push(`${style.red('failed')}: ${red.join(', ')}`);
+  if (signal) lines.push(`stopped by ${signal}`);
+  return lines.map((line) => `${line}\n`).join('');
+
+  function count(number: number, what: string, paint: (text: string) => string): string {
+    return number === 0 ? '' : paint(`${number} ${what}`);
+  }
+}

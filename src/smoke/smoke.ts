@@ -1,0 +1,160 @@
+import type { Contract } from '../api/contract.ts';
+import type { Client, RawRequest } from '../client/client.ts';
+import { type ExitCode, exitCodes } from '../errors.ts';
+import type { Interrupts } from '../interrupts.ts';
+import type { Signal } from '../io.ts';
+import { type Check, type CheckResult, idOf, skip } from './check.ts';
+import { probesOf } from './checks/reach.ts';
+import type { SmokeOptions } from './options.ts';
+import { planChecks } from './plan.ts';
+import { runChecks, runOne } from './run.ts';
+import { isSelected } from './select.ts';
+import { createSession, toRaw } from './session.ts';
+import type { Sockets } from './sockets.ts';
+import { type Stops, takeSignals } from './stops.ts';
+import { exitCodeOf, type Totals, totalsOf } from './totals.ts';
+import { waitForService } from './wait.ts';
+import { cleanUp } from './write/cleanup.ts';
+import { createLedger, type Ledger } from './write/ledger.ts';
+
+/** What one run came to; every report is made of this. */
+export interface SmokeReport {
+  /** The base URL, without userinfo. */
+  readonly target: string;
+  readonly startedAt: Date;
+  readonly elapsedMs: number;
+  /** Whether the run was allowed to write. */
+  readonly write: boolean;
+  readonly results: readonly CheckResult[];
+  readonly totals: Totals;
+  readonly exitCode: ExitCode;
+  /** The signal that ended the run before its time. */
+  readonly signal?: Signal | undefined;
+}
+
+export interface SmokeParts {
+  readonly client: Client;
+  readonly sockets: Sockets;
+  readonly options: SmokeOptions;
+  readonly interrupts: Interrupts;
+  now(): Date;
+  /** Told, before the first result, the ids that the report may have. */
+  onPlan(ids: readonly string[]): Promise<void>;
+  onResult(result: CheckResult): Promise<void>;
+  /** A line for people about what the run is busy with. */
+  onNotice(line: string): Promise<void>;
+}
+
+const signalCodes: Readonly<Record<Signal, ExitCode>> = {
+  SIGINT: exitCodes.interrupted,
+  SIGTERM: exitCodes.terminated,
+};
+
+/**
+ * Runs the checks and cleans up behind them, also after a signal; a second signal ends the cleaning too.
+ *
+ * @throws UsageError where the selection leaves no check.
+ */
+export async function runSmoke(parts: SmokeParts): Promise<SmokeReport> {
+  const { client, options, now } = parts;
+  const ledger = createLedger();
+  const checks = planChecks(client.contract, options, ledger);
+  const stops = takeSignals(parts.interrupts, (signal) => void sayStop(parts, ledger, signal));
+  const startedAt = now();
+  const startedMs = performance.now();
+  try {
+    const results = await runAll(parts, { checks, ledger, stops });
+    return {
+      target: withoutUserinfo(client.baseUrl),
+      startedAt,
+      elapsedMs: performance.now() - startedMs,
+      write: options.write,
+      results,
+      totals: totalsOf(results),
+      exitCode: stops.signal ? signalCodes[stops.signal] : exitCodeOf(results),
+      signal: stops.signal,
+    };
+  } finally {
+    stops.release();
+  }
+}
+
+/** The ids of the checks that a run would be made of. @throws UsageError where the selection leaves no check. */
+export function listChecks(contract: Contract, options: SmokeOptions): string[] {
+  const checks = planChecks(contract, options, createLedger());
+  return checks.map(idOf).filter((id) => isSelected(id, options.selection));
+}
+
+interface Plan {
+  readonly checks: readonly Check[];
+  readonly ledger: Ledger;
+  readonly stops: Stops;
+}
+
+async function runAll(parts: SmokeParts, { checks, ledger, stops }: Plan): Promise<CheckResult[]> {
+  const reported: CheckResult[] = [];
+  const onResult = async (result: CheckResult) => {
+    reported.push(result);
+    await parts.onResult(result);
+  };
+  const ids = new Set(checks.map(idOf));
+  const cleanup = checks.some(({ group }) => group === 'write') ? [cleanupCheck(parts, ledger, stops)] : [];
+  await parts.onPlan([...ids, ...cleanup.map(idOf)]);
+  const results = new Map<string, CheckResult>();
+  const late = await wait(parts, stops);
+  const session = createSession({
+    ...parts,
+    late,
+    signal: stops.checks,
+    results,
+    isPlanned: (id) => ids.has(id),
+  });
+  try {
+    await runChecks({ session, checks, results, onResult });
+  } finally {
+    for (const check of cleanup) await onResult(await runOne({ session }, check));
+  }
+  return reported;
+}
+
+function cleanupCheck({ client }: SmokeParts, ledger: Ledger, stops: Stops): Check {
+  return {
+    group: 'write',
+    name: 'cleanup',
+    async run() {
+      if (ledger.isUntouched) return skip('nothing was written');
+      stops.startCleaning();
+      return cleanUp({ client, ledger, signal: stops.cleaning });
+    },
+  };
+}
+
+async function wait({ client, options, onNotice }: SmokeParts, stops: Stops): Promise<string | undefined> {
+  const { waitMs, timeoutMs } = options;
+  if (waitMs === 0) return undefined;
+  const [operation] = probesOf(client.contract);
+  const request: RawRequest = operation
+    ? { method: 'GET', path: toRaw(operation, {}, client.baseUrl).path }
+    : { method: 'GET', path: client.baseUrl };
+  return waitForService({
+    client,
+    request,
+    waitMs,
+    timeoutMs,
+    signal: stops.checks,
+    onWaiting: (problem) => onNotice(`waiting up to ${waitMs / 1000} s for the service: ${problem}`),
+  });
+}
+
+async function sayStop({ onNotice }: SmokeParts, ledger: Ledger, signal: Signal): Promise<void> {
+  if (ledger.isUntouched) return;
+  const again = signal === 'SIGINT' ? '; Ctrl-C again leaves them' : '';
+  await onNotice(`stopped: removing the records of this run${again}`);
+}
+
+function withoutUserinfo(baseUrl: string): string {
+  const url = new URL(baseUrl);
+  url.username = '';
+  url.password = '';
+  return url.href.replace(/\/$/, '');
+}

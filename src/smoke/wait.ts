@@ -1,0 +1,54 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client, RawRequest } from '../client/client.ts';
+import { CliError, UnavailableError } from '../errors.ts';
+import { statusText } from './answer.ts';
+import { exchangeOnce } from './exchange.ts';
+
+export interface Waiting {
+  readonly client: Client;
+  /** The request to knock with. */
+  readonly request: RawRequest;
+  readonly waitMs: number;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  /** Told once, when the first knock found nobody. */
+  onWaiting(problem: string): Promise<void>;
+}
+
+const firstPauseMs = 250;
+const longestPauseMs = 2000;
+const longestKnockMs = 5000;
+
+/**
+ * Knocks until the service answers below 500. An answer that time will not change ends the wait at once: 401, 404, a
+ * certificate that is not trusted.
+ *
+ * @returns what was wrong at the end, where the time ran out.
+ */
+export async function waitForService(waiting: Waiting): Promise<string | undefined> {
+  const { waitMs, signal } = waiting;
+  const endMs = performance.now() + waitMs;
+  let pauseMs = firstPauseMs;
+  let isTold = false;
+  for (;;) {
+    const leftMs = endMs - performance.now();
+    const problem = await knock(waiting, Math.min(leftMs, waiting.timeoutMs, longestKnockMs));
+    if (problem === undefined || signal.aborted) return undefined;
+    if (!isTold) await waiting.onWaiting(problem);
+    isTold = true;
+    if (performance.now() + pauseMs >= endMs) return problem;
+    await sleep(pauseMs, undefined, { signal }).catch(() => {});
+    pauseMs = Math.min(pauseMs * 1.5, longestPauseMs);
+  }
+}
+
+async function knock({ client, request, signal }: Waiting, timeoutMs: number): Promise<string | undefined> {
+  try {
+    const { status } = await exchangeOnce(client, request, { signal, timeoutMs: Math.max(1, timeoutMs) });
+    return status < 500 ? undefined : `answered ${statusText(status)}`;
+  } catch (error) {
+    if (error instanceof UnavailableError && error.reason === 'tls') return undefined;
+    if (error instanceof CliError || signal.aborted) return (error as Error).message;
+    throw error;
+  }
+}

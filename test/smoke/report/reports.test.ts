@@ -1,0 +1,154 @@
+import { SaxesParser } from 'saxes';
+import { Parser as TapParser } from 'tap-parser';
+import { expect, test } from 'vitest';
+import { plainStyle } from '../../../src/output/style.ts';
+import { toAnnotation, toStepSummary } from '../../../src/smoke/report/github.ts';
+import { createHumanReport } from '../../../src/smoke/report/human.ts';
+import { toJsonReport } from '../../../src/smoke/report/json.ts';
+import { toJunitReport } from '../../../src/smoke/report/junit.ts';
+import { toTapReport } from '../../../src/smoke/report/tap.ts';
+import { hostile, reportOf, resultOf, sample } from './sample.ts';
+
+interface Tag {
+  readonly name: string;
+  readonly attributes: Readonly<Record<string, string>>;
+}
+
+/** Reads XML as strictly as the standard asks, and gives its tags. */
+function readXml(text: string): Tag[] {
+  const tags: Tag[] = [];
+  const parser = new SaxesParser({ xmlns: false, defaultXMLVersion: '1.0' });
+  parser.on('error', (error) => {
+    throw error;
+  });
+  parser.on('opentag', ({ name, attributes }) => {
+    tags.push({ name, attributes: attributes as Record<string, string> });
+  });
+  parser.write(text).close();
+  return tags;
+}
+
+interface Tap {
+  readonly complete: {
+    readonly count: number;
+    readonly pass: number;
+    readonly fail: number;
+    readonly skip: number;
+  };
+  readonly points: readonly { readonly name: string; readonly diag?: Record<string, unknown> }[];
+  /** What is no TAP 14. */
+  readonly faults: readonly unknown[];
+  readonly comments: readonly string[];
+}
+
+function readTap(text: string): Tap {
+  const events = TapParser.parse(text, { strict: true }) as unknown as readonly (readonly [
+    kind: string,
+    value: never,
+  ])[];
+  const of = (kind: string) => events.filter(([each]) => each === kind).map(([, value]) => value);
+  const [complete] = of('complete') as unknown as (Tap['complete'] & {
+    failures: { tapError?: string | null }[];
+  })[];
+  if (!complete) throw new Error('no end of TAP');
+  const faults = [...of('extra'), ...complete.failures.filter(({ tapError }) => tapError)];
+  return { complete, points: of('assert'), faults, comments: of('comment') };
+}
+
+test('the JUnit report is well-formed XML 1.0, whatever the service sent', async () => {
+  const tags = readXml(await toJunitReport(reportOf(sample)));
+  const cases = tags.filter(({ name }) => name === 'testcase');
+  expect(cases.map(({ attributes }) => attributes.name)).toEqual(sample.map(({ id }) => id));
+  expect(tags.find(({ name }) => name === 'failure')?.attributes.message).toContain('/id breaks the schema');
+});
+
+test('the TAP report is strict TAP 14, whatever the service sent', () => {
+  const { points, faults } = readTap(toTapReport(reportOf(sample)));
+  expect(faults).toEqual([]);
+  expect(points.map(({ name }) => name)).toEqual(sample.map(({ id }) => id));
+  expect(points[3]?.diag).toMatchObject({ result: 'fail', expected: 'an integer (int64)', at: '/id' });
+});
+
+test('every report gives the same totals', async () => {
+  const report = reportOf(sample);
+  const [root] = readXml(await toJunitReport(report));
+  const suites = readXml(await toJunitReport(report)).filter(({ name }) => name === 'testsuite');
+  const sum = (name: string) => suites.reduce((total, { attributes }) => total + Number(attributes[name]), 0);
+  expect(report.totals).toEqual({ checks: 6, pass: 2, warn: 1, fail: 1, skip: 1, error: 1, flaky: 1 });
+  expect(root?.attributes).toMatchObject({ tests: '6', failures: '1', errors: '1', skipped: '1' });
+  expect(['tests', 'failures', 'errors', 'skipped'].map(sum)).toEqual([6, 1, 1, 1]);
+  const tap = readTap(toTapReport(report));
+  expect(tap.complete).toMatchObject({ count: 6, fail: 2, skip: 1 });
+  expect(tap.comments).toContain('# pass 2\n');
+  expect(JSON.parse(toJsonReport(report, 2)).totals).toEqual(report.totals);
+  expect(toStepSummary(report)).toContain('| 6 | 2 | 1 | 1 | 1 | 1 | 1 | 1.2 s |');
+  expect(createHumanReport(plainStyle, ['reach/dns']).end(report)).toBe(
+    '\n6 checks in 1.2 s: 2 passed (1 flaky), 1 warned, 1 failed, 1 not carried out, 1 skipped\nfailed: op/getPet, op/listOrders\n',
+  );
+});
+
+test('no text of the service begins a line, moves the cursor or is a command of a CI runner', async () => {
+  const report = reportOf(sample);
+  const human = createHumanReport(plainStyle, ['lifecycle/getPet']);
+  const texts = [
+    human.head(hostile, false) + sample.map((each) => human.result(each)).join('') + human.end(report),
+    toTapReport(report),
+    toJsonReport(report, 0),
+    await toJunitReport(report),
+    sample.map(toAnnotation).join(''),
+    toStepSummary(report),
+  ];
+  for (const text of texts) {
+    expect(text).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e\ud800]/u);
+    expect(text).not.toMatch(/##\w*\[/);
+    expect(text).not.toMatch(/^\s*(not ok 99|::error::)/m);
+  }
+});
+
+test('an annotation escapes what would end its title or its message', () => {
+  const result = resultOf('op/getPet', 'fail', { reason: '100%\n::error::x', name: 'a:b,c' });
+  expect(toAnnotation(result)).toBe('::error title=smoke op/getPet::100%25\\x0a::error::x\n');
+  expect(toAnnotation({ ...result, id: 'op/a:b,c' })).toContain('title=smoke op/a%3Ab%2Cc::');
+});
+
+test('the step summary shows foreign text as it is, not as Markdown', () => {
+  const report = reportOf([resultOf('op/getPet', 'fail', { reason: '| <b>x</b> [a](http://b) `c`' })]);
+  expect(toStepSummary(report)).toContain(
+    '| fail | op\\/getPet | \\| \\<b\\>x\\<\\/b\\> \\[a\\]\\(http\\:\\/\\/b\\) \\`c\\` |',
+  );
+});
+
+test('the human report lines its columns up, parts the groups and shows what a failure takes to understand', () => {
+  const shown = [
+    resultOf('reach/dns', 'pass', { reason: '127.0.0.1 is an address' }),
+    resultOf('op/listPets', 'pass', { reason: '200 OK, 25 records', flaky: true, elapsedMs: 512 }),
+    resultOf('op/getPet', 'fail', {
+      reason: '/id breaks the schema',
+      expected: 'an integer (int64)',
+      got: '"1"',
+      pointer: '/id',
+      method: 'GET',
+      url: 'http://127.0.0.1:4010/pets/1',
+    }),
+    resultOf('op/getOrder', 'skip', { reason: 'no order', elapsedMs: 0 }),
+  ];
+  const human = createHumanReport(
+    plainStyle,
+    shown.map(({ id }) => id),
+  );
+  const text = human.head('http://127.0.0.1:4010', false) + shown.map((each) => human.result(each)).join('');
+  expect(text).toMatchInlineSnapshot(`
+    "Smoke checks of http://127.0.0.1:4010, read-only
+
+    pass   reach/dns     1.5 ms  127.0.0.1 is an address
+
+    pass   op/listPets   512 ms  flaky 200 OK, 25 records
+    fail   op/getPet     1.5 ms  /id breaks the schema
+           expected  an integer (int64)
+           got       "1"
+           at        /id
+           request   GET http://127.0.0.1:4010/pets/1
+    skip   op/getOrder        -  no order
+    "
+  `);
+});
