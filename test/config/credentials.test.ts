@@ -1,0 +1,202 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { readCredential } from '../../src/config/credentials.ts';
+import { settingsFrom } from '../../src/config/settings.ts';
+import { runTokenCommand } from '../../src/config/token-command.ts';
+import { readTokenFile } from '../../src/config/token-file.ts';
+import { splitWords } from '../../src/config/values.ts';
+import { fakeIo } from '../helpers/run-cli.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'petstore-credentials-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const token = { PETSTORE_TOKEN: 's3cret' };
+const node = process.execPath;
+
+test('a token goes to the base URL that is given, where no config names one', async () => {
+  const { credential, notices } = await read({ env: token, baseUrl: 'https://shop.example' });
+  expect(credential).toEqual({ header: 'Authorization', value: 'Bearer s3cret', secret: 's3cret' });
+  expect(notices).toEqual([]);
+});
+
+test('header and scheme are those of the settings; an empty scheme sends the bare token', async () => {
+  const config = { 'auth-header': 'X-Api-Key', 'auth-scheme': '', 'base-url': 'https://shop.example' };
+  expect((await read({ config, env: token })).credential).toMatchObject({
+    header: 'X-Api-Key',
+    value: 's3cret',
+  });
+});
+
+test.each([
+  ['another host', 'https://evil.example'],
+  ['another port', 'https://shop.example:8443'],
+  ['another scheme', 'http://shop.example'],
+])('a token of a profile is not sent to %s, and one notice says why', async (_, baseUrl) => {
+  const config = { profile: 'p', profiles: { p: { 'base-url': 'https://shop.example' } } };
+  for (const how of [{ flags: { baseUrl } }, { env: { PETSTORE_BASE_URL: baseUrl } }]) {
+    const { credential, notices } = await read({ config, ...how, env: { ...token, ...how.env } });
+    expect(credential).toBeUndefined();
+    expect(notices).toHaveLength(1);
+    expect(notices[0]).toMatch(
+      'warning: the token of PETSTORE_TOKEN is not sent: it belongs to https://shop.example',
+    );
+  }
+});
+
+test('a token from the environment belongs to the base URL of the environment, where the config has none', async () => {
+  const env = { ...token, PETSTORE_BASE_URL: 'https://a.example' };
+  expect((await read({ env })).credential).toBeDefined();
+  expect((await read({ env, flags: { baseUrl: 'https://b.example' } })).credential).toBeUndefined();
+});
+
+test('another path of the same origin is the same service', async () => {
+  const config = { 'base-url': 'https://shop.example/v1' };
+  expect(
+    (await read({ config, env: token, flags: { baseUrl: 'https://shop.example/v2' } })).credential,
+  ).toBeDefined();
+});
+
+test.each([
+  ['http://localhost:4010', true],
+  ['http://127.0.0.1:4010', true],
+  ['http://127.9.9.9', true],
+  ['http://[::1]:4010', true],
+  ['http://api.localhost', true],
+  ['http://shop.example', false],
+  ['http://127.0.0.1.evil.example', false],
+  ['http://localhost.evil.example', false],
+  ['http://[::ffff:1.2.3.4]', false],
+])('over plain http to %s a token is sent: %s', async (baseUrl, isSent) => {
+  const { credential, notices } = await read({ env: token, baseUrl });
+  expect(credential !== undefined).toBe(isSent);
+  expect(notices).toHaveLength(isSent ? 0 : 1);
+});
+
+test('--allow-insecure-http sends it over plain http to any host', async () => {
+  const { credential } = await read({ env: token, baseUrl: 'http://shop.example', allowInsecureHttp: true });
+  expect(credential).toBeDefined();
+});
+
+test('one trailing newline of a token file is dropped', async () => {
+  const file = write('token', 'from-file\n');
+  expect((await read({ env: { PETSTORE_TOKEN_FILE: file } })).credential?.secret).toBe('from-file');
+  expect((await read({ config: { 'token-file': write('crlf', 'from-file\r\n') } })).credential?.secret).toBe(
+    'from-file',
+  );
+});
+
+test('PETSTORE_TOKEN beats a token file, and what is nearer to the command beats the rest', async () => {
+  const file = write('nearer', 'from-file');
+  const config = {
+    profile: 'p',
+    profiles: { p: { 'token-command': `'${node}' -p 1234` } },
+    'token-file': file,
+  };
+  expect((await read({ config, env: token })).credential?.secret).toBe('s3cret');
+  expect((await read({ config, env: { PETSTORE_TOKEN_FILE: file } })).credential?.secret).toBe('from-file');
+  expect((await read({ config })).credential?.secret).toBe('1234');
+  const both = { 'token-file': file, 'token-command': 'x' };
+  await expect(read({ config: both })).rejects.toMatchObject({ kind: 'usage' });
+});
+
+test.each([
+  ['a\nb', 'the token holds a line break'],
+  ['a\r\nInjected: yes\n', 'the token holds a line break'],
+  ['clé–x', "the token's character 4 cannot stand in a header"],
+  ['a\u0007', "the token's character 2 cannot stand in a header"],
+  ['\n', 'the token is empty'],
+  ['', 'the token is empty'],
+])('a token file that holds %j is an error that names the file and not the token', async (text, why) => {
+  const file = write('bad', text);
+  await expect(read({ env: { PETSTORE_TOKEN_FILE: file } })).rejects.toMatchObject({
+    kind: 'auth',
+    message: `token file ${file}: ${why}`,
+  });
+});
+
+test('a token variable with a line break is an error that names the variable', async () => {
+  await expect(read({ env: { PETSTORE_TOKEN: 'a\nb' } })).rejects.toThrow(
+    'PETSTORE_TOKEN: the token holds a line break',
+  );
+});
+
+test('a token file that is not there is an error of authentication', async () => {
+  await expect(read({ env: { PETSTORE_TOKEN_FILE: '/nonexistent/token' } })).rejects.toMatchObject({
+    kind: 'auth',
+    message: 'read token file /nonexistent/token: no such file or directory',
+  });
+});
+
+test('a token file may be a pipe; one that nobody writes to ends in time', async () => {
+  const pipe = join(folder, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  await expect(readTokenFile(pipe, 60)).rejects.toThrow('nobody wrote to it in time');
+  const text = readTokenFile(pipe, 5000);
+  execFileSync('sh', ['-c', `sleep 0.05; printf piped > '${pipe}'`]);
+  expect(await text).toBe('piped');
+});
+
+test('a command gets its words as they are, no shell between', async () => {
+  const text = await runTokenCommand(
+    `'${node}' -p 'process.argv.slice(1).join("|")' -- '$HOME' "a b" c\\ d ; *`,
+    fakeIo(),
+  );
+  expect(text).toBe('$HOME|a b|c d|;|*\n');
+  expect(splitWords(String.raw`a "b \"c\" \n" '' "d"e`)).toEqual(['a', String.raw`b "c" \n`, '', 'de']);
+});
+
+test('stderr of a command is shown, its controls made visible', async () => {
+  const io = fakeIo();
+  await expect(
+    runTokenCommand(`'${node}' -e 'console.error("log in first \\x1b[2J"); process.exit(3)'`, io),
+  ).rejects.toMatchObject({ kind: 'auth', message: `token-command ${node}: exited with 3` });
+  expect(io.written('stderr')).toBe('log in first \\x1b[2J\n');
+});
+
+test.each([
+  ['/nonexistent/command secret-word', 'token-command /nonexistent/command: there is no such command'],
+  ['/etc/passwd', 'token-command /etc/passwd: it may not be run'],
+  [`'${node}' -e 'console.log("x".repeat(70000))'`, `token-command ${node}: printed more than 64 KiB`],
+])('%s is an error of authentication', async (line, message) => {
+  await expect(runTokenCommand(line, fakeIo())).rejects.toMatchObject({ kind: 'auth', message });
+});
+
+test('a command that takes too long is ended, also when it left something behind', async () => {
+  const start = Date.now();
+  const line = `'${node}' -e 'require("child_process").spawn("sleep", ["5"], {stdio: "inherit"}); setTimeout(() => {}, 5000)'`;
+  await expect(runTokenCommand(line, fakeIo(), 300)).rejects.toThrow('took longer than 0.3 s');
+  expect(Date.now() - start).toBeLessThan(2000);
+});
+
+interface Case {
+  readonly config?: Record<string, unknown>;
+  readonly env?: Record<string, string>;
+  readonly flags?: { readonly baseUrl?: string };
+  readonly baseUrl?: string;
+  readonly allowInsecureHttp?: boolean;
+}
+
+/** The credential for the base URL of the settings, or for the one given as if by flag. */
+async function read({ config = {}, env = {}, flags = {}, baseUrl, allowInsecureHttp = false }: Case) {
+  const io = fakeIo({ env });
+  const { profile, profiles = {}, ...defaults } = config as Record<string, never>;
+  const file = { path: '/c/config.json', active: profile, profiles, defaults, problem: undefined };
+  const settings = settingsFrom(io, baseUrl === undefined ? flags : { baseUrl }, file);
+  const notices: string[] = [];
+  const credential = await readCredential(settings, {
+    io,
+    baseUrl: settings.get('base-url') ?? 'https://given.example',
+    allowInsecureHttp,
+    notice: async (line) => void notices.push(line),
+  });
+  return { credential, notices };
+}
+
+function write(name: string, text: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, text, { mode: 0o600 });
+  return path;
+}
