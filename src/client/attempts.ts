@@ -120,7 +120,8 @@ class Call {
     const retryAfterMs = response && retryAfter(response.fields, this.#sender.now);
     const { method } = this.request;
     const isWorthIt = error ? isRetriedError(method, error) : response && isRetriedAnswer(method, response);
-    if (!isWorthIt || this.attempts > (this.#options.retries ?? this.#sender.retries)) return { retryAfterMs };
+    if (!isWorthIt || this.attempts > (this.#options.retries ?? this.#sender.retries))
+      return { retryAfterMs };
     const { maxRetryAfterMs } = this.#options;
     if (retryAfterMs !== undefined && maxRetryAfterMs !== undefined) {
       if (retryAfterMs > maxRetryAfterMs)

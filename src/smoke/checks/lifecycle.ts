@@ -61,11 +61,12 @@ function judgeDates(operation: Operation, { deprecation, sunset }: Lifecycle, de
   const found: Verdict[] = [];
   if (!sunset?.date) return found;
   const day = sunset.date.toISOString().slice(0, 10);
-  if (operation.sunset && operation.sunset !== day)
+  const described = describedSunset(operation);
+  if (described && described !== day)
     found.push(
       fail('the sunset dates differ', {
         ...details,
-        expected: `${operation.sunset}, as the description says`,
+        expected: `${described}, as the description says`,
         got: sunset.text,
       }),
     );
@@ -81,10 +82,21 @@ function judgeDates(operation: Operation, { deprecation, sunset }: Lifecycle, de
 }
 
 function judgePassed(session: Session, operation: Operation, { sunset }: Lifecycle): Verdict[] {
-  const date = sunset?.date ?? (operation.sunset ? new Date(operation.sunset) : undefined);
+  const date = sunsetOf(operation, { sunset });
   return date && date <= session.now()
     ? [warn(`its sunset passed on ${date.toISOString().slice(0, 10)}`)]
     : [];
+}
+
+/** When an operation ends: as its header says, else as the description does. */
+export function sunsetOf(operation: Operation, { sunset }: Lifecycle): Date | undefined {
+  const described = describedSunset(operation);
+  return sunset?.date ?? (described === undefined ? undefined : new Date(described));
+}
+
+/** YYYY-MM-DD as the service's own description has it: the table's date is the local server's alone. */
+function describedSunset({ source, sunset }: Operation): string | undefined {
+  return source === 'bound' ? sunset : undefined;
 }
 
 /** The gravest finding, with the others named after it. */

@@ -5,6 +5,7 @@ import { type Check, pass, skip, type Verdict, warn } from '../check.ts';
 import { detailsOf, type Exchange, jsonOf } from '../exchange.ts';
 import { judgePaging } from '../paging.ts';
 import { readsOf, type Session } from '../session.ts';
+import { sunsetOf } from './lifecycle.ts';
 
 /** One check for every GET: status, content type, body and paging are as documented. */
 export function operationChecks(contract: Contract): Check[] {
@@ -27,10 +28,9 @@ async function check(session: Session, operation: Operation): Promise<Verdict> {
   return (await judgePaging(session, operation, exchange)) ?? pass(summarise(exchange), detailsOf(exchange));
 }
 
-function isPastSunset(session: Session, operation: Operation, exchange: Exchange): boolean {
-  const { sunset } = readLifecycle(exchange.fields);
-  const announced = sunset?.date ?? (operation.sunset ? new Date(operation.sunset) : undefined);
-  return operation.deprecated && announced !== undefined && announced <= session.now();
+function isPastSunset(session: Session, operation: Operation, { fields }: Exchange): boolean {
+  const end = sunsetOf(operation, readLifecycle(fields));
+  return operation.deprecated && end !== undefined && end <= session.now();
 }
 
 function summarise(exchange: Exchange): string {

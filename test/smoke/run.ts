@@ -1,0 +1,50 @@
+import { type RunOptions, runCli } from '../helpers/run-cli.ts';
+
+/** The JSON report, as far as tests look at it. */
+export interface Report {
+  readonly exitCode: number;
+  readonly totals: Readonly<Record<string, number>>;
+  readonly checks: readonly Check[];
+}
+
+export interface Check {
+  readonly id: string;
+  readonly result: string;
+  readonly reason: string;
+  readonly flaky: boolean;
+  readonly expected?: string;
+  readonly got?: string;
+  readonly pointer?: string;
+  readonly status?: number;
+}
+
+export interface SmokeRun extends Report {
+  readonly code: number;
+  readonly stderr: string;
+  /** Ids of the checks with a result. */
+  ids(result: string): string[];
+  check(id: string): Check;
+}
+
+/** Runs `petstore smoke` in this process against a URL and gives its JSON report; latency is left out unless asked for. */
+export async function smoke(
+  baseUrl: string,
+  flags: readonly string[] = [],
+  options: RunOptions = {},
+): Promise<SmokeRun> {
+  const light = flags.includes('--only') ? [] : ['--skip', 'latency'];
+  const run = await runCli(['smoke', '--base-url', baseUrl, '-o', 'json', ...light, ...flags], options);
+  if (run.stdout === '') throw new Error(`no report: ${run.stderr}`);
+  const report = JSON.parse(run.stdout) as Report;
+  return {
+    ...report,
+    code: run.code,
+    stderr: run.stderr,
+    ids: (result) => report.checks.filter((each) => each.result === result).map(({ id }) => id),
+    check(id) {
+      const found = report.checks.find((each) => each.id === id);
+      if (!found) throw new Error(`no check ${id} in ${report.checks.map((each) => each.id).join(' ')}`);
+      return found;
+    },
+  };
+}
