@@ -1,4 +1,4 @@
-import { builtInContract, type Contract } from './api/contract.ts';
+import type { Contract } from './api/contract.ts';
 import type { OperationId } from './api/operations.ts';
 import type { Client } from './client/client.ts';
 import type { Settings } from './config/settings.ts';
@@ -99,7 +99,7 @@ export function createContext(processIo: Io): MutableContext {
     },
     exitCode: exitCodes.done,
     settings,
-    contract: once(async () => builtInContract),
+    contract: once(async () => (await import('./wiring.ts')).readContract(context)),
     client: (load = 'few') => clients(load),
     prompt: once(() => (canAsk(io, flags) ? openPrompt(context) : undefined)),
     statusLine: line,

@@ -1,10 +1,11 @@
 import { version } from '../package.json';
-import type { Operation } from './api/contract.ts';
+import { builtInContract, type Contract, type Operation } from './api/contract.ts';
 import type { HttpFields, HttpResponse, Transport } from './api/http.ts';
 import { describeLifecycle } from './api/life-cycle.ts';
 import type { OperationId } from './api/operations.ts';
 import { type Client, createClient } from './client/client.ts';
 import { parseHeaderFlag, toFields } from './client/fields.ts';
+import { readActiveContract, storedProfile } from './config/contract-file.ts';
 import { type Credential, readCredential } from './config/credentials.ts';
 import { resolvePaths } from './config/paths.ts';
 import type { Settings } from './config/settings.ts';
@@ -17,24 +18,50 @@ export async function connect(context: Context, load: Load): Promise<Client> {
   const settings = await context.settings();
   const baseUrl = settings.offline ? 'http://offline.invalid' : settings.get('base-url');
   if (!baseUrl) throw noTarget();
-  const credential = settings.offline
-    ? undefined
-    : await readCredential(settings, {
-        io: context.io,
-        baseUrl,
-        allowInsecureHttp: context.flags.allowInsecureHttp === true,
-        notice: context.notice,
-      });
+  const contract = await context.contract();
+  const credential = settings.offline ? undefined : await openCredential(context, baseUrl);
+  const transport = settings.offline
+    ? await openOffline(context)
+    : await openTransport(settings, context, load);
+  return openClient(context, { baseUrl, contract, credential, transport });
+}
+
+/** A client for documents at another address; the credential goes along where that is the service's own origin. */
+export async function connectTo(context: Context, origin: string): Promise<Client> {
+  const settings = await context.settings();
+  const baseUrl = settings.get('base-url');
+  const isOwn = baseUrl !== undefined && new URL(baseUrl).origin === origin;
+  const credential = isOwn ? await openCredential(context, baseUrl) : undefined;
+  const transport = await openTransport(settings, context, 'few');
+  return openClient(context, { baseUrl: origin, contract: builtInContract, credential, transport });
+}
+
+interface Connection {
+  readonly baseUrl: string;
+  readonly contract: Contract;
+  readonly credential: Credential | undefined;
+  readonly transport: Transport;
+}
+
+async function openClient(context: Context, { credential, ...connection }: Connection): Promise<Client> {
+  const settings = await context.settings();
   return createClient({
-    contract: await context.contract(),
-    baseUrl,
-    transport: settings.offline ? await openOffline(context) : await openTransport(settings, context, load),
+    ...connection,
     fields: requestFields(context, credential),
     timeoutMs: settings.get('timeout'),
     retries: settings.get('retries'),
     signal: context.interrupts.signal,
     onAnswer: lifeCycleReader(context),
     now: context.now,
+  });
+}
+
+async function openCredential(context: Context, baseUrl: string): Promise<Credential | undefined> {
+  return readCredential(await context.settings(), {
+    io: context.io,
+    baseUrl,
+    allowInsecureHttp: context.flags.allowInsecureHttp === true,
+    notice: context.notice,
   });
 }
 
@@ -46,6 +73,14 @@ function requestFields({ flags }: Context, credential: Credential | undefined): 
     ...(credential ? [{ name: credential.header, value: credential.value, source: 'the token' }] : []),
     ...(flags.headers ?? []).map(parseHeaderFlag),
   ]);
+}
+
+/** The embedded store has the built-in contract; a service has that of its profile. */
+export async function readContract(context: Context): Promise<Contract> {
+  const settings = await context.settings();
+  if (settings.offline) return builtInContract;
+  const { configFile } = resolvePaths(context.io);
+  return (await readActiveContract(configFile, storedProfile(settings)))?.contract ?? builtInContract;
 }
 
 /** Reads what the first answer of each operation says of its life; a fault's answer says nothing. */

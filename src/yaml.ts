@@ -1,16 +1,22 @@
 import type { ScalarTag } from 'yaml';
-import { isExactNumber, printJson } from './json.ts';
+import { isExactNumber, isJsonObject, type JsonValue, printJson } from './json.ts';
 
 /** YAML, once its package is loaded. */
 export interface Yaml {
   /** YAML 1.2 text of a value, numbers exact; what a YAML 1.1 reader would take for no string is quoted. */
   print(value: unknown): string;
+  /**
+   * The value of one YAML document, numbers as `parseJson` gives them; merge keys (`<<`) are followed.
+   *
+   * @throws Error for text that is no YAML, or unfolds its aliases without measure.
+   */
+  parse(text: string): JsonValue;
 }
 
 const unsafe = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
 export async function loadYaml(): Promise<Yaml> {
-  const { stringify } = await import('yaml');
+  const { parse, stringify } = await import('yaml');
   const exactNumber: ScalarTag = {
     tag: 'tag:yaml.org,2002:float',
     default: true,
@@ -34,5 +40,15 @@ export async function loadYaml(): Promise<Yaml> {
         lineWidth: 0,
         aliasDuplicateObjects: false,
       }),
+    parse: (text) => narrow(parse(text, { intAsBigInt: true, merge: true, logLevel: 'error' }) as JsonValue),
   };
+}
+
+/** Bigints only beyond 2^53. */
+function narrow(value: JsonValue): JsonValue {
+  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value;
+  if (Array.isArray(value)) return value.map(narrow);
+  if (!isJsonObject(value)) return value;
+  for (const [key, inner] of Object.entries(value)) value[key] = narrow(inner);
+  return value;
 }

@@ -23,7 +23,7 @@ const owners: Readonly<Record<string, { readonly files: readonly string[]; reado
   hono: { files: ['src/server/routes.ts'], heavy: true },
   'csv-parse': { files: ['src/input'], heavy: true },
   yaml: { files: ['src/yaml.ts', 'src/api', 'src/server', 'src/commands'], heavy: true },
-  '@apidevtools/json-schema-ref-parser': { files: ['src/api', 'src/commands'], heavy: true },
+  '@apidevtools/json-schema-ref-parser': { files: ['src/api/binding/ref-parser.ts'] },
   'string-width': { files: ['src/output'] },
   'lossless-json': { files: ['src/json.ts'] },
   undici: { files: ['src/client/transport/undici.ts'], heavy: true },

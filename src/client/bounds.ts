@@ -1,4 +1,5 @@
-import type { Bounds, Operation } from '../api/contract.ts';
+import type { Bounds, Operation, Parameter } from '../api/contract.ts';
+import type { HttpFields } from '../api/http.ts';
 import { UsageError } from '../errors.ts';
 import { isJsonObject } from '../json.ts';
 import { type CallInput, parameterValue } from './request.ts';
@@ -7,10 +8,11 @@ import { type CallInput, parameterValue } from './request.ts';
  * Holds an input against what the contract asks for, before anything is sent: required parameters and fields, and the
  * bounds of a bound description. A PATCH carries only what changes, so it may leave out required fields.
  *
+ * @param carried fields that every request has: a header that the user gave need not be given again.
  * @throws UsageError that names every field that breaks its bounds.
  */
-export function checkInput(operation: Operation, input: CallInput): void {
-  const problems = [...parameterProblems(operation, input), ...bodyProblems(operation, input.body)];
+export function checkInput(operation: Operation, input: CallInput, carried: HttpFields = {}): void {
+  const problems = [...parameterProblems(operation, input, carried), ...bodyProblems(operation, input.body)];
   if (problems.length === 0) return;
   throw new UsageError(`${operation.id}: ${problems.join('; ')}`);
 }
@@ -47,18 +49,30 @@ function brokenTextBound(value: string, { minLength, maxLength, pattern }: Bound
   return undefined;
 }
 
-function parameterProblems(operation: Operation, input: CallInput): string[] {
+function parameterProblems(operation: Operation, input: CallInput, carried: HttpFields): string[] {
   const problems: string[] = [];
-  for (const { name, required, bounds } of operation.parameters) {
-    const value = parameterValue(input, name);
+  for (const parameter of operation.parameters) {
+    const { name, required, bounds } = parameter;
+    const value = parameterValue(input, parameter);
     if (value === undefined) {
-      if (required) problems.push(`${name} is required`);
+      if (required && !isCarried(parameter, carried)) problems.push(describeLack(parameter));
       continue;
     }
     const broken = bounds && brokenBound(value, bounds);
     if (broken) problems.push(`${name} ${broken}`);
   }
   return [...problems, ...unknownFilters(operation, input)];
+}
+
+/** Whether every request carries it: a header that the user gave. */
+function isCarried({ in: place, wireName }: Parameter, carried: HttpFields): boolean {
+  return place === 'header' && carried[wireName.toLowerCase()] !== undefined;
+}
+
+function describeLack({ in: place, name, wireName }: Parameter): string {
+  return place === 'header' && name === wireName
+    ? `the header ${name} is required: give it with --header`
+    : `${name} is required`;
 }
 
 /** A filter that the service does not offer: to leave it out would answer another question. */

@@ -74,6 +74,8 @@ export interface Client {
   list<K extends ListId>(id: K, query?: Query<K>, options?: CallOptions): AsyncIterable<Result<K>[]>;
   /** The request that `call` would send, with no credential in it: for `--dry-run`. */
   toRequest<K extends OperationId>(id: K, input: Input<K>, options?: CallOptions): HttpRequest;
+  /** The request that `request` would send, likewise. */
+  toRawRequest(request: RawRequest): HttpRequest;
   /** A request of the user's own making, below the base URL; any answer is given, refused or not. */
   request(request: RawRequest, options?: CallOptions): Promise<RawAnswer>;
   close(): Promise<void>;
@@ -139,13 +141,13 @@ export function createClient(options: ClientOptions): Client {
 
   const call = (id: OperationId, input: CallInput, callOptions: CallOptions = {}) => {
     const operation = offered(contract, id);
-    checkInput(operation, input);
+    checkInput(operation, input, fields);
     return fetchResult(operation, withIfMatch(toRequest(operation, input, target), callOptions), callOptions);
   };
 
   async function* list(id: ListId, query: Query<ListId> = {}, callOptions: CallOptions = {}) {
     const operation = offered(contract, id);
-    checkInput(operation, { query });
+    checkInput(operation, { query }, fields);
     const pages = createPages();
     const first = toRequest(operation, { query }, target);
     for (let url: string | undefined = first.url; url !== undefined; ) {
@@ -165,9 +167,10 @@ export function createClient(options: ClientOptions): Client {
     list: list as Client['list'],
     toRequest(id, input, callOptions = {}) {
       const operation = offered(contract, id);
-      checkInput(operation, input);
+      checkInput(operation, input, fields);
       return withIfMatch(toRequest(operation, input, { baseUrl, fields: maskFields(fields) }), callOptions);
     },
+    toRawRequest: (raw) => toRawRequest(raw, { baseUrl, fields: maskFields(fields) }),
     request: (raw, callOptions = {}) =>
       requestRaw(send, withIfMatch(toRawRequest(raw, target), callOptions), callOptions),
     close: () => transport.close(),

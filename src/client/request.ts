@@ -31,26 +31,28 @@ export function toRequest(operation: Operation, input: CallInput, target: Target
   };
 }
 
-/** A parameter's value by the program's name for it, wherever the service takes it. */
-export function parameterValue(input: CallInput, name: string): unknown {
-  return input.query?.[name] ?? input[name];
+/** A parameter's value by the program's name for it, wherever the service takes it; or the one that is always sent. */
+export function parameterValue(input: CallInput, { name, value }: Parameter): unknown {
+  return value ?? input.query?.[name] ?? input[name];
 }
 
 function toPath({ path, parameters }: Operation, input: CallInput): string {
   let filled = path;
-  for (const { in: place, name, wireName } of parameters)
-    if (place === 'path')
-      filled = filled.replace(`{${wireName}}`, () => encodeURIComponent(toText(parameterValue(input, name))));
+  for (const parameter of parameters)
+    if (parameter.in === 'path')
+      filled = filled.replace(`{${parameter.wireName}}`, () =>
+        encodeURIComponent(toText(parameterValue(input, parameter))),
+      );
   return filled;
 }
 
 function toQuery({ parameters }: Operation, input: CallInput): string {
   let query = '';
-  for (const { in: place, name, wireName } of parameters) {
-    if (place !== 'query') continue;
-    const value = parameterValue(input, name);
+  for (const parameter of parameters) {
+    if (parameter.in !== 'query') continue;
+    const value = parameterValue(input, parameter);
     if (value === undefined) continue;
-    query += `${query === '' ? '?' : '&'}${encodeURIComponent(wireName)}=${encodeURIComponent(toText(value))}`;
+    query += `${query === '' ? '?' : '&'}${encodeURIComponent(parameter.wireName)}=${encodeURIComponent(toText(value))}`;
   }
   return query;
 }
@@ -58,7 +60,7 @@ function toQuery({ parameters }: Operation, input: CallInput): string {
 function headerFields({ parameters }: Operation, input: CallInput): HttpFields {
   const given = parameters
     .filter(isHeader)
-    .map(({ name, wireName }) => [wireName.toLowerCase(), parameterValue(input, name)] as const)
+    .map((parameter) => [parameter.wireName.toLowerCase(), parameterValue(input, parameter)] as const)
     .filter(([, value]) => value !== undefined);
   return Object.fromEntries(given.map(([name, value]) => [name, toText(value)]));
 }

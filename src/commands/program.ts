@@ -28,6 +28,11 @@ const entries: readonly Entry[] = [
     verbs: () => import('./pets/index.ts'),
   },
   {
+    name: 'api',
+    summary: "List the operations, bind to a service's own description, send requests of your own",
+    verbs: () => import('./api/index.ts'),
+  },
+  {
     name: 'serve',
     summary: 'Serve the pet store from memory, on this machine',
     alone: () => import('./serve/index.ts'),

@@ -30,7 +30,7 @@ export function toAnswers(responses: JsonObject, names: SchemaNames): Record<str
     const { content } = response;
     const types = isJsonObject(content) ? Object.keys(content) : [];
     const schema = jsonContent(content)?.schema;
-    answers[status] = {
+    answers[status.replace('xx', 'XX')] = {
       mediaTypes: types.map((type) => (type.split(';')[0] ?? '').trim().toLowerCase()),
       ...(schema !== undefined && { schema: toJsonSchema(schema, names) }),
     };

@@ -1,5 +1,6 @@
 import { UsageError } from '../../errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../json.ts';
+import { loadYaml } from '../../yaml.ts';
 
 /** The names that a document gives to its schemas, by the schema object itself: a schema may bear several. */
 export type SchemaNames = WeakMap<object, ReadonlySet<string>>;
@@ -50,7 +51,7 @@ async function dereference(
   source: DescriptionSource,
   onReference: (reference: string, schema: unknown) => void,
 ): Promise<void> {
-  const { $RefParser } = await import('@apidevtools/json-schema-ref-parser');
+  const { $RefParser } = await import('./ref-parser.ts');
   let refused: unknown;
   const readOther = async ({ url }: { url: string }) => {
     try {
@@ -96,20 +97,10 @@ async function parseDocument(text: string, url: string): Promise<JsonObject> {
 async function parseText(text: string, url: string): Promise<JsonValue> {
   try {
     if (/^\ufeff?\s*[{[]/.test(text)) return parseJson(text);
-    const { parse } = await import('yaml');
-    return narrow(parse(text, { intAsBigInt: true, merge: true }) as JsonValue);
+    return (await loadYaml()).parse(text);
   } catch (thrown) {
     throw new UsageError(`description ${url}: ${messageOf(thrown).split('\n')[0]}`);
   }
-}
-
-/** Numbers as `parseJson` gives them: bigints only beyond 2^53. */
-function narrow(value: JsonValue): JsonValue {
-  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value;
-  if (Array.isArray(value)) return value.map(narrow);
-  if (!isJsonObject(value)) return value;
-  for (const [key, inner] of Object.entries(value)) value[key] = narrow(inner);
-  return value;
 }
 
 function refuseOther({ openapi, swagger, paths }: JsonObject, url: string): void {

@@ -65,8 +65,7 @@ export function toParameters(operation: DocumentOperation, id: OperationId): Par
         wireName,
         in: place,
         required,
-        ...(bounds && { bounds }),
-        ...(value !== undefined && { value }),
+        ...(value !== undefined ? { value } : bounds && { bounds }),
       },
     ];
   });

@@ -98,7 +98,6 @@ describe('a document with other paths and methods', () => {
         wireName: 'api-version',
         in: 'query',
         required: true,
-        bounds: { type: 'string', enum: ['2'] },
         value: '2',
       },
     ]);

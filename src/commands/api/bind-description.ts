@@ -1,0 +1,89 @@
+import { type Binding, bindContract } from '../../api/binding/bind.ts';
+import { type Description, readDescription } from '../../api/binding/description.ts';
+import type { Match } from '../../api/binding/match.ts';
+import { serversOf } from '../../api/binding/servers.ts';
+import type { OperationId } from '../../api/operations.ts';
+import { contractPath, writeContract } from '../../config/contract-file.ts';
+import { resolvePaths } from '../../config/paths.ts';
+import type { Context } from '../../context.ts';
+import { CliError, UsageError } from '../../errors.ts';
+import { offerBaseUrl } from './base-url.ts';
+import { bindingView, toRows } from './binding-view.ts';
+import { boundProfile, nameOfTarget } from './bound-profile.ts';
+import { openSource } from './source.ts';
+import { readTargets } from './targets.ts';
+
+/** Binds the active profile to a description; nothing is stored before all of it has been read and understood. */
+export async function bindDescription(
+  context: Context,
+  location: string,
+  map: readonly string[],
+): Promise<void> {
+  const profile = await boundProfile(context, 'api bind');
+  const targets = readTargets(map);
+  await (await context.printer()).check(bindingView);
+  const description = await read(context, location);
+  const binding = bindContract(description, targets);
+  const isStored = binding.contract.operations.size > 0 && !context.flags.dryRun;
+  const baseUrl = isStored ? await offerBaseUrl(context, serversOf(description)) : undefined;
+  if (isStored) {
+    const path = contractPath(resolvePaths(context.io).configFile, profile);
+    await writeContract(path, {
+      contract: binding.contract,
+      source: description.url,
+      boundAt: context.now().toISOString(),
+    });
+    await baseUrl?.store();
+  }
+  await (await context.printer()).records([toRows(binding.matches)], bindingView);
+  refuseNone(binding, description.url);
+  refuseTies(binding);
+  await context.notice(
+    `${summary(binding)} ${isStored ? `stored with ${nameOfTarget(profile)}` : 'nothing stored (--dry-run)'}`,
+  );
+  if (baseUrl) await context.notice(baseUrl.notice);
+}
+
+async function read(context: Context, location: string): Promise<Description> {
+  const source = await openSource(context, location);
+  try {
+    return await readDescription(source);
+  } finally {
+    await source.close();
+  }
+}
+
+function refuseNone({ contract }: Binding, url: string): void {
+  if (contract.operations.size > 0) return;
+  throw new UsageError(
+    `api bind ${url}: it has none of the operations that this program knows; what was bound before stays`,
+    "name them with --map, as in --map listPets='GET /animals'",
+  );
+}
+
+function refuseTies(binding: Binding): void {
+  const ties = withState(binding, 'ambiguous');
+  const [first] = ties;
+  if (first === undefined) return;
+  const match = binding.matches.get(first);
+  const [target] = match?.state === 'ambiguous' ? match.among : [];
+  throw new CliError(
+    'partial',
+    `api bind: ${ties.length === 1 ? 'a tie is' : `${ties.length} ties are`} left unbound: ${ties.join(', ')}; ${summary(binding)}`,
+    {
+      hint: `settle with --map ${first}='${target?.method} ${target?.path}', and so on`,
+    },
+  );
+}
+
+function summary(binding: Binding): string {
+  const others = (['ambiguous', 'unbindable', 'missing'] as const)
+    .map((state) => [withState(binding, state).length, state] as const)
+    .filter(([count]) => count > 0);
+  const bound = `${binding.contract.operations.size} of ${binding.matches.size} operations bound`;
+  return `${[bound, ...others.map(([count, state]) => `${count} ${state}`)].join(', ')};`;
+}
+
+function withState({ matches }: Binding, state: Match['state']): OperationId[] {
+  return [...matches].flatMap(([id, match]) => (match.state === state ? [id] : []));
+}

@@ -1,0 +1,34 @@
+import type { Confidence, Match, Matches } from '../../api/binding/match.ts';
+import type { OperationId } from '../../api/operations.ts';
+import type { View } from '../../output/print.ts';
+
+/** What became of one operation of the table. */
+export interface BindingRow {
+  readonly operation: OperationId;
+  readonly state: Match['state'];
+  readonly method: string | null;
+  readonly path: string | null;
+  readonly confidence: Confidence | null;
+  readonly why: string;
+}
+
+export const bindingView: View<BindingRow> = {
+  noun: 'operations',
+  columns: [
+    { name: 'operation', value: (row) => row.operation },
+    { name: 'state', value: (row) => row.state },
+    { name: 'method', value: (row) => row.method },
+    { name: 'path', value: (row) => row.path },
+    { name: 'confidence', value: (row) => row.confidence },
+    { name: 'why', value: (row) => row.why },
+  ],
+};
+
+export function toRows(matches: Matches): BindingRow[] {
+  return [...matches].map(([operation, match]) => {
+    const { state, why } = match;
+    if (match.state !== 'bound') return { operation, state, method: null, path: null, confidence: null, why };
+    const { method, path } = match.operation;
+    return { operation, state, method, path, confidence: match.confidence, why };
+  });
+}

@@ -1,0 +1,110 @@
+import { readFile, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Contract, Operation } from '../api/contract.ts';
+import { operationIds } from '../api/operations.ts';
+import { UsageError } from '../errors.ts';
+import { isJsonObject, type JsonObject, parseJson, printJson } from '../json.ts';
+import { offlineProfile } from './active-profile.ts';
+import type { Settings } from './settings.ts';
+
+/** A contract as a service's own description gave it. */
+export interface BoundContract {
+  readonly contract: Contract;
+  /** Where the description came from: a URL or a path. */
+  readonly source: string;
+  /** RFC 3339. */
+  readonly boundAt: string;
+}
+
+const version = 1;
+
+/** Where the contract of a profile is kept, or that of the top level where no profile is named: beside the config file. */
+export function contractPath(configFile: string, profile: string | undefined): string {
+  const folder = dirname(configFile);
+  if (profile === undefined) return join(folder, 'contract.json');
+  return join(folder, 'contracts', `${encodeURIComponent(profile)}.json`);
+}
+
+/** The profile that a contract is kept with; undefined for the top level. The built-in one keeps none. */
+export function storedProfile({ profile }: Settings): string | undefined {
+  return profile?.value === offlineProfile ? undefined : profile?.value;
+}
+
+/** The contract that a run goes by: the profile's own, or else that of the top level; undefined where neither is bound. */
+export async function readActiveContract(
+  configFile: string,
+  profile: string | undefined,
+): Promise<BoundContract | undefined> {
+  const own = profile === undefined ? undefined : await readContract(contractPath(configFile, profile));
+  return own ?? (await readContract(contractPath(configFile, undefined)));
+}
+
+/** @throws UsageError where the file cannot be read or holds no contract. */
+export async function readContract(path: string): Promise<BoundContract | undefined> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
+    throw unusable(path, error.message);
+  });
+  if (text === undefined) return undefined;
+  try {
+    return fromJson(parseJson(text) as JsonObject);
+  } catch (error) {
+    throw unusable(path, (error as Error).message);
+  }
+}
+
+/** Puts a contract in place of the one before, whole or not at all. */
+export async function writeContract(path: string, bound: BoundContract): Promise<void> {
+  const { ensurePrivateFolder, writeFileAtomic } = await import('../files.ts');
+  await ensurePrivateFolder(dirname(path));
+  await writeFileAtomic(path, `${printJson(toJson(bound))}\n`);
+}
+
+/** Whether there was one to remove. */
+export async function removeContract(path: string): Promise<boolean> {
+  const { fileError } = await import('../files.ts');
+  return await rm(path).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return false;
+      throw fileError('remove', path, error);
+    },
+  );
+}
+
+function toJson({ contract, source, boundAt }: BoundContract): unknown {
+  return {
+    version,
+    source,
+    boundAt,
+    credentialFields: contract.credentialFields,
+    missing: Object.fromEntries(contract.missing),
+    operations: [...contract.operations.values()],
+  };
+}
+
+function fromJson(stored: JsonObject): BoundContract {
+  const { source, boundAt, missing, operations, credentialFields } = stored;
+  if (stored.version !== version) throw new Error('another version of this program wrote it');
+  if (typeof source !== 'string' || typeof boundAt !== 'string' || !Array.isArray(operations))
+    throw new Error('it holds no contract');
+  if (!isJsonObject(missing) || !Array.isArray(credentialFields)) throw new Error('it holds no contract');
+  const bound = new Map((operations as unknown as Operation[]).map((operation) => [operation.id, operation]));
+  const reasons = operationIds.filter((id) => !bound.has(id)).map((id) => [id, String(missing[id])] as const);
+  return {
+    contract: {
+      operations: bound,
+      missing: new Map(reasons),
+      credentialFields: credentialFields as string[],
+    },
+    source,
+    boundAt,
+  };
+}
+
+function unusable(path: string, why: string): UsageError {
+  return new UsageError(
+    `contract ${path}: ${why}`,
+    'bind again with `petstore api bind <file or URL>`, or go back to the built-in contract with `petstore api unbind`',
+  );
+}

@@ -1,0 +1,189 @@
+import { describe, expect, test } from 'vitest';
+import { bindContract } from '../../../src/api/binding/bind.ts';
+import { type Description, readDescription } from '../../../src/api/binding/description.ts';
+import { serversOf } from '../../../src/api/binding/servers.ts';
+import { UsageError } from '../../../src/errors.ts';
+
+const url = 'http://service.test/v2/openapi.json';
+
+function read(document: unknown, others: Readonly<Record<string, string>> = {}): Promise<Description> {
+  const text = typeof document === 'string' ? document : JSON.stringify(document);
+  return readDescription({
+    url,
+    text,
+    async read(other) {
+      const found = others[other];
+      if (found === undefined) throw new UsageError(`may not read ${other}`);
+      return found;
+    },
+  });
+}
+
+const head = { openapi: '3.1.0', info: { title: 'x', version: '1' } };
+const listOf = (schema: unknown) => ({
+  get: { responses: { 200: { description: 'ok', content: { 'application/json': { schema } } } } },
+});
+const pet = `
+type: object
+required: [id, name, categoryId]
+properties:
+  id: { type: integer }
+  name: { type: string }
+  categoryId: { type: integer }
+`;
+
+describe('references', () => {
+  test('lead into other documents of the same place, whose names count', async () => {
+    const description = await read(
+      { ...head, paths: { '/a': { $ref: 'paths/pets.yaml' }, '/b/{id}': { $ref: 'paths/pets.yaml#/one' } } },
+      {
+        'http://service.test/v2/paths/pets.yaml': `
+get:
+  responses: { 200: { description: ok, content: { application/json: { schema: { type: array, items: { $ref: ../Pet.yaml } } } } } }
+one:
+  get:
+    responses: { 200: { description: ok, content: { application/json: { schema: { $ref: '../Pet.yaml' } } } } }
+`,
+        'http://service.test/v2/Pet.yaml': pet,
+      },
+    );
+    const { contract, matches } = bindContract(description, new Map());
+    expect([...contract.operations.keys()]).toEqual(['listPets', 'getPet']);
+    expect(matches.get('listPets')).toMatchObject({ why: 'answers an array of Pet', confidence: 'high' });
+  });
+
+  test('that may not be followed are refused for the reason that the reader gives', async () => {
+    const document = { ...head, paths: { '/a': { $ref: 'https://elsewhere.test/paths.yaml' } } };
+    await expect(read(document)).rejects.toThrow('may not read https://elsewhere.test/paths.yaml');
+  });
+
+  test('that lead nowhere are an error', async () => {
+    const document = { ...head, paths: { '/a': listOf({ $ref: '#/components/schemas/Nothing' }) } };
+    await expect(read(document)).rejects.toThrow(/Nothing/);
+  });
+
+  test('that lead in a circle are followed once', async () => {
+    const description = await read({
+      ...head,
+      paths: { '/a': listOf({ type: 'array', items: { $ref: '#/components/schemas/A' } }) },
+      components: {
+        schemas: {
+          A: { allOf: [{ $ref: '#/components/schemas/B' }] },
+          B: { allOf: [{ $ref: '#/components/schemas/A' }] },
+        },
+      },
+    });
+    expect(bindContract(description, new Map()).contract.operations.size).toBe(0);
+  });
+
+  test('to themselves do no harm', async () => {
+    const document = {
+      ...head,
+      paths: { '/a': listOf({ $ref: '#/components/schemas/A' }) },
+      components: { schemas: { A: { $ref: '#/components/schemas/A' } } },
+    };
+    const bound = await read(document).then(
+      (description) => bindContract(description, new Map()).contract.operations.size,
+      (error) => error.kind,
+    );
+    expect([0, 'usage']).toContain(bound);
+  });
+
+  test('in an example are no references', async () => {
+    const document = {
+      ...head,
+      paths: {
+        '/a': {
+          get: {
+            responses: {
+              200: { description: 'ok', content: { 'application/json': { example: { $ref: '#/nowhere' } } } },
+            },
+          },
+        },
+      },
+    };
+    await expect(read(document)).resolves.toBeDefined();
+  });
+});
+
+describe('a bad document is refused in one line', () => {
+  test.each([
+    ['no text', '', 'is no OpenAPI document'],
+    ['a web page', '<!doctype html><html></html>', 'is no OpenAPI document'],
+    ['JSON that breaks off', '{"openapi": "3.0.0"', ''],
+    ['YAML that breaks off', 'openapi: [3.0.0', ''],
+    ['a list', '[]', 'is no OpenAPI document'],
+    ['Swagger 2', '{"swagger":"2.0","paths":{}}', 'it states version 2.0'],
+    ['OpenAPI 4', '{"openapi":"4.0.0","paths":{}}', 'it states version 4.0.0'],
+    ['a number for a version', 'openapi: 3.0\npaths: {}', 'it states version 3'],
+    ['no paths', '{"openapi":"3.1.0"}', 'has no paths'],
+    ['nesting without end', '['.repeat(100_000), 'nested deeper'],
+    ['YAML nesting without end', `a: ${'[ '.repeat(20_000)}`, ''],
+    ['aliases without measure', bomb(), ''],
+  ])('%s', async (_, text, why) => {
+    const error = await read(text).then(
+      () => undefined,
+      (thrown) => thrown,
+    );
+    expect(error).toBeInstanceOf(UsageError);
+    expect(error.message).toContain(why);
+    expect(error.message).not.toContain('\n');
+    expect(error.message.length).toBeLessThan(300);
+  });
+});
+
+test('parts that are no objects are passed over', async () => {
+  const description = await read({
+    ...head,
+    security: 'none',
+    servers: [null, { url: 5 }, { url: 'ftp://x' }],
+    tags: 7,
+    components: { schemas: { Pet: null, Pets: 'text' }, securitySchemes: [] },
+    paths: {
+      '/a': null,
+      '/b': { get: null, put: 'x', parameters: 'y' },
+      '/c': { get: { responses: [], parameters: [null, 5, { name: 1 }] } },
+      '/d/{id}': {
+        put: { requestBody: { content: { 'application/json': null } }, responses: { 200: null } },
+      },
+      'x-other': { get: {} },
+    },
+  });
+  expect(bindContract(description, new Map()).contract.operations.size).toBe(0);
+});
+
+test('servers are absolute: relative to the document, variables filled in, no trailing slash', async () => {
+  const servers = [
+    { url: '/api/' },
+    { url: 'https://{host}/v1', variables: { host: { default: 'shop.test' } } },
+    { url: '../v3' },
+  ];
+  expect(serversOf(await read({ ...head, servers, paths: {} }))).toEqual([
+    'http://service.test/api',
+    'https://shop.test/v1',
+    'http://service.test/v3',
+  ]);
+  expect(serversOf(await read({ ...head, paths: {} }))).toEqual(['http://service.test']);
+});
+
+test('an operation that is served elsewhere is not bound', async () => {
+  const schema = { type: 'array', items: { $ref: '#/components/schemas/Pet' } };
+  const description = await read({
+    ...head,
+    servers: [{ url: '/' }],
+    paths: { '/a': { servers: [{ url: 'https://other.test' }], ...listOf(schema) } },
+    components: { schemas: { Pet: { type: 'object' } } },
+  });
+  expect(bindContract(description, new Map()).contract.operations.size).toBe(0);
+});
+
+function bomb(): string {
+  const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x]'];
+  for (let level = 1; level < 10; level += 1)
+    lines.push(
+      `a${level}: &a${level} [${Array(9)
+        .fill(`*a${level - 1}`)
+        .join(', ')}]`,
+    );
+  return lines.join('\n');
+}

@@ -1,0 +1,232 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { toOpenApi } from '../../../src/api/openapi.ts';
+import { ambiguous, sparse, unnamed, warehouse, wrapped } from '../../helpers/descriptions.ts';
+import { recordingServer } from '../../helpers/recording-server.ts';
+import { type Run, type RunOptions, runCli } from '../../helpers/run-cli.ts';
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'petstore-bind-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+function run(argv: readonly string[], { env = {}, ...options }: RunOptions = {}): Promise<Run> {
+  return runCli(argv, { ...options, env: { PETSTORE_CONFIG_DIR: folder, ...env } });
+}
+
+/** The rows of a JSON table by operation. */
+function rows({ stdout }: Run): Record<string, Record<string, unknown>> {
+  return Object.fromEntries(JSON.parse(stdout).map((row: { operation: string }) => [row.operation, row]));
+}
+
+async function file(name: string, content: unknown): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content));
+  return path;
+}
+
+describe('what was bound', () => {
+  test('is shown as a table with how sure it is and why, and told in one line', async () => {
+    const bound = await run(['api', 'bind', await file('openapi.yaml', warehouse)]);
+    expect(bound.code).toBe(0);
+    expect(bound.stdout.split('\n').slice(0, 4)).toEqual(
+      [
+        'operation        state    method  path                 confidence  why',
+        'listPets         bound    GET     /animals             high        answers Pets',
+        'createPet        bound    POST    /animals             high        takes NewPet',
+        'getPet           bound    GET     /animals/{animal_id}  high       answers Pet',
+      ].map((line) => expect.stringMatching(new RegExp(line.replace(/[{}/]/g, '\\$&').replace(/ +/g, ' +')))),
+    );
+    expect(bound.stderr).toContain('9 of 20 operations bound');
+    expect(bound.stderr).toContain('the top level of the config');
+  });
+
+  test('is kept: operations come from it until it is unbound', async () => {
+    await run(['api', 'bind', await file('openapi.json', toOpenApi())]);
+    const operations = rows(await run(['api', 'operations', '-o', 'json']));
+    expect(operations.getPet).toEqual({
+      operation: 'getPet',
+      method: 'GET',
+      path: '/pets/{petId}',
+      tag: 'Pets',
+      source: 'bound',
+      stability: 'stable',
+      deprecated: true,
+      sunset: '2027-12-31',
+      tryIt: true,
+    });
+    expect(await run(['api', 'unbind'])).toMatchObject({ code: 0, stdout: '' });
+    expect(rows(await run(['api', 'operations', '-o', 'json'])).getPet).toMatchObject({ source: 'stated' });
+    expect(await run(['api', 'unbind'])).toMatchObject({ code: 0 });
+  });
+
+  test('is not kept with --dry-run', async () => {
+    const shown = await run(['api', 'bind', await file('openapi.json', toOpenApi()), '--dry-run']);
+    expect(shown.code).toBe(0);
+    expect(rows(await run(['api', 'operations', '-o', 'json'])).listPets).toMatchObject({ source: 'chosen' });
+  });
+
+  test('belongs to the active profile, and that of the top level to those that have none', async () => {
+    const profiles = { one: { 'base-url': 'http://one.test' }, two: { 'base-url': 'http://two.test' } };
+    await file('config.json', { profiles });
+    const sourceIn = async (...flags: string[]) =>
+      rows(await run(['api', 'operations', '-o', 'json', ...flags])).listOrders?.source;
+    await run(['api', 'bind', await file('sparse.json', sparse), '--profile', 'one']);
+    expect(await sourceIn('--profile', 'one')).toBe('bound');
+    expect(await sourceIn('--profile', 'two')).toBe('stated');
+    expect(await sourceIn()).toBe('stated');
+    await run(['api', 'bind', join(folder, 'sparse.json')]);
+    expect(await sourceIn('--profile', 'two')).toBe('bound');
+    expect(await sourceIn('--offline')).toBe('stated');
+  });
+
+  test('is not for the embedded store', async () => {
+    const refused = await run(['api', 'bind', await file('sparse.json', sparse), '--offline']);
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+  });
+});
+
+describe('a tie', () => {
+  test('is left unbound and reported with exit 3, the rest is stored', async () => {
+    const bound = await run(['api', 'bind', await file('a.json', ambiguous), '-o', 'json']);
+    expect(bound.code).toBe(3);
+    expect(rows(bound).updateInventory).toMatchObject({ state: 'ambiguous', method: null });
+    expect(JSON.parse(bound.stderr).error).toMatchObject({ kind: 'partial' });
+    expect(JSON.parse(bound.stderr).error.hint).toContain('--map');
+    expect(rows(await run(['api', 'operations', '-o', 'json'])).listPets).toMatchObject({ source: 'bound' });
+  });
+
+  test('is settled by --map', async () => {
+    const path = await file('a.json', ambiguous);
+    const maps = ['--map', 'updateInventory=PATCH /stock/{petId}', '--map', 'getPet=get /pets/{id}'];
+    const bound = await run(['api', 'bind', path, ...maps, '-o', 'json']);
+    expect(bound.code).toBe(0);
+    expect(rows(bound).updateInventory).toMatchObject({
+      state: 'bound',
+      method: 'PATCH',
+      path: '/stock/{id}',
+    });
+  });
+
+  test.each([
+    ['updateInventory', 'must be <operation>=<METHOD> <path>'],
+    ['updateStock=PUT /stock/{id}', 'there is no such operation'],
+    ['updateInventory=PUT /nowhere', 'the description has no PUT /nowhere'],
+    ['deletePet=GET /pets/{id}', 'cannot be a GET'],
+  ])('a --map of %s is an error and changes nothing', async (map, why) => {
+    const refused = await run(['api', 'bind', await file('a.json', ambiguous), '--map', map]);
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toContain(why);
+    expect(rows(await run(['api', 'operations', '-o', 'json'])).listPets).toMatchObject({ source: 'chosen' });
+  });
+});
+
+describe('a bad document changes nothing', () => {
+  test.each([
+    [
+      'nothing of ours in it',
+      { openapi: '3.0.0', info: {}, paths: { '/health': { get: { responses: {} } } } },
+    ],
+    ['no OpenAPI', { hello: 'world' }],
+    ['no JSON', '{"openapi": "3.0.0", '],
+    [
+      'a reference that leads nowhere',
+      { openapi: '3.0.0', paths: { '/a': { $ref: '#/components/pathItems/a' } } },
+    ],
+    [
+      'a reference to another host',
+      { openapi: '3.0.0', paths: { '/a': { $ref: 'http://127.0.0.1:9/a.yaml' } } },
+    ],
+    [
+      'a reference out of its folder',
+      { openapi: '3.0.0', paths: { '/a': { $ref: '../../../../../etc/passwd' } } },
+    ],
+  ])('%s', async (_, document) => {
+    await run(['api', 'bind', await file('good.json', sparse)]);
+    const before = await readFile(join(folder, 'contract.json'), 'utf8');
+    const refused = await run(['api', 'bind', await file('bad.json', document)]);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toMatch(/^error: /);
+    expect(refused.stderr).not.toContain('root:');
+    expect(await readFile(join(folder, 'contract.json'), 'utf8')).toBe(before);
+  });
+
+  test('a file that is not there', async () => {
+    const refused = await run(['api', 'bind', join(folder, 'none.yaml')]);
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toContain('no such file');
+  });
+});
+
+describe('a document from a URL', () => {
+  test('is fetched, with what it refers to on its own origin', async () => {
+    const list = {
+      content: { 'application/json': { schema: { type: 'array', items: { $ref: 'Pet.yaml' } } } },
+    };
+    await using server = await recordingServer({
+      '/docs/openapi.json': { openapi: '3.0.0', paths: { '/a': { get: { responses: { 200: list } } } } },
+      '/docs/Pet.yaml': 'type: object\nproperties: { id: {}, name: {}, categoryId: {} }',
+    });
+    const bound = await run(['api', 'bind', `${server.url}/docs/openapi.json`, '-o', 'json']);
+    expect(bound.code).toBe(0);
+    expect(rows(bound).listPets).toMatchObject({ path: '/a', why: 'answers an array of Pet' });
+  });
+
+  test('may not lead to another origin, which is never asked', async () => {
+    await using other = await recordingServer({ '/a.yaml': 'get: {}' });
+    await using server = await recordingServer({
+      '/openapi.json': { openapi: '3.0.0', paths: { '/a': { $ref: `${other.url}/a.yaml` } } },
+    });
+    const refused = await run(['api', 'bind', `${server.url}/openapi.json`]);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain('of its own origin only');
+    expect(other.seen).toEqual([]);
+  });
+
+  test('gets the credential only where it is the service itself', async () => {
+    await using docs = await recordingServer({ '/openapi.json': sparse });
+    const env = { PETSTORE_TOKEN: 'secret' };
+    await run(['api', 'bind', `${docs.url}/openapi.json`, '--base-url', 'http://127.0.0.1:9'], { env });
+    await run(['api', 'bind', `${docs.url}/openapi.json`], { env });
+    expect(docs.seen.map(({ headers }) => headers.authorization)).toEqual([undefined, undefined]);
+    await run(['api', 'bind', `${docs.url}/openapi.json`, '--base-url', `${docs.url}/v1`], { env });
+    expect(docs.seen.at(-1)?.headers.authorization).toBe('Bearer secret');
+  });
+
+  test('that is not there is an error of its kind', async () => {
+    await using server = await recordingServer({});
+    const refused = await run(['api', 'bind', `${server.url}/openapi.json`, '--retries', '0']);
+    expect(refused).toMatchObject({ code: 5, stdout: '' });
+    expect(refused.stderr).toContain('404');
+  });
+});
+
+test('a document comes from stdin too', async () => {
+  const bound = await run(['api', 'bind', '-', '-o', 'json'], { stdin: JSON.stringify(unnamed) });
+  expect(bound.code).toBe(0);
+  expect(rows(bound).listPets).toMatchObject({ path: '/v1/beasts' });
+});
+
+test('a list that is wrapped in an object is reported as not bindable', async () => {
+  const bound = await run(['api', 'bind', await file('w.json', wrapped), '-o', 'json']);
+  expect(bound.code).toBe(0);
+  expect(rows(bound).listPets).toMatchObject({ state: 'unbindable', method: null, path: null });
+  const refused = await run(['pets', 'list', '--base-url', 'http://127.0.0.1:9']);
+  expect(refused).toMatchObject({ code: 2, stdout: '' });
+  expect(refused.stderr).toContain('holds the list in its field data');
+});
+
+test('a stored contract that does not parse is an error that says what to do', async () => {
+  await mkdir(folder, { recursive: true });
+  await file('contract.json', '{"version": 1,');
+  const refused = await run(['api', 'operations']);
+  expect(refused.code).toBe(2);
+  expect(refused.stderr).toContain('contract.json');
+  expect(refused.stderr).toContain('petstore api unbind');
+  expect(await run(['api', 'unbind'])).toMatchObject({ code: 0 });
+  expect(await run(['api', 'operations'])).toMatchObject({ code: 0 });
+});

@@ -1,0 +1,60 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A request as the server saw it. */
+export interface Seen {
+  readonly method: string;
+  /** Path and query. */
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+export interface Reply {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Text as it is, anything else as JSON. */
+  readonly body?: unknown;
+}
+
+export interface RecordingServer extends AsyncDisposable {
+  readonly url: string;
+  readonly seen: Seen[];
+  /** What was asked for as `METHOD path`, requests for documents left out. */
+  calls(): string[];
+}
+
+/** A service on a free port that answers documents by their path, everything else by a function, and keeps what it saw. */
+export async function recordingServer(
+  documents: Readonly<Record<string, unknown>>,
+  answer: (seen: Seen) => Reply = () => ({
+    status: 404,
+    body: { code: 'not_found', message: 'no', status: 404 },
+  }),
+): Promise<RecordingServer> {
+  const seen: Seen[] = [];
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    const one = { method: request.method ?? '', path: request.url ?? '', headers: request.headers, body };
+    seen.push(one);
+    const document = documents[one.path];
+    const reply = document === undefined ? answer(one) : { body: document };
+    const text = typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body ?? '');
+    const type = reply.body === undefined ? {} : { 'content-type': 'application/json' };
+    response.writeHead(reply.status ?? 200, { ...type, ...reply.headers });
+    response.end(reply.body === undefined ? undefined : text);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    seen,
+    calls: () =>
+      seen.filter(({ path }) => !(path in documents)).map(({ method, path }) => `${method} ${path}`),
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
