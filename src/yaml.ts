@@ -35,7 +35,7 @@ export async function loadYaml(): Promise<Yaml> {
   return {
     print: (value) =>
       stringify(value, {
-        customTags: [exactNumber, textWithControls],
+        customTags: (tags) => [exactNumber, textWithControls, ...tags],
         compat: 'yaml-1.1',
         lineWidth: 0,
         aliasDuplicateObjects: false,

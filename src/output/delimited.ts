@@ -7,8 +7,7 @@ import type { Sheet, Writer } from './writer.ts';
  * that a spreadsheet would take for a formula gets a leading `'`.
  */
 export function csvWriter<Row>(sheet: Sheet<Row>): Writer<Row> {
-  // A carriage return is data in a file, but on a terminal it overwrites the line.
-  const kept = sheet.isTerminal ? '\t\n' : '\t\n\r';
+  const kept = `\t\n${keptInFiles(sheet)}`;
   return delimitedWriter(sheet, ',', (text, isText) => {
     const guarded = isText && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
     const safe = sanitizeExcept(guarded, kept);
@@ -18,8 +17,12 @@ export function csvWriter<Row>(sheet: Sheet<Row>): Writer<Row> {
 
 /** Tab-separated; tab, newline, carriage return and backslash are written as `\t`, `\n`, `\r`, `\\`. */
 export function tsvWriter<Row>(sheet: Sheet<Row>): Writer<Row> {
+  const kept = keptInFiles(sheet);
   return delimitedWriter(sheet, '\t', (text) =>
-    sanitize(text.replace(/[\t\n\r\\]/g, (character) => tsvEscapes[character] ?? character)),
+    sanitizeExcept(
+      text.replace(/[\t\n\r\\]/g, (character) => tsvEscapes[character] ?? character),
+      kept,
+    ),
   );
 }
 
@@ -29,6 +32,14 @@ export function idsWriter<Row>({ columns: [column] }: Sheet<Row>): Writer<Row> {
     rows: (rows) => rows.map((row) => `${sanitize(cellText(column?.value(row)))}\n`).join(''),
     end: () => '',
   };
+}
+
+/**
+ * What is text in a file though no terminal should get it: the joiners, which Persian, Hindi and emoji are written with,
+ * and the carriage return.
+ */
+function keptInFiles<Row>({ isTerminal }: Sheet<Row>): string {
+  return isTerminal ? '' : '\u200c\u200d\r';
 }
 
 const tsvEscapes: Readonly<Record<string, string>> = { '\t': '\\t', '\n': '\\n', '\r': '\\r', '\\': '\\\\' };

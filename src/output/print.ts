@@ -98,6 +98,7 @@ async function createSheet<Row>(
     many,
     header,
     isTerminal: io.stdout.isTerminal,
+    movesCursor: io.stdout.isTerminal && io.env.TERM !== 'dumb',
     width: io.stdout.columns ?? 80,
     style: await createStyle(io.stdout, io.env, color),
     value: fields ? pick : (row) => row,

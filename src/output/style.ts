@@ -25,7 +25,20 @@ export async function createStyle(stream: OutputStream, env: Io['env'], mode: Co
   if (!isColored(stream, env, mode)) return plainStyle;
   const { Chalk } = await import('chalk');
   // 16 colours: the terminal's own, chosen by its user to be read on its background.
-  return new Chalk({ level: 1 });
+  const { bold, dim, red, green, yellow, cyan } = new Chalk({ level: 1 });
+  // chalk would join further arguments, such as those of `map`.
+  const alone =
+    (paint: Paint): Paint =>
+    (text) =>
+      paint(text);
+  return {
+    bold: alone(bold),
+    dim: alone(dim),
+    red: alone(red),
+    green: alone(green),
+    yellow: alone(yellow),
+    cyan: alone(cyan),
+  };
 }
 
 /** A pet status in its colour: available green, pending yellow, sold dim. */

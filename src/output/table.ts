@@ -1,16 +1,8 @@
-import type { TableConstructorOptions } from 'cli-table3';
 import { alignedWriter } from './aligned.ts';
-import { readableCells, widest } from './cells.ts';
-import { paintStatus } from './style.ts';
-import { createMeasure, isAscii, type Measure, wrap } from './width.ts';
+import { createFill, readableCells, type Widths, widest } from './cells.ts';
+import { createMeasure, isDisputed, type Measure, measureMost, wrap } from './width.ts';
 import type { Sheet, Writer } from './writer.ts';
 
-type Cells = readonly (readonly string[])[];
-type Widths = readonly number[];
-
-/** cli-table3 takes quadratic time, so a long list is drawn as many short tables whose lines join into one frame. */
-const rowsPerDrawing = 50;
-const leastTextWidth = 8;
 const leastWidth = 2;
 /** Private use, one column wide. */
 const standIn = '\ue000';
@@ -23,86 +15,95 @@ export async function tableWriter<Row>(sheet: Sheet<Row>): Promise<Writer<Row>> 
   const { columns, header } = sheet;
   const narrowest = columns.map(() => leastWidth);
   if (!fitWidths(sheet, narrowest)) return alignedWriter(sheet);
-  const draw = await createDraw(sheet);
-  const names = columns.map(({ name }) => name);
-  let needed: Widths = header ? names.map((name) => name.length) : narrowest;
-  let widths: Widths | undefined;
-  let bottom = '';
+  const drawFrame = await createDrawFrame(sheet);
+  let needed: Widths = header ? columns.map(({ name }) => name.length) : narrowest;
+  let frame: Frame | undefined;
 
-  const print = async (rows: readonly Row[]) => {
-    const cells = readableCells(rows, columns);
-    const measure = await createMeasure(cells.flat());
-    needed = widest(cells, needed, measure);
-    const fitting = fitWidths(sheet, needed) ?? narrowest;
-    let text = '';
-    for (const part of parts(cells)) {
-      const goesOn = String(fitting) === String(widths);
-      const lines = draw(header && !goesOn ? names : [], wrapCells(part, fitting, measure), fitting);
-      text += goesOn ? '' : bottom;
-      bottom = `${lines.pop()}\n`;
-      text += `${lines.slice(goesOn ? 1 : 0).join('\n')}\n`;
-      widths = fitting;
-    }
-    return text;
+  /** A frame for rows of the widths needed, and the text that opens it and closes the one before. */
+  const openFrame = () => {
+    const widths = fitWidths(sheet, needed) ?? narrowest;
+    if (frame && String(widths) === String(frame.widths)) return { text: '', frame };
+    const bottom = frame?.bottom ?? '';
+    frame = drawFrame(widths);
+    return { text: bottom + frame.top + frame.rule, frame };
   };
-  const isEmptyHead = () => header && !widths;
+  const emptyFrame = () => {
+    const { top, bottom } = drawFrame(fitWidths(sheet, needed) ?? narrowest);
+    return header ? top + bottom : '';
+  };
   return {
-    rows: print,
-    end: async () => (isEmptyHead() ? (await print([])) + bottom : bottom),
-    abandon: () => bottom,
+    async rows(rows) {
+      const cells = readableCells(rows, columns);
+      const measure = await createMeasure(cells.flat());
+      needed = widest(cells, needed, measureMost(measure));
+      const { text, frame } = openFrame();
+      return text + cells.map((row) => frame.row(row, measure)).join('');
+    },
+    end: () => frame?.bottom ?? emptyFrame(),
+    abandon: () => frame?.bottom ?? '',
   };
 }
 
-/** Lines of a cell, each with its width. */
-type WrappedCell = readonly { readonly text: string; readonly width: number }[];
-
-function wrapCells(rows: Cells, widths: Widths, measure: Measure): WrappedCell[][] {
-  const wrapCell = (cell: string, at: number) =>
-    wrap(cell, widths[at] ?? 0, measure).map((text) => ({ text, width: measure(text) }));
-  return rows.map((row) => row.map(wrapCell));
+/** The parts of a frame, each of whole lines. */
+interface Frame {
+  readonly widths: Widths;
+  /** With the header. */
+  readonly top: string;
+  /** Between header and rows. */
+  readonly rule: string;
+  row(cells: readonly string[], measure: Measure): string;
+  readonly bottom: string;
 }
 
 /**
- * Gives the function that draws the lines of one frame. cli-table3 measures text by an old Unicode and would break the
- * frame at a newer emoji, so it gets a stand-in of the right width for each line that is not ASCII.
+ * Gives the function that draws a frame. cli-table3 takes quadratic time, and measures text by an old Unicode, so that a
+ * newer emoji would break the frame: it draws one row of stand-ins, which every row takes for its pattern.
  */
-async function createDraw<Row>({ columns, style }: Sheet<Row>) {
+async function createDrawFrame<Row>(sheet: Sheet<Row>) {
   const { default: Table } = await import('cli-table3');
-  const paint = (text: string, at: number) => (columns[at]?.status ? paintStatus(style, text)(text) : text);
-  return (head: readonly string[], rows: readonly WrappedCell[][], widths: Widths): string[] => {
-    const table = new Table(frameOptions(head.map(style.bold), columns, widths));
-    const hidden: string[] = [];
-    for (const row of rows) {
-      table.push(row.map((lines, at) => lines.map((line) => paint(drawable(line), at)).join('\n')));
-      hidden.push(...inDrawingOrder(row).filter((text) => !isAscii(text)));
-    }
-    const drawn = table.toString();
-    const text = drawn.replace(new RegExp(`${standIn}+`, 'g'), () => hidden.shift() ?? '');
-    return text.split('\n');
+  const { columns, header, style } = sheet;
+  return (widths: Widths): Frame => {
+    const toHead = ({ name }: { readonly name: string }, at: number) =>
+      wrap(name, widths[at] ?? 0, ({ length }) => length)
+        .map(style.bold)
+        .join('\n');
+    const table = new Table({
+      head: header ? columns.map(toHead) : [],
+      colWidths: widths.map((width) => width + 2),
+      colAligns: columns.map(({ align = 'left' }) => align),
+      style: { head: [], border: [], compact: true },
+    });
+    table.push(widths.map((width) => standIn.repeat(width)));
+    const lines = table.toString().split('\n');
+    const gaps = (lines.at(-2) ?? '').split(new RegExp(`${standIn}+`));
+    const toText = (line: readonly string[]) => `${gaps.map((gap, at) => gap + (line[at] ?? '')).join('')}\n`;
+    return {
+      widths,
+      top: `${lines.slice(0, header ? -3 : -2).join('\n')}\n`,
+      rule: header ? `${lines.at(-3)}\n` : '',
+      row(cells, measure) {
+        const fill = createSureFill(sheet, widths, measure);
+        const rowLines = wrapRow(cells, widths, measureMost(measure));
+        return rowLines.map((line) => toText(line.map(fill))).join('');
+      },
+      bottom: `${lines.at(-1)}\n`,
+    };
   };
 }
 
-function frameOptions<Row>(
-  head: string[],
-  columns: Sheet<Row>['columns'],
-  widths: Widths,
-): TableConstructorOptions {
-  return {
-    head,
-    colWidths: widths.map((width) => width + 2),
-    colAligns: columns.map(({ align }) => align ?? 'left'),
-    style: { head: [], border: [], compact: true },
-  };
+/** Fills a cell; where terminals differ on its width, the cursor is told where the cell ends. */
+function createSureFill<Row>(sheet: Sheet<Row>, widths: Widths, measure: Measure) {
+  const fill = createFill(sheet, widths, measureMost(measure));
+  const endOf = (at: number) => widths.slice(0, at + 1).reduce((end, width) => end + 3 + width, 0);
+  return (text: string, at: number): string =>
+    sheet.movesCursor && isDisputed(text, measure) ? `${fill(text, at)}\x1b[${endOf(at)}G` : fill(text, at);
 }
 
-function drawable({ text, width }: WrappedCell[number]): string {
-  return isAscii(text) ? text : standIn.repeat(width);
-}
-
-/** The lines of a row's cells as a drawing has them: the first line of every cell, then the second. */
-function inDrawingOrder(row: readonly WrappedCell[]): string[] {
-  const height = Math.max(...row.map((lines) => lines.length));
-  return Array.from({ length: height }, (_, at) => row.flatMap((lines) => lines[at]?.text ?? [])).flat();
+/** The lines of a row: the first line of every cell, then the second. */
+function wrapRow(cells: readonly string[], widths: Widths, measure: Measure): string[][] {
+  const wrapped = cells.map((cell, at) => wrap(cell, widths[at] ?? 0, measure));
+  const height = Math.max(...wrapped.map((lines) => lines.length));
+  return Array.from({ length: height }, (_, at) => wrapped.map((lines) => lines[at] ?? ''));
 }
 
 /**
@@ -121,13 +122,7 @@ function fitWidths<Row>({ columns, width }: Sheet<Row>, needed: Widths): Widths 
     }
     return true;
   };
-  const isText = (at: number) => columns[at]?.align !== 'right';
-  return narrow(leastTextWidth, isText) || narrow(leastWidth, () => true) ? widths : undefined;
-}
-
-function* parts(rows: Cells): Generator<Cells> {
-  yield rows.slice(0, rowsPerDrawing);
-  for (let at = rowsPerDrawing; at < rows.length; at += rowsPerDrawing) {
-    yield rows.slice(at, at + rowsPerDrawing);
-  }
+  const isText = (at: number) => columns[at]?.align !== 'right' && !columns[at]?.status;
+  const fits = narrow(8, isText) || narrow(4, isText) || narrow(leastWidth, () => true);
+  return fits ? widths : undefined;
 }

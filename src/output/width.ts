@@ -3,16 +3,30 @@ export type Measure = (text: string) => number;
 
 const ascii = /^[\x20-\x7e]*$/;
 
-export function isAscii(text: string): boolean {
-  return ascii.test(text);
-}
-
 /** Measures any of the texts; what knows CJK, emoji and combining marks is loaded only where one of them needs it. */
 export async function createMeasure(texts: Iterable<string>): Promise<Measure> {
   for (const text of texts) {
-    if (!isAscii(text)) return (await import('string-width')).default;
+    if (!ascii.test(text)) return (await import('string-width')).default;
   }
   return (text) => text.length;
+}
+
+/**
+ * The width where terminals differ on it: some draw a sequence such as an emoji and its skin tone as one character, some
+ * each of its parts. `measure` gives the first, this the larger.
+ */
+export function measureMost(measure: Measure): Measure {
+  return (text) => Math.max(measure(text), measureParts(text, measure));
+}
+
+/** Whether terminals differ on the width of a text. */
+export function isDisputed(text: string, measure: Measure): boolean {
+  return measure(text) !== measureParts(text, measure);
+}
+
+function measureParts(text: string, measure: Measure): number {
+  if (ascii.test(text)) return text.length;
+  return Array.from(text).reduce((sum, character) => sum + measure(character), 0);
 }
 
 /** Lines of at most `width` columns: broken at spaces where there are some, else between characters. */

@@ -8,6 +8,8 @@ export interface Sheet<Row> {
   readonly many: boolean;
   readonly header: boolean;
   readonly isTerminal: boolean;
+  /** Whether the terminal obeys more than line ends. */
+  readonly movesCursor: boolean;
   /** Of the terminal, in columns. */
   readonly width: number;
   readonly style: Style;

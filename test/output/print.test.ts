@@ -1,90 +1,201 @@
 import { expect, test } from 'vitest';
-import type { JsonValue } from '../../src/json.ts';
-import type { View } from '../../src/output/columns.ts';
-import { createPrinter, type PrinterOptions } from '../../src/output/print.ts';
-import { fakeIo, type RunOptions } from '../helpers/run-cli.ts';
+import { AnsweredError, UsageError } from '../../src/errors.ts';
+import { createPrinter } from '../../src/output/print.ts';
+import { mia, petView, printerDefaults, printPets, type Row, rex, terminal } from '../helpers/print-pets.ts';
+import { fakeIo } from '../helpers/run-cli.ts';
 
-type Row = { [field: string]: JsonValue };
+const formats = ['table', 'json', 'jsonl', 'csv', 'tsv', 'yaml', 'ids'] as const;
 
-const petView: View<Row> = {
-  noun: 'pets',
-  columns: [
-    { name: 'id', value: (row) => row.id, align: 'right' },
-    { name: 'name', value: (row) => row.name },
-    { name: 'status', value: (row) => row.status, status: true },
-    { name: 'categoryId', value: (row) => row.categoryId, align: 'right', extra: true },
+const rexJson = '{"id":1,"name":"Rex","categoryId":7,"status":"available","chip":"x1"}';
+const miaJson = '{"id":9223372036854775807,"name":"Mia","categoryId":8,"status":"sold"}';
+
+test.each([
+  ['json', `[${rexJson},${miaJson}]\n`],
+  ['jsonl', `${rexJson}\n${miaJson}\n`],
+  ['csv', 'id,name,status\n1,Rex,available\n9223372036854775807,Mia,sold\n'],
+  ['tsv', 'id\tname\tstatus\n1\tRex\tavailable\n9223372036854775807\tMia\tsold\n'],
+  [
+    'yaml',
+    '- id: 1\n  name: Rex\n  categoryId: 7\n  status: available\n  chip: x1\n' +
+      '- id: 9223372036854775807\n  name: Mia\n  categoryId: 8\n  status: sold\n',
   ],
-};
-
-const rex: Row = { id: 1n, name: 'Rex', categoryId: 7n, status: 'available', chip: 'x1' };
-const mia: Row = { id: 9223372036854775807n, name: 'Mia', categoryId: 8n, status: 'sold' };
-
-const defaults: PrinterOptions = {
-  format: 'table',
-  fields: undefined,
-  sort: undefined,
-  header: true,
-  color: 'auto',
-  quiet: false,
-};
-
-async function show(pages: Row[][], options: Partial<PrinterOptions>, run: RunOptions = {}) {
-  const io = fakeIo(run);
-  await createPrinter(io, { ...defaults, ...options }).records(pages, petView);
-  return io.written('stdout');
-}
-
-const terminal: RunOptions = { terminals: ['stdout', 'stderr'] };
-
-test('a piped table is aligned with two spaces', async () => {
-  expect(await show([[rex, mia]], {})).toMatchInlineSnapshot(`
-    "                 id  name  status
-                      1  Rex   available
-    9223372036854775807  Mia   sold
-    "
-  `);
+  ['ids', '1\n9223372036854775807\n'],
+] as const)('prints a list as %s, ids exact, whatever its pages', async (format, text) => {
+  expect(await printPets([[rex], [], [mia]], { format })).toEqual({ stdout: text, stderr: '' });
+  expect(await printPets([[rex, mia]], { format })).toEqual({ stdout: text, stderr: '' });
 });
 
-test('a table on a terminal has a frame', async () => {
-  expect(
-    await show([[rex, { ...mia, name: '猫の🫠 é' }]], { color: 'never' }, terminal),
-  ).toMatchInlineSnapshot(`
-    "┌─────────────────────┬──────────┬───────────┐
-    │                  id │ name     │ status    │
-    ├─────────────────────┼──────────┼───────────┤
-    │                   1 │ Rex      │ available │
-    │ 9223372036854775807 │ 猫の🫠 é │ sold      │
-    └─────────────────────┴──────────┴───────────┘
-    "
-  `);
+test.each([
+  ['table', 'id  name  status\n 1  Rex   available\n'],
+  ['json', `${rexJson}\n`],
+  ['jsonl', `${rexJson}\n`],
+  ['csv', 'id,name,status\n1,Rex,available\n'],
+  ['tsv', 'id\tname\tstatus\n1\tRex\tavailable\n'],
+  ['yaml', 'id: 1\nname: Rex\ncategoryId: 7\nstatus: available\nchip: x1\n'],
+  ['ids', '1\n'],
+] as const)('prints a lone record as %s', async (format, text) => {
+  const io = fakeIo();
+  await createPrinter(io, { ...printerDefaults, format }).record(rex, petView);
+  expect(io.written('stdout')).toBe(text);
 });
 
-test('an empty table', async () => {
-  expect(await show([], { color: 'never' }, terminal)).toMatchInlineSnapshot(`
-    "┌────┬──────┬────────┐
-    │ id │ name │ status │
-    └────┴──────┴────────┘
+test.each([
+  ['table', 'id  name  status\n'],
+  ['json', '[]\n'],
+  ['jsonl', ''],
+  ['csv', 'id,name,status\n'],
+  ['tsv', 'id\tname\tstatus\n'],
+  ['yaml', '[]\n'],
+  ['ids', ''],
+] as const)('prints an empty list as %s', async (format, text) => {
+  expect(await printPets([], { format })).toEqual({ stdout: text, stderr: '' });
+});
+
+test('a person is told that there are none, a quiet one is not', async () => {
+  expect((await printPets([], {}, terminal)).stderr).toBe('no pets\n');
+  expect((await printPets([], { quiet: true }, terminal)).stderr).toBe('');
+  expect((await printPets([], { format: 'json' }, terminal)).stderr).toBe('');
+});
+
+test.each([
+  ['table', '1  Rex  available\n'],
+  ['csv', '1,Rex,available\n'],
+  ['tsv', '1\tRex\tavailable\n'],
+] as const)('leaves out the header of %s when told', async (format, text) => {
+  expect((await printPets([[rex]], { format, header: false })).stdout).toBe(text);
+  expect((await printPets([], { format, header: false })).stdout).toBe('');
+});
+
+test('json is indented on a terminal', async () => {
+  const { stdout } = await printPets([[{ id: 1n, tags: ['a'] }], [mia]], { format: 'json' }, terminal);
+  expect(stdout).toMatchInlineSnapshot(`
+    "[
+      {
+        "id": 1,
+        "tags": [
+          "a"
+        ]
+      },
+      {
+        "id": 9223372036854775807,
+        "name": "Mia",
+        "categoryId": 8,
+        "status": "sold"
+      }
+    ]
     "
   `);
 });
 
 test.each([
-  [
-    'json',
-    '[{"id":1,"name":"Rex","categoryId":7,"status":"available","chip":"x1"},{"id":9223372036854775807,"name":"Mia","categoryId":8,"status":"sold"}]\n',
-  ],
-  [
-    'jsonl',
-    '{"id":1,"name":"Rex","categoryId":7,"status":"available","chip":"x1"}\n{"id":9223372036854775807,"name":"Mia","categoryId":8,"status":"sold"}\n',
-  ],
-  ['csv', 'id,name,status\n1,Rex,available\n9223372036854775807,Mia,sold\n'],
-  ['tsv', 'id\tname\tstatus\n1\tRex\tavailable\n9223372036854775807\tMia\tsold\n'],
-  [
-    'yaml',
-    '- id: 1\n  name: Rex\n  categoryId: 7\n  status: available\n  chip: x1\n- id: 9223372036854775807\n  name: Mia\n  categoryId: 8\n  status: sold\n',
-  ],
-  ['ids', '1\n9223372036854775807\n'],
-] as const)('prints a list as %s, ids exact, whatever its pages', async (format, text) => {
-  expect(await show([[rex], [], [mia]], { format })).toBe(text);
-  expect(await show([[rex, mia]], { format })).toBe(text);
+  ['table', 'categoryId  name\n         7  Rex\n'],
+  ['json', '[{"categoryId":7,"name":"Rex"}]\n'],
+  ['jsonl', '{"categoryId":7,"name":"Rex"}\n'],
+  ['csv', 'categoryId,name\n7,Rex\n'],
+  ['tsv', 'categoryId\tname\n7\tRex\n'],
+  ['yaml', '- categoryId: 7\n  name: Rex\n'],
+  ['ids', '7\n'],
+] as const)('--fields picks and orders columns in %s', async (format, text) => {
+  const fields = ['categoryId', 'name'];
+  expect((await printPets([[rex]], { format, fields })).stdout).toBe(text);
+});
+
+test('a picked field that a record lacks is null', async () => {
+  const { stdout } = await printPets([[{ id: 1n }]], { format: 'jsonl', fields: ['id', 'status'] });
+  expect(stdout).toBe('{"id":1,"status":null}\n');
+});
+
+test.each(formats)('an unknown field is refused before a page is asked for, as %s', async (format) => {
+  const neverAsked = (function* (): Generator<Row[]> {
+    yield expect.unreachable();
+  })();
+  await expect(printPets(neverAsked, { format, fields: ['id', 'colour'] })).rejects.toThrow(
+    new UsageError("--fields: no field 'colour'; pets have id, name, status, categoryId"),
+  );
+  await expect(printPets(neverAsked, { format, sort: '-colour' })).rejects.toThrow(
+    "--sort: no field 'colour'; pets have id, name, status, categoryId",
+  );
+});
+
+test('--fields help lists the fields and asks for no page', async () => {
+  const io = fakeIo();
+  const printer = createPrinter(io, { ...printerDefaults, fields: ['help'] });
+  await expect(printer.check(petView)).rejects.toThrow(AnsweredError);
+  expect(io.written('stdout')).toBe('id\nname\nstatus\ncategoryId\n');
+});
+
+const sortable: Row[] = [
+  { id: 10n, name: 'b', quantity: 2 },
+  { id: 9n, name: 'a', quantity: 10 },
+  { id: 9223372036854775807n, name: 'b', quantity: null },
+  { id: 9223372036854775806n, name: 'B', quantity: -1 },
+];
+
+test.each([
+  ['id', '9 10 9223372036854775806 9223372036854775807'],
+  ['-id', '9223372036854775807 9223372036854775806 10 9'],
+  ['name', '9223372036854775806 9 10 9223372036854775807'],
+  ['-name', '10 9223372036854775807 9 9223372036854775806'],
+  ['quantity', '9223372036854775806 10 9 9223372036854775807'],
+  ['-quantity', '9 10 9223372036854775806 9223372036854775807'],
+])('--sort %s: numbers by value, text by code, ties as they came, absent values last', async (sort, ids) => {
+  const io = fakeIo();
+  const quantity = { name: 'quantity', value: (row: Row) => row.quantity };
+  const view = { ...petView, columns: [...petView.columns, quantity] };
+  const pages = [sortable.slice(0, 2), sortable.slice(2)];
+  await createPrinter(io, { ...printerDefaults, format: 'ids', sort }).records(pages, view);
+  expect(io.written('stdout').trim().split('\n').join(' ')).toBe(ids);
+});
+
+test.each(['table', 'json', 'jsonl', 'csv', 'tsv', 'yaml', 'ids'] as const)(
+  '%s goes out page by page, one write each',
+  async (format) => {
+    const io = fakeIo();
+    const seen: string[] = [];
+    const pages = (function* () {
+      yield [rex, mia];
+      seen.push(io.written('stdout'));
+      yield [mia];
+    })();
+    await createPrinter(io, { ...printerDefaults, format }).records(pages, petView);
+    expect(seen[0]).toContain('9223372036854775807');
+  },
+);
+
+test.each([
+  ['json', `[${rexJson}`],
+  ['jsonl', `${rexJson}\n`],
+  ['csv', 'id,name,status\n1,Rex,available\n'],
+] as const)('a %s list that breaks off does not look whole', async (format, text) => {
+  const io = fakeIo();
+  const pages = (function* () {
+    yield [rex];
+    throw new Error('page 2');
+  })();
+  const printing = createPrinter(io, { ...printerDefaults, format }).records(pages, petView);
+  await expect(printing).rejects.toThrow('page 2');
+  expect(io.written('stdout')).toBe(text);
+});
+
+test.each(formats)('nothing is printed as %s where the first page fails', async (format) => {
+  const io = fakeIo(terminal);
+  const pages = (function* (): Generator<Row[]> {
+    yield* [];
+    throw new Error('page 1');
+  })();
+  const printing = createPrinter(io, { ...printerDefaults, format }).records(pages, petView);
+  await expect(printing).rejects.toThrow('page 1');
+  expect(io.written('stdout')).toBe('');
+});
+
+test('tells which columns are worth fetching', () => {
+  const shows = (options: Partial<typeof printerDefaults>) =>
+    createPrinter(fakeIo(), { ...printerDefaults, ...options }).shows('category');
+  expect(shows({ format: 'table' })).toBe(true);
+  expect(shows({ format: 'csv' })).toBe(true);
+  expect(shows({ format: 'json' })).toBe(false);
+  expect(shows({ format: 'ids' })).toBe(false);
+  expect(shows({ format: 'table', fields: ['id'] })).toBe(false);
+  expect(shows({ format: 'json', fields: ['id', 'category'] })).toBe(true);
+  expect(shows({ format: 'json', sort: '-category' })).toBe(true);
 });

@@ -1,0 +1,45 @@
+import type { JsonValue } from '../../src/json.ts';
+import { createPrinter, type PrinterOptions, type View } from '../../src/output/print.ts';
+import { fakeIo, type RunOptions } from './run-cli.ts';
+
+export type Row = { [field: string]: JsonValue };
+
+export const petView: View<Row> = {
+  noun: 'pets',
+  columns: [
+    { name: 'id', value: (row) => row.id, align: 'right' },
+    { name: 'name', value: (row) => row.name },
+    { name: 'status', value: (row) => row.status, status: true },
+    { name: 'categoryId', value: (row) => row.categoryId, align: 'right', extra: true },
+  ],
+};
+
+export const rex: Row = { id: 1n, name: 'Rex', categoryId: 7n, status: 'available', chip: 'x1' };
+export const mia: Row = { id: 9223372036854775807n, name: 'Mia', categoryId: 8n, status: 'sold' };
+
+export const terminal: RunOptions = { terminals: ['stdout', 'stderr'] };
+
+export interface Shown {
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Prints pages of pets with a printer of their own. */
+export async function printPets(
+  pages: Iterable<Row[]> | AsyncIterable<Row[]>,
+  options: Partial<PrinterOptions> = {},
+  run: RunOptions = {},
+): Promise<Shown> {
+  const io = fakeIo(run);
+  await createPrinter(io, { ...printerDefaults, ...options }).records(pages, petView);
+  return { stdout: io.written('stdout'), stderr: io.written('stderr') };
+}
+
+export const printerDefaults: PrinterOptions = {
+  format: 'table',
+  fields: undefined,
+  sort: undefined,
+  header: true,
+  color: 'auto',
+  quiet: false,
+};

@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import { ApiError, CliError, ManyError, UsageError } from '../../src/errors.ts';
+import { errorJson, errorText } from '../../src/output/error.ts';
+import { createStyle } from '../../src/output/style.ts';
+import { fakeIo } from '../helpers/run-cli.ts';
+
+const notFound = new ApiError('get pet 7: not found', {
+  status: 404,
+  code: 'not_found',
+  method: 'GET',
+  url: 'http://127.0.0.1:4010/pets/7',
+  attempts: 1,
+  retryable: false,
+  hint: 'list pets with `petstore pets list`',
+});
+
+test('an error is one line, and its hint another', () => {
+  expect(errorText(notFound)).toBe(
+    'error: get pet 7: not found\nhint: list pets with `petstore pets list`\n',
+  );
+  expect(errorText(new CliError('failed', 'it: broke'))).toBe('error: it: broke\n');
+});
+
+test('as JSON it is one object with every detail there is', () => {
+  expect(errorJson(notFound)).toBe(
+    `${JSON.stringify({
+      error: {
+        kind: 'not-found',
+        message: 'get pet 7: not found',
+        code: 'not_found',
+        status: 404,
+        method: 'GET',
+        url: 'http://127.0.0.1:4010/pets/7',
+        attempts: 1,
+        retryable: false,
+        hint: 'list pets with `petstore pets list`',
+      },
+    })}\n`,
+  );
+});
+
+test('of many errors each is told, and as JSON they are one object', () => {
+  const many = new ManyError('2 of 3 pets failed', [notFound, new CliError('auth', 'get pet 8: denied')], 1);
+  expect(errorText(many)).toContain('error: get pet 7: not found\n');
+  expect(errorText(many)).toContain('error: get pet 8: denied\n');
+  expect(JSON.parse(errorJson(many))).toMatchObject({
+    error: { kind: 'partial', errors: [{ kind: 'not-found', status: 404 }, { kind: 'auth' }] },
+  });
+});
+
+test('foreign text in a message or hint is visible, never obeyed', () => {
+  const error = new UsageError('bad \x1b[2J\nname\u202e', 'try\x07');
+  expect(errorText(error)).toBe('error: bad \\x1b[2J\\x0aname\\u202e\nhint: try\\x07\n');
+  expect(errorJson(error)).toBe(
+    '{"error":{"kind":"usage","message":"bad \\u001b[2J\\nname\\u202e","hint":"try\\u0007"}}\n',
+  );
+});
+
+test('the words error and hint have a colour on a terminal', async () => {
+  const io = fakeIo({ terminals: ['stderr'] });
+  const style = await createStyle(io.stderr, io.env, 'auto');
+  expect(errorText(notFound, style)).toMatch(
+    /^\x1b\[31merror:\x1b\[39m get pet 7.*\n\x1b\[36mhint:\x1b\[39m/,
+  );
+});

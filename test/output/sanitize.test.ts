@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { sanitize } from '../../src/output/sanitize.ts';
+
+test.each([
+  ['\x1b[31m', '\\x1b[31m'],
+  ['\x00\t\n\r\x7f', '\\x00\\x09\\x0a\\x0d\\x7f'],
+  ['\x80\x9b\x9f', '\\x80\\x9b\\x9f'],
+  ['\u061c\u200e\u200f\u202a\u202e\u2066\u2069', '\\u061c\\u200e\\u200f\\u202a\\u202e\\u2066\\u2069'],
+  ['\u200b\u200c\u200d\u2060\ufeff\u00ad', '\\u200b\\u200c\\u200d\\u2060\\ufeff\\xad'],
+  ['\u2028\u2029', '\\u2028\\u2029'],
+  ['\ud800 \udc00 \ud83d\ude00', '\\ud800 \\udc00 😀'],
+  ['\u{e0041}', '\\u{e0041}'],
+])('%j becomes visible', (text, shown) => {
+  expect(sanitize(text)).toBe(shown);
+});
+
+test.each(['Rex', '猫', 'é', 'e\u0301', '❤\ufe0f', 'Ω≈ç√', '\u00a0', '\\x1b'])(
+  '%j stays as it is',
+  (text) => {
+    expect(sanitize(text)).toBe(text);
+  },
+);

@@ -1,0 +1,179 @@
+import stringWidth from 'string-width';
+import { expect, test } from 'vitest';
+import { createPrinter } from '../../src/output/print.ts';
+import { mia, petView, printerDefaults, printPets, type Row, rex, terminal } from '../helpers/print-pets.ts';
+import { fakeIo } from '../helpers/run-cli.ts';
+
+const plain = { color: 'never' } as const;
+
+async function drawn(rows: Row[], columns = 80): Promise<string> {
+  return (await printPets([rows], plain, { ...terminal, columns })).stdout;
+}
+
+test('a terminal gets a frame, ids to the right', async () => {
+  expect(await drawn([rex, mia])).toMatchInlineSnapshot(`
+    "┌─────────────────────┬──────┬───────────┐
+    │                  id │ name │ status    │
+    ├─────────────────────┼──────┼───────────┤
+    │                   1 │ Rex  │ available │
+    │ 9223372036854775807 │ Mia  │ sold      │
+    └─────────────────────┴──────┴───────────┘
+    "
+  `);
+});
+
+test('an empty table is its header', async () => {
+  expect(await drawn([])).toMatchInlineSnapshot(`
+    "┌────┬──────┬────────┐
+    │ id │ name │ status │
+    └────┴──────┴────────┘
+    "
+  `);
+});
+
+test('a table without header has none', async () => {
+  const { stdout } = await printPets([[rex]], { ...plain, header: false }, terminal);
+  expect(stdout).toMatchInlineSnapshot(`
+    "┌────┬─────┬───────────┐
+    │  1 │ Rex │ available │
+    └────┴─────┴───────────┘
+    "
+  `);
+  expect((await printPets([], { ...plain, header: false }, terminal)).stdout).toBe('');
+});
+
+test('the header is bold and a status has its colour', async () => {
+  const rows = ['available', 'pending', 'sold', 'lost'].map((status) => ({ id: 1n, name: 'Rex', status }));
+  const { stdout } = await printPets([rows], { color: 'always' }, terminal);
+  expect(stdout).toContain('\x1b[1mname\x1b[22m');
+  expect(stdout).toContain('\x1b[32mavailable\x1b[39m');
+  expect(stdout).toContain('\x1b[33mpending\x1b[39m');
+  expect(stdout).toContain('\x1b[2msold\x1b[22m');
+  expect(stdout).toContain('│ lost ');
+});
+
+test('a cell that is too wide is wrapped, nothing is cut', async () => {
+  const name = 'A name that goes on and on, and Donaudampfschifffahrtsgesellschaftskapitän';
+  expect(await drawn([{ ...rex, name }], 40)).toMatchInlineSnapshot(`
+    "┌────┬─────────────────────┬───────────┐
+    │ id │ name                │ status    │
+    ├────┼─────────────────────┼───────────┤
+    │  1 │ A name that goes on │ available │
+    │    │ and on, and         │           │
+    │    │ Donaudampfschifffah │           │
+    │    │ rtsgesellschaftskap │           │
+    │    │ itän                │           │
+    └────┴─────────────────────┴───────────┘
+    "
+  `);
+});
+
+const texts = [
+  'Rex',
+  '猫のミケ',
+  '한국어 이름이 아주 길어서 줄을 바꿔야 하는 경우',
+  '🫠🥲🐶',
+  'e\u0301clair',
+  '🇩🇪 Dackel',
+  'x'.repeat(200),
+  '猫'.repeat(100),
+  'a\x1b[31mred\u202e',
+];
+
+test.each([16, 20, 33, 40, 80, 140])(
+  'every line of a frame is as wide, and fits %i columns',
+  async (columns) => {
+    const rows = texts.map((name, at) => ({ id: 10n ** BigInt(at), name, status: 'available' }));
+    const lines = (await drawn(rows, columns)).trimEnd().split('\n');
+    const widths = new Set(lines.map((line) => stringWidth(line)));
+    expect([...widths]).toHaveLength(1);
+    expect(Math.max(...widths)).toBeLessThanOrEqual(columns);
+  },
+);
+
+test('nothing of a wrapped text is lost', async () => {
+  const name = texts.join('');
+  const lines = (await drawn([{ ...rex, name }], 40)).split('\n').filter((line) => line.startsWith('│'));
+  const cells = lines.slice(1).map((line) => line.split('│')[2]?.trim() ?? '');
+  expect(cells.join('').replaceAll(' ', '')).toBe(
+    name.replace('\x1b', '\\x1b').replace('\u202e', '\\u202e').replaceAll(' ', ''),
+  );
+});
+
+test('where terminals differ on the width of a text, the border is put in its place', async () => {
+  const lines = (await drawn([{ ...rex, name: '👍🏽' }, rex])).split('\n');
+  expect(lines[3]).toBe('│  1 │ 👍🏽\x1b[12G │ available │');
+  const dumb = await printPets([[{ ...rex, name: '👍🏽' }]], plain, { ...terminal, env: { TERM: 'dumb' } });
+  expect(dumb.stdout).not.toContain('\x1b');
+});
+
+test('a terminal too narrow for any frame gets aligned columns', async () => {
+  expect(await drawn([rex], 12)).toBe('id  name  status\n 1  Rex   available\n');
+});
+
+test('pages join in one frame, and another begins where later rows need wider columns', async () => {
+  const wide: Row = { id: 1234n, name: 'Maximilian', status: 'sold' };
+  const { stdout } = await printPets([[rex], [rex], [wide], [rex]], plain, terminal);
+  expect(stdout).toMatchInlineSnapshot(`
+    "┌────┬──────┬───────────┐
+    │ id │ name │ status    │
+    ├────┼──────┼───────────┤
+    │  1 │ Rex  │ available │
+    │  1 │ Rex  │ available │
+    └────┴──────┴───────────┘
+    ┌──────┬────────────┬───────────┐
+    │   id │ name       │ status    │
+    ├──────┼────────────┼───────────┤
+    │ 1234 │ Maximilian │ sold      │
+    │    1 │ Rex        │ available │
+    └──────┴────────────┴───────────┘
+    "
+  `);
+});
+
+test('the frame is closed where a later page fails', async () => {
+  const io = fakeIo(terminal);
+  const pages = (function* () {
+    yield [rex];
+    throw new Error('page 2');
+  })();
+  await expect(createPrinter(io, printerDefaults).records(pages, petView)).rejects.toThrow('page 2');
+  expect(io.written('stdout').trimEnd().split('\n').at(-1)).toBe('└────┴──────┴───────────┘');
+});
+
+test('a piped table has the same columns, two spaces apart, and no space at the end of a line', async () => {
+  const { stdout } = await printPets([[rex, { id: 2n, name: '猫' }, { ...mia, name: 'x'.repeat(99) }]]);
+  expect(stdout).toBe(
+    [
+      `                 id  name${' '.repeat(97)}status`,
+      `                  1  Rex${' '.repeat(98)}available`,
+      '                  2  猫',
+      `9223372036854775807  ${'x'.repeat(99)}  sold`,
+      '',
+    ].join('\n'),
+  );
+});
+
+test('columns of a piped table grow from page to page and stay', async () => {
+  const { stdout } = await printPets([[rex], [{ ...rex, id: 1000n }], [rex]]);
+  expect(stdout).toBe(
+    ['id  name  status', ' 1  Rex   available', '1000  Rex   available', '   1  Rex   available', ''].join(
+      '\n',
+    ),
+  );
+});
+
+test('a piped table is coloured only when told', async () => {
+  expect((await printPets([[rex]])).stdout).not.toContain('\x1b');
+  const { stdout } = await printPets([[rex]], { color: 'always' });
+  expect(stdout).toBe('\x1b[1mid  name  status\x1b[22m\n 1  Rex   \x1b[32mavailable\x1b[39m\n');
+});
+
+test.each([
+  ['piped', {}],
+  ['on a terminal', terminal],
+])('foreign text in a table %s is visible, never obeyed', async (_, run) => {
+  const name = 'a\x1b[2Jb\x07\t\n\r\x7f\x9b\u202e\u200b\ufeff\ud800';
+  const { stdout } = await printPets([[{ ...rex, name }]], plain, run);
+  expect(stdout).toContain('a\\x1b[2Jb\\x07\\x09\\x0a\\x0d\\x7f\\x9b\\u202e\\u200b\\ufeff\\ud800');
+});

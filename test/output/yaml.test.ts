@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { type JsonValue, parseJson } from '../../src/json.ts';
+import { printPets } from '../helpers/print-pets.ts';
+
+async function yaml(value: JsonValue): Promise<string> {
+  const { stdout } = await printPets([[{ value }]], { format: 'yaml' });
+  return stdout;
+}
+
+test.each([
+  'no',
+  'on',
+  '1:30',
+  '0x10',
+  '2027-01-01',
+  '-5',
+  '1e3',
+  'null',
+  '~',
+  '',
+  ' x',
+  '# x',
+  'a: b',
+  '[',
+  '*',
+])('the text %j stays text for readers of YAML 1.1 and 1.2', async (text) => {
+  const printed = await yaml(text);
+  expect(parse(printed, { version: '1.1' })).toEqual([{ value: text }]);
+  expect(parse(printed, { version: '1.2' })).toEqual([{ value: text }]);
+});
+
+test('text of several lines and of any length is read back exactly', async () => {
+  const text = `line 1\nline 2\n\n  indented\n${'word '.repeat(100)}`;
+  expect(parse(await yaml(text))).toEqual([{ value: text }]);
+});
+
+test('numbers keep every digit', async () => {
+  const value = parseJson('[9223372036854775807, 0.12345678901234567890123, 1.5, -0.1]');
+  expect(await yaml(value)).toBe(
+    '- value:\n    - 9223372036854775807\n    - 0.12345678901234567890123\n    - 1.5\n    - -0.1\n',
+  );
+});
+
+test('controls are escaped, and read back exactly', async () => {
+  const text = 'a\x1b[2J\x00\x07\x7f\x85\x9b\u202e\u2028\u200b\ufeff"\\ \n';
+  const printed = await yaml(text);
+  expect(printed).toMatch(/^[\x20-\x7e\n]*$/);
+  expect(parse(printed)).toEqual([{ value: text }]);
+});
+
+test('a record that comes twice is written twice', async () => {
+  const rex = { id: 1n };
+  const { stdout } = await printPets([[rex, rex]], { format: 'yaml' });
+  expect(stdout).toBe('- id: 1\n- id: 1\n');
+});
