@@ -7,7 +7,14 @@ import { basename, join, resolve } from 'node:path';
 import { build, transform } from 'esbuild';
 
 const outdir = 'dist';
-const common = { format: 'cjs', platform: 'node', target: 'node20.18', charset: 'utf8' };
+const common = {
+  format: 'cjs',
+  platform: 'node',
+  target: 'node20.18',
+  charset: 'utf8',
+  minifySyntax: true,
+  minifyWhitespace: true,
+};
 // The package gives Node its CommonJS form, whose names a bundled `import()` would not see.
 const alias = { yaml: resolve('node_modules/yaml/browser/index.js') };
 
@@ -20,7 +27,6 @@ const { outputFiles } = await build({
   write: false,
   outdir,
   format: 'esm',
-  minifySyntax: true,
   legalComments: 'none',
   chunkNames: '[name]-[hash]',
 });
@@ -28,7 +34,8 @@ await rm(outdir, { recursive: true, force: true });
 await mkdir(outdir, { recursive: true });
 await Promise.all(
   outputFiles.map(async ({ path, text }) => {
-    const { code } = await transform(text, common);
+    // A native import() in CommonJS would start Node's ES module loader, which costs as much as commander.
+    const { code } = await transform(text, { ...common, supported: { 'dynamic-import': false } });
     await writeFile(join(outdir, basename(path)), code);
   }),
 );

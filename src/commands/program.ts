@@ -69,7 +69,7 @@ export async function createProgram(
   const program = createRoot(context, text);
   const word = firstOperand(program, words);
   for (const entry of entries) {
-    const named = entry.name === word || entry.alias === word;
+    const named = word !== undefined && (entry.name === word || entry.alias === word);
     addCommands(program, [named ? await declare(entry, context) : outline(entry)]);
   }
   program.hook('preAction', (_, action) => onAction(mergeFlags(action as AnyCommand)));
