@@ -120,6 +120,7 @@ async function openTransport(settings: Settings, context: Context, load: Load): 
     tls: {},
     env: context.io.env,
     connections: settings.get('concurrency'),
+    connectTimeoutMs: settings.get('timeout'),
   };
   if (load === 'many') return (await import('./client/transport/undici.ts')).createUndiciTransport(options);
   return (await import('./client/transport/node-http.ts')).createNodeHttpTransport(options);

@@ -47,6 +47,7 @@ const layers: readonly (readonly string[])[] = [
   ['src/lock.ts'],
   ['src/file-error.ts'],
   ['src/io.ts'],
+  ['src/mask.ts'],
   ['src/api'],
   ['src/yaml.ts'],
   ['src/json.ts'],

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-const options = { tls: {}, env: {}, connections: 4 };
+const options = { tls: {}, env: {}, connections: 4, connectTimeoutMs: 5000 };
 const transports: Record<string, () => Transport | Promise<Transport>> = {
   'node:http': () => createNodeHttpTransport(options),
   undici: () => createUndiciTransport(options),

@@ -1,82 +1,67 @@
-import {
-  type Agent,
-  type ClientRequest,
-  Agent as HttpAgent,
-  type IncomingMessage,
-  request as openHttp,
-} from 'node:http';
+import { Agent, type ClientRequest, type IncomingMessage, request as open } from 'node:http';
 import type { Socket } from 'node:net';
-import type { TLSSocket } from 'node:tls';
-import type { HttpRequest, HttpResponse, SendOptions, Transport } from '../../api/http.ts';
+import type { HttpFields, HttpRequest, HttpResponse, SendOptions, Transport } from '../../api/http.ts';
 import { Collector, toFields } from './collect.ts';
+import { createDialer, type Dialer, type Route, type TransportOptions } from './dial.ts';
 import { toUnavailable } from './failure.ts';
-
-/** How to reach a service, whichever transport does it. */
-export interface TransportOptions {
-  /** PEM texts. */
-  readonly tls: {
-    readonly ca?: string | undefined;
-    readonly cert?: string | undefined;
-    readonly key?: string | undefined;
-  };
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Most sockets at a time. */
-  readonly connections: number;
-}
+import { toTarget } from './target.ts';
 
 /** The transport for few requests: it costs no time to load. Connections are kept for the next page or record. */
-export function createNodeHttpTransport({ tls, connections }: TransportOptions): Transport {
-  const agents = new Map<string, Promise<Opener>>();
-  const options = { keepAlive: true, maxSockets: connections };
-  const openerOf = (protocol: string) => {
-    const opener =
-      agents.get(protocol) ??
-      (protocol === 'https:' ? openHttps({ ...options, ...tls }) : openPlain(options));
-    agents.set(protocol, opener);
-    return opener;
+export function createNodeHttpTransport(options: TransportOptions): Transport {
+  const dialer = createDialer(options);
+  const agents = new Map<string, DialingAgent>();
+  const agentOf = (url: URL) => {
+    const agent = agents.get(url.origin) ?? new DialingAgent(dialer, dialer.route(url), options.connections);
+    agents.set(url.origin, agent);
+    return agent;
   };
   return {
     async send(request, sendOptions) {
       const url = new URL(request.url);
-      const opener = await openerOf(url.protocol);
-      sendOptions.signal.throwIfAborted();
-      return exchange(opener, url, request, sendOptions);
+      return exchange(agentOf(url), url, request, sendOptions);
     },
     async close() {
-      for (const opener of agents.values()) (await opener).agent.destroy();
+      for (const agent of agents.values()) agent.destroy();
+      dialer.close();
     },
   };
 }
 
-interface Opener {
-  readonly agent: Agent;
-  readonly open: typeof openHttp;
-}
+/** Keeps the connections to one origin, each made by the dialer. */
+class DialingAgent extends Agent {
+  readonly route: Route;
+  readonly protocol: string;
+  readonly #dialer: Dialer;
 
-async function openPlain(options: object): Promise<Opener> {
-  return { agent: new HttpAgent(options), open: openHttp };
-}
+  constructor(dialer: Dialer, route: Route, maxSockets: number) {
+    super({ keepAlive: true, maxSockets });
+    this.route = route;
+    // node:http asks whether the agent's protocol is that of the URL; it need not know who speaks TLS.
+    this.protocol = route.url.protocol;
+    this.#dialer = dialer;
+  }
 
-async function openHttps(options: object): Promise<Opener> {
-  const https = await import('node:https');
-  return { agent: new https.Agent(options), open: https.request };
+  createConnection(_options: unknown, callback: (error: Error | null, socket?: Socket) => void): undefined {
+    this.#dialer.dial(this.route).then(
+      (socket) => callback(null, socket),
+      (error) => callback(error),
+    );
+  }
 }
 
 function exchange(
-  opener: Opener,
+  agent: DialingAgent,
   url: URL,
   request: HttpRequest,
   options: SendOptions,
 ): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
     let sent = false;
-    const { method, fields, body } = request;
-    const message = opener.open(url, {
-      agent: opener.agent,
-      method,
-      headers: fields as Record<string, string | string[]>,
-    });
-    whenSending(message, () => {
+    const { method, body } = request;
+    const { path, fields } = toTarget(agent.route, url, request.fields);
+    const message = open(url, { agent, method, path, headers: mutable(fields) });
+    // The agent hands over a socket when it is connected and secured, and the request leaves at once.
+    message.on('socket', () => {
       sent = true;
       options.onSending?.();
     });
@@ -85,35 +70,32 @@ function exchange(
       reject(options.signal.reason);
     });
     message.on('error', (error) => reject(toUnavailable(error, sent)));
-    message.on('response', (incoming) => read(incoming, options).then(resolve, reject));
+    message.on('response', (incoming) => read(incoming, message, options).then(resolve, reject));
     message.end(body);
   });
 }
 
-/** Node buffers a request until its socket is connected, and for TLS secured: only then do bytes leave. */
-function whenSending(message: ClientRequest, onSending: () => void): void {
-  message.on('socket', (socket: Socket | TLSSocket) => {
-    if ('encrypted' in socket && (socket as { secureConnecting?: boolean }).secureConnecting)
-      socket.once('secureConnect', onSending);
-    else if (socket.connecting) socket.once('connect', onSending);
-    else onSending();
-  });
-}
-
-function read(incoming: IncomingMessage, options: SendOptions): Promise<HttpResponse> {
+function read(
+  incoming: IncomingMessage,
+  message: ClientRequest,
+  options: SendOptions,
+): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
     const collector = new Collector(incoming.statusCode ?? 0, toFields(incoming.rawHeaders), options);
-    const cutShort = (error: Error) => {
-      if (collector.isError) resolve(collector.response());
-      else reject(toUnavailable(error, true));
-    };
     incoming.on('data', (chunk: Buffer) => {
       if (collector.add(chunk)) return;
-      incoming.destroy();
+      message.destroy();
       if (collector.isError) resolve(collector.response());
       else reject(collector.tooLong());
     });
     incoming.on('end', () => resolve(collector.response()));
-    incoming.on('error', cutShort);
+    incoming.on('error', (error) => {
+      if (collector.isError) resolve(collector.response());
+      else reject(toUnavailable(error, true));
+    });
   });
+}
+
+function mutable(fields: HttpFields): Record<string, string | string[]> {
+  return fields as Record<string, string | string[]>;
 }

@@ -1,46 +1,70 @@
+import type { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
 import type { HttpResponse, SendOptions, Transport } from '../../api/http.ts';
 import { Collector, toFields } from './collect.ts';
+import { createDialer, type Dialer, type Route, type TransportOptions } from './dial.ts';
 import { toUnavailable } from './failure.ts';
-import type { TransportOptions } from './node-http.ts';
+import { toTarget } from './target.ts';
 
 /** The transport for many requests: slower to load, and much faster than node:http once it runs. */
-export async function createUndiciTransport({ tls, connections }: TransportOptions): Promise<Transport> {
+export async function createUndiciTransport(options: TransportOptions): Promise<Transport> {
   const { Pool } = await import('undici');
-  const pools = new Map<string, Dispatcher>();
-  const poolOf = (origin: string) => {
-    const pool =
-      pools.get(origin) ??
-      // The caller has a deadline of its own for the whole call; undici's have a resolution of a second.
-      new Pool(origin, {
-        connections,
-        pipelining: 1,
-        headersTimeout: 0,
-        bodyTimeout: 0,
-        connect: { ...tls, timeout: 0 },
-      });
-    pools.set(origin, pool);
-    return pool;
+  const dialer = createDialer(options);
+  const origins = new Map<string, Origin>();
+  const originOf = (name: string) => {
+    const known = origins.get(name);
+    if (known) return known;
+    const route = dialer.route(new URL(name));
+    const pool = new Pool(route.url.origin, {
+      connections: options.connections,
+      pipelining: 1,
+      // The caller has a deadline for the whole call; undici's own have a resolution of a second.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      connect: connector(dialer, route),
+    });
+    const made = { route, pool };
+    origins.set(name, made);
+    return made;
   };
   return {
-    send(request, options) {
-      const { origin, path } = split(request.url);
-      return new Promise((resolve, reject) => {
-        poolOf(origin).dispatch(
+    send: (request, sendOptions) =>
+      new Promise((resolve, reject) => {
+        const { name, rest } = split(request.url);
+        const { route, pool } = originOf(name);
+        const target = route.isForwarded
+          ? toTarget(route, new URL(request.url), request.fields)
+          : { path: rest, fields: request.fields };
+        pool.dispatch(
           {
-            path,
+            path: target.path,
             method: request.method,
-            headers: request.fields as Record<string, string | string[]>,
+            headers: target.fields as Record<string, string | string[]>,
             body: (request.body as string | undefined) ?? null,
           },
-          new Exchange(options, resolve, reject),
+          new Exchange(sendOptions, resolve, reject),
         );
-      });
-    },
+      }),
     async close() {
       // Not awaited: undici waits for connections that are still being made.
-      for (const pool of pools.values()) pool.destroy().catch(() => {});
+      for (const { pool } of origins.values()) pool.destroy().catch(() => {});
+      dialer.close();
     },
+  };
+}
+
+interface Origin {
+  readonly route: Route;
+  readonly pool: Dispatcher;
+}
+
+/** undici's own connector drops what a proxy says, and retries for ever where one hangs up. */
+function connector(dialer: Dialer, route: Route) {
+  return (_options: unknown, callback: (...result: [Error, null] | [null, Socket]) => void): void => {
+    dialer.dial(route).then(
+      (socket) => callback(null, socket),
+      (error: Error) => callback(error, null),
+    );
   };
 }
 
@@ -102,7 +126,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-function split(url: string): { origin: string; path: string } {
+/** Origin and the rest of an absolute URL; parsing it costs ten times as much, in each of many requests. */
+function split(url: string): { name: string; rest: string } {
   const slash = url.indexOf('/', url.indexOf('://') + 3);
-  return slash === -1 ? { origin: url, path: '/' } : { origin: url.slice(0, slash), path: url.slice(slash) };
+  return slash === -1 ? { name: url, rest: '/' } : { name: url.slice(0, slash), rest: url.slice(slash) };
 }

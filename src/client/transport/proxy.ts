@@ -1,0 +1,110 @@
+import { BlockList, isIP } from 'node:net';
+import { UsageError } from '../../errors.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A proxy that the environment names. */
+export interface HttpProxy {
+  /** The variable that names it. */
+  readonly source: string;
+  readonly secure: boolean;
+  readonly host: string;
+  readonly port: number;
+  /** Value of Proxy-Authorization, where the URL holds a user. */
+  readonly authorization: string | undefined;
+  /** As it may be shown: without a password. */
+  readonly shown: string;
+}
+
+/**
+ * The proxy for a URL by HTTP_PROXY, HTTPS_PROXY and NO_PROXY, the lower-case names first, as curl has it. A loopback host
+ * is never proxied.
+ *
+ * @throws UsageError that names the variable, and no password, for a value that is no http or https URL.
+ */
+export function findProxy(url: URL, env: Environment): HttpProxy | undefined {
+  const name = url.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
+  const source = env[name.toLowerCase()] ? name.toLowerCase() : name;
+  const value = env[source]?.trim();
+  const host = bareHost(url.hostname);
+  if (!value || isLoopbackHost(host) || isExempt(host, portOf(url), env.no_proxy || env.NO_PROXY))
+    return undefined;
+  return parseProxy(source, value);
+}
+
+/** Whether a host, without brackets, is this machine by its name alone. */
+export function isLoopbackHost(host: string): boolean {
+  return (
+    host === 'localhost' || host.endsWith('.localhost') || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
+  );
+}
+
+export function bareHost(hostname: string): string {
+  return hostname
+    .replace(/^\[(.*)\]$/, '$1')
+    .replace(/\.$/, '')
+    .toLowerCase();
+}
+
+export function portOf({ port, protocol }: URL): number {
+  return port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
+}
+
+function parseProxy(source: string, value: string): HttpProxy {
+  const [, scheme] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(value) ?? [];
+  if (scheme === undefined) throw bad(source, `has no scheme in front, http:// or https://`);
+  if (!/^https?$/i.test(scheme))
+    throw bad(source, `has the scheme ${scheme}, and only http and https can be used`);
+  if (!URL.canParse(value)) throw bad(source, 'is no URL');
+  const url = new URL(value);
+  return {
+    source,
+    secure: url.protocol === 'https:',
+    host: bareHost(url.hostname),
+    port: portOf(url),
+    authorization: authorizationOf(url, source),
+    shown: url.username || url.password ? `${url.protocol}//***@${url.host}` : url.origin,
+  };
+}
+
+function authorizationOf({ username, password }: URL, source: string): string | undefined {
+  if (username === '' && password === '') return undefined;
+  try {
+    const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+    return `Basic ${Buffer.from(pair).toString('base64')}`;
+  } catch {
+    throw bad(source, 'has a user or password that is not percent-encoded');
+  }
+}
+
+function bad(source: string, why: string): UsageError {
+  return new UsageError(`${source}: the proxy ${why}`, `as in ${source}=http://proxy.example:3128`);
+}
+
+/** NO_PROXY: hosts, domains with or without a leading dot, each with or without a port, addresses, CIDR blocks, or `*`. */
+function isExempt(host: string, port: number, list = ''): boolean {
+  const entries = list
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .filter(Boolean);
+  return entries.some((entry) => entry === '*' || matches(host, port, entry));
+}
+
+function matches(host: string, port: number, entry: string): boolean {
+  const [, name = entry, onlyPort] = /^(\[[^\]]+\]|[^:]+):(\d+)$/.exec(entry) ?? [];
+  if (onlyPort !== undefined && Number(onlyPort) !== port) return false;
+  if (name.includes('/')) return isInBlock(host, name);
+  const domain = bareHost(name).replace(/^\*?\./, '');
+  return host === domain || (isIP(host) === 0 && host.endsWith(`.${domain}`));
+}
+
+function isInBlock(host: string, block: string): boolean {
+  const [address = '', bits = ''] = block.split('/');
+  const family = isIP(address);
+  const most = family === 4 ? 32 : 128;
+  if (family === 0 || isIP(host) !== family || !/^\d{1,3}$/.test(bits) || Number(bits) > most) return false;
+  const type = family === 4 ? 'ipv4' : 'ipv6';
+  const list = new BlockList();
+  list.addSubnet(address, Number(bits), type);
+  return list.check(host, type);
+}
