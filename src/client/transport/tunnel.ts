@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { UnavailableError } from '../../errors.ts';
-import type { Proxy } from './proxy.ts';
+import type { HttpProxy } from './proxy.ts';
 
 const mostHeadBytes = 16 * 1024;
 
