@@ -6,6 +6,8 @@ import { exitCodes } from './errors.ts';
 import type { Prompt } from './input/prompt.ts';
 import { createInterrupts, type Interrupts } from './interrupts.ts';
 import type { Io } from './io.ts';
+import { createSecrets, type Secrets } from './mask.ts';
+import { maskedIo } from './masked-io.ts';
 import type { Printer } from './output/print.ts';
 import { sanitize } from './output/sanitize.ts';
 import { createStatusLine, type StatusLine } from './output/status-line.ts';
@@ -46,6 +48,8 @@ export type Load = 'few' | 'many';
 /** What a command works with. Each part is made when it is first asked for, and once. */
 export interface Context {
   readonly io: Io;
+  /** What no output, file or error may show; its streams mask it already. */
+  readonly secrets: Secrets;
   readonly flags: GlobalFlags;
   readonly interrupts: Interrupts;
   settings(): Promise<Settings>;
@@ -78,7 +82,8 @@ export interface MutableContext extends Context {
 }
 
 export function createContext(processIo: Io): MutableContext {
-  const { io, line } = createStatusLine(processIo);
+  const secrets = createSecrets();
+  const { io, line } = createStatusLine(maskedIo(processIo, secrets));
   const interrupts = createInterrupts(io);
   let flags: GlobalFlags = {};
   const closers: (() => Promise<void>)[] = [];
@@ -90,6 +95,7 @@ export function createContext(processIo: Io): MutableContext {
   const settings = once(async () => (await import('./config/settings.ts')).resolveSettings(io, flags));
   const context: MutableContext = {
     io,
+    secrets,
     interrupts,
     get flags() {
       return flags;

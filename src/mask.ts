@@ -60,3 +60,41 @@ function maskField(name: string, value: string | readonly string[]): string | re
   if (!urlFields.has(name)) return value;
   return typeof value === 'string' ? maskUrl(value) : value.map(maskUrl);
 }
+
+/** The secrets of this run, wherever they came from. */
+export interface Secrets {
+  add(secret: string): void;
+  /** The text with every secret that stands in it literally masked, in a URL's or JSON's spelling too. */
+  mask(text: string): string;
+}
+
+/** What is shorter is no secret, and masking it would break what is printed. */
+const shortestSecret = 4;
+
+export function createSecrets(): Secrets {
+  const spellings = new Set<string>();
+  return {
+    add(secret) {
+      if (secret.length < shortestSecret) return;
+      spellings.add(secret);
+      spellings.add(encodeURIComponent(secret));
+      spellings.add(JSON.stringify(secret).slice(1, -1));
+      // As UTF-8 bytes that were read as Latin-1.
+      spellings.add(Buffer.from(secret).toString('latin1'));
+    },
+    mask(text) {
+      let shown = text;
+      for (const spelling of spellings)
+        if (shown.includes(spelling)) shown = shown.replaceAll(spelling, () => masked);
+      return shown;
+    },
+  };
+}
+
+/** The secrets in a field whose value nobody may see: the whole value, and what follows a scheme such as Bearer. */
+export function secretsIn(fields: HttpFields): string[] {
+  return Object.entries(fields)
+    .filter(([name]) => !shownFields.has(name))
+    .flatMap(([, value]) => [value].flat())
+    .flatMap((value) => [value, value.replace(/^[\w-]+ +/, '')]);
+}

@@ -3,14 +3,16 @@ import { builtInContract, type Contract, type Operation } from './api/contract.t
 import type { HttpFields, HttpResponse, Transport } from './api/http.ts';
 import { describeLifecycle } from './api/life-cycle.ts';
 import type { OperationId } from './api/operations.ts';
-import { type Client, createClient } from './client/client.ts';
-import { parseHeaderFlag, toFields } from './client/fields.ts';
+import { type Attempt, type Client, createClient } from './client/client.ts';
+import { parseHeaderFlag, refuseInsecure, toFields } from './client/fields.ts';
+import type { TlsFiles } from './client/transport/dial.ts';
 import { readActiveContract, storedProfile } from './config/contract-file.ts';
-import { type Credential, readCredential } from './config/credentials.ts';
+import { readCredential } from './config/credentials.ts';
 import { resolvePaths } from './config/paths.ts';
 import type { Settings } from './config/settings.ts';
 import type { Context, Load } from './context.ts';
 import { UsageError } from './errors.ts';
+import { secretsIn } from './mask.ts';
 import { createPrinter, type Printer } from './output/print.ts';
 
 /** The client that the settings call for: a service at a base URL, or the server in this process. */
@@ -19,60 +21,71 @@ export async function connect(context: Context, load: Load): Promise<Client> {
   const baseUrl = settings.offline ? 'http://offline.invalid' : settings.get('base-url');
   if (!baseUrl) throw noTarget();
   const contract = await context.contract();
-  const credential = settings.offline ? undefined : await openCredential(context, baseUrl);
+  const fields = await ownFields(context, baseUrl);
   const transport = settings.offline
     ? await openOffline(context)
     : await openTransport(settings, context, load);
-  return openClient(context, { baseUrl, contract, credential, transport });
+  return openClient(context, { baseUrl, contract, fields, transport });
 }
 
-/** A client for documents at another address; the credential goes along where that is the service's own origin. */
+/** A client for documents at another address; credentials go along where that is the service's own origin. */
 export async function connectTo(context: Context, origin: string): Promise<Client> {
   const settings = await context.settings();
   const baseUrl = settings.get('base-url');
   const isOwn = baseUrl !== undefined && new URL(baseUrl).origin === origin;
-  const credential = isOwn ? await openCredential(context, baseUrl) : undefined;
+  const fields = isOwn ? await ownFields(context, baseUrl) : toFields(commonFields);
   const transport = await openTransport(settings, context, 'few');
-  return openClient(context, { baseUrl: origin, contract: builtInContract, credential, transport });
+  return openClient(context, { baseUrl: origin, contract: builtInContract, fields, transport });
 }
 
 interface Connection {
   readonly baseUrl: string;
   readonly contract: Contract;
-  readonly credential: Credential | undefined;
+  readonly fields: HttpFields;
   readonly transport: Transport;
 }
 
-async function openClient(context: Context, { credential, ...connection }: Connection): Promise<Client> {
+async function openClient(context: Context, connection: Connection): Promise<Client> {
   const settings = await context.settings();
   return createClient({
     ...connection,
-    fields: requestFields(context, credential),
     timeoutMs: settings.get('timeout'),
     retries: settings.get('retries'),
     signal: context.interrupts.signal,
+    mask: context.secrets.mask,
+    onAttempt: await openTrace(context),
     onAnswer: lifeCycleReader(context),
     now: context.now,
   });
 }
 
-async function openCredential(context: Context, baseUrl: string): Promise<Credential | undefined> {
-  return readCredential(await context.settings(), {
-    io: context.io,
-    baseUrl,
-    allowInsecureHttp: context.flags.allowInsecureHttp === true,
-    notice: context.notice,
-  });
+/** Who asks, and for what. */
+const commonFields = [
+  { name: 'user-agent', value: `petstore/${version}`, source: 'petstore' },
+  { name: 'accept', value: 'application/json', source: 'petstore' },
+];
+
+/** What every request to the service carries: who asks, the credential, and what the user adds or replaces. */
+async function ownFields(context: Context, baseUrl: string): Promise<HttpFields> {
+  const { io, flags, notice } = context;
+  const settings = await context.settings();
+  const allowInsecureHttp = flags.allowInsecureHttp === true;
+  const added = (flags.headers ?? []).map(parseHeaderFlag);
+  if (!settings.offline && !allowInsecureHttp) refuseInsecure(added, baseUrl);
+  const credential = settings.offline
+    ? undefined
+    : await readCredential(settings, { io, baseUrl, allowInsecureHttp, notice });
+  const token = credential ? [{ name: credential.header, value: credential.value, source: 'the token' }] : [];
+  const fields = toFields([...commonFields, ...token, ...added]);
+  for (const secret of secretsIn(fields)) context.secrets.add(secret);
+  return fields;
 }
 
-/** What every request carries: who asks, for what, the credential, and what the user adds or replaces. */
-function requestFields({ flags }: Context, credential: Credential | undefined): HttpFields {
-  return toFields([
-    { name: 'user-agent', value: `petstore/${version}`, source: 'petstore' },
-    { name: 'accept', value: 'application/json', source: 'petstore' },
-    ...(credential ? [{ name: credential.header, value: credential.value, source: 'the token' }] : []),
-    ...(flags.headers ?? []).map(parseHeaderFlag),
-  ]);
+async function openTrace({ io, flags }: Context): Promise<((attempt: Attempt) => void) | undefined> {
+  const level = flags.verbose ?? 0;
+  if (level === 0) return undefined;
+  const { traceOf } = await import('./output/trace.ts');
+  return (attempt) => void io.stderr.write(traceOf(attempt, level)).catch(() => {});
 }
 
 /** The embedded store has the built-in contract; a service has that of its profile. */
@@ -115,15 +128,29 @@ async function openOffline(context: Context): Promise<Transport> {
   return createOfflineTransport({ file: resolvePaths(context.io).offlineStore });
 }
 
-async function openTransport(settings: Settings, context: Context, load: Load): Promise<Transport> {
+async function openTransport(settings: Settings, { io }: Context, load: Load): Promise<Transport> {
+  if (io.env.NODE_TLS_REJECT_UNAUTHORIZED === '0')
+    await io.stderr.write(
+      'warning: NODE_TLS_REJECT_UNAUTHORIZED=0 is set: certificates are not verified, and anybody on the way can read and change everything\n',
+    );
   const options = {
-    tls: {},
-    env: context.io.env,
+    tls: await openTlsFiles(settings),
+    env: io.env,
     connections: settings.get('concurrency'),
     connectTimeoutMs: settings.get('timeout'),
   };
   if (load === 'many') return (await import('./client/transport/undici.ts')).createUndiciTransport(options);
   return (await import('./client/transport/node-http.ts')).createNodeHttpTransport(options);
+}
+
+async function openTlsFiles(settings: Settings): Promise<TlsFiles> {
+  const named = (key: 'ca-cert' | 'client-cert' | 'client-key') => {
+    const { value, origin } = settings.explain(key);
+    return value === undefined ? undefined : { path: value, source: origin };
+  };
+  const files = { ca: named('ca-cert'), cert: named('client-cert'), key: named('client-key') };
+  if (!files.ca && !files.cert && !files.key) return {};
+  return (await import('./client/tls-files.ts')).readTlsFiles(files);
 }
 
 function noTarget(): UsageError {

@@ -43,7 +43,7 @@ const layers: readonly (readonly string[])[] = [
   ['src/wiring.ts', 'src/context.ts'],
   ['src/bulk', 'src/smoke'],
   ['src/client', 'src/server', 'src/config', 'src/input', 'src/output'],
-  ['src/files.ts', 'src/mask.ts', 'src/interrupts.ts'],
+  ['src/files.ts', 'src/mask.ts', 'src/interrupts.ts', 'src/masked-io.ts'],
   ['src/lock.ts'],
   ['src/file-error.ts'],
   ['src/io.ts'],

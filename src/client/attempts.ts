@@ -12,7 +12,8 @@ export interface SenderOptions {
   readonly timeoutMs: number;
   readonly retries: number;
   readonly signal: AbortSignal;
-  onAttempt?(attempt: Attempt): void;
+  readonly mask?: ((text: string) => string) | undefined;
+  onAttempt?: ((attempt: Attempt) => void) | undefined;
   now(): Date;
 }
 
@@ -55,7 +56,7 @@ export function createSender(sender: SenderOptions): Sender {
           attempts: call.attempts,
           note: next.note,
         };
-      else throw failureOf(outcome.error, call, { what, note: next.note });
+      else throw failureOf(outcome.error, call, { what, note: next.note, mask: sender.mask });
     }
   };
 }
@@ -104,8 +105,10 @@ class Call {
     let request = this.request;
     try {
       for (let redirects = 0; ; redirects += 1) {
-        const response = await this.#send(request, performance.now() - started);
+        const elapsedMs = performance.now() - started;
+        const response = await this.#send(request, elapsedMs);
         if (!isRedirect(response)) return { request, response, elapsedMs: this.#spend(started) };
+        this.#sender.onAttempt?.({ request, response, number: this.attempts, elapsedMs });
         if (redirects === mostRedirects) throw tooManyRedirects();
         request = followRedirect(request, response);
       }
@@ -186,7 +189,11 @@ class Call {
   }
 }
 
-function failureOf(error: Error | undefined, call: Call, why: Pick<Failed, 'what' | 'note'>): unknown {
+function failureOf(
+  error: Error | undefined,
+  call: Call,
+  why: Pick<Failed, 'what' | 'note' | 'mask'>,
+): unknown {
   if (!(error instanceof UnavailableError)) return error;
   const { method, url } = call.request;
   return unavailableError({ ...why, method, url, attempts: call.attempts }, error);

@@ -9,7 +9,7 @@ import {
 import type { Input, ListId, OperationId, operations, Query, Result } from '../api/operations.ts';
 import { type ApiError, UsageError } from '../errors.ts';
 import { maskFields } from '../mask.ts';
-import { createSender, type Sender } from './attempts.ts';
+import { createSender } from './attempts.ts';
 import { BodyError, decodeBody, maxAnswerBytes } from './body.ts';
 import { checkInput } from './bounds.ts';
 import { type Failed, invalidResponse, refusalError } from './failures.ts';
@@ -116,8 +116,10 @@ export interface ClientOptions {
   readonly timeoutMs: number;
   readonly retries: number;
   readonly signal: AbortSignal;
+  /** Masks secrets in what an error tells of an answer. */
+  readonly mask?: ((text: string) => string) | undefined;
   /** Sees every attempt of every call, for traces. */
-  onAttempt?(attempt: Attempt): void;
+  onAttempt?: ((attempt: Attempt) => void) | undefined;
   /** Sees the answer of every operation, for notices of deprecation and stability. */
   onAnswer?(operation: Operation, response: HttpResponse): void;
   now(): Date;
@@ -131,7 +133,7 @@ export function createClient(options: ClientOptions): Client {
   const fetchResult = async (operation: Operation, request: HttpRequest, callOptions: CallOptions) => {
     const { response, ...exchange } = await send(request, operation.summary, callOptions);
     const url = exchange.request.url;
-    const failed = { what: operation.summary, method: request.method, url, ...exchange };
+    const failed = { what: operation.summary, method: request.method, url, mask: options.mask, ...exchange };
     options.onAnswer?.(operation, response);
     if (response.status >= 400) throw await refusalError(failed, response);
     const { status, fields, body: _ } = response;
@@ -160,6 +162,16 @@ export function createClient(options: ClientOptions): Client {
     }
   }
 
+  const requestRaw = async (request: HttpRequest, callOptions: CallOptions): Promise<RawAnswer> => {
+    const { response, ...exchange } = await send(request, undefined, callOptions);
+    const { status, fields } = response;
+    const url = exchange.request.url;
+    const failed = { what: undefined, method: request.method, url, mask: options.mask, ...exchange };
+    const refusal = status >= 400 ? await refusalError(failed, response) : undefined;
+    const body = await orInvalid(failed, status, () => decodeBody(response, maxAnswerBytes));
+    return { status, fields, body, url, attempts: exchange.attempts, refusal };
+  };
+
   return {
     contract,
     baseUrl,
@@ -172,18 +184,9 @@ export function createClient(options: ClientOptions): Client {
     },
     toRawRequest: (raw) => toRawRequest(raw, { baseUrl, fields: maskFields(fields) }),
     request: (raw, callOptions = {}) =>
-      requestRaw(send, withIfMatch(toRawRequest(raw, target), callOptions), callOptions),
+      requestRaw(withIfMatch(toRawRequest(raw, target), callOptions), callOptions),
     close: () => transport.close(),
   };
-}
-
-async function requestRaw(send: Sender, request: HttpRequest, options: CallOptions): Promise<RawAnswer> {
-  const { response, ...exchange } = await send(request, undefined, options);
-  const { status, fields } = response;
-  const failed = { what: undefined, method: request.method, url: exchange.request.url, ...exchange };
-  const refusal = status >= 400 ? await refusalError(failed, response) : undefined;
-  const body = await orInvalid(failed, status, () => decodeBody(response, maxAnswerBytes));
-  return { status, fields, body, url: failed.url, attempts: exchange.attempts, refusal };
 }
 
 /** @throws UsageError where the contract lacks the operation. */

@@ -1,7 +1,7 @@
 import type { HttpResponse } from '../api/http.ts';
 import { ApiError, UnavailableError, type UnavailableReason } from '../errors.ts';
 import { maskUrl } from '../mask.ts';
-import { readRefusal } from './error-body.ts';
+import { type Refusal, readRefusal } from './error-body.ts';
 import { mayHaveBeenApplied } from './retry.ts';
 
 /** What is known of a call when it fails, for its message. */
@@ -14,12 +14,15 @@ export interface Failed {
   /** More on why it ended here, a clause. */
   readonly note?: string | undefined;
   readonly hint?: string | undefined;
+  /** Masks secrets in what a service says. */
+  readonly mask?: ((text: string) => string) | undefined;
 }
 
 /** The service's refusal as an error, whatever its body: `<what failed>: METHOD url: <why> (status code)`. */
 export async function refusalError(failed: Failed, response: HttpResponse): Promise<ApiError> {
   const { status } = response;
-  const { message, code } = await readRefusal(response);
+  const { mask = same } = failed;
+  const { message, code } = masked(await readRefusal(response), mask);
   const mark = code === undefined ? `${status}` : `${status} ${code}`;
   const why = message === undefined ? `answered ${status}, with no reason given` : `${message} (${mark})`;
   const { method, url, attempts, hint } = failed;
@@ -37,8 +40,8 @@ export async function refusalError(failed: Failed, response: HttpResponse): Prom
 /** Why no valid answer came, as an error of the whole call. */
 export function unavailableError(failed: Failed, cause: UnavailableError): UnavailableError {
   const { reason, sent, details } = cause;
-  const { method, url, attempts } = failed;
-  return new UnavailableError(`${subject(failed)}: ${cause.message}${remarks(failed, { sent })}`, {
+  const { method, url, attempts, mask = same } = failed;
+  return new UnavailableError(`${subject(failed)}: ${mask(cause.message)}${remarks(failed, { sent })}`, {
     ...details,
     reason,
     sent,
@@ -55,6 +58,17 @@ export function unavailableError(failed: Failed, cause: UnavailableError): Unava
 export function invalidResponse(failed: Failed, why: string, status: number): UnavailableError {
   const cause = new UnavailableError(why, { reason: 'invalid-response', sent: true, status });
   return unavailableError(failed, cause);
+}
+
+function masked({ message, code }: Refusal, mask: (text: string) => string): Refusal {
+  return {
+    message: message === undefined ? undefined : mask(message),
+    code: code === undefined ? undefined : mask(code),
+  };
+}
+
+function same(text: string): string {
+  return text;
 }
 
 function subject({ what, method, url }: Failed): string {

@@ -1,5 +1,6 @@
 import type { HttpFields } from '../api/http.ts';
 import { UsageError } from '../errors.ts';
+import { isLoopbackHost } from './transport/proxy.ts';
 
 /** A name and a value as somebody gave them, and where, for messages: `--header`, `PETSTORE_TOKEN`. */
 export interface GivenField {
@@ -47,6 +48,22 @@ export function toFields(given: readonly GivenField[]): HttpFields {
     sources.set(name, field.source);
   }
   return fields;
+}
+
+/**
+ * A credential among the user's own headers goes over plain http no more than a token does.
+ *
+ * @throws UsageError that names the header.
+ */
+export function refuseInsecure(given: readonly GivenField[], baseUrl: string): void {
+  const { protocol, hostname, origin } = new URL(baseUrl);
+  if (protocol !== 'http:' || isLoopbackHost(hostname)) return;
+  const secret = given.find(({ name }) => /^(cookie|authorization)$|auth|token|secret|key|passw/i.test(name));
+  if (!secret) return;
+  throw new UsageError(
+    `${secret.source}: ${secret.name} looks like a credential, and ${origin} is plain http, where anybody on the way can read it`,
+    'use https, or --allow-insecure-http to send it all the same',
+  );
 }
 
 function checkedName({ name, source }: GivenField): string {

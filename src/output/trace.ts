@@ -1,0 +1,29 @@
+import type { HttpFields } from '../api/http.ts';
+import type { Attempt } from '../client/client.ts';
+import { maskFields, maskUrl } from '../mask.ts';
+import { sanitize } from './sanitize.ts';
+
+/**
+ * What `-v` tells of an attempt: one line; with `-vv` the fields of request and answer too, credentials masked.
+ *
+ * @param level 1 for `-v`, 2 for `-vv`.
+ */
+export function traceOf({ request, response, ...attempt }: Attempt, level: number): string {
+  const heading = `${request.method} ${maskUrl(request.url)} -> ${outcomeOf({ request, response, ...attempt })}`;
+  const lines = [`* ${heading}`];
+  if (level > 1) lines.push(...fieldLines('>', request.fields), ...fieldLines('<', response?.fields ?? {}));
+  return lines.map((line) => `${sanitize(line)}\n`).join('');
+}
+
+function outcomeOf({ response, error, number, elapsedMs, nextDelayMs }: Attempt): string {
+  const result = response ? `${response.status}` : (error?.message ?? 'no answer');
+  const count = number > 1 || nextDelayMs !== undefined ? `, attempt ${number}` : '';
+  const next = nextDelayMs === undefined ? '' : `, next in ${(nextDelayMs / 1000).toFixed(2)} s`;
+  return `${result} in ${Math.round(elapsedMs)} ms${count}${next}`;
+}
+
+function fieldLines(direction: '>' | '<', fields: HttpFields): string[] {
+  return Object.entries(maskFields(fields)).flatMap(([name, value]) =>
+    [value].flat().map((each) => `${direction} ${name}: ${each}`),
+  );
+}
