@@ -1,9 +1,9 @@
 import { readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Contract, Operation } from '../api/contract.ts';
+import type { Contract, DocumentedAnswer, Operation } from '../api/contract.ts';
 import { operationIds } from '../api/operations.ts';
 import { UsageError } from '../errors.ts';
-import { isJsonObject, type JsonObject, parseJson, printJson } from '../json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson, printJson } from '../json.ts';
 import { offlineProfile } from './active-profile.ts';
 import type { Settings } from './settings.ts';
 
@@ -72,24 +72,39 @@ export async function removeContract(path: string): Promise<boolean> {
   );
 }
 
+/** The schemas of all answers share their `$defs`, which is kept once. */
 function toJson({ contract, source, boundAt }: BoundContract): unknown {
-  return {
-    version,
-    source,
-    boundAt,
-    credentialFields: contract.credentialFields,
-    missing: Object.fromEntries(contract.missing),
-    operations: [...contract.operations.values()],
+  let definitions: JsonValue = {};
+  const withoutDefinitions = (answer: DocumentedAnswer): DocumentedAnswer => {
+    const { $defs, ...schema } = answer.schema ?? {};
+    if ($defs !== undefined) definitions = $defs;
+    return answer.schema ? { ...answer, schema } : answer;
   };
+  const operations = [...contract.operations.values()].map((each) => withAnswers(each, withoutDefinitions));
+  const { credentialFields } = contract;
+  const missing = Object.fromEntries(contract.missing);
+  return { version, source, boundAt, credentialFields, missing, operations, definitions };
+}
+
+function withAnswers(
+  operation: Operation,
+  change: (answer: DocumentedAnswer) => DocumentedAnswer,
+): Operation {
+  const answers = Object.entries(operation.answers ?? {}).map(([status, answer]) => [status, change(answer)]);
+  return { ...operation, answers: Object.fromEntries(answers) };
 }
 
 function fromJson(stored: JsonObject): BoundContract {
-  const { source, boundAt, missing, operations, credentialFields } = stored;
+  const { source, boundAt, missing, operations, credentialFields, definitions = {} } = stored;
+  const withDefinitions = (answer: DocumentedAnswer): DocumentedAnswer =>
+    answer.schema ? { ...answer, schema: { ...answer.schema, $defs: definitions } } : answer;
   if (stored.version !== version) throw new Error('another version of this program wrote it');
   if (typeof source !== 'string' || typeof boundAt !== 'string' || !Array.isArray(operations))
     throw new Error('it holds no contract');
   if (!isJsonObject(missing) || !Array.isArray(credentialFields)) throw new Error('it holds no contract');
-  const bound = new Map((operations as unknown as Operation[]).map((operation) => [operation.id, operation]));
+  const bound = new Map(
+    (operations as unknown as Operation[]).map((each) => [each.id, withAnswers(each, withDefinitions)]),
+  );
   const reasons = operationIds.filter((id) => !bound.has(id)).map((id) => [id, String(missing[id])] as const);
   return {
     contract: {

@@ -22,24 +22,14 @@ const plainKeywords = [
   'required',
 ] as const;
 
-/** What a document says of each answer of an operation, by status, `4XX` or `default`. */
-export function toAnswers(responses: JsonObject, names: SchemaNames): Record<string, DocumentedAnswer> {
-  const answers: Record<string, DocumentedAnswer> = {};
-  for (const [status, response] of Object.entries(responses)) {
-    if (!/^([1-5](\d\d|XX)|default)$/i.test(status) || !isJsonObject(response)) continue;
-    const { content } = response;
-    const types = isJsonObject(content) ? Object.keys(content) : [];
-    const schema = jsonContent(content)?.schema;
-    answers[status.replace('xx', 'XX')] = {
-      mediaTypes: types.map((type) => (type.split(';')[0] ?? '').trim().toLowerCase()),
-      ...(schema !== undefined && { schema: toJsonSchema(schema, names) }),
-    };
-  }
-  return answers;
+/** Writes schemas of OpenAPI 3.0 or 3.1 as schemas of draft 2020-12. */
+export interface SchemaWriter {
+  /** The schema with all that was written of what any refers to, in one `$defs` that they share. */
+  write(schema: JsonValue): JsonObject;
 }
 
-/** A schema of OpenAPI 3.0 or 3.1 as one of draft 2020-12 that stands alone; named schemas, and so cycles, lie in `$defs`. */
-export function toJsonSchema(schema: JsonValue, names: SchemaNames): JsonObject {
+/** Named schemas, and so cycles, lie in `$defs`; the rest stands where it is. */
+export function createSchemaWriter(names: SchemaNames): SchemaWriter {
   const labels = new Map<object, string>();
   const definitions: JsonObject = {};
   const refer = (part: JsonValue): JsonValue => {
@@ -53,9 +43,28 @@ export function toJsonSchema(schema: JsonValue, names: SchemaNames): JsonObject 
     definitions[label] = convert(part, refer);
     return { $ref: `#/$defs/${label}` };
   };
-  const root = refer(schema);
-  const whole = isJsonObject(root) ? root : {};
-  return Object.keys(definitions).length > 0 ? { ...whole, $defs: definitions } : whole;
+  return {
+    write(schema) {
+      const written = refer(schema);
+      return { ...(isJsonObject(written) ? written : {}), $defs: definitions };
+    },
+  };
+}
+
+/** What a document says of each answer of an operation, by status, `4XX` or `default`. */
+export function toAnswers(responses: JsonObject, schemas: SchemaWriter): Record<string, DocumentedAnswer> {
+  const answers: Record<string, DocumentedAnswer> = {};
+  for (const [status, response] of Object.entries(responses)) {
+    if (!/^([1-5](\d\d|XX)|default)$/i.test(status) || !isJsonObject(response)) continue;
+    const { content } = response;
+    const types = isJsonObject(content) ? Object.keys(content) : [];
+    const schema = jsonContent(content)?.schema;
+    answers[status.replace('xx', 'XX')] = {
+      mediaTypes: types.map((type) => (type.split(';')[0] ?? '').trim().toLowerCase()),
+      ...(schema !== undefined && { schema: schemas.write(schema) }),
+    };
+  }
+  return answers;
 }
 
 /** A label that needs no escape in a pointer. */

@@ -1,6 +1,7 @@
 import { UsageError } from '../../errors.ts';
 import type { Contract } from '../contract.ts';
 import { type OperationId, operationIds } from '../operations.ts';
+import { createSchemaWriter } from './answers.ts';
 import type { Description } from './description.ts';
 import { type DocumentOperation, operationsOf, placeOf } from './document-operation.ts';
 import { judge, refusePart } from './judge.ts';
@@ -30,10 +31,11 @@ export function bindContract(description: Description, targets: ReadonlyMap<Oper
   const all = operationsOf(document).filter((operation) => !elsewhere(operation, description));
   const settled = new Map([...targets].map(([id, target]) => [id, find(all, id, target, description)]));
   const matches = matchOperations(all, names, settled);
+  const source = { ...description, schemas: createSchemaWriter(names) };
   const operations: Contract['operations'] = new Map(
     operationIds.flatMap((id) => {
       const match = matches.get(id);
-      return match?.state === 'bound' ? [[id, toOperation(id, match.operation, description)] as const] : [];
+      return match?.state === 'bound' ? [[id, toOperation(id, match.operation, source)] as const] : [];
     }),
   );
   const missing = new Map([...matches].flatMap(([id, match]) => reasonOf(id, match)));

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json.ts';
 import { builtInContract, type Operation, type RequestBody } from '../contract.ts';
 import { type OperationId, rowOf, type Stability } from '../operations.ts';
-import { toAnswers } from './answers.ts';
+import { type SchemaWriter, toAnswers } from './answers.ts';
 import { fieldBounds } from './bounds.ts';
 import type { Description } from './description.ts';
 import { type DocumentOperation, successStatuses } from './document-operation.ts';
@@ -9,8 +9,17 @@ import { toParameters } from './parameters.ts';
 import { shapeOf } from './schema-shape.ts';
 import { isSecured } from './security.ts';
 
+/** A description, and how its schemas are kept. */
+export interface OperationSource extends Description {
+  readonly schemas: SchemaWriter;
+}
+
 /** An operation of the table as a document describes it. */
-export function toOperation(id: OperationId, from: DocumentOperation, description: Description): Operation {
+export function toOperation(
+  id: OperationId,
+  from: DocumentOperation,
+  description: OperationSource,
+): Operation {
   const row = builtInContract.operations.get(id);
   if (!row) throw new Error(`no operation ${id}`);
   const { source, pathItem, responses } = from;
@@ -31,7 +40,7 @@ export function toOperation(id: OperationId, from: DocumentOperation, descriptio
     many: row.many,
     success: success.length > 0 ? usualFirst(success, row.success) : row.success,
     errors: Object.keys(responses).filter(isErrorStatus).map(Number),
-    answers: toAnswers(responses, description.names),
+    answers: toAnswers(responses, description.schemas),
     secured: isSecured(source, description.document),
     stability: stabilityOf(source) ?? stabilityOf(pathItem) ?? 'stable',
     deprecated: source.deprecated === true,
