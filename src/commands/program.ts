@@ -28,6 +28,23 @@ const entries: readonly Entry[] = [
     verbs: () => import('./pets/index.ts'),
   },
   {
+    name: 'categories',
+    alias: 'category',
+    summary: 'List, get, create, update and delete categories',
+    verbs: () => import('./categories/index.ts'),
+  },
+  {
+    name: 'orders',
+    alias: 'order',
+    summary: 'List, get, create, update, complete and delete orders',
+    verbs: () => import('./orders/index.ts'),
+  },
+  {
+    name: 'inventory',
+    summary: 'List, get, set, adjust, create and delete stock counts',
+    verbs: () => import('./inventory/index.ts'),
+  },
+  {
     name: 'api',
     summary: "List the operations, bind to a service's own description, send requests of your own",
     verbs: () => import('./api/index.ts'),

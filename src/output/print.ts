@@ -26,7 +26,16 @@ export interface Printer {
    */
   check<Row>(view: View<Row>): Promise<void>;
   record<Row>(row: Row, view: View<Row>): Promise<void>;
-  records<Row>(pages: Pages<Row>, view: View<Row>): Promise<void>;
+  records<Row>(
+    pages: Pages<Row>,
+    view: View<Row>,
+    options?: { readonly limit?: number | undefined },
+  ): Promise<void>;
+  /**
+   * Prints what is no record of a noun, a request for one: as data in the formats that have a shape of their own, as `text`
+   * in the others. `--fields` and `--sort` do not touch it.
+   */
+  documents(values: readonly unknown[], text: string): Promise<void>;
 }
 
 export interface PrinterOptions {
@@ -53,6 +62,7 @@ const writers: Readonly<Record<OutputFormat, CreateWriter>> = {
   ids: idsWriter,
 };
 const columnFormats: readonly OutputFormat[] = ['table', 'csv', 'tsv'];
+const documentFormats: readonly OutputFormat[] = ['json', 'jsonl', 'yaml'];
 /** Bounds what is held as text at a time, however many rows come at once. */
 const rowsPerWrite = 1000;
 
@@ -63,11 +73,11 @@ export function createPrinter(io: Io, options: PrinterOptions): Printer {
     pickColumns(view, fields);
     if (sort !== undefined) compareBy(view, sort);
   };
-  const print = async <Row>(pages: Pages<Row>, view: View<Row>, many: boolean) => {
+  const print = async <Row>(pages: Pages<Row>, view: View<Row>, { many, limit }: Shape) => {
     await check(view);
     const writer = await writers[format](await createSheet(io, options, { view, many }));
     const ordered = sort === undefined ? pages : sorted(pages, compareBy(view, sort));
-    const count = await writeAll(io, ordered, writer);
+    const count = await writeAll(io, limit === undefined ? ordered : firstOf(ordered, limit), writer);
     const isTold = format === 'table' && io.stderr.isTerminal && !options.quiet;
     if (count === 0 && isTold) await io.stderr.write(`no ${view.noun}\n`);
   };
@@ -76,9 +86,22 @@ export function createPrinter(io: Io, options: PrinterOptions): Printer {
     shows: (column) =>
       (fields?.includes(column) ?? columnFormats.includes(format)) || sort?.replace(/^-/, '') === column,
     check,
-    record: (row, view) => print([[row]], view, false),
-    records: (pages, view) => print(pages, view, true),
+    record: (row, view) => print([[row]], view, { many: false }),
+    records: (pages, view, { limit } = {}) => print(pages, view, { many: true, limit }),
+    async documents(values, text) {
+      if (!documentFormats.includes(format)) return io.stdout.write(text);
+      const shape = { view: { noun: 'documents', columns: [] }, many: values.length > 1 };
+      const sheet = await createSheet(io, { ...options, fields: undefined }, shape);
+      await writeAll(io, [values], await writers[format](sheet));
+    },
   };
+}
+
+interface Shape {
+  /** A list, even of one. */
+  readonly many: boolean;
+  /** Most rows to print, once sorted. */
+  readonly limit?: number | undefined;
 }
 
 async function answerHelp<Row>(io: Io, { columns }: View<Row>): Promise<never> {
@@ -133,4 +156,13 @@ async function* sorted<Row>(
   const rows: Row[] = [];
   for await (const page of pages) for (const row of page) rows.push(row);
   yield rows.sort(compare);
+}
+
+async function* firstOf<Row>(pages: Pages<Row>, limit: number): AsyncGenerator<readonly Row[]> {
+  let left = limit;
+  for await (const page of pages) {
+    yield page.slice(0, left);
+    left -= page.length;
+    if (left <= 0) return;
+  }
 }

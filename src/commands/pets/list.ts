@@ -1,7 +1,10 @@
-import { petStatuses } from '../../api/schemas.ts';
 import type { Context } from '../../context.ts';
-import { Option, verb } from '../command.ts';
-import { petsView } from './view.ts';
+import { parseLimit } from '../arguments.ts';
+import { verb } from '../command.ts';
+import { listRecords } from '../list-records.ts';
+import { resolveCategory } from './categories.ts';
+import { categoryFlag, statusFlag } from './flags.ts';
+import { pets } from './noun.ts';
 
 export function listPets(context: Context) {
   return verb('list', {
@@ -11,14 +14,16 @@ export function listPets(context: Context) {
     examples: [
       'petstore pets list',
       'petstore pets list --status available --category Dogs',
-      'petstore pets ls -o csv',
+      'petstore pets list --sort -id --limit 10',
+      'petstore pets ls -o csv > pets.csv',
     ],
   })
-    .addOption(new Option('--status <status>', 'only pets of this status').choices(petStatuses))
-    .option('--limit <n>', 'at most so many (default: all)')
-    .action(async ({ status }) => {
-      const client = await context.client();
-      const printer = await context.printer();
-      await printer.records(client.list('listPets', { status }), petsView(new Map()));
+    .addOption(statusFlag('only pets of this status'))
+    .addOption(categoryFlag('only pets of this category'))
+    .option('--limit <n>', 'at most so many (default: all)', parseLimit)
+    .action(async ({ status, category, limit }) => {
+      const categoryId =
+        category === undefined ? undefined : await resolveCategory(await context.client(), category);
+      await listRecords(context, pets, { operation: 'listPets', where: { status, categoryId }, limit });
     });
 }

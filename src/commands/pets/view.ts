@@ -11,17 +11,9 @@ export function petsView(names: CategoryNames): View<Pet> {
     columns: [
       { name: 'id', value: (pet) => pet.id, align: 'right' },
       { name: 'name', value: (pet) => pet.name },
-      {
-        name: 'category',
-        value: (pet) => names.get(pet.categoryId) ?? pet.categoryId,
-      },
+      { name: 'category', value: (pet) => names.get(pet.categoryId) ?? pet.categoryId },
       { name: 'status', value: (pet) => pet.status, status: true },
-      {
-        name: 'categoryId',
-        value: (pet) => pet.categoryId,
-        align: 'right',
-        extra: true,
-      },
+      { name: 'categoryId', value: (pet) => pet.categoryId, align: 'right', extra: true },
     ],
   };
 }

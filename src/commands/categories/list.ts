@@ -1,0 +1,18 @@
+import type { Context } from '../../context.ts';
+import { parseLimit } from '../arguments.ts';
+import { verb } from '../command.ts';
+import { listRecords } from '../list-records.ts';
+import { categories } from './noun.ts';
+
+export function listCategories(context: Context) {
+  return verb('list', {
+    summary: 'List categories',
+    operation: 'listCategories',
+    aliases: ['ls'],
+    examples: ['petstore categories list', 'petstore categories ls --sort name -o json'],
+  })
+    .option('--limit <n>', 'at most so many (default: all)', parseLimit)
+    .action(({ limit }) =>
+      listRecords(context, categories, { operation: 'listCategories', where: {}, limit }),
+    );
+}

@@ -1,0 +1,22 @@
+import type { Context } from '../../context.ts';
+import { idArgument, parseText } from '../arguments.ts';
+import { verb } from '../command.ts';
+import { given } from '../noun.ts';
+import { updateRecords } from '../update-records.ts';
+import { categories } from './noun.ts';
+
+export function updateCategory(context: Context) {
+  return verb('update', {
+    summary: 'Change a category',
+    description: 'Reads a category, changes what the flags name and writes it back; all else stays as it is.',
+    operation: 'updateCategory',
+    write: true,
+    examples: ['petstore categories update 1 --description "Large and small"'],
+  })
+    .addArgument(idArgument('the category'))
+    .option('--name <name>', 'what it is called', parseText('--name'))
+    .option('--description <text>', 'what it is')
+    .action((id, { name, description }) =>
+      updateRecords(context, categories, { ids: [id], given: given({ name, description }) }),
+    );
+}

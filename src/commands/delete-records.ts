@@ -1,0 +1,68 @@
+import type { Client } from '../client/client.ts';
+import type { Context } from '../context.ts';
+import { CliError } from '../errors.ts';
+import { confirmWrite } from './confirmation.ts';
+import { attemptEach, clientFor } from './many.ts';
+import { type Noun, nameAll } from './noun.ts';
+import { showWrites } from './write-records.ts';
+
+/** Deletes the records with these ids, all of them tried, after asking by name; says on stderr what went. */
+export async function deleteRecords<Row>(
+  context: Context,
+  noun: Noun<Row>,
+  ids: readonly bigint[],
+): Promise<void> {
+  const items = [...new Set(ids)];
+  const client = await clientFor(context, items.length);
+  const atOnce = (await context.settings()).get('concurrency');
+  const options = { noun: noun.many, total: items.length, atOnce };
+  if (context.flags.dryRun) return showWrites(context, { ...options, client, items, prepare: noun.remove });
+  const known = await readKnown(context, noun, { client, items, atOnce });
+  const found = items.filter((id) => !known.missing.has(id));
+  if (found.length > 0)
+    await confirmWrite(context, { what: `delete ${nameAll(noun, found, known.titles)}`, destructive: true });
+  const remove = async (id: bigint) => {
+    const missing = known.missing.get(id);
+    if (missing) throw missing;
+    await noun.remove(id).send(client);
+    return id;
+  };
+  const attempts = attemptEach(items, remove, options);
+  for await (const id of attempts.successes())
+    await context.notice(`deleted ${nameAll(noun, [id], known.titles)}`);
+  attempts.check();
+}
+
+/** What is known of records before they go; nothing where nobody is asked, for then it is of no use. */
+interface Known {
+  readonly titles: ReadonlyMap<bigint, string>;
+  readonly missing: ReadonlyMap<bigint, CliError>;
+}
+
+interface Wanted {
+  readonly client: Client;
+  readonly items: readonly bigint[];
+  readonly atOnce: number;
+}
+
+async function readKnown<Row>(
+  context: Context,
+  noun: Noun<Row>,
+  { client, items, atOnce }: Wanted,
+): Promise<Known> {
+  const titles = new Map<bigint, string>();
+  const missing = new Map<bigint, CliError>();
+  if (context.flags.yes || !context.prompt()) return { titles, missing };
+  const read = async (id: bigint) => {
+    try {
+      titles.set(id, noun.title((await noun.read(context, client, id)).value));
+    } catch (error) {
+      // Whoever may not read it may be allowed to delete it all the same.
+      if (!(error instanceof CliError)) throw error;
+      if (error.kind === 'not-found') missing.set(id, error);
+    }
+  };
+  const reads = attemptEach(items, read, { noun: noun.many, total: items.length, atOnce });
+  for await (const _ of reads.successes());
+  return { titles, missing };
+}

@@ -1,0 +1,35 @@
+import type { HttpRequest } from '../api/http.ts';
+import type { Context } from '../context.ts';
+import { type JsonValue, parseJson, printJson } from '../json.ts';
+import { sanitize } from '../output/sanitize.ts';
+
+/** Shows requests as they would be sent: to a person the way they stand on the wire, to a program as data. */
+export async function showRequests(context: Context, requests: readonly HttpRequest[]): Promise<void> {
+  const printer = await context.printer();
+  await printer.documents(requests.map(toDocument), requests.map(toText).join('\n'));
+}
+
+function toDocument(request: HttpRequest) {
+  const body = bodyOf(request);
+  return {
+    method: request.method,
+    url: request.url,
+    headers: request.fields,
+    ...(body === undefined ? {} : { body }),
+  };
+}
+
+function toText(request: HttpRequest): string {
+  const fields = Object.entries(request.fields).flatMap(([name, value]) =>
+    [value].flat().map((each) => `${name}: ${each}`),
+  );
+  const lines = [`${request.method} ${request.url}`, ...fields].map((line) => `${sanitize(line)}\n`);
+  const body = bodyOf(request);
+  return lines.join('') + (body === undefined ? '' : `\n${printJson(body, 2)}\n`);
+}
+
+function bodyOf({ body }: HttpRequest): JsonValue | undefined {
+  return body === undefined
+    ? undefined
+    : parseJson(typeof body === 'string' ? body : Buffer.from(body).toString());
+}

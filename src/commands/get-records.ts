@@ -1,0 +1,18 @@
+import type { Context } from '../context.ts';
+import { attemptEach, clientFor, printSuccesses } from './many.ts';
+import type { Noun } from './noun.ts';
+
+/** Prints the records with these ids: one as a lone record, several as a list, in the order of the ids. */
+export async function getRecords<Row>(
+  context: Context,
+  noun: Noun<Row>,
+  ids: readonly bigint[],
+): Promise<void> {
+  await (await context.printer()).check(noun.view);
+  const client = await clientFor(context, ids.length);
+  const view = noun.fillView(context, client);
+  const read = async (id: bigint) => (await noun.read(context, client, id)).value;
+  const atOnce = (await context.settings()).get('concurrency');
+  const attempts = attemptEach(ids, read, { noun: noun.many, total: ids.length, atOnce });
+  await printSuccesses(context, attempts, { view, asList: ids.length > 1 });
+}

@@ -1,0 +1,30 @@
+import { petStatuses } from '../../api/schemas.ts';
+import type { Context } from '../../context.ts';
+import { parseLimit, parseQuantity } from '../arguments.ts';
+import { Option, verb } from '../command.ts';
+import { listRecords } from '../list-records.ts';
+import { inventory } from './noun.ts';
+
+export function listInventory(context: Context) {
+  return verb('list', {
+    summary: 'List inventory entries',
+    operation: 'listInventory',
+    aliases: ['ls'],
+    examples: [
+      'petstore inventory list --below 5 --sort quantity',
+      'petstore inventory list --status available',
+      'petstore inventory ls -o csv > stock.csv',
+    ],
+  })
+    .addOption(new Option('--status <status>', 'only entries of pets of this status').choices(petStatuses))
+    .option('--below <n>', 'only entries with a quantity under n', (text) => parseQuantity(text, '--below'))
+    .option('--limit <n>', 'at most so many (default: all)', parseLimit)
+    .action(({ status, below, limit }) =>
+      listRecords<'listInventory'>(context, inventory, {
+        operation: 'listInventory',
+        where: { status },
+        ...(below === undefined ? {} : { matches: ({ quantity }) => quantity < below }),
+        limit,
+      }),
+    );
+}

@@ -1,0 +1,13 @@
+import type { InventoryItem } from '../../api/schemas.ts';
+import { type Noun, toWrite } from '../noun.ts';
+import { inventoryView } from './view.ts';
+
+export const inventory: Noun<InventoryItem> = {
+  one: 'the inventory entry of pet',
+  many: 'inventory entries',
+  title: ({ quantity }) => `${quantity} in stock`,
+  view: inventoryView,
+  fillView: async () => inventoryView,
+  read: (_, client, petId) => client.call('getInventory', { petId }),
+  remove: (petId) => toWrite('deleteInventory', { petId }),
+};

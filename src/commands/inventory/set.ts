@@ -1,0 +1,24 @@
+import type { Context } from '../../context.ts';
+import { idArgument, quantityArgument } from '../arguments.ts';
+import { verb } from '../command.ts';
+import { toWrite } from '../noun.ts';
+import { openWrites, writeRecord } from '../write-records.ts';
+import { inventory } from './noun.ts';
+
+export function setInventory(context: Context) {
+  return verb('set', {
+    summary: 'Set the stock count of a pet',
+    operation: 'updateInventory',
+    write: true,
+    examples: ['petstore inventory set 42 10', 'petstore inventory set 42 0 --dry-run'],
+  })
+    .addArgument(idArgument('the pet', 'petId'))
+    .addArgument(quantityArgument())
+    .action(async (petId, quantity) => {
+      const client = await openWrites(context, inventory, {
+        what: `set the stock of pet ${petId} to ${quantity}`,
+      });
+      const write = toWrite('updateInventory', { petId, body: { quantity } });
+      await writeRecord(context, inventory, { client, write });
+    });
+}

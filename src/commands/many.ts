@@ -1,0 +1,132 @@
+import type { Client } from '../client/client.ts';
+import type { Context } from '../context.ts';
+import { CliError, ManyError } from '../errors.ts';
+import type { View } from '../output/print.ts';
+
+/** What became of the items of one command. */
+export interface Attempts<Out> {
+  /** The successes as they come, in the order of the items; to be read to its end, once. */
+  successes(): AsyncGenerator<Out>;
+  /** Throws what failed, if anything did. */
+  check(): void;
+}
+
+export interface AttemptOptions<In> {
+  /** Plural of what the items are. */
+  readonly noun: string;
+  /** How many items there are. */
+  readonly total: number;
+  /** Attempts at once; one after the other unless told. */
+  readonly atOnce?: number;
+  /** Says which item failed, where the errors themselves do not. */
+  place?(item: In): string;
+  /** Whether after this failure the rest is better not tried. */
+  isFatal?(error: CliError): boolean;
+}
+
+/** Tries every item, and keeps the failures until the successes have been shown. */
+export function attemptEach<In, Out>(
+  items: Iterable<In> | AsyncIterable<In>,
+  attempt: (item: In) => Promise<Out>,
+  options: AttemptOptions<In>,
+): Attempts<Out> {
+  const errors: CliError[] = [];
+  const { noun, total, isFatal } = options;
+  let succeeded = 0;
+  async function* successes(): AsyncGenerator<Out> {
+    let tried = 0;
+    for await (const { error, value } of inWindow(items, attempt, options)) {
+      tried += 1;
+      if (!error) {
+        succeeded += 1;
+        yield value as Out;
+        continue;
+      }
+      errors.push(error);
+      if (!isFatal?.(error)) continue;
+      if (tried < total) errors.push(leftOut(error, total - tried, noun));
+      return;
+    }
+  }
+  return {
+    successes,
+    check() {
+      const [first] = errors;
+      if (first && total === 1) throw first;
+      if (first) throw new ManyError(`${total - succeeded} of ${total} ${noun} failed`, errors, succeeded);
+    },
+  };
+}
+
+export interface Shape<Row> {
+  readonly view: Promise<View<Row>>;
+  readonly asList: boolean;
+}
+
+/** Prints the records of the successes, if there are any, and then throws what failed. */
+export async function printSuccesses<Row>(
+  context: Context,
+  attempts: Attempts<Row | undefined>,
+  { view, asList }: Shape<Row>,
+): Promise<void> {
+  const printer = await context.printer();
+  const rows = present(attempts.successes());
+  const first = await rows.next();
+  if (!first.done && asList) await printer.records(onePerPage(first.value, rows), await view);
+  else if (!first.done) await printer.record(first.value, await view);
+  attempts.check();
+}
+
+/** From so many requests on, the transport that is slower to start and faster to run pays. */
+const manyRequests = 20;
+
+export function clientFor(context: Context, requests: number): Promise<Client> {
+  return context.client(requests < manyRequests ? 'few' : 'many');
+}
+
+async function* onePerPage<Row>(first: Row, rest: AsyncGenerator<Row>): AsyncGenerator<Row[]> {
+  yield [first];
+  for await (const row of rest) yield [row];
+}
+
+/** A write may be answered with a bare 2xx: then there is no record to print. */
+async function* present<Row>(rows: AsyncIterable<Row | undefined>): AsyncGenerator<Row> {
+  for await (const row of rows) if (row !== undefined) yield row;
+}
+
+interface Outcome<Out> {
+  readonly value?: Out;
+  readonly error?: CliError;
+}
+
+/** The outcomes in the order of the items, some of them under way at once. */
+async function* inWindow<In, Out>(
+  items: Iterable<In> | AsyncIterable<In>,
+  attempt: (item: In) => Promise<Out>,
+  { atOnce = 1, place }: AttemptOptions<In>,
+): AsyncGenerator<Outcome<Out>> {
+  const running: Promise<Outcome<Out>>[] = [];
+  for await (const item of items) {
+    const outcome = settle(attempt(item), place?.(item));
+    // One that is thrown ends the command while others still run: theirs are nobody's any more.
+    outcome.catch(() => {});
+    running.push(outcome);
+    if (running.length >= atOnce) yield await (running.shift() as Promise<Outcome<Out>>);
+  }
+  for (const outcome of running) yield await outcome;
+}
+
+async function settle<Out>(attempt: Promise<Out>, place: string | undefined): Promise<Outcome<Out>> {
+  try {
+    return { value: await attempt };
+  } catch (error) {
+    if (!(error instanceof CliError) || error.kind === 'interrupted' || error.kind === 'terminated')
+      throw error;
+    if (place === undefined) return { error };
+    return { error: new CliError(error.kind, `${place}: ${error.message}`, error.details) };
+  }
+}
+
+function leftOut(error: CliError, count: number, noun: string): CliError {
+  return new CliError(error.kind, `stopped: the ${count} ${noun} after it were not sent`);
+}

@@ -1,0 +1,18 @@
+import type { Context } from '../../context.ts';
+import { idsArgument } from '../arguments.ts';
+import { verb } from '../command.ts';
+import { given } from '../noun.ts';
+import { updateRecords } from '../update-records.ts';
+import { orders } from './noun.ts';
+
+export function completeOrders(context: Context) {
+  return verb('complete', {
+    summary: 'Mark orders as complete',
+    description: 'Reads each order, sets complete to true and writes it back; all else stays as it is.',
+    operation: 'updateOrder',
+    write: true,
+    examples: ['petstore orders complete 1', 'petstore orders complete 1 2 3'],
+  })
+    .addArgument(idsArgument('orders'))
+    .action((ids) => updateRecords(context, orders, { ids, given: given({ complete: true }) }));
+}

@@ -1,0 +1,27 @@
+import type { Context } from '../../context.ts';
+import { fromFlag } from '../arguments.ts';
+import { verb } from '../command.ts';
+import { createRecords } from '../create-records.ts';
+import { givenOrder, petFlag, quantityFlag, shipDateFlag } from './flags.ts';
+import { orders } from './noun.ts';
+
+export function createOrder(context: Context) {
+  return verb('create', {
+    summary: 'Create an order, or many from a file',
+    description:
+      'Creates an order, or one for each record of a file. On a terminal it asks for what is missing.',
+    operation: 'createOrder',
+    write: true,
+    examples: [
+      'petstore orders create --pet 3 --quantity 2 --ship-date 2027-01-15',
+      'petstore orders create --from orders.jsonl',
+    ],
+  })
+    .addOption(petFlag('the pet that is ordered'))
+    .addOption(quantityFlag())
+    .addOption(shipDateFlag())
+    .option('--complete', 'it is fulfilled')
+    .option('--no-complete', 'it is not yet')
+    .addOption(fromFlag(['pet', 'quantity', 'shipDate', 'complete']))
+    .action(({ from, ...flags }) => createRecords(context, orders, { from, given: givenOrder(flags) }));
+}

@@ -1,0 +1,27 @@
+import type { Context } from '../../context.ts';
+import { parseLimit } from '../arguments.ts';
+import { Option, verb } from '../command.ts';
+import { listRecords } from '../list-records.ts';
+import { petFlag } from './flags.ts';
+import { orders } from './noun.ts';
+
+export function listOrders(context: Context) {
+  return verb('list', {
+    summary: 'List orders',
+    operation: 'listOrders',
+    aliases: ['ls'],
+    examples: [
+      'petstore orders list --open',
+      'petstore orders list --pet 3 -o json',
+      'petstore orders ls --sort -quantity',
+    ],
+  })
+    .addOption(petFlag('only orders of this pet'))
+    .option('--complete', 'only orders that are complete')
+    .addOption(new Option('--open', 'only orders that are not').conflicts('complete'))
+    .option('--limit <n>', 'at most so many (default: all)', parseLimit)
+    .action(({ pet, complete, open, limit }) => {
+      const where = { petId: pet, complete: open ? false : complete };
+      return listRecords(context, orders, { operation: 'listOrders', where, limit });
+    });
+}

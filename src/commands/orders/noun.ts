@@ -1,0 +1,43 @@
+import { NewOrder, type Order } from '../../api/schemas.ts';
+import { parseId, parseQuantity, parseShipDate } from '../arguments.ts';
+import { askParsed } from '../ask.ts';
+import { type EditableNoun, toWrite } from '../noun.ts';
+import { ordersView } from './view.ts';
+
+export const orders: EditableNoun<Order, NewOrder> = {
+  one: 'order',
+  many: 'orders',
+  title: ({ petId, quantity }) => `${quantity ?? 'any number'} of pet ${petId ?? 'unknown'}`,
+  view: ordersView,
+  fillView: async () => ordersView,
+  read: (_, client, orderId) => client.call('getOrder', { orderId }),
+  remove: (orderId) => toWrite('deleteOrder', { orderId }),
+  creation: 'createOrder',
+  create: (body) => toWrite('createOrder', { body }),
+  replacement: 'updateOrder',
+  replace: (orderId, body, options) => toWrite('updateOrder', { orderId, body }, options),
+  schema: NewOrder,
+  fields: [
+    {
+      name: 'petId',
+      flag: '--pet',
+      ask: (prompt) => askParsed(prompt, 'Id of the pet', (text) => ({ petId: parseId(text, 'pet') })),
+    },
+    {
+      name: 'quantity',
+      flag: '--quantity',
+      ask: (prompt) => askParsed(prompt, 'Quantity', (text) => ({ quantity: parseQuantity(text) })),
+    },
+    {
+      name: 'shipDate',
+      flag: '--ship-date',
+      ask: (prompt) =>
+        askParsed(prompt, 'Ship date (Enter for none)', (text) => ({ shipDate: parseShipDate(text) })),
+    },
+    {
+      name: 'complete',
+      flag: '--complete',
+      ask: async (prompt) => ({ complete: await prompt.confirm('Is it complete?') }),
+    },
+  ],
+};

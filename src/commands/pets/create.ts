@@ -1,0 +1,26 @@
+import type { Context } from '../../context.ts';
+import { fromFlag } from '../arguments.ts';
+import { verb } from '../command.ts';
+import { createRecords } from '../create-records.ts';
+import { categoryFlag, givenPet, nameFlag, statusFlag } from './flags.ts';
+import { pets } from './noun.ts';
+
+export function createPet(context: Context) {
+  return verb('create', {
+    summary: 'Create a pet, or many from a file',
+    description:
+      'Creates a pet, or one for each record of a file. On a terminal it asks for what is missing.',
+    operation: 'createPet',
+    write: true,
+    examples: [
+      'petstore pets create --name Rex --category Dogs',
+      'petstore pets create --from pets.jsonl',
+      'petstore pets create --name Rex --category 1 --status pending --dry-run',
+    ],
+  })
+    .addOption(nameFlag())
+    .addOption(categoryFlag('its category'))
+    .addOption(statusFlag('its status (default: available)'))
+    .addOption(fromFlag(['name', 'category', 'status']))
+    .action(({ from, ...flags }) => createRecords(context, pets, { from, given: givenPet(flags) }));
+}

@@ -1,0 +1,66 @@
+import type { Pet } from '../api/schemas.ts';
+import type { Answer, Client } from '../client/client.ts';
+import type { Context } from '../context.ts';
+import { ApiError, CliError } from '../errors.ts';
+
+/**
+ * A pet by getPet; where that endpoint is gone (410, or 404 or 405 with no Error body, or not in the contract), by looking
+ * through listPets, which a notice on stderr says.
+ */
+export async function readPet(context: Context, client: Client, id: bigint): Promise<Answer<Pet>> {
+  if (!client.contract.operations.has('getPet'))
+    return findPet(context, client, { id, why: 'is not offered' });
+  try {
+    return await client.call('getPet', { petId: id });
+  } catch (error) {
+    if (!(error instanceof ApiError) || !isEndpointGone(error)) throw error;
+    return findPet(context, client, { id, why: `answered ${error.status}` });
+  }
+}
+
+interface Search {
+  readonly id: bigint;
+  /** Why getPet did not do, as the end of a sentence. */
+  readonly why: string;
+}
+
+const told = new WeakSet<Client>();
+
+function isEndpointGone({ status, details }: ApiError): boolean {
+  return status === 410 || ((status === 404 || status === 405) && details.code === undefined);
+}
+
+async function findPet(context: Context, client: Client, { id, why }: Search): Promise<Answer<Pet>> {
+  if (!told.has(client)) await context.notice(`note: getPet ${why}: looking through listPets instead`);
+  told.add(client);
+  for await (const page of pagesFrom(client, id)) {
+    const value = page.find((pet) => pet.id === id);
+    if (value) return { value, status: 200, fields: {}, etag: undefined, attempts: 1 };
+    if (isPast(page, id)) break;
+  }
+  throw new CliError('not-found', `get pet ${id}: listPets has no pet with this id`);
+}
+
+/** The list from the id on, where the service can begin there; else all of it. */
+async function* pagesFrom(client: Client, id: bigint): AsyncGenerator<Pet[]> {
+  if (id > 0n && takes(client, 'after')) {
+    try {
+      return yield* client.list('listPets', { after: id - 1n });
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+    }
+  }
+  yield* client.list('listPets');
+}
+
+function takes(client: Client, parameter: string): boolean {
+  const offered = client.contract.operations.get('listPets');
+  return offered?.parameters.some(({ name }) => name === parameter) ?? false;
+}
+
+/** Whether a list that goes up has gone past the id: the pages after it need not be asked for. */
+function isPast(page: readonly Pet[], id: bigint): boolean {
+  const goesUp =
+    page.length > 1 && page.every((pet, at) => at === 0 || pet.id > (page[at - 1]?.id ?? pet.id));
+  return goesUp && page.some((pet) => pet.id > id);
+}
