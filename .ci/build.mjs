@@ -13,7 +13,6 @@ const common = {
   target: 'node20.18',
   charset: 'utf8',
   minifySyntax: true,
-  minifyWhitespace: true,
 };
 // The package gives Node its CommonJS form, whose names a bundled `import()` would not see.
 const alias = { yaml: resolve('node_modules/yaml/browser/index.js') };

@@ -48,9 +48,13 @@ export function group(name: string, summary: string): Command {
 }
 
 /** Puts commands under another, each with its own commands, and hands down where help goes and how errors leave. */
-export function addCommands(parent: AnyCommand, commands: readonly object[]): void {
+export function addCommands(
+  parent: AnyCommand,
+  commands: readonly object[],
+  options: { readonly hidden?: boolean } = {},
+): void {
   for (const command of commands as readonly AnyCommand[]) {
-    parent.addCommand(command);
+    parent.addCommand(command, options);
     inherit(command, parent);
   }
 }

@@ -66,6 +66,13 @@ describe.each(['bash', 'zsh', 'fish'] as const)('%s', (shell) => {
     expect(offers('petstore pets list --status ').sort()).toEqual(['available', 'pending', 'sold']);
   });
 
+  test.runIf(here)('offers profiles and the categories of the store that the line names', () => {
+    expect(offers('petstore pets list --profile ')).toEqual(['offline']);
+    expect(offers('petstore --offline pets list --category ')).toEqual(
+      expect.arrayContaining(['Birds', 'Cats', 'Dogs']),
+    );
+  });
+
   test.runIf(here)('offers formats after -o and flags after a dash', () => {
     expect(offers('petstore pets list -o js').sort()).toEqual(['json', 'jsonl']);
     expect(offers('petstore pets list --s').sort()).toEqual(['--sort', '--status']);

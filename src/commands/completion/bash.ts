@@ -39,20 +39,25 @@ _petstore_offer_lines() {
 _petstore_offer() {
   case "$1" in
     file) compopt -o default 2>/dev/null; COMPREPLY=() ;;
-    profiles|categories) _petstore_offer_lines < <(petstore completion values "$1" 2>/dev/null) ;;
+    profiles|categories) _petstore_offer_lines < <(petstore completion values "$1" "\${target[@]}" 2>/dev/null) ;;
     words\\ *) COMPREPLY=($(compgen -W "\${1#words }" -- "$cur")) ;;
   esac
 }
 
 _petstore() {
   local cur=\${COMP_WORDS[COMP_CWORD]} path= flag= word REPLY i
+  local -a target=()
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; i++)); do
     word=\${COMP_WORDS[i]}
     if [[ -n $flag ]]; then
-      [[ $word == = ]] || flag=
+      [[ $word == = ]] && continue
+      [[ $flag == --profile || $flag == --base-url ]] && target+=("$flag" "$word")
+      flag=
     elif [[ $word == -- ]]; then
       return
+    elif [[ $word == --offline ]]; then
+      target+=("$word")
     elif [[ $word == -* ]]; then
       _petstore_value "$path" "$word" && flag=$word
     elif _petstore_step "$path" "$word"; then

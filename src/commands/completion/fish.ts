@@ -58,7 +58,7 @@ function __petstore_offer
         case file
             __fish_complete_path (commandline -ct)
         case profiles categories
-            petstore completion values $spec[1] 2>/dev/null
+            petstore completion values $spec[1] $argv[2..-1] 2>/dev/null
         case words
             printf '%s\\n' $spec[2..-1]
     end
@@ -67,11 +67,15 @@ end
 function __petstore_complete
     set -l path ''
     set -l flag ''
+    set -l target
     for word in (commandline -opc)[2..-1]
         if test -n "$flag"
+            contains -- $flag --profile --base-url; and set -a target $flag $word
             set flag ''
         else if test "$word" = --
             return
+        else if string match -qr -- '^--(offline$|profile=|base-url=)' $word
+            set -a target $word
         else if string match -q -- '-*' $word
             __petstore_value "$path" $word >/dev/null; and set flag $word
         else if set -l next (__petstore_step "$path" $word)
@@ -80,16 +84,16 @@ function __petstore_complete
     end
     set -l current (commandline -ct)
     if test -n "$flag"
-        __petstore_offer (__petstore_value "$path" $flag)
+        __petstore_offer (__petstore_value "$path" $flag) $target
     else if string match -q -- '--*=*' $current
         set -l parts (string split -m 1 = -- $current)
-        for value in (__petstore_offer (__petstore_value "$path" $parts[1]))
+        for value in (__petstore_offer (__petstore_value "$path" $parts[1]) $target)
             echo "$parts[1]=$value"
         end
     else if string match -q -- '-*' $current
         __petstore_flags "$path"
     else
-        __petstore_commands "$path"; or __petstore_offer (__petstore_operand "$path")
+        __petstore_commands "$path"; or __petstore_offer (__petstore_operand "$path") $target
     end
 end
 

@@ -2,11 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
-import { Argument, verb } from '../command.ts';
-import { type Shell, scriptNames, shells } from './shells.ts';
+import { sanitize } from '../../output/sanitize.ts';
+import { type AnyCommand, Argument, addCommands, verb } from '../command.ts';
+import { type Shell, scriptNames, shells, type ValueKind, valueKinds } from './shells.ts';
 
 export function declare(context: Context) {
-  return verb('completion', {
+  const completion = verb('completion', {
     summary: 'Print the completion script of a shell, or install it',
     examples: [
       'source <(petstore completion bash)',
@@ -24,8 +25,21 @@ export function declare(context: Context) {
       if (!shell) throw new UsageError('completion: no shell named', `one of ${shells.join(', ')}`);
       await context.io.stdout.write(await readScript(context, shell as Shell));
     });
+  addCommands(completion as unknown as AnyCommand, [valuesCommand(context)], { hidden: true });
+  return completion;
 }
 
-export function readScript(context: Context, shell: Shell): Promise<string> {
+/** Called by the scripts themselves, for words that stand in no script. */
+function valuesCommand(context: Context) {
+  return verb('values', { summary: 'Print the names that may stand in a place', examples: [] })
+    .addArgument(new Argument('<kind>', 'of which kind').choices(valueKinds))
+    .action(async (kind) => {
+      const { completionValues } = await import('./values.ts');
+      const values = await completionValues(context, kind as ValueKind);
+      await context.io.stdout.write(values.map((value) => `${sanitize(value)}\n`).join(''));
+    });
+}
+
+function readScript(context: Context, shell: Shell): Promise<string> {
   return readFile(join(context.io.packageDir, 'completions', scriptNames[shell]), 'utf8');
 }

@@ -33,11 +33,16 @@ ${tables.operands.map(({ path, spec }) => `    ${quote(path)} = ${quote(spec)}`)
 
   $path = ''
   $flag = ''
+  $target = @()
   $words = @($commandAst.CommandElements | Select-Object -Skip 1 |
     Where-Object { $_.Extent.EndOffset -lt $cursorPosition } | ForEach-Object { $_.ToString() })
   foreach ($word in $words) {
-    if ($flag) { $flag = '' }
+    if ($flag) {
+      if ($flag -eq '--profile' -or $flag -eq '--base-url') { $target += $flag, $word }
+      $flag = ''
+    }
     elseif ($word -eq '--') { return }
+    elseif ($word -match '^--(offline$|profile=|base-url=)') { $target += $word }
     elseif ($word.StartsWith('-')) {
       if ($values.ContainsKey("$path/$word") -or $values.ContainsKey("*/$word")) { $flag = $word }
     }
@@ -55,7 +60,7 @@ ${tables.operands.map(({ path, spec }) => `    ${quote(path)} = ${quote(spec)}`)
 
   if ($spec.StartsWith('words ')) { $offers = $spec.Substring(6).Split(' ') | ForEach-Object { ,@($_, $_) } }
   elseif ($spec -eq 'profiles' -or $spec -eq 'categories') {
-    $offers = @(petstore completion values $spec 2>$null) | ForEach-Object { ,@($_, $_) }
+    $offers = @(petstore completion values $spec @target 2>$null) | ForEach-Object { ,@($_, $_) }
   }
 
   $offers | Where-Object { $_ -and $_[0].StartsWith($wordToComplete) } | ForEach-Object {

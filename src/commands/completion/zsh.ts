@@ -35,7 +35,7 @@ _petstore_offer() {
   case "$1" in
     file) _files ;;
     profiles|categories)
-      found=("\${(@f)$(petstore completion values "$1" 2>/dev/null)}")
+      found=("\${(@f)$(petstore completion values "$1" $target 2>/dev/null)}")
       [[ -n $found ]] && compadd -a found ;;
     words\\ *) compadd -- \${=1#words } ;;
   esac
@@ -43,12 +43,15 @@ _petstore_offer() {
 
 _petstore() {
   local at= flag= word REPLY
-  local -a reply
+  local -a reply target
   for word in "\${(@)words[2,CURRENT-1]}"; do
     if [[ -n $flag ]]; then
+      [[ $flag == --profile || $flag == --base-url ]] && target+=($flag $word)
       flag=
     elif [[ $word == -- ]]; then
       return
+    elif [[ $word == --offline || $word == --profile=* || $word == --base-url=* ]]; then
+      target+=($word)
     elif [[ $word == -* ]]; then
       _petstore_value "$at" "$word" && flag=$word
     elif _petstore_step "$at" "$word"; then
