@@ -143,7 +143,8 @@ async function openTransport(settings: Settings, { io }: Context, load: Load): P
   return (await import('./client/transport/node-http.ts')).createNodeHttpTransport(options);
 }
 
-async function openTlsFiles(settings: Settings): Promise<TlsFiles> {
+/** The certificates and the key that the settings name, read and checked. */
+export async function openTlsFiles(settings: Settings): Promise<TlsFiles> {
   const named = (key: 'ca-cert' | 'client-cert' | 'client-key') => {
     const { value, origin } = settings.explain(key);
     return value === undefined ? undefined : { path: value, source: origin };

@@ -23,7 +23,7 @@ export type Judgement = { readonly body: JsonValue | undefined } | { readonly fa
 export function judge(operation: Operation, answer: Exchange, expectation: Expectation): Judgement {
   const details = { ...detailsOf(answer), operation };
   if (!expectation.isStatus(answer.status)) {
-    const got = `${statusText(answer.status)}: ${excerpt(answer.text)}`.replace(/: $/, '');
+    const got = `${statusText(answer.status)}: ${excerpt(answer)}`.replace(/: $/, '');
     return fault(`answered ${statusText(answer.status)}`, { expected: expectation.statuses, got });
   }
   const documented = documentedAnswer(operation, answer.status);
@@ -33,7 +33,7 @@ export function judge(operation: Operation, answer: Exchange, expectation: Expec
   const mediaType = mediaTypeOf(answer);
   if (!mediaTypes.some((range) => isWithin(mediaType, range))) {
     const came = mediaType || 'no content type';
-    const got = `${came}: ${excerpt(answer.text)}`.replace(/: $/, '');
+    const got = `${came}: ${excerpt(answer)}`.replace(/: $/, '');
     return fault(`the content type is ${came}`, { expected: mediaTypes.join(' or '), got });
   }
   if (!isJson(mediaType)) return { body: undefined };
@@ -42,12 +42,16 @@ export function judge(operation: Operation, answer: Exchange, expectation: Expec
   function judgeBody(): Judgement {
     const body = tryParse(answer.text);
     if (body instanceof Error)
-      return fault(`the body is not JSON: ${body.message}`, { expected: 'JSON', got: excerpt(answer.text) });
+      return fault(`the body is not JSON: ${body.message}`, { expected: 'JSON', got: excerpt(answer) });
     const wrong = schema && createSchemaCheck(schema)(body);
     if (!wrong) return { body };
     const { pointer, expected } = wrong;
     const where = pointer === '' ? 'the body' : pointer;
-    return fault(`${where} breaks the schema`, { expected, pointer, got: excerpt(printJson(wrong.got)) });
+    return fault(`${where} breaks the schema`, {
+      expected,
+      pointer,
+      got: excerpt(answer, printJson(wrong.got)),
+    });
   }
 
   function fault(reason: string, more: Partial<Verdict>): Judgement {
@@ -65,8 +69,9 @@ export function statusText(status: number): string {
   return `${status} ${STATUS_CODES[status] ?? ''}`.trim();
 }
 
-/** The first 200 bytes of a text. */
-export function excerpt(text: string): string {
+/** The first 200 bytes of what came, secrets masked before anything is cut off. */
+export function excerpt({ mask, text: whole }: Pick<Exchange, 'mask' | 'text'>, part = whole): string {
+  const text = mask(part);
   const bytes = Buffer.from(text);
   if (bytes.length <= 200) return text;
   return `${bytes

@@ -33,7 +33,7 @@ export interface Check {
   readonly name: string;
   /** The operation that it is about: its stability softens a failure. */
   readonly operation?: Operation | undefined;
-  /** A failure stops the run: nothing after it could pass. */
+  /** A failure bars the checks of the groups after it: none of them could pass. */
   readonly gate?: true;
   run(session: Session): Promise<Verdict>;
 }
@@ -46,21 +46,23 @@ export interface CheckResult extends Verdict {
   readonly elapsedMs: number;
   /** It passed, and needed a second attempt to. */
   readonly flaky: boolean;
+  /** It never began; what kept it from that, a clause. */
+  readonly barredBy?: string | undefined;
 }
 
 /** Where and to what a verdict's answer came. */
 export type Details = Partial<Omit<Verdict, 'outcome' | 'reason'>>;
 
 export function pass(reason: string, details: Details = {}): Verdict {
-  return { outcome: 'pass', reason, ...details };
+  return { ...details, outcome: 'pass', reason };
 }
 
 export function warn(reason: string, details: Details = {}): Verdict {
-  return { outcome: 'warn', reason, ...details };
+  return { ...details, outcome: 'warn', reason };
 }
 
 export function fail(reason: string, details: Details = {}): Verdict {
-  return { outcome: 'fail', reason, ...details };
+  return { ...details, outcome: 'fail', reason };
 }
 
 export function skip(reason: string): Verdict {

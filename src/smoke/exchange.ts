@@ -16,11 +16,14 @@ export interface Exchange {
   readonly elapsedMs: number;
   /** It took a second attempt. */
   readonly retried: boolean;
+  /** Masks the secrets of this run, which a service may send back. */
+  mask(text: string): string;
 }
 
 export interface SendOptions {
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs?: number | undefined;
+  mask?(text: string): string;
 }
 
 const pauseMs = 500;
@@ -55,7 +58,8 @@ export async function exchangeOnce(
   options: SendOptions = {},
 ): Promise<Exchange> {
   const startedMs = performance.now();
-  const answer = await client.request(request, { ...options, retries: 0 });
+  const { mask = same, signal, timeoutMs } = options;
+  const answer = await client.request(request, { signal, timeoutMs, retries: 0 });
   return {
     method: request.method,
     url: request.path,
@@ -64,6 +68,7 @@ export async function exchangeOnce(
     text: textOf(answer),
     elapsedMs: performance.now() - startedMs,
     retried: false,
+    mask,
   };
 }
 
@@ -94,6 +99,10 @@ export function jsonOf({ text }: Pick<Exchange, 'text'>): JsonValue | undefined 
 function mayPass(error: unknown, method: string): boolean {
   if (!(error instanceof UnavailableError)) return false;
   return passing.includes(error.reason) && !(method === 'POST' && error.sent);
+}
+
+function same(text: string): string {
+  return text;
 }
 
 function textOf({ body }: HttpResponse): string {

@@ -1,4 +1,5 @@
 import { CliError, UnavailableError, UsageError } from '../errors.ts';
+import { maskUrl } from '../mask.ts';
 import { type Check, type CheckResult, fail, idOf, isRed, skip, type Verdict } from './check.ts';
 import type { SmokeOptions } from './options.ts';
 import { isSelected } from './select.ts';
@@ -17,22 +18,38 @@ export interface Running {
 /** Runs the checks one after another. Behind a gate that did not open, the rest is skipped. */
 export async function runChecks(running: Running): Promise<void> {
   const { session, checks } = running;
-  let closed: string | undefined;
+  let closed: CheckResult | undefined;
   for (const check of checks) {
-    const isStopped = session.signal.aborted ? 'the run was interrupted' : closed;
-    const result = isStopped
-      ? toResult(check, skip(isStopped), { elapsedMs: 0, retried: false })
-      : await runOne(running, check);
+    const bar = session.signal.aborted ? interruption : closed && barOf(closed, check);
+    const result = bar ? barred(check, bar) : await runOne(running, check);
     await keep(running, result);
-    if (check.gate && isRed(result)) closed ??= `${result.id} failed: ${result.reason}`;
+    if (check.gate && isRed(result)) closed ??= result;
   }
+}
+
+interface Bar {
+  readonly barredBy: string;
+  readonly reason: string;
+}
+
+const interruption: Bar = { barredBy: 'the run was interrupted', reason: 'the run was interrupted' };
+
+/** The checks of TLS look at one handshake, and each has its own word on it. */
+function barOf({ id, group, reason }: CheckResult, check: Check): Bar | undefined {
+  if (group === 'tls' && check.group === 'tls') return undefined;
+  return { barredBy: `${id} failed`, reason: `${id} failed: ${reason}` };
+}
+
+function barred(check: Check, { reason, barredBy }: Bar): CheckResult {
+  return { ...toResult(check, skip(reason), { elapsedMs: 0, retried: false }), barredBy };
 }
 
 /** Runs one check and gives its result, softened or hardened as the options say. */
 export async function runOne({ session }: Pick<Running, 'session'>, check: Check): Promise<CheckResult> {
   const startedMs = performance.now();
   const retriesBefore = session.retries();
-  const verdict = await check.run(session).catch((error: unknown) => toVerdict(error, session));
+  const found = await check.run(session).catch((error: unknown) => toVerdict(error, session));
+  const verdict = masked(found, session);
   const measured = {
     elapsedMs: performance.now() - startedMs,
     retried: session.retries() > retriesBefore,
@@ -73,6 +90,13 @@ function weigh(
   if (weighed.outcome === 'pass' && retried && failOn.includes('flaky'))
     return fail(`flaky: passed at the second attempt only: ${weighed.reason}`, weighed);
   return weighed;
+}
+
+/** No secret gets as far as a report, whose own escapes might hide it from a later search. */
+function masked(verdict: Verdict, { mask }: Pick<Session, 'mask'>): Verdict {
+  const texts = { reason: verdict.reason, expected: verdict.expected, got: verdict.got, url: verdict.url };
+  const shown = Object.entries(texts).map(([name, text]) => [name, text && mask(maskUrl(text))]);
+  return { ...verdict, ...Object.fromEntries(shown) };
 }
 
 /** A check that could not be carried out. */

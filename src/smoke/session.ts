@@ -28,6 +28,8 @@ export interface Session {
   retries(): number;
   /** Whether a check is among those asked for. */
   isPlanned(id: string): boolean;
+  /** Masks the secrets of this run. */
+  mask(text: string): string;
   now(): Date;
   /** The request of an operation, as a call of the client's would send it. */
   toRequest(operation: Operation, input: CallInput): RawRequest;
@@ -47,6 +49,7 @@ export interface SessionParts {
   readonly results: ReadonlyMap<string, CheckResult>;
   readonly late?: string | undefined;
   isPlanned(id: string): boolean;
+  mask(text: string): string;
   now(): Date;
 }
 
@@ -60,7 +63,7 @@ export function createSession(parts: SessionParts): Session {
     contract: client.contract,
     toRequest: (operation, input) => toRaw(operation, input, client.baseUrl),
     async send(request) {
-      const answer = await exchange(client, request, { signal });
+      const answer = await exchange(client, request, { signal, mask: parts.mask });
       if (answer.retried) retries += 1;
       return answer;
     },

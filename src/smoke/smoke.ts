@@ -19,7 +19,7 @@ import { createLedger, type Ledger } from './write/ledger.ts';
 
 /** What one run came to; every report is made of this. */
 export interface SmokeReport {
-  /** The base URL, without userinfo. */
+  /** The base URL, or what else was checked. */
   readonly target: string;
   readonly startedAt: Date;
   readonly elapsedMs: number;
@@ -34,9 +34,13 @@ export interface SmokeReport {
 
 export interface SmokeParts {
   readonly client: Client;
+  /** What the reports call the service. */
+  readonly target: string;
   readonly sockets: Sockets;
   readonly options: SmokeOptions;
   readonly interrupts: Interrupts;
+  /** Masks the secrets of this run. */
+  mask(text: string): string;
   now(): Date;
   /** Told, before the first result, the ids that the report may have. */
   onPlan(ids: readonly string[]): Promise<void>;
@@ -56,7 +60,7 @@ const signalCodes: Readonly<Record<Signal, ExitCode>> = {
  * @throws UsageError where the selection leaves no check.
  */
 export async function runSmoke(parts: SmokeParts): Promise<SmokeReport> {
-  const { client, options, now } = parts;
+  const { client, target, options, now } = parts;
   const ledger = createLedger();
   const checks = planChecks(client.contract, options, ledger);
   const stops = takeSignals(parts.interrupts, (signal) => void sayStop(parts, ledger, signal));
@@ -65,7 +69,7 @@ export async function runSmoke(parts: SmokeParts): Promise<SmokeReport> {
   try {
     const results = await runAll(parts, { checks, ledger, stops });
     return {
-      target: withoutUserinfo(client.baseUrl),
+      target,
       startedAt,
       elapsedMs: performance.now() - startedMs,
       write: options.write,
@@ -150,11 +154,4 @@ async function sayStop({ onNotice }: SmokeParts, ledger: Ledger, signal: Signal)
   if (ledger.isUntouched) return;
   const again = signal === 'SIGINT' ? '; Ctrl-C again leaves them' : '';
   await onNotice(`stopped: removing the records of this run${again}`);
-}
-
-function withoutUserinfo(baseUrl: string): string {
-  const url = new URL(baseUrl);
-  url.username = '';
-  url.password = '';
-  return url.href.replace(/\/$/, '');
 }

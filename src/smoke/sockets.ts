@@ -1,6 +1,9 @@
 import { lookup } from 'node:dns/promises';
 import { isIP, connect as openSocket } from 'node:net';
 import { type DetailedPeerCertificate, connect as openTls, type TLSSocket } from 'node:tls';
+import type { TlsFiles } from '../client/transport/dial.ts';
+import { createContext } from '../client/transport/tls.ts';
+import type { Io } from '../io.ts';
 
 /** What a TLS handshake showed, whether or not a client should trust it. */
 export interface Handshake {
@@ -30,12 +33,8 @@ export interface Sockets {
 export interface SocketOptions {
   readonly baseUrl: string;
   readonly absence?: string | undefined;
-  /** PEM texts. */
-  readonly tls: {
-    readonly ca?: string | readonly string[] | undefined;
-    readonly cert?: string | undefined;
-    readonly key?: string | undefined;
-  };
+  readonly tls: TlsFiles;
+  readonly env: Io['env'];
   readonly timeoutMs: number;
 }
 
@@ -82,16 +81,12 @@ function connect(address: Address, timeoutMs: number): Promise<void> {
  * Old versions of TLS are offered too, and an untrusted certificate is looked at all the same: what the service speaks is
  * what is asked here.
  */
-function shakeHands(address: Address, { tls, timeoutMs }: SocketOptions): Promise<Handshake> {
+function shakeHands(address: Address, { tls, env, timeoutMs }: SocketOptions): Promise<Handshake> {
   const socket = openTls({
     ...address,
     ...(isIP(address.host) ? {} : { servername: address.host }),
-    ...(tls.cert && { cert: tls.cert }),
-    ...(tls.key && { key: tls.key }),
-    ...(tls.ca && { ca: tls.ca as string | string[] }),
+    secureContext: createContext(tls, env, { minVersion: 'TLSv1', ciphers: 'DEFAULT:@SECLEVEL=0' }),
     rejectUnauthorized: false,
-    minVersion: 'TLSv1',
-    ciphers: 'DEFAULT:@SECLEVEL=0',
   });
   const secured = new Promise<void>((done, reject) => {
     socket.once('secureConnect', done);

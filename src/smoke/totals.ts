@@ -29,7 +29,7 @@ export function exitCodeOf(results: readonly CheckResult[]): ExitCode {
 
 /** Without these no request could be sent. */
 function isUnreachable({ id, group }: CheckResult): boolean {
-  return group === 'reach' || id === 'tls/valid';
+  return group === 'reach' || id === 'tls/valid' || id === 'tls/protocol';
 }
 
 function isRefusedCredential({ status }: CheckResult): boolean {

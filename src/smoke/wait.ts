@@ -15,8 +15,11 @@ export interface Waiting {
   onWaiting(problem: string): Promise<void>;
 }
 
+const shortestPauseMs = 20;
 const firstPauseMs = 250;
 const longestPauseMs = 2000;
+/** The last knock comes when the time is nearly over, and must have a chance. */
+const shortestKnockMs = 200;
 const longestKnockMs = 5000;
 
 /**
@@ -32,19 +35,23 @@ export async function waitForService(waiting: Waiting): Promise<string | undefin
   let isTold = false;
   for (;;) {
     const leftMs = endMs - performance.now();
-    const problem = await knock(waiting, Math.min(leftMs, waiting.timeoutMs, longestKnockMs));
+    const problem = await knock(
+      waiting,
+      Math.min(Math.max(leftMs, shortestKnockMs), waiting.timeoutMs, longestKnockMs),
+    );
     if (problem === undefined || signal.aborted) return undefined;
     if (!isTold) await waiting.onWaiting(problem);
     isTold = true;
-    if (performance.now() + pauseMs >= endMs) return problem;
-    await sleep(pauseMs, undefined, { signal }).catch(() => {});
+    const restMs = endMs - performance.now();
+    if (restMs < shortestPauseMs) return problem;
+    await sleep(Math.min(pauseMs, restMs), undefined, { signal }).catch(() => {});
     pauseMs = Math.min(pauseMs * 1.5, longestPauseMs);
   }
 }
 
 async function knock({ client, request, signal }: Waiting, timeoutMs: number): Promise<string | undefined> {
   try {
-    const { status } = await exchangeOnce(client, request, { signal, timeoutMs: Math.max(1, timeoutMs) });
+    const { status } = await exchangeOnce(client, request, { signal, timeoutMs });
     return status < 500 ? undefined : `answered ${statusText(status)}`;
   } catch (error) {
     if (error instanceof UnavailableError && error.reason === 'tls') return undefined;

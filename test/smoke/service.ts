@@ -21,6 +21,8 @@ export interface ServiceOptions {
   readonly tls?: TlsOptions;
   readonly store?: Store;
   readonly sunset?: string;
+  /** A free one unless told. */
+  readonly port?: number;
 }
 
 export interface Service extends AsyncDisposable {
@@ -58,7 +60,7 @@ export async function startService({
   const listener = (request: IncomingMessage, response: ServerResponse) =>
     void answer(request, response).catch(() => response.destroy());
   const server = tls ? createTlsServer(tls, listener) : createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(options.port ?? 0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const close = () =>
     new Promise<void>((resolve) => {

@@ -10,8 +10,10 @@ import type { TlsFiles } from './dial.ts';
 export function createContext(
   { ca, cert, key }: TlsFiles,
   env: Readonly<Record<string, string | undefined>>,
+  options: tls.SecureContextOptions = {},
 ): tls.SecureContext {
   return tls.createSecureContext({
+    ...options,
     ...(ca === undefined ? {} : { ca: [...trustedAnyway(env.NODE_EXTRA_CA_CERTS), ca] }),
     ...(cert === undefined ? {} : { cert, key: key ?? cert }),
   });

@@ -16,16 +16,19 @@ export async function smoke(context: Context, flags: SmokeFlags): Promise<void> 
   if (context.flags.dryRun) return showChecks(context, listChecks(await context.contract(), options));
   if (options.write) await confirmWrite(context, { what: 'write test records and remove them' });
   const client = await context.client();
+  const target = settings.offline ? 'the embedded store' : client.baseUrl;
   const annotations = targets.some(({ format }) => format === 'github');
   const display = await createDisplay(context, { write: options.write, annotations });
   await prepareTargets(targets, { force: flags.force === true });
   const report = await runSmoke({
     client,
+    target,
     options,
     sockets: await openSockets(context, client.baseUrl),
     interrupts: context.interrupts,
+    mask: context.secrets.mask,
     now: context.now,
-    onPlan: (ids) => display.begin(client.baseUrl, ids),
+    onPlan: (ids) => display.begin(target, ids),
     onResult: display.result,
     onNotice: context.notice,
   });

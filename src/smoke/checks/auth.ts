@@ -41,6 +41,6 @@ async function check(
   return fail(`let in with ${credential ? 'a wrong' : 'no'} credential`, {
     ...detailsOf(answer),
     expected: '401 or 403',
-    got: `${statusText(answer.status)}: ${excerpt(answer.text)}`,
+    got: `${statusText(answer.status)}: ${excerpt(answer)}`,
   });
 }

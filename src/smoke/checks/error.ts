@@ -1,6 +1,6 @@
 import type { Contract, Operation } from '../../api/contract.ts';
 import type { RawRequest } from '../../client/client.ts';
-import { isJsonObject } from '../../json.ts';
+import { isJsonObject, printJson } from '../../json.ts';
 import { type Expectation, excerpt, judge, statusText } from '../answer.ts';
 import { type Check, fail, pass, skip, type Verdict } from '../check.ts';
 import { documentedAnswer, errorSchema } from '../documented.ts';
@@ -82,6 +82,6 @@ function judgeError(operation: Operation, answer: Exchange, expectation: Expecta
     ...details,
     pointer: '/status',
     expected: String(answer.status),
-    got: excerpt(String(status)),
+    got: excerpt(answer, printJson(status)),
   });
 }

@@ -24,7 +24,7 @@ async function check(session: Session, operation: Operation): Promise<Verdict> {
   const { method, url } = visit.exchange;
   const timesMs: number[] = [];
   for (let sample = 0; sample < session.options.samples; sample += 1) {
-    const answer = await exchangeOnce(session.client, { method, path: url }, { signal: session.signal });
+    const answer = await exchangeOnce(session.client, { method, path: url }, session);
     const judgement = judge(operation, answer, successOf(operation));
     if ('fault' in judgement) return judgement.fault;
     timesMs.push(answer.elapsedMs);

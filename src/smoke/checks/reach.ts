@@ -4,6 +4,7 @@ import { statusText } from '../answer.ts';
 import { type Check, fail, pass, skip, type Verdict } from '../check.ts';
 import { detailsOf, isGatewayStatus } from '../exchange.ts';
 import { readsOf, type Session } from '../session.ts';
+import { tlsObstacle } from './tls.ts';
 
 /** Whether the service can be reached at all, from the name up to an answer. */
 export function reachChecks(): Check[] {
@@ -39,7 +40,8 @@ async function connect({ sockets }: Session): Promise<Verdict> {
 
 /** One operation that answers is enough: what is wrong with the others is theirs to report. */
 async function http(session: Session): Promise<Verdict> {
-  if (await hasBadCertificate(session)) return skip('tls/valid says why');
+  const obstacle = await tlsObstacle(session);
+  if (obstacle && session.isPlanned(obstacle)) return skip(`${obstacle} says why`);
   if (session.late) return await stillLate(session, session.late);
   let worst = fail('the contract has no operation that only reads');
   for (const operation of probesOf(session.contract)) {
@@ -89,14 +91,6 @@ async function ask(session: Session, operation: Operation): Promise<Asked> {
 /** Whether no other operation could do better: it is the host that does not answer. */
 function endsSearch({ cause }: Asked): boolean {
   return cause !== undefined && cause !== 'invalid-response' && cause !== 'reset' && cause !== 'redirect';
-}
-
-async function hasBadCertificate({ sockets, isPlanned }: Session): Promise<boolean> {
-  if (sockets.absence || !sockets.encrypted || !isPlanned('tls/valid')) return false;
-  return sockets.handshake().then(
-    ({ problem }) => problem !== undefined,
-    () => true,
-  );
 }
 
 const causes: Readonly<Record<string, string>> = {

@@ -10,7 +10,7 @@ export function tlsChecks(): Check[] {
   return [
     { group: 'tls', name: 'valid', gate: true, run: (session) => judged(session, valid) },
     { group: 'tls', name: 'expiry', run: (session) => judged(session, expiry) },
-    { group: 'tls', name: 'protocol', run: (session) => judged(session, protocol) },
+    { group: 'tls', name: 'protocol', gate: true, run: (session) => judged(session, protocol) },
   ];
 }
 
@@ -45,6 +45,19 @@ function expiry({ validTo }: Handshake, { options, now }: Session): Verdict {
 }
 
 function protocol({ protocol }: Handshake): Verdict {
-  const modern = protocol === 'TLSv1.2' || protocol === 'TLSv1.3';
-  return modern ? pass(protocol) : fail(`the service speaks ${protocol}`, { expected: 'TLSv1.2 or later' });
+  return isModern(protocol)
+    ? pass(protocol)
+    : fail(`the service speaks ${protocol}`, { expected: 'TLSv1.2 or later' });
+}
+
+function isModern(protocol: string): boolean {
+  return protocol === 'TLSv1.2' || protocol === 'TLSv1.3';
+}
+
+/** The check that says why no request can be sent over TLS; undefined where one can. */
+export async function tlsObstacle({ sockets }: Session): Promise<'tls/valid' | 'tls/protocol' | undefined> {
+  if (sockets.absence || !sockets.encrypted) return undefined;
+  const handshake = await sockets.handshake().catch(() => undefined);
+  if (!handshake || handshake.problem) return 'tls/valid';
+  return isModern(handshake.protocol) ? undefined : 'tls/protocol';
 }

@@ -25,19 +25,35 @@ export function createHumanReport(style: Style, ids: readonly string[]): HumanRe
     error: style.red,
   };
   let last: CheckResult | undefined;
+  let barred: CheckResult[] = [];
   return {
     head: (target, write) =>
       `${style.bold(`Smoke checks of ${lineText(target)}`)}, ${write ? 'with writes' : 'read-only'}\n`,
     result(result) {
+      if (result.barredBy) {
+        barred.push(result);
+        return '';
+      }
       const gap = last?.group === result.group ? '' : '\n';
       last = result;
       const word = paints[result.outcome](result.outcome.padEnd(5));
       const time = result.outcome === 'skip' ? '-' : millis(result.elapsedMs);
       const columns = [word, result.id.padEnd(idWidth), style.dim(time.padStart(timeWidth)), textOf(result)];
-      return `${gap}${columns.join('  ')}\n${isQuiet(result) ? '' : detailLines(result, style)}`;
+      const line = `${gap}${columns.join('  ')}\n`;
+      return `${takeBarred()}${line}${isQuiet(result) ? '' : detailLines(result, style)}`;
     },
-    end: (report) => `\n${summary(report, style)}`,
+    end: (report) => `${takeBarred()}\n${summary(report, style)}`,
   };
+
+  /** The checks that never began are one line, or nobody would see the one that kept them from it. */
+  function takeBarred(): string {
+    const [first] = barred;
+    if (!first) return '';
+    const what = barred.length === 1 ? first.id : `${barred.length} checks`;
+    barred = [];
+    const columns = [paints.skip('skip '), what.padEnd(idWidth), style.dim('-'.padStart(timeWidth))];
+    return `\n${columns.join('  ')}  ${style.dim(first.barredBy ?? '')}\n`;
+  }
 
   function textOf(result: CheckResult): string {
     const reason = lineText(result.reason);

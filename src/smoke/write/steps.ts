@@ -90,8 +90,8 @@ export function compare(step: string, sent: JsonObject, { operation, answer, bod
     step,
     fail(`${wrong} is not what was sent`, {
       ...details,
-      expected: excerpt(printJson(sent[wrong])),
-      got: wrong in got ? excerpt(printJson(got[wrong])) : 'no such field',
+      expected: excerpt(answer, printJson(sent[wrong])),
+      got: wrong in got ? excerpt(answer, printJson(got[wrong])) : 'no such field',
     }),
   );
 }
