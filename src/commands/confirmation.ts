@@ -29,7 +29,20 @@ export async function confirmWrite(context: Context, write: Write): Promise<void
   const prompt = context.prompt();
   if (!prompt) throw unanswerable(write, asksName ? name : undefined, asksYes);
   if (asksName) await askName(await prompt, write, name);
-  else if (!(await (await prompt).confirm(`${capitalise(write.what)}?`))) throw declined(write);
+  else await askYes(await prompt, write);
+}
+
+/**
+ * Lets what cannot be taken back pass, or asks the person first.
+ *
+ * @param what a clause: `delete profile staging`.
+ * @throws UsageError where the answer is no, or nobody can answer.
+ */
+export async function confirmDestruction(context: Context, what: string): Promise<void> {
+  if (context.flags.yes) return;
+  const prompt = context.prompt();
+  if (!prompt) throw unanswerable({ what }, undefined, true);
+  await askYes(await prompt, { what });
 }
 
 /** What names the target: its profile, or the host of a base URL that no profile holds. */
@@ -37,6 +50,10 @@ function nameToConfirm(settings: Settings): string {
   if (settings.offline) return 'offline';
   const baseUrl = settings.get('base-url');
   return settings.profile?.value ?? (baseUrl === undefined ? '' : new URL(baseUrl).host);
+}
+
+async function askYes(prompt: Prompt, write: Write): Promise<void> {
+  if (!(await prompt.confirm(`${capitalise(write.what)}?`))) throw declined(write);
 }
 
 async function askName(prompt: Prompt, write: Write, name: string): Promise<void> {

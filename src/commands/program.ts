@@ -60,6 +60,16 @@ const entries: readonly Entry[] = [
     alone: () => import('./smoke/index.ts'),
   },
   {
+    name: 'config',
+    summary: 'Read and change the config; explain where settings come from',
+    verbs: () => import('./config/index.ts'),
+  },
+  {
+    name: 'profile',
+    summary: 'List, create, use, show and delete profiles of services',
+    verbs: () => import('./profile/index.ts'),
+  },
+  {
     name: 'completion',
     summary: 'Print the completion script of a shell, or install it',
     alone: () => import('./completion/index.ts'),

@@ -4,6 +4,7 @@ import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { sanitize } from '../output/sanitize.ts';
 import { type Active, findActive } from './active-profile.ts';
+import { closest } from './closest.ts';
 import { type ConfigFile, readConfigFile, type Section } from './config-file.ts';
 import { isSettingKey, keyRules, type SettingKey, type SettingValues, settingKeys } from './keys.ts';
 import { type Layer, layersOf, type SettingSource } from './layers.ts';
@@ -52,9 +53,8 @@ export async function resolveSettings(io: Io, flags: GlobalFlags): Promise<Setti
 /** The settings that a config file, read before, leads to. @throws UsageError as `resolveSettings` does. */
 export function settingsFrom(io: Io, flags: GlobalFlags, file: ConfigFile): Settings {
   const { profile, offline } = findActive(io, flags, file);
-  refuseUnknownKeys(file.defaults, file.path);
-  if (profile)
-    refuseUnknownKeys(file.profiles[profile.value] ?? {}, `profile ${profile.value} in ${file.path}`);
+  refuseUnknownKeys(file, undefined);
+  if (profile) refuseUnknownKeys(file, profile.value);
   const layers = layersOf(io, flags, file, profile?.value);
   const found = new Map(settingKeys.map((key) => [key, given(key, layers, io)]));
   const explain = <Key extends SettingKey>(key: Key) =>
@@ -118,11 +118,13 @@ function expandHome(path: string, io: Io): string {
   return path.startsWith('~/') ? join(homeFolder(io), path.slice(2)) : path;
 }
 
-function refuseUnknownKeys(section: Section, place: string): void {
+function refuseUnknownKeys(file: ConfigFile, profile: string | undefined): void {
+  const section: Section = profile === undefined ? file.defaults : (file.profiles[profile] ?? {});
   const unknown = Object.keys(section).find((key) => !isSettingKey(key));
   if (unknown === undefined) return;
+  const near = closest(unknown, settingKeys);
   throw new UsageError(
-    `${place}: unknown key '${unknown}'`,
-    `keys are ${settingKeys.join(', ')}; \`petstore config unset\` removes one`,
+    `${profile === undefined ? '' : `profile ${profile} in `}${file.path}: unknown key '${unknown}'`,
+    `${near ? `did you mean ${near}? ` : ''}\`petstore config unset ${profile === undefined ? '' : `--profile ${profile} `}${unknown}\` takes it out`,
   );
 }

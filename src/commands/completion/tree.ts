@@ -1,3 +1,4 @@
+import { colorModes, outputFormats, settingKeys } from '../../config/settings.ts';
 import type { AnyCommand } from '../command.ts';
 
 /** What may stand in a place of the command line: fixed words, a file, a name that is looked up, or free text. */
@@ -91,8 +92,8 @@ function toFlag(option: AnyCommand['options'][number]): Flag {
 }
 
 const wordsByFlag: Readonly<Record<string, readonly string[]>> = {
-  '--output': ['table', 'json', 'jsonl', 'csv', 'tsv', 'yaml', 'ids'],
-  '--color': ['auto', 'always', 'never'],
+  '--output': outputFormats,
+  '--color': colorModes,
 };
 
 /** What a place takes, by what its declaration calls it: `<file>`, `<profile>`, `--category`. */
@@ -100,6 +101,7 @@ function toValues(name: string, choices: readonly string[] | undefined, flag = '
   const words = choices ?? wordsByFlag[flag];
   if (words) return { kind: 'words', words };
   if (/\bfile\b/.test(name)) return { kind: 'file' };
+  if (name === 'key') return { kind: 'words', words: settingKeys };
   if (name === 'profile' || flag === '--profile') return { kind: 'profiles' };
   if (flag === '--category') return { kind: 'categories' };
   return { kind: 'free' };

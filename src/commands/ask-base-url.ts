@@ -1,0 +1,24 @@
+import { parseBaseUrl, ValueError } from '../config/values.ts';
+import type { Context } from '../context.ts';
+import { UsageError } from '../errors.ts';
+
+/** Asks for the base URL that a flag did not give. @throws UsageError naming the flag where nobody can answer. */
+export async function askBaseUrl(context: Context, command: string): Promise<string> {
+  const prompt = await context.prompt();
+  if (!prompt)
+    throw new UsageError(
+      `${command}: --base-url is missing, and nobody can be asked`,
+      'give --base-url <url>',
+    );
+  return prompt.text('Base URL of the service:', { refuse: baseUrlProblem });
+}
+
+function baseUrlProblem(text: string): string | undefined {
+  try {
+    parseBaseUrl(text);
+    return undefined;
+  } catch (error) {
+    if (error instanceof ValueError) return `It ${error.message}`;
+    throw error;
+  }
+}

@@ -1,0 +1,100 @@
+import { obstacleTo } from '../../config/credentials.ts';
+import { resolvePaths } from '../../config/paths.ts';
+import { type Settings, settingKeys } from '../../config/settings.ts';
+import { shownValue } from '../../config/shown-value.ts';
+import { findToken } from '../../config/token-source.ts';
+import type { Context } from '../../context.ts';
+import type { JsonValue } from '../../json.ts';
+import type { View } from '../../output/print.ts';
+import { verb } from '../command.ts';
+
+interface Row {
+  readonly key: string;
+  readonly value: JsonValue;
+  /** flag, environment, profile, config or default. */
+  readonly source: string;
+  /** The flag, variable or file; null for a default. */
+  readonly origin: string | null;
+}
+
+const view: View<Row> = {
+  noun: 'settings',
+  columns: [
+    { name: 'key', value: (row) => row.key },
+    { name: 'value', value: (row) => row.value },
+    { name: 'source', value: (row) => row.source },
+    { name: 'origin', value: (row) => row.origin },
+  ],
+};
+
+export function explainConfig(context: Context) {
+  return verb('explain', {
+    summary: 'Show every setting, its value and where it came from',
+    description:
+      'Show every setting as a command with the same flags would use it, and where it came from: flag, environment, ' +
+      'profile, config (its top level) or default. Of the token only whether there is one, and where.',
+    examples: ['petstore config explain', 'petstore config explain --profile staging -o json'],
+  }).action(async () => {
+    const printer = await context.printer();
+    const settings = await context.settings();
+    const rows = [
+      ...targetRows(settings),
+      ...keyRows(settings),
+      tokenRow(context, settings),
+      ...placeRows(context),
+    ];
+    await printer.records([rows], view);
+  });
+}
+
+function targetRows({ profile, offline, offlineBy }: Settings): Row[] {
+  return [
+    { key: 'profile', value: profile?.value ?? null, ...from(profile) },
+    { key: 'offline', value: offline, ...from(offlineBy) },
+  ];
+}
+
+function keyRows(settings: Settings): Row[] {
+  return settingKeys.map((key) => {
+    const setting = settings.explain(key);
+    return { key, value: shownValue(key, setting), ...from(setting) };
+  });
+}
+
+function tokenRow({ io, flags }: Context, settings: Settings): Row {
+  const token = findToken(settings, io);
+  if (token === undefined) return { key: 'token', value: 'not set', ...from(undefined) };
+  const baseUrl = settings.get('base-url');
+  const allowInsecureHttp = flags.allowInsecureHttp === true;
+  const obstacle =
+    settings.offline || baseUrl === undefined
+      ? undefined
+      : obstacleTo(settings, { io, baseUrl, allowInsecureHttp });
+  return {
+    key: 'token',
+    value: obstacle === undefined ? 'set' : `set, not sent: ${obstacle}`,
+    ...from(token),
+  };
+}
+
+function placeRows({ io }: Context): Row[] {
+  const { configFile, stateDir, offlineStore } = resolvePaths(io);
+  const row = (key: string, value: string, variable: string): Row => ({
+    key,
+    value,
+    ...from(io.env[variable] ? { source: 'environment', origin: variable } : undefined),
+  });
+  return [
+    row('config-file', configFile, 'PETSTORE_CONFIG_DIR'),
+    row('state-dir', stateDir, 'PETSTORE_STATE_DIR'),
+    row(
+      'offline-store',
+      offlineStore,
+      io.env.PETSTORE_OFFLINE_STORE ? 'PETSTORE_OFFLINE_STORE' : 'PETSTORE_STATE_DIR',
+    ),
+  ];
+}
+
+function from(place: { readonly source: string; readonly origin: string } | undefined) {
+  return { source: place?.source ?? 'default', origin: place?.origin || null };
+}

@@ -1,0 +1,53 @@
+import { parseAddress, requireKey } from '../../config/addresses.ts';
+import { type ConfigFile, readConfigFile } from '../../config/config-file.ts';
+import { requireProfile } from '../../config/edits.ts';
+import { resolvePaths } from '../../config/paths.ts';
+import { settingsFrom } from '../../config/settings.ts';
+import { shownValue } from '../../config/shown-value.ts';
+import type { Context } from '../../context.ts';
+import { CliError } from '../../errors.ts';
+import type { JsonValue } from '../../json.ts';
+import { verb } from '../command.ts';
+import { printValue } from '../print-value.ts';
+
+export function getConfig(context: Context) {
+  return verb('get', {
+    summary: 'Print one value of the config',
+    description:
+      'Print one value as the config file gives it: that of the profile, else of the top level, else the default. ' +
+      'Flags and variables do not count here; `petstore config explain` shows what a command would use.',
+    examples: [
+      'petstore config get base-url',
+      'petstore config get --profile staging timeout',
+      'petstore config get profile',
+    ],
+  })
+    .argument('<key>', 'what to print')
+    .action(async (key) => {
+      await context.settings();
+      const value = find(context, key);
+      if (value === undefined || value === null)
+        throw new CliError('not-found', `${key}: is not set`, {
+          hint: `set it with \`petstore config set ${key} <value>\``,
+        });
+      await printValue(context, key, value);
+    });
+}
+
+function find(context: Context, text: string): JsonValue | undefined {
+  const file = readConfigFile(resolvePaths(context.io).configFile);
+  if (text === 'profile') return file.active;
+  const address = parseAddress(text, undefined);
+  const key = requireKey(address.key);
+  if (address.profile !== undefined) {
+    requireProfile(file, address.profile);
+    return file.profiles[address.profile]?.[key] as JsonValue | undefined;
+  }
+  return shownValue(key, fileSettings(context, file).explain(key));
+}
+
+/** What the file alone says, with the profile that this run would use. */
+function fileSettings({ io, flags }: Context, file: ConfigFile) {
+  const { PETSTORE_PROFILE, HOME } = io.env;
+  return settingsFrom({ ...io, env: { PETSTORE_PROFILE, HOME } }, { profile: flags.profile }, file);
+}

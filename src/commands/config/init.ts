@@ -1,0 +1,102 @@
+import { readConfigFile } from '../../config/config-file.ts';
+import { activate, addProfile } from '../../config/edits.ts';
+import type { SettingKey } from '../../config/keys.ts';
+import { resolvePaths } from '../../config/paths.ts';
+import { profileNameProblem } from '../../config/profile-name.ts';
+import { editConfig } from '../../config/profiles.ts';
+import { toSection } from '../../config/stored-values.ts';
+import type { Context } from '../../context.ts';
+import { UsageError } from '../../errors.ts';
+import type { Prompt } from '../../input/prompt.ts';
+import { askBaseUrl } from '../ask-base-url.ts';
+import { verb } from '../command.ts';
+import { givenKeys, keyOptions } from '../key-flags.ts';
+
+type Given = Partial<Record<SettingKey, string>>;
+
+export function initConfig(context: Context) {
+  const command = verb('init', {
+    summary: 'Set up: ask for a service, make a profile for it and use it',
+    description:
+      'Set up: ask for a service, make a profile for it and use it. What a flag gives is not asked; ' +
+      'with --base-url, or with --offline, nothing has to be.',
+    examples: [
+      'petstore config init',
+      'petstore config init --base-url https://api.example.com --name prod --no-input',
+      'petstore config init --offline',
+    ],
+  }).option('--name <name>', 'what to call the profile (default: default)');
+  for (const option of keyOptions()) command.addOption(option);
+  return command.action(({ name, ...own }) =>
+    init(context, name as string | undefined, givenKeys(context.flags, own)),
+  );
+}
+
+async function init(context: Context, named: string | undefined, given: Given): Promise<void> {
+  if (await wantsOffline(context, given)) return useOffline(context);
+  const baseUrl = given['base-url'] ?? (await askBaseUrl(context, 'config init'));
+  const prompt = await context.prompt();
+  const name = named ?? (prompt ? await askName(context, prompt) : 'default');
+  const token = prompt && !('token-file' in given || 'token-command' in given) ? await askToken(prompt) : {};
+  const section = toSection({ ...given, ...token, 'base-url': baseUrl }, context.io.cwd);
+  await editConfig(context.io, (config) => {
+    addProfile(config, name, section);
+    activate(config, name);
+  });
+  await context.notice(
+    `profile ${name} is made in ${resolvePaths(context.io).configFile}, and is the active one`,
+  );
+  await context.notice('next: `petstore doctor` checks it, `petstore pets list` uses it');
+}
+
+async function wantsOffline(context: Context, given: Given): Promise<boolean> {
+  if (context.flags.offline) return true;
+  if (given['base-url'] !== undefined) return false;
+  const prompt = await context.prompt();
+  if (!prompt)
+    throw new UsageError(
+      'config init: nobody can be asked',
+      'give --base-url <url> for a service, or --offline for the embedded store',
+    );
+  return prompt.select('Where do commands go?', [
+    { name: 'a service', value: false, description: 'at a base URL' },
+    {
+      name: 'the embedded store',
+      value: true,
+      description: 'a small shop on this machine, to try things out',
+    },
+  ]);
+}
+
+async function useOffline({ io, notice }: Context): Promise<void> {
+  await editConfig(io, (config) => activate(config, 'offline'));
+  await notice(
+    `the active profile is offline: commands go to the embedded store in ${resolvePaths(io).offlineStore}`,
+  );
+}
+
+function askName({ io }: Context, prompt: Prompt): Promise<string> {
+  const taken = Object.keys(readConfigFile(resolvePaths(io).configFile).profiles);
+  return prompt.text('Name of the profile:', {
+    initial: taken.includes('default') ? '' : 'default',
+    refuse: (name) => (taken.includes(name) ? 'There is one of that name already' : profileNameProblem(name)),
+  });
+}
+
+/** Where the token comes from; the token itself is never asked for, for it is never stored. */
+async function askToken(prompt: Prompt): Promise<Given> {
+  const way = await prompt.select('Where does the token come from?', [
+    { name: 'nowhere, or PETSTORE_TOKEN', value: undefined, description: 'nothing to set' },
+    { name: 'a file', value: 'token-file' as const },
+    {
+      name: 'a command that prints it',
+      value: 'token-command' as const,
+      description: 'such as pass, op or vault',
+    },
+  ]);
+  if (way === undefined) return {};
+  const text = await prompt.text(way === 'token-file' ? 'The file:' : 'The command:', {
+    refuse: (given) => (given.trim() === '' ? 'It must not be empty' : undefined),
+  });
+  return { [way]: text };
+}

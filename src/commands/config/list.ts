@@ -1,0 +1,47 @@
+import { formatAddress } from '../../config/addresses.ts';
+import { type ConfigFile, readConfigFile } from '../../config/config-file.ts';
+import { resolvePaths } from '../../config/paths.ts';
+import type { Context } from '../../context.ts';
+import type { JsonValue } from '../../json.ts';
+import type { View } from '../../output/print.ts';
+import { verb } from '../command.ts';
+
+interface Row {
+  readonly key: string;
+  readonly value: JsonValue;
+}
+
+const view: View<Row> = {
+  noun: 'settings in the config file',
+  columns: [
+    { name: 'key', value: (row) => row.key },
+    { name: 'value', value: (row) => row.value },
+  ],
+};
+
+export function listConfig(context: Context) {
+  return verb('list', {
+    summary: 'List what the config file holds',
+    description:
+      'List what the config file holds. Each key can be given to get, set and unset as it stands; ' +
+      '`petstore config explain` shows defaults, flags and variables too.',
+    aliases: ['ls'],
+    examples: ['petstore config list', 'petstore config list -o json'],
+  }).action(async () => {
+    const printer = await context.printer();
+    await printer.records([rowsOf(readConfigFile(resolvePaths(context.io).configFile))], view);
+  });
+}
+
+function rowsOf({ active, defaults, profiles }: ConfigFile): Row[] {
+  const rows = (profile: string | undefined, section: Readonly<Record<string, unknown>>): Row[] =>
+    Object.entries(section).map(([key, value]) => ({
+      key: formatAddress({ profile, key }),
+      value: value as JsonValue,
+    }));
+  return [
+    ...(active === undefined ? [] : [{ key: 'profile', value: active }]),
+    ...rows(undefined, defaults),
+    ...Object.entries(profiles).flatMap(([name, section]) => rows(name, section)),
+  ];
+}

@@ -1,0 +1,68 @@
+import { type Address, formatAddress, parseAddress, requireKey } from '../../config/addresses.ts';
+import { readConfigFile } from '../../config/config-file.ts';
+import { activate, requireProfile, setValue } from '../../config/edits.ts';
+import { keyRules, type SettingKey } from '../../config/keys.ts';
+import { resolvePaths } from '../../config/paths.ts';
+import { editConfig } from '../../config/profiles.ts';
+import { settingsFrom } from '../../config/settings.ts';
+import { toStored } from '../../config/stored-values.ts';
+import type { Context } from '../../context.ts';
+import { verb } from '../command.ts';
+import { keysHelp } from './keys-help.ts';
+
+export function setConfig(context: Context) {
+  return verb('set', {
+    summary: 'Set a value in the config file',
+    description: `Set a value at the top level of the config file, or in a profile with --profile.\n\n${keysHelp}`,
+    examples: [
+      'petstore config set output json',
+      'petstore config set --profile staging timeout 5s',
+      'petstore config set profiles.staging.protected true',
+    ],
+  })
+    .argument('<key>', 'what to set')
+    .argument('<value>', 'what it shall be')
+    .action((key, value) => set(context, key, value));
+}
+
+async function set(context: Context, text: string, value: string): Promise<void> {
+  const { io, flags } = context;
+  if (text === 'profile') {
+    await editConfig(io, (config) => activate(config, value));
+    return context.notice(`the active profile is ${value}`);
+  }
+  const address = parseAddress(text, flags.profile);
+  const key = requireKey(address.key);
+  const stored = toStored(key, value, { label: key, cwd: io.cwd });
+  await editConfig(io, (config) => {
+    if (flags.profile !== undefined) requireProfile(config, flags.profile);
+    setValue(config, address, stored);
+  });
+  await context.notice(`${formatAddress(address)} is ${stored}`);
+  await warnOfNothingThere(context, key, String(stored));
+  await warnOfWinner(context, key, address);
+}
+
+async function warnOfNothingThere(context: Context, key: SettingKey, path: string): Promise<void> {
+  if (!keyRules[key].isFile || path.startsWith('~/')) return;
+  const { existsSync } = await import('node:fs');
+  if (!existsSync(path)) await context.notice(`warning: there is no file ${path} yet`);
+}
+
+/** A default that something nearer beats changes nothing for the next command, which would puzzle who has just set it. */
+async function warnOfWinner(context: Context, key: SettingKey, { profile }: Address): Promise<void> {
+  if (profile !== undefined) return;
+  try {
+    const { profile: active, explain } = settingsFrom(
+      context.io,
+      {},
+      readConfigFile(resolvePaths(context.io).configFile),
+    );
+    const { source, origin } = explain(key);
+    if (source === 'environment') await context.notice(`note: ${origin} is set, and beats it`);
+    if (source === 'profile')
+      await context.notice(`note: profile ${active?.value} sets ${key} too, and beats it`);
+  } catch {
+    // What else is wrong in the config is not what was asked.
+  }
+}

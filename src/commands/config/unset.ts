@@ -1,0 +1,30 @@
+import { formatAddress, parseAddress, requireKey } from '../../config/addresses.ts';
+import { requireProfile, unsetValue } from '../../config/edits.ts';
+import { editConfig } from '../../config/profiles.ts';
+import type { Context } from '../../context.ts';
+import { verb } from '../command.ts';
+
+export function unsetConfig(context: Context) {
+  return verb('unset', {
+    summary: 'Take a value out of the config file',
+    examples: [
+      'petstore config unset output',
+      'petstore config unset --profile staging timeout',
+      'petstore config unset profile',
+    ],
+  })
+    .argument('<key>', 'what to take out; also a key that is unknown, and profile for the active one')
+    .action((key) => unset(context, key));
+}
+
+async function unset({ io, flags, notice }: Context, text: string): Promise<void> {
+  const address = parseAddress(text, text === 'profile' ? undefined : flags.profile);
+  const wasSet = await editConfig(io, (config) => {
+    if (address.profile !== undefined) requireProfile(config, address.profile);
+    const found = unsetValue(config, address);
+    // A key that is unknown may be taken out, for it stops every command; one that is not even there is a slip.
+    if (!found && text !== 'profile') requireKey(address.key);
+    return found;
+  });
+  await notice(`${formatAddress(address)} ${wasSet ? 'is no longer set' : 'was not set'}`);
+}

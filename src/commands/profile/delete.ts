@@ -1,0 +1,27 @@
+import { readConfigFile } from '../../config/config-file.ts';
+import { dropProfile, requireProfile } from '../../config/edits.ts';
+import { resolvePaths } from '../../config/paths.ts';
+import { editConfig } from '../../config/profiles.ts';
+import type { Context } from '../../context.ts';
+import { verb } from '../command.ts';
+import { confirmDestruction } from '../confirmation.ts';
+
+export function deleteProfile(context: Context) {
+  return verb('delete', {
+    summary: 'Delete a profile',
+    aliases: ['rm'],
+    examples: ['petstore profile delete staging', 'petstore profile delete staging --yes'],
+  })
+    .argument('<profile>', 'which one')
+    .action(async (name) => {
+      const { io, notice } = context;
+      const { configFile } = resolvePaths(io);
+      const file = readConfigFile(configFile);
+      if (file.problem === undefined) {
+        requireProfile(file, name);
+        await confirmDestruction(context, `delete profile ${name}`);
+      }
+      const wasActive = await editConfig(io, (config) => dropProfile(config, name));
+      await notice(`profile ${name} is deleted${wasActive ? '; no profile is active now' : ''}`);
+    });
+}

@@ -1,0 +1,46 @@
+import { offlineProfile } from '../../config/active-profile.ts';
+import { readConfigFile } from '../../config/config-file.ts';
+import { resolvePaths } from '../../config/paths.ts';
+import type { Context } from '../../context.ts';
+import type { JsonValue } from '../../json.ts';
+import type { View } from '../../output/print.ts';
+import { verb } from '../command.ts';
+
+interface Row {
+  readonly name: string;
+  readonly active: boolean;
+  /** Null for the embedded store, and where the profile leaves it to the top level. */
+  readonly 'base-url': JsonValue;
+}
+
+const view: View<Row> = {
+  noun: 'profiles',
+  columns: [
+    { name: 'name', value: (row) => row.name },
+    { name: 'active', value: (row) => (row.active ? '*' : '') },
+    {
+      name: 'base-url',
+      value: (row) => (row.name === offlineProfile ? '(the embedded store)' : row['base-url']),
+    },
+  ],
+};
+
+export function listProfiles(context: Context) {
+  return verb('list', {
+    summary: 'List the profiles and mark the active one',
+    description:
+      'List the profiles and mark the active one: that of --profile, of PETSTORE_PROFILE, or of the config file. offline is built in.',
+    aliases: ['ls'],
+    examples: ['petstore profile list', 'petstore profile list -o ids'],
+  }).action(async () => {
+    const printer = await context.printer();
+    const { profile } = await context.settings();
+    const { profiles } = readConfigFile(resolvePaths(context.io).configFile);
+    const row = (name: string): Row => ({
+      name,
+      active: name === profile?.value,
+      'base-url': (profiles[name]?.['base-url'] as JsonValue | undefined) ?? null,
+    });
+    await printer.records([[...Object.keys(profiles).sort(), offlineProfile].map(row)], view);
+  });
+}

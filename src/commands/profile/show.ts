@@ -1,0 +1,40 @@
+import { offlineProfile } from '../../config/active-profile.ts';
+import { readConfigFile, type Section } from '../../config/config-file.ts';
+import { requireProfile } from '../../config/edits.ts';
+import { resolvePaths } from '../../config/paths.ts';
+import type { Context } from '../../context.ts';
+import { UsageError } from '../../errors.ts';
+import type { JsonValue } from '../../json.ts';
+import type { View } from '../../output/print.ts';
+import { verb } from '../command.ts';
+
+type Row = Readonly<Record<string, JsonValue>>;
+
+export function showProfile(context: Context) {
+  return verb('show', {
+    summary: 'Show what a profile holds',
+    examples: ['petstore profile show', 'petstore profile show staging -o json'],
+  })
+    .argument('[profile]', 'which one (default: the active one)')
+    .action(async (named) => {
+      const printer = await context.printer();
+      const { profile } = await context.settings();
+      const name = named ?? profile?.value;
+      if (name === undefined)
+        throw new UsageError('profile show: no profile is active', 'name one; see `petstore profile list`');
+      const section = sectionOf(context, name);
+      const row: Row = { name, active: name === profile?.value, ...(section as Row) };
+      await printer.record(row, viewOf(Object.keys(row)));
+    });
+}
+
+function sectionOf({ io }: Context, name: string): Section {
+  if (name === offlineProfile) return {};
+  const file = readConfigFile(resolvePaths(io).configFile);
+  requireProfile(file, name);
+  return file.profiles[name] ?? {};
+}
+
+function viewOf(keys: readonly string[]): View<Row> {
+  return { noun: 'settings', columns: keys.map((name) => ({ name, value: (row) => row[name] })) };
+}

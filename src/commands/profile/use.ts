@@ -1,0 +1,21 @@
+import { activate } from '../../config/edits.ts';
+import { editConfig } from '../../config/profiles.ts';
+import type { Context } from '../../context.ts';
+import { verb } from '../command.ts';
+
+export function useProfile(context: Context) {
+  return verb('use', {
+    summary: 'Make a profile the active one',
+    description:
+      'Make a profile the active one: commands use it unless --profile or PETSTORE_PROFILE names another. ' +
+      '`petstore config unset profile` goes back to none.',
+    examples: ['petstore profile use staging', 'petstore profile use offline'],
+  })
+    .argument('<profile>', 'which one')
+    .action(async (name) => {
+      const { io, notice } = context;
+      await editConfig(io, (config) => activate(config, name));
+      await notice(`the active profile is ${name}`);
+      if (io.env.PETSTORE_PROFILE) await notice('note: PETSTORE_PROFILE is set, and beats it');
+    });
+}
