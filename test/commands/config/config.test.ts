@@ -1,0 +1,226 @@
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, expect, test } from 'vitest';
+import { type RunOptions, runCli } from '../../helpers/run-cli.ts';
+import { temporaryFolder } from '../../helpers/temporary-folder.ts';
+
+let folder = '';
+let path = '';
+
+beforeEach(() => {
+  folder = join(temporaryFolder(), 'config');
+  path = join(folder, 'config.json');
+});
+
+test('what is set is got, listed and unset again', async () => {
+  expect(await run('set timeout 5s')).toEqual({ code: 0, stdout: '', stderr: 'timeout is 5s\n' });
+  expect(await run('set retries 0')).toMatchObject({ code: 0 });
+  expect(await run('set protected false')).toMatchObject({ code: 0 });
+  expect(stored()).toEqual({ timeout: '5s', retries: 0, protected: false });
+  expect(await run('get timeout')).toEqual({ code: 0, stdout: '5s\n', stderr: '' });
+  expect(await run('get retries -o json')).toMatchObject({ stdout: '{"retries":0}\n' });
+  expect((await run('list')).stdout).toBe(
+    'key        value\ntimeout    5s\nretries    0\nprotected  false\n',
+  );
+  expect(await run('unset timeout')).toMatchObject({ code: 0, stderr: 'timeout is no longer set\n' });
+  expect(await run('unset timeout')).toMatchObject({ code: 0, stderr: 'timeout was not set\n' });
+  expect((await run('get timeout')).stdout).toBe('30s\n');
+});
+
+test('the file is its owner’s alone, in a folder of its owner’s alone, with nothing beside it', async () => {
+  await run('set timeout 5s');
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  expect(statSync(folder).mode & 0o777).toBe(0o700);
+  expect(readdirSync(folder)).toEqual(['config.json']);
+});
+
+test('a file that others could read is its owner’s alone after a change', async () => {
+  write({ timeout: '1s' }, 0o644);
+  await run('set timeout 5s');
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+});
+
+test('a file that is a symbolic link stays one', async () => {
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'dotfile'), '{}');
+  symlinkSync('dotfile', path);
+  await run('set timeout 5s');
+  expect(lstatSync(path).isSymbolicLink()).toBe(true);
+  expect(stored()).toEqual({ timeout: '5s' });
+});
+
+test('a read makes no folder and no file', async () => {
+  for (const words of ['list', 'get output', 'path', 'explain']) expect((await run(words)).code).toBe(0);
+  expect(existsSync(folder)).toBe(false);
+});
+
+test.each([
+  ['set timeout 3x', "timeout '3x': is no duration; write it as 500ms, 30s, 2m or 1h"],
+  ['set timeout 0', "timeout '0': must be longer than nothing"],
+  ['set retries two', "retries 'two': must be a whole number from 0 to 100"],
+  ['set concurrency 0', "concurrency '0': must be a whole number from 1 to 1024"],
+  ['set rate 0', "rate '0': must be a number of requests a second, above 0 and at most 100000"],
+  ['set output xml', "output 'xml': must be one of table, json, jsonl, csv, tsv, yaml, ids"],
+  ['set protected maybe', "protected 'maybe': must be one of true, false"],
+  ['set base-url shop', "base-url 'shop': must begin with http:// or https://"],
+  [
+    'set base-url http://me:s3cret@shop',
+    'base-url: must not carry a user name or password; give a token with PETSTORE_TOKEN',
+  ],
+  ['set auth-header Host', "auth-header 'Host': is a header that the connection itself needs"],
+  ['set auth-scheme a:b', "auth-scheme 'a:b': must be one word, or empty for the bare token"],
+  ['set timeot 3s', "unknown key 'timeot'"],
+  ['get timeot', "unknown key 'timeot'"],
+  ['unset timeot', "unknown key 'timeot'"],
+  ['set --profile gone timeout 3s', "there is no profile 'gone'"],
+  ['set profile gone', "there is no profile 'gone'"],
+])('%s is a usage error and writes nothing', async (words, message) => {
+  const { code, stderr } = await run(words);
+  expect(code).toBe(2);
+  expect(stderr.split('\n')[0]).toBe(`error: ${message}`);
+  expect(existsSync(path)).toBe(false);
+});
+
+test.each(['token', 'api-key', 'PASSWORD', 'profiles.x.token'])(
+  'a secret is never stored: %s',
+  async (key) => {
+    const { code, stderr } = await run(`set ${key} s3cret`);
+    expect(code).toBe(2);
+    expect(stderr).toContain('a token is never stored');
+    for (const way of ['PETSTORE_TOKEN', 'token-file', 'token-command']) expect(stderr).toContain(way);
+    expect(stderr).not.toContain('s3cret');
+    expect(existsSync(path)).toBe(false);
+  },
+);
+
+test('a value goes into a profile by flag or by its place in the file', async () => {
+  write({ profiles: { staging: { 'base-url': 'http://a' } } });
+  await run('set --profile staging timeout 5s');
+  await run('set profiles.staging.retries 2');
+  await run('set profiles.v1.2.timeout 9s');
+  expect(stored()).toEqual({
+    profiles: { staging: { 'base-url': 'http://a', timeout: '5s', retries: 2 }, 'v1.2': { timeout: '9s' } },
+  });
+  expect((await run('get profiles.v1.2.timeout')).stdout).toBe('9s\n');
+  expect((await run('get --profile staging timeout')).stdout).toBe('5s\n');
+  expect((await run('unset --profile staging timeout')).stderr).toBe(
+    'profiles.staging.timeout is no longer set\n',
+  );
+});
+
+test('get reads the file and the profile that is active, not flags and variables', async () => {
+  write({ profile: 'p', profiles: { p: { output: 'csv' } }, timeout: '9s' });
+  const env = { PETSTORE_OUTPUT: 'table', PETSTORE_BASE_URL: 'http://a' };
+  expect(await run('get output', { env })).toMatchObject({ stdout: 'csv\n' });
+  expect(await run('get timeout --timeout 1s', { env })).toMatchObject({ stdout: '9s\n' });
+  expect(await run('get profile', { env })).toMatchObject({ stdout: 'p\n' });
+  expect(await run('get base-url', { env })).toMatchObject({ code: 5, stdout: '' });
+});
+
+test('a path is stored in full; one that is not there yet is a warning', async () => {
+  const { code, stderr } = await run('set token-file ./no-such-file');
+  expect(code).toBe(0);
+  expect(stderr).toContain(`warning: there is no file ${join(process.cwd(), 'no-such-file')} yet`);
+  expect(stored()).toEqual({ 'token-file': join(process.cwd(), 'no-such-file') });
+});
+
+test('a value that something nearer beats is stored, and a note says what beats it', async () => {
+  write({ profile: 'p', profiles: { p: { retries: 1 } } });
+  expect((await run('set retries 9')).stderr).toContain('note: profile p sets retries too, and beats it');
+  expect((await run('set output csv', { env: { PETSTORE_OUTPUT: 'tsv' } })).stderr).toContain(
+    'note: PETSTORE_OUTPUT is set',
+  );
+  expect(await run('set output csv -q', { env: { PETSTORE_OUTPUT: 'tsv' } })).toMatchObject({ stderr: '' });
+});
+
+test('a file that is no JSON is read as empty with one warning, and no command changes it', async () => {
+  for (const text of ['{"timeout": "5s"', '', '[]', '\0\0\0']) {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(path, text);
+    for (const words of ['list', 'get timeout', 'path', 'explain']) {
+      const { code, stderr } = await run(words);
+      expect(code).toBe(0);
+      expect(stderr).toMatch(new RegExp(`^warning: ${path} is ignored: .*\n$`));
+    }
+    for (const words of ['set timeout 5s', 'unset timeout', 'init --offline']) {
+      const { code, stderr } = await run(words);
+      expect([code, stderr.split(':')[0]]).toEqual([2, 'error']);
+      expect(stderr).toContain(path);
+    }
+    expect(readFileSync(path, 'utf8')).toBe(text);
+  }
+});
+
+test('a file with a key that is unknown stops commands, which say how to take it out; and that works', async () => {
+  write({ timeot: '5s', profiles: {} });
+  const { code, stderr } = await run('list');
+  expect(code).toBe(2);
+  expect(stderr).toContain(`${path}: unknown key 'timeot'`);
+  expect(stderr).toContain('did you mean timeout? `petstore config unset timeot` takes it out');
+  expect((await run('unset timeot')).code).toBe(0);
+  expect((await run('list')).code).toBe(0);
+});
+
+test('path tells where things lie, one of them bare', async () => {
+  const env = { PETSTORE_STATE_DIR: '/state', PETSTORE_OFFLINE_STORE: '/shop.json' };
+  expect((await run('path', { env })).stdout).toBe(
+    `what           path\nconfig         ${path}\nstate          /state\noffline-store  /shop.json\n`,
+  );
+  expect((await run('path offline-store', { env })).stdout).toBe('/shop.json\n');
+  expect((await run('path nowhere', { env })).code).toBe(2);
+});
+
+test('explain shows every setting with where it came from, and never the token', async () => {
+  write({ profile: 'p', profiles: { p: { 'base-url': 'https://shop.example' } }, timeout: '9s' });
+  const env = { PETSTORE_OUTPUT: 'json', PETSTORE_TOKEN: 's3cret' };
+  const { stdout } = await run('explain --retries 2', { env });
+  const rows = new Map((JSON.parse(stdout) as { key: string }[]).map(({ key, ...rest }) => [key, rest]));
+  expect(rows.get('profile')).toEqual({ value: 'p', source: 'config', origin: path });
+  expect(rows.get('base-url')).toEqual({ value: 'https://shop.example', source: 'profile', origin: path });
+  expect(rows.get('output')).toEqual({ value: 'json', source: 'environment', origin: 'PETSTORE_OUTPUT' });
+  expect(rows.get('retries')).toEqual({ value: 2, source: 'flag', origin: '--retries' });
+  expect(rows.get('timeout')).toEqual({ value: '9s', source: 'config', origin: path });
+  expect(rows.get('rate')).toEqual({ value: null, source: 'default', origin: null });
+  expect(rows.get('token')).toEqual({ value: 'set', source: 'environment', origin: 'PETSTORE_TOKEN' });
+  expect(stdout).not.toContain('s3cret');
+  const elsewhere = await run('explain --base-url https://other.example -o tsv', { env });
+  expect(elsewhere.stdout).toMatch(/^token\tset, not sent: it belongs to https:\/\/shop\.example/m);
+});
+
+test('init where nobody can answer names its flags, and with them it does its work', async () => {
+  expect(await run('init')).toMatchObject({ code: 2, stdout: '' });
+  expect((await run('init')).stderr).toMatch(/--base-url.*--offline/);
+  expect(await run('init --base-url https://shop.example --token-command cat')).toMatchObject({ code: 0 });
+  expect(stored()).toEqual({
+    profile: 'default',
+    profiles: { default: { 'base-url': 'https://shop.example', 'token-command': 'cat' } },
+  });
+  expect(await run('init --base-url https://shop.example')).toMatchObject({ code: 2 });
+  await run('init --offline');
+  expect(stored()).toMatchObject({ profile: 'offline' });
+});
+
+function run(words: string, options: RunOptions = {}) {
+  return runCli(['config', ...words.split(' ')], {
+    ...options,
+    env: { PETSTORE_CONFIG_DIR: folder, ...options.env },
+  });
+}
+
+function stored(): unknown {
+  return JSON.parse(readFileSync(path, 'utf8'));
+}
+
+function write(config: unknown, mode = 0o600): void {
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(path, JSON.stringify(config), { mode });
+}

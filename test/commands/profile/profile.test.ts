@@ -1,0 +1,121 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, expect, test } from 'vitest';
+import { type RunOptions, runCli } from '../../helpers/run-cli.ts';
+import { temporaryFolder } from '../../helpers/temporary-folder.ts';
+
+let folder = '';
+
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+
+test('the first profile becomes the active one, the second does not until it is used', async () => {
+  expect(await run('create staging --base-url https://a.example/')).toMatchObject({ code: 0, stdout: '' });
+  await run('create prod --base-url https://b.example');
+  expect((await run('list')).stdout).toBe(
+    'name     active  base-url\nprod             https://b.example\nstaging  *       https://a.example\noffline          (the embedded store)\n',
+  );
+  expect(await run('use prod')).toMatchObject({ code: 0, stderr: 'the active profile is prod\n' });
+  expect(JSON.parse((await run('list -o json')).stdout)).toEqual([
+    { name: 'prod', active: true, 'base-url': 'https://b.example' },
+    { name: 'staging', active: false, 'base-url': 'https://a.example' },
+    { name: 'offline', active: false, 'base-url': null },
+  ]);
+  expect((await run('list -o ids')).stdout).toBe('prod\nstaging\noffline\n');
+});
+
+test('every key is a flag of create', async () => {
+  const flags =
+    '--base-url https://a.example --output csv --timeout 5s --retries 2 --concurrency 16 --rate 50 --color never --token-file /t ' +
+    '--token-command cat --auth-header X-Key --auth-scheme Token --ca-cert /ca --client-cert /cert --client-key /key --protected';
+  expect((await run(`create all ${flags} --use`)).code).toBe(0);
+  expect(stored()).toEqual({
+    profile: 'all',
+    profiles: {
+      all: {
+        'base-url': 'https://a.example',
+        output: 'csv',
+        timeout: '5s',
+        retries: 2,
+        concurrency: 16,
+        rate: 50,
+        color: 'never',
+        'token-file': '/t',
+        'token-command': 'cat',
+        'auth-header': 'X-Key',
+        'auth-scheme': 'Token',
+        'ca-cert': '/ca',
+        'client-cert': '/cert',
+        'client-key': '/key',
+        protected: true,
+      },
+    },
+  });
+});
+
+test.each([
+  ['create offline --base-url http://a', "profile 'offline': that name is the built-in profile"],
+  ['create a/b --base-url http://a', "profile 'a/b': a name is 1 to 64 letters"],
+  ['create __proto__ --base-url http://a', "profile '__proto__': a name is"],
+  ['create x', 'profile create: --base-url is missing, and nobody can be asked'],
+  ['create x --base-url ftp://a', "--base-url 'ftp://a': must begin with http:// or https://"],
+  ['create x --base-url http://a --retries many', "--retries 'many': must be a whole number"],
+  ['create x --offline', 'profile create: --offline needs no profile'],
+  ['use gone', "there is no profile 'gone'"],
+  ['show gone', "there is no profile 'gone'"],
+  ['show', 'profile show: no profile is active'],
+  ['delete gone --yes', "there is no profile 'gone'"],
+  ['delete offline --yes', "profile 'offline': it is built in"],
+])('%s is a usage error', async (words, message) => {
+  const { code, stderr } = await run(words);
+  expect(code).toBe(2);
+  expect(stderr).toContain(`error: ${message}`);
+});
+
+test('a profile is not made twice, and its name may be one of an object’s own', async () => {
+  expect((await run('create constructor --base-url http://a')).code).toBe(0);
+  expect(await run('create constructor --base-url http://b')).toMatchObject({ code: 2 });
+  expect(stored()).toMatchObject({ profiles: { constructor: { 'base-url': 'http://a' } } });
+  expect((await run('show toString')).code).toBe(2);
+});
+
+test('show gives the active profile, or the one that is named', async () => {
+  await run('create a --base-url http://a --protected');
+  await run('create b --base-url http://b');
+  expect((await run('show')).stdout).toBe(
+    'name  active  base-url  protected\na     true    http://a  true\n',
+  );
+  expect(JSON.parse((await run('show b -o json')).stdout)).toEqual({
+    name: 'b',
+    active: false,
+    'base-url': 'http://b',
+  });
+});
+
+test('delete asks first; the active profile leaves none active', async () => {
+  await run('create a --base-url http://a');
+  expect(await run('delete a')).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') });
+  expect((await run('rm a --yes')).stderr).toBe('profile a is deleted; no profile is active now\n');
+  expect(stored()).toEqual({ profiles: {} });
+});
+
+test('a profile that is gone is an error for a command, and another can be used all the same', async () => {
+  await run('create a --base-url http://a');
+  await run('create b --base-url http://b');
+  await run('delete a --yes');
+  const env = { PETSTORE_PROFILE: 'a' };
+  expect((await run('list', { env })).stderr).toContain("PETSTORE_PROFILE: there is no profile 'a'");
+  expect((await run('use b', { env })).stderr).toContain('note: PETSTORE_PROFILE is set, and beats it');
+});
+
+function run(words: string, options: RunOptions = {}) {
+  return runCli(['profile', ...words.split(' ')], {
+    ...options,
+    env: { PETSTORE_CONFIG_DIR: folder, ...options.env },
+  });
+}
+
+function stored(): unknown {
+  return JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8'));
+}
