@@ -5,16 +5,54 @@
 _petstore_step() {
   case "$1/$2" in
     '/pets'|'/pet') REPLY='pets' ;;
+    '/categories'|'/category') REPLY='categories' ;;
+    '/orders'|'/order') REPLY='orders' ;;
+    '/inventory') REPLY='inventory' ;;
     '/api') REPLY='api' ;;
     '/serve') REPLY='serve' ;;
     '/smoke') REPLY='smoke' ;;
+    '/config') REPLY='config' ;;
+    '/profile') REPLY='profile' ;;
     '/completion') REPLY='completion' ;;
     '/help') REPLY='help' ;;
     'pets/list'|'pets/ls') REPLY='pets list' ;;
+    'pets/get') REPLY='pets get' ;;
+    'pets/create') REPLY='pets create' ;;
+    'pets/update') REPLY='pets update' ;;
+    'pets/delete'|'pets/rm') REPLY='pets delete' ;;
+    'categories/list'|'categories/ls') REPLY='categories list' ;;
+    'categories/get') REPLY='categories get' ;;
+    'categories/create') REPLY='categories create' ;;
+    'categories/update') REPLY='categories update' ;;
+    'categories/delete'|'categories/rm') REPLY='categories delete' ;;
+    'orders/list'|'orders/ls') REPLY='orders list' ;;
+    'orders/get') REPLY='orders get' ;;
+    'orders/create') REPLY='orders create' ;;
+    'orders/update') REPLY='orders update' ;;
+    'orders/complete') REPLY='orders complete' ;;
+    'orders/delete'|'orders/rm') REPLY='orders delete' ;;
+    'inventory/list'|'inventory/ls') REPLY='inventory list' ;;
+    'inventory/get') REPLY='inventory get' ;;
+    'inventory/set') REPLY='inventory set' ;;
+    'inventory/adjust') REPLY='inventory adjust' ;;
+    'inventory/create') REPLY='inventory create' ;;
+    'inventory/delete'|'inventory/rm') REPLY='inventory delete' ;;
     'api/operations'|'api/ls') REPLY='api operations' ;;
     'api/spec') REPLY='api spec' ;;
     'api/bind') REPLY='api bind' ;;
     'api/unbind') REPLY='api unbind' ;;
+    'config/init') REPLY='config init' ;;
+    'config/list'|'config/ls') REPLY='config list' ;;
+    'config/get') REPLY='config get' ;;
+    'config/set') REPLY='config set' ;;
+    'config/unset') REPLY='config unset' ;;
+    'config/path') REPLY='config path' ;;
+    'config/explain') REPLY='config explain' ;;
+    'profile/list'|'profile/ls') REPLY='profile list' ;;
+    'profile/create') REPLY='profile create' ;;
+    'profile/use') REPLY='profile use' ;;
+    'profile/show') REPLY='profile show' ;;
+    'profile/delete'|'profile/rm') REPLY='profile delete' ;;
     *) return 1 ;;
   esac
 }
@@ -35,7 +73,47 @@ _petstore_value() {
     */--client-cert) REPLY='file' ;;
     */--client-key) REPLY='file' ;;
     'pets list/--status') REPLY='words available pending sold' ;;
+    'pets list/--category') REPLY='categories' ;;
     'pets list/--limit') REPLY='free' ;;
+    'pets create/--confirm') REPLY='profiles' ;;
+    'pets create/--name') REPLY='free' ;;
+    'pets create/--category') REPLY='categories' ;;
+    'pets create/--status') REPLY='words available pending sold' ;;
+    'pets create/--from') REPLY='file' ;;
+    'pets update/--confirm') REPLY='profiles' ;;
+    'pets update/--name') REPLY='free' ;;
+    'pets update/--category') REPLY='categories' ;;
+    'pets update/--status') REPLY='words available pending sold' ;;
+    'pets delete/--confirm') REPLY='profiles' ;;
+    'categories list/--limit') REPLY='free' ;;
+    'categories create/--confirm') REPLY='profiles' ;;
+    'categories create/--name') REPLY='free' ;;
+    'categories create/--description') REPLY='free' ;;
+    'categories create/--from') REPLY='file' ;;
+    'categories update/--confirm') REPLY='profiles' ;;
+    'categories update/--name') REPLY='free' ;;
+    'categories update/--description') REPLY='free' ;;
+    'categories delete/--confirm') REPLY='profiles' ;;
+    'orders list/--pet') REPLY='free' ;;
+    'orders list/--limit') REPLY='free' ;;
+    'orders create/--confirm') REPLY='profiles' ;;
+    'orders create/--pet') REPLY='free' ;;
+    'orders create/--quantity') REPLY='free' ;;
+    'orders create/--ship-date') REPLY='free' ;;
+    'orders create/--from') REPLY='file' ;;
+    'orders update/--confirm') REPLY='profiles' ;;
+    'orders update/--pet') REPLY='free' ;;
+    'orders update/--quantity') REPLY='free' ;;
+    'orders update/--ship-date') REPLY='free' ;;
+    'orders complete/--confirm') REPLY='profiles' ;;
+    'orders delete/--confirm') REPLY='profiles' ;;
+    'inventory list/--status') REPLY='words available pending sold' ;;
+    'inventory list/--below') REPLY='free' ;;
+    'inventory list/--limit') REPLY='free' ;;
+    'inventory set/--confirm') REPLY='profiles' ;;
+    'inventory adjust/--confirm') REPLY='profiles' ;;
+    'inventory create/--confirm') REPLY='profiles' ;;
+    'inventory delete/--confirm') REPLY='profiles' ;;
     'api bind/--map') REPLY='free' ;;
     'serve/--port') REPLY='free' ;;
     'serve/--host') REPLY='free' ;;
@@ -57,6 +135,19 @@ _petstore_value() {
     'smoke/--max-latency') REPLY='free' ;;
     'smoke/--tls-min-days') REPLY='free' ;;
     'smoke/--report') REPLY='free' ;;
+    'config init/--name') REPLY='free' ;;
+    'config init/--concurrency') REPLY='free' ;;
+    'config init/--rate') REPLY='free' ;;
+    'config init/--token-file') REPLY='file' ;;
+    'config init/--token-command') REPLY='free' ;;
+    'config init/--auth-header') REPLY='free' ;;
+    'config init/--auth-scheme') REPLY='free' ;;
+    'profile create/--concurrency') REPLY='free' ;;
+    'profile create/--rate') REPLY='free' ;;
+    'profile create/--token-file') REPLY='file' ;;
+    'profile create/--token-command') REPLY='free' ;;
+    'profile create/--auth-header') REPLY='free' ;;
+    'profile create/--auth-scheme') REPLY='free' ;;
     *) return 1 ;;
   esac
 }
@@ -65,6 +156,13 @@ _petstore_value() {
 _petstore_operand() {
   case "$1" in
     'api bind') REPLY='file' ;;
+    'config get') REPLY='words base-url output timeout retries concurrency rate color token-file token-command auth-header auth-scheme ca-cert client-cert client-key protected' ;;
+    'config set') REPLY='words base-url output timeout retries concurrency rate color token-file token-command auth-header auth-scheme ca-cert client-cert client-key protected' ;;
+    'config unset') REPLY='words base-url output timeout retries concurrency rate color token-file token-command auth-header auth-scheme ca-cert client-cert client-key protected' ;;
+    'config path') REPLY='words config state offline-store' ;;
+    'profile use') REPLY='profiles' ;;
+    'profile show') REPLY='profiles' ;;
+    'profile delete') REPLY='profiles' ;;
     'completion') REPLY='words bash zsh fish powershell' ;;
     *) REPLY=free ;;
   esac
@@ -72,19 +170,43 @@ _petstore_operand() {
 
 _petstore_commands() {
   case "$1" in
-    '') REPLY='pets api serve smoke completion help' ;;
-    'pets') REPLY='list' ;;
+    '') REPLY='pets categories orders inventory api serve smoke config profile completion help' ;;
+    'pets') REPLY='list get create update delete' ;;
+    'categories') REPLY='list get create update delete' ;;
+    'orders') REPLY='list get create update complete delete' ;;
+    'inventory') REPLY='list get set adjust create delete' ;;
     'api') REPLY='operations spec bind unbind' ;;
+    'config') REPLY='init list get set unset path explain' ;;
+    'profile') REPLY='list create use show delete' ;;
     *) REPLY= ;;
   esac
 }
 
 _petstore_flags() {
   case "$1" in
-    'pets list') REPLY='--status --limit' ;;
+    'pets list') REPLY='--status --category --limit' ;;
+    'pets create') REPLY='--dry-run --confirm --name --category --status --from' ;;
+    'pets update') REPLY='--dry-run --confirm --name --category --status' ;;
+    'pets delete') REPLY='--dry-run --confirm' ;;
+    'categories list') REPLY='--limit' ;;
+    'categories create') REPLY='--dry-run --confirm --name --description --from' ;;
+    'categories update') REPLY='--dry-run --confirm --name --description' ;;
+    'categories delete') REPLY='--dry-run --confirm' ;;
+    'orders list') REPLY='--pet --complete --open --limit' ;;
+    'orders create') REPLY='--dry-run --confirm --pet --quantity --ship-date --complete --no-complete --from' ;;
+    'orders update') REPLY='--dry-run --confirm --pet --quantity --ship-date --complete --no-complete' ;;
+    'orders complete') REPLY='--dry-run --confirm' ;;
+    'orders delete') REPLY='--dry-run --confirm' ;;
+    'inventory list') REPLY='--status --below --limit' ;;
+    'inventory set') REPLY='--dry-run --confirm' ;;
+    'inventory adjust') REPLY='--dry-run --confirm' ;;
+    'inventory create') REPLY='--dry-run --confirm' ;;
+    'inventory delete') REPLY='--dry-run --confirm' ;;
     'api bind') REPLY='--map --dry-run' ;;
     'serve') REPLY='--port --host --data --save --empty --pets --seed --latency --error-rate --rate-limit --sunset --read-only --log --ready-file' ;;
     'smoke') REPLY='--wait --write --confirm --only --skip --fail-on --stability --samples --max-latency --tls-min-days --report --force --dry-run' ;;
+    'config init') REPLY='--name --concurrency --rate --token-file --token-command --auth-header --auth-scheme --protected' ;;
+    'profile create') REPLY='--use --concurrency --rate --token-file --token-command --auth-header --auth-scheme --protected' ;;
     'completion') REPLY='--install' ;;
     *) REPLY= ;;
   esac

@@ -52,6 +52,7 @@ export interface Context {
   readonly secrets: Secrets;
   readonly flags: GlobalFlags;
   readonly interrupts: Interrupts;
+  /** Warns of a config file that is passed over. */
   settings(): Promise<Settings>;
   /** What the service offers: the table, or the description that the profile is bound to. */
   contract(): Promise<Contract>;
@@ -76,6 +77,8 @@ export interface Context {
 /** The context as `main` holds it: the flags are known once commander has parsed them. */
 export interface MutableContext extends Context {
   useFlags(flags: GlobalFlags): void;
+  /** The settings without their warning, for what reports another's error. */
+  quietSettings(): Promise<Settings>;
   /** Tells in one line what `lifeCycle` holds, once. */
   tellLifeCycle(): Promise<void>;
   close(): Promise<void>;
@@ -92,7 +95,7 @@ export function createContext(processIo: Io): MutableContext {
     closers.push(() => client.close());
     return client;
   });
-  const settings = once(async () => (await import('./config/settings.ts')).resolveSettings(io, flags));
+  const quietSettings = once(async () => (await import('./config/settings.ts')).resolveSettings(io, flags));
   const context: MutableContext = {
     io,
     secrets,
@@ -104,7 +107,12 @@ export function createContext(processIo: Io): MutableContext {
       flags = given;
     },
     exitCode: exitCodes.done,
-    settings,
+    quietSettings,
+    settings: once(async () => {
+      const resolved = await quietSettings();
+      if (resolved.warning !== undefined) await context.notice(resolved.warning);
+      return resolved;
+    }),
     contract: once(async () => (await import('./wiring.ts')).readContract(context)),
     client: (load = 'few') => clients(load),
     prompt: once(() => (canAsk(io, flags) ? openPrompt(context) : undefined)),
@@ -135,8 +143,11 @@ async function openPrompt({ io, interrupts, style }: Context): Promise<Prompt> {
 }
 
 /** Settings that do not resolve are another's error to report: the colours of that report follow the stream alone. */
-async function openStyle({ io, flags, settings }: Context, stream: 'stdout' | 'stderr'): Promise<Style> {
-  const color = await settings().then(
+async function openStyle(
+  { io, flags, quietSettings }: MutableContext,
+  stream: 'stdout' | 'stderr',
+): Promise<Style> {
+  const color = await quietSettings().then(
     (resolved) => resolved.get('color'),
     () => colorModes.find((mode) => mode === flags.color) ?? 'auto',
   );

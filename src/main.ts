@@ -2,8 +2,7 @@ import { CommanderError } from './commands/command.ts';
 import { expandHelp } from './commands/help-command.ts';
 import { overview } from './commands/overview.ts';
 import { createProgram, type ProgramText } from './commands/program.ts';
-import type { OutputFormat } from './config/choices.ts';
-import { type Context, createContext, type MutableContext } from './context.ts';
+import { createContext, type MutableContext } from './context.ts';
 import {
   AnsweredError,
   CliError,
@@ -69,17 +68,14 @@ async function report(thrown: unknown, context: MutableContext, argv: readonly s
 }
 
 /** Whether errors go out as JSON; read from the words themselves where the command line did not parse. */
-async function wantsJson(context: Context, argv: readonly string[]): Promise<boolean> {
+async function wantsJson(context: MutableContext, argv: readonly string[]): Promise<boolean> {
   const words = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : argv.length).join(' ');
   if (/(^| )(--json|(-o ?|--output[ =])jsonl?)( |$)/.test(words)) return true;
-  const format = await outputSetting(context).catch(() => context.io.env.PETSTORE_OUTPUT);
+  const format = await context.quietSettings().then(
+    (settings) => settings.get('output'),
+    () => context.io.env.PETSTORE_OUTPUT,
+  );
   return format === 'json' || format === 'jsonl';
-}
-
-/** Quietly: where a command had no use for the settings, nobody needs their warnings either. */
-async function outputSetting({ io, flags }: Context): Promise<OutputFormat> {
-  const { resolveSettings } = await import('./config/settings.ts');
-  return (await resolveSettings(io, { ...flags, quiet: true })).get('output');
 }
 
 function untilInterrupted<Value>(signal: AbortSignal, work: Promise<Value>): Promise<Value> {

@@ -2,7 +2,6 @@ import { join, resolve } from 'node:path';
 import type { GlobalFlags } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
-import { sanitize } from '../output/sanitize.ts';
 import { type Active, findActive } from './active-profile.ts';
 import { closest } from './closest.ts';
 import { type ConfigFile, readConfigFile, type Section } from './config-file.ts';
@@ -28,6 +27,8 @@ export interface Setting<Value> {
 export interface Settings {
   /** The active profile; `offline` is built in. */
   readonly profile: Active['profile'];
+  /** What is wrong with the config file, where it was passed over. */
+  readonly warning: string | undefined;
   /** Whether commands go to the server in this process. */
   readonly offline: boolean;
   /** What sent them there. */
@@ -39,15 +40,12 @@ export interface Settings {
 }
 
 /**
- * The settings of this run. A config file that cannot be read counts as empty, with a warning.
+ * The settings of this run. A config file that cannot be read counts as empty: `warning` says so.
  *
  * @throws UsageError for an unknown profile, key or value, naming the flag, variable or file that holds it.
  */
 export async function resolveSettings(io: Io, flags: GlobalFlags): Promise<Settings> {
-  const file = readConfigFile(resolvePaths(io).configFile);
-  if (file.problem && !flags.quiet)
-    await io.stderr.write(`${sanitize(`warning: ${file.path} is ignored: ${file.problem}`)}\n`);
-  return settingsFrom(io, flags, file);
+  return settingsFrom(io, flags, readConfigFile(resolvePaths(io).configFile));
 }
 
 /** The settings that a config file, read before, leads to. @throws UsageError as `resolveSettings` does. */
@@ -61,6 +59,7 @@ export function settingsFrom(io: Io, flags: GlobalFlags, file: ConfigFile): Sett
     (found.get(key)?.[0] ?? fallback(key)) as Setting<SettingValues[Key]>;
   return {
     profile,
+    warning: file.problem && `warning: ${file.path} is ignored: ${file.problem}`,
     offline: offline !== undefined,
     offlineBy: offline,
     profileBaseUrl: found.get('base-url')?.find(({ source }) => source === 'profile' || source === 'config')

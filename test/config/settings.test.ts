@@ -131,8 +131,9 @@ test.each(['{"a', '[]', '"text"', '{"profiles": []}', '{"profiles": {"a": 1}}', 
   async (text) => {
     writeFileSync(path, text);
     const io = fakeIo({ env: { PETSTORE_CONFIG_DIR: folder } });
-    expect((await resolveSettings(io, {})).get('output')).toBe('table');
-    expect(io.written('stderr')).toMatch(`warning: ${path} is ignored: `);
+    const settings = await resolveSettings(io, {});
+    expect(settings.get('output')).toBe('table');
+    expect(settings.warning).toMatch(`warning: ${path} is ignored: `);
     await expect(resolveSettings(io, { profile: 'staging' })).rejects.toThrow('could not be read');
   },
 );

@@ -31,6 +31,10 @@ export function showPaths(context: Context) {
       const { configFile, stateDir, offlineStore } = resolvePaths(context.io);
       const paths = { config: configFile, state: stateDir, 'offline-store': offlineStore };
       if (what) await printValue(context, what, paths[what]);
-      else await (await context.printer()).records([places.map((place) => ({ what: place, path: paths[place] }))], view);
+      else
+        await (await context.printer()).records(
+          [places.map((place) => ({ what: place, path: paths[place] }))],
+          view,
+        );
     });
 }

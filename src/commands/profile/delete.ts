@@ -1,4 +1,5 @@
 import { readConfigFile } from '../../config/config-file.ts';
+import { contractPath, removeContract } from '../../config/contract-file.ts';
 import { dropProfile, requireProfile } from '../../config/edits.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import { editConfig } from '../../config/profiles.ts';
@@ -8,7 +9,7 @@ import { confirmDestruction } from '../confirmation.ts';
 
 export function deleteProfile(context: Context) {
   return verb('delete', {
-    summary: 'Delete a profile',
+    summary: 'Delete a profile and the contract bound to it',
     aliases: ['rm'],
     examples: ['petstore profile delete staging', 'petstore profile delete staging --yes'],
   })
@@ -22,6 +23,7 @@ export function deleteProfile(context: Context) {
         await confirmDestruction(context, `delete profile ${name}`);
       }
       const wasActive = await editConfig(io, (config) => dropProfile(config, name));
+      await removeContract(contractPath(configFile, name));
       await notice(`profile ${name} is deleted${wasActive ? '; no profile is active now' : ''}`);
     });
 }
