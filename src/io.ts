@@ -1,3 +1,4 @@
+import { fstatSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ReadStream, WriteStream } from 'node:tty';
 import { CliError, OutputClosedError } from './errors.ts';
@@ -14,6 +15,8 @@ export interface InputStream {
 
 export interface OutputStream {
   readonly isTerminal: boolean;
+  /** A file on disk: nobody reads along. */
+  readonly isFile: boolean;
   /** Width in columns now; undefined where the stream is no terminal. */
   readonly columns: number | undefined;
   /**
@@ -89,6 +92,25 @@ export function processExists(id: number): boolean {
   }
 }
 
+/** The same stream with a `write` of its own; nothing is asked of the stream before it is used, for a terminal costs time. */
+export function withWrite(output: OutputStream, write: OutputStream['write']): OutputStream {
+  return {
+    get isTerminal() {
+      return output.isTerminal;
+    },
+    get isFile() {
+      return output.isFile;
+    },
+    get columns() {
+      return output.columns;
+    },
+    get stream() {
+      return output.stream;
+    },
+    write,
+  };
+}
+
 /** Ends the process when both streams have handed over what they hold: a late socket or timer cannot keep it. */
 export async function flushThenExit(code: number): Promise<never> {
   await Promise.all([flush(process.stdout), flush(process.stderr)]);
@@ -108,6 +130,9 @@ function outputStream(name: string, stream: () => WriteStream): OutputStream {
     get isTerminal() {
       return stream().isTTY === true;
     },
+    get isFile() {
+      return isRegularFile(name === 'stdout' ? 1 : 2);
+    },
     get columns() {
       return stream().columns;
     },
@@ -119,6 +144,15 @@ function outputStream(name: string, stream: () => WriteStream): OutputStream {
         open().write(data, (error) => (error ? reject(toOutputError(name, error)) : resolve()));
       }),
   };
+}
+
+function isRegularFile(descriptor: number): boolean {
+  try {
+    return fstatSync(descriptor).isFile();
+  } catch {
+    // A process may be started with the stream closed.
+    return false;
+  }
 }
 
 function toOutputError(name: string, error: NodeJS.ErrnoException): Error {

@@ -1,4 +1,4 @@
-import type { Io, OutputStream } from './io.ts';
+import { type Io, type OutputStream, withWrite } from './io.ts';
 import type { Secrets } from './mask.ts';
 
 /** The same process, but that no secret of this run leaves by stdout or stderr. */
@@ -7,22 +7,11 @@ export function maskedIo(io: Io, secrets: Secrets): Io {
 }
 
 function masked(output: OutputStream, secrets: Secrets): OutputStream {
-  return {
-    get isTerminal() {
-      return output.isTerminal;
-    },
-    get columns() {
-      return output.columns;
-    },
-    get stream() {
-      return output.stream;
-    },
-    write(data) {
-      if (typeof data === 'string') return output.write(secrets.mask(data));
-      // Latin-1 keeps every byte, whatever the bytes are.
-      const text = Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('latin1');
-      const shown = secrets.mask(text);
-      return output.write(shown === text ? data : Buffer.from(shown, 'latin1'));
-    },
-  };
+  return withWrite(output, (data) => {
+    if (typeof data === 'string') return output.write(secrets.mask(data));
+    // Latin-1 keeps every byte, whatever the bytes are.
+    const text = Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('latin1');
+    const shown = secrets.mask(text);
+    return output.write(shown === text ? data : Buffer.from(shown, 'latin1'));
+  });
 }

@@ -14,6 +14,7 @@ import type { Context, Load } from './context.ts';
 import { UsageError } from './errors.ts';
 import { secretsIn } from './mask.ts';
 import { createPrinter, type Printer } from './output/print.ts';
+import { createWaiting, type Waiting, withWaiting } from './output/waiting.ts';
 
 /** The client that the settings call for: a service at a base URL, or the server in this process. */
 export async function connect(context: Context, load: Load): Promise<Client> {
@@ -25,7 +26,7 @@ export async function connect(context: Context, load: Load): Promise<Client> {
   const transport = settings.offline
     ? await openOffline(context)
     : await openTransport(settings, context, load);
-  return openClient(context, { baseUrl, contract, fields, transport });
+  return openClient(context, { baseUrl, contract, fields, transport, load });
 }
 
 /** A client for documents at another address; credentials go along where that is the service's own origin. */
@@ -35,7 +36,13 @@ export async function connectTo(context: Context, origin: string): Promise<Clien
   const isOwn = baseUrl !== undefined && new URL(baseUrl).origin === origin;
   const fields = isOwn ? await ownFields(context, baseUrl) : toFields(commonFields);
   const transport = await openTransport(settings, context, 'few');
-  return openClient(context, { baseUrl: origin, contract: builtInContract, fields, transport });
+  return openClient(context, {
+    baseUrl: origin,
+    contract: builtInContract,
+    fields,
+    transport,
+    load: 'few',
+  });
 }
 
 interface Connection {
@@ -43,20 +50,40 @@ interface Connection {
   readonly contract: Contract;
   readonly fields: HttpFields;
   readonly transport: Transport;
+  readonly load: Load;
 }
 
 async function openClient(context: Context, connection: Connection): Promise<Client> {
   const settings = await context.settings();
-  return createClient({
+  const trace = await openTrace(context);
+  const waiting = openWaiting(context, connection);
+  const client = createClient({
     ...connection,
     timeoutMs: settings.get('timeout'),
     retries: settings.get('retries'),
     signal: context.interrupts.signal,
     mask: context.secrets.mask,
-    onAttempt: await openTrace(context),
+    onAttempt: bothOf(waiting?.note, trace),
     onAnswer: lifeCycleReader(context),
     now: context.now,
   });
+  return waiting ? withWaiting(client, waiting) : client;
+}
+
+/** Work on many records has a progress of its own. */
+function openWaiting({ io, statusLine, flags }: Context, { baseUrl, load }: Connection): Waiting | undefined {
+  if (load === 'many') return undefined;
+  return createWaiting(io, statusLine, { host: new URL(baseUrl).host, quiet: flags.quiet === true });
+}
+
+type OnAttempt = (attempt: Attempt) => void;
+
+function bothOf(one: OnAttempt | undefined, other: OnAttempt | undefined): OnAttempt | undefined {
+  if (!one || !other) return one ?? other;
+  return (attempt) => {
+    one(attempt);
+    other(attempt);
+  };
 }
 
 /** Who asks, and for what. */
@@ -81,7 +108,7 @@ async function ownFields(context: Context, baseUrl: string): Promise<HttpFields>
   return fields;
 }
 
-async function openTrace({ io, flags }: Context): Promise<((attempt: Attempt) => void) | undefined> {
+async function openTrace({ io, flags }: Context): Promise<OnAttempt | undefined> {
   const level = flags.verbose ?? 0;
   if (level === 0) return undefined;
   const { traceOf } = await import('./output/trace.ts');
@@ -120,6 +147,7 @@ export async function openPrinter(context: Context): Promise<Printer> {
     header: header !== false,
     color: settings.get('color'),
     quiet: quiet === true,
+    statusLine: context.statusLine,
   });
 }
 

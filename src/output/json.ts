@@ -5,7 +5,7 @@ import type { Sheet, Writer } from './writer.ts';
 export function jsonWriter<Row>(sheet: Sheet<Row>): Writer<Row> {
   const indent = sheet.isTerminal ? 2 : 0;
   const print = (row: Row) => printJson(sheet.value(row), indent);
-  if (!sheet.many) return { rows: (rows) => rows.map(print).join(''), end: () => '\n' };
+  if (sheet.shape === 'record') return { rows: (rows) => rows.map(print).join(''), end: () => '\n' };
   const [open, next, close] = sheet.isTerminal ? ['[\n  ', ',\n  ', '\n]\n'] : ['[', ',', ']\n'];
   const item = sheet.isTerminal ? (row: Row) => print(row).replaceAll('\n', '\n  ') : print;
   let before = open;

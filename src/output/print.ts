@@ -5,13 +5,13 @@ import { alignedWriter } from './aligned.ts';
 import { pickColumns, type View } from './columns.ts';
 import { csvWriter, idsWriter, tsvWriter } from './delimited.ts';
 import { jsonLinesWriter, jsonWriter } from './json.ts';
+import { firstOf, type Pages, sorted, withProgress } from './pages.ts';
 import { compareBy } from './sort.ts';
+import type { StatusLine } from './status-line.ts';
 import { createStyle } from './style.ts';
-import type { Sheet, Writer } from './writer.ts';
+import type { Shape, Sheet, Writer } from './writer.ts';
 
 export type { Column, View } from './columns.ts';
-
-type Pages<Row> = AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>;
 
 /** Prints records to stdout in the format that the user asked for, page by page where the format and sorting allow. */
 export interface Printer {
@@ -47,6 +47,8 @@ export interface PrinterOptions {
   readonly header: boolean;
   readonly color: ColorMode;
   readonly quiet: boolean;
+  /** Tells a person how many records have come, where they cannot see them. */
+  readonly statusLine?: StatusLine | undefined;
 }
 
 type CreateWriter = <Row>(sheet: Sheet<Row>) => Writer<Row> | Promise<Writer<Row>>;
@@ -73,10 +75,11 @@ export function createPrinter(io: Io, options: PrinterOptions): Printer {
     pickColumns(view, fields);
     if (sort !== undefined) compareBy(view, sort);
   };
-  const print = async <Row>(pages: Pages<Row>, view: View<Row>, { many, limit }: Shape) => {
+  const print = async <Row>(pages: Pages<Row>, view: View<Row>, { shape, limit }: Extent) => {
     await check(view);
-    const writer = await writers[format](await createSheet(io, options, { view, many }));
-    const ordered = sort === undefined ? pages : sorted(pages, compareBy(view, sort));
+    const writer = await writers[format](await createSheet(io, options, { view, shape }));
+    const counted = shape === 'list' ? withProgress(pages, io, { ...options, noun: view.noun }) : pages;
+    const ordered = sort === undefined ? counted : sorted(counted, compareBy(view, sort));
     const count = await writeAll(io, limit === undefined ? ordered : firstOf(ordered, limit), writer);
     const isTold = format === 'table' && io.stderr.isTerminal && !options.quiet;
     if (count === 0 && isTold) await io.stderr.write(`no ${view.noun}\n`);
@@ -86,20 +89,20 @@ export function createPrinter(io: Io, options: PrinterOptions): Printer {
     shows: (column) =>
       (fields?.includes(column) ?? columnFormats.includes(format)) || sort?.replace(/^-/, '') === column,
     check,
-    record: (row, view) => print([[row]], view, { many: false }),
-    records: (pages, view, { limit } = {}) => print(pages, view, { many: true, limit }),
+    record: (row, view) => print([[row]], view, { shape: 'record' }),
+    records: (pages, view, { limit } = {}) => print(pages, view, { shape: 'list', limit }),
     async documents(values, text) {
       if (!documentFormats.includes(format)) return io.stdout.write(text);
-      const shape = { view: { noun: 'documents', columns: [] }, many: values.length > 1 };
-      const sheet = await createSheet(io, { ...options, fields: undefined }, shape);
+      const shape = values.length > 1 ? 'list' : 'record';
+      const view = { noun: 'documents', columns: [] };
+      const sheet = await createSheet(io, { ...options, fields: undefined }, { view, shape });
       await writeAll(io, [values], await writers[format](sheet));
     },
   };
 }
 
-interface Shape {
-  /** A list, even of one. */
-  readonly many: boolean;
+interface Extent {
+  readonly shape: Shape;
   /** Most rows to print, once sorted. */
   readonly limit?: number | undefined;
 }
@@ -112,13 +115,13 @@ async function answerHelp<Row>(io: Io, { columns }: View<Row>): Promise<never> {
 async function createSheet<Row>(
   io: Io,
   { fields, header, color }: PrinterOptions,
-  { view, many }: { readonly view: View<Row>; readonly many: boolean },
+  { view, shape }: { readonly view: View<Row>; readonly shape: Shape },
 ): Promise<Sheet<Row>> {
   const columns = pickColumns(view, fields);
   const pick = (row: Row) => Object.fromEntries(columns.map(({ name, value }) => [name, value(row) ?? null]));
   return {
     columns,
-    many,
+    shape,
     header,
     isTerminal: io.stdout.isTerminal,
     movesCursor: io.stdout.isTerminal && io.env.TERM !== 'dumb',
@@ -147,22 +150,4 @@ async function writeAll<Row>(io: Io, pages: Pages<Row>, writer: Writer<Row>): Pr
   }
   await write(await writer.end());
   return count;
-}
-
-async function* sorted<Row>(
-  pages: Pages<Row>,
-  compare: (one: Row, other: Row) => number,
-): AsyncGenerator<Row[]> {
-  const rows: Row[] = [];
-  for await (const page of pages) for (const row of page) rows.push(row);
-  yield rows.sort(compare);
-}
-
-async function* firstOf<Row>(pages: Pages<Row>, limit: number): AsyncGenerator<readonly Row[]> {
-  let left = limit;
-  for await (const page of pages) {
-    yield page.slice(0, left);
-    left -= page.length;
-    if (left <= 0) return;
-  }
 }

@@ -23,6 +23,8 @@ export interface ProgressOptions {
   /** What is counted, as `rows`. */
   readonly unit: string;
   readonly style: Style;
+  /** A bar for work that is done sooner is never drawn. */
+  readonly delayMs?: number | undefined;
   /** Asked for at each drawing, so that counting costs nothing. */
   read(): ProgressState;
 }
@@ -44,28 +46,46 @@ const everyMs = { bar: 100, plain: 10_000, json: 1000 };
 
 /** Shows on stderr how far a long work has come, until it is stopped. */
 export function startProgress(io: Io, line: StatusLine, options: ProgressOptions): Progress {
-  const mode = options.mode === 'auto' ? automatic(io) : options.mode;
+  const automatic = canDrawBar(io) ? 'bar' : 'plain';
+  const mode = options.mode === 'auto' ? automatic : options.mode;
   if (mode === 'none') return { stop: async () => {} };
   const read = createReader(options.read);
-  const write = (text: string) => io.stderr.write(text).catch(() => {});
-  const draw = {
-    bar: async () => line.show(barText(read(), options, io.stderr.columns ?? 80)),
-    plain: () => write(`${plainText(read(), options)}\n`),
-    json: () => write(`${printJson({ progress: toJson(read()) })}\n`),
-  }[mode];
+  const release = mode === 'bar' ? line.take() : () => {};
+  const draw = createDraw(io, line, { ...options, mode, read });
   const timer = setInterval(() => void draw(), everyMs[mode]);
   timer.unref();
   return {
     async stop() {
       clearInterval(timer);
-      line.clear();
+      release();
       if (mode === 'json') await draw();
     },
   };
 }
 
-function automatic({ stderr, env }: Io): 'bar' | 'plain' {
-  return stderr.isTerminal && !env.CI && env.TERM !== 'dumb' ? 'bar' : 'plain';
+interface DrawOptions extends Omit<ProgressOptions, 'mode' | 'read'> {
+  readonly mode: 'bar' | 'plain' | 'json';
+  read(): Reading;
+}
+
+function createDraw(io: Io, line: StatusLine, options: DrawOptions): () => Promise<void> {
+  const { mode, read, delayMs = 0 } = options;
+  const drawFrom = performance.now() + delayMs;
+  const write = (text: string) => io.stderr.write(text).catch(() => {});
+  const drawings = {
+    bar: async () => {
+      const reading = read();
+      if (performance.now() >= drawFrom) line.show(barText(reading, options, io.stderr.columns ?? 80));
+    },
+    plain: () => write(`${plainText(read(), options)}\n`),
+    json: () => write(`${printJson({ progress: toJson(read()) })}\n`),
+  };
+  return drawings[mode];
+}
+
+/** Whether a person watches stderr, on a terminal where a line can be drawn anew. */
+export function canDrawBar({ stderr, env }: Io): boolean {
+  return stderr.isTerminal && !env.CI && env.TERM !== 'dumb';
 }
 
 /** The rate is that of the last seconds, for a service may slow down; a young run has only its whole course. */
@@ -94,7 +114,7 @@ function toJson({ done, total, percent, rate, failed, concurrency, etaSeconds }:
 }
 
 /** `applying  ━━━━━━──────  45%  9,000/20,000 rows  1,234/s  3 failed  8 at once  0:08 left`; what does not fit is left out. */
-function barText(reading: Reading, { label, unit, style }: ProgressOptions, columns: number): string {
+function barText(reading: Reading, { label, unit, style }: DrawOptions, columns: number): string {
   const leastBar = 10;
   const facts = factsOf(reading, unit);
   const room = () => columns - 1 - [label, ...facts].join('  ').length - 2;
@@ -110,7 +130,7 @@ function drawBar({ done, total = 1 }: Reading, width: number, style: Style): str
   return style.green('━'.repeat(filled)) + style.dim('─'.repeat(width - filled));
 }
 
-function plainText(reading: Reading, { label, unit }: ProgressOptions): string {
+function plainText(reading: Reading, { label, unit }: DrawOptions): string {
   return `${label}: ${factsOf(reading, unit).join(', ')}`;
 }
 

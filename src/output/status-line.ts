@@ -1,10 +1,13 @@
-import type { Io, OutputStream } from '../io.ts';
+import { type Io, withWrite } from '../io.ts';
 
 /** One line at the foot of the terminal that says what goes on. */
 export interface StatusLine {
   /** Draws the line, or draws it anew; the text fits the terminal. */
   show(text: string): void;
   clear(): void;
+  /** Keeps the line for one work until the returned function is called; what only waits stays silent. */
+  take(): () => void;
+  readonly isTaken: boolean;
 }
 
 const eraseLine = '\r\x1b[K';
@@ -12,6 +15,7 @@ const eraseLine = '\r\x1b[K';
 /** The line, and the streams by which everything else is written: a write to the terminal takes the line away first. */
 export function createStatusLine(io: Io): { readonly io: Io; readonly line: StatusLine } {
   let isShown = false;
+  let takers = 0;
   const draw = (text: string) => void io.stderr.write(text).catch(() => {});
   const line: StatusLine = {
     show(text) {
@@ -22,28 +26,24 @@ export function createStatusLine(io: Io): { readonly io: Io; readonly line: Stat
       if (isShown) draw(eraseLine);
       isShown = false;
     },
+    take() {
+      takers += 1;
+      return () => {
+        takers -= 1;
+        line.clear();
+      };
+    },
+    get isTaken() {
+      return takers > 0;
+    },
   };
-  const stdout = writingAfter(io.stdout, () => {
+  const stdout = withWrite(io.stdout, (data) => {
     if (io.stdout.isTerminal) line.clear();
+    return io.stdout.write(data);
   });
-  return { io: { ...io, stdout, stderr: writingAfter(io.stderr, line.clear) }, line };
-}
-
-/** The stream itself, asked nothing before it is used: a start pays for no terminal that it does not need. */
-function writingAfter(output: OutputStream, prepare: () => void): OutputStream {
-  return {
-    get isTerminal() {
-      return output.isTerminal;
-    },
-    get columns() {
-      return output.columns;
-    },
-    get stream() {
-      return output.stream;
-    },
-    write(data) {
-      prepare();
-      return output.write(data);
-    },
-  };
+  const stderr = withWrite(io.stderr, (data) => {
+    line.clear();
+    return io.stderr.write(data);
+  });
+  return { io: { ...io, stdout, stderr }, line };
 }

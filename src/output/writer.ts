@@ -1,11 +1,13 @@
 import type { Column } from './columns.ts';
 import type { Style } from './style.ts';
 
+/** A list, even of one, or a lone record. */
+export type Shape = 'list' | 'record';
+
 /** What is printed, and where to. */
 export interface Sheet<Row> {
   readonly columns: readonly Column<Row>[];
-  /** A list, even of one; otherwise a lone record. */
-  readonly many: boolean;
+  readonly shape: Shape;
   readonly header: boolean;
   readonly isTerminal: boolean;
   /** Whether the terminal obeys more than line ends. */

@@ -9,7 +9,7 @@ export async function yamlWriter<Row>(sheet: Sheet<Row>): Promise<Writer<Row>> {
     rows(rows) {
       isEmpty = false;
       const values = rows.map((row) => sheet.value(row));
-      return sheet.many ? print(values) : values.map(print).join('');
+      return sheet.shape === 'list' ? print(values) : values.map(print).join('');
     },
     end: () => (isEmpty ? '[]\n' : ''),
   };

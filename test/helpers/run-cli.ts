@@ -41,7 +41,7 @@ export function fakeIo(options: RunOptions = {}): FakeIo {
       write: (chunk, _, done) => void write(chunk).then(() => done()),
     });
     const columns = isTerminal(name) ? (options.columns ?? 80) : undefined;
-    return { isTerminal: isTerminal(name), columns, write, stream };
+    return { isTerminal: isTerminal(name), isFile: false, columns, write, stream };
   };
   const stream = Readable.from([Buffer.from(options.stdin ?? '')]);
   const stdin: InputStream = {
