@@ -6,7 +6,7 @@ import { sanitize } from '../output/sanitize.ts';
 /** Shows requests as they would be sent: to a person the way they stand on the wire, to a program as data. */
 export async function showRequests(context: Context, requests: readonly HttpRequest[]): Promise<void> {
   const printer = await context.printer();
-  await printer.documents(requests.map(toDocument), requests.map(toText).join('\n'));
+  await printer.documents(requests.map(toDocument), requests.map(requestText).join('\n'));
 }
 
 function toDocument(request: HttpRequest) {
@@ -19,7 +19,8 @@ function toDocument(request: HttpRequest) {
   };
 }
 
-function toText(request: HttpRequest): string {
+/** A request as it stands on the wire, its JSON indented, nothing in it raw. */
+export function requestText(request: HttpRequest): string {
   const fields = Object.entries(request.fields).flatMap(([name, value]) =>
     [value].flat().map((each) => `${name}: ${each}`),
   );
@@ -28,8 +29,13 @@ function toText(request: HttpRequest): string {
   return lines.join('') + (body === undefined ? '' : `\n${printJson(body, 2)}\n`);
 }
 
+/** A body that is no JSON is shown as text. */
 function bodyOf({ body }: HttpRequest): JsonValue | undefined {
-  return body === undefined
-    ? undefined
-    : parseJson(typeof body === 'string' ? body : Buffer.from(body).toString());
+  if (body === undefined) return undefined;
+  const text = typeof body === 'string' ? body : Buffer.from(body).toString();
+  try {
+    return parseJson(text);
+  } catch {
+    return text;
+  }
 }

@@ -1,14 +1,14 @@
-import type { Contract, Operation } from '../../api/contract.ts';
+import type { Operation } from '../../api/contract.ts';
+import type { Client, RawRequest } from '../../client/client.ts';
 
-/** The operation of the contract that a request meets, by its method and path; undefined where it meets none. */
+/** The operation of the contract that a raw request meets, by its method and path; undefined where it meets none. */
 export function operationAt(
-  { operations }: Contract,
-  { method, path }: { readonly method: string; readonly path: string },
-  baseUrl: string | undefined,
+  { contract, baseUrl }: Client,
+  { method, path }: Pick<RawRequest, 'method' | 'path'>,
 ): Operation | undefined {
-  const below = baseUrl !== undefined && path.startsWith(`${baseUrl}/`) ? path.slice(baseUrl.length) : path;
+  const below = path.startsWith(`${baseUrl}/`) ? path.slice(baseUrl.length) : path;
   const [bare = ''] = below.split(/[?#]/);
-  return [...operations.values()].find(
+  return [...contract.operations.values()].find(
     (operation) => operation.method === method && matches(bare, operation.path),
   );
 }

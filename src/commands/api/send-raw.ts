@@ -1,0 +1,95 @@
+import { STATUS_CODES } from 'node:http';
+import type { Operation } from '../../api/contract.ts';
+import { fieldValue, type HttpFields } from '../../api/http.ts';
+import { describeLifecycle } from '../../api/life-cycle.ts';
+import type { RawAnswer, RawRequest } from '../../client/client.ts';
+import type { Context } from '../../context.ts';
+import { UsageError } from '../../errors.ts';
+import { printJson } from '../../json.ts';
+import { sanitizeExcept } from '../../output/sanitize.ts';
+import { confirmWrite } from '../confirmation.ts';
+import { showRequests } from '../dry-run.ts';
+import { readBody } from './body-input.ts';
+import { operationAt } from './operation-at.ts';
+import { type RawField, readField, toBody } from './raw-field.ts';
+
+/** What `api request` was asked to send. */
+export interface RawOrder {
+  readonly method: string;
+  readonly path: string;
+  /** Each as `key=value` or `key:=json`. */
+  readonly fields: readonly string[];
+  /** A file, or `-` for stdin. */
+  readonly input: string | undefined;
+  /** Print the head of the answer too. */
+  readonly include: boolean;
+}
+
+const methods = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
+const withoutBody = ['GET', 'HEAD', 'OPTIONS', 'DELETE'];
+const safe = ['GET', 'HEAD', 'OPTIONS'];
+/** Control characters that lay a text out. */
+const layout = '\n\t';
+
+/** Sends it and prints the answer's body as it came; a status of 400 or above is an error after that. */
+export async function sendRaw(context: Context, order: RawOrder): Promise<void> {
+  const method = readMethod(order.method);
+  const fields = order.fields.map(readField);
+  const client = await context.client();
+  const operation = operationAt(client, { method, path: order.path });
+  const request = await toRawRequest(context, { ...order, method, operation }, fields);
+  if (!safe.includes(method)) await confirmWrite(context, { what: `send ${method} ${order.path}` });
+  if (context.flags.dryRun) return showRequests(context, [client.toRawRequest(request)]);
+  const answer = await client.request(request);
+  const clause = operation && describeLifecycle(operation, answer.fields, context.now());
+  if (operation && clause !== undefined) context.lifeCycle.set(operation.id, clause);
+  if (order.include) await context.io.stdout.write(headOf(answer, context));
+  await printBody(context, answer);
+  if (answer.refusal) throw answer.refusal;
+}
+
+function readMethod(text: string): string {
+  const method = text.toUpperCase();
+  if (methods.includes(method)) return method;
+  throw new UsageError(`api request ${text}: is no method`, `one of ${methods.join(', ')}`);
+}
+
+async function toRawRequest(
+  context: Context,
+  { method, path, input, operation }: RawOrder & { readonly operation: Operation | undefined },
+  fields: readonly RawField[],
+): Promise<RawRequest> {
+  if (input !== undefined && ['GET', 'HEAD', 'OPTIONS'].includes(method))
+    throw new UsageError(`api request: a ${method} takes no --input`);
+  const isQuery = withoutBody.includes(method) || input !== undefined;
+  if (isQuery) {
+    const body = input === undefined ? undefined : await readBody(context, input);
+    const query = fields.map(({ key, text }) => [key, text] as const);
+    return { method, path, query, ...(body && { body, fields: contentType(context) }) };
+  }
+  if (fields.length === 0) return { method, path };
+  return { method, path, body: printJson(toBody(fields, operation)), fields: contentType(context) };
+}
+
+/** JSON, unless `--header` says otherwise. */
+function contentType({ flags }: Context): HttpFields {
+  const isGiven = flags.headers?.some((header) => /^\s*content-type\s*:/i.test(header)) ?? false;
+  return isGiven ? {} : { 'content-type': 'application/json' };
+}
+
+function headOf({ status, fields }: RawAnswer, { io }: Context): string {
+  const lines = Object.entries(fields).flatMap(([name, value]) =>
+    [value].flat().map((each) => `${name}: ${each}`),
+  );
+  const text = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd(), ...lines, ''].join('\n');
+  return `${io.stdout.isTerminal ? sanitizeExcept(text, layout) : text}\n`;
+}
+
+/** The bytes as they came; on a terminal as text in which nothing acts on the terminal. */
+async function printBody({ io }: Context, { body, fields }: RawAnswer): Promise<void> {
+  if (body.length === 0) return;
+  if (!io.stdout.isTerminal) return io.stdout.write(body);
+  const type = fieldValue(fields, 'content-type') ?? '';
+  const text = new TextDecoder(/charset=iso-8859-1/i.test(type) ? 'latin1' : 'utf-8').decode(body);
+  await io.stdout.write(`${sanitizeExcept(text.replace(/\r?\n$/, ''), layout)}\n`);
+}

@@ -1,0 +1,17 @@
+import type { Context } from '../../context.ts';
+import { verb } from '../command.ts';
+
+export function tryOperation(context: Context) {
+  return verb('try', {
+    summary: 'Try an operation: answer questions, look at the request, send it',
+    description:
+      'Asks for each parameter of an operation with its type, default and choices, shows the request, and sends it; a write only when you say so. An operation that the service marks with x-hideTryItPanel is refused, as the mark asks.',
+    write: true,
+    examples: ['petstore api try listPets', 'petstore api try createPet --offline'],
+  })
+    .argument('<operationId>', 'operation; `petstore api operations` lists them')
+    .action(async (name) => {
+      const { tryOut } = await import('./try-out.ts');
+      await tryOut(context, name);
+    });
+}

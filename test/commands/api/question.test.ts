@@ -1,0 +1,69 @@
+import { expect, describe as group, test } from 'vitest';
+import { bindContract } from '../../../src/api/binding/bind.ts';
+import { readDescription } from '../../../src/api/binding/description.ts';
+import { builtInContract, type Contract } from '../../../src/api/contract.ts';
+import type { OperationId } from '../../../src/api/operations.ts';
+import { describe, questionsOf } from '../../../src/commands/api/question.ts';
+import { warehouse } from '../../helpers/descriptions.ts';
+
+function asked(id: OperationId, contract: Contract = builtInContract): string[] {
+  return questionsOf(contract.operations.get(id)!).map(
+    (question) => `${question.name}: ${describe(question)}`,
+  );
+}
+
+function read(id: OperationId, name: string, text: string): unknown {
+  return questionsOf(builtInContract.operations.get(id)!)
+    .find((question) => question.name === name)
+    ?.read(text);
+}
+
+test('names each thing that an operation takes, with its type, bounds and default', () => {
+  expect(asked('listPets')).toEqual([
+    'status: string, optional',
+    'categoryId: integer, at least 0, optional',
+    'limit: integer, 1 to 1000, default 100, optional',
+    'after: integer, at least 0, optional',
+  ]);
+  expect(asked('updateOrder')).toEqual([
+    'orderId: integer, at least 0',
+    'petId: integer, optional',
+    'quantity: integer, at least 0, optional',
+    'shipDate: string, optional',
+    'complete: boolean, optional',
+  ]);
+  expect(asked('createPet')[0]).toBe('name: string');
+});
+
+test('goes by the description that the profile is bound to', async () => {
+  const source = { url: 'http://x.test/', text: warehouse, read: () => Promise.reject(new Error('none')) };
+  const { contract } = bindContract(await readDescription(source), new Map());
+  expect(asked('createPet', contract)).toEqual([
+    'name: string, at most 40 characters',
+    'categoryId: integer, 1 to 9223372036854775807',
+    'status: string',
+  ]);
+  expect(asked('listPets', contract)).not.toContain('api-version');
+  expect(asked('updatePet', contract)[1]).toBe('name: string, at most 40 characters, optional');
+});
+
+group('an answer', () => {
+  test('is read as its type, ids with all their digits', () => {
+    expect(read('getPet', 'petId', '9223372036854775807')).toBe(9223372036854775807n);
+    expect(read('createOrder', 'petId', '9007199254740993')).toBe(9007199254740993n);
+    expect(read('createOrder', 'quantity', '3')).toBe(3);
+    expect(read('createOrder', 'complete', 'true')).toBe(true);
+    expect(read('listOrders', 'complete', 'false')).toBe(false);
+    expect(read('createPet', 'name', '007')).toBe('007');
+  });
+
+  test.each([
+    ['getPet', 'petId', '-1', 'must be an integer from 0'],
+    ['createOrder', 'quantity', 'three', 'must be an integer'],
+    ['createOrder', 'quantity', '-3', 'must be an integer from 0'],
+    ['createOrder', 'shipDate', 'tomorrow', 'must be an RFC 3339 date-time'],
+    ['listPets', 'limit', '1001', 'must be an integer from 1 to 1000'],
+  ] as const)('of %s %s %j is refused', (id, name, text, why) => {
+    expect(() => read(id, name, text)).toThrow(why);
+  });
+});

@@ -1,0 +1,133 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { type RecordingServer, type Reply, recordingServer } from '../../helpers/recording-server.ts';
+import { type Run, type RunOptions, runCli } from '../../helpers/run-cli.ts';
+
+async function send(
+  argv: readonly string[],
+  reply: Reply = { body: { ok: true } },
+  options: RunOptions = {},
+): Promise<{ run: Run; server: RecordingServer }> {
+  await using server = await recordingServer({}, () => reply);
+  const run = await runCli(
+    ['api', 'request', ...argv, '--base-url', `${server.url}/v1`, '--retries', '0'],
+    options,
+  );
+  return { run, server };
+}
+
+describe('what is sent', () => {
+  test('goes below the base URL, fields of a GET in its query', async () => {
+    const { run, server } = await send(['get', '/pets?a=1', '-f', 'status=sold', '-f', 'name=R & B']);
+    expect(run).toMatchObject({ code: 0, stdout: '{"ok":true}', stderr: '' });
+    expect(server.calls()).toEqual(['GET /v1/pets?a=1&status=sold&name=R+%26+B']);
+  });
+
+  test('has its fields as JSON, each of the type that the operation gives it', async () => {
+    const fields = [
+      '-f',
+      'name=007',
+      '-f',
+      'categoryId=9007199254740993',
+      '-f',
+      'vip=true',
+      '-f',
+      'note=null and void',
+    ];
+    const { server } = await send(['POST', '/pets', ...fields, '-f', 'tags:=["a"]']);
+    expect(server.seen[0]?.body).toBe(
+      '{"name":"007","categoryId":9007199254740993,"vip":true,"note":"null and void","tags":["a"]}',
+    );
+    expect(server.seen[0]?.headers['content-type']).toBe('application/json');
+  });
+
+  test('is a file byte for byte, or stdin; its fields then go to the query', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'petstore-request-'));
+    await writeFile(join(folder, 'body'), ' {"a": 1}\n');
+    const { server } = await send(['PUT', '/x', '--input', join(folder, 'body'), '-f', 'q=1']);
+    expect(server.seen[0]).toMatchObject({ path: '/v1/x?q=1', body: ' {"a": 1}\n' });
+    await rm(folder, { recursive: true });
+    const piped = await send(
+      ['POST', '/x', '--input', '-', '-H', 'Content-Type: text/csv'],
+      {},
+      { stdin: 'a,b\n' },
+    );
+    expect(piped.server.seen[0]).toMatchObject({ body: 'a,b\n', headers: { 'content-type': 'text/csv' } });
+  });
+
+  test('carries the credential, and only to the service', async () => {
+    const env = { PETSTORE_TOKEN: 'secret' };
+    const { server } = await send(['GET', '/pets'], {}, { env });
+    expect(server.seen[0]?.headers.authorization).toBe('Bearer secret');
+    const { run, server: other } = await send(['GET', 'http://127.0.0.1:9/pets'], {}, { env });
+    expect(run).toMatchObject({ code: 2, stdout: '' });
+    expect(other.seen).toEqual([]);
+  });
+
+  test('is shown and not sent with --dry-run', async () => {
+    const { run, server } = await send(['POST', '/pets', '-f', 'name=Rex', '--dry-run', '-o', 'json']);
+    expect(JSON.parse(run.stdout)).toMatchObject({ method: 'POST', body: { name: 'Rex' } });
+    expect(server.seen).toEqual([]);
+  });
+
+  test.each([
+    [['FETCH', '/pets'], 'is no method'],
+    [['GET', '/pets', '-f', 'status'], 'must be key=value'],
+    [['POST', '/pets', '-f', 'a:={'], '-f a:={'],
+    [['GET', '/pets', '--input', '-'], 'takes no --input'],
+    [['POST', '/pets', '--input', '/nonexistent/file'], 'no such file'],
+  ])('is nothing for %j', async (argv, why) => {
+    const { run, server } = await send(argv);
+    expect(run).toMatchObject({ code: 2, stdout: '' });
+    expect(run.stderr).toContain(why);
+    expect(server.seen).toEqual([]);
+  });
+});
+
+describe('what is printed', () => {
+  test('is the body as it came, whatever it is', async () => {
+    const { run } = await send(['GET', '/x'], {
+      body: 'a\r\n\tb\u001b[31m',
+      headers: { 'content-type': 'text/plain' },
+    });
+    expect(run.stdout).toBe('a\r\n\tb\u001b[31m');
+  });
+
+  test('cannot act on a terminal', async () => {
+    const body = 'a\n\tb\u001b[31m\r\u202e';
+    const { run } = await send(
+      ['GET', '/x', '-i'],
+      { body, headers: { 'x-a': 'b' } },
+      { terminals: ['stdout'] },
+    );
+    expect(run.stdout).toMatch(/^HTTP\/1\.1 200 OK\n/);
+    expect(run.stdout).toContain('x-a: b\n');
+    expect(run.stdout.endsWith('\n\na\n\tb\\x1b[31m\\x0d\\u202e\n')).toBe(true);
+  });
+
+  test('has the status line and the headers first with -i', async () => {
+    const { run } = await send(['GET', '/x', '-i'], { status: 202, body: [], headers: { 'x-a': 'b' } });
+    expect(run.stdout).toMatch(/^HTTP\/1\.1 202 Accepted\n(.+\n)*x-a: b\n(.+\n)*\n\[\]$/);
+  });
+
+  test.each([
+    [400, 1],
+    [401, 4],
+    [404, 5],
+    [500, 6],
+  ])('is the body too where the status is %i, with exit code %i', async (status, code) => {
+    const body = { code: 'x', message: 'because', status };
+    const { run } = await send(['GET', '/x'], { status, body });
+    expect(run).toMatchObject({ code, stdout: JSON.stringify(body) });
+    expect(run.stderr).toContain('because');
+  });
+
+  test('comes with a note where the operation is deprecated', async () => {
+    const { run } = await send(['GET', '/pets/1'], { body: {}, headers: { deprecation: 'true' } });
+    expect(run.stderr).toBe('note: getPet is deprecated and ends on 2027-12-31\n');
+    const quiet = await send(['GET', '/pets/1', '-q'], { body: {} });
+    expect(quiet.run.stderr).toBe('');
+  });
+});

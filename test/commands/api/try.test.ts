@@ -1,0 +1,96 @@
+import { PassThrough } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { main } from '../../../src/main.ts';
+import { type RecordingServer, type Reply, recordingServer } from '../../helpers/recording-server.ts';
+import { fakeIo, type Run, runCli } from '../../helpers/run-cli.ts';
+
+/** Runs with a person at the terminal, who types each answer when a question waits for it. */
+async function answer(argv: readonly string[], answers: readonly string[]): Promise<Run> {
+  const io = fakeIo({ terminals: ['stdin', 'stderr'] });
+  const keyboard = new PassThrough();
+  const running = main(argv, { ...io, stdin: { isTerminal: true, bytes: () => keyboard, stream: keyboard } });
+  let isDone = false;
+  void running.finally(() => {
+    isDone = true;
+  });
+  for (const text of answers) {
+    const before = io.written('stderr').length;
+    for (let waited = 0; io.written('stderr').length === before && waited < 500 && !isDone; waited += 1)
+      await sleep(2);
+    await sleep(15);
+    keyboard.write(`${text}\r`);
+  }
+  return { code: await running, stdout: io.written('stdout'), stderr: io.written('stderr') };
+}
+
+async function tryOut(
+  id: string,
+  answers: readonly string[],
+  { reply = {}, flags = [] as readonly string[] }: { reply?: Reply; flags?: readonly string[] } = {},
+): Promise<{ run: Run; server: RecordingServer }> {
+  await using server = await recordingServer({}, () => reply);
+  const run = await answer(['api', 'try', id, '--base-url', server.url, '--retries', '0', ...flags], answers);
+  return { run, server };
+}
+
+const rex = { id: 7, name: 'Rex', categoryId: 1, status: 'available' };
+
+describe('with a person who answers', () => {
+  test('asks for each parameter with its type, default and choices, shows the request and sends it', async () => {
+    const down = '\u001b[B';
+    const { run, server } = await tryOut('listPets', [down, '', '5', ''], {
+      reply: { body: [rex] },
+      flags: ['-o', 'json'],
+    });
+    expect(run.code).toBe(0);
+    expect(run.stderr).toContain('status (string, optional)');
+    expect(run.stderr).toContain('limit (integer, 1 to 1000, default 100, optional)');
+    expect(run.stderr).toContain(`GET ${server.url}/pets?status=available&limit=5`);
+    expect(server.calls()).toEqual(['GET /pets?status=available&limit=5']);
+    expect(JSON.parse(run.stdout)).toEqual([rex]);
+  });
+
+  test('refuses what is no value and asks again', async () => {
+    const { run, server } = await tryOut('getInventory', ['seven', '\u007f\u007f\u007f\u007f\u007f7'], {
+      reply: { body: { petId: 7, quantity: 3, status: 'sold' } },
+      flags: ['-o', 'json'],
+    });
+    expect(run.code).toBe(0);
+    expect(run.stderr).toContain('must be an integer');
+    expect(server.calls()).toEqual(['GET /store/inventory/7']);
+  });
+
+  test('sends a write only when it is confirmed', async () => {
+    const declined = await tryOut('updateInventory', ['7', '12', 'n']);
+    expect(declined.run.code).toBe(2);
+    expect(declined.run.stderr).toContain('{\n  "quantity": 12\n}');
+    expect(declined.server.seen).toEqual([]);
+    const confirmed = await tryOut('updateInventory', ['7', '12', 'y'], {
+      reply: { body: { petId: 7, quantity: 12, status: 'sold' } },
+    });
+    expect(confirmed.run.code).toBe(0);
+    expect(confirmed.server.seen[0]).toMatchObject({ method: 'PUT', body: '{"quantity":12}' });
+  });
+
+  test('finds a pet through the list where getPet is gone', async () => {
+    await using server = await recordingServer({}, ({ path }) =>
+      path.startsWith('/pets?') || path === '/pets' ? { body: [rex] } : { status: 410 },
+    );
+    const run = await answer(['api', 'try', 'getPet', '--base-url', server.url, '-o', 'json'], ['7']);
+    expect(run.code).toBe(0);
+    expect(JSON.parse(run.stdout)).toEqual(rex);
+  });
+});
+
+test.each([
+  ['listOrders', 'x-hideTryItPanel'],
+  ['listPets', 'nobody can answer'],
+  ['listFish', 'there is no such operation'],
+])('is refused without a request: %s', async (id, why) => {
+  await using server = await recordingServer({});
+  const run = await runCli(['api', 'try', id, '--base-url', server.url]);
+  expect(run).toMatchObject({ code: 2, stdout: '' });
+  expect(run.stderr).toContain(why);
+  expect(server.seen).toEqual([]);
+});
