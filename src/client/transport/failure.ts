@@ -3,12 +3,14 @@ import { UnavailableError, type UnavailableReason } from '../../errors.ts';
 /** A socket's or parser's error as the reason why no answer came. */
 export function toUnavailable(error: Error, sent: boolean): UnavailableError {
   if (error instanceof UnavailableError) return error;
-  const { code = '' } = rootOf(error) as NodeJS.ErrnoException;
+  const root = rootOf(error);
+  // undici's parser has no code for some of its errors.
+  const { code = root.name } = root as NodeJS.ErrnoException;
   const reason = reasonOf(code);
   const hint = reason === 'tls' ? hintOfTls(code) : undefined;
   // A name that does not exist will not exist in a second; a resolver that does not answer may.
   const retryable = code === 'ENOTFOUND' ? false : undefined;
-  return new UnavailableError(describe(rootOf(error), code), { reason, sent, hint, retryable, cause: error });
+  return new UnavailableError(describe(root, code), { reason, sent, hint, retryable, cause: error });
 }
 
 /** Several addresses were tried and none would: the last one speaks for all. */
@@ -20,11 +22,12 @@ function reasonOf(code: string): UnavailableReason {
   if (/^(ENOTFOUND|EAI_)/.test(code)) return 'dns';
   if (/^(ECONNREFUSED|EHOST|ENET|EADDR|EACCES|EPERM)/.test(code)) return 'refused';
   if (/TIMEDOUT|TIMEOUT/.test(code)) return 'timeout';
-  if (/^(HPE_|UND_ERR_(HEADERS_OVERFLOW|RESPONSE|RES_))/.test(code)) return 'invalid-response';
+  if (/^(HPE_|HTTPParserError|UND_ERR_(HEADERS_OVERFLOW|RESPONSE|RES_))/.test(code))
+    return 'invalid-response';
   if (/^(ECONNRESET|EPIPE|ECONNABORTED|UND_ERR_|ERR_STREAM)/.test(code)) return 'reset';
   if (/^(ERR_SSL|ERR_TLS|ERR_OSSL|EPROTO|CERT_|UNABLE_|CRL_|ERROR_IN_|OUT_OF_MEM)|CERT|ISSUER/.test(code))
     return 'tls';
-  return /HTTPParserError|Parse Error/.test(code) ? 'invalid-response' : 'reset';
+  return 'reset';
 }
 
 function describe(error: Error, code: string): string {
