@@ -24,7 +24,9 @@ beforeAll(() => {
       'PROMPT=; unsetopt zle_bracketed_paste prompt_sp prompt_cr no_match',
       'autoload -Uz compinit; compinit -u -D',
       'setopt no_list_ambiguous no_auto_menu; LISTMAX=10000; COLUMNS=200',
-      `source ${process.cwd()}/completions/_petstore; print READY`,
+      `source ${process.cwd()}/completions/_petstore`,
+      // Keys that come before the line editor runs would be lost.
+      'zle-line-init() { print -n READY }; zle -N zle-line-init',
     ].join('\n'),
   );
   env = {
@@ -103,7 +105,7 @@ function zshOffers(line: string): string[] {
   const rows = drawn.split(/[\r\n]+/).filter((row) => /^[a-z-]/.test(row));
   return rows
     .flatMap((row) => (row.includes(' -- ') ? [row.split(/\s+/)[0] ?? ''] : row.split(/\s+/)))
-    .filter(Boolean);
+    .filter((word) => /^[-\w]+$/.test(word));
 }
 
 function lines(text: string): string[] {
