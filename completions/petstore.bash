@@ -41,6 +41,8 @@ _petstore_step() {
     'api/spec') REPLY='api spec' ;;
     'api/bind') REPLY='api bind' ;;
     'api/unbind') REPLY='api unbind' ;;
+    'api/request') REPLY='api request' ;;
+    'api/try') REPLY='api try' ;;
     'config/init') REPLY='config init' ;;
     'config/list'|'config/ls') REPLY='config list' ;;
     'config/get') REPLY='config get' ;;
@@ -115,6 +117,10 @@ _petstore_value() {
     'inventory create/--confirm') REPLY='profiles' ;;
     'inventory delete/--confirm') REPLY='profiles' ;;
     'api bind/--map') REPLY='free' ;;
+    'api request/--confirm') REPLY='profiles' ;;
+    'api request/--field'|'api request/-f') REPLY='free' ;;
+    'api request/--input') REPLY='file' ;;
+    'api try/--confirm') REPLY='profiles' ;;
     'serve/--port') REPLY='free' ;;
     'serve/--host') REPLY='free' ;;
     'serve/--data') REPLY='file' ;;
@@ -175,7 +181,7 @@ _petstore_commands() {
     'categories') REPLY='list get create update delete' ;;
     'orders') REPLY='list get create update complete delete' ;;
     'inventory') REPLY='list get set adjust create delete' ;;
-    'api') REPLY='operations spec bind unbind' ;;
+    'api') REPLY='operations spec bind unbind request try' ;;
     'config') REPLY='init list get set unset path explain' ;;
     'profile') REPLY='list create use show delete' ;;
     *) REPLY= ;;
@@ -203,6 +209,8 @@ _petstore_flags() {
     'inventory create') REPLY='--dry-run --confirm' ;;
     'inventory delete') REPLY='--dry-run --confirm' ;;
     'api bind') REPLY='--map --dry-run' ;;
+    'api request') REPLY='--dry-run --confirm --field --input --include' ;;
+    'api try') REPLY='--dry-run --confirm' ;;
     'serve') REPLY='--port --host --data --save --empty --pets --seed --latency --error-rate --rate-limit --sunset --read-only --log --ready-file' ;;
     'smoke') REPLY='--wait --write --confirm --only --skip --fail-on --stability --samples --max-latency --tls-min-days --report --force --dry-run' ;;
     'config init') REPLY='--name --concurrency --rate --token-file --token-command --auth-header --auth-scheme --protected' ;;

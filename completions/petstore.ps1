@@ -54,6 +54,8 @@ Register-ArgumentCompleter -Native -CommandName petstore -ScriptBlock {
     'api/spec' = 'api spec'
     'api/bind' = 'api bind'
     'api/unbind' = 'api unbind'
+    'api/request' = 'api request'
+    'api/try' = 'api try'
     'config/init' = 'config init'
     'config/list' = 'config list'
     'config/ls' = 'config list'
@@ -76,7 +78,7 @@ Register-ArgumentCompleter -Native -CommandName petstore -ScriptBlock {
     'categories' = @(@('list', 'List categories'), @('get', 'Get one or several categories'), @('create', 'Create a category, or many from a file'), @('update', 'Change a category'), @('delete', 'Delete categories that have no pets, after asking'))
     'orders' = @(@('list', 'List orders'), @('get', 'Get one or several orders'), @('create', 'Create an order, or many from a file'), @('update', 'Change an order'), @('complete', 'Mark orders as complete'), @('delete', 'Delete orders, after asking'))
     'inventory' = @(@('list', 'List inventory entries'), @('get', 'Get the inventory entries of one or several pets'), @('set', 'Set the stock count of a pet'), @('adjust', 'Add to or take from the stock count of a pet'), @('create', 'Create the inventory entry of a pet'), @('delete', 'Delete inventory entries, after asking'))
-    'api' = @(@('operations', 'List the operations of the service and where each comes from'), @('spec', 'Print the OpenAPI 3.0.3 document of the service'), @('bind', 'Follow a service''s own OpenAPI description'), @('unbind', 'Go back to the built-in contract'))
+    'api' = @(@('operations', 'List the operations of the service and where each comes from'), @('spec', 'Print the OpenAPI 3.0.3 document of the service'), @('bind', 'Follow a service''s own OpenAPI description'), @('unbind', 'Go back to the built-in contract'), @('request', 'Send a request of your own making'), @('try', 'Try an operation: answer questions, look at the request, send it'))
     'config' = @(@('init', 'Set up: ask for a service, make a profile for it and use it'), @('list', 'List what the config file holds'), @('get', 'Print one value of the config'), @('set', 'Set a value in the config file'), @('unset', 'Take a value out of the config file'), @('path', 'Show where config, state and the embedded store lie'), @('explain', 'Show every setting, its value and where it came from'))
     'profile' = @(@('list', 'List the profiles and mark the active one'), @('create', 'Make a profile for a service'), @('use', 'Make a profile the active one'), @('show', 'Show what a profile holds'), @('delete', 'Delete a profile and the contract bound to it'))
   }
@@ -100,6 +102,8 @@ Register-ArgumentCompleter -Native -CommandName petstore -ScriptBlock {
     'inventory create' = @(@('--dry-run', 'print the request and send nothing'), @('--confirm', 'the profile by name, where it is protected'))
     'inventory delete' = @(@('--dry-run', 'print the request and send nothing'), @('--confirm', 'the profile by name, where it is protected'))
     'api bind' = @(@('--map', 'say which operation is meant; may be repeated'), @('--dry-run', 'show what would be bound and store nothing'))
+    'api request' = @(@('--dry-run', 'print the request and send nothing'), @('--confirm', 'the profile by name, where it is protected'), @('--field', 'add a query parameter or a field of the body; may be repeated'), @('--input', 'send this file as the body; - reads it from stdin'), @('--include', 'print the status line and the headers too'))
+    'api try' = @(@('--dry-run', 'print the request and send nothing'), @('--confirm', 'the profile by name, where it is protected'))
     'serve' = @(@('--port', 'port to listen on (default 4010); 0 takes a free one'), @('--host', 'address to listen on (default 127.0.0.1)'), @('--data', 'serve the shop that this file holds'), @('--save', 'save to the file of --data after writes and at the end; a missing one is made'), @('--empty', 'begin with an empty shop'), @('--pets', 'begin with a made-up shop of n pets'), @('--seed', 'another made-up shop, other faults (default 1)'), @('--latency', 'wait so long before each answer'), @('--error-rate', 'answer this share of requests, 0 to 1, with 503'), @('--rate-limit', 'answer more requests a second with 429 and Retry-After'), @('--sunset', 'when getPet ends, YYYY-MM-DD, in its Sunset header'), @('--read-only', 'answer every write with 405'), @('--log', 'one line per request on stderr'), @('--ready-file', 'write the URL to this file when the server accepts; removed at the end'))
     'smoke' = @(@('--wait', 'first wait so long for the service to answer below 500'), @('--write', 'also create, change and delete records of its own, and clean up'), @('--confirm', 'the profile by name, where it is protected and --write is given'), @('--only', 'run only these checks, as op or op/get*; may be given again'), @('--skip', 'leave these checks out; may be given again'), @('--fail-on', 'fail on warn or flaky too; may be given again'), @('--stability', 'all: failures of beta and experimental operations count too'), @('--samples', 'timed calls of each GET (default 5)'), @('--max-latency', 'fail above this, as 300ms or 300ms,max: p50, p95 (default) or max'), @('--tls-min-days', 'fail when the certificate expires sooner (default 7)'), @('--report', 'junit=<file>, tap=<file>, json=<file> or github; may be given again'), @('--force', 'let a report replace a file that is none'), @('--dry-run', 'list the checks, send nothing'))
     'config init' = @(@('--name', 'what to call the profile (default: default)'), @('--concurrency', 'requests in flight at a time in bulk work'), @('--rate', 'most requests a second in bulk work'), @('--token-file', 'file that holds the token'), @('--token-command', 'command that prints the token, run without a shell'), @('--auth-header', 'header that carries the token'), @('--auth-scheme', 'word before the token; empty for the bare token'), @('--protected', 'whether every write asks for the profile’s name'))
@@ -166,6 +170,11 @@ Register-ArgumentCompleter -Native -CommandName petstore -ScriptBlock {
   $values['inventory create/--confirm'] = 'profiles'
   $values['inventory delete/--confirm'] = 'profiles'
   $values['api bind/--map'] = 'free'
+  $values['api request/--confirm'] = 'profiles'
+  $values['api request/--field'] = 'free'
+  $values['api request/-f'] = 'free'
+  $values['api request/--input'] = 'file'
+  $values['api try/--confirm'] = 'profiles'
   $values['serve/--port'] = 'free'
   $values['serve/--host'] = 'free'
   $values['serve/--data'] = 'file'

@@ -102,7 +102,7 @@ function zshOffers(line: string): string[] {
   const script = 'test/completions/complete.zsh';
   const screen = execFileSync('zsh', ['-f', script, line], { env, encoding: 'utf8', timeout: 10_000 });
   const drawn = screen.slice(screen.indexOf(line) + line.length).replace(/\n[^\n]*print -r DONE[\s\S]*$/, '');
-  const rows = drawn.split(/[\r\n]+/).filter((row) => /^[a-z-]/.test(row));
+  const rows = drawn.split(/[\r\n]+/).filter((row) => /^[-\w]/.test(row));
   return rows
     .flatMap((row) => (row.includes(' -- ') ? [row.split(/\s+/)[0] ?? ''] : row.split(/\s+/)))
     .filter((word) => /^[-\w]+$/.test(word));
