@@ -101,8 +101,8 @@ function fishOffers(line: string): string[] {
 function zshOffers(line: string): string[] {
   const script = 'test/completions/complete.zsh';
   const screen = execFileSync('zsh', ['-f', script, line], { env, encoding: 'utf8', timeout: 10_000 });
-  const drawn = screen.slice(screen.indexOf(line) + line.length).replace(/\n[^\n]*print -r DONE[\s\S]*$/, '');
-  const rows = drawn.split(/[\r\n]+/).filter((row) => /^[-\w]/.test(row));
+  const drawn = screen.slice(screen.indexOf(line) + line.length).replace(/print -r DONE[\s\S]*$/, '');
+  const rows = drawn.split(/[\r\n]+/).filter((row) => !row.startsWith('petstore '));
   return rows
     .flatMap((row) => (row.includes(' -- ') ? [row.split(/\s+/)[0] ?? ''] : row.split(/\s+/)))
     .filter((word) => /^[-\w]+$/.test(word));
