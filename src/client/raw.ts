@@ -1,4 +1,4 @@
-import type { HttpRequest } from '../api/http.ts';
+import type { HttpFields, HttpRequest } from '../api/http.ts';
 import { UsageError } from '../errors.ts';
 import type { RawRequest } from './client.ts';
 import type { Target } from './request.ts';
@@ -11,7 +11,7 @@ export function toRawRequest(raw: RawRequest, { baseUrl, fields }: Target): Http
   return {
     method: raw.method,
     url: url.href,
-    fields: raw.fields === undefined ? fields : Object.assign({}, fields, raw.fields),
+    fields: raw.fields === undefined ? fields : present({ ...fields, ...raw.fields }),
     body: raw.body,
   };
 }
@@ -27,4 +27,9 @@ function toUrl(path: string, baseUrl: string): URL {
       'a request goes to the service only; choose another with --base-url',
     );
   return url;
+}
+
+/** What is undefined was left out on purpose. */
+function present(fields: NonNullable<RawRequest['fields']>): HttpFields {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as HttpFields;
 }

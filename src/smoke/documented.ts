@@ -13,8 +13,11 @@ export function documentedAnswer(operation: Operation, status: number): Document
 
 /** The schema of the service document's Error: what an error body is where the description says nothing of it. */
 export function errorSchema(): JsonObject {
-  return withComponents({ $ref: '#/components/schemas/Error' });
+  error ??= withComponents({ $ref: '#/components/schemas/Error' });
+  return error;
 }
+
+let error: JsonObject | undefined;
 
 let document: JsonObject | undefined;
 
@@ -23,7 +26,17 @@ function tableDocument(): JsonObject {
   return document;
 }
 
-function answersOfTable({ path, method }: Operation): Record<string, DocumentedAnswer> {
+type Answers = Readonly<Record<string, DocumentedAnswer>>;
+
+const tableAnswers = new WeakMap<Operation, Answers>();
+
+function answersOfTable(operation: Operation): Answers {
+  const answers = tableAnswers.get(operation) ?? readAnswers(operation);
+  tableAnswers.set(operation, answers);
+  return answers;
+}
+
+function readAnswers({ path, method }: Operation): Answers {
   const operation = member(tableDocument(), 'paths', path, method.toLowerCase());
   const responses = Object.entries(member(operation, 'responses'));
   return Object.fromEntries(responses.map(([status, response]) => [status, toAnswer(response)]));

@@ -62,7 +62,7 @@ export async function exchangeOnce(
   const answer = await client.request(request, { signal, timeoutMs, retries: 0 });
   return {
     method: request.method,
-    url: request.path,
+    url: answer.url,
     status: answer.status,
     fields: answer.fields,
     text: textOf(answer),

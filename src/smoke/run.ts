@@ -1,4 +1,4 @@
-import { CliError, UnavailableError, UsageError } from '../errors.ts';
+import { CliError, UsageError } from '../errors.ts';
 import { maskUrl } from '../mask.ts';
 import { type Check, type CheckResult, fail, idOf, isRed, skip, type Verdict } from './check.ts';
 import type { SmokeOptions } from './options.ts';
@@ -103,9 +103,11 @@ function masked(verdict: Verdict, { mask }: Pick<Session, 'mask'>): Verdict {
 function toVerdict(error: unknown, { signal }: Session): Verdict {
   if (signal.aborted) return skip('the run was interrupted');
   if (error instanceof UsageError) return skip(error.message);
-  if (error instanceof UnavailableError || error instanceof CliError) {
-    const { method, url, status } = error.details;
-    return { outcome: 'error', reason: error.message, method, url, status };
-  }
-  throw error;
+  if (!(error instanceof CliError)) return { outcome: 'error', reason: `internal: ${messageOf(error)}` };
+  const { method, url, status } = error.details;
+  return { outcome: 'error', reason: error.message, method, url, status };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

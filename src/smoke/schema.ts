@@ -21,7 +21,18 @@ const firstOutside = 2 ** 64;
  *
  * @param schema what it refers to must lie in itself.
  */
-export function createSchemaCheck(schema: JsonObject): (value: JsonValue) => SchemaFault | undefined {
+export function createSchemaCheck(schema: JsonObject): SchemaCheck {
+  const check = checks.get(schema) ?? compile(schema);
+  checks.set(schema, check);
+  return check;
+}
+
+export type SchemaCheck = (value: JsonValue) => SchemaFault | undefined;
+
+/** A description's schemas may be large, and each is asked for many times in a run. */
+const checks = new WeakMap<JsonObject, SchemaCheck>();
+
+function compile(schema: JsonObject): SchemaCheck {
   const prepared = withIntegerBounds(toDoubles(schema)) as Schema;
   const validator = new Validator(prepared, '2020-12', true);
   return (value) => {

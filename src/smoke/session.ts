@@ -1,6 +1,5 @@
-import type { Contract, Operation } from '../api/contract.ts';
-import type { OperationId } from '../api/operations.ts';
-import { checkInput } from '../client/bounds.ts';
+import type { Contract, Operation, Parameter } from '../api/contract.ts';
+import { type OperationId, operations } from '../api/operations.ts';
 import type { Client, RawRequest } from '../client/client.ts';
 import { type CallInput, toRequest } from '../client/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
@@ -61,7 +60,7 @@ export function createSession(parts: SessionParts): Session {
     ...parts,
     retries: () => retries,
     contract: client.contract,
-    toRequest: (operation, input) => toRaw(operation, input, client.baseUrl),
+    toRequest: (operation, input) => toRaw(client, operation, input),
     async send(request) {
       const answer = await exchange(client, request, { signal, mask: parts.mask });
       if (answer.retried) retries += 1;
@@ -78,13 +77,13 @@ export function createSession(parts: SessionParts): Session {
 }
 
 /** The operations that only read, in the contract's order. */
-export function readsOf({ operations }: Contract): Operation[] {
-  return [...operations.values()].filter(({ method }) => method === 'GET');
+export function readsOf(contract: Contract): Operation[] {
+  return [...contract.operations.values()].filter(({ method }) => method === 'GET');
 }
 
-/** The parameter of an operation's path that names a record. */
-export function idParameter({ parameters }: Operation): string | undefined {
-  return parameters.find((parameter) => parameter.in === 'path')?.name;
+/** The parameter that names the record of an operation, wherever the service takes it. */
+export function idParameter({ id, parameters }: Operation): Parameter | undefined {
+  return parameters.find(({ name }) => operations[id].path.includes(`{${name}}`));
 }
 
 /** The records of a list's answer, as far as it is a list. */
@@ -94,7 +93,7 @@ export function recordsOf(answer: Pick<Exchange, 'text'>): JsonObject[] {
 }
 
 async function makeVisit(session: Session, operation: Operation): Promise<Visit> {
-  const name = idParameter(operation);
+  const name = idParameter(operation)?.name;
   if (name === undefined) return { exchange: await session.send(session.toRequest(operation, {})) };
   const id = await session.findId(operation);
   if (id === undefined) return { none: `no list has a record whose ${name} could be asked for` };
@@ -103,7 +102,7 @@ async function makeVisit(session: Session, operation: Operation): Promise<Visit>
 
 /** Looks in the list of the operation's own noun first, then for the same name in the other lists. */
 async function findId(session: Session, operation: Operation): Promise<bigint | undefined> {
-  const name = idParameter(operation) ?? 'id';
+  const name = idParameter(operation)?.name ?? 'id';
   const lists = readsOf(session.contract).filter(({ many }) => many);
   const own = lists.filter(({ noun }) => noun === operation.noun);
   for (const list of [...own, ...lists.filter((each) => !own.includes(each))]) {
@@ -126,8 +125,8 @@ function toId(value: JsonValue | undefined): bigint | undefined {
  *
  * @throws UsageError where the input breaks the bounds of the contract.
  */
-export function toRaw(operation: Operation, input: CallInput, baseUrl: string): RawRequest {
-  checkInput(operation, input);
-  const { method, url, fields, body } = toRequest(operation, input, { baseUrl, fields: {} });
+export function toRaw(client: Client, operation: Operation, input: CallInput): RawRequest {
+  client.toRequest(operation.id, input as never);
+  const { method, url, fields, body } = toRequest(operation, input, { baseUrl: client.baseUrl, fields: {} });
   return { method, path: url, fields, body };
 }

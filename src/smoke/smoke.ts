@@ -138,7 +138,7 @@ async function wait({ client, options, onNotice }: SmokeParts, stops: Stops): Pr
   if (waitMs === 0) return undefined;
   const [operation] = probesOf(client.contract);
   const request: RawRequest = operation
-    ? { method: 'GET', path: toRaw(operation, {}, client.baseUrl).path }
+    ? { method: 'GET', path: toRaw(client, operation, {}).path }
     : { method: 'GET', path: client.baseUrl };
   return waitForService({
     client,

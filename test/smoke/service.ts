@@ -21,6 +21,8 @@ export interface ServiceOptions {
   readonly tls?: TlsOptions;
   readonly store?: Store;
   readonly sunset?: string;
+  /** The path and query of the table that one of the service's own stands for. */
+  route?(target: string): string;
   /** A free one unless told. */
   readonly port?: number;
 }
@@ -52,7 +54,8 @@ export async function startService({
     const one = { method, target: url, fields };
     seen.push(one);
     const body = Buffer.concat(chunks);
-    const right = app({ method, url: `${origin}${url}`, fields, ...(body.length > 0 && { body }) });
+    const target = options.route?.(url) ?? url;
+    const right = app({ method, url: `${origin}${target}`, fields, ...(body.length > 0 && { body }) });
     const given = (await spoil?.(one, right)) ?? right;
     if (given === 'reset') request.socket.destroy();
     else send(response, given);

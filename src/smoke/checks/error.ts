@@ -7,8 +7,14 @@ import { documentedAnswer, errorSchema } from '../documented.ts';
 import { detailsOf, type Exchange } from '../exchange.ts';
 import { idParameter, readsOf, type Session } from '../session.ts';
 
+const int64Max = 9223372036854775807n;
+
 /** Large ids that no service gives in its lifetime; the next is tried where one is in use after all. */
-const unusedIds = [9223372036854775807n, 9223372036854775806n, 9223372036854774783n];
+function unusedIds(operation: Operation): bigint[] {
+  const maximum = idParameter(operation)?.bounds?.maximum;
+  const largest = maximum === undefined ? int64Max : BigInt(maximum);
+  return [largest, largest - 1n, largest - 1024n];
+}
 
 /** Whether wrong requests are refused as the contract says. */
 export function errorChecks(contract: Contract): Check[] {
@@ -35,7 +41,7 @@ async function withSubject(
 }
 
 async function notFound(session: Session, operation: Operation): Promise<Verdict> {
-  for (const id of unusedIds) {
+  for (const id of unusedIds(operation)) {
     const answer = await session.send(requestFor(session, operation, id));
     if (operation.success.includes(answer.status)) continue;
     return judgeError(operation, answer, { isStatus: (status) => status === 404, statuses: '404' });
@@ -44,10 +50,18 @@ async function notFound(session: Session, operation: Operation): Promise<Verdict
 }
 
 async function badRequest(session: Session, operation: Operation): Promise<Verdict> {
-  const [marker = 0n] = unusedIds;
-  const request = requestFor(session, operation, marker);
-  const path = request.path.replace(String(marker), 'not-a-number');
-  const answer = await session.send({ ...request, path });
+  const [marker = 0n] = unusedIds(operation);
+  const { fields = {}, ...request } = requestFor(session, operation, marker);
+  const spoil = (text: string) => text.replace(String(marker), 'not-a-number');
+  const spoiled = Object.entries(fields).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? spoil(value) : value,
+  ]);
+  const answer = await session.send({
+    ...request,
+    path: spoil(request.path),
+    fields: Object.fromEntries(spoiled),
+  });
   return judgeError(operation, answer, {
     isStatus: (status) => status >= 400 && status < 500 && isDocumented(operation, status),
     statuses: refusalsOf(operation),
@@ -55,7 +69,7 @@ async function badRequest(session: Session, operation: Operation): Promise<Verdi
 }
 
 function requestFor(session: Session, operation: Operation, id: bigint): RawRequest {
-  return session.toRequest(operation, { [idParameter(operation) ?? 'id']: id });
+  return session.toRequest(operation, { [idParameter(operation)?.name ?? 'id']: id });
 }
 
 /** A description that documents no refusal at all forbids none. */

@@ -3,7 +3,7 @@ import { CliError, UnavailableError, type UnavailableReason } from '../../errors
 import { statusText } from '../answer.ts';
 import { type Check, fail, pass, skip, type Verdict } from '../check.ts';
 import { detailsOf, isGatewayStatus } from '../exchange.ts';
-import { readsOf, type Session } from '../session.ts';
+import { idParameter, readsOf, type Session } from '../session.ts';
 import { tlsObstacle } from './tls.ts';
 
 /** Whether the service can be reached at all, from the name up to an answer. */
@@ -63,8 +63,7 @@ async function stillLate(session: Session, problem: string): Promise<Verdict> {
 
 /** The operations to knock with: those that need no id. */
 export function probesOf(contract: Contract): Operation[] {
-  const reads = readsOf(contract);
-  return reads.filter(({ parameters }) => !parameters.some(({ required }) => required));
+  return readsOf(contract).filter((operation) => idParameter(operation) === undefined);
 }
 
 interface Asked extends Verdict {

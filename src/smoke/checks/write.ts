@@ -54,13 +54,17 @@ function createRun(session: Session, ledger: Ledger): Run {
 }
 
 async function makeFixture(run: Run, kind: Kind): Promise<bigint> {
-  const { body } = await kind.draft(run.ledger.newName(), run.fixtures);
+  const { body } = await kind.draft(newName(run, kind), run.fixtures);
   try {
     return (await create(run, kind, body)).id;
   } catch (error) {
     const isExpected = error instanceof StepFailure || error instanceof UnavailableError;
     throw isExpected ? new FixtureFailure(kind, error.message) : error;
   }
+}
+
+function newName({ session, ledger }: Run, kind: Kind): string {
+  return ledger.newName(operationOf(session, kind.create)?.body?.bounds.name?.maxLength);
 }
 
 async function check(run: Run, kind: Kind): Promise<Verdict> {
@@ -80,7 +84,7 @@ async function check(run: Run, kind: Kind): Promise<Verdict> {
 
 async function live(run: Run, kind: Kind): Promise<Verdict> {
   const { session, ledger, fixtures } = run;
-  const { body, change } = await kind.draft(ledger.newName(), fixtures);
+  const { body, change } = await kind.draft(newName(run, kind), fixtures);
   if (body[kind.idName] !== undefined) await makeRoom(run, kind, body);
   const made = await create(run, kind, body);
   const etag = await readBack(session, kind, { id: made.id, sent: body });

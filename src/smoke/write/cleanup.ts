@@ -43,7 +43,7 @@ async function removeOne({ client, ledger, signal }: Cleaning, made: Made): Prom
   try {
     const operation = client.contract.operations.get(made.remove);
     if (!operation) throw new Error(`the contract has no ${made.remove}`);
-    const request = toRaw(operation, { [made.idName]: made.id }, client.baseUrl);
+    const request = toRaw(client, operation, { [made.idName]: made.id });
     const { status } = await exchange(client, request, { signal });
     const isGone = status === 404 || status === 410 || (status >= 200 && status < 300);
     if (isGone) ledger.drop(made);

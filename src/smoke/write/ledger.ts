@@ -13,8 +13,8 @@ export interface Made {
 
 /** What a run has made, so that it can take everything away again. */
 export interface Ledger {
-  /** A name that no other record has. */
-  newName(): string;
+  /** A name that no other record has, of at most so many characters. */
+  newName(maxLength?: number): string;
   isOwnName(name: unknown): boolean;
   add(made: Made): void;
   drop(made: Made): void;
@@ -32,8 +32,8 @@ export function createLedger(): Ledger {
   const suspected = new Set<Noun>();
   let isUntouched = true;
   return {
-    newName() {
-      const name = `petstore-smoke-${randomUUID()}`;
+    newName(maxLength) {
+      const name = `petstore-smoke-${randomUUID()}`.slice(0, maxLength);
       names.add(name);
       return name;
     },

@@ -1,0 +1,169 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { toOpenApi } from '../../src/api/openapi.ts';
+import type { JsonObject } from '../../src/json.ts';
+import { runCli } from '../helpers/run-cli.ts';
+import { smoke } from './run.ts';
+import { type Service, startService, withBody, withFields } from './service.ts';
+
+let folder = '';
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'petstore-smoke-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+/** A description of the service as the table has it, but for what `change` does to it, bound to a new profile. */
+async function bind(service: Service, change: (document: Description) => void): Promise<string[]> {
+  const document = structuredClone(toOpenApi({ serverUrl: service.url })) as unknown as Description;
+  change(document);
+  const home = await mkdtemp(join(folder, 'bound-'));
+  const file = join(home, 'openapi.json');
+  await writeFile(file, JSON.stringify(document));
+  await writeFile(join(home, 'config.json'), JSON.stringify({ 'base-url': service.url }));
+  const env = { PETSTORE_CONFIG_DIR: home };
+  const bound = await runCli(['api', 'bind', file], { env });
+  if (bound.code !== 0) throw new Error(bound.stderr);
+  return [home];
+}
+
+interface Description {
+  paths: Record<string, Record<string, JsonObject & { responses: Record<string, JsonObject> }>>;
+  components: {
+    schemas: Record<string, JsonObject & { properties: Record<string, JsonObject> }>;
+  } & JsonObject;
+  security?: JsonObject[];
+}
+
+async function smokeBound(
+  service: Service,
+  home: readonly string[],
+  flags: readonly string[],
+  token?: string,
+) {
+  const [folderOfConfig = ''] = home;
+  const env = { PETSTORE_CONFIG_DIR: folderOfConfig, ...(token && { PETSTORE_TOKEN: token }) };
+  return smoke(service.url, flags, { env });
+}
+
+test('bodies are judged by the schema of the description that is bound', async () => {
+  await using service = await startService({
+    spoil: ({ target }, answer) =>
+      target.startsWith('/pets/')
+        ? withBody(answer, { id: 1, name: 'Rex', categoryId: 1, status: 'reserved', weight: 'heavy' })
+        : answer,
+  });
+  const home = await bind(service, ({ components: { schemas } }) => {
+    schemas.PetStatus = { type: 'string', enum: ['available', 'pending', 'sold', 'reserved'] } as never;
+    if (schemas.NewPet) schemas.NewPet.properties.weight = { type: 'number', nullable: true };
+  });
+  const run = await smokeBound(service, home, ['--only', 'op/getPet']);
+  expect(run.check('op/getPet')).toMatchObject({
+    pointer: '/weight',
+    expected: 'a number or null',
+    got: '"heavy"',
+  });
+  const unbound = await smoke(service.url, ['--only', 'op/getPet']);
+  expect(unbound.check('op/getPet').pointer).toBe('/status');
+});
+
+test('paths, and what the description lacks, follow the description', async () => {
+  await using service = await startService({
+    route: (target) => target.replace('/kinds', '/categories'),
+    spoil: (_, answer) => {
+      const { link } = answer.fields;
+      return link ? withFields(answer, { link: String(link).replace('/categories', '/kinds') }) : answer;
+    },
+  });
+  const home = await bind(service, ({ paths }) => {
+    for (const path of Object.keys(paths).filter((each) => each.startsWith('/categories'))) {
+      const item = paths[path];
+      if (item) paths[path.replace('/categories', '/kinds')] = item;
+      delete paths[path];
+    }
+    delete paths['/store/orders/{orderId}'];
+  });
+  const run = await smokeBound(service, home, []);
+  expect(run.code).toBe(0);
+  expect(run.checks.some(({ id }) => id === 'op/getOrder')).toBe(false);
+  expect(service.seen.some(({ target }) => target === '/kinds')).toBe(true);
+  expect(service.seen.some(({ target }) => target.startsWith('/categories'))).toBe(false);
+});
+
+test('sunset dates of header and description must agree', async () => {
+  await using service = await startService({ sunset: '2098-01-02' });
+  const home = await bind(service, ({ paths }) => {
+    Object.assign(paths['/pets/{petId}']?.get ?? {}, { 'x-deprecated-sunset': '2098-01-01' });
+  });
+  const run = await smokeBound(service, home, ['--only', 'lifecycle/getPet']);
+  expect(run.check('lifecycle/getPet')).toMatchObject({
+    result: 'fail',
+    reason: 'the sunset dates differ',
+    expected: '2098-01-01, as the description says',
+    got: 'Thu, 02 Jan 2098 00:00:00 GMT',
+  });
+  const unbound = await smoke(service.url, ['--only', 'lifecycle/getPet']);
+  expect(unbound.check('lifecycle/getPet').result).toBe('pass');
+});
+
+/** Lets in who carries the right token. */
+function guarded(token: string | undefined): Promise<Service> {
+  return startService({
+    spoil: ({ fields }, answer) =>
+      token === undefined || fields.authorization === `Bearer ${token}`
+        ? answer
+        : { ...withBody(answer, { code: 'unauthorized', message: 'who?', status: 401 }), status: 401 },
+  });
+}
+
+function declareSecurity(document: Description): void {
+  document.security = [{ token: [] }];
+  document.components.securitySchemes = { token: { type: 'http', scheme: 'bearer' } };
+}
+
+test('a service that declares security and asks for it passes auth', async () => {
+  await using service = await guarded('right-token');
+  const home = await bind(service, declareSecurity);
+  const run = await smokeBound(service, home, [], 'right-token');
+  expect(run.code).toBe(0);
+  expect(run.check('auth/missing')).toMatchObject({ result: 'pass', reason: '401 Unauthorized' });
+  expect(run.check('auth/wrong')).toMatchObject({ result: 'pass' });
+  const withoutToken = await smokeBound(service, home, []);
+  expect(withoutToken.code).toBe(4);
+});
+
+test('a service that declares security and lets anybody in fails auth', async () => {
+  await using service = await guarded(undefined);
+  const home = await bind(service, declareSecurity);
+  const run = await smokeBound(service, home, ['--only', 'auth'], 'right-token');
+  expect(run.code).toBe(7);
+  expect(run.ids('fail')).toEqual(['auth/missing', 'auth/wrong']);
+  expect(run.check('auth/missing')).toMatchObject({
+    reason: 'let in with no credential',
+    expected: '401 or 403',
+  });
+});
+
+test('a token that the service sends back is in no report', async () => {
+  const token = 'very-secret-token';
+  await using service = await startService({
+    spoil: ({ target, fields }, answer) =>
+      target === '/pets'
+        ? withFields(withBody(answer, `${'x'.repeat(190)}${fields.authorization}`), {
+            'content-type': 'text/plain',
+          })
+        : answer,
+  });
+  const file = join(folder, 'masked.xml');
+  const env = { PETSTORE_TOKEN: token, GITHUB_STEP_SUMMARY: join(folder, 'summary.md') };
+  const flags = ['--only', 'op/listPets', '-v', '-v', '--report', `junit=${file}`, '--report', 'github'];
+  const run = await runCli(['smoke', '--base-url', service.url, '-o', 'json', ...flags], { env });
+  const { readFile } = await import('node:fs/promises');
+  const written = await Promise.all([file, env.GITHUB_STEP_SUMMARY].map((path) => readFile(path, 'utf8')));
+  expect(run.code).toBe(7);
+  for (const text of [run.stdout, run.stderr, ...written]) {
+    expect(text).toContain('listPets');
+    expect(text.replaceAll('\\', '')).not.toContain('very-sec');
+  }
+});
