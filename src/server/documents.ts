@@ -1,20 +1,20 @@
 import type { HttpResponse } from '../api/http.ts';
 import { printJson } from '../json.ts';
-import { methodNotAllowed } from './app.ts';
+import { methodNotAllowed, targetOf } from './app.ts';
 import type { SlowApp } from './faults.ts';
 
 const json = 'application/json';
 
 /** The app, and beside it what a server says of itself: `/healthz`, `/openapi.json` and `/openapi.yaml`. */
 export function withDocuments(app: SlowApp, sunset: string | undefined): SlowApp {
-  const documents: Readonly<Record<string, () => Promise<HttpResponse>>> = {
-    '/healthz': async () => document(json, '{"status":"ok"}'),
-    '/openapi.json': async () => document(json, printJson(await openApi(sunset), 2)),
-    '/openapi.yaml': async () => document('application/yaml', await printYaml(await openApi(sunset))),
-  };
+  const documents = new Map<string, () => Promise<HttpResponse>>([
+    ['/healthz', async () => document(json, '{"status":"ok"}')],
+    ['/openapi.json', async () => document(json, printJson(await openApi(sunset), 2))],
+    ['/openapi.yaml', async () => document('application/yaml', await printYaml(await openApi(sunset)))],
+  ]);
   return (request) => {
-    const [path = ''] = request.url.slice(request.url.indexOf('/', 8)).split('?');
-    const make = Object.hasOwn(documents, path) ? documents[path] : undefined;
+    const { path } = targetOf(request.url);
+    const make = documents.get(path);
     if (!make) return app(request);
     if (request.method === 'GET' || request.method === 'HEAD') return make();
     return methodNotAllowed(`${path} does not take ${request.method}`, ['GET']).toResponse();

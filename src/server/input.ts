@@ -41,16 +41,16 @@ function decode(name: string, encoded: string): string {
 }
 
 /** A parameter that the operation does not have is ignored, as servers do; one given twice is refused. */
-function toQuery(operation: Operation, text: string): Record<string, unknown> {
+function toQuery({ parameters }: Operation, text: string): Record<string, unknown> {
   const query: Record<string, unknown> = {};
   if (text === '') return query;
-  const given = new URLSearchParams(text);
-  for (const parameter of operation.parameters) {
-    if (parameter.in !== 'query') continue;
-    const [value, second] = given.getAll(parameter.wireName);
-    if (value === undefined) continue;
-    if (second !== undefined) throw new Refusal('invalid_parameter', `${parameter.name}: is given twice`);
-    query[parameter.name] = parameterValue(parameter.name, querySchemas[parameter.name as QueryName], value);
+  for (const part of text.split('&')) {
+    const mark = part.indexOf('=');
+    const name = mark === -1 ? part : part.slice(0, mark);
+    if (!parameters.some((parameter) => parameter.in === 'query' && parameter.name === name)) continue;
+    if (query[name] !== undefined) throw new Refusal('invalid_parameter', `${name}: is given twice`);
+    const value = mark === -1 ? '' : part.slice(mark + 1);
+    query[name] = parameterValue(name, querySchemas[name as QueryName], decode(name, value));
   }
   return query;
 }
@@ -66,7 +66,8 @@ function parameterValue<Schema extends v.GenericSchema>(
 }
 
 function readJson({ fields, body = '' }: HttpRequest): JsonValue {
-  if (!jsonMediaType.test(fieldValue(fields, 'content-type') ?? ''))
+  const mediaType = fieldValue(fields, 'content-type') ?? '';
+  if (mediaType !== 'application/json' && !jsonMediaType.test(mediaType))
     throw new Refusal('unsupported_media_type', 'a body must be sent as application/json, in UTF-8');
   if (fields['content-encoding'] !== undefined)
     throw new Refusal('unsupported_media_type', 'a body must be sent without a content encoding');

@@ -2,10 +2,9 @@ import * as v from 'valibot';
 import { Id, NewCategory, NewOrder, NewPet, PetStatus, Quantity } from '../api/schemas.ts';
 import { UsageError } from '../errors.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../json.ts';
-import type { Collection } from './collection.ts';
 import type { IdCounter } from './id-counter.ts';
 import { describeIssues } from './input.ts';
-import { recordText } from './record-text.ts';
+import { printers } from './record-text.ts';
 import { isComplete, Store, toCategory, toOrder, toPet } from './store.ts';
 
 const StoredId = v.pipe(Id, v.minValue(0n, 'must be an integer from 0 to 9223372036854775807'));
@@ -48,10 +47,12 @@ export function parseStore(text: string, file: string): Store {
 
 /** The text that `parseStore` reads: one record a line, in the order of the ids. */
 export function printStore(store: Store): string {
-  const { categories, pets, orders, inventory } = store;
-  const lists = Object.entries({ categories, pets, orders, inventory }).map(
-    ([name, collection]) => `"${name}":${printList(collection as Collection<object>)}`,
-  );
+  const lists = [
+    `"categories":${printList(store.categories.all(), printers.Category)}`,
+    `"pets":${printList(store.pets.all(), printers.Pet)}`,
+    `"orders":${printList(store.orders.all(), printers.Order)}`,
+    `"inventory":${printList(store.inventory.all(), printers.InventoryItem)}`,
+  ];
   const counters = { categories: store.categoryIds, pets: store.petIds, orders: store.orderIds };
   const ids = Object.entries(counters).map(([name, counter]) => `"${name}":${printCounter(counter)}`);
   return `{${lists.join(',\n')},\n"ids":{${ids.join(',')}}}\n`;
@@ -104,8 +105,8 @@ function fillInventory(store: Store, { inventory, pets }: StoreFile, refuse: Ref
   });
 }
 
-function printList(collection: Collection<object>): string {
-  const lines = Array.from(collection.all(), recordText);
+function printList<Record>(records: Iterable<Record>, print: (record: Record) => string): string {
+  const lines = Array.from(records, print);
   return lines.length === 0 ? '[]' : `[\n${lines.join(',\n')}\n]`;
 }
 

@@ -51,25 +51,29 @@ export function toOrder(id: bigint, { petId, quantity, shipDate, complete }: New
 
 /** The shop in memory: four collections and the counters of their ids. What may be done to it, the handlers decide. */
 export class Store {
-  readonly categories = new Collection<StoredCategory>({});
-  readonly pets = new Collection<StoredPet, 'status' | 'categoryId'>({
-    status: (pet) => pet.status,
-    categoryId: (pet) => pet.categoryId,
-  });
-  readonly orders = new Collection<StoredOrder, 'petId' | 'complete'>({
-    petId: (order) => order.petId ?? 'none',
-    complete: isComplete,
-  });
+  /** Counts the changes of all collections. */
+  revision = 0;
+
+  readonly categories = new Collection<StoredCategory>({}, () => this.#count());
+  readonly pets = new Collection<StoredPet, 'status' | 'categoryId'>(
+    { status: (pet) => pet.status, categoryId: (pet) => pet.categoryId },
+    () => this.#count(),
+  );
+  readonly orders = new Collection<StoredOrder, 'petId' | 'complete'>(
+    { petId: (order) => order.petId ?? 'none', complete: isComplete },
+    () => this.#count(),
+  );
   /** Inventory entries by the id of their pet. */
-  readonly inventory = new Collection<StoredItem, 'status'>({ status: (item) => item.status });
+  readonly inventory = new Collection<StoredItem, 'status'>({ status: (item) => item.status }, () =>
+    this.#count(),
+  );
 
   readonly categoryIds = new IdCounter((id) => this.categories.has(id));
   readonly petIds = new IdCounter((id) => this.pets.has(id));
   readonly orderIds = new IdCounter((id) => this.orders.has(id));
 
-  /** Counts the changes of all collections. */
-  get revision(): number {
-    return this.categories.revision + this.pets.revision + this.orders.revision + this.inventory.revision;
+  #count(): void {
+    this.revision += 1;
   }
 }
 

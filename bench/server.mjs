@@ -1,0 +1,174 @@
+// `petstore serve` against a bare node:http server that answers the same bytes, under wrk; how soon it answers, how long
+// a large shop takes to load, and whether a page of a large one costs more.
+
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { compare, median, printHeader, printRow } from './ratio.mjs';
+
+const seconds = Number(process.env.BENCH_SECONDS ?? 2);
+const folder = mkdtempSync(join(tmpdir(), 'petstore-bench-'));
+const env = { ...process.env };
+delete env.NODE_EXTRA_CA_CERTS;
+const children = [];
+
+const workloads = [
+  { name: 'GET one pet', path: '/pets/1' },
+  { name: 'list 20 pets', path: '/pets?limit=20' },
+  { name: 'PUT inventory', path: '/store/inventory/1', body: '{"quantity":7}' },
+];
+
+try {
+  if (spawnSync('wrk', ['--version']).error) console.log('\nServer: wrk is not here (apt-get install wrk)');
+  else await throughput();
+  await firstAnswer();
+  await load();
+} finally {
+  for (const child of children) child.kill('SIGKILL');
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function throughput() {
+  const petstore = await serve([]);
+  const bare = await startBare(await Promise.all(workloads.map((work) => answerOf(petstore, work))));
+  printHeader('Server, requests a second under `wrk -t1 -c32`', 'bare node:http', 'petstore serve');
+  for (const { name, path, body } of workloads) {
+    await compare({
+      name,
+      baseline: () => wrk(bare + path, body),
+      figure: () => wrk(petstore + path, body),
+      pairs: 5,
+      unit: '/s',
+      target: '>= 0.7',
+    });
+  }
+  printHeader('A page of 100 pets, requests a second', '1,000 pets', '1,000,000 pets');
+  const small = await serve(['--pets', '1000']);
+  const large = await serve(['--pets', '1000000']);
+  for (const query of ['after=500', 'after=100&status=sold', 'after=100&status=sold&categoryId=3']) {
+    await compare({
+      name: query,
+      baseline: () => wrk(`${small}/pets?${query}&limit=20`),
+      figure: () => wrk(`${large}/pets?${query}&limit=20`),
+      pairs: 5,
+      unit: '/s',
+      target: 'about 1',
+    });
+  }
+}
+
+async function firstAnswer() {
+  printHeader('Time to the first answer of `serve`', 'node -e 0', 'petstore serve');
+  await compare({
+    name: '`petstore serve`',
+    baseline: () => timed(() => once(spawn(process.execPath, ['-e', '0'], { env }), 'close')),
+    figure: () => timed(async () => answerOf(await serve([]), { path: '/pets/1' })),
+    target: '<= 2.5',
+  });
+}
+
+async function load() {
+  const file = join(folder, 'shop.json');
+  await serve(['--pets', '100000', '--data', file, '--save', '--ready-file', join(folder, 'ready')]);
+  const saver = children.at(-1);
+  saver.kill('SIGTERM');
+  await once(saver, 'close');
+  console.log('\n## Loading 100,000 pets, seconds to the URL\n');
+  printRow(['what', 'seconds', 'target']);
+  printRow(['---', '---', '---']);
+  for (const [name, words] of [
+    ['`serve --pets 100000`', ['--pets', '100000']],
+    [`\`serve --data\`, ${Math.round(statSync(file).size / 1e6)} MB`, ['--data', file]],
+  ]) {
+    const times = [];
+    for (let run = 0; run < 5; run += 1) times.push(await timed(() => serve(words)));
+    printRow([name, (median(times) / 1000).toFixed(2), '<= 2']);
+  }
+}
+
+/** Starts `petstore serve` and gives its URL; the one before it keeps running. */
+async function serve(words) {
+  const child = spawn(process.execPath, ['bin/petstore.js', 'serve', '--port', '0', ...words], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  children.push(child);
+  const [line] = await once(child.stdout, 'data');
+  return String(line).trim();
+}
+
+/** A server that knows nothing but the bytes of these answers. */
+async function startBare(answers) {
+  const file = join(folder, 'bare.cjs');
+  const known = Object.fromEntries(workloads.map(({ path }, at) => [path, answers[at]]));
+  writeFileSync(
+    file,
+    `const known = ${JSON.stringify(known)};
+    const server = require('node:http').createServer((request, response) => {
+      const { status, fields, body } = known[request.url];
+      const answer = () => response.writeHead(status, fields).end(body);
+      if (request.method === 'GET') answer();
+      else request.resume().on('end', answer);
+    });
+    server.listen(0, '127.0.0.1', () => console.log('http://127.0.0.1:' + server.address().port));`,
+  );
+  const child = spawn(process.execPath, [file], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  children.push(child);
+  const [line] = await once(child.stdout, 'data');
+  return String(line).trim();
+}
+
+function answerOf(url, { path, body }) {
+  return new Promise((resolve, reject) => {
+    const options = body
+      ? { method: 'PUT', headers: { 'content-type': 'application/json', 'content-length': body.length } }
+      : {};
+    request(url + path, { agent: false, ...options }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk) => {
+        text += chunk;
+      });
+      response.on('end', () =>
+        resolve({ status: response.statusCode, fields: ownFields(response), body: text }),
+      );
+    })
+      .on('error', reject)
+      .end(body);
+  });
+}
+
+/** Without the fields that every node:http server adds. */
+function ownFields({ headers: { date: _, connection: __, 'keep-alive': ___, ...fields } }) {
+  return fields;
+}
+
+/** Requests a second that wrk gets answered, each of them well. */
+function wrk(url, body) {
+  const script = join(folder, 'put.lua');
+  writeFileSync(
+    script,
+    `wrk.method = "PUT" wrk.body = '${body}' wrk.headers["Content-Type"] = "application/json"`,
+  );
+  const words = ['-t1', '-c32', `-d${seconds}s`, ...(body ? ['-s', script] : []), url];
+  return new Promise((resolve, reject) => {
+    const child = spawn('wrk', words);
+    let text = '';
+    child.stdout.on('data', (chunk) => {
+      text += chunk;
+    });
+    child.on('close', () => {
+      const rate = Number(/Requests\/sec:\s+([\d.]+)/.exec(text)?.[1]);
+      if (rate > 0 && !text.includes('Non-2xx')) resolve(rate);
+      else reject(new Error(text));
+    });
+  });
+}
+
+async function timed(work) {
+  const started = performance.now();
+  await work();
+  return performance.now() - started;
+}

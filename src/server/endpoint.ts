@@ -1,0 +1,83 @@
+import { builtInContract, type Operation } from '../api/contract.ts';
+import type { HttpFields, HttpResponse } from '../api/http.ts';
+import type { Page } from './collection.ts';
+import type { Reply } from './handlers/handler.ts';
+import { handlers } from './handlers/index.ts';
+import { deprecationFields } from './life-cycle.ts';
+import { printers } from './record-text.ts';
+import type { Refusal } from './refusal.ts';
+import type { Store } from './store.ts';
+
+/** An operation with all that answering it takes; the types of its parts hold together by the table. */
+export interface Endpoint {
+  readonly operation: Operation;
+  handle(store: Store, input: Record<string, unknown>): Page<object> | Reply<object>;
+  print(record: object): string;
+  /** Fields of every answer, refusals too. */
+  readonly announced: HttpFields;
+  /** Fields of every answer with a body. */
+  readonly json: HttpFields;
+}
+
+/** A URL in its parts, as they stand in it. */
+export interface Target {
+  readonly origin: string;
+  readonly path: string;
+  /** Without the question mark; empty where there is none. */
+  readonly query: string;
+}
+
+/** @param sunset of every deprecated operation, YYYY-MM-DD, instead of the table's. */
+export function createEndpoints(sunset: string | undefined): Endpoint[] {
+  return [...builtInContract.operations.values()].map((operation) => {
+    const announced = operation.deprecated ? deprecationFields(sunset ?? operation.sunset) : {};
+    return {
+      operation,
+      handle: handlers[operation.id] as unknown as Endpoint['handle'],
+      print: operation.result ? (printers[operation.result] as Endpoint['print']) : () => '',
+      announced,
+      json: { 'content-type': 'application/json', ...announced },
+    };
+  });
+}
+
+export function toResponse(
+  result: Page<object> | Reply<object>,
+  endpoint: Endpoint,
+  target: Target,
+): HttpResponse {
+  if ('entries' in result) return toPage(result, endpoint, target);
+  if (result.status === 204) return { status: 204, fields: endpoint.announced, body: '' };
+  const body = endpoint.print(result.value);
+  if (result.status === 200) return { status: 200, fields: endpoint.json, body };
+  const location = endpoint.operation.method === 'POST' ? `${target.path}/${result.id}` : target.path;
+  return { status: 201, fields: { ...endpoint.json, location }, body };
+}
+
+export function toRefused(refusal: Refusal, { announced }: Endpoint): HttpResponse {
+  const { status, fields, body } = refusal.toResponse();
+  return { status, fields: { ...fields, ...announced }, body };
+}
+
+function toPage({ entries, after }: Page<object>, { print, json }: Endpoint, target: Target): HttpResponse {
+  let body = '[';
+  for (const entry of entries) {
+    entry.text ??= flatten(print(entry.record));
+    body += body === '[' ? entry.text : `,${entry.text}`;
+  }
+  body += ']';
+  if (after === undefined) return { status: 200, fields: json, body };
+  return { status: 200, fields: { ...json, link: `<${nextPage(target, after)}>; rel="next"` }, body };
+}
+
+/** A text made of parts is put together when it is first looked at: done here, once, it is not done for every list. */
+function flatten(text: string): string {
+  text.charCodeAt(0);
+  return text;
+}
+
+/** The same list from the record after `after`. */
+function nextPage({ origin, path, query }: Target, after: bigint): string {
+  const others = query.split('&').filter((part) => part !== '' && !part.startsWith('after='));
+  return `${origin}${path}?${[...others, `after=${after}`].join('&')}`;
+}
