@@ -10,9 +10,9 @@ export async function getRecords<Row>(
 ): Promise<void> {
   await (await context.printer()).check(noun.view);
   const client = await clientFor(context, ids.length);
-  const view = noun.fillView(context, client);
+  const filled = noun.fillView(context, client);
   const read = async (id: bigint) => (await noun.read(context, client, id)).value;
   const atOnce = (await context.settings()).get('concurrency');
   const attempts = attemptEach(ids, read, { noun: noun.many, total: ids.length, atOnce });
-  await printSuccesses(context, attempts, { view, asList: ids.length > 1 });
+  await printSuccesses(context, attempts, { filled, asList: ids.length > 1 });
 }

@@ -31,7 +31,8 @@ export async function listRecords<K extends ListId>(
   const paging =
     limit !== undefined && isWhole && takes(offered, 'limit') ? { limit: pageSize(limit, offered) } : {};
   const pages = startNow(client.list(operation, { ...Object.fromEntries(asked), ...paging } as Query<K>));
-  const [view] = await Promise.all([noun.fillView(context, client), pages.first]);
+  const [{ view, note }] = await Promise.all([noun.fillView(context, client), pages.first]);
+  if (note) await context.notice(note);
   const keep = (row: Result<K>) => holds(row, own) && (matches?.(row) ?? true);
   await printer.records(sift(pages.all, keep), view, { limit });
 }

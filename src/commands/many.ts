@@ -1,7 +1,7 @@
 import type { Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { CliError, ManyError } from '../errors.ts';
-import type { View } from '../output/print.ts';
+import type { FilledView } from './noun.ts';
 
 /** What became of the items of one command. */
 export interface Attempts<Out> {
@@ -59,7 +59,7 @@ export function attemptEach<In, Out>(
 }
 
 export interface Shape<Row> {
-  readonly view: Promise<View<Row>>;
+  readonly filled: Promise<FilledView<Row>>;
   readonly asList: boolean;
 }
 
@@ -67,13 +67,17 @@ export interface Shape<Row> {
 export async function printSuccesses<Row>(
   context: Context,
   attempts: Attempts<Row | undefined>,
-  { view, asList }: Shape<Row>,
+  { filled, asList }: Shape<Row>,
 ): Promise<void> {
   const printer = await context.printer();
   const rows = present(attempts.successes());
   const first = await rows.next();
-  if (!first.done && asList) await printer.records(onePerPage(first.value, rows), await view);
-  else if (!first.done) await printer.record(first.value, await view);
+  if (!first.done) {
+    const { view, note } = await filled;
+    if (note) await context.notice(note);
+    if (asList) await printer.records(onePerPage(first.value, rows), view);
+    else await printer.record(first.value, view);
+  }
   attempts.check();
 }
 

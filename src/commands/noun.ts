@@ -15,7 +15,7 @@ export interface Noun<Row> {
   /** What may be shown of its records. */
   readonly view: View<Row>;
   /** The same, when what its columns show has been fetched; never rejects. */
-  fillView(context: Context, client: Client): Promise<View<Row>>;
+  fillView(context: Context, client: Client): Promise<FilledView<Row>>;
   read(context: Context, client: Client, id: bigint): Promise<Answer<Row>>;
   remove(id: bigint): Write<undefined>;
   /** What a person knows a record by, beside its id. */
@@ -34,6 +34,12 @@ export function nameAll<Row>(
   if (ids.length === 1) return `${one} ${names[0]}`;
   const more = ids.length > mostNamed ? ` and ${ids.length - mostNamed} more` : '';
   return `${ids.length} ${many}: ${names.join(', ')}${more}`;
+}
+
+export interface FilledView<Row> {
+  readonly view: View<Row>;
+  /** What a person should know of it, when it is shown. */
+  readonly note?: string | undefined;
 }
 
 /** A noun whose records are made and changed by a body. */

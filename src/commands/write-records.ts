@@ -58,9 +58,9 @@ export async function writeRecords<Item, Row>(
 ): Promise<void> {
   if (context.flags.dryRun) return showWrites(context, writes);
   const { client, items, prepare, asList } = writes;
-  const view = noun.fillView(context, client);
+  const filled = noun.fillView(context, client);
   const send = async (item: Item) => (await prepare(item)).send(client);
-  await printSuccesses(context, attemptEach(items, send, writes), { view, asList });
+  await printSuccesses(context, attemptEach(items, send, writes), { filled, asList });
 }
 
 /** The requests of writes, on stdout; none of them is sent. */

@@ -8,7 +8,7 @@ export const categories: EditableNoun<Category, NewCategory> = {
   many: 'categories',
   title: ({ name }) => name,
   view: categoriesView,
-  fillView: async () => categoriesView,
+  fillView: async () => ({ view: categoriesView }),
   read: (_, client, categoryId) => client.call('getCategory', { categoryId }),
   remove: (categoryId) => toWrite('deleteCategory', { categoryId }),
   creation: 'createCategory',

@@ -7,7 +7,7 @@ export const inventory: Noun<InventoryItem> = {
   many: 'inventory entries',
   title: ({ quantity }) => `${quantity} in stock`,
   view: inventoryView,
-  fillView: async () => inventoryView,
+  fillView: async () => ({ view: inventoryView }),
   read: (_, client, petId) => client.call('getInventory', { petId }),
   remove: (petId) => toWrite('deleteInventory', { petId }),
 };

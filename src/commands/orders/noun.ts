@@ -9,7 +9,7 @@ export const orders: EditableNoun<Order, NewOrder> = {
   many: 'orders',
   title: ({ petId, quantity }) => `${quantity ?? 'any number'} of pet ${petId ?? 'unknown'}`,
   view: ordersView,
-  fillView: async () => ordersView,
+  fillView: async () => ({ view: ordersView }),
   read: (_, client, orderId) => client.call('getOrder', { orderId }),
   remove: (orderId) => toWrite('deleteOrder', { orderId }),
   creation: 'createOrder',

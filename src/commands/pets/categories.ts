@@ -1,6 +1,5 @@
 import type { Category } from '../../api/schemas.ts';
 import type { Client } from '../../client/client.ts';
-import type { Context } from '../../context.ts';
 import { CliError, UsageError } from '../../errors.ts';
 import type { Choice } from '../../input/prompt.ts';
 import { parseId } from '../arguments.ts';
@@ -20,15 +19,23 @@ export async function categoryChoices(client: Client): Promise<Choice<bigint>[]>
   }));
 }
 
-/** Category names by id; none, with a notice, where categories cannot be read. */
-export async function readCategoryNames(context: Context, client: Client): Promise<CategoryNames> {
-  if (!client.contract.operations.has('listCategories')) return new Map();
+export interface NamedCategories {
+  readonly names: CategoryNames;
+  /** Why there are none. */
+  readonly note?: string;
+}
+
+/** Category names by id; none where categories cannot be read. */
+export async function readCategoryNames(client: Client): Promise<NamedCategories> {
+  if (!client.contract.operations.has('listCategories')) return { names: new Map() };
   try {
-    return new Map((await readCategories(client)).map(({ id, name }) => [id, name]));
+    return { names: new Map((await readCategories(client)).map(({ id, name }) => [id, name])) };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    await context.notice(`note: categories are shown by id, for their names could not be read: ${why}`);
-    return new Map();
+    return {
+      names: new Map(),
+      note: `note: categories are shown by id, for their names could not be read: ${why}`,
+    };
   }
 }
 

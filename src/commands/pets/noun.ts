@@ -2,8 +2,10 @@ import { NewPet, type Pet, petStatuses } from '../../api/schemas.ts';
 import { askText } from '../ask.ts';
 import { type EditableNoun, toWrite } from '../noun.ts';
 import { readPet } from '../read-pet.ts';
-import { categoryChoices, readCategoryNames } from './categories.ts';
+import { categoryChoices, type NamedCategories, readCategoryNames } from './categories.ts';
 import { petsView } from './view.ts';
+
+const noNames: NamedCategories = { names: new Map() };
 
 export const pets: EditableNoun<Pet, NewPet> = {
   one: 'pet',
@@ -12,7 +14,8 @@ export const pets: EditableNoun<Pet, NewPet> = {
   view: petsView(new Map()),
   async fillView(context, client) {
     const { shows } = await context.printer();
-    return petsView(shows('category') ? await readCategoryNames(context, client) : new Map());
+    const { names, note } = shows('category') ? await readCategoryNames(client) : noNames;
+    return { view: petsView(names), note };
   },
   read: readPet,
   remove: (petId) => toWrite('deletePet', { petId }),

@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+import { runCli } from '../../helpers/run-cli.ts';
+import { openShop } from '../../helpers/shop.ts';
+
+test('lists id, name and description', async () => {
+  const { stdout } = await runCli(['--offline', 'category', 'ls', '-o', 'csv', '--limit', '2']);
+  expect(stdout).toBe(
+    'id,name,description\n1,Dogs,Puppies and grown dogs of every size\n2,Cats,"Kittens and cats, long and short hair"\n',
+  );
+});
+
+test('creates, gets, updates and deletes a category', async () => {
+  using shop = openShop();
+  const created = await shop.json('categories', 'create', '--name', 'Amphibians', '--description', 'Frogs');
+  expect(created).toEqual({ id: 6, name: 'Amphibians', description: 'Frogs' });
+  expect(await shop.json('categories', 'get', '6')).toEqual(created);
+  const updated = await shop.json('categories', 'update', '6', '--description', 'Frogs and newts');
+  expect(updated).toEqual({ id: 6, name: 'Amphibians', description: 'Frogs and newts' });
+  expect(await shop.run(['categories', 'rm', '6', '-y'])).toEqual({
+    code: 0,
+    stdout: '',
+    stderr: 'deleted category 6\n',
+  });
+  expect((await shop.run(['categories', 'get', '6'])).code).toBe(5);
+});
+
+test('asks a person for a name, and for a description that may be left out', async () => {
+  using shop = openShop();
+  const run = await shop.typing(
+    ['categories', 'create', '-o', 'json'],
+    [
+      ['Name', 'Insects\r'],
+      ['Description', '\r'],
+    ],
+  );
+  expect(run).toMatchObject({ code: 0, stdout: '{"id":6,"name":"Insects"}\n' });
+});
+
+test('creates many from a file', async () => {
+  using shop = openShop();
+  const stdin = '[{"name":"A"},{"name":"B","description":"b"}]';
+  const run = await shop.run(['categories', 'create', '--from', '-', '-o', 'ids'], { stdin });
+  expect(run).toEqual({ code: 0, stdout: '6\n7\n', stderr: '' });
+});
+
+test('a category with pets stays, and is named in the question', async () => {
+  using shop = openShop();
+  const run = await shop.typing(['categories', 'delete', '1'], [['Delete category 1 (Dogs)?', 'y\r']]);
+  expect(run).toMatchObject({ code: 1, stdout: '' });
+  expect(run.stderr).toContain('409 in_use');
+});
+
+test.each([
+  [['create'], 'error: create category: --name is missing\n'],
+  [['create', '--name', ''], 'error: --name: must not be empty\n'],
+  [['update', '1'], 'error: update category: nothing to change\n'],
+  [['get', 'Dogs'], "error: id 'Dogs': must be"],
+])('refuses %j with exit 2', async (words, message) => {
+  const run = await runCli(['--offline', 'categories', ...words]);
+  expect(run).toMatchObject({ code: 2, stdout: '' });
+  expect(run.stderr).toContain(message);
+});
+
+test('an empty description empties it', async () => {
+  using shop = openShop();
+  expect(await shop.json('categories', 'update', '1', '--description', '')).toMatchObject({
+    id: 1,
+    name: 'Dogs',
+    description: '',
+  });
+});

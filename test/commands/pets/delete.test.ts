@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest';
+import { recordingServer } from '../../helpers/recording-server.ts';
+import { runCli } from '../../helpers/run-cli.ts';
+import { openShop, runTyping } from '../../helpers/shop.ts';
+
+/** Pets of the seeded shop that no open order holds. */
+const free = ['1', '2', '3'];
+
+test('deletes with --yes, says so on stderr and prints nothing', async () => {
+  using shop = openShop();
+  const run = await shop.run(['pets', 'delete', ...free, '--yes']);
+  expect(run).toEqual({ code: 0, stdout: '', stderr: 'deleted pet 1\ndeleted pet 2\ndeleted pet 3\n' });
+  expect(await shop.json('pets', 'list')).toHaveLength(22);
+});
+
+test('needs --yes where nobody can be asked, and sends nothing', async () => {
+  await using server = await recordingServer({});
+  const run = await runCli(['pets', 'delete', '1', '--base-url', server.url], { stdin: 'y\n' });
+  expect(run).toMatchObject({ code: 2, stdout: '' });
+  expect(run.stderr).toContain('hint: give --yes\n');
+  expect(server.seen).toEqual([]);
+});
+
+test('names what will go, and takes yes', async () => {
+  using shop = openShop();
+  const run = await shop.typing(['pets', 'rm', '1', '-q'], [['Delete pet 1 (Bella)?', 'y\r']]);
+  expect(run).toMatchObject({ code: 0, stdout: '' });
+  expect((await shop.run(['pets', 'get', '1'])).code).toBe(5);
+});
+
+test.each([
+  ['n\r', 2],
+  ['\r', 2],
+  ['\x03', 130],
+])('keeps it at the answer %j and exits %i', async (keys, code) => {
+  using shop = openShop();
+  const run = await shop.typing(['pets', 'delete', '1', '2'], [['Delete 2 pets: 1 (Bella), 2 (Max)?', keys]]);
+  expect(run).toMatchObject({ code, stdout: '' });
+  expect(await shop.json('pets', 'list')).toHaveLength(25);
+});
+
+test('does not ask about a pet that is not there, and asks about the others', async () => {
+  using shop = openShop();
+  expect(await shop.typing(['pets', 'delete', '999'], [])).toMatchObject({ code: 5, stdout: '' });
+  const run = await shop.typing(['pets', 'delete', '999', '1'], [['Delete pet 1 (Bella)?', 'y\r']]);
+  expect(run.code).toBe(3);
+  expect(run.stderr).toContain('pet 999 does not exist');
+  expect(await shop.json('pets', 'list')).toHaveLength(24);
+});
+
+test('tries all, and exits 3 where some stayed', async () => {
+  using shop = openShop();
+  const run = await shop.run(['pets', 'delete', '1', '999', '1', '2', '--yes']);
+  expect(run).toMatchObject({ code: 3, stdout: '' });
+  expect(run.stderr).toMatch(
+    /^deleted pet 1\ndeleted pet 2\nerror: delete .*pet 999 does not exist \(404 not_found\)\n$/,
+  );
+});
+
+test('a pet with an open order stays', async () => {
+  using shop = openShop();
+  const run = await shop.run(['pets', 'delete', '4', '-y', '-o', 'json']);
+  expect(run).toMatchObject({ code: 1, stdout: '' });
+  expect(JSON.parse(run.stderr).error).toMatchObject({ kind: 'failed', code: 'in_use', status: 409 });
+});
+
+test('asks by id where the pet may not be read', async () => {
+  await using server = await recordingServer({}, ({ method }) => ({ status: method === 'GET' ? 403 : 204 }));
+  const run = await runTyping(['pets', 'delete', '1', '--base-url', server.url], [['Delete pet 1?', 'y\r']]);
+  expect(run.code).toBe(0);
+  expect(server.calls()).toEqual(['GET /pets/1', 'DELETE /pets/1']);
+});
+
+test('a dry run shows each request, asks nothing and sends nothing', async () => {
+  using shop = openShop();
+  const run = await shop.run(['pets', 'delete', '1', '2', '--dry-run', '-o', 'jsonl']);
+  expect(run.code).toBe(0);
+  const requests = run.stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(requests).toMatchObject([
+    { method: 'DELETE', url: expect.stringMatching(/\/pets\/1$/) },
+    { method: 'DELETE', url: expect.stringMatching(/\/pets\/2$/) },
+  ]);
+  expect(await shop.json('pets', 'list')).toHaveLength(25);
+});

@@ -1,0 +1,134 @@
+import { expect, test } from 'vitest';
+import { type Reply, recordingServer, type Seen } from '../../helpers/recording-server.ts';
+import { runCli } from '../../helpers/run-cli.ts';
+
+const get = (...words: string[]) => runCli(['--offline', 'pets', 'get', ...words]);
+const rex = { id: 9007199254740, name: 'Rex', categoryId: 1, status: 'sold' };
+
+test('prints one pet as a lone record', async () => {
+  const { code, stdout } = await get('1', '-o', 'json');
+  expect({ code, stdout }).toEqual({
+    code: 0,
+    stdout: '{"id":1,"name":"Bella","categoryId":1,"status":"available"}\n',
+  });
+});
+
+test('prints several in the order of the ids, as a list', async () => {
+  const { code, stdout } = await get('3', '1', '3', '-o', 'json');
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout).map(({ id }: { id: number }) => id)).toEqual([3, 1, 3]);
+});
+
+test('prints those that are there, tells of each that is not, and exits 3', async () => {
+  const { code, stdout, stderr } = await get('998', '1', '999', '-o', 'ids', '-q');
+  expect({ code, stdout }).toEqual({ code: 3, stdout: '1\n' });
+  expect(stderr.split('\n').filter((line) => line.startsWith('error: '))).toHaveLength(2);
+  expect(stderr).toContain('pet 998 does not exist');
+  expect(stderr).toContain('pet 999 does not exist');
+});
+
+test('says as JSON which failed, one error each', async () => {
+  const { code, stdout, stderr } = await get('1', '999', '-o', 'json', '-q');
+  expect(code).toBe(3);
+  expect(JSON.parse(stdout)).toHaveLength(1);
+  expect(JSON.parse(stderr).error).toMatchObject({
+    kind: 'partial',
+    errors: [{ kind: 'not-found', code: 'not_found', status: 404, method: 'GET' }],
+  });
+});
+
+test('exits with the code of the one reason why all failed', async () => {
+  expect(await get('999')).toMatchObject({ code: 5, stdout: '' });
+  expect(await get('998', '999', '-o', 'json')).toMatchObject({ code: 5, stdout: '' });
+});
+
+test('an error is one JSON object with what the service said', async () => {
+  const { stderr } = await get('999', '-o', 'json', '-q');
+  expect(JSON.parse(stderr).error).toMatchObject({
+    kind: 'not-found',
+    code: 'not_found',
+    status: 404,
+    method: 'GET',
+    attempts: 1,
+    retryable: false,
+  });
+});
+
+test.each(['abc', '-5', '1.0', '9223372036854775808', '', '0x10', ' 1'])(
+  'refuses %j as an id',
+  async (text) => {
+    const run = await get(text);
+    expect(run).toMatchObject({ code: 2, stdout: '' });
+    expect(run.stderr).toContain(`id '${text}': must be an integer from 0 to 9223372036854775807`);
+  },
+);
+
+test('an id is needed', async () => {
+  expect(await get()).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('id') });
+});
+
+const gone: Reply[] = [
+  { status: 410, body: { code: 'gone', message: 'use listPets', status: 410 } },
+  { status: 404 },
+  { status: 404, headers: { 'content-type': 'text/html' }, body: '<h1>Not Found</h1>' },
+  { status: 405 },
+];
+const unlessList = (reply: Reply) => (seen: Seen) =>
+  seen.path.startsWith('/pets/') ? reply : { body: [rex] };
+
+test.each(gone)(
+  'finds the pet through the list where the endpoint answers %j, and says so',
+  async (reply) => {
+    await using server = await recordingServer({}, unlessList(reply));
+    const run = await runCli(['pets', 'get', String(rex.id), '-o', 'json', '--base-url', server.url]);
+    expect(run).toMatchObject({ code: 0, stdout: `${JSON.stringify(rex)}\n` });
+    expect(run.stderr).toContain(`note: getPet answered ${reply.status}: looking through listPets instead`);
+  },
+);
+
+test('a pet that is in no list either is not found', async () => {
+  await using server = await recordingServer({}, unlessList({ status: 410 }));
+  expect(await runCli(['pets', 'get', '3', '--base-url', server.url])).toMatchObject({ code: 5, stdout: '' });
+});
+
+test('believes a 404 that carries an Error body', async () => {
+  const body = { code: 'not_found', message: 'pet 3 does not exist', status: 404 };
+  await using server = await recordingServer({}, () => ({ status: 404, body }));
+  const run = await runCli(['pets', 'get', '3', '-o', 'json', '--base-url', server.url]);
+  expect(run.code).toBe(5);
+  expect(server.calls()).toEqual(['GET /pets/3']);
+});
+
+test('reads the whole list where the service refuses to begin at the id', async () => {
+  await using server = await recordingServer({ '/pets': [rex] }, () => ({ status: 400 }));
+  const answer = await runCli(['pets', 'get', String(rex.id), '-o', 'ids', '--base-url', server.url]);
+  // getPet answers 400 here, which is no sign that it is gone.
+  expect(answer.code).toBe(1);
+});
+
+test('stops reading where a list that goes up has gone past the id', async () => {
+  const body = [4, 5, 6].map((id) => ({ id, name: 'x', categoryId: 1 }));
+  const headers = { link: '</pets?after=6>; rel="next"' };
+  await using server = await recordingServer({}, ({ path }) =>
+    path.startsWith('/pets/') ? { status: 410 } : { body, headers },
+  );
+  const run = await runCli(['pets', 'get', '3', '-o', 'json', '--base-url', server.url]);
+  expect(run.code).toBe(5);
+  expect(server.calls()).toEqual(['GET /pets/3', 'GET /pets?after=2']);
+});
+
+test('asks for the ids at the same time, and says once that it looks through the list', async () => {
+  await using server = await recordingServer({}, unlessList({ status: 410 }));
+  const run = await runCli([
+    'pets',
+    'get',
+    String(rex.id),
+    String(rex.id),
+    '-o',
+    'ids',
+    '--base-url',
+    server.url,
+  ]);
+  expect(run.stdout).toBe(`${rex.id}\n${rex.id}\n`);
+  expect(run.stderr.match(/looking through listPets/g)).toHaveLength(1);
+});
