@@ -29,12 +29,15 @@ export async function connect(context: Context, load: Load): Promise<Client> {
   return openClient(context, { baseUrl, contract, fields, transport, load });
 }
 
-/** A client for documents at another address; credentials go along where that is the service's own origin. */
+/**
+ * A client for documents at another address. Credentials go along where that is the service's own origin; what the user
+ * adds by `--header` also where no service is set, for then it can be meant for nobody else.
+ */
 export async function connectTo(context: Context, origin: string): Promise<Client> {
   const settings = await context.settings();
   const baseUrl = settings.get('base-url');
   const isOwn = baseUrl !== undefined && new URL(baseUrl).origin === origin;
-  const fields = isOwn ? await ownFields(context, baseUrl) : toFields(commonFields);
+  const fields = isOwn ? await ownFields(context, baseUrl) : foreignFields(context, { origin, baseUrl });
   const transport = await openTransport(settings, context, 'few');
   return openClient(context, {
     baseUrl: origin,
@@ -105,6 +108,17 @@ async function ownFields(context: Context, baseUrl: string): Promise<HttpFields>
   const token = credential ? [{ name: credential.header, value: credential.value, source: 'the token' }] : [];
   const fields = toFields([...commonFields, ...token, ...added]);
   for (const secret of secretsIn(fields)) context.secrets.add(secret);
+  return fields;
+}
+
+function foreignFields(
+  { flags, secrets }: Context,
+  { origin, baseUrl }: { readonly origin: string; readonly baseUrl: string | undefined },
+): HttpFields {
+  const added = baseUrl === undefined ? (flags.headers ?? []).map(parseHeaderFlag) : [];
+  if (!flags.allowInsecureHttp) refuseInsecure(added, origin);
+  const fields = toFields([...commonFields, ...added]);
+  for (const secret of secretsIn(fields)) secrets.add(secret);
   return fields;
 }
 

@@ -1,18 +1,55 @@
+import { setValue } from '../../config/edits.ts';
+import { editConfig } from '../../config/profiles.ts';
+import { toStored } from '../../config/stored-values.ts';
+import { parseBaseUrl, ValueError } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
+import { nameOfTarget } from './bound-profile.ts';
 
-/** A base URL that the description offers and the user took, or what to say instead. */
-export interface BaseUrlOffer {
-  store(): Promise<void>;
-  readonly notice: string;
+/**
+ * Lets the user take one of the description's servers as base URL where none is set, and stores it: a person is asked,
+ * `--yes` takes the first. A base URL that there is stays. Gives what the user should know of it.
+ */
+export async function settleBaseUrl(
+  context: Context,
+  profile: string | undefined,
+  offered: readonly string[],
+): Promise<string | undefined> {
+  const servers = offered.filter(isBaseUrl);
+  const current = (await context.settings()).get('base-url');
+  const [first] = servers;
+  if (current !== undefined) return noteOther(current, servers);
+  if (first === undefined) return 'note: no base URL is set: petstore config set base-url <url>';
+  const taken = context.flags.yes ? first : await ask(context, servers);
+  if (taken === undefined)
+    return `note: no base URL is set; the description offers ${servers.join(', ')}: petstore config set base-url ${first}`;
+  const stored = toStored('base-url', taken, { label: 'base-url', cwd: context.io.cwd });
+  await editConfig(context.io, (config) => setValue(config, { profile, key: 'base-url' }, stored));
+  return `the base URL of ${nameOfTarget(profile)} is ${stored}`;
 }
 
-export async function offerBaseUrl(
-  context: Context,
-  servers: readonly string[],
-): Promise<BaseUrlOffer | undefined> {
-  const settings = await context.settings();
-  const current = settings.get('base-url');
+function noteOther(current: string, servers: readonly string[]): string | undefined {
+  if (servers.length === 0 || servers.includes(current)) return undefined;
+  return `note: the description is that of ${servers.join(', ')}; commands go to ${current}`;
+}
+
+async function ask(context: Context, servers: readonly string[]): Promise<string | undefined> {
+  const prompt = await context.prompt();
+  if (!prompt) return undefined;
   const [first] = servers;
-  if (first === undefined || servers.includes(current ?? '')) return undefined;
-  return { store: async () => {}, notice: `${first}` };
+  if (servers.length === 1)
+    return (await prompt.confirm(`No base URL is set. Use ${first}?`)) ? first : undefined;
+  return prompt.select('No base URL is set. Which one shall it be?', [
+    ...servers.map((url) => ({ name: url, value: url })),
+    { name: 'none of them', value: undefined },
+  ]);
+}
+
+function isBaseUrl(url: string): boolean {
+  try {
+    parseBaseUrl(url);
+    return true;
+  } catch (error) {
+    if (error instanceof ValueError) return false;
+    throw error;
+  }
 }

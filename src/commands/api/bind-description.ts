@@ -3,11 +3,11 @@ import { type Description, readDescription } from '../../api/binding/description
 import type { Match } from '../../api/binding/match.ts';
 import { serversOf } from '../../api/binding/servers.ts';
 import type { OperationId } from '../../api/operations.ts';
-import { contractPath, writeContract } from '../../config/contract-file.ts';
+import { type BoundContract, contractPath, writeContract } from '../../config/contract-file.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import type { Context } from '../../context.ts';
 import { CliError, UsageError } from '../../errors.ts';
-import { offerBaseUrl } from './base-url.ts';
+import { settleBaseUrl } from './base-url.ts';
 import { bindingView, toRows } from './binding-view.ts';
 import { boundProfile, nameOfTarget } from './bound-profile.ts';
 import { openSource } from './source.ts';
@@ -25,23 +25,34 @@ export async function bindDescription(
   const description = await read(context, location);
   const binding = bindContract(description, targets);
   const isStored = binding.contract.operations.size > 0 && !context.flags.dryRun;
-  const baseUrl = isStored ? await offerBaseUrl(context, serversOf(description)) : undefined;
-  if (isStored) {
-    const path = contractPath(resolvePaths(context.io).configFile, profile);
-    await writeContract(path, {
-      contract: binding.contract,
-      source: description.url,
-      boundAt: context.now().toISOString(),
-    });
-    await baseUrl?.store();
-  }
+  if (isStored) await store(context, profile, { contract: binding.contract, source: description.url });
   await (await context.printer()).records([toRows(binding.matches)], bindingView);
   refuseNone(binding, description.url);
+  const baseUrl = isStored ? await settleBaseUrl(context, profile, serversOf(description)) : undefined;
   refuseTies(binding);
+  const outcome = isStored ? `stored with ${nameOfTarget(profile)}` : 'nothing stored (--dry-run)';
+  await context.notice(`${summary(binding)}; ${outcome}`);
+  if (baseUrl !== undefined) await context.notice(baseUrl);
+  await noteCredential(context, binding);
+}
+
+async function store(
+  { io, now }: Context,
+  profile: string | undefined,
+  bound: Omit<BoundContract, 'boundAt'>,
+): Promise<void> {
+  const path = contractPath(resolvePaths(io).configFile, profile);
+  await writeContract(path, { ...bound, boundAt: now().toISOString() });
+}
+
+/** A service that takes its credential elsewhere than the program puts it would refuse every request. */
+async function noteCredential(context: Context, { contract }: Binding): Promise<void> {
+  const header = (await context.settings()).get('auth-header');
+  const [first] = contract.credentialFields;
+  if (first === undefined || contract.credentialFields.includes(header.toLowerCase())) return;
   await context.notice(
-    `${summary(binding)} ${isStored ? `stored with ${nameOfTarget(profile)}` : 'nothing stored (--dry-run)'}`,
+    `note: the service takes its credential in the header ${first}, not in ${header}: petstore config set auth-header ${first}, and auth-scheme '' for a bare token`,
   );
-  if (baseUrl) await context.notice(baseUrl.notice);
 }
 
 async function read(context: Context, location: string): Promise<Description> {
@@ -81,7 +92,7 @@ function summary(binding: Binding): string {
     .map((state) => [withState(binding, state).length, state] as const)
     .filter(([count]) => count > 0);
   const bound = `${binding.contract.operations.size} of ${binding.matches.size} operations bound`;
-  return `${[bound, ...others.map(([count, state]) => `${count} ${state}`)].join(', ')};`;
+  return [bound, ...others.map(([count, state]) => `${count} ${state}`)].join(', ');
 }
 
 function withState({ matches }: Binding, state: Match['state']): OperationId[] {

@@ -205,6 +205,35 @@ describe('a document from a URL', () => {
   });
 });
 
+describe('the servers of a description', () => {
+  const baseUrl = async () => (await run(['config', 'get', 'base-url'])).stdout.trim();
+
+  test('are offered where no base URL is set, and --yes takes the first', async () => {
+    const path = await file('w.yaml', warehouse);
+    const bound = await run(['api', 'bind', path]);
+    expect(bound.stderr).toContain('config set base-url https://eu.warehouse.test/api/v2');
+    expect(bound.stderr).toContain('config set auth-header x-api-key');
+    await run(['api', 'bind', path, '--yes']);
+    expect(await baseUrl()).toBe('https://eu.warehouse.test/api/v2');
+  });
+
+  test('change no base URL that there is', async () => {
+    await run(['config', 'set', 'base-url', 'http://mine.test']);
+    const bound = await run(['api', 'bind', await file('w.yaml', warehouse), '--yes']);
+    expect(bound.stderr).toContain('commands go to http://mine.test');
+    expect(await baseUrl()).toBe('http://mine.test');
+  });
+});
+
+test('a contract goes with its profile', async () => {
+  await run(['profile', 'create', 'one', '--base-url', 'http://one.test']);
+  await run(['api', 'bind', await file('sparse.json', sparse), '--profile', 'one']);
+  await run(['profile', 'delete', 'one', '--yes']);
+  await run(['profile', 'create', 'one', '--base-url', 'http://one.test']);
+  const operations = rows(await run(['api', 'operations', '-o', 'json', '--profile', 'one']));
+  expect(operations.listOrders).toMatchObject({ source: 'stated' });
+});
+
 test('a document comes from stdin too', async () => {
   const bound = await run(['api', 'bind', '-', '-o', 'json'], { stdin: JSON.stringify(unnamed) });
   expect(bound.code).toBe(0);
