@@ -83,10 +83,10 @@ export async function runSmoke(parts: SmokeParts): Promise<SmokeReport> {
   }
 }
 
-/** The ids of the checks that a run would be made of. @throws UsageError where the selection leaves no check. */
-export function listChecks(contract: Contract, options: SmokeOptions): string[] {
+/** The checks that a run would be made of. @throws UsageError where the selection leaves none. */
+export function listChecks(contract: Contract, options: SmokeOptions): Check[] {
   const checks = planChecks(contract, options, createLedger());
-  return checks.map(idOf).filter((id) => isSelected(id, options.selection));
+  return checks.filter((check) => isSelected(idOf(check), options.selection));
 }
 
 interface Plan {

@@ -1,12 +1,14 @@
 import type { Context } from '../../context.ts';
 import { exitCodes, InterruptedError, UsageError } from '../../errors.ts';
 import { errorText } from '../../output/error.ts';
+import type { Check } from '../../smoke/check.ts';
 import { parseReports, prepareTargets, writeReports } from '../../smoke/report/targets.ts';
 import { listChecks, runSmoke, type SmokeReport } from '../../smoke/smoke.ts';
 import { confirmWrite } from '../confirmation.ts';
 import { createDisplay } from './display.ts';
 import { type SmokeFlags, toSmokeOptions } from './flags.ts';
 import { openSockets } from './sockets.ts';
+import { plannedView } from './view.ts';
 
 /** Runs the checks, shows them, writes the reports, and leaves with the code that they came to. */
 export async function smoke(context: Context, flags: SmokeFlags): Promise<void> {
@@ -40,8 +42,9 @@ export async function smoke(context: Context, flags: SmokeFlags): Promise<void> 
   leave(context, report);
 }
 
-async function showChecks({ io }: Context, ids: readonly string[]): Promise<void> {
-  await io.stdout.write(ids.map((id) => `${id}\n`).join(''));
+async function showChecks(context: Context, checks: readonly Check[]): Promise<void> {
+  const printer = await context.printer();
+  await printer.records([checks], plannedView);
 }
 
 function leave(context: Context, { exitCode, signal }: SmokeReport): void {

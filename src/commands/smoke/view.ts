@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../json.ts';
 import type { View } from '../../output/print.ts';
+import { type Check, idOf } from '../../smoke/check.ts';
 
 const columns = ['id', 'result', 'seconds', 'reason'] as const;
 const more = [
@@ -21,5 +22,15 @@ export const checksView: View<JsonObject> = {
   columns: [
     ...columns.map((name) => ({ name, value: (check: JsonObject) => check[name] })),
     ...more.map((name) => ({ name, value: (check: JsonObject) => check[name], extra: true as const })),
+  ],
+};
+
+/** Checks that have not run. */
+export const plannedView: View<Check> = {
+  noun: 'checks',
+  columns: [
+    { name: 'id', value: idOf },
+    { name: 'operation', value: ({ operation }) => operation?.id },
+    { name: 'stability', value: ({ operation }) => operation?.stability },
   ],
 };

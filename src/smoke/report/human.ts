@@ -62,6 +62,16 @@ export function createHumanReport(style: Style, ids: readonly string[]): HumanRe
   }
 }
 
+/** An operation that the service document does not state, at a path that the service does not have. */
+function isUnknownPath({ group, outcome, operation, status }: CheckResult): boolean {
+  return (
+    group === 'op' &&
+    outcome === 'fail' &&
+    operation?.source === 'chosen' &&
+    (status === 404 || status === 405)
+  );
+}
+
 function isQuiet({ outcome }: CheckResult): boolean {
   return outcome === 'pass' || outcome === 'skip';
 }
@@ -86,6 +96,10 @@ function summary({ totals, results, elapsedMs, signal }: SmokeReport, style: Sty
   const red = results.filter(isRed).map(({ id }) => id);
   if (red.length > 0) lines.push(`${style.red('failed')}: ${red.join(', ')}`);
   if (signal) lines.push(`stopped by ${signal}`);
+  if (results.some(isUnknownPath))
+    lines.push(
+      `${style.cyan('hint')}: where the service has other paths than these, \`petstore api bind\` learns them from its description`,
+    );
   return lines.map((line) => `${line}\n`).join('');
 
   function count(number: number, what: string, paint: (text: string) => string): string {

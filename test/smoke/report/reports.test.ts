@@ -1,5 +1,3 @@
-import { SaxesParser } from 'saxes';
-import { Parser as TapParser } from 'tap-parser';
 import { expect, test } from 'vitest';
 import { plainStyle } from '../../../src/output/style.ts';
 import { toAnnotation, toStepSummary } from '../../../src/smoke/report/github.ts';
@@ -7,53 +5,8 @@ import { createHumanReport } from '../../../src/smoke/report/human.ts';
 import { toJsonReport } from '../../../src/smoke/report/json.ts';
 import { toJunitReport } from '../../../src/smoke/report/junit.ts';
 import { toTapReport } from '../../../src/smoke/report/tap.ts';
+import { readTap, readXml } from '../formats.ts';
 import { hostile, reportOf, resultOf, sample } from './sample.ts';
-
-interface Tag {
-  readonly name: string;
-  readonly attributes: Readonly<Record<string, string>>;
-}
-
-/** Reads XML as strictly as the standard asks, and gives its tags. */
-function readXml(text: string): Tag[] {
-  const tags: Tag[] = [];
-  const parser = new SaxesParser({ xmlns: false, defaultXMLVersion: '1.0' });
-  parser.on('error', (error) => {
-    throw error;
-  });
-  parser.on('opentag', ({ name, attributes }) => {
-    tags.push({ name, attributes: attributes as Record<string, string> });
-  });
-  parser.write(text).close();
-  return tags;
-}
-
-interface Tap {
-  readonly complete: {
-    readonly count: number;
-    readonly pass: number;
-    readonly fail: number;
-    readonly skip: number;
-  };
-  readonly points: readonly { readonly name: string; readonly diag?: Record<string, unknown> }[];
-  /** What is no TAP 14. */
-  readonly faults: readonly unknown[];
-  readonly comments: readonly string[];
-}
-
-function readTap(text: string): Tap {
-  const events = TapParser.parse(text, { strict: true }) as unknown as readonly (readonly [
-    kind: string,
-    value: never,
-  ])[];
-  const of = (kind: string) => events.filter(([each]) => each === kind).map(([, value]) => value);
-  const [complete] = of('complete') as unknown as (Tap['complete'] & {
-    failures: { tapError?: string | null }[];
-  })[];
-  if (!complete) throw new Error('no end of TAP');
-  const faults = [...of('extra'), ...complete.failures.filter(({ tapError }) => tapError)];
-  return { complete, points: of('assert'), faults, comments: of('comment') };
-}
 
 test('the JUnit report is well-formed XML 1.0, whatever the service sent', async () => {
   const tags = readXml(await toJunitReport(reportOf(sample)));
