@@ -5,5 +5,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     globalSetup: 'test/helpers/build.ts',
     env: { TZ: 'UTC' },
+    // Some tests wait for real processes, which take their time on a busy machine.
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
   },
 });

@@ -1,0 +1,202 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { ambiguous, sparse, unnamed, warehouse, wrapped } from '../../helpers/descriptions.ts';
+import {
+  type RecordingServer,
+  type Reply,
+  recordingServer,
+  type Seen,
+} from '../../helpers/recording-server.ts';
+import { type Run, type RunOptions, runCli } from '../../helpers/run-cli.ts';
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'petstore-bound-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+/** A service that serves its own description, and a profile of it, bound. */
+async function bound(description: unknown, answer: (seen: Seen) => Reply, ...flags: string[]) {
+  const server = await recordingServer({ '/openapi': description }, answer);
+  const run = (argv: readonly string[], options: RunOptions = {}): Promise<Run> =>
+    runCli([...argv, '--profile', 'real', '--retries', '0'], {
+      ...options,
+      env: { PETSTORE_CONFIG_DIR: folder, ...options.env },
+    });
+  await runCli(['profile', 'create', 'real', '--base-url', server.url], {
+    env: { PETSTORE_CONFIG_DIR: folder },
+  });
+  const binding = await run(['api', 'bind', `${server.url}/openapi`, ...flags]);
+  return { server, run, binding, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+}
+
+/** Bodies of what was sent with a method. */
+function bodies({ seen }: RecordingServer, method: string): string[] {
+  return seen.filter((one) => one.method === method).map(({ body }) => body);
+}
+
+const rex = { id: 7, name: 'Rex', categoryId: 1, status: 'available', friends: [] };
+
+describe('a service with other paths and methods', () => {
+  const answer = ({ method, path }: Seen): Reply => {
+    if (path.startsWith('/kinds')) return { body: [{ id: 1, name: 'Dogs' }] };
+    if (path === '/stock') return { body: { petId: 7, quantity: 5, status: 'sold' } };
+    if (method === 'DELETE') return { status: 204 };
+    if (method === 'GET' && !path.startsWith('/animals/')) return { body: [rex] };
+    return { status: method === 'POST' ? 201 : 200, body: rex };
+  };
+
+  test('is asked where its description says, with its own names and what it always wants', async () => {
+    await using service = await bound(warehouse, answer);
+    const list = await service.run([
+      'pets',
+      'list',
+      '--status',
+      'available',
+      '--category',
+      '1',
+      '-o',
+      'json',
+    ]);
+    expect(list.code).toBe(0);
+    expect(JSON.parse(list.stdout)).toEqual([rex]);
+    const [call = ''] = service.server.calls().filter((each) => each.startsWith('GET /animals?'));
+    expect([...new URL(call.slice(4), 'http://x').searchParams].sort()).toEqual([
+      ['api-version', '2'],
+      ['category_id', '1'],
+      ['pet_status', 'available'],
+    ]);
+  });
+
+  test('gets only what changed where it takes a PATCH', async () => {
+    await using service = await bound(warehouse, answer);
+    const update = await service.run(['pets', 'update', '7', '--status', 'sold']);
+    expect(update.code).toBe(0);
+    const calls = service.server.calls().filter((call) => call.includes('/animals'));
+    expect(calls).toEqual(['GET /animals/7', 'PATCH /animals/7']);
+    const [patch] = service.server.seen.filter(({ method }) => method === 'PATCH');
+    expect(patch?.body).toBe('{"status":"sold"}');
+    expect(patch?.headers['content-type']).toBe('application/merge-patch+json');
+  });
+
+  test('gets ids where it wants them: in the path, the query or a header', async () => {
+    await using service = await bound(warehouse, answer);
+    expect(await service.run(['inventory', 'set', '9007199254740993', '5'])).toMatchObject({ code: 0 });
+    const [put] = service.server.seen.filter(({ method }) => method === 'PUT');
+    expect(put).toMatchObject({
+      path: '/stock',
+      body: '{"quantity":5}',
+      headers: { 'x-pet-id': '9007199254740993' },
+    });
+    expect(await service.run(['pets', 'delete', '7', '--yes'])).toMatchObject({ code: 0 });
+    expect(service.server.calls()).toContain('DELETE /animals/7');
+  });
+
+  test.each([
+    [['pets', 'create', '--name', 'Rex', '--category', '1'], '--status'],
+    [
+      ['pets', 'create', '--name', 'R', '--category', '1', '--status', 'sold'],
+      'name must have at least 2 characters',
+    ],
+    [
+      ['pets', 'create', '--name', 'R'.repeat(41), '--category', '1', '--status', 'sold'],
+      'at most 40 characters',
+    ],
+    [
+      ['pets', 'create', '--name', 'Rex', '--category', '0', '--status', 'sold'],
+      'categoryId must be at least 1',
+    ],
+    [['pets', 'get', '0'], 'petId must be at least 1'],
+    [['inventory', 'set', '7', '1000'], 'quantity must be at most 999'],
+  ])('is spared what it would refuse: %j', async (argv, why) => {
+    await using service = await bound(warehouse, answer);
+    const refused = await service.run(argv);
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toContain(why);
+    expect(service.server.calls()).toEqual([]);
+  });
+
+  test.each([
+    [['orders', 'list']],
+    [['orders', 'create', '--pet', '1']],
+    [['categories', 'delete', '1', '--yes']],
+    [['inventory', 'get', '7']],
+    [['smoke', '--only', 'op/listOrders']],
+  ])('is not asked for what it lacks: %j', async (argv) => {
+    await using service = await bound(warehouse, answer);
+    const refused = await service.run(argv);
+    expect(refused.code).toBe(2);
+    expect(service.server.calls().filter((call) => !call.startsWith('GET /kind'))).toEqual([]);
+  });
+
+  test('tells once what is deprecated and what is beta, from its description and its headers', async () => {
+    let headers: Record<string, string> = {};
+    await using service = await bound(warehouse, (seen) => ({ ...answer(seen), headers }));
+    const told = async (...argv: string[]) => (await service.run([...argv, '-o', 'json'])).stderr;
+    expect(await told('pets', 'get', '7')).toBe('note: getPet is deprecated and ends on 2030-06-30\n');
+    expect(await told('pets', 'get', '7', '-q')).toBe('');
+    expect(await told('inventory', 'set', '7', '5')).toBe('note: updateInventory is beta and may change\n');
+    headers = { deprecation: '@1767225600', sunset: 'Tue, 01 Jan 2030 00:00:00 GMT' };
+    expect(await told('pets', 'get', '7')).toBe(
+      'note: getPet is deprecated since 2026-01-01 and ends on 2030-01-01\n',
+    );
+  });
+
+  test('an error is one JSON object and nothing beside it', async () => {
+    const gone = { status: 404, body: { code: 'not_found', message: 'no pet 7', status: 404 } };
+    await using service = await bound(warehouse, () => gone);
+    const run = await service.run(['pets', 'get', '7', '-o', 'json']);
+    expect(run.code).toBe(5);
+    expect(JSON.parse(run.stderr).error).toMatchObject({ kind: 'not-found' });
+  });
+});
+
+test('a service that answers a write with no body is done all the same', async () => {
+  await using service = await bound(unnamed, ({ method }) =>
+    method === 'GET' ? { body: rex } : { status: 204 },
+  );
+  const update = await service.run(['pets', 'update', '7', '--name', 'Max', '-o', 'json']);
+  expect(update.code).toBe(0);
+  expect(bodies(service.server, 'PUT')).toEqual([
+    '{"name":"Max","categoryId":1,"status":"available","friends":[]}',
+  ]);
+});
+
+test('a sparse service does what it has, and says why not to the rest', async () => {
+  await using service = await bound(sparse, ({ path }) => ({ body: path === '/store/orders' ? [] : rex }));
+  expect(service.binding.stderr).toContain('2 of 20 operations bound');
+  expect(await service.run(['orders', 'list', '-o', 'json'])).toMatchObject({ code: 0, stdout: '[]\n' });
+  expect(await service.run(['pets', 'get', '7', '-o', 'json'])).toMatchObject({ code: 0 });
+  const refused = await service.run(['pets', 'list']);
+  expect(refused).toMatchObject({ code: 2, stdout: '' });
+  expect(refused.stderr).toContain('petstore api');
+  expect(await service.run(['api', 'try', 'listOrders'])).toMatchObject({ code: 2 });
+});
+
+test('an ambiguous service finds a pet through its list, and takes an update once it is settled', async () => {
+  const answer = ({ path }: Seen): Reply =>
+    path.startsWith('/stock') ? { body: { petId: 7, quantity: 3, status: 'sold' } } : { body: [rex] };
+  await using service = await bound(ambiguous, answer);
+  expect(service.binding.code).toBe(3);
+  const found = await service.run(['pets', 'get', '7', '-o', 'json']);
+  expect(JSON.parse(found.stdout)).toEqual(rex);
+  expect(service.server.calls()).toEqual(['GET /pets']);
+  expect(await service.run(['inventory', 'set', '7', '3'])).toMatchObject({ code: 2 });
+  const map = ['--map', 'updateInventory=PATCH /stock/{petId}', '--map', 'getPet=GET /pets/{id}'];
+  const settled = await service.run(['api', 'bind', `${service.server.url}/openapi`, ...map]);
+  expect(settled.code).toBe(0);
+  expect(await service.run(['inventory', 'set', '7', '3'])).toMatchObject({ code: 0 });
+  expect(service.server.calls()).toContain('PATCH /stock/7');
+});
+
+test('a service that wraps its list is asked for single pets only', async () => {
+  await using service = await bound(wrapped, () => ({ body: rex }));
+  expect(await service.run(['pets', 'get', '7', '-o', 'json'])).toMatchObject({ code: 0 });
+  const refused = await service.run(['pets', 'list']);
+  expect(refused).toMatchObject({ code: 2, stdout: '' });
+  expect(refused.stderr).toContain('an object that holds the list in its field data');
+  expect(service.server.calls()).toEqual(['GET /pets/7']);
+});
