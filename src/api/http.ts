@@ -23,9 +23,18 @@ export function fieldValue(fields: HttpFields, name: string): string | undefined
   return typeof value === 'string' || value === undefined ? value : value.join(', ');
 }
 
+/** Tells a transport that nobody waits for an exchange any more; cheap enough to make one for every request. */
+export interface Cancellation {
+  readonly isCancelled: boolean;
+  /** Why, once it is. */
+  readonly reason: unknown;
+  /** Calls the listener, the only one, when it is cancelled, and at once where it is already. */
+  onCancel(listener: (reason: unknown) => void): void;
+}
+
 export interface SendOptions {
   /** Ends the exchange at once, whatever it is waiting for; its reason is thrown. */
-  readonly signal: AbortSignal;
+  readonly cancellation: Cancellation;
   /**
    * Most bytes that the body of an answer with this status may have, as sent. A longer one is cut off there where the
    * status is an error's, and is no valid answer elsewhere.

@@ -153,9 +153,9 @@ class Call {
   #send(request: HttpRequest, elapsedMs: number): Promise<HttpResponse> {
     this.#sent = false;
     const limits = { ...this.#limits(), leftMs: this.#leftMs - elapsedMs };
-    return race(limits, (signal) =>
+    return race(limits, (cancellation) =>
       this.#sender.transport.send(request, {
-        signal,
+        cancellation,
         maxBytes,
         onSending: () => {
           this.#sent = true;

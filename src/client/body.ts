@@ -17,8 +17,11 @@ export class BodyError extends Error {}
  */
 export async function decodeBody({ fields, body }: HttpResponse, maxBytes: number): Promise<Uint8Array> {
   let bytes: Uint8Array = typeof body === 'string' ? Buffer.from(body) : body;
-  const encodings = (fieldValue(fields, 'content-encoding') ?? '').toLowerCase().split(',');
-  for (const encoding of encodings.map((name) => name.trim()).reverse())
+  const encodings = fieldValue(fields, 'content-encoding');
+  for (const encoding of encodings
+    ?.toLowerCase()
+    .split(/[\s,]+/)
+    .reverse() ?? [])
     if (encoding !== '' && encoding !== 'identity' && bytes.length > 0)
       bytes = await undo(encoding, bytes, maxBytes);
   if (bytes.length > maxBytes) throw tooLong(maxBytes);
@@ -39,6 +42,7 @@ export function excerpt(bytes: Uint8Array): string {
 }
 
 export function isJsonType(type: string | undefined): boolean {
+  if (type === 'application/json') return true;
   return type !== undefined && /^application\/([\w.!#$&^-]+\+)?json$/i.test(mediaType(type));
 }
 

@@ -1,3 +1,5 @@
+import type { Cancellation } from '../api/http.ts';
+
 /** What may end a piece of work from outside. */
 export interface Limits {
   /** Milliseconds it may take; Infinity for no limit. */
@@ -11,37 +13,22 @@ const longestTimerMs = 2 ** 31 - 1;
 
 /**
  * Settles when the work does, when its time is over, or when a signal aborts; in the last two cases at once, whether the
- * work heeds the signal that it is given or not (undici does not while it connects or queues).
+ * work heeds its cancellation or not (undici does not while it connects or queues).
  */
 export function race<Value>(
-  { leftMs, timedOut, signals }: Limits,
-  work: (signal: AbortSignal) => Promise<Value>,
+  limits: Limits,
+  work: (cancellation: Cancellation) => Promise<Value>,
 ): Promise<Value> {
   return new Promise((resolve, reject) => {
-    const controller = new AbortController();
-    const settle = () => {
-      clearTimeout(timer);
-      for (const signal of signals) signal.removeEventListener('abort', onAbort);
-    };
-    const end = (error: unknown) => {
-      settle();
-      reject(error);
-      controller.abort(error);
-    };
-    const onAbort = () => end(signals.find((signal) => signal.aborted)?.reason);
-    const timer =
-      leftMs > longestTimerMs ? undefined : setTimeout(() => end(timedOut()), Math.max(0, Math.ceil(leftMs)));
-    for (const signal of signals) {
-      if (signal.aborted) return end(signal.reason);
-      signal.addEventListener('abort', onAbort);
-    }
-    work(controller.signal).then(
+    const runner = new Runner(limits, reject);
+    if (runner.isCancelled) return;
+    work(runner).then(
       (value) => {
-        settle();
+        runner.leave();
         resolve(value);
       },
       (error) => {
-        settle();
+        runner.leave();
         reject(error);
       },
     );
@@ -52,10 +39,65 @@ export function race<Value>(
 export function pause(ms: number, limits: Limits): Promise<void> {
   return race(
     limits,
-    (signal) =>
+    (cancellation) =>
       new Promise((resolve) => {
         const timer = setTimeout(resolve, Math.min(ms, longestTimerMs));
-        signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
+        cancellation.onCancel(() => clearTimeout(timer));
       }),
   );
+}
+
+/**
+ * One race as it runs. An AbortController for each would cost a tenth of the time of a request, and a listener for each on
+ * the signal of the process makes Node warn of a leak: all races of one signal share a listener.
+ */
+class Runner implements Cancellation {
+  isCancelled = false;
+  reason: unknown;
+  readonly #reject: (reason: unknown) => void;
+  readonly #audiences: readonly Set<Runner>[];
+  readonly #timer: NodeJS.Timeout | undefined;
+  #listener: ((reason: unknown) => void) | undefined;
+
+  constructor({ leftMs, timedOut, signals }: Limits, reject: (reason: unknown) => void) {
+    this.#reject = reject;
+    this.#audiences = signals.map(audienceOf);
+    for (const audience of this.#audiences) audience.add(this);
+    if (leftMs <= longestTimerMs)
+      this.#timer = setTimeout(() => this.cancel(timedOut()), Math.max(0, Math.ceil(leftMs)));
+    const aborted = signals.find((signal) => signal.aborted);
+    if (aborted) this.cancel(aborted.reason);
+  }
+
+  onCancel(listener: (reason: unknown) => void): void {
+    if (this.isCancelled) listener(this.reason);
+    else this.#listener = listener;
+  }
+
+  cancel(reason: unknown): void {
+    this.leave();
+    this.isCancelled = true;
+    this.reason = reason;
+    this.#reject(reason);
+    this.#listener?.(reason);
+  }
+
+  leave(): void {
+    clearTimeout(this.#timer);
+    for (const audience of this.#audiences) audience.delete(this);
+  }
+}
+
+const audiences = new WeakMap<AbortSignal, Set<Runner>>();
+
+/** The races that a signal ends. */
+function audienceOf(signal: AbortSignal): Set<Runner> {
+  const known = audiences.get(signal);
+  if (known) return known;
+  const audience = new Set<Runner>();
+  signal.addEventListener('abort', () => {
+    for (const runner of [...audience]) runner.cancel(signal.reason);
+  });
+  audiences.set(signal, audience);
+  return audience;
 }

@@ -11,8 +11,8 @@ import { seedStore } from './seed.ts';
 export async function createOfflineTransport({ file }: { readonly file: string }): Promise<Transport> {
   const answer = file === ':memory:' ? await inMemory() : await inFile(file);
   return {
-    async send(request, { signal }) {
-      signal.throwIfAborted();
+    async send(request, { cancellation }) {
+      if (cancellation.isCancelled) throw cancellation.reason;
       const response = await answer(request);
       return request.method === 'HEAD' ? { ...response, body: '' } : response;
     },

@@ -65,9 +65,9 @@ function exchange(
       sent = true;
       options.onSending?.();
     });
-    options.signal.addEventListener('abort', () => {
+    options.cancellation.onCancel((reason) => {
       message.destroy();
-      reject(options.signal.reason);
+      reject(reason);
     });
     message.on('error', (error) => reject(toUnavailable(error, sent)));
     message.on('response', (incoming) => read(incoming, message, options).then(resolve, reject));

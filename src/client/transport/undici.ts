@@ -85,17 +85,17 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#options = options;
     this.#resolve = resolve;
     this.#reject = reject;
-    options.signal.addEventListener('abort', () => {
-      this.#abort?.(options.signal.reason);
-      reject(options.signal.reason);
+    options.cancellation.onCancel((reason) => {
+      this.#abort?.(new Error('cancelled'));
+      reject(reason);
     });
   }
 
   onConnect(abort: (reason?: Error) => void): void {
     this.#abort = abort;
     // undici connects for a request that nobody waits for any more; it must not send it.
-    if (this.#options.signal.aborted) {
-      abort(this.#options.signal.reason);
+    if (this.#options.cancellation.isCancelled) {
+      abort(new Error('cancelled'));
       return;
     }
     this.#sent = true;
