@@ -9,5 +9,6 @@ export const ordersView: View<Order> = {
     { name: 'quantity', value: (order) => order.quantity, align: 'right' },
     { name: 'shipDate', value: (order) => order.shipDate },
     { name: 'complete', value: (order) => order.complete },
+    { name: 'petId', value: (order) => order.petId, align: 'right', extra: true },
   ],
 };
