@@ -70,6 +70,11 @@ const entries: readonly Entry[] = [
     verbs: () => import('./profile/index.ts'),
   },
   {
+    name: 'doctor',
+    summary: 'Check config, permissions and the way to the service',
+    alone: () => import('./doctor/index.ts'),
+  },
+  {
     name: 'completion',
     summary: 'Print the completion script of a shell, or install it',
     alone: () => import('./completion/index.ts'),

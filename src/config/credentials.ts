@@ -1,3 +1,4 @@
+import { bareHost, isLoopbackHost } from '../client/transport/proxy.ts';
 import { CliError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import type { Settings } from './settings.ts';
@@ -59,14 +60,9 @@ export function obstacleTo(
   const { origin, protocol, hostname } = new URL(baseUrl);
   if (home !== undefined && new URL(home).origin !== origin)
     return `it belongs to ${new URL(home).origin}, not to ${origin}; make a profile for that service to use another`;
-  if (protocol === 'http:' && !isLoopback(hostname) && !allowInsecureHttp)
+  if (protocol === 'http:' && !isLoopbackHost(bareHost(hostname)) && !allowInsecureHttp)
     return `${origin} is plain http, where anybody on the way can read it; --allow-insecure-http sends it all the same`;
   return undefined;
-}
-
-/** @param hostname as URL gives it, brackets included. */
-export function isLoopback(hostname: string): boolean {
-  return /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])\.?$/.test(hostname);
 }
 
 async function readToken({ kind, text }: TokenSource, io: Io): Promise<string> {

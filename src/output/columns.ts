@@ -7,7 +7,7 @@ export interface Column<Row> {
   /** The cell's value; undefined and null print as nothing. */
   value(row: Row): JsonValue | undefined;
   readonly align?: 'left' | 'right';
-  /** Draws a pet status in its colour. */
+  /** Draws a pet status, or how a check ended, in its colour. */
   readonly status?: true;
   /** Shown only where `--fields` names it. */
   readonly extra?: true;

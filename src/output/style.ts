@@ -41,11 +41,12 @@ export async function createStyle(stream: OutputStream, env: Io['env'], mode: Co
   };
 }
 
-/** A pet status in its colour: available green, pending yellow, sold dim. */
+/** A pet status, or how a check ended, in its colour. */
 export function paintStatus(style: Style, status: string): Paint {
-  if (status === 'available') return style.green;
-  if (status === 'pending') return style.yellow;
-  return status === 'sold' ? style.dim : same;
+  if (status === 'available' || status === 'ok') return style.green;
+  if (status === 'pending' || status === 'warn') return style.yellow;
+  if (status === 'fail') return style.red;
+  return status === 'sold' || status === 'skip' ? style.dim : same;
 }
 
 /** `--color` decides, then FORCE_COLOR, then NO_COLOR, then whether the stream is a terminal that knows colour. */

@@ -5,9 +5,9 @@ import type { Check } from '../../smoke/check.ts';
 import { parseReports, prepareTargets, writeReports } from '../../smoke/report/targets.ts';
 import { listChecks, runSmoke, type SmokeReport } from '../../smoke/smoke.ts';
 import { confirmWrite } from '../confirmation.ts';
+import { openSockets } from '../open-sockets.ts';
 import { createDisplay } from './display.ts';
 import { type SmokeFlags, toSmokeOptions } from './flags.ts';
-import { openSockets } from './sockets.ts';
 import { plannedView } from './view.ts';
 
 /** Runs the checks, shows them, writes the reports, and leaves with the code that they came to. */

@@ -1,7 +1,7 @@
-import { findProxy } from '../../client/transport/proxy.ts';
-import type { Context } from '../../context.ts';
-import { createSockets, type Sockets } from '../../smoke/sockets.ts';
-import { openTlsFiles } from '../../wiring.ts';
+import { findProxy } from '../client/transport/proxy.ts';
+import type { Context } from '../context.ts';
+import { createSockets, type Sockets } from '../smoke/sockets.ts';
+import { openTlsFiles } from '../wiring.ts';
 
 /** What the checks below HTTP look at: nothing where requests leave through a proxy, or do not leave at all. */
 export async function openSockets(context: Context, baseUrl: string): Promise<Sockets> {

@@ -1,0 +1,53 @@
+import { outputFormats } from '../../config/choices.ts';
+import type { Context } from '../../context.ts';
+import { createPrinter, type Printer } from '../../output/print.ts';
+import { verb } from '../command.ts';
+import { examine } from './examine.ts';
+import { checkNames, type Finding, findingsView } from './finding.ts';
+
+export function declare(context: Context) {
+  return verb('doctor', {
+    summary: 'Check config, permissions and the way to the service',
+    description:
+      'Check config, environment, permissions, token, DNS, connection, TLS, the answer of the service and the clock: a ' +
+      'line each, ok, warn, fail or skip. Exits 0 where nothing failed, else with the code of the first failure: 2 for ' +
+      'the config, 4 for the token, 6 where the service cannot be reached.',
+    examples: ['petstore doctor', 'petstore doctor --profile staging', 'petstore doctor --offline -o json'],
+  }).action(async () => {
+    const printer = await context.printer().catch(() => plainPrinter(context));
+    await printer.check(findingsView);
+    await printer.records([await collect(context)], findingsView);
+  });
+}
+
+/** All findings at once, so that their columns fit each other; the line says meanwhile which check takes so long. */
+async function collect(context: Context): Promise<Finding[]> {
+  const { io, flags, statusLine } = context;
+  const findings: Finding[] = [];
+  const say = () => {
+    const next = checkNames[findings.length];
+    if (next && io.stderr.isTerminal && !flags.quiet) statusLine.show(`checking ${next}`);
+  };
+  const release = statusLine.take();
+  say();
+  for await (const { finding, exitCode } of examine(context)) {
+    context.exitCode ||= exitCode;
+    findings.push(finding);
+    say();
+  }
+  release();
+  return findings;
+}
+
+/** For settings that do not resolve: telling why is what this command is for. */
+function plainPrinter({ io, flags }: Context): Printer {
+  const { output, fields, sort, header } = flags;
+  return createPrinter(io, {
+    format: outputFormats.find((format) => format === output) ?? 'table',
+    fields: fields?.split(','),
+    sort,
+    header: header !== false,
+    color: 'auto',
+    quiet: true,
+  });
+}

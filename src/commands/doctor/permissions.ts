@@ -1,0 +1,48 @@
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { resolvePaths } from '../../config/paths.ts';
+import type { Settings } from '../../config/settings.ts';
+import type { Context } from '../../context.ts';
+import { ok, type Verdict, warn } from './finding.ts';
+
+/** Whether secrets are private, and config and state can be written. */
+export function checkPermissions({ io }: Context, settings: Settings | undefined): Verdict {
+  const { configFile, stateDir, offlineStore } = resolvePaths(io);
+  const secret = [configFile, settings?.get('token-file'), settings?.get('client-key')].filter(
+    (path) => path !== undefined,
+  );
+  // On Windows a mode says nothing of who may read a file.
+  const open = io.platform === 'win32' ? [] : secret.filter(isOpenToOthers);
+  if (open.length > 0)
+    return warn('permissions', `others may read ${open.join(', ')}`, `chmod 600 ${open.join(' ')}`);
+  const places = [
+    dirname(configFile),
+    stateDir,
+    ...(offlineStore === ':memory:' ? [] : [dirname(offlineStore)]),
+  ];
+  const closed = [...new Set(places)].filter((place) => !canBeWritten(place));
+  if (closed.length > 0)
+    return warn(
+      'permissions',
+      `${closed.join(', ')} cannot be written to; reading works all the same`,
+      'name other folders with PETSTORE_CONFIG_DIR and PETSTORE_STATE_DIR',
+    );
+  return ok('permissions', 'what is secret is private; config and state can be written');
+}
+
+/** Whether the group or anybody else may do anything with a file; false where there is none, or it is a pipe. */
+function isOpenToOthers(path: string): boolean {
+  const status = statSync(path, { throwIfNoEntry: false });
+  return status?.isFile() === true && (status.mode & 0o077) !== 0;
+}
+
+/** A folder that does not exist can be made where the nearest one above it can be written. */
+function canBeWritten(folder: string): boolean {
+  if (!existsSync(folder) && dirname(folder) !== folder) return canBeWritten(dirname(folder));
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

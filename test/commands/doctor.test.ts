@@ -1,0 +1,204 @@
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { beforeEach, expect, test } from 'vitest';
+import { makeCertificate } from '../helpers/certificate.ts';
+import { type RecordingServer, recordingServer } from '../helpers/recording-server.ts';
+import { type RunOptions, runCli } from '../helpers/run-cli.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+
+interface Finding {
+  readonly state: string;
+  readonly reason: string;
+  readonly hint: string | null;
+}
+
+let folder = '';
+
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+
+test('the embedded store is in order, and has no network to check', async () => {
+  const { code, states } = await examine('--offline');
+  expect(code).toBe(0);
+  expect(states).toEqual({
+    config: 'ok',
+    environment: 'ok',
+    permissions: 'ok',
+    token: 'skip',
+    dns: 'skip',
+    connection: 'skip',
+    tls: 'skip',
+    service: 'ok',
+    clock: 'skip',
+  });
+});
+
+test('a service that answers is in order, whatever its name is', async () => {
+  await using server = await recordingServer({ '/pets?limit=1': [] });
+  const { code, states, of } = await examine(`--base-url ${server.url}`);
+  expect([code, states.dns, states.connection, states.service, states.clock]).toEqual([
+    0,
+    'ok',
+    'ok',
+    'ok',
+    'ok',
+  ]);
+  expect(states.tls).toBe('skip');
+  expect(of('service').reason).toMatch(/^GET \/pets answered 200 in \d+ ms$/);
+  expect(server.seen.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /pets?limit=1']);
+});
+
+test('one line each, in the order in which one thing rests on another', async () => {
+  const { stdout } = await run('--offline');
+  expect(stdout.split('\n').map((line) => line.split(' ')[0])).toEqual([
+    'check',
+    'config',
+    'environment',
+    'permissions',
+    'token',
+    'dns',
+    'connection',
+    'tls',
+    'service',
+    'clock',
+    '',
+  ]);
+});
+
+test('no base URL is a failure of usage that names the ways out', async () => {
+  const { code, of } = await examine('');
+  expect(code).toBe(2);
+  expect(of('service')).toMatchObject({ state: 'fail', hint: expect.stringContaining('--offline') });
+});
+
+test('a port that nobody listens on fails the connection, and what rests on it is skipped', async () => {
+  const server = await recordingServer({});
+  await server[Symbol.asyncDispose]();
+  const { code, of, states } = await examine(`--base-url ${server.url}`);
+  expect(code).toBe(6);
+  expect(of('connection')).toMatchObject({ state: 'fail', reason: expect.stringContaining('refused') });
+  expect([states.tls, states.service, states.clock]).toEqual(['skip', 'skip', 'skip']);
+});
+
+test('a host that does not exist fails the look-up', async () => {
+  const { code, of } = await examine('--base-url http://no-such-host.invalid --timeout 5s');
+  expect(code).toBe(6);
+  expect(of('dns')).toMatchObject({ state: 'fail' });
+});
+
+test.each([
+  [401, 4, 'fail'],
+  [403, 4, 'fail'],
+  [404, 1, 'fail'],
+])('an answer of %s exits %s', async (status, code, state) => {
+  await using server = await answering({ status, body: { code: 'x', message: 'no', status } });
+  const found = await examine(`--base-url ${server.url}`);
+  expect([found.code, found.states.service]).toEqual([code, state]);
+});
+
+test('a page instead of data is a warning that doubts the base URL', async () => {
+  await using server = await answering({ headers: { 'content-type': 'text/html' }, body: '<p>hi' });
+  const { code, of } = await examine(`--base-url ${server.url}`);
+  expect(code).toBe(0);
+  expect(of('service')).toMatchObject({ state: 'warn', reason: expect.stringContaining('text/html') });
+});
+
+test('a clock that differs by more than a minute is a warning that says which way', async () => {
+  const headers = { date: new Date(Date.now() - 600_000).toUTCString() };
+  await using server = await answering({ headers, body: [] });
+  const { code, of } = await examine(`--base-url ${server.url}`);
+  expect(code).toBe(0);
+  expect(of('clock')).toMatchObject({ state: 'warn', reason: expect.stringMatching(/ahead of the service/) });
+});
+
+test('a certificate that is not trusted fails TLS; trusted, its last day is shown', async () => {
+  const { cert, key } = await makeCertificate(90);
+  const server = createTlsServer({ cert, key }, (_, response) => {
+    response.setHeader('content-type', 'application/json');
+    response.end('[]');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const ca = join(folder, 'ca.pem');
+  writeFileSync(ca, cert);
+  const untrusted = await examine(`--base-url ${url}`);
+  expect([untrusted.code, untrusted.states.tls, untrusted.states.service]).toEqual([6, 'fail', 'skip']);
+  expect(untrusted.of('tls').hint).toContain('--ca-cert');
+  const trusted = await examine(`--base-url ${url} --ca-cert ${ca}`);
+  expect([trusted.code, trusted.states.service]).toEqual([0, 'ok']);
+  expect(trusted.of('tls').reason).toMatch(/^TLSv1.3, certificate valid until \d{4}-\d\d-\d\d$/);
+  server.close();
+});
+
+test('a token that cannot be read fails with the code of authentication, and nothing is sent', async () => {
+  await using server = await recordingServer({ '/pets?limit=1': [] });
+  const env = { PETSTORE_TOKEN_FILE: '/nonexistent/token' };
+  const { code, of, states } = await examine(`--base-url ${server.url}`, { env });
+  expect(code).toBe(4);
+  expect(of('token')).toMatchObject({ state: 'fail', reason: expect.stringContaining('/nonexistent/token') });
+  expect(states.service).toBe('skip');
+  expect(server.seen).toEqual([]);
+});
+
+test('a token is named by where it comes from, never shown', async () => {
+  await using server = await recordingServer({ '/pets?limit=1': [] });
+  const env = { PETSTORE_TOKEN: 's3cret' };
+  const { of, stdout } = await examine(`--base-url ${server.url}`, { env });
+  expect(of('token').reason).toBe('PETSTORE_TOKEN, sent as Authorization');
+  expect(stdout).not.toContain('s3cret');
+});
+
+test('a config that is wrong is a failure that is told as any other line', async () => {
+  write({ timeot: '5s' });
+  const { code, of, states } = await examine('--offline');
+  expect(code).toBe(2);
+  expect(of('config')).toMatchObject({
+    state: 'fail',
+    reason: expect.stringContaining("unknown key 'timeot'"),
+  });
+  expect(states.service).toBe('skip');
+});
+
+test('a file that others may read is a warning with the command that mends it', async () => {
+  write({ timeout: '5s' });
+  chmodSync(join(folder, 'config.json'), 0o644);
+  const { code, of } = await examine('--offline');
+  expect(code).toBe(0);
+  expect(of('permissions')).toMatchObject({
+    state: 'warn',
+    hint: `chmod 600 ${join(folder, 'config.json')}`,
+  });
+});
+
+test('a variable that nothing reads is a warning that guesses what was meant', async () => {
+  const { of } = await examine('--offline', { env: { PETSTORE_BASEURL: 'http://a' } });
+  expect(of('environment')).toMatchObject({ state: 'warn', hint: 'did you mean PETSTORE_BASE_URL?' });
+});
+
+function run(words: string, options: RunOptions = {}) {
+  const env = { PETSTORE_CONFIG_DIR: folder, PETSTORE_STATE_DIR: folder, ...options.env };
+  return runCli(['doctor', ...words.split(' ').filter((word) => word !== '')], { ...options, env });
+}
+
+async function examine(words: string, options: RunOptions = {}) {
+  const { code, stdout } = await run(`${words} -o json`, options);
+  const findings = new Map<string, Finding>(
+    (JSON.parse(stdout) as (Finding & { check: string })[]).map(({ check, ...finding }) => [check, finding]),
+  );
+  const states: Record<string, string> = Object.fromEntries(
+    [...findings].map(([check, { state }]) => [check, state]),
+  );
+  return { code, stdout, states, of: (check: string) => findings.get(check)! };
+}
+
+function answering(reply: ReturnType<Parameters<typeof recordingServer>[1] & {}>): Promise<RecordingServer> {
+  return recordingServer({}, () => reply);
+}
+
+function write(config: unknown): void {
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'config.json'), JSON.stringify(config), { mode: 0o600 });
+}
