@@ -13,6 +13,7 @@ _petstore_step() {
     '/smoke') REPLY='smoke' ;;
     '/config') REPLY='config' ;;
     '/profile') REPLY='profile' ;;
+    '/doctor') REPLY='doctor' ;;
     '/completion') REPLY='completion' ;;
     '/help') REPLY='help' ;;
     'pets/list'|'pets/ls') REPLY='pets list' ;;
@@ -176,7 +177,7 @@ _petstore_operand() {
 
 _petstore_commands() {
   case "$1" in
-    '') REPLY='pets categories orders inventory api serve smoke config profile completion help' ;;
+    '') REPLY='pets categories orders inventory api serve smoke config profile doctor completion help' ;;
     'pets') REPLY='list get create update delete' ;;
     'categories') REPLY='list get create update delete' ;;
     'orders') REPLY='list get create update complete delete' ;;

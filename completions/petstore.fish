@@ -21,6 +21,8 @@ function __petstore_step
             echo 'config'
         case '/profile'
             echo 'profile'
+        case '/doctor'
+            echo 'doctor'
         case '/completion'
             echo 'completion'
         case '/help'
@@ -113,7 +115,7 @@ end
 function __petstore_commands
     switch "$argv[1]"
         case ''
-            printf '%s\t%s\n' 'pets' 'List, get, create, update and delete pets' 'categories' 'List, get, create, update and delete categories' 'orders' 'List, get, create, update, complete and delete orders' 'inventory' 'List, get, set, adjust, create and delete stock counts' 'api' 'List the operations, bind to a service\'s own description, send requests of your own' 'serve' 'Serve the pet store from memory, on this machine' 'smoke' 'Check a deployment' 'config' 'Read and change the config; explain where settings come from' 'profile' 'List, create, use, show and delete profiles of services' 'completion' 'Print the completion script of a shell, or install it' 'help' 'Show help for a command or a topic'
+            printf '%s\t%s\n' 'pets' 'List, get, create, update and delete pets' 'categories' 'List, get, create, update and delete categories' 'orders' 'List, get, create, update, complete and delete orders' 'inventory' 'List, get, set, adjust, create and delete stock counts' 'api' 'List the operations, bind to a service\'s own description, send requests of your own' 'serve' 'Serve the pet store from memory, on this machine' 'smoke' 'Check a deployment' 'config' 'Read and change the config; explain where settings come from' 'profile' 'List, create, use, show and delete profiles of services' 'doctor' 'Check config, permissions and the way to the service' 'completion' 'Print the completion script of a shell, or install it' 'help' 'Show help for a command or a topic'
         case 'pets'
             printf '%s\t%s\n' 'list' 'List pets' 'get' 'Get one or several pets' 'create' 'Create a pet, or many from a file' 'update' 'Change a pet' 'delete' 'Delete pets, after asking'
         case 'categories'

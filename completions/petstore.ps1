@@ -17,6 +17,7 @@ Register-ArgumentCompleter -Native -CommandName petstore -ScriptBlock {
     '/smoke' = 'smoke'
     '/config' = 'config'
     '/profile' = 'profile'
+    '/doctor' = 'doctor'
     '/completion' = 'completion'
     '/help' = 'help'
     'pets/list' = 'pets list'
@@ -73,7 +74,7 @@ Register-ArgumentCompleter -Native -CommandName petstore -ScriptBlock {
     'profile/rm' = 'profile delete'
   }
   $commands = @{
-    '' = @(@('pets', 'List, get, create, update and delete pets'), @('categories', 'List, get, create, update and delete categories'), @('orders', 'List, get, create, update, complete and delete orders'), @('inventory', 'List, get, set, adjust, create and delete stock counts'), @('api', 'List the operations, bind to a service''s own description, send requests of your own'), @('serve', 'Serve the pet store from memory, on this machine'), @('smoke', 'Check a deployment'), @('config', 'Read and change the config; explain where settings come from'), @('profile', 'List, create, use, show and delete profiles of services'), @('completion', 'Print the completion script of a shell, or install it'), @('help', 'Show help for a command or a topic'))
+    '' = @(@('pets', 'List, get, create, update and delete pets'), @('categories', 'List, get, create, update and delete categories'), @('orders', 'List, get, create, update, complete and delete orders'), @('inventory', 'List, get, set, adjust, create and delete stock counts'), @('api', 'List the operations, bind to a service''s own description, send requests of your own'), @('serve', 'Serve the pet store from memory, on this machine'), @('smoke', 'Check a deployment'), @('config', 'Read and change the config; explain where settings come from'), @('profile', 'List, create, use, show and delete profiles of services'), @('doctor', 'Check config, permissions and the way to the service'), @('completion', 'Print the completion script of a shell, or install it'), @('help', 'Show help for a command or a topic'))
     'pets' = @(@('list', 'List pets'), @('get', 'Get one or several pets'), @('create', 'Create a pet, or many from a file'), @('update', 'Change a pet'), @('delete', 'Delete pets, after asking'))
     'categories' = @(@('list', 'List categories'), @('get', 'Get one or several categories'), @('create', 'Create a category, or many from a file'), @('update', 'Change a category'), @('delete', 'Delete categories that have no pets, after asking'))
     'orders' = @(@('list', 'List orders'), @('get', 'Get one or several orders'), @('create', 'Create an order, or many from a file'), @('update', 'Change an order'), @('complete', 'Mark orders as complete'), @('delete', 'Delete orders, after asking'))
