@@ -23,8 +23,8 @@ export type Judgement = { readonly body: JsonValue | undefined } | { readonly fa
 export function judge(operation: Operation, answer: Exchange, expectation: Expectation): Judgement {
   const details = { ...detailsOf(answer), operation };
   if (!expectation.isStatus(answer.status)) {
-    const got = `${statusText(answer.status)}: ${excerpt(answer)}`.replace(/: $/, '');
-    return fault(`answered ${statusText(answer.status)}`, { expected: expectation.statuses, got });
+    const more = { expected: expectation.statuses, got: excerpt(answer) };
+    return fault(`answered ${statusText(answer.status)}`, more);
   }
   const documented = documentedAnswer(operation, answer.status);
   const schema = documented?.schema ?? expectation.schema;
@@ -32,9 +32,8 @@ export function judge(operation: Operation, answer: Exchange, expectation: Expec
   if (!schema && !documented?.mediaTypes.length) return { body: undefined };
   const mediaType = mediaTypeOf(answer);
   if (!mediaTypes.some((range) => isWithin(mediaType, range))) {
-    const came = mediaType || 'no content type';
-    const got = `${came}: ${excerpt(answer)}`.replace(/: $/, '');
-    return fault(`the content type is ${came}`, { expected: mediaTypes.join(' or '), got });
+    const reason = mediaType ? `the content type is ${mediaType}` : 'the answer has no content type';
+    return fault(reason, { expected: mediaTypes.join(' or '), got: excerpt(answer) });
   }
   if (!isJson(mediaType)) return { body: undefined };
   return judgeBody();
@@ -45,13 +44,8 @@ export function judge(operation: Operation, answer: Exchange, expectation: Expec
       return fault(`the body is not JSON: ${body.message}`, { expected: 'JSON', got: excerpt(answer) });
     const wrong = schema && createSchemaCheck(schema)(body);
     if (!wrong) return { body };
-    const { pointer, expected } = wrong;
-    const where = pointer === '' ? 'the body' : pointer;
-    return fault(`${where} breaks the schema`, {
-      expected,
-      pointer,
-      got: excerpt(answer, printJson(wrong.got)),
-    });
+    const { reason, pointer, expected } = wrong;
+    return fault(reason, { expected, pointer, got: excerpt(answer, printJson(wrong.got)) });
   }
 
   function fault(reason: string, more: Partial<Verdict>): Judgement {

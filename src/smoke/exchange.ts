@@ -26,7 +26,7 @@ export interface SendOptions {
   mask?(text: string): string;
 }
 
-const pauseMs = 500;
+const pauseMs = 250;
 const gatewayStatuses: readonly number[] = [502, 503, 504];
 
 const passing: readonly string[] = ['refused', 'dns', 'reset', 'timeout', 'proxy'];

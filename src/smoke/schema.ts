@@ -3,6 +3,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 
 /** The first thing in a value that breaks its schema. */
 export interface SchemaFault {
+  /** What is wrong, a clause. */
+  readonly reason: string;
   /** JSON pointer into the value (RFC 6901). */
   readonly pointer: string;
   readonly expected: string;
@@ -53,11 +55,16 @@ function describe(error: OutputUnit, schema: JsonObject, value: JsonValue): Sche
   const place = segmentsOf(error.keywordLocation).slice(0, -1);
   const rule = resolve(schema, place, schema) ?? {};
   const got = at.reduce<JsonValue>(member, value);
-  if (error.keyword !== 'required')
-    return { pointer: pointerOf(at), expected: expectation(error, rule), got: got ?? null };
+  const pointer = pointerOf(at);
+  const where = pointer || 'the body';
+  if (error.keyword !== 'required') {
+    const expected = expectation(error, rule);
+    return { reason: `${where} must be ${expected}`, pointer, expected, got: got ?? null };
+  }
   const required = Array.isArray(rule.required) ? rule.required.map(String) : [];
   const missing = required.find((name) => !isJsonObject(got) || !Object.hasOwn(got, name)) ?? '';
-  return { pointer: pointerOf([...at, missing]), expected: `the field ${JSON.stringify(missing)}`, got };
+  const expected = `the field ${JSON.stringify(missing)}`;
+  return { reason: `${where} lacks ${expected}`, pointer: pointerOf([...at, missing]), expected, got };
 }
 
 function expectation({ keyword, error }: OutputUnit, rule: JsonObject): string {
@@ -72,8 +79,8 @@ function expectation({ keyword, error }: OutputUnit, rule: JsonObject): string {
   if (keyword === 'maximum') return `a number of at most ${rule.maximum}`;
   if (keyword === 'minLength') return `a string of at least ${rule.minLength} characters`;
   if (keyword === 'maxLength') return `a string of at most ${rule.maxLength} characters`;
-  if (keyword === 'false') return 'no such field';
-  return error.replace(/\.$/, '');
+  if (keyword === 'false') return 'absent';
+  return `valid: ${error.replace(/\.$/, '')}`;
 }
 
 function typeText({ type, format }: JsonObject): string {
