@@ -1,0 +1,110 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { cliPath, nodeBinary, type Outcome, outcomeOf, startCli } from './helpers/spawn-cli.ts';
+
+const manyRows = 60_000;
+const fewRows = 3000;
+
+/** How the second page comes: there is none, it is an error, or it never comes. */
+type Mode = 'whole' | 'broken' | 'hung';
+
+function petsPage(rows: number): string {
+  const pet = { categoryId: 1, status: 'available', name: 'One pet of a very large shop indeed' };
+  return JSON.stringify(Array.from({ length: rows }, (_, at) => ({ id: at + 1, ...pet })));
+}
+
+let server: Server;
+
+/** Answers `/<mode>/<rows>/pets` with a page of so many rows. */
+beforeAll(async () => {
+  const pages = new Map([manyRows, fewRows].map((rows) => [String(rows), petsPage(rows)]));
+  server = createServer(({ url = '' }, response) => {
+    const [, mode, rows = ''] = url.split('/');
+    const isSecond = url.includes('after');
+    if (isSecond && mode === 'hung') return;
+    const link = mode === 'whole' ? {} : { link: `</${mode}/${rows}/pets?after=1>; rel="next"` };
+    response.writeHead(isSecond ? 500 : 200, { 'content-type': 'application/json', ...link });
+    response.end(isSecond ? '' : pages.get(rows));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+function words(mode: Mode, rows = fewRows): string[] {
+  const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}/${mode}/${rows}`;
+  return ['pets', 'list', '-o', 'jsonl', '--retries', '0', '--base-url', url];
+}
+
+/** Runs the program as `$petstore` in a shell, which has the pipes and files that a test asks for. */
+function inShell(script: string): Promise<Outcome> {
+  const folders = 'PETSTORE_CONFIG_DIR=/nonexistent PETSTORE_STATE_DIR=/nonexistent';
+  const petstore = ['env', folders, nodeBinary, cliPath, ...words('whole')].join(' ');
+  return outcomeOf(spawn('bash', ['--norc', '-c', `petstore='${petstore}'; ${script}`]));
+}
+
+test.each([
+  ['whole', 0],
+  ['broken', 6],
+] as const)('5 MB into a slow reader arrive whole: %s, exit code %i', async (mode, code) => {
+  const child = startCli(words(mode, manyRows));
+  let bytes = 0;
+  let tail = '';
+  child.stdout?.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    tail = chunk.subarray(-200).toString();
+    child.stdout?.pause();
+    setTimeout(() => child.stdout?.resume(), 4);
+  });
+  const [exit] = await once(child, 'close');
+  expect(exit).toBe(code);
+  expect(bytes).toBeGreaterThan(5_000_000);
+  expect(tail.trimEnd().split('\n').at(-1)).toContain(`"id":${manyRows},`);
+});
+
+test.each(['jsonl', 'table'])('a reader that leaves early ends the run in silence: %s', async (format) => {
+  const run = await inShell(`$petstore -o ${format} | head -c 10; echo " codes \${PIPESTATUS[*]}"`);
+  expect(run.stdout).toMatch(/ codes 0 0\n$/);
+  expect(run.stderr).toBe('');
+});
+
+test('a full disk is a failure with its reason', async () => {
+  const run = await inShell('$petstore > /dev/full');
+  expect(run).toMatchObject({ code: 1, stdout: '' });
+  expect(run.stderr).toContain('write to stdout: ENOSPC');
+});
+
+test('a stderr that is closed or full changes no exit code', async () => {
+  const run = await inShell('$petstore --sort x 2>&-; echo $?; $petstore --sort x 2>/dev/full; echo $?');
+  expect(run.stdout).toBe('2\n2\n');
+});
+
+test('the process ends with its last output, though the connection is kept', async () => {
+  const child = startCli(words('whole'));
+  let last = 0;
+  child.stdout?.on('data', () => {
+    last = performance.now();
+  });
+  await once(child, 'exit');
+  expect(performance.now() - last).toBeLessThan(500);
+});
+
+test.each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)('%s while a page is awaited ends the run with %i', async (signal, code) => {
+  const child = startCli(words('hung'));
+  const outcome = outcomeOf(child);
+  await once(child.stdout ?? process.stdout, 'data');
+  const sent = performance.now();
+  child.kill(signal);
+  expect(await outcome).toMatchObject({ code });
+  expect(performance.now() - sent).toBeLessThan(2000);
+});
