@@ -43,7 +43,9 @@ export function bindContract(description: Description, targets: ReadonlyMap<Oper
 }
 
 function reasonOf(id: OperationId, match: Match): [OperationId, string][] {
-  return match.state === 'bound' ? [] : [[id, match.why]];
+  if (match.state === 'bound') return [];
+  const near = match.state === 'unbindable' ? `${show(match.operation)} does not fit: ` : '';
+  return [[id, near + match.why]];
 }
 
 function find(

@@ -67,7 +67,7 @@ function judgeAnswer(operation: DocumentOperation, id: OperationId, names: Schem
   const { result, many } = rowOf(id);
   const { answer } = operation;
   if (answer === 'unknown' || result === undefined) return { fit: 'open' };
-  if (typeof answer === 'string') return { fit: 'no', reason: 'it answers no JSON' };
+  if (typeof answer === 'string') return { fit: 'no' };
   const fit = many ? fitList(answer.schema, result, names) : fitResource(answer.schema, result, names);
   if (isUncertain(fit, operation, result)) return { fit: 'no' };
   const named =
@@ -81,7 +81,7 @@ function judgeBody(operation: DocumentOperation, id: OperationId, names: SchemaN
   if (name === undefined || body === 'none') return { fit: 'open' };
   if (method === 'POST' && roleOf(id) === 'update' && name !== 'InventoryUpdate' && !/\}\/?$/.test(path))
     return { fit: 'no' };
-  if (body === 'other') return { fit: 'no', reason: 'it takes no JSON' };
+  if (body === 'other') return { fit: 'no' };
   const judgement = judgeSchema(operation, body, id, names);
   if (judgement.fit === 'no' || result === undefined || typeof answer === 'string') return judgement;
   const answered = fitResource(answer.schema, result, names);
@@ -100,8 +100,9 @@ function judgeSchema(
   const fit = fitResource(schema, body, names);
   if (fit.by === 'name' || fit.by === 'nothing') return toJudgement(fit, `takes ${body}`);
   const isNew = body === 'NewPet' || body === 'NewCategory';
-  if (isNew && result && fitResource(schema, result, names).by === 'name')
-    return { fit: 'record', why: `takes ${result}` };
+  const record: Fit = isNew && result ? fitResource(schema, result, names) : { by: 'no' };
+  if (record.by === 'name') return { fit: 'record', why: `takes ${result}` };
+  if (record.by === 'no' && record.reason !== undefined) return { fit: 'no', reason: record.reason };
   if (fit.by === 'shape' && !isUncertain(fit, operation, body)) return toJudgement(fit, `takes ${body}`);
   if (operation.method === 'PATCH' && holdsPartOf(schema, body, names))
     return { fit: 'part', why: `takes some fields of ${body}` };

@@ -1,7 +1,7 @@
 import { type OperationId, operationIds, rowOf } from '../operations.ts';
 import type { SchemaNames } from './description.ts';
 import { type DocumentOperation, placeOf } from './document-operation.ts';
-import { type Judgement, judge, roleOf } from './judge.ts';
+import { type Judgement, judge, refusePart, roleOf } from './judge.ts';
 import { needsFilter } from './parameters.ts';
 
 /** How sure a match is: a name or the user's own word; fields, a path or a tie that operationId settled; a place alone. */
@@ -16,7 +16,9 @@ export type Match =
       readonly why: string;
     }
   | { readonly state: 'ambiguous'; readonly among: readonly DocumentOperation[]; readonly why: string }
-  | { readonly state: 'unbindable' | 'missing'; readonly why: string };
+  /** The operation that came nearest, and why it does not do. */
+  | { readonly state: 'unbindable'; readonly operation: DocumentOperation; readonly why: string }
+  | { readonly state: 'missing'; readonly why: string };
 
 export type Matches = ReadonlyMap<OperationId, Match>;
 
@@ -78,7 +80,7 @@ function choose(
   if (first === undefined) return refuse(judged, id);
   if (tied.length === 1) return { state: 'bound', ...first };
   const named = tied.filter(({ operation }) => bearsName(operation, id));
-  if (named.length !== 1 || named[0] === undefined) return ambiguous(tied, id);
+  if (named.length !== 1 || named[0] === undefined) return ambiguous(tied);
   const why = `${named[0].why}; of ${tied.length} such its operationId decides`;
   return { state: 'bound', ...named[0], confidence: 'medium', why };
 }
@@ -135,14 +137,9 @@ function placesOf(id: OperationId, matches: Matches): Map<string, OperationId> {
   return places;
 }
 
-function ambiguous(tied: readonly Candidate[], id: OperationId): Match {
+function ambiguous(tied: readonly Candidate[]): Match {
   const among = tied.map(({ operation }) => operation);
-  const [first] = among;
-  return {
-    state: 'ambiguous',
-    among,
-    why: `${among.length} operations fit: ${among.map(show).join(', ')}; settle it with --map ${id}='${first ? show(first) : ''}'`,
-  };
+  return { state: 'ambiguous', among, why: `${among.length} operations fit: ${among.map(show).join(', ')}` };
 }
 
 /** Why nothing was bound: what came near first. */
@@ -153,11 +150,19 @@ function refuse(
   const near = judged.flatMap(({ operation, judgement }) => {
     if (judgement.fit !== 'no') return [];
     if (judgement.reason !== undefined) return [{ operation, reason: judgement.reason }];
-    return bearsName(operation, id) ? [{ operation, reason: 'its schemas are others' }] : [];
+    return bearsName(operation, id) ? [{ operation, reason: whyNot(operation, id) }] : [];
   });
   const closest = near.find(({ operation }) => bearsName(operation, id)) ?? near[0];
-  if (closest === undefined) return { state: 'missing', why: 'the description has no such operation' };
-  return { state: 'unbindable', why: `${show(closest.operation)} does not fit: ${closest.reason}` };
+  if (closest === undefined) return { state: 'missing', why: 'not in the description' };
+  return { state: 'unbindable', operation: closest.operation, why: closest.reason };
+}
+
+/** Why an operation that bears the name is another all the same. */
+function whyNot(operation: DocumentOperation, id: OperationId): string {
+  const part = refusePart(operation, id);
+  if (part !== undefined) return part;
+  if (operation.body === 'other') return 'it takes no JSON';
+  return operation.answer === 'other' ? 'it answers no JSON' : 'its schemas are others';
 }
 
 /** Whether its operationId is that of the table, whatever the case, the order and the number of the words. */

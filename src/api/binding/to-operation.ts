@@ -45,7 +45,7 @@ export function toOperation(
     stability: stabilityOf(source) ?? stabilityOf(pathItem) ?? 'stable',
     deprecated: source.deprecated === true,
     ...(sunset !== undefined && { sunset }),
-    hideTryIt: source['x-hideTryItPanel'] === true || pathItem['x-hideTryItPanel'] === true,
+    hideTryIt: [source, pathItem, description.document].some((each) => each['x-hideTryItPanel'] === true),
     source: 'bound',
   };
 }
@@ -77,8 +77,10 @@ function isErrorStatus(status: string): boolean {
   return /^[45]\d\d$/.test(status);
 }
 
+/** Publishers know `alpha` too, which the service document does not. */
 function stabilityOf(source: JsonObject): Stability | undefined {
   const value = source['x-stability'];
+  if (value === 'alpha') return 'experimental';
   return value === 'beta' || value === 'experimental' || value === 'stable' ? value : undefined;
 }
 

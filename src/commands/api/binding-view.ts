@@ -6,6 +6,7 @@ import type { View } from '../../output/print.ts';
 export interface BindingRow {
   readonly operation: OperationId;
   readonly state: Match['state'];
+  /** Of the operation that is bound, or that came nearest. */
   readonly method: string | null;
   readonly path: string | null;
   readonly confidence: Confidence | null;
@@ -27,8 +28,7 @@ export const bindingView: View<BindingRow> = {
 export function toRows(matches: Matches): BindingRow[] {
   return [...matches].map(([operation, match]) => {
     const { state, why } = match;
-    if (match.state !== 'bound') return { operation, state, method: null, path: null, confidence: null, why };
-    const { method, path } = match.operation;
-    return { operation, state, method, path, confidence: match.confidence, why };
+    const { method = null, path = null } = 'operation' in match ? match.operation : {};
+    return { operation, state, method, path, confidence: state === 'bound' ? match.confidence : null, why };
   });
 }

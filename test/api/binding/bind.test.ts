@@ -215,7 +215,7 @@ describe('an ambiguous document', () => {
       updateInventory: 'ambiguous',
     });
     expect(binding.matches.get('updateInventory')).toMatchObject({
-      why: "2 operations fit: PUT /stock/{id}, PATCH /stock/{id}; settle it with --map updateInventory='PUT /stock/{id}'",
+      why: '2 operations fit: PUT /stock/{id}, PATCH /stock/{id}',
     });
     expect(binding.contract.missing.get('getPet')).toContain('GET /orders/{id}/pet');
   });
@@ -241,12 +241,39 @@ describe('an ambiguous document', () => {
   });
 });
 
+test('a resource that lacks a field of ours, or has it as another type, is reported by name', async () => {
+  const pet = (fields: object) => ({
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/Pet' } } },
+    ...fields,
+  });
+  const document = (properties: object) => ({
+    openapi: '3.0.0',
+    'x-hideTryItPanel': true,
+    paths: {
+      '/pet': { post: { requestBody: pet({}), responses: { 200: pet({ description: 'made' }) } } },
+      '/pet/{id}': {
+        get: { responses: { 200: pet({ description: 'ok' }) } },
+        delete: { operationId: 'deletePet' },
+      },
+    },
+    components: { schemas: { Pet: { type: 'object', properties } } },
+  });
+  const lacking = await bind(document({ id: { type: 'integer' }, name: { type: 'string' } }));
+  const why = 'its Pet has no field categoryId';
+  expect(lacking.matches.get('getPet')).toMatchObject({ state: 'unbindable', why });
+  expect(lacking.matches.get('createPet')).toMatchObject({ state: 'unbindable', why });
+  expect(lacking.contract.operations.get('deletePet')).toMatchObject({ hideTryIt: true });
+  const other = await bind(document({ id: { type: 'string', format: 'uuid' }, name: {}, categoryId: {} }));
+  expect(other.matches.get('getPet')).toMatchObject({
+    why: 'its Pet has the field id as a string, not an integer',
+  });
+});
+
 test('a list within an object is reported, never guessed', async () => {
   const binding = await bind(wrapped);
-  expect(binding.matches.get('listPets')).toEqual({
-    state: 'unbindable',
-    why: 'GET /pets does not fit: it answers an object that holds the list in its field data, not an array',
-  });
+  const why = 'it answers an object that holds the list in its field data, not an array';
+  expect(binding.matches.get('listPets')).toMatchObject({ state: 'unbindable', why });
+  expect(binding.contract.missing.get('listPets')).toBe(`GET /pets does not fit: ${why}`);
   expect(summary(binding).getPet).toBe('GET /pets/{id}');
   const target = new Map<OperationId, Target>([['listPets', { method: 'GET', path: '/pets' }]]);
   await expect(bind(wrapped, target)).rejects.toThrow('in its field data, not an array');

@@ -118,7 +118,7 @@ describe('a bad document is refused in one line', () => {
     ['a number for a version', 'openapi: 3.0\npaths: {}', 'it states version 3'],
     ['no paths', '{"openapi":"3.1.0"}', 'has no paths'],
     ['nesting without end', '['.repeat(100_000), 'nested deeper'],
-    ['YAML nesting without end', `a: ${'[ '.repeat(20_000)}`, ''],
+    ['YAML nesting without end', `a: ${'[ '.repeat(5_000)}`, ''],
     ['aliases without measure', bomb(), ''],
   ])('%s', async (_, text, why) => {
     const error = await read(text).then(

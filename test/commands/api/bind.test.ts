@@ -243,7 +243,7 @@ test('a document comes from stdin too', async () => {
 test('a list that is wrapped in an object is reported as not bindable', async () => {
   const bound = await run(['api', 'bind', await file('w.json', wrapped), '-o', 'json']);
   expect(bound.code).toBe(0);
-  expect(rows(bound).listPets).toMatchObject({ state: 'unbindable', method: null, path: null });
+  expect(rows(bound).listPets).toMatchObject({ state: 'unbindable', path: '/pets', confidence: null });
   const refused = await run(['pets', 'list', '--base-url', 'http://127.0.0.1:9']);
   expect(refused).toMatchObject({ code: 2, stdout: '' });
   expect(refused.stderr).toContain('holds the list in its field data');

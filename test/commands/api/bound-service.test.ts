@@ -1,7 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ambiguous, sparse, unnamed, warehouse, wrapped } from '../../helpers/descriptions.ts';
 import {
   type RecordingServer,
@@ -11,26 +11,25 @@ import {
 } from '../../helpers/recording-server.ts';
 import { type Run, type RunOptions, runCli } from '../../helpers/run-cli.ts';
 
-let folder: string;
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'petstore-bound-'));
-});
-afterEach(() => rm(folder, { recursive: true }));
-
 /** A service that serves its own description, and a profile of it, bound. */
-async function bound(description: unknown, answer: (seen: Seen) => Reply, ...flags: string[]) {
+async function bound(description: unknown, answer: (seen: Seen) => Reply) {
+  const folder = await mkdtemp(join(tmpdir(), 'petstore-bound-'));
   const server = await recordingServer({ '/openapi': description }, answer);
+  await writeFile(
+    join(folder, 'config.json'),
+    JSON.stringify({ profile: 'real', profiles: { real: { 'base-url': server.url } } }),
+  );
   const run = (argv: readonly string[], options: RunOptions = {}): Promise<Run> =>
-    runCli([...argv, '--profile', 'real', '--retries', '0'], {
-      ...options,
-      env: { PETSTORE_CONFIG_DIR: folder, ...options.env },
-    });
-  await runCli(['profile', 'create', 'real', '--base-url', server.url], {
-    env: { PETSTORE_CONFIG_DIR: folder },
-  });
-  const binding = await run(['api', 'bind', `${server.url}/openapi`, ...flags]);
-  return { server, run, binding, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+    runCli([...argv, '--retries', '0'], { ...options, env: { PETSTORE_CONFIG_DIR: folder, ...options.env } });
+  return {
+    server,
+    run,
+    binding: await run(['api', 'bind', `${server.url}/openapi`]),
+    async [Symbol.asyncDispose]() {
+      await server[Symbol.asyncDispose]();
+      await rm(folder, { recursive: true });
+    },
+  };
 }
 
 /** Bodies of what was sent with a method. */
@@ -48,9 +47,19 @@ describe('a service with other paths and methods', () => {
     if (method === 'GET' && !path.startsWith('/animals/')) return { body: [rex] };
     return { status: method === 'POST' ? 201 : 200, body: rex };
   };
+  let service: Awaited<ReturnType<typeof bound>>;
+  let reply = answer;
+
+  beforeAll(async () => {
+    service = await bound(warehouse, (seen) => reply(seen));
+  });
+  beforeEach(() => {
+    service.server.seen.length = 0;
+    reply = answer;
+  });
+  afterAll(() => service[Symbol.asyncDispose]());
 
   test('is asked where its description says, with its own names and what it always wants', async () => {
-    await using service = await bound(warehouse, answer);
     const list = await service.run([
       'pets',
       'list',
@@ -72,7 +81,6 @@ describe('a service with other paths and methods', () => {
   });
 
   test('gets only what changed where it takes a PATCH', async () => {
-    await using service = await bound(warehouse, answer);
     const update = await service.run(['pets', 'update', '7', '--status', 'sold']);
     expect(update.code).toBe(0);
     const calls = service.server.calls().filter((call) => call.includes('/animals'));
@@ -83,7 +91,6 @@ describe('a service with other paths and methods', () => {
   });
 
   test('gets ids where it wants them: in the path, the query or a header', async () => {
-    await using service = await bound(warehouse, answer);
     expect(await service.run(['inventory', 'set', '9007199254740993', '5'])).toMatchObject({ code: 0 });
     const [put] = service.server.seen.filter(({ method }) => method === 'PUT');
     expect(put).toMatchObject({
@@ -112,7 +119,6 @@ describe('a service with other paths and methods', () => {
     [['pets', 'get', '0'], 'petId must be at least 1'],
     [['inventory', 'set', '7', '1000'], 'quantity must be at most 999'],
   ])('is spared what it would refuse: %j', async (argv, why) => {
-    await using service = await bound(warehouse, answer);
     const refused = await service.run(argv);
     expect(refused).toMatchObject({ code: 2, stdout: '' });
     expect(refused.stderr).toContain(why);
@@ -126,20 +132,18 @@ describe('a service with other paths and methods', () => {
     [['inventory', 'get', '7']],
     [['smoke', '--only', 'op/listOrders']],
   ])('is not asked for what it lacks: %j', async (argv) => {
-    await using service = await bound(warehouse, answer);
     const refused = await service.run(argv);
     expect(refused.code).toBe(2);
     expect(service.server.calls().filter((call) => !call.startsWith('GET /kind'))).toEqual([]);
   });
 
   test('tells once what is deprecated and what is beta, from its description and its headers', async () => {
-    let headers: Record<string, string> = {};
-    await using service = await bound(warehouse, (seen) => ({ ...answer(seen), headers }));
     const told = async (...argv: string[]) => (await service.run([...argv, '-o', 'json'])).stderr;
     expect(await told('pets', 'get', '7')).toBe('note: getPet is deprecated and ends on 2030-06-30\n');
     expect(await told('pets', 'get', '7', '-q')).toBe('');
     expect(await told('inventory', 'set', '7', '5')).toBe('note: updateInventory is beta and may change\n');
-    headers = { deprecation: '@1767225600', sunset: 'Tue, 01 Jan 2030 00:00:00 GMT' };
+    const headers = { deprecation: '@1767225600', sunset: 'Tue, 01 Jan 2030 00:00:00 GMT' };
+    reply = (seen) => ({ ...answer(seen), headers });
     expect(await told('pets', 'get', '7')).toBe(
       'note: getPet is deprecated since 2026-01-01 and ends on 2030-01-01\n',
     );
@@ -147,7 +151,7 @@ describe('a service with other paths and methods', () => {
 
   test('an error is one JSON object and nothing beside it', async () => {
     const gone = { status: 404, body: { code: 'not_found', message: 'no pet 7', status: 404 } };
-    await using service = await bound(warehouse, () => gone);
+    reply = () => gone;
     const run = await service.run(['pets', 'get', '7', '-o', 'json']);
     expect(run.code).toBe(5);
     expect(JSON.parse(run.stderr).error).toMatchObject({ kind: 'not-found' });
