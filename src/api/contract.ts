@@ -1,3 +1,4 @@
+import { UsageError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import {
   type ListId,
@@ -96,6 +97,21 @@ export const builtInContract: Contract = {
   missing: new Map(),
   credentialFields: [],
 };
+
+/** @throws UsageError where the contract lacks the operation: a command asks before it sends anything. */
+export function offeredOperation({ operations, missing }: Contract, id: OperationId): Operation {
+  const operation = operations.get(id);
+  if (operation) return operation;
+  throw new UsageError(
+    `${id}: the service offers no such operation: ${missing.get(id) ?? 'its description has none'}`,
+    'see `petstore api operations`; `petstore api bind --map` settles what was not found',
+  );
+}
+
+/** Whether an operation takes a parameter with this name of the table. */
+export function takesParameter({ parameters }: Operation, name: string): boolean {
+  return parameters.some((parameter) => parameter.name === name);
+}
 
 export function isListId(id: OperationId): id is ListId {
   return 'many' in operations[id];

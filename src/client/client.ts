@@ -1,4 +1,4 @@
-import type { Contract, Operation } from '../api/contract.ts';
+import { type Contract, type Operation, offeredOperation } from '../api/contract.ts';
 import {
   fieldValue,
   type HttpFields,
@@ -7,7 +7,7 @@ import {
   type Transport,
 } from '../api/http.ts';
 import type { Input, ListId, OperationId, operations, Query, Result } from '../api/operations.ts';
-import { type ApiError, UsageError } from '../errors.ts';
+import type { ApiError } from '../errors.ts';
 import { maskFields } from '../mask.ts';
 import { createSender } from './attempts.ts';
 import { BodyError, decodeBody, maxAnswerBytes } from './body.ts';
@@ -142,13 +142,13 @@ export function createClient(options: ClientOptions): Client {
   };
 
   const call = (id: OperationId, input: CallInput, callOptions: CallOptions = {}) => {
-    const operation = offered(contract, id);
+    const operation = offeredOperation(contract, id);
     checkInput(operation, input, fields);
     return fetchResult(operation, withIfMatch(toRequest(operation, input, target), callOptions), callOptions);
   };
 
   async function* list(id: ListId, query: Query<ListId> = {}, callOptions: CallOptions = {}) {
-    const operation = offered(contract, id);
+    const operation = offeredOperation(contract, id);
     checkInput(operation, { query }, fields);
     const pages = createPages();
     const first = toRequest(operation, { query }, target);
@@ -178,7 +178,7 @@ export function createClient(options: ClientOptions): Client {
     call: (async (id, input, callOptions) => call(id, input, callOptions)) as Client['call'],
     list: list as Client['list'],
     toRequest(id, input, callOptions = {}) {
-      const operation = offered(contract, id);
+      const operation = offeredOperation(contract, id);
       checkInput(operation, input, fields);
       return withIfMatch(toRequest(operation, input, { baseUrl, fields: maskFields(fields) }), callOptions);
     },
@@ -187,16 +187,6 @@ export function createClient(options: ClientOptions): Client {
       requestRaw(withIfMatch(toRawRequest(raw, target), callOptions), callOptions),
     close: () => transport.close(),
   };
-}
-
-/** @throws UsageError where the contract lacks the operation. */
-function offered({ operations, missing }: Contract, id: OperationId): Operation {
-  const operation = operations.get(id);
-  if (operation) return operation;
-  throw new UsageError(
-    `${id}: the service offers no such operation: ${missing.get(id) ?? 'its description has none'}`,
-    'see `petstore api operations`; `petstore api bind --map` settles what was not found',
-  );
 }
 
 function withIfMatch(request: HttpRequest, { ifMatch }: CallOptions): HttpRequest {

@@ -51,10 +51,10 @@ export function parseChange(text: string): bigint {
 }
 
 /** A date-time of RFC 3339, or a date, which means its first moment in UTC. */
-export function parseShipDate(text: string): string {
+export function parseShipDate(text: string, what = '--ship-date'): string {
   const moment = /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text;
   if (!v.is(DateTime, moment)) {
-    throw badValue('--ship-date', text, 'must be a date such as 2027-01-15 or 2027-01-15T09:00:00Z');
+    throw badValue(what, text, 'must be a date such as 2027-01-15 or 2027-01-15T09:00:00Z');
   }
   return moment;
 }

@@ -2,7 +2,6 @@ import type { Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { type CliError, UsageError } from '../errors.ts';
 import { openSource, type Source } from '../input/source.ts';
-import { follow } from './follow.ts';
 import { type EditableNoun, toBody, type Write } from './noun.ts';
 import { type FileRecord, readBodies } from './record-input.ts';
 import { openWrites, writeRecords } from './write-records.ts';
@@ -16,7 +15,10 @@ export async function createFromFile<Row, Body extends object>(
   const source = await openSource(context.io, path);
   try {
     const { total, asList, names } = await survey(noun, await context.client(), source);
-    const client = await openWrites(context, noun, { what: `create ${total} ${noun.many}` });
+    const client = await openWrites(context, noun, {
+      operation: noun.creation,
+      what: `create ${total} ${noun.many}`,
+    });
     await noticeFields(context, noun, names);
     const writes = {
       client,
@@ -27,8 +29,7 @@ export async function createFromFile<Row, Body extends object>(
       place: ({ place }: Item<Row>) => place,
       isFatal,
     };
-    const { items, stop } = await follow(context, toItems(noun, source), { total, noun: noun.many });
-    await writeRecords(context, noun, { ...writes, items }).finally(stop);
+    await writeRecords(context, noun, { ...writes, items: toItems(noun, source) });
   } finally {
     await source.close();
   }

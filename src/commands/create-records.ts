@@ -29,7 +29,10 @@ async function createRecord<Row, Body extends object>(
 ): Promise<void> {
   const missing = await missingNames(context, noun, given);
   if (missing.length > 0 && !context.prompt()) throw missingError(noun, missing);
-  const client = await openWrites(context, noun, { what: `create one of ${noun.many}` });
+  const client = await openWrites(context, noun, {
+    operation: noun.creation,
+    what: `create one of ${noun.many}`,
+  });
   const values = await given.values(client);
   const open = missing.length > 0 ? noun.fields.filter(({ name }) => !given.names.includes(name)) : [];
   const all: Partial<Body> = { ...values, ...(await ask(context, client, open)) };

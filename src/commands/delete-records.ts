@@ -1,3 +1,4 @@
+import { offeredOperation } from '../api/contract.ts';
 import type { Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
@@ -13,6 +14,7 @@ export async function deleteRecords<Row>(
   ids: readonly bigint[],
 ): Promise<void> {
   const items = [...new Set(ids)];
+  offeredOperation(await context.contract(), noun.removal);
   const client = await clientFor(context, items.length);
   const atOnce = (await context.settings()).get('concurrency');
   const options = { noun: noun.many, total: items.length, atOnce };

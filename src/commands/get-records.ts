@@ -1,3 +1,4 @@
+import { offeredOperation } from '../api/contract.ts';
 import type { Context } from '../context.ts';
 import { attemptEach, clientFor, printSuccesses } from './many.ts';
 import type { Noun } from './noun.ts';
@@ -9,6 +10,9 @@ export async function getRecords<Row>(
   ids: readonly bigint[],
 ): Promise<void> {
   await (await context.printer()).check(noun.view);
+  const contract = await context.contract();
+  const [usual] = noun.reading;
+  if (!noun.reading.some((id) => contract.operations.has(id))) offeredOperation(contract, usual);
   const client = await clientFor(context, ids.length);
   const filled = noun.fillView(context, client);
   const read = async (id: bigint) => (await noun.read(context, client, id)).value;

@@ -1,4 +1,4 @@
-import type { Operation } from '../api/contract.ts';
+import { type Operation, offeredOperation, takesParameter } from '../api/contract.ts';
 import type { ListId, Query, Result } from '../api/operations.ts';
 import type { Context } from '../context.ts';
 import type { Noun } from './noun.ts';
@@ -23,13 +23,15 @@ export async function listRecords<K extends ListId>(
   const printer = await context.printer();
   await printer.check(noun.view);
   const client = await context.client();
-  const offered = client.contract.operations.get(operation);
+  const offered = offeredOperation(client.contract, operation);
   const given = Object.entries(where).filter(([, value]) => value !== undefined);
-  const asked = given.filter(([name]) => takes(offered, name));
-  const own = given.filter(([name]) => !takes(offered, name));
+  const asked = given.filter(([name]) => takesParameter(offered, name));
+  const own = given.filter(([name]) => !takesParameter(offered, name));
   const isWhole = own.length === 0 && !matches && context.flags.sort === undefined;
   const paging =
-    limit !== undefined && isWhole && takes(offered, 'limit') ? { limit: pageSize(limit, offered) } : {};
+    limit !== undefined && isWhole && takesParameter(offered, 'limit')
+      ? { limit: pageSize(limit, offered) }
+      : {};
   const pages = startNow(client.list(operation, { ...Object.fromEntries(asked), ...paging } as Query<K>));
   const [{ view, note }] = await Promise.all([noun.fillView(context, client), pages.first]);
   if (note) await context.notice(note);
@@ -37,13 +39,9 @@ export async function listRecords<K extends ListId>(
   await printer.records(sift(pages.all, keep), view, { limit });
 }
 
-function takes(operation: Operation | undefined, parameter: string): boolean {
-  return operation?.parameters.some(({ name }) => name === parameter) ?? false;
-}
-
 /** A page size of which a whole number of pages is the limit, or little more. */
-function pageSize(limit: number, operation: Operation | undefined): number {
-  const bounds = operation?.parameters.find(({ name }) => name === 'limit')?.bounds;
+function pageSize(limit: number, operation: Operation): number {
+  const bounds = operation.parameters.find(({ name }) => name === 'limit')?.bounds;
   const most = Number(bounds?.maximum ?? 1000);
   return Math.ceil(limit / Math.ceil(limit / most));
 }

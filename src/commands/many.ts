@@ -7,6 +7,8 @@ import type { FilledView } from './noun.ts';
 export interface Attempts<Out> {
   /** The successes as they come, in the order of the items; to be read to its end, once. */
   successes(): AsyncGenerator<Out>;
+  /** How far they have come. */
+  state(): { readonly done: number; readonly failed: number; readonly total: number };
   /** Throws what failed, if anything did. */
   check(): void;
 }
@@ -32,26 +34,28 @@ export function attemptEach<In, Out>(
 ): Attempts<Out> {
   const errors: CliError[] = [];
   const { noun, total, isFatal } = options;
-  let succeeded = 0;
+  let done = 0;
+  let failed = 0;
   async function* successes(): AsyncGenerator<Out> {
-    let tried = 0;
     for await (const { error, value } of inWindow(items, attempt, options)) {
-      tried += 1;
+      done += 1;
       if (!error) {
-        succeeded += 1;
         yield value as Out;
         continue;
       }
+      failed += 1;
       errors.push(error);
       if (!isFatal?.(error)) continue;
-      if (tried < total) errors.push(leftOut(error, total - tried, noun));
+      if (done < total) errors.push(leftOut(error, total - done, noun));
       return;
     }
   }
   return {
     successes,
+    state: () => ({ done, failed, total }),
     check() {
       const [first] = errors;
+      const succeeded = done - failed;
       if (first && total === 1) throw first;
       if (first) throw new ManyError(`${total - succeeded} of ${total} ${noun} failed`, errors, succeeded);
     },

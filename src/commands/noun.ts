@@ -16,7 +16,10 @@ export interface Noun<Row> {
   readonly view: View<Row>;
   /** The same, when what its columns show has been fetched; never rejects. */
   fillView(context: Context, client: Client): Promise<FilledView<Row>>;
+  /** Operations that a read needs, or instead of the first the second. */
+  readonly reading: readonly [OperationId, ...OperationId[]];
   read(context: Context, client: Client, id: bigint): Promise<Answer<Row>>;
+  readonly removal: OperationId;
   remove(id: bigint): Write<undefined>;
   /** What a person knows a record by, beside its id. */
   title(row: Row): string;

@@ -1,3 +1,4 @@
+import { offeredOperation, takesParameter } from '../api/contract.ts';
 import type { Pet } from '../api/schemas.ts';
 import type { Answer, Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
@@ -43,7 +44,7 @@ async function findPet(context: Context, client: Client, { id, why }: Search): P
 
 /** The list from the id on, where the service can begin there; else all of it. */
 async function* pagesFrom(client: Client, id: bigint): AsyncGenerator<Pet[]> {
-  if (id > 0n && takes(client, 'after')) {
+  if (id > 0n && takesParameter(offeredOperation(client.contract, 'listPets'), 'after')) {
     try {
       return yield* client.list('listPets', { after: id - 1n });
     } catch (error) {
@@ -51,11 +52,6 @@ async function* pagesFrom(client: Client, id: bigint): AsyncGenerator<Pet[]> {
     }
   }
   yield* client.list('listPets');
-}
-
-function takes(client: Client, parameter: string): boolean {
-  const offered = client.contract.operations.get('listPets');
-  return offered?.parameters.some(({ name }) => name === parameter) ?? false;
 }
 
 /** Whether a list that goes up has gone past the id: the pages after it need not be asked for. */

@@ -18,6 +18,7 @@ export async function updateRecords<Row extends object, Body extends object>(
   if (given.names.length === 0) throw nothingGiven(noun);
   const items = [...new Set(ids)];
   const client = await openWrites(context, noun, {
+    operation: noun.replacement,
     what: `change ${nameAll(noun, items)}`,
     requests: 2 * items.length,
   });

@@ -1,12 +1,16 @@
+import { offeredOperation } from '../api/contract.ts';
 import type { HttpRequest } from '../api/http.ts';
+import type { OperationId } from '../api/operations.ts';
 import type { Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { confirmWrite } from './confirmation.ts';
 import { showRequests } from './dry-run.ts';
+import { follow } from './follow.ts';
 import { type AttemptOptions, attemptEach, clientFor, printSuccesses } from './many.ts';
 import type { Noun, Write } from './noun.ts';
 
 export interface Intent {
+  readonly operation: OperationId;
   /** What will happen, as a clause: `change pet 5`. */
   readonly what: string;
   /** About how many requests. */
@@ -17,9 +21,10 @@ export interface Intent {
 export async function openWrites<Row>(
   context: Context,
   noun: Noun<Row>,
-  { what, requests = 1 }: Intent,
+  { operation, what, requests = 1 }: Intent,
 ): Promise<Client> {
   await (await context.printer()).check(noun.view);
+  offeredOperation(await context.contract(), operation);
   await confirmWrite(context, { what });
   return clientFor(context, requests);
 }
@@ -60,7 +65,9 @@ export async function writeRecords<Item, Row>(
   const { client, items, prepare, asList } = writes;
   const filled = noun.fillView(context, client);
   const send = async (item: Item) => (await prepare(item)).send(client);
-  await printSuccesses(context, attemptEach(items, send, writes), { filled, asList });
+  const attempts = attemptEach(items, send, writes);
+  const stop = await follow(context, attempts, noun.many);
+  await printSuccesses(context, attempts, { filled, asList }).finally(stop);
 }
 
 /** The requests of writes, on stdout; none of them is sent. */

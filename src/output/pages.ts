@@ -22,7 +22,7 @@ export async function* withProgress<Row>(
   const isBlind = sort !== undefined || io.stdout.isFile;
   let done = 0;
   const progress =
-    statusLine && !quiet && canDrawBar(io) && isBlind
+    statusLine && !statusLine.isTaken && !quiet && canDrawBar(io) && isBlind
       ? startProgress(io, statusLine, {
           mode: 'bar',
           label: 'reading',

@@ -1,4 +1,4 @@
-import { type Contract, isListId, type Operation } from '../../api/contract.ts';
+import { type Contract, isListId, type Operation, offeredOperation } from '../../api/contract.ts';
 import type { Input, OperationId } from '../../api/operations.ts';
 import type { Client } from '../../client/client.ts';
 import type { Context } from '../../context.ts';
@@ -17,7 +17,7 @@ type AnyInput = Input<OperationId>;
 /** Asks for what an operation takes, shows the request and sends it. */
 export async function tryOut(context: Context, name: string): Promise<void> {
   const id = findOperation(name, 'api try');
-  const operation = offered(await context.contract(), id);
+  const operation = triable(await context.contract(), id);
   const prompt = await context.prompt();
   if (!prompt)
     throw new UsageError(
@@ -34,10 +34,8 @@ export async function tryOut(context: Context, name: string): Promise<void> {
   await send(context, client, { id, input });
 }
 
-function offered({ operations, missing }: Contract, id: OperationId): Operation {
-  const operation = operations.get(id);
-  if (!operation)
-    throw new UsageError(`api try ${id}: the service offers no such operation: ${missing.get(id)}`);
+function triable(contract: Contract, id: OperationId): Operation {
+  const operation = offeredOperation(contract, id);
   if (!operation.hideTryIt) return operation;
   throw new UsageError(
     `api try ${id}: the service asks that nobody tries it like this (x-hideTryItPanel)`,

@@ -19,6 +19,7 @@ export function adjustInventory(context: Context) {
     .addArgument(new Argument('<change>', 'what to add, as +5 or -5').argParser(parseChange))
     .action(async (petId, change) => {
       const client = await openWrites(context, inventory, {
+        operation: 'updateInventory',
         what: `change the stock of pet ${petId} by ${change}`,
       });
       const { value, etag } = await inventory.read(context, client, petId);

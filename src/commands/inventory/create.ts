@@ -18,6 +18,7 @@ export function createInventory(context: Context) {
     .addArgument(quantityArgument())
     .action(async (petId, quantity) => {
       const client = await openWrites(context, inventory, {
+        operation: 'createInventory',
         what: `create the inventory entry of pet ${petId}`,
       });
       const pet = (await readPet(context, client, petId)).value;

@@ -8,6 +8,8 @@ export const inventory: Noun<InventoryItem> = {
   title: ({ quantity }) => `${quantity} in stock`,
   view: inventoryView,
   fillView: async () => ({ view: inventoryView }),
+  reading: ['getInventory'],
   read: (_, client, petId) => client.call('getInventory', { petId }),
+  removal: 'deleteInventory',
   remove: (petId) => toWrite('deleteInventory', { petId }),
 };

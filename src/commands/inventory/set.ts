@@ -16,6 +16,7 @@ export function setInventory(context: Context) {
     .addArgument(quantityArgument())
     .action(async (petId, quantity) => {
       const client = await openWrites(context, inventory, {
+        operation: 'updateInventory',
         what: `set the stock of pet ${petId} to ${quantity}`,
       });
       const write = toWrite('updateInventory', { petId, body: { quantity } });

@@ -17,7 +17,7 @@ export function shipDateFlag() {
   return new Option(
     '--ship-date <date>',
     'when it ships: RFC 3339, or YYYY-MM-DD for its first moment in UTC',
-  ).argParser(parseShipDate);
+  ).argParser((text: string) => parseShipDate(text));
 }
 
 export interface OrderFlags {

@@ -10,7 +10,9 @@ export const orders: EditableNoun<Order, NewOrder> = {
   title: ({ petId, quantity }) => `${quantity ?? 'any number'} of pet ${petId ?? 'unknown'}`,
   view: ordersView,
   fillView: async () => ({ view: ordersView }),
+  reading: ['getOrder'],
   read: (_, client, orderId) => client.call('getOrder', { orderId }),
+  removal: 'deleteOrder',
   remove: (orderId) => toWrite('deleteOrder', { orderId }),
   creation: 'createOrder',
   create: (body) => toWrite('createOrder', { body }),
@@ -32,7 +34,9 @@ export const orders: EditableNoun<Order, NewOrder> = {
       name: 'shipDate',
       flag: '--ship-date',
       ask: (prompt) =>
-        askParsed(prompt, 'Ship date (Enter for none)', (text) => ({ shipDate: parseShipDate(text) })),
+        askParsed(prompt, 'Ship date (Enter for none)', (text) => ({
+          shipDate: parseShipDate(text, 'ship date'),
+        })),
     },
     {
       name: 'complete',

@@ -17,7 +17,9 @@ export const pets: EditableNoun<Pet, NewPet> = {
     const { names, note } = shows('category') ? await readCategoryNames(client) : noNames;
     return { view: petsView(names), note };
   },
+  reading: ['getPet', 'listPets'],
   read: readPet,
+  removal: 'deletePet',
   remove: (petId) => toWrite('deletePet', { petId }),
   creation: 'createPet',
   create: (body) => toWrite('createPet', { body }),

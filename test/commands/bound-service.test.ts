@@ -1,0 +1,95 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { sparse, warehouse } from '../helpers/descriptions.ts';
+import { type RecordingServer, recordingServer } from '../helpers/recording-server.ts';
+import { type Run, runCli } from '../helpers/run-cli.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'petstore-bound-'));
+const animals = [
+  { id: 1, name: 'Rex', categoryId: 1, status: 'sold' },
+  { id: 2, name: 'Mia', categoryId: 2, status: 'available' },
+  { id: 3, name: 'Tom', categoryId: 2, status: 'sold' },
+];
+
+beforeAll(async () => {
+  for (const [name, text] of Object.entries({ warehouse, sparse })) {
+    const file = join(folder, `${name}.yaml`);
+    writeFileSync(file, typeof text === 'string' ? text : JSON.stringify(text));
+    await runCli(['api', 'bind', file], { env: { PETSTORE_CONFIG_DIR: join(folder, name) } });
+  }
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function run(name: 'warehouse' | 'sparse', { url }: RecordingServer, ...words: string[]): Promise<Run> {
+  const env = { PETSTORE_CONFIG_DIR: join(folder, name) };
+  return runCli([...words, '--base-url', url], { env });
+}
+
+test('a PATCH carries only what changes', async () => {
+  await using server = await recordingServer({}, () => ({ body: animals[0] }));
+  expect((await run('warehouse', server, 'pets', 'update', '1', '--status', 'pending')).code).toBe(0);
+  expect(server.seen.find(({ method }) => method === 'PATCH')).toMatchObject({
+    path: '/animals/1',
+    body: '{"status":"pending"}',
+  });
+});
+
+test('filters and page size go by the names that the service has for them', async () => {
+  await using server = await recordingServer({}, () => ({ body: animals }));
+  await run(
+    'warehouse',
+    server,
+    'pets',
+    'list',
+    '--status',
+    'sold',
+    '--category',
+    '2',
+    '--limit',
+    '60',
+    '-o',
+    'ids',
+  );
+  expect(server.calls()[0]).toMatch(/^GET \/animals\?.*pet_status=sold/);
+  expect(server.calls()[0]).toMatch(/category_id=2/);
+  expect(server.calls()[0]).toMatch(/page_size=30/);
+});
+
+test('what the service cannot filter by is filtered here', async () => {
+  const orders = [1, 2, 3].map((id) => ({ id, petId: id, complete: id === 2 }));
+  await using server = await recordingServer({}, () => ({ body: orders }));
+  const listed = await run('sparse', server, 'orders', 'list', '--open', '--limit', '1', '-o', 'ids');
+  expect(listed).toMatchObject({ code: 0, stdout: '1\n' });
+  expect(server.calls()[0]).not.toContain('?');
+});
+
+test('an operation that the service lacks fails before any request', async () => {
+  await using server = await recordingServer({});
+  for (const words of [
+    ['orders', 'complete', '1'],
+    ['pets', 'delete', '1', '--yes'],
+    ['inventory', 'set', '1', '2'],
+    ['pets', 'update', '1', '--name', 'Rexy'],
+    ['pets', 'list'],
+    ['categories', 'get', '1'],
+  ]) {
+    const failed = await run('sparse', server, ...words);
+    expect(failed).toMatchObject({ code: 2, stdout: '' });
+  }
+  expect(server.seen).toEqual([]);
+});
+
+test('bounds of the description hold for every record of a file before the first is sent', async () => {
+  await using server = await recordingServer({});
+  const file = join(folder, 'pets.jsonl');
+  writeFileSync(
+    file,
+    `{"name":"ok","categoryId":1,"status":"sold"}\n{"name":"${'x'.repeat(200)}","categoryId":1,"status":"sold"}\n`,
+  );
+  const failed = await run('warehouse', server, 'pets', 'create', '--from', file);
+  expect(failed).toMatchObject({ code: 2, stdout: '' });
+  expect(failed.stderr).toContain('pets.jsonl:2: createPet: name must have at most');
+  expect(server.seen).toEqual([]);
+});
