@@ -29,6 +29,9 @@ export interface GlobalFlags {
   readonly color?: string | undefined;
   readonly timeout?: string | undefined;
   readonly retries?: string | undefined;
+  /** Of bulk commands, as the one below. */
+  readonly concurrency?: string | undefined;
+  readonly rate?: string | undefined;
   readonly headers?: readonly string[] | undefined;
   readonly caCert?: string | undefined;
   readonly clientCert?: string | undefined;

@@ -4,7 +4,7 @@ import { fileError } from './file-error.ts';
 import { processId } from './io.ts';
 
 export { fileError, fileErrorReason } from './file-error.ts';
-export { type LockOptions, withLock } from './lock.ts';
+export { holderOf, type LockOptions, withLock } from './lock.ts';
 
 /**
  * Makes the content of a file `data`, so that whoever reads it, also after a crash, finds the old or the new content and

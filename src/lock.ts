@@ -32,6 +32,14 @@ export async function withLock<Value>(
   }
 }
 
+/** Who holds the lock of the file at `path`; undefined where nobody does, or its process is gone. */
+export function holderOf(path: string): { readonly process: string; readonly host: string } | undefined {
+  const holder = readHolder(`${path}.lock`);
+  if (holder === undefined || isGone(holder)) return undefined;
+  const [process = '', , , host = ''] = holder.split('~');
+  return { process, host };
+}
+
 async function acquire(lock: string, deadline: number): Promise<void> {
   for (let pauseMs = 1; !create(lock); pauseMs = Math.min(pauseMs * 1.5, 40)) {
     const holder = readHolder(lock);

@@ -9,7 +9,7 @@ import type { TlsFiles } from './client/transport/dial.ts';
 import { readActiveContract, storedProfile } from './config/contract-file.ts';
 import { readCredential } from './config/credentials.ts';
 import { resolvePaths } from './config/paths.ts';
-import type { Settings } from './config/settings.ts';
+import type { OutputFormat, Settings } from './config/settings.ts';
 import type { Context, Load } from './context.ts';
 import { UsageError } from './errors.ts';
 import { secretsIn } from './mask.ts';
@@ -151,11 +151,12 @@ function lifeCycleReader({
   };
 }
 
-export async function openPrinter(context: Context): Promise<Printer> {
+/** @param format for a command with a default of its own; else the one of the settings. */
+export async function openPrinter(context: Context, format?: OutputFormat): Promise<Printer> {
   const settings = await context.settings();
   const { fields, sort, header, quiet } = context.flags;
   return createPrinter(context.io, {
-    format: settings.get('output'),
+    format: format ?? settings.get('output'),
     fields: fields?.split(',').map((field) => field.trim()),
     sort,
     header: header !== false,

@@ -29,8 +29,12 @@ export class Rows {
   private expectations: NumberColumn | undefined;
   private counts: NumberColumn | undefined;
 
-  add({ id, quantity, expected, line }: RowValues): void {
-    const row = this.next(line);
+  add(values: RowValues): void {
+    this.put(this.next(values.line), values);
+  }
+
+  /** Sets what a row that is there says. */
+  put(row: number, { id, quantity, expected }: Omit<RowValues, 'line'>): void {
     this.ids.set(row, id);
     this.quantities.set(row, quantity);
     if (expected === undefined && !this.expectations) return;
@@ -105,6 +109,11 @@ export class Rows {
     const counts = Object.fromEntries(states.map((state) => [state, 0])) as Record<State, number>;
     for (let row = 0; row < this.length; row += 1) counts[this.state(row)] += 1;
     return counts;
+  }
+
+  /** Whether the run leaves the row alone, whatever it says. */
+  isLeftOut(row: number): boolean {
+    return this.isState(row, 'invalid') || this.isState(row, 'skipped');
   }
 
   /** The rows in a state, in order; it may change on the way. */

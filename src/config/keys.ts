@@ -74,8 +74,9 @@ export const keyRules: { readonly [Key in SettingKey]: KeyRule<Exclude<SettingVa
     summary: 'requests in flight at a time in bulk work',
     parse: (text) => parse.parseInteger(text, 1, 1024),
     fallback: '8',
+    flag: 'concurrency',
   },
-  rate: { summary: 'most requests a second in bulk work', parse: parse.parseRate },
+  rate: { summary: 'most requests a second in bulk work', parse: parse.parseRate, flag: 'rate' },
   color: {
     summary: 'when to use colour',
     parse: (text) => parse.parseChoice(text, colorModes),

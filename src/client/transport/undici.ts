@@ -8,7 +8,8 @@ import { toTarget } from './target.ts';
 
 /** The transport for many requests: slower to load, and much faster than node:http once it runs. */
 export async function createUndiciTransport(options: TransportOptions): Promise<Transport> {
-  const { Pool } = await import('undici');
+  // A bundle has only the default export of a CommonJS package.
+  const { Pool } = (await import('undici')).default;
   const dialer = createDialer(options);
   const origins = new Map<string, Origin>();
   const originOf = (name: string) => {

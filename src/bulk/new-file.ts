@@ -1,0 +1,34 @@
+import { type FileHandle, open, stat } from 'node:fs/promises';
+import { UsageError } from '../errors.ts';
+import { fileError } from '../files.ts';
+
+/** A file that a run makes because a flag asks for it. */
+export interface NewFile {
+  readonly path: string;
+  /** The flag that names it, for errors. */
+  readonly flag: string;
+  readonly mayReplace: boolean;
+}
+
+/** @throws UsageError where the file is there and may not be replaced. */
+export async function checkNewFile(file: NewFile): Promise<void> {
+  if (!file.mayReplace && (await exists(file.path))) throw existing(file);
+}
+
+/** Opens the file for writing, empty. @throws UsageError as `checkNewFile`; CliError `failed` where it cannot be written. */
+export async function openNewFile(file: NewFile): Promise<FileHandle> {
+  return open(file.path, file.mayReplace ? 'w' : 'wx').catch((error) => {
+    throw error.code === 'EEXIST' ? existing(file) : fileError('write', file.path, error);
+  });
+}
+
+export async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+function existing({ flag, path }: NewFile): UsageError {
+  return new UsageError(`${flag} ${path}: the file exists, nothing was sent`, '--force replaces it');
+}

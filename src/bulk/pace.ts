@@ -1,0 +1,121 @@
+import type { Attempt } from '../client/client.ts';
+import { UnavailableError } from '../errors.ts';
+import type { Stop } from './stop.ts';
+
+export interface PaceOptions {
+  /** Most requests in flight. */
+  readonly concurrency: number;
+  /** Most requests a second, every attempt counted; undefined for no limit. */
+  readonly rate: number | undefined;
+  /** Longest Retry-After that is waited for, in milliseconds. */
+  readonly maxRetryWaitMs: number;
+}
+
+/**
+ * How fast requests may go, for all workers together: a concurrency that is halved when the service is overloaded and
+ * grows back one by one, a rate, and a pause where the service asks for one.
+ */
+export class Pace {
+  /** Requests in flight at most, now. */
+  limit: number;
+  requests = 0;
+  retries = 0;
+  readonly maxRetryWaitMs: number;
+  private readonly most: number;
+  private readonly intervalMs: number;
+  private readonly stop: Stop;
+  private onWire = 0;
+  private successes = 0;
+  private halvedAt = Number.NEGATIVE_INFINITY;
+  private pausedUntil = 0;
+  private nextAt = 0;
+
+  constructor({ concurrency, rate, maxRetryWaitMs }: PaceOptions, stop: Stop) {
+    this.limit = concurrency;
+    this.most = concurrency;
+    this.intervalMs = rate === undefined ? 0 : 1000 / rate;
+    this.maxRetryWaitMs = maxRetryWaitMs;
+    this.stop = stop;
+    stop.stopped.addEventListener('abort', () => this.giveUpWhereIdle());
+  }
+
+  /** To be awaited before each attempt. @throws StoppedError where the run has stopped. */
+  async gate(): Promise<void> {
+    this.stop.stopped.throwIfAborted();
+    while (this.pausedUntil > performance.now()) await this.sleep(this.pausedUntil - performance.now());
+    if (this.intervalMs > 0) await this.takeTurn();
+    this.onWire += 1;
+  }
+
+  /** To be told of each attempt when it has ended. */
+  observe({ number, elapsedMs, response, error, retryAfterMs }: Attempt): void {
+    this.requests += 1;
+    this.onWire -= 1;
+    if (this.stop.stopped.aborted) this.giveUpWhereIdle();
+    if (number > 1) this.retries += 1;
+    const status = response?.status;
+    if (status === 429 || status === 503 || isTimeout(error)) this.slowDown(elapsedMs);
+    else if (status !== undefined && status < 300) this.speedUp();
+    if (retryAfterMs === undefined || status === undefined || status < 400) return;
+    if (retryAfterMs > this.maxRetryWaitMs)
+      this.stop.stop(tooLongWait(status, retryAfterMs, this.maxRetryWaitMs));
+    else this.pausedUntil = Math.max(this.pausedUntil, performance.now() + retryAfterMs);
+  }
+
+  private async takeTurn(): Promise<void> {
+    const now = performance.now();
+    const turn = Math.max(now, this.nextAt);
+    this.nextAt = turn + this.intervalMs;
+    // Timers have a resolution of a millisecond: a shorter wait would become one of that length.
+    if (turn - now >= 1) await this.sleep(turn - now);
+    while (this.pausedUntil > performance.now()) await this.sleep(this.pausedUntil - performance.now());
+  }
+
+  /** What is left of a stopped run when nothing is in flight are delays before attempts that will not be made. */
+  private giveUpWhereIdle(): void {
+    if (this.onWire === 0) this.stop.giveUp();
+  }
+
+  /** Requests that were under way at the last halving say nothing new. */
+  private slowDown(elapsedMs: number): void {
+    const now = performance.now();
+    if (now - elapsedMs < this.halvedAt) return;
+    this.limit = Math.max(1, Math.floor(this.limit / 2));
+    this.halvedAt = now;
+    this.successes = 0;
+  }
+
+  private speedUp(): void {
+    if (this.limit === this.most) return;
+    this.successes += 1;
+    if (this.successes < this.limit) return;
+    this.limit += 1;
+    this.successes = 0;
+  }
+
+  private sleep(ms: number): Promise<void> {
+    const { stopped } = this.stop;
+    return new Promise((resolve, reject) => {
+      const end = () => {
+        clearTimeout(timer);
+        stopped.removeEventListener('abort', end);
+        if (stopped.aborted) reject(stopped.reason);
+        else resolve();
+      };
+      const timer = setTimeout(end, Math.min(ms, 2 ** 31 - 1));
+      stopped.addEventListener('abort', end);
+    });
+  }
+}
+
+function isTimeout(error: Error | undefined): boolean {
+  return error instanceof UnavailableError && error.reason === 'timeout';
+}
+
+function tooLongWait(status: number, waitMs: number, mostMs: number) {
+  const seconds = (ms: number) => `${Math.ceil(ms / 1000)} s`;
+  return {
+    kind: 'unavailable',
+    message: `the service answered ${status} and asks to wait ${seconds(waitMs)}, longer than --max-retry-wait ${seconds(mostMs)}`,
+  } as const;
+}

@@ -1,0 +1,45 @@
+import { UsageError } from '../errors.ts';
+import { IdIndex } from './id-index.ts';
+import type { Replay } from './replay.ts';
+import { Rows } from './rows.ts';
+
+/** The rows that take a run back. */
+export interface UndoRows {
+  /** Each sets the count of before the run, and expects the one that the run set. */
+  readonly rows: Rows;
+  readonly index: IdIndex;
+  /** Entries that the run made; they stay, for before it there was no count to go back to. */
+  readonly created: number;
+}
+
+/**
+ * What to set back: what the run applied, and what it may have applied.
+ *
+ * @param image the rows as the run's journal has them.
+ * @throws UsageError for a run that did not read the counts before.
+ */
+export function toUndoRows(image: Rows, { header, sentTo }: Replay): UndoRows {
+  if (header.options.blind)
+    throw new UsageError(
+      `undo ${header.run}: it was written with --blind: the counts before it are not known`,
+    );
+  const rows = new Rows();
+  let created = 0;
+  for (let row = 0; row < image.length; row += 1) {
+    const before = image.before(row);
+    const expected = image.quantity(row);
+    const mayBeApplied =
+      image.isState(row, 'unknown') || (image.isState(row, 'unprocessed') && row <= sentTo);
+    if (before === undefined || before === expected || !(image.isState(row, 'applied') || mayBeApplied))
+      continue;
+    if (before === null) created += 1;
+    else rows.add({ id: image.id(row), quantity: before, expected, line: row + 1 });
+  }
+  return { rows, index: indexOf(rows), created };
+}
+
+function indexOf(rows: Rows): IdIndex {
+  const index = new IdIndex(rows);
+  for (let row = 0; row < rows.length; row += 1) index.put(row);
+  return index;
+}

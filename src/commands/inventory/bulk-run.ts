@@ -1,0 +1,212 @@
+import { checkGuards, toRows } from '../../bulk/guards.ts';
+import type { NewFile } from '../../bulk/new-file.ts';
+import type { Plan } from '../../bulk/plan.ts';
+import { type Keeper, keepEarlierRun, keepNewRun } from '../../bulk/run-keeper.ts';
+import type { RunStore } from '../../bulk/run-store.ts';
+import type { Session } from '../../bulk/session.ts';
+import type { StopReason } from '../../bulk/stop.ts';
+import { summarise } from '../../bulk/summary.ts';
+import type { Context } from '../../context.ts';
+import { InterruptedError } from '../../errors.ts';
+import type { Signal } from '../../io.ts';
+import { type RunFlags, toErrorLimit } from './bulk-flags.ts';
+import type { BulkJob } from './bulk-job.ts';
+import { openSession, rejectsFile, startEvents } from './open-session.ts';
+import { confirmPlan, tellPlan } from './plan-steps.ts';
+import { printChanges } from './plan-view.ts';
+import { report, saveRejects } from './report.ts';
+import { withProgress, withSignals } from './while-running.ts';
+
+export interface BulkRun {
+  readonly job: BulkJob;
+  readonly flags: RunFlags;
+}
+
+/**
+ * Plans the rows of a job, asks, writes them and reports; with --dry-run shows the plan and ends.
+ *
+ * @throws CliError where not every row is as the job says, when all has been reported.
+ */
+export async function runBulk(context: Context, runs: RunStore, run: BulkRun): Promise<void> {
+  const rejects = await rejectsFile(context, run.flags);
+  const errorLimit = toErrorLimit(run.flags);
+  const session = await openSession(context, run.job, run.flags);
+  const runner = new Runner(context, run, session);
+  if (context.flags.dryRun) {
+    await runner.preview();
+    return;
+  }
+  session.limitErrors(Math.max(1, toRows(errorLimit, run.job.rows.length)));
+  await runner.execute(await keep(context, runs, { session, job: run.job }), rejects);
+}
+
+/** Prints what applying a job would change, and gives whether that is anything. */
+export async function showDifferences(context: Context, job: BulkJob, flags: RunFlags): Promise<boolean> {
+  const session = await openSession(context, job, flags);
+  const plan = await new Runner(context, { job, flags }, session).preview();
+  return plan.changes > 0 || session.ledger.errorCount > 0;
+}
+
+/** One session of a bulk command, from its plan to its report. */
+class Runner {
+  private readonly context: Context;
+  private readonly run: BulkRun;
+  private readonly session: Session;
+  private elapsedMs = 0;
+
+  constructor(context: Context, run: BulkRun, session: Session) {
+    this.context = context;
+    this.run = run;
+    this.session = session;
+  }
+
+  /** Shows the plan. @throws UsageError where a guard would stop it. */
+  async preview(): Promise<Plan> {
+    const { context, session, run } = this;
+    const plan = await this.plan();
+    await printChanges(context, await context.client('many'), plan);
+    await tellPlan(context, plan, session);
+    if (run.job.guards) checkGuards(plan, run.job.guards);
+    return plan;
+  }
+
+  async execute(keeper: Keeper, rejects: NewFile | undefined): Promise<void> {
+    const { plan, endEvents } = await this.prepare(keeper);
+    try {
+      keeper.begin(plan);
+      const verified = await this.write(plan);
+      await this.finish(keeper, { plan, verified, rejects, eventsError: await errorOf(endEvents()) });
+    } finally {
+      await keeper.end();
+    }
+  }
+
+  /** Opens what is told, plans, and asks; a session that goes no further leaves nothing behind. */
+  private async prepare(keeper: Keeper): Promise<{ plan: Plan; endEvents: () => Promise<void> }> {
+    const { context, run, session } = this;
+    try {
+      const endEvents = await startEvents(context, session, run.flags);
+      const plan = await this.plan();
+      if (run.job.guards) checkGuards(plan, run.job.guards);
+      if (plan.changes > 0 && !session.stop.reason) await confirmPlan(context, run.job, { plan, session });
+      return { plan, endEvents };
+    } catch (error) {
+      await keeper.leave();
+      throw error;
+    }
+  }
+
+  private async plan(): Promise<Plan> {
+    const { context, session, run } = this;
+    const { earlier, write } = run.job;
+    if (write.blind || (earlier && !earlier.mustPlan)) return session.planAsKnown();
+    const state = () => ({ done: session.entriesRead });
+    const reading = { label: 'reading counts', unit: 'entries', mode: run.flags.progress, read: state };
+    const stop = (signal: Signal) => {
+      session.stop.stop(interruption(signal));
+      session.stop.giveUp();
+    };
+    const plan = await this.timed(() =>
+      withSignals(context, stop, () => withProgress(context, reading, () => session.plan())),
+    );
+    const { reason } = session.stop;
+    if (reason?.kind === 'interrupted' || reason?.kind === 'terminated')
+      throw new InterruptedError(reason.kind === 'interrupted' ? 'SIGINT' : 'SIGTERM');
+    return plan;
+  }
+
+  /** Writes and reads back; gives how many rows were read back. */
+  private write(plan: Plan): Promise<number | undefined> {
+    const { context, session, run } = this;
+    const { ledger, stop, pace } = session;
+    const settledBefore = ledger.settledCount;
+    const state = () => ({
+      done: ledger.settledCount - settledBefore,
+      total: plan.changes,
+      failed: ledger.errorCount,
+      concurrency: pace.limit,
+    });
+    const writing = { label: run.job.verb, unit: 'rows', mode: run.flags.progress, read: state };
+    const onSignal = (signal: Signal) => {
+      if (stop.reason) stop.giveUp();
+      else stop.stop(interruption(signal));
+    };
+    return this.timed(() =>
+      withSignals(context, onSignal, async () => {
+        await withProgress(context, writing, () => session.write(plan));
+        return run.flags.verify ? session.verify() : undefined;
+      }),
+    );
+  }
+
+  private async finish(keeper: Keeper, facts: FinishFacts): Promise<void> {
+    const { context, run, session, elapsedMs } = this;
+    const { plan, verified, eventsError } = facts;
+    const { ledger, pace, stop } = session;
+    const { job } = run;
+    const isWorthKeeping = plan.changes > 0 || ledger.errorCount > 0 || job.earlier !== undefined;
+    await (isWorthKeeping ? keeper.end() : keeper.leave());
+    const saved = await saveRejects(context, run, { session, keeper, file: facts.rejects });
+    const { target } = job.identity;
+    const id = isWorthKeeping ? keeper.run : undefined;
+    const ended = { run: id, name: job.name, target, verified, stop: stop.reason, ledger, pace, elapsedMs };
+    const summary = summarise(ended);
+    if (summary.unprocessed === 0) await job.finished?.(id);
+    await report(context, run, { summary, rejects: saved.path });
+    const error = eventsError ?? saved.error;
+    if (error) throw error;
+  }
+
+  private async timed<Value>(work: () => Promise<Value>): Promise<Value> {
+    const started = performance.now();
+    try {
+      return await work();
+    } finally {
+      this.elapsedMs += performance.now() - started;
+    }
+  }
+}
+
+/** Opens the journal that a job is kept in. */
+async function keep(
+  context: Context,
+  runs: RunStore,
+  { session, job }: { readonly session: Session; readonly job: BulkJob },
+): Promise<Keeper> {
+  const { now } = context;
+  if (job.earlier) return keepEarlierRun(runs, session, { ...job.earlier, now });
+  const { invalid, skipped } = job.rows.countStates();
+  const { profile } = await context.settings();
+  const header = {
+    ...job.identity,
+    file: job.file,
+    name: job.name,
+    profile: profile?.value ?? null,
+    options: job.write,
+    rows: job.rows.length,
+    invalid,
+    skipped,
+    started: now().toISOString(),
+  };
+  return keepNewRun(runs, session, { header, now });
+}
+
+interface FinishFacts {
+  readonly plan: Plan;
+  readonly verified: number | undefined;
+  readonly rejects: NewFile | undefined;
+  readonly eventsError: Error | undefined;
+}
+
+function interruption(signal: Signal): StopReason {
+  return signal === 'SIGINT'
+    ? { kind: 'interrupted', message: 'interrupted' }
+    : { kind: 'terminated', message: 'terminated' };
+}
+
+function errorOf(work: Promise<void>): Promise<Error | undefined> {
+  return work.then(
+    () => undefined,
+    (error) => error,
+  );
+}

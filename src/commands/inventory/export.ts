@@ -1,0 +1,25 @@
+import type { Context } from '../../context.ts';
+import type { Printer } from '../../output/print.ts';
+import { verb } from '../command.ts';
+import { inventoryView } from './view.ts';
+
+export function exportInventory(context: Context) {
+  return verb('export', {
+    summary: 'Print all counts as CSV, ready for apply',
+    description:
+      'Prints the whole inventory as CSV, or as -o says, page by page. What it prints can be edited and applied.',
+    operation: 'listInventory',
+    examples: ['petstore inventory export > stock.csv', 'petstore inventory export -o jsonl > stock.jsonl'],
+  }).action(async () => {
+    const printer = await openCsvPrinter(context);
+    await printer.check(inventoryView);
+    const client = await context.client();
+    await printer.records(client.list('listInventory', { limit: 1000 }), inventoryView);
+  });
+}
+
+/** CSV unless a flag says otherwise: a table that somebody has chosen for lists would not be a stock file. */
+async function openCsvPrinter(context: Context): Promise<Printer> {
+  if (context.flags.output !== undefined) return context.printer();
+  return (await import('../../wiring.ts')).openPrinter(context, 'csv');
+}

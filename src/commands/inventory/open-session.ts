@@ -1,0 +1,62 @@
+import { resolve } from 'node:path';
+import { createFileSink, createStreamSink, Events } from '../../bulk/events.ts';
+import { checkNewFile, type NewFile } from '../../bulk/new-file.ts';
+import { Session } from '../../bulk/session.ts';
+import type { Context } from '../../context.ts';
+import { readPet } from '../read-pet.ts';
+import { type RunFlags, toRetryWait } from './bulk-flags.ts';
+import type { BulkJob } from './bulk-job.ts';
+
+/** A session for the job, as flags and settings have it. */
+export async function openSession(context: Context, job: BulkJob, flags: RunFlags): Promise<Session> {
+  const settings = await context.settings();
+  const client = await context.client('many');
+  const { rows, index, write, earlier } = job;
+  return new Session({
+    client,
+    rows,
+    index,
+    write,
+    replay: earlier?.replay,
+    concurrency: settings.get('concurrency'),
+    rate: settings.get('rate'),
+    maxRetryWaitMs: toRetryWait(flags),
+    readPetStatus: async (petId) => (await readPet(context, client, petId)).value.status ?? 'available',
+  });
+}
+
+/** The file of `--rejects`; undefined where the default name is meant. @throws UsageError where it is there already. */
+export async function rejectsFile(
+  { io }: Context,
+  { rejects, force }: RunFlags,
+): Promise<NewFile | undefined> {
+  if (rejects === undefined) return undefined;
+  const file = { path: resolve(io.cwd, rejects), flag: '--rejects', mayReplace: force === true };
+  await checkNewFile(file);
+  return file;
+}
+
+/** Tells the outcomes of a session as `--events` asks; gives what ends that. */
+export async function startEvents(
+  context: Context,
+  session: Session,
+  flags: RunFlags,
+): Promise<() => Promise<void>> {
+  const { events, force } = flags;
+  if (events === undefined) return async () => {};
+  const { rows } = session.ledger;
+  const path = resolve(context.io.cwd, events);
+  const sink =
+    events === '-'
+      ? createStreamSink(context.io.stdout)
+      : await createFileSink({ path, flag: '--events', mayReplace: force === true });
+  const told = new Events(rows, sink);
+  session.tellEvents(told);
+  for (let row = 0; row < rows.length; row += 1) {
+    const state = rows.state(row);
+    if (state !== 'invalid' && state !== 'skipped') continue;
+    told.settled(row, { state });
+    await told.ready();
+  }
+  return () => told.close();
+}

@@ -1,0 +1,40 @@
+import type { JournalHeader } from '../../bulk/journal-lines.ts';
+import { resolvePaths } from '../../config/paths.ts';
+import type { Context } from '../../context.ts';
+import { UsageError } from '../../errors.ts';
+
+/** Where writes go, as a journal keeps it: the base URL, or the file of the embedded store. */
+export async function targetOf(context: Context): Promise<string> {
+  const settings = await context.settings();
+  if (settings.offline) return `offline:${resolvePaths(context.io).offlineStore}`;
+  return settings.get('base-url') ?? '';
+}
+
+/** A command line of this tool that goes to the same place as this one. */
+export function commandLine({ flags }: Context, words: readonly string[]): string {
+  const { profile, baseUrl, offline } = flags;
+  const place = [
+    ...(profile === undefined ? [] : ['--profile', profile]),
+    ...(baseUrl === undefined ? [] : ['--base-url', baseUrl]),
+    ...(offline ? ['--offline'] : []),
+  ];
+  return ['petstore', ...words, ...place].map(quoteWord).join(' ');
+}
+
+/** For a POSIX shell. */
+function quoteWord(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+/** A run is gone on with, or taken back, where it was. @throws UsageError anywhere else. */
+export async function refuseOtherTarget(context: Context, { run, target }: JournalHeader): Promise<void> {
+  const here = await targetOf(context);
+  if (here === target) return;
+  throw new UsageError(`run ${run} wrote to ${target}, and this command goes to ${here}`, placeHint(target));
+}
+
+function placeHint(target: string): string {
+  return target.startsWith('offline:')
+    ? 'give --offline; PETSTORE_OFFLINE_STORE names another store than the usual one'
+    : `give --base-url ${target}, or --profile with the profile that it was`;
+}

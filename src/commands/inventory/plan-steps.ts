@@ -1,0 +1,32 @@
+import type { Plan } from '../../bulk/plan.ts';
+import type { Session } from '../../bulk/session.ts';
+import type { Context } from '../../context.ts';
+import { confirmWrite } from '../confirmation.ts';
+import type { BulkJob } from './bulk-job.ts';
+import { groupDigits } from './digits.ts';
+import { planLines, showPlan } from './plan-view.ts';
+
+interface Planned {
+  readonly plan: Plan;
+  readonly session: Session;
+}
+
+/** Shows the plan to whoever can be asked, and asks. @throws UsageError where the answer is no, or nobody can be asked. */
+export async function confirmPlan(context: Context, job: BulkJob, { plan, session }: Planned): Promise<void> {
+  const { yes } = context.flags;
+  if (!yes && context.prompt()) await showPlan(context, await context.client('many'), plan);
+  await tellPlan(context, plan, session);
+  // A run that goes on by its own plan has been confirmed before.
+  const destructive = job.earlier === undefined || job.earlier.mustPlan;
+  const rows = `${groupDigits(plan.changes)} ${plan.changes === 1 ? 'count' : 'counts'}`;
+  await confirmWrite(context, { what: `set ${rows} at ${job.identity.target}`, destructive });
+}
+
+/** What the plan adds up to, and what it finds that cannot be done. */
+export async function tellPlan(context: Context, plan: Plan, { ledger }: Session): Promise<void> {
+  for (const line of planLines(plan)) await context.notice(line);
+  for (const { count, example } of ledger.failures()) {
+    const rows = count === 1 ? '1 row fails' : `${groupDigits(count)} rows fail`;
+    await context.notice(`warning: ${rows}: line ${example.line}, pet ${example.petId}: ${example.message}`);
+  }
+}

@@ -1,0 +1,130 @@
+import type { Plan } from '../../bulk/plan.ts';
+import type { Client } from '../../client/client.ts';
+import type { Context } from '../../context.ts';
+import { createPrinter, type View } from '../../output/print.ts';
+import { groupDigits } from './digits.ts';
+import { readPetNames } from './pet-names.ts';
+
+/** A change as it is shown; `now` is null for a pet that has no entry, absent where it was not read. */
+export interface ChangeRow {
+  readonly petId: bigint;
+  readonly name: string | null;
+  readonly now: number | null | undefined;
+  readonly new: number;
+  readonly change: number | undefined;
+  readonly line: number;
+}
+
+/** How many changes a person is shown before the question. */
+export const shownChanges = 20;
+/** Up to so many changes, the names of their pets are read. */
+const mostNames = 100;
+
+/** @param asText shows the change with its sign, for people. */
+export function changesView(asText: (change: number) => string | number): View<ChangeRow> {
+  return {
+    noun: 'changes',
+    columns: [
+      { name: 'petId', value: ({ petId }) => petId, align: 'right' },
+      { name: 'name', value: ({ name }) => name },
+      { name: 'now', value: ({ now }) => now, align: 'right' },
+      { name: 'new', value: (row) => row.new, align: 'right' },
+      { name: 'change', value: ({ change }) => change && asText(change), align: 'right' },
+      { name: 'line', value: ({ line }) => line, align: 'right', extra: true },
+    ],
+  };
+}
+
+/** Prints all changes on stdout, in the format asked for. */
+export async function printChanges(context: Context, client: Client, plan: Plan): Promise<void> {
+  const printer = await context.printer();
+  const view = changesView(printer.format === 'table' ? signed : (change) => change);
+  await printer.records(changePages(client, plan), view);
+}
+
+/** Shows a person the first changes on stderr, and what they add up to. */
+export async function showPlan(context: Context, client: Client, plan: Plan): Promise<void> {
+  const { io, flags } = context;
+  const settings = await context.settings();
+  const color = settings.get('color');
+  const shown = {
+    format: 'table',
+    fields: undefined,
+    sort: undefined,
+    header: true,
+    color,
+    quiet: true,
+  } as const;
+  const rows = await firstChanges(client, plan);
+  if (rows.length > 0 && !flags.quiet)
+    await createPrinter({ ...io, stdout: io.stderr }, shown).records([rows], changesView(signed));
+  if (plan.changes > rows.length)
+    await context.notice(`and ${groupDigits(plan.changes - rows.length)} more; --dry-run shows all of them`);
+}
+
+/** What a plan adds up to, in a few lines for people. */
+export function planLines(plan: Plan): string[] {
+  const { changes, considered, unchanged, raised, lowered, toZero, created, isBlind } = plan;
+  const count = `${rowsText(changes)} of ${groupDigits(considered)} to write`;
+  if (isBlind) return [`plan: ${count}, their current counts unread`];
+  const facts = [
+    raised.rows > 0 ? `+${groupDigits(raised.units)} on ${petsText(raised.rows)}` : undefined,
+    lowered.rows > 0 ? `-${groupDigits(lowered.units)} on ${petsText(lowered.rows)}` : undefined,
+    toZero > 0 ? `${groupDigits(toZero)} to 0` : undefined,
+    created > 0 ? `${groupDigits(created)} new ${created === 1 ? 'entry' : 'entries'}` : undefined,
+    unchanged > 0 ? `${groupDigits(unchanged)} as they should be` : undefined,
+  ];
+  return [`plan: ${[count, ...facts.filter((fact) => fact !== undefined)].join('; ')}`];
+}
+
+export function signed(change: number): string {
+  return change > 0 ? `+${groupDigits(change)}` : groupDigits(change);
+}
+
+async function firstChanges(client: Client, plan: Plan): Promise<ChangeRow[]> {
+  const rows: number[] = [];
+  for (const row of plan.rows.inState('unprocessed')) {
+    if (rows.length === shownChanges) break;
+    rows.push(row);
+  }
+  return toChanges(
+    plan,
+    rows,
+    await readPetNames(
+      client,
+      rows.map((row) => plan.rows.id(row)),
+    ),
+  );
+}
+
+async function* changePages(client: Client, plan: Plan): AsyncGenerator<ChangeRow[]> {
+  const { rows, changes } = plan;
+  const ids = changes > mostNames ? [] : Array.from(rows.inState('unprocessed'), (row) => rows.id(row));
+  const names = await readPetNames(client, ids);
+  let page: number[] = [];
+  for (const row of rows.inState('unprocessed')) {
+    page.push(row);
+    if (page.length < 1000) continue;
+    yield toChanges(plan, page, names);
+    page = [];
+  }
+  if (page.length > 0) yield toChanges(plan, page, names);
+}
+
+function toChanges({ rows }: Plan, page: readonly number[], names: ReadonlyMap<bigint, string>): ChangeRow[] {
+  return page.map((row) => {
+    const now = rows.before(row);
+    const quantity = rows.quantity(row);
+    const petId = rows.id(row);
+    const change = now === undefined ? undefined : quantity - (now ?? 0);
+    return { petId, name: names.get(petId) ?? null, now, new: quantity, change, line: rows.line(row) };
+  });
+}
+
+function rowsText(count: number): string {
+  return `${groupDigits(count)} ${count === 1 ? 'row' : 'rows'}`;
+}
+
+function petsText(count: number): string {
+  return `${groupDigits(count)} ${count === 1 ? 'pet' : 'pets'}`;
+}

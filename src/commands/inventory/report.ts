@@ -1,0 +1,103 @@
+import { resolve } from 'node:path';
+import { errorOf } from '../../bulk/ending.ts';
+import type { NewFile } from '../../bulk/new-file.ts';
+import { defaultRejectsPath, writeRejects } from '../../bulk/rejects.ts';
+import type { Keeper } from '../../bulk/run-keeper.ts';
+import type { Session } from '../../bulk/session.ts';
+import type { Summary } from '../../bulk/summary.ts';
+import type { Context } from '../../context.ts';
+import { OutputClosedError } from '../../errors.ts';
+import { printJson } from '../../json.ts';
+import type { BulkJob } from './bulk-job.ts';
+import type { BulkRun } from './bulk-run.ts';
+import { commandLine } from './place.ts';
+import { type SummaryRecord, summaryText, summaryView, toSummaryJson } from './summary-view.ts';
+
+interface Ended {
+  readonly session: Session;
+  readonly keeper: Keeper;
+  /** The one of `--rejects`. */
+  readonly file: NewFile | undefined;
+}
+
+export interface SavedRejects {
+  /** As the user may type it; undefined where nothing was rejected. */
+  readonly path?: string | undefined;
+  readonly error?: Error | undefined;
+}
+
+/** Writes the rows that failed or are unknown where the user, or the default, has them; never rejects. */
+export async function saveRejects(context: Context, run: BulkRun, ended: Ended): Promise<SavedRejects> {
+  const { job, flags } = run;
+  const { session, keeper, file } = ended;
+  const { rows, errorCount } = session.ledger;
+  if (errorCount === 0 || (!job.input && !file)) return {};
+  try {
+    const named = flags.rejects ?? (await defaultName(context, job));
+    const target = file ?? { path: resolve(context.io.cwd, named), flag: '--rejects', mayReplace: false };
+    await writeRejects(target, { rows, journal: keeper.journal, input: job.input });
+    return { path: named };
+  } catch (error) {
+    return { error: error as Error };
+  }
+}
+
+/**
+ * Tells what became of a run: the summary on stdout, in the format asked for.
+ *
+ * @throws CliError where not every row is as the job wants it.
+ */
+export async function report(context: Context, run: BulkRun, facts: Reported): Promise<void> {
+  const { summary, rejects } = facts;
+  const resume = resumeCommand(context, run, summary);
+  const mayUndo = summary.run !== undefined && summary.applied > 0 && !run.job.write.blind;
+  const undo = mayUndo ? commandLine(context, ['inventory', 'undo', summary.run ?? '']) : undefined;
+  await printSummary(context, run, { ...summary, rejects, resume, undo }).catch(unlessClosed);
+  if (undo !== undefined) await context.notice(`undo with: ${undo}`).catch(unlessClosed);
+  const again = rejects && commandLine(context, ['inventory', 'apply', rejects]);
+  const hints = [
+    resume && `go on with: ${resume}`,
+    again && `rejected rows are in ${rejects}; send them again with: ${again}`,
+  ];
+  const error = errorOf(summary, hints.filter((hint) => hint).join('; ') || undefined);
+  if (error) throw error;
+}
+
+interface Reported {
+  readonly summary: Summary;
+  readonly rejects: string | undefined;
+}
+
+/** For people the summary leaves stdout to `--events -`; as JSON it is its last line. */
+async function printSummary(context: Context, { flags }: BulkRun, summary: SummaryRecord): Promise<void> {
+  const { io } = context;
+  const printer = await context.printer();
+  const { fields, sort } = context.flags;
+  if (printer.format === 'table' && fields === undefined && sort === undefined) {
+    const name = flags.events === '-' ? 'stderr' : 'stdout';
+    const { columns } = io[name];
+    await io[name].write(summaryText(summary, { style: await context.style(name), columns }));
+  } else if (printer.format === 'jsonl' || flags.events === '-')
+    await io.stdout.write(`${printJson(toSummaryJson(summary))}\n`);
+  else await printer.record(toSummaryJson(summary), summaryView);
+}
+
+function resumeCommand(
+  context: Context,
+  { job }: BulkRun,
+  { run, unprocessed }: Summary,
+): string | undefined {
+  if (run === undefined || unprocessed === 0) return undefined;
+  const command = commandLine(context, ['inventory', 'resume', run]);
+  return job.input && job.file === null ? `${command} (with the same input on stdin)` : command;
+}
+
+/** Beside the input; in the current folder for what came through a pipe. */
+function defaultName({ io }: Context, { file, name, input }: BulkJob): Promise<string> {
+  const stem = file === null ? 'stdin' : name;
+  return defaultRejectsPath(stem, { folder: io.cwd, format: input?.layout.format ?? 'csv' });
+}
+
+function unlessClosed(error: unknown): void {
+  if (!(error instanceof OutputClosedError)) throw error;
+}

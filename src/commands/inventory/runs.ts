@@ -1,0 +1,68 @@
+import { type RunInfo, readRunInfo } from '../../bulk/run-info.ts';
+import { RunStore } from '../../bulk/run-store.ts';
+import type { State } from '../../bulk/states.ts';
+import { resolvePaths } from '../../config/paths.ts';
+import type { Context } from '../../context.ts';
+import type { Column, View } from '../../output/print.ts';
+import { verb } from '../command.ts';
+
+export function listRuns(context: Context) {
+  return verb('runs', {
+    summary: 'List past runs, the newest first',
+    description:
+      'Lists the runs of apply and undo that this machine has kept, and what became of their rows.',
+    examples: [
+      'petstore inventory runs',
+      'petstore inventory runs -o json',
+      'petstore inventory runs -o ids',
+    ],
+  }).action(async () => {
+    const printer = await context.printer();
+    await printer.records(readRuns(new RunStore(resolvePaths(context.io).stateDir)), runsView);
+  });
+}
+
+interface RunRow extends Readonly<Record<State, number>> {
+  readonly id: string;
+  readonly kind: string;
+  /** The input as it was named; for an undo, the run that it took back. */
+  readonly file: string;
+  readonly target: string;
+  readonly state: string;
+  readonly started: string;
+  readonly rows: number;
+  readonly by: string | undefined;
+}
+
+const runsView: View<RunRow> = {
+  noun: 'runs',
+  columns: [
+    { name: 'id', value: ({ id }) => id },
+    { name: 'file', value: ({ kind, file }) => (kind === 'undo' ? `undo ${file}` : file) },
+    { name: 'target', value: ({ target }) => target },
+    { name: 'state', value: ({ state }) => state },
+    countColumn('rows'),
+    ...(['applied', 'unchanged', 'failed', 'unknown', 'unprocessed'] as const).map(countColumn),
+    { ...countColumn('invalid'), extra: true },
+    { ...countColumn('skipped'), extra: true },
+    { name: 'kind', value: ({ kind }) => kind, extra: true },
+    { name: 'started', value: ({ started }) => started, extra: true },
+    { name: 'by', value: ({ by }) => by, extra: true },
+  ],
+};
+
+function countColumn(name: 'rows' | State): Column<RunRow> {
+  return { name, value: (row) => row[name], align: 'right' };
+}
+
+async function* readRuns(runs: RunStore): AsyncGenerator<RunRow[]> {
+  for (const id of await runs.ids()) {
+    const info = await readRunInfo(runs, id);
+    if (info) yield [toRow(info)];
+  }
+}
+
+function toRow({ header, state, by, counts }: RunInfo): RunRow {
+  const { run: id, kind, name: file, target, started, rows } = header;
+  return { id, kind, file, target, state, started, rows, ...counts, by };
+}

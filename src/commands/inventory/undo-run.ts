@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto';
+import type { InputOptions } from '../../bulk/journal-lines.ts';
+import { blankRows, replayJournal } from '../../bulk/replay.ts';
+import { type RunInfo, readRunInfo } from '../../bulk/run-info.ts';
+import type { RunStore } from '../../bulk/run-store.ts';
+import { toUndoRows } from '../../bulk/undo-rows.ts';
+import type { Context } from '../../context.ts';
+import { UsageError } from '../../errors.ts';
+import type { RunFlags } from './bulk-flags.ts';
+import type { BulkJob } from './bulk-job.ts';
+import { runBulk } from './bulk-run.ts';
+import { groupDigits } from './digits.ts';
+import { closeRun, findEarlier } from './earlier.ts';
+import { refuseOtherTarget } from './place.ts';
+
+/** An undo reads no input. */
+const noInput: InputOptions = {
+  format: null,
+  delimiter: null,
+  map: {},
+  onDuplicate: 'error',
+  skipInvalid: false,
+  shard: null,
+};
+
+/** Sets back what a run changed, where the count is still the one that it set. */
+export async function undoRun(
+  context: Context,
+  runs: RunStore,
+  { run, flags }: { readonly run: string; readonly flags: RunFlags },
+): Promise<void> {
+  const info = await readRunInfo(runs, run);
+  if (!info) throw new UsageError(`undo ${run}: the run has not begun`);
+  await refuseOtherTarget(context, info.header);
+  if (info.state === 'undone') throw new UsageError(`undo ${run}: run ${info.by} has undone it already`);
+  if (context.flags.dryRun)
+    return runBulk(context, runs, { job: await readUndoJob(context, runs, info), flags });
+  await runs.hold(info.header, async () => {
+    const job = await readUndoJob(context, runs, info);
+    await runs.hold(job.identity, async () => {
+      const earlier = await findEarlier(context, runs, job);
+      await runBulk(context, runs, { job: { ...job, earlier }, flags });
+    });
+  });
+}
+
+/** The job that takes a run back. */
+async function readUndoJob(context: Context, runs: RunStore, { header }: RunInfo): Promise<BulkJob> {
+  const { run, target } = header;
+  const journal = await runs.open(run);
+  if (!journal) throw new UsageError(`undo ${run}: the run has not begun`);
+  const image = blankRows(header.rows);
+  const { rows, index, created } = toUndoRows(image, await replayJournal(journal, image));
+  if (created > 0) {
+    const entries = created === 1 ? '1 entry' : `${groupDigits(created)} entries`;
+    await context.notice(
+      `warning: ${entries} that the run made will stay; petstore inventory delete removes one`,
+    );
+  }
+  const sha256 = createHash('sha256').update(run).digest('hex');
+  return {
+    identity: { kind: 'undo', sha256, target, input: noInput },
+    verb: 'undoing',
+    name: run,
+    file: null,
+    rows,
+    index,
+    write: { blind: false, createMissing: false },
+    guards: undefined,
+    input: undefined,
+    earlier: undefined,
+    finished: (by) => closeRun(context, runs, { run, ended: 'undone', by: by ?? 'undo' }),
+  };
+}

@@ -1,0 +1,25 @@
+import { RunStore } from '../../bulk/run-store.ts';
+import { resolvePaths } from '../../config/paths.ts';
+import type { Context } from '../../context.ts';
+import { verb } from '../command.ts';
+import { runOptions } from './bulk-flags.ts';
+import { undoRun } from './undo-run.ts';
+
+export function undoInventory(context: Context) {
+  const command = verb('undo', {
+    summary: 'Set back what a run changed',
+    description:
+      'Sets every count that a run changed back to what it was before, where it is still the one that the run set: what somebody has changed since is left alone, and reported as failed. An undo is a run too, and can be undone.',
+    operation: 'updateInventory',
+    write: true,
+    examples: [
+      'petstore inventory undo 20271121-021530-3f2a9c',
+      'petstore inventory undo 20271121-0215 --dry-run',
+    ],
+  }).argument('<run>', 'its id, or how that begins');
+  for (const option of runOptions()) command.addOption(option);
+  return command.action(async (run, flags) => {
+    const runs = new RunStore(resolvePaths(context.io).stateDir);
+    await undoRun(context, runs, { run: await runs.resolve(run), flags });
+  });
+}
