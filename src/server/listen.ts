@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { CliError } from '../errors.ts';
 import type { SlowApp } from './faults.ts';
 import { createGuard } from './guard.ts';
@@ -9,6 +9,17 @@ export interface ListenOptions extends Omit<ListenerOptions, 'guard'> {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
+  /** Instead of the usual ones. */
+  readonly limits?: Partial<Limits> | undefined;
+}
+
+/** What a client may take of a server: milliseconds, and a count. */
+export interface Limits {
+  readonly headersTimeoutMs: number;
+  readonly requestTimeoutMs: number;
+  /** On a connection where nothing moves, such as one whose client does not read its answer. */
+  readonly idleTimeoutMs: number;
+  readonly connections: number;
 }
 
 export interface Listening {
@@ -17,16 +28,16 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-const limits = {
-  headersTimeout: 10_000,
-  requestTimeout: 30_000,
-  /** How often Node looks for requests that are over their time. */
-  connectionsCheckingInterval: 1000,
-  maxConnections: 256,
-  /** A connection on which nothing moves, such as one whose client reads no answer. */
-  idleMs: 120_000,
-  graceMs: 1000,
-} as const;
+const usualLimits: Limits = {
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 30_000,
+  idleTimeoutMs: 120_000,
+  connections: 256,
+};
+
+/** How long a server that is being closed waits for the answers that it still owes, in milliseconds. */
+const graceMs = 1000;
+const sweepMs = 20;
 
 /**
  * Serves the app over HTTP/1.1.
@@ -34,21 +45,23 @@ const limits = {
  * @throws CliError `failed` where the address cannot be listened on.
  */
 export async function listen(app: SlowApp, options: ListenOptions): Promise<Listening> {
-  const { headersTimeout, requestTimeout, connectionsCheckingInterval } = limits;
+  const limits = { ...usualLimits, ...options.limits };
   const server = createServer({
-    headersTimeout,
-    requestTimeout,
-    connectionsCheckingInterval,
+    headersTimeout: limits.headersTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs,
+    // How often Node looks for requests that are over their time.
+    connectionsCheckingInterval: Math.min(1000, limits.headersTimeoutMs),
     // The guard refuses a request without Host, in the service's own words.
     requireHostHeader: false,
   });
-  server.maxConnections = limits.maxConnections;
-  server.timeout = limits.idleMs;
+  server.maxConnections = limits.connections;
+  server.timeout = limits.idleTimeoutMs;
   server.on('request', createListener(app, { ...options, guard: createGuard(options.host) }));
   server.on('clientError', refuseMalformed);
+  const sockets = trackSockets(server);
   await bind(server, options);
   const { port } = server.address() as AddressInfo;
-  return { url: `http://${authorityOf(options.host)}:${port}`, close: () => close(server) };
+  return { url: `http://${authorityOf(options.host)}:${port}`, close: () => close(server, sockets) };
 }
 
 function bind(server: Server, { host, port }: ListenOptions): Promise<void> {
@@ -82,13 +95,26 @@ function authorityOf(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-function close(server: Server): Promise<void> {
+function trackSockets(server: Server): ReadonlySet<Socket> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  return sockets;
+}
+
+function close(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => server.closeAllConnections(), limits.graceMs);
+    const end = setTimeout(() => server.closeAllConnections(), graceMs);
+    // A connection falls idle when its answer is out: Node would keep it open for the client's next request.
+    const sweep = setInterval(() => server.closeIdleConnections(), sweepMs);
     server.close(() => {
-      clearTimeout(timer);
+      clearTimeout(end);
+      clearInterval(sweep);
       resolve();
     });
-    server.closeIdleConnections();
+    // To Node a connection that has not sent anything yet is not idle.
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
   });
 }

@@ -57,11 +57,24 @@ function toRefusal({ code }: NodeJS.ErrnoException): Refusal {
 }
 
 function toRequest(request: IncomingMessage, { guard }: ListenerOptions, body?: Uint8Array): HttpRequest {
-  const { method = '', url = '', headers } = request;
-  guard(headers as HttpFields);
-  if (!url.startsWith('/'))
-    throw new Refusal('malformed_request', 'the target of a request must begin with /');
-  return { method, url: `http://${headers.host}${url}`, fields: headers as HttpFields, body };
+  const { method = '', url = '' } = request;
+  const fields = request.headers as HttpFields;
+  if (!url.startsWith('/')) return fromAbsolute(request, guard, body);
+  guard(fields);
+  return { method, url: `http://${request.headers.host}${url}`, fields, body };
+}
+
+/** A whole URL as the target outdoes the Host field. @see RFC 9112, 3.2.2 */
+function fromAbsolute(
+  { method = '', url = '', headers }: IncomingMessage,
+  guard: ListenerOptions['guard'],
+  body?: Uint8Array,
+): HttpRequest {
+  const [, host, path] = /^http:\/\/([^/?#]+)(\/.*)?$/i.exec(url) ?? [];
+  if (host === undefined) throw new Refusal('malformed_request', 'the target of a request must begin with /');
+  const fields = { ...headers, host } as HttpFields;
+  guard(fields);
+  return { method, url: `http://${host}${path ?? '/'}`, fields, body };
 }
 
 function answerWith(

@@ -1,0 +1,248 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { main } from '../../../src/main.ts';
+import { type FakeIo, fakeIo, runCli } from '../../helpers/run-cli.ts';
+import { outcomeOf, spawnCli, startCli } from '../../helpers/spawn-cli.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'petstore-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+interface Serving {
+  readonly url: string;
+  readonly io: FakeIo;
+  /** Raises a signal and gives the exit code. */
+  stop(signal?: 'SIGINT' | 'SIGTERM'): Promise<number>;
+}
+
+async function start(...words: string[]): Promise<Serving> {
+  const io = fakeIo();
+  const code = main(['serve', '--port', '0', ...words], io);
+  await Promise.race([expect.poll(() => io.written('stdout'), { timeout: 10_000 }).toMatch(/\n$/), code]);
+  return {
+    url: io.written('stdout').trim(),
+    io,
+    stop(signal = 'SIGINT') {
+      io.raise(signal);
+      return code;
+    },
+  };
+}
+
+async function get(serving: Serving, path: string) {
+  const response = await fetch(serving.url + path);
+  return { status: response.status, fields: response.headers, body: await response.json() };
+}
+
+function write(serving: Serving, method: string, path: string, body: string): Promise<Response> {
+  return fetch(serving.url + path, { method, body, headers: { 'content-type': 'application/json' } });
+}
+
+const rex = '{"name":"Rex","categoryId":1}';
+
+test.each(['SIGINT', 'SIGTERM'] as const)(
+  'prints one line with its URL and stops cleanly at %s',
+  async (signal) => {
+    const serving = await start();
+    expect(serving.io.written('stdout')).toMatch(/^http:\/\/127\.0\.0\.1:\d+\n$/);
+    expect((await get(serving, '/pets')).body).toHaveLength(25);
+    expect(await serving.stop(signal)).toBe(0);
+    expect(serving.io.written('stderr')).toBe('');
+    await expect(fetch(serving.url)).rejects.toThrow();
+  },
+);
+
+test('begins empty, or with so many pets, the same ones for the same seed', async () => {
+  const empty = await start('--empty');
+  expect((await get(empty, '/pets')).body).toEqual([]);
+  await empty.stop();
+  const shops = await Promise.all([
+    start('--pets', '300'),
+    start('--pets', '300', '--seed', '1'),
+    start('--pets', '300', '--seed', '2'),
+  ]);
+  const bodies = await Promise.all(shops.map(async (shop) => (await get(shop, '/pets?limit=1000')).body));
+  expect(bodies[0]).toHaveLength(300);
+  expect(bodies[1]).toEqual(bodies[0]);
+  expect(bodies[2]).not.toEqual(bodies[0]);
+  await Promise.all(shops.map((shop) => shop.stop()));
+});
+
+test('--data serves what a file holds and leaves the file alone', async () => {
+  const file = join(folder, 'shop.json');
+  const text =
+    '{"categories":[{"id":1,"name":"Dogs"}],"pets":[{"id":9223372036854775807,"name":"Rex","categoryId":1}]}';
+  await writeFile(file, text);
+  const serving = await start('--data', file);
+  expect(await (await fetch(`${serving.url}/pets`)).text()).toBe(
+    '[{"id":9223372036854775807,"name":"Rex","categoryId":1,"status":"available"}]',
+  );
+  await write(serving, 'POST', '/pets', rex);
+  await serving.stop();
+  expect(await readFile(file, 'utf8')).toBe(text);
+});
+
+test('--save writes a file that is missing, soon after a write, and at the end', async () => {
+  const file = join(folder, 'shop.json');
+  const serving = await start('--data', file, '--save', '--empty');
+  await write(serving, 'POST', '/categories', '{"name":"Dogs"}');
+  await expect.poll(() => readFile(file, 'utf8').catch(() => ''), { timeout: 5000 }).toContain('Dogs');
+  await write(serving, 'POST', '/categories', '{"name":"Cats"}');
+  expect(await serving.stop()).toBe(0);
+  expect(JSON.parse(await readFile(file, 'utf8')).categories).toHaveLength(2);
+  const again = await start('--data', file, '--save', '--empty');
+  expect((await get(again, '/categories')).body).toHaveLength(2);
+  await again.stop();
+});
+
+test('two servers do not save to one file', async () => {
+  const file = join(folder, 'shop.json');
+  const serving = await start('--data', file, '--save');
+  const second = await runCli(['serve', '--port', '0', '--data', file, '--save']);
+  expect(second).toMatchObject({ code: 1, stdout: '' });
+  expect(second.stderr).toContain('holds it');
+  await serving.stop();
+});
+
+test('--ready-file holds the URL while it accepts', async () => {
+  const file = join(folder, 'ready');
+  const serving = await start('--ready-file', file);
+  expect(await readFile(file, 'utf8')).toBe(`${serving.url}\n`);
+  await serving.stop();
+  await expect(stat(file)).rejects.toThrow('ENOENT');
+});
+
+test('--read-only refuses every write', async () => {
+  const serving = await start('--read-only');
+  const refused = await write(serving, 'POST', '/pets', rex);
+  expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+  expect(await refused.json()).toMatchObject({ code: 'method_not_allowed' });
+  expect((await get(serving, '/pets/1')).status).toBe(200);
+  await serving.stop();
+});
+
+test('--sunset says when getPet ends, in its answers and in the description', async () => {
+  const serving = await start('--sunset', '2026-06-30');
+  const { fields } = await get(serving, '/pets/1');
+  expect(fields.get('sunset')).toBe('Tue, 30 Jun 2026 00:00:00 GMT');
+  expect(fields.get('deprecation')).toMatch(/^@\d+$/);
+  const { body } = await get(serving, '/openapi.json');
+  expect(body).toHaveProperty(['paths', '/pets/{petId}', 'get', 'x-deprecated-sunset'], '2026-06-30');
+  await serving.stop();
+});
+
+test('faults are for the service, not for its health', async () => {
+  const serving = await start('--error-rate', '1', '--latency', '1', '--rate-limit', '1000');
+  expect((await get(serving, '/pets')).status).toBe(503);
+  expect((await get(serving, '/healthz')).status).toBe(200);
+  await serving.stop();
+});
+
+test('--log writes a line for each request, foreign text in it made visible', async () => {
+  const serving = await start('--log');
+  await get(serving, '/pets?limit=2');
+  await fetch(`${serving.url}/nothing`);
+  await expect.poll(() => serving.io.written('stderr').split('\n')).toHaveLength(3);
+  expect(serving.io.written('stderr')).toMatch(
+    /^\S+Z GET \/pets\?limit=2 200 [\d.]+ ms\n\S+Z GET \/nothing 404 /,
+  );
+  await serving.stop();
+});
+
+test('warns where others can reach it', async () => {
+  const serving = await start('--host', '0.0.0.0');
+  expect(serving.io.written('stderr')).toContain('warning: --host 0.0.0.0');
+  expect((await get(serving, '/pets/1')).status).toBe(200);
+  await serving.stop();
+});
+
+test.each([
+  [['--port', '70000'], '--port 70000: must be an integer from 0 to 65535'],
+  [['--port', 'http'], '--port http: must be an integer'],
+  [['--host', 'a b'], '--host a b: must be an address'],
+  [['--pets', '-1'], '--pets -1: must be an integer from 0'],
+  [['--latency', 'soon'], '--latency soon: must be a number from 0 to 60000'],
+  [['--error-rate', '2'], '--error-rate 2: must be a number from 0 to 1'],
+  [['--rate-limit', '0'], '--rate-limit 0: must be more than 0'],
+  [['--sunset', '2027-02-30'], '--sunset 2027-02-30: must be a date'],
+  [['--save'], '--save: there is no file to save to'],
+  [['--empty', '--pets', '3'], '--empty and --pets: give one of them'],
+  [['--data', 'x.json', '--empty'], '--data and --empty'],
+  [['--data', '/nonexistent/shop.json'], '--data /nonexistent/shop.json: no such file'],
+])('refuses %j', async (words, why) => {
+  const run = await runCli(['serve', ...words]);
+  expect(run).toMatchObject({ code: 2, stdout: '' });
+  expect(run.stderr).toContain(why);
+});
+
+test('a file that is no shop is an error and stays as it is', async () => {
+  const file = join(folder, 'shop.json');
+  for (const text of ['{', '{"pets":[{"id":1}]}', '\xff']) {
+    await writeFile(file, text, 'latin1');
+    const run = await runCli(['serve', '--data', file, '--save']);
+    expect(run).toMatchObject({ code: 2, stdout: '' });
+    expect(run.stderr).toContain(file);
+    expect(await readFile(file, 'latin1')).toBe(text);
+  }
+});
+
+test('a port in use is a clear error', async () => {
+  const serving = await start();
+  const run = await runCli(['serve', '--port', new URL(serving.url).port]);
+  expect(run).toMatchObject({ code: 1, stdout: '' });
+  expect(run.stderr).toContain('the port is in use');
+  expect(run.stderr).toContain('hint: ');
+  await serving.stop();
+});
+
+test('runs a command against itself; stdout and the exit code are those of the command', async () => {
+  const script =
+    'fetch(process.env.PETSTORE_BASE_URL + "/pets/3").then(async (r) => { console.log(await r.text()); process.exit(7); })';
+  const run = await spawnCli(['serve', '--port', '0', '--', process.execPath, '-e', script]);
+  expect(run).toMatchObject({
+    code: 7,
+    stdout: '{"id":3,"name":"Luna","categoryId":2,"status":"available"}\n',
+  });
+  expect(run.stderr).toMatch(/^serving http:\/\/127\.0\.0\.1:\d+\n$/);
+});
+
+test('gives 128 and the number of the signal that ended the command', async () => {
+  expect(await spawnCli(['serve', '--port', '0', '-q', '--', 'sh', '-c', 'kill -9 $$'])).toMatchObject({
+    code: 137,
+    stdout: '',
+    stderr: '',
+  });
+});
+
+test('a command that does not exist is an error', async () => {
+  const run = await spawnCli(['serve', '--port', '0', '-q', '--', './nosuch']);
+  expect(run).toMatchObject({ code: 2, stdout: '', stderr: 'error: run ./nosuch: no such command\n' });
+});
+
+test.each([
+  ['SIGTERM', 143],
+  ['SIGINT', 130],
+] as const)('passes %s on to its command', async (signal, code) => {
+  const child = startCli(['serve', '--port', '0', '--', 'sh', '-c', 'echo ready; exec sleep 20']);
+  const outcome = outcomeOf(child);
+  await new Promise((resolve) => child.stdout?.once('data', resolve));
+  child.kill(signal);
+  expect(await outcome).toMatchObject({ code });
+});
+
+test('what a save needs is there after SIGTERM to the real process', async () => {
+  const file = join(folder, 'shop.json');
+  const child = startCli(['serve', '--port', '0', '--data', file, '--save']);
+  const outcome = outcomeOf(child);
+  const url = await new Promise<string>((resolve) =>
+    child.stdout?.once('data', (text) => resolve(String(text).trim())),
+  );
+  await fetch(`${url}/pets`, { method: 'POST', body: rex, headers: { 'content-type': 'application/json' } });
+  child.kill('SIGTERM');
+  expect(await outcome).toMatchObject({ code: 0 });
+  expect(JSON.parse(await readFile(file, 'utf8')).pets).toHaveLength(26);
+});

@@ -1,0 +1,297 @@
+import { once } from 'node:events';
+import { type IncomingHttpHeaders, request as open } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import type { HttpResponse } from '../../src/api/http.ts';
+import { type Listening, type ListenOptions, listen } from '../../src/server/listen.ts';
+import type { Exchange } from '../../src/server/listener.ts';
+import { seedStore } from '../../src/server/seed.ts';
+import { startServer } from '../../src/server/start.ts';
+
+let server: Listening;
+afterEach(() => server.close());
+
+async function start(options: Partial<ListenOptions> = {}): Promise<void> {
+  server = await startServer({ host: '127.0.0.1', port: 0, store: seedStore(), ...options });
+}
+
+interface Sent {
+  readonly status: number;
+  readonly fields: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+function send(
+  method: string,
+  path: string,
+  { body = '', ...headers }: Record<string, string> = {},
+): Promise<Sent> {
+  return new Promise((resolve, reject) => {
+    const sent = open(server.url + path, { method, headers, agent: false }, async (response) => {
+      let text = '';
+      for await (const chunk of response) text += chunk;
+      resolve({ status: response.statusCode ?? 0, fields: response.headers, body: text });
+    });
+    sent.on('error', reject).end(body);
+  });
+}
+
+/** Writes raw bytes and gives all that comes back until the server ends the connection. */
+async function raw(text: string): Promise<string> {
+  const socket = dial();
+  socket.write(text);
+  return readAll(socket);
+}
+
+function dial(): Socket {
+  return connect({ port: Number(new URL(server.url).port), host: '127.0.0.1' }).on('error', () => {});
+}
+
+async function readAll(socket: Socket): Promise<string> {
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk;
+  });
+  await new Promise((resolve) => socket.once('close', resolve));
+  return text;
+}
+
+const json = { 'content-type': 'application/json' };
+const rex = '{"name":"Rex","categoryId":1}';
+
+test('answers over HTTP what the app answers in process', async () => {
+  await start();
+  const created = await send('POST', '/pets', { ...json, body: rex });
+  expect(created).toMatchObject({ status: 201, fields: { location: '/pets/26', ...json } });
+  expect(await send('DELETE', '/pets/26')).toMatchObject({ status: 204, body: '' });
+  const head = await send('HEAD', '/pets/1');
+  expect(head).toMatchObject({ status: 200, body: '' });
+  expect(Number(head.fields['content-length'])).toBe((await send('GET', '/pets/1')).body.length);
+});
+
+test('sends what is not ASCII as UTF-8', async () => {
+  await start();
+  await send('POST', '/categories', { ...json, body: '{"name":"Käfer 甲虫"}' });
+  expect(JSON.parse((await send('GET', '/categories/6')).body)).toEqual({ id: 6, name: 'Käfer 甲虫' });
+});
+
+test('the next link leads back to the host that was called', async () => {
+  await start();
+  const host = `localhost:${new URL(server.url).port}`;
+  const { fields } = await send('GET', '/pets?limit=1', { host });
+  expect(fields.link).toBe(`<http://${host}/pets?limit=1&after=1>; rel="next"`);
+});
+
+test.each([
+  'localhost',
+  '127.0.0.1',
+  '127.9.9.9:1',
+  'LOCALHOST:80',
+  'shop.localhost',
+  '[::1]:4010',
+  'localhost.',
+])('takes a request for %s as its own', async (host) => {
+  await start();
+  expect((await send('GET', '/pets/1', { host })).status).toBe(200);
+});
+
+test.each([
+  'evil.example',
+  'localhost.evil.example',
+  '127.0.0.1.evil.example',
+  '10.0.0.1',
+  'localhost@evil',
+  '[',
+])('refuses a request for another host: %s', async (host) => {
+  await start();
+  const refused = await send('GET', '/pets/1', { host });
+  expect(refused.status).toBe(421);
+  expect(JSON.parse(refused.body)).toMatchObject({ code: 'misdirected_request', status: 421 });
+});
+
+test('answers to the name given as its host, and on every address to any address', async () => {
+  await start({ host: 'localhost' });
+  expect(server.url).toMatch(/^http:\/\/localhost:\d+$/);
+  expect((await send('GET', '/pets/1')).status).toBe(200);
+  await server.close();
+  await start({ host: '0.0.0.0' });
+  expect((await send('GET', '/pets/1', { host: '192.168.7.7:4010' })).status).toBe(200);
+  expect((await send('GET', '/pets/1', { host: 'evil.example' })).status).toBe(421);
+});
+
+test('a page of another origin may not use it, one of this machine may, and no CORS field is sent', async () => {
+  await start();
+  for (const origin of ['https://evil.example', 'null', 'file://', 'http://localhost.evil.example'])
+    expect(JSON.parse((await send('GET', '/pets/1', { origin })).body)).toMatchObject({
+      code: 'forbidden_origin',
+      status: 403,
+    });
+  const own = await send('GET', '/pets/1', { origin: 'http://localhost:3000' });
+  expect(own.status).toBe(200);
+  expect(Object.keys(own.fields).filter((name) => name.startsWith('access-control'))).toEqual([]);
+});
+
+test.each([
+  ['a length', { 'content-length': String(2 * 1024 * 1024) }],
+  ['chunks', { 'transfer-encoding': 'chunked' }],
+])('refuses a body of more than a mebibyte, sent with %s, and says why', async (_, how) => {
+  await start();
+  const refused = await send('POST', '/pets', { ...json, ...how, body: ' '.repeat(2 * 1024 * 1024) });
+  expect(refused.status).toBe(413);
+  expect(JSON.parse(refused.body)).toMatchObject({ code: 'payload_too_large' });
+  expect((await send('GET', '/pets/1')).status).toBe(200);
+});
+
+test.each([
+  ['no HTTP at all', 'hello\r\n\r\n', 400, 'malformed_request'],
+  ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400, 'malformed_request'],
+  ['a header without a colon', 'GET / HTTP/1.1\r\nnonsense\r\n\r\n', 400, 'malformed_request'],
+  [
+    'a whole URL of another host',
+    'GET http://evil.example/pets HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n',
+    421,
+    'misdirected_request',
+  ],
+  ['an empty host', 'GET /pets HTTP/1.1\r\nhost:\r\nconnection: close\r\n\r\n', 421, 'misdirected_request'],
+  [
+    'a target that is no path',
+    'OPTIONS * HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n',
+    400,
+    'malformed_request',
+  ],
+  ['no host', 'GET /pets HTTP/1.1\r\nconnection: close\r\n\r\n', 421, 'misdirected_request'],
+  [
+    'two lengths',
+    'POST /pets HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n',
+    400,
+    'malformed_request',
+  ],
+  ['too many headers', `GET / HTTP/1.1\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`, 431, 'headers_too_large'],
+])('answers %s with the Error body', async (_, text, status, code) => {
+  await start();
+  const [head = '', body = ''] = (await raw(text)).split('\r\n\r\n');
+  expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  expect(head.toLowerCase()).toContain('content-type: application/json');
+  expect(JSON.parse(body)).toMatchObject({ code, status });
+});
+
+test('takes a whole URL as the target, as a proxy sends it', async () => {
+  await start();
+  const answer = await raw(
+    'GET http://localhost:1/pets?limit=1 HTTP/1.1\r\nhost: other\r\nconnection: close\r\n\r\n',
+  );
+  expect(answer).toContain('link: <http://localhost:1/pets?limit=1&after=1>');
+});
+
+test('ends a request whose header or body comes too slowly', async () => {
+  await start({ limits: { headersTimeoutMs: 100, requestTimeoutMs: 200 } });
+  for (const begun of [
+    'GET /pets HT',
+    'POST /pets HTTP/1.1\r\nhost: localhost\r\ncontent-length: 5\r\n\r\n{',
+  ]) {
+    const answer = await raw(begun);
+    expect(answer).toContain('408 Request Timeout');
+    expect(answer).toContain('"request_timeout"');
+  }
+});
+
+test('takes no more connections than its limit', async () => {
+  await start({ limits: { connections: 2 } });
+  const sockets = [dial(), dial()];
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+  expect(await raw('GET /pets/1 HTTP/1.1\r\nhost: localhost\r\n\r\n')).toBe('');
+  for (const socket of sockets) socket.destroy();
+  await expect
+    .poll(() =>
+      send('GET', '/pets/1').then(
+        ({ status }) => status,
+        () => 0,
+      ),
+    )
+    .toBe(200);
+});
+
+test('a crash is a 500 without its reason, and the next request is answered', async () => {
+  const defects: unknown[] = [];
+  let crash = true;
+  const app = (): HttpResponse => {
+    if (crash) throw new Error('secret');
+    return { status: 200, fields: {}, body: 'fine' };
+  };
+  server = await listen(app, { host: '127.0.0.1', port: 0, onDefect: (error) => defects.push(error) });
+  const failed = await send('GET', '/');
+  expect(JSON.parse(failed.body)).toEqual({
+    code: 'internal',
+    message: 'the server failed on this request',
+    status: 500,
+  });
+  expect(defects).toHaveLength(1);
+  crash = false;
+  expect((await send('GET', '/')).body).toBe('fine');
+});
+
+test('serves its description and its health, and nothing writes to them', async () => {
+  await start();
+  expect(await send('GET', '/healthz')).toMatchObject({ status: 200, body: '{"status":"ok"}' });
+  expect(JSON.parse((await send('GET', '/openapi.json')).body)).toMatchObject({ openapi: '3.0.3' });
+  const yaml = await send('GET', '/openapi.yaml?x=1');
+  expect(yaml.fields['content-type']).toBe('application/yaml');
+  expect(yaml.body).toMatch(/^openapi: 3.0.3\n/);
+  expect(await send('POST', '/openapi.json', json)).toMatchObject({
+    status: 405,
+    fields: { allow: 'GET, HEAD' },
+  });
+});
+
+test('tells of every answer', async () => {
+  const told: Exchange[] = [];
+  await start({ onExchange: (exchange) => told.push(exchange) });
+  await send('GET', '/pets?limit=1');
+  await send('GET', '/nowhere', { host: 'evil.example' });
+  await expect.poll(() => told.length).toBe(2);
+  expect(told).toMatchObject([
+    { method: 'GET', target: '/pets?limit=1', status: 200 },
+    { method: 'GET', target: '/nowhere', status: 421 },
+  ]);
+});
+
+test('a port in use is an error that says so', async () => {
+  await start();
+  const port = Number(new URL(server.url).port);
+  await expect(
+    listen(() => ({ status: 200, fields: {}, body: '' }), { host: '127.0.0.1', port }),
+  ).rejects.toMatchObject({
+    kind: 'failed',
+    message: `listen on 127.0.0.1:${port}: the port is in use`,
+  });
+});
+
+test('closing ends idle connections at once, and lets an answer under way go out', async () => {
+  let answer: (response: HttpResponse) => void = () => {};
+  const app = () =>
+    new Promise<HttpResponse>((resolve) => {
+      answer = resolve;
+    });
+  server = await listen(app, { host: '127.0.0.1', port: 0 });
+  const idle = dial();
+  await once(idle, 'connect');
+  const waiting = send('GET', '/');
+  await expect.poll(() => answer.length).toBe(1);
+  const started = performance.now();
+  const closed = server.close();
+  answer({ status: 200, fields: {}, body: 'late' });
+  expect((await waiting).body).toBe('late');
+  await closed;
+  expect(performance.now() - started).toBeLessThan(500);
+  idle.destroy();
+});
+
+test('closing does not wait for ever for an answer that never comes', async () => {
+  server = await listen(() => new Promise(() => {}), { host: '127.0.0.1', port: 0 });
+  const waiting = send('GET', '/').catch((error: Error) => error);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  const started = performance.now();
+  await server.close();
+  expect(performance.now() - started).toBeLessThan(2000);
+  expect(await waiting).toBeInstanceOf(Error);
+});

@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest';
+import { generateStore } from '../../src/server/generate.ts';
+import { seedStore } from '../../src/server/seed.ts';
+import { isComplete, type Store } from '../../src/server/store.ts';
+import { parseStore, printStore } from '../../src/server/store-text.ts';
+
+/** What does not fit together in a shop. */
+function faultsOf(store: Store): string[] {
+  const faults: string[] = [];
+  for (const pet of store.pets.all()) {
+    if (!store.categories.has(pet.categoryId)) faults.push(`pet ${pet.id} has no category`);
+    if (!store.inventory.has(pet.id)) faults.push(`pet ${pet.id} has no inventory entry`);
+  }
+  for (const { petId, status, quantity } of store.inventory.all()) {
+    if (store.pets.get(petId)?.status !== status)
+      faults.push(`entry ${petId} has another status than its pet`);
+    if ((status === 'sold') !== (quantity === 0)) faults.push(`entry ${petId} is ${status} with ${quantity}`);
+  }
+  for (const order of store.orders.all()) {
+    const pet = order.petId === undefined ? undefined : store.pets.get(order.petId);
+    if (!pet) faults.push(`order ${order.id} has no pet`);
+    if (pet?.status === 'sold' && !isComplete(order)) faults.push(`order ${order.id} of a sold pet is open`);
+  }
+  return faults;
+}
+
+test('the seeded shop has 5 categories and 25 pets, and its parts fit together', () => {
+  const store = seedStore();
+  expect([store.categories.size, store.pets.size, store.orders.size, store.inventory.size]).toEqual([
+    5, 25, 10, 25,
+  ]);
+  expect(faultsOf(store)).toEqual([]);
+});
+
+test('a made-up shop has as many pets as asked for, fits together, and is the same for the same seed', () => {
+  const store = generateStore(500, 3);
+  expect(store.pets.size).toBe(500);
+  expect(faultsOf(store)).toEqual([]);
+  expect(printStore(generateStore(500, 3))).toBe(printStore(store));
+  expect(printStore(generateStore(500, 4))).not.toBe(printStore(store));
+});
+
+test('a shop is read from its text as it was', () => {
+  for (const store of [seedStore(), generateStore(50, 1)]) {
+    const text = printStore(store);
+    expect(printStore(parseStore(text, 'shop.json'))).toBe(text);
+  }
+});
+
+test('a file may leave out what follows from the rest', () => {
+  const store = parseStore(
+    '{"categories":[{"id":7,"name":"Dogs"}],"pets":[{"id":9007199254740993,"name":"Rex","categoryId":7}]}',
+    'shop.json',
+  );
+  expect(store.pets.get(9007199254740993n)).toMatchObject({ status: 'available' });
+  expect(store.inventory.get(9007199254740993n)).toEqual({
+    petId: 9007199254740993n,
+    quantity: 0,
+    status: 'available',
+  });
+  expect(store.petIds.take()).toBe(1n);
+});
+
+test('an order that is complete may name a pet that is gone', () => {
+  const store = parseStore('{"orders":[{"id":1,"petId":9,"complete":true}]}', 'shop.json');
+  expect(store.orders.get(1n)).toEqual({ id: 1n, petId: 9n, complete: true });
+});
