@@ -1,18 +1,7 @@
-import { CommanderError } from './commands/command.ts';
-import { expandHelp } from './commands/help-command.ts';
-import { overview } from './commands/overview.ts';
-import { createProgram, type ProgramText } from './commands/program.ts';
+import { version } from '../package.json';
 import { createContext, type MutableContext } from './context.ts';
-import {
-  AnsweredError,
-  CliError,
-  type ExitCode,
-  exitCodes,
-  OutputClosedError,
-  UsageError,
-} from './errors.ts';
+import { AnsweredError, CliError, type ExitCode, exitCodes, OutputClosedError } from './errors.ts';
 import type { Io } from './io.ts';
-import { errorJson, errorText } from './output/error.ts';
 import { sanitize } from './output/sanitize.ts';
 
 /**
@@ -32,26 +21,13 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   }
 }
 
+/** The version alone needs no commander; everything else is a command. */
 async function run(argv: readonly string[], context: MutableContext): Promise<number> {
-  const text: ProgramText = { out: '', err: '' };
-  if (argv.length === 0) {
-    await context.io.stdout.write(overview);
+  if (argv.length === 1 && argv[0] === '--version') {
+    await context.io.stdout.write(`${version}\n`);
     return exitCodes.done;
   }
-  const words = expandHelp(argv);
-  const program = await createProgram(context, { words, text, onAction: context.useFlags });
-  try {
-    await program.parseAsync([...words], { from: 'user' });
-    await context.tellLifeCycle();
-    return context.exitCode;
-  } catch (thrown) {
-    if (!(thrown instanceof CommanderError)) throw thrown;
-    if (!isHelp(thrown)) throw toUsageError(thrown);
-    return text.err === '' ? exitCodes.done : exitCodes.usage;
-  } finally {
-    if (text.out !== '') await context.io.stdout.write(text.out);
-    if (text.err !== '') await context.io.stderr.write(text.err);
-  }
+  return (await import('./commands/run.ts')).runCommand(argv, context);
 }
 
 async function report(thrown: unknown, context: MutableContext, argv: readonly string[]): Promise<ExitCode> {
@@ -61,6 +37,7 @@ async function report(thrown: unknown, context: MutableContext, argv: readonly s
   const isJson = await wantsJson(context, argv);
   // A program that reads the error as JSON finds that one object and nothing beside it.
   if (!isJson) await context.tellLifeCycle().catch(() => {});
+  const { errorJson, errorText } = await import('./output/error.ts');
   const text = isJson ? errorJson(error) : errorText(error, await context.style('stderr'));
   const stack = context.io.env.PETSTORE_DEBUG === '1' ? stackOf(thrown) : '';
   await context.io.stderr.write(text + stack).catch(() => {});
@@ -83,16 +60,6 @@ function untilInterrupted<Value>(signal: AbortSignal, work: Promise<Value>): Pro
     work,
     new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
   ]);
-}
-
-function isHelp({ code }: CommanderError): boolean {
-  return code === 'commander.helpDisplayed' || code === 'commander.help' || code === 'commander.version';
-}
-
-/** commander writes `error: why\n(Did you mean x?)`: the second line becomes the hint. */
-function toUsageError({ message }: CommanderError): UsageError {
-  const [why = '', suggestion] = message.replace(/^error: /, '').split('\n');
-  return new UsageError(why, suggestion?.replace(/^\((.*)\)$/, '$1') ?? 'see petstore --help');
 }
 
 function stackOf(thrown: unknown): string {

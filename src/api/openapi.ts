@@ -2,7 +2,7 @@ import { toJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import { builtInContract, type Operation, type Parameter } from './contract.ts';
-import { type Example, type OperationId, operations, type QueryName, querySchemas } from './operations.ts';
+import { type Example, type OperationId, operations } from './operations.ts';
 import {
   type BodyName,
   Category,
@@ -15,6 +15,8 @@ import {
   NewPet,
   Pet,
   PetStatus,
+  type QueryName,
+  querySchemas,
   type ResultName,
 } from './schemas.ts';
 

@@ -1,43 +1,10 @@
-import * as v from 'valibot';
-import {
-  type BodyName,
-  type bodySchemas,
-  IdText,
-  PetStatus,
-  type ResultName,
-  type resultSchemas,
-} from './schemas.ts';
+import type * as v from 'valibot';
+import type { BodyName, bodySchemas, QueryName, querySchemas, ResultName, resultSchemas } from './schemas.ts';
 
 /** How far an operation may be relied on, by the extension `x-stability`; `stable` where it carries no marker. */
 export type Stability = 'stable' | 'beta' | 'experimental';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type Noun = 'pets' | 'categories' | 'orders' | 'inventory';
-
-const flagText = v.pipe(
-  v.picklist(['true', 'false'], 'must be true or false'),
-  v.transform((text) => text === 'true'),
-  v.metadata({ jsonSchema: { type: 'boolean' } }),
-);
-const pageSize = v.pipe(
-  v.string(),
-  v.regex(/^[1-9]\d{0,3}$/, 'must be an integer from 1 to 1000'),
-  v.transform(Number),
-  v.maxValue(1000, 'must be an integer from 1 to 1000'),
-  v.metadata({
-    jsonSchema: { type: 'integer', minimum: 1, maximum: 1000, default: 100 },
-  }),
-);
-
-/** Schemas of the query parameters: text on the wire to the value that the program uses. */
-export const querySchemas = {
-  status: PetStatus,
-  categoryId: IdText,
-  petId: IdText,
-  complete: flagText,
-  limit: pageSize,
-  after: IdText,
-} as const;
-export type QueryName = keyof typeof querySchemas;
 
 /** One operation of the service. */
 export interface Row {

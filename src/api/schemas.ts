@@ -144,6 +144,32 @@ export type BodyName = keyof typeof bodySchemas;
 export const resultSchemas = { Pet, Category, Order, InventoryItem } as const;
 export type ResultName = keyof typeof resultSchemas;
 
+const flagText = v.pipe(
+  v.picklist(['true', 'false'], 'must be true or false'),
+  v.transform((text) => text === 'true'),
+  v.metadata({ jsonSchema: { type: 'boolean' } }),
+);
+const pageSize = v.pipe(
+  v.string(),
+  v.regex(/^[1-9]\d{0,3}$/, 'must be an integer from 1 to 1000'),
+  v.transform(Number),
+  v.maxValue(1000, 'must be an integer from 1 to 1000'),
+  v.metadata({
+    jsonSchema: { type: 'integer', minimum: 1, maximum: 1000, default: 100 },
+  }),
+);
+
+/** Schemas of the query parameters: text on the wire to the value that the program uses. */
+export const querySchemas = {
+  status: PetStatus,
+  categoryId: IdText,
+  petId: IdText,
+  complete: flagText,
+  limit: pageSize,
+  after: IdText,
+} as const;
+export type QueryName = keyof typeof querySchemas;
+
 function isDateTime(value: string): boolean {
   const [, year, month, day] = rfc3339.exec(value) ?? [];
   if (year === undefined) return false;

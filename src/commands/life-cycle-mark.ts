@@ -1,17 +1,14 @@
-import { builtInContract } from '../api/contract.ts';
-import type { OperationId } from '../api/operations.ts';
+import { type OperationId, operations } from '../api/operations.ts';
 
 /**
  * What help says of an operation's life cycle: `(deprecated)`, `(beta)`, `(experimental)`, or nothing. From the table
- * alone, for help opens no config.
+ * alone, for help opens no config and loads no schema.
  */
 export function lifeCycleMark(id: OperationId): string {
-  const operation = builtInContract.operations.get(id);
-  if (!operation) return '';
-  const { deprecated, sunset, stability } = operation;
+  const row: (typeof operations)[OperationId] = operations[id];
   const marks = [
-    ...(deprecated ? [sunset ? `deprecated, sunset ${sunset}` : 'deprecated'] : []),
-    ...(stability === 'stable' ? [] : [stability]),
+    ...('deprecated' in row ? [`deprecated, sunset ${row.sunset}`] : []),
+    ...('stability' in row ? [row.stability] : []),
   ];
   return marks.length === 0 ? '' : `(${marks.join(', ')})`;
 }

@@ -101,8 +101,8 @@ export async function createProgram(
   const program = createRoot(context, text);
   const word = firstOperand(program, words);
   for (const entry of entries) {
-    const named = word !== undefined && (entry.name === word || entry.alias === word);
-    addCommands(program, [named ? await declare(entry, context) : outline(entry)]);
+    const isNamed = word !== undefined && (entry.name === word || entry.alias === word);
+    addCommands(program, [isNamed ? await declare(entry, context) : outline(entry)]);
   }
   program.hook('preAction', (_, action) => onAction(mergeFlags(action as AnyCommand)));
   return program;
@@ -142,15 +142,18 @@ function createRoot(context: Context, text: ProgramText): AnyCommand {
 
 async function declare(entry: Entry, context: Context): Promise<object> {
   if (entry.alone) return (await entry.alone()).declare(context);
-  const command = outline(entry);
+  const command = named(group(entry.name, entry.summary) as unknown as AnyCommand, entry);
   addCommands(command, (await entry.verbs?.())?.commands(context) ?? []);
   return command;
 }
 
-function outline({ name, alias, summary }: Entry): AnyCommand {
-  const command = group(name, summary);
-  if (alias) command.alias(alias);
-  return command as unknown as AnyCommand;
+/** A command by name only, for the help of the program: it takes no flags. */
+function outline(entry: Entry): AnyCommand {
+  return named(new Command(entry.name).summary(entry.summary) as unknown as AnyCommand, entry);
+}
+
+function named(command: AnyCommand, { alias }: Entry): AnyCommand {
+  return alias ? command.alias(alias) : command;
 }
 
 /** The first word that is neither a flag of the program nor the value of one. */

@@ -2,8 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import * as v from 'valibot';
 import type { Operation } from '../api/contract.ts';
 import { fieldValue, type HttpRequest } from '../api/http.ts';
-import { type QueryName, querySchemas } from '../api/operations.ts';
-import { type BodyName, bodySchemas, IdText } from '../api/schemas.ts';
+import { type BodyName, bodySchemas, IdText, type QueryName, querySchemas } from '../api/schemas.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../json.ts';
 import { maxBodyBytes, payloadTooLarge, Refusal } from './refusal.ts';
 

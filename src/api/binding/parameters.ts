@@ -1,6 +1,7 @@
 import { isJsonObject } from '../../json.ts';
 import type { Parameter } from '../contract.ts';
-import { type OperationId, type QueryName, rowOf } from '../operations.ts';
+import { type OperationId, rowOf } from '../operations.ts';
+import type { QueryName } from '../schemas.ts';
 import { boundsOf } from './bounds.ts';
 import type { DocumentOperation, DocumentParameter } from './document-operation.ts';
 

@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { fieldTypes } from '../../api/binding/resource.ts';
 import type { Bounds, Operation, Parameter } from '../../api/contract.ts';
-import { type QueryName, querySchemas } from '../../api/operations.ts';
-import { bodySchemas, IdText } from '../../api/schemas.ts';
+import { bodySchemas, IdText, type QueryName, querySchemas } from '../../api/schemas.ts';
 import { brokenBound } from '../../client/bounds.ts';
 import type { JsonValue } from '../../json.ts';
 
