@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { answer, misbehave, type Script } from '../helpers/misbehaving-server.ts';
+import { outcomeOf, startCli } from '../helpers/spawn-cli.ts';
+import * as mode from './modes.ts';
+
+interface Stall {
+  readonly name: string;
+  readonly script: Script;
+  /** What the base URL is; that of the server by default. */
+  readonly baseUrl?: (port: number) => string;
+  readonly isProxy?: true;
+}
+
+const stalls: readonly Stall[] = [
+  { name: 'a service that says nothing', script: mode.accept.andSayNothing },
+  { name: 'a service that never answers', script: mode.always(mode.silence) },
+  { name: 'a body that drips', script: mode.always(mode.dripBody) },
+  {
+    name: 'a stall in TLS',
+    script: mode.accept.andSayNothing,
+    baseUrl: (port) => `https://127.0.0.1:${port}`,
+  },
+  {
+    name: 'a proxy that says nothing',
+    script: mode.always(mode.silence),
+    baseUrl: () => 'https://pets.invalid',
+    isProxy: true,
+  },
+  {
+    name: 'a long Retry-After',
+    script: mode.always((exchange) => answer(exchange, { status: 503, fields: { 'retry-after': '20' } })),
+  },
+];
+
+for (const [signal, code] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)
+  test.concurrent.each(stalls)(
+    `${signal} ends $name with ${code}, within a second`,
+    async ({ script, baseUrl, isProxy }) => {
+      await using server = await misbehave(script);
+      const target = baseUrl?.(server.port) ?? server.url;
+      const env = isProxy ? { HTTPS_PROXY: server.url } : {};
+      const child = startCli(['inventory', 'list', '--base-url', target, '--timeout', '60s'], { env });
+      const outcome = outcomeOf(child);
+      while (server.connections === 0 && child.exitCode === null)
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      const signalled = performance.now();
+      child.kill(signal);
+      expect(await outcome).toMatchObject({ code, stdout: '' });
+      // A second is promised; the rest is for a machine that does much else.
+      expect(performance.now() - signalled).toBeLessThan(3000);
+    },
+    30_000,
+  );
