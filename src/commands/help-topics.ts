@@ -45,16 +45,18 @@ A flag beats the environment, which beats the profile, the top level of the conf
   {
     name: 'formats',
     title: 'Formats',
-    text: `table  the default: drawn on a terminal, aligned with two spaces in a pipe
+    text: `table  the default. On a terminal a frame that fits it, long cells wrapped; in a pipe columns two spaces
+       apart, nothing cut, each as wide as its widest cell so far
 json   one document: an object for one record, an array for several
 jsonl  one record a line, as they come
-csv    RFC 4180, with a header row
-tsv    tab, newline and backslash as \\t, \\n and \\\\
+csv    RFC 4180, lines ended by LF; text that a spreadsheet would run as a formula gets a leading '
+tsv    tab, newline, carriage return and backslash as \\t, \\n, \\r and \\\\
 yaml   a YAML document
-ids    one id a line
+ids    one id a line: the first column
 
---fields picks and orders the columns in every format, --fields help lists them; --sort orders the rows;
---no-header leaves out the header row. Ids and counts keep every digit.
+--fields picks and orders the columns in every format, --fields help lists them. --no-header leaves out the
+header row. --sort orders the rows: numbers by value, text by character code, missing values last.
+Ids and counts keep every digit. Control characters in a record are shown as \\x1b, in json and yaml as \\u001b.
 `,
   },
 ];

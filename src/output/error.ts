@@ -1,22 +1,22 @@
 import { type CliError, ManyError } from '../errors.ts';
 import { type JsonObject, printJson } from '../json.ts';
 import { sanitize } from './sanitize.ts';
-import { plainStyle, type Style } from './style.ts';
+import { plainStyle } from './style.ts';
 
-/** An error as people read it: `error: <what failed>: <why>`, and a `hint:` line where there is one. */
+/** An error as people read it: `error: <what failed>: <why>`, and a `hint:` line where there is one; each hint once. */
 export function errorText(error: CliError, style = plainStyle): string {
   const errors = error instanceof ManyError ? error.errors : [error];
-  return errors.map((each) => linesOf(each, style)).join('');
+  const hints = new Set(errors.flatMap(({ details }) => details.hint ?? []));
+  const lines = [
+    ...errors.map(({ message }) => `${style.red('error:')} ${sanitize(message)}\n`),
+    ...Array.from(hints, (hint) => `${style.cyan('hint:')} ${sanitize(hint)}\n`),
+  ];
+  return lines.join('');
 }
 
 /** An error as programs read it: one line, `{"error": {...}}`. */
 export function errorJson(error: CliError): string {
   return `${printJson({ error: toJson(error) })}\n`;
-}
-
-function linesOf({ message, details: { hint } }: CliError, style: Style): string {
-  const line = `${style.red('error:')} ${sanitize(message)}\n`;
-  return hint ? `${line}${style.cyan('hint:')} ${sanitize(hint)}\n` : line;
 }
 
 function toJson(error: CliError): JsonObject {

@@ -41,11 +41,17 @@ test('as JSON it is one object with every detail there is', () => {
 
 test('of many errors each is told, and as JSON they are one object', () => {
   const many = new ManyError('2 of 3 pets failed', [notFound, new CliError('auth', 'get pet 8: denied')], 1);
-  expect(errorText(many)).toContain('error: get pet 7: not found\n');
-  expect(errorText(many)).toContain('error: get pet 8: denied\n');
+  expect(errorText(many)).toBe(
+    'error: get pet 7: not found\nerror: get pet 8: denied\nhint: list pets with `petstore pets list`\n',
+  );
   expect(JSON.parse(errorJson(many))).toMatchObject({
     error: { kind: 'partial', errors: [{ kind: 'not-found', status: 404 }, { kind: 'auth' }] },
   });
+});
+
+test('a hint that many errors share is given once', () => {
+  const many = new ManyError('2 of 2 pets failed', [notFound, notFound], 0);
+  expect(errorText(many).match(/hint:/g)).toHaveLength(1);
 });
 
 test('foreign text in a message or hint is visible, never obeyed', () => {
