@@ -1,7 +1,7 @@
 import type { Contract, Operation } from '../../api/contract.ts';
 import { judge, successOf } from '../answer.ts';
 import { type Check, fail, isRed, pass, skip, type Verdict } from '../check.ts';
-import { detailsOf, exchangeOnce } from '../exchange.ts';
+import { detailsOf } from '../exchange.ts';
 import type { Statistic } from '../options.ts';
 import { readsOf, type Session } from '../session.ts';
 import { millis } from '../time.ts';
@@ -24,7 +24,7 @@ async function check(session: Session, operation: Operation): Promise<Verdict> {
   const { method, url } = visit.exchange;
   const timesMs: number[] = [];
   for (let sample = 0; sample < session.options.samples; sample += 1) {
-    const answer = await exchangeOnce(session.client, { method, path: url }, session);
+    const answer = await session.send({ method, path: url });
     const judgement = judge(operation, answer, successOf(operation));
     if ('fault' in judgement) return judgement.fault;
     timesMs.push(answer.elapsedMs);

@@ -9,6 +9,7 @@ export function lifecycleChecks(contract: Contract): Check[] {
   return readsOf(contract).map((operation) => ({
     group: 'lifecycle',
     name: operation.id,
+    operation,
     run: (session) => check(session, operation),
   }));
 }
