@@ -45,9 +45,15 @@ function compile(schema: JsonObject): SchemaCheck {
 }
 
 /** Whether an error is the reason and not a wrapper around one; of alternatives none is the reason. */
-function isLeaf({ keyword, keywordLocation }: OutputUnit, errors: readonly OutputUnit[]): boolean {
-  if (keyword === 'anyOf' || keyword === 'oneOf') return true;
-  return !errors.some((other) => other.keywordLocation.startsWith(`${keywordLocation}/`));
+function isLeaf(error: OutputUnit, errors: readonly OutputUnit[]): boolean {
+  if (['anyOf', 'oneOf', 'false'].includes(error.keyword)) return true;
+  return !errors.some((other) => isWithin(other, error));
+}
+
+/** What the schema `false` forbids is told without its place in the schema, only in the value. */
+function isWithin(inner: OutputUnit, outer: OutputUnit): boolean {
+  const place = inner.keyword === 'false' ? 'instanceLocation' : 'keywordLocation';
+  return inner[place].startsWith(`${outer[place]}/`);
 }
 
 function describe(error: OutputUnit, schema: JsonObject, value: JsonValue): SchemaFault {
