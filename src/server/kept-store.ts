@@ -91,14 +91,15 @@ class StoreInFile implements KeptStore {
 
   async #save(changes: readonly Change[]): Promise<void> {
     await ensurePrivateFolder(dirname(this.#file));
-    await withLock(this.#file, async () => {
+    const saveAll = async () => {
       await this.#load();
       const { revision } = this.current;
       for (const { work } of changes) work();
       if (this.current.revision === revision && !this.isNew) return;
       await writeFileAtomic(this.#file, printStore(this.current));
       this.#version = await versionOf(this.#file);
-    });
+    };
+    await withLock(this.#file, saveAll, { waitMs: lockWaitMs });
   }
 
   async #load(): Promise<void> {
@@ -110,6 +111,9 @@ class StoreInFile implements KeptStore {
 }
 
 const noFile = 'none';
+
+/** A write holds the lock for milliseconds, but many commands at a time on a busy machine add up. */
+const lockWaitMs = 30_000;
 
 /** Changes whenever the file is replaced. */
 async function versionOf(file: string): Promise<string> {

@@ -21,11 +21,12 @@ export function runCommand(context: Context, command: readonly string[], baseUrl
     env: { ...io.env, PETSTORE_BASE_URL: baseUrl },
     stdio: 'inherit',
   });
-  const release = context.interrupts.take((signal) => pass(context, signal, child));
-  return new Promise<number>((resolve, reject) => {
+  // Kept to the end: a signal that comes when the command has just ended must not cut short what is still to be saved.
+  context.interrupts.take((signal) => pass(context, signal, child));
+  return new Promise((resolve, reject) => {
     child.once('error', (error: NodeJS.ErrnoException) => reject(toStartError(file, error)));
     child.once('exit', (code, signal) => resolve(code ?? 128 + (signal ? constants.signals[signal] : 0)));
-  }).finally(release);
+  });
 }
 
 /** A terminal sends Ctrl-C to the command too: passed on, it would arrive twice. */

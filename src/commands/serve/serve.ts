@@ -24,6 +24,7 @@ async function serveShop(context: Context, plan: ServePlan, command: readonly st
   const autosave = plan.save && plan.data !== undefined ? openAutosave(context, store, plan.data) : undefined;
   if (isNew) autosave?.changed();
   const stop = nextSignal(context);
+  if (plan.readyFile !== undefined) await rm(plan.readyFile, { force: true });
   const server = await openServer(context, plan, { store, autosave });
   try {
     await announce(context, plan, { url: server.url, isAlone: command.length === 0 });
@@ -87,6 +88,12 @@ async function announce(context: Context, plan: ServePlan, { url, isAlone }: Ann
   if (plan.readyFile !== undefined) await writeFileAtomic(plan.readyFile, `${url}\n`);
   if (isAlone) await context.io.stdout.write(`${url}\n`);
   else await context.notice(`serving ${url}`);
+  if (isAlone && context.io.stderr.isTerminal) await context.notice(`${fateOf(plan)}; Ctrl-C stops it`);
+}
+
+function fateOf({ readOnly, save, data }: ServePlan): string {
+  if (readOnly) return 'read-only';
+  return save ? `changes are saved to ${data}` : 'changes are lost at the end';
 }
 
 function nextSignal({ interrupts }: Context): Promise<void> {

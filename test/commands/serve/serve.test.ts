@@ -20,7 +20,10 @@ interface Serving {
 }
 
 async function start(...words: string[]): Promise<Serving> {
-  const io = fakeIo();
+  return startWith(fakeIo(), words);
+}
+
+async function startWith(io: FakeIo, words: readonly string[]): Promise<Serving> {
   const code = main(['serve', '--port', '0', ...words], io);
   await Promise.race([expect.poll(() => io.written('stdout'), { timeout: 10_000 }).toMatch(/\n$/), code]);
   return {
@@ -55,6 +58,12 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
     await expect(fetch(serving.url)).rejects.toThrow();
   },
 );
+
+test('tells a person at a terminal what becomes of changes and how to stop', async () => {
+  const serving = await startWith(fakeIo({ terminals: ['stderr'] }), []);
+  expect(await serving.stop()).toBe(0);
+  expect(serving.io.written('stderr')).toBe('changes are lost at the end; Ctrl-C stops it\n');
+});
 
 test('begins empty, or with so many pets, the same ones for the same seed', async () => {
   const empty = await start('--empty');
