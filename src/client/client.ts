@@ -15,7 +15,7 @@ import { checkInput } from './bounds.ts';
 import { type Failed, invalidResponse, refusalError } from './failures.ts';
 import { createPages } from './pages.ts';
 import { toRawRequest } from './raw.ts';
-import { type CallInput, toRequest } from './request.ts';
+import { type CallInput, toRequest, withId } from './request.ts';
 import { InvalidAnswerError, readResult } from './response.ts';
 
 /** One attempt as it ended, for traces, rate limits and back-off. */
@@ -141,8 +141,9 @@ export function createClient(options: ClientOptions): Client {
     return { value, status, fields, etag: fieldValue(fields, 'etag'), attempts: exchange.attempts, failed };
   };
 
-  const call = (id: OperationId, input: CallInput, callOptions: CallOptions = {}) => {
+  const call = (id: OperationId, given: CallInput, callOptions: CallOptions = {}) => {
     const operation = offeredOperation(contract, id);
+    const input = withId(operation, given);
     checkInput(operation, input, fields);
     return fetchResult(operation, withIfMatch(toRequest(operation, input, target), callOptions), callOptions);
   };
@@ -177,8 +178,9 @@ export function createClient(options: ClientOptions): Client {
     baseUrl,
     call: (async (id, input, callOptions) => call(id, input, callOptions)) as Client['call'],
     list: list as Client['list'],
-    toRequest(id, input, callOptions = {}) {
+    toRequest(id, given, callOptions = {}) {
       const operation = offeredOperation(contract, id);
+      const input = withId(operation, given);
       checkInput(operation, input, fields);
       return withIfMatch(toRequest(operation, input, { baseUrl, fields: maskFields(fields) }), callOptions);
     },

@@ -1,6 +1,6 @@
 import type { Operation, Parameter } from '../api/contract.ts';
 import type { HttpFields, HttpRequest } from '../api/http.ts';
-import { printJson } from '../json.ts';
+import { isJsonObject, printJson } from '../json.ts';
 
 /** The input of any operation: ids by name, a query, a body. */
 export interface CallInput {
@@ -24,6 +24,14 @@ export function toRequest(operation: Operation, input: CallInput, { baseUrl, fie
   const all = places.header.length === 0 ? fields : { ...fields, ...headerFields(places.header, input) };
   if (!body) return { method, url, fields: all };
   return { method, url, fields: { ...all, 'content-type': body.mediaType }, body: printJson(input.body) };
+}
+
+/** The input with the record's id in its body too, where the service wants it there and the caller left it out. */
+export function withId({ body: contract, parameters }: Operation, input: CallInput): CallInput {
+  const { body } = input;
+  if (!contract?.required.includes('id') || !isJsonObject(body) || body.id !== undefined) return input;
+  const id = parameters.map(({ name }) => input[name]).find((value) => typeof value === 'bigint');
+  return id === undefined ? input : { ...input, body: { id, ...body } };
 }
 
 /** A parameter's value by the program's name for it, wherever the service takes it; or the one that is always sent. */

@@ -38,12 +38,17 @@ const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 export function operationsOf(document: JsonObject): DocumentOperation[] {
   const paths = Object.entries(document.paths as JsonObject);
   return paths.flatMap(([path, pathItem]) => {
-    if (!path.startsWith('/') || !isJsonObject(pathItem)) return [];
+    if (!isPath(path) || !isJsonObject(pathItem)) return [];
     return methods.flatMap((method) => {
       const source = pathItem[method.toLowerCase()];
       return isJsonObject(source) ? [toDocumentOperation(method, path, source, pathItem)] : [];
     });
   });
+}
+
+/** A path as a URL may hold it, below its base: no query, no fragment, no way up. */
+function isPath(path: string): boolean {
+  return /^\/[\w\-.~!$&'()*+,;=:@%/{}]*$/.test(path) && !/\/\.\.?(\/|$)/.test(path);
 }
 
 /** A path with the names of its parameters left out: two that are equal are one place. */
@@ -64,7 +69,7 @@ export function jsonContent(content: JsonValue | undefined): Content | undefined
   const type = types.find((each) => /^application\/json\b/i.test(each)) ?? types.find(isJsonType);
   if (type === undefined) return undefined;
   const media = content[type];
-  const mediaType = type.includes('*') ? 'application/json' : type;
+  const mediaType = /^[\w.+-]+\/[\w.+-]+(; ?[\w-]+=[\w.-]+)*$/.test(type) ? type : 'application/json';
   return { mediaType, schema: isJsonObject(media) ? media.schema : undefined };
 }
 
@@ -102,6 +107,8 @@ function parametersOf(
     const { name, in: place } = value;
     const key = `${place} ${name}`;
     if (place === 'path' && !merged.has(key)) continue;
+    // OpenAPI 3.0.3, "Parameter Object": these three are described elsewhere, and ignored here.
+    if (place === 'header' && /^(accept|content-type|authorization)$/i.test(name)) continue;
     const schema = value.schema ?? jsonContent(value.content)?.schema;
     merged.set(key, { name, in: place, required: place === 'path' || value.required === true, schema });
   }

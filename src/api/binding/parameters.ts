@@ -1,5 +1,5 @@
-import { isJsonObject } from '../../json.ts';
-import type { Parameter } from '../contract.ts';
+import { isJsonObject, type JsonValue } from '../../json.ts';
+import type { Bounds, Parameter } from '../contract.ts';
 import { type OperationId, rowOf } from '../operations.ts';
 import type { QueryName } from '../schemas.ts';
 import { boundsOf } from './bounds.ts';
@@ -35,7 +35,7 @@ export function unmetParameter(operation: DocumentOperation, id: OperationId): D
     (parameter) =>
       parameter.required &&
       !ids.has(parameter) &&
-      parameter.in !== 'header' &&
+      !(parameter.in === 'header' && isFieldName(parameter.name)) &&
       queryName(parameter, id) === undefined &&
       fixedValue(parameter) === undefined,
   );
@@ -59,7 +59,7 @@ export function toParameters(operation: DocumentOperation, id: OperationId): Par
     const known = ids.has(parameter) ? idName(id) : queryName(parameter, id);
     if (known === undefined && !required) return [];
     const value = known === undefined ? fixedValue(parameter) : undefined;
-    const bounds = boundsOf(schema);
+    const bounds = textBounds(schema);
     return [
       {
         name: known ?? wireName,
@@ -70,6 +70,18 @@ export function toParameters(operation: DocumentOperation, id: OperationId): Par
       },
     ];
   });
+}
+
+/** Bounds of a value that travels as text: that it is a string says nothing. */
+function textBounds(schema: JsonValue | undefined): Bounds | undefined {
+  const { type, ...bounds } = boundsOf(schema) ?? {};
+  const kept = type === undefined || type === 'string' ? bounds : { type, ...bounds };
+  return Object.keys(kept).length > 0 ? kept : undefined;
+}
+
+/** RFC 9110, 5.1. */
+function isFieldName(name: string): boolean {
+  return /^[\w!#$%&'*+.^`|~-]+$/.test(name);
 }
 
 /** The table's name for the id in an operation's path. */
@@ -90,7 +102,8 @@ function fixedValue({ schema }: DocumentParameter): string | undefined {
   if (!isJsonObject(schema)) return undefined;
   const only = Array.isArray(schema.enum) && schema.enum.length === 1 ? schema.enum[0] : undefined;
   const value = schema.const ?? only ?? schema.default;
-  return ['string', 'number', 'bigint', 'boolean'].includes(typeof value) ? String(value) : undefined;
+  const isText = ['string', 'number', 'bigint', 'boolean'].includes(typeof value);
+  return isText && /^[\x20-\x7e]*$/.test(String(value)) ? String(value) : undefined;
 }
 
 function plain(name: string): string {

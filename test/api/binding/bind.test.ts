@@ -77,7 +77,7 @@ describe('a document with other paths and methods', () => {
         wireName: 'pet_status',
         in: 'query',
         required: false,
-        bounds: { type: 'string', enum: ['available', 'pending', 'sold'] },
+        bounds: { enum: ['available', 'pending', 'sold'] },
       },
       {
         name: 'categoryId',
@@ -267,6 +267,63 @@ test('a resource that lacks a field of ours, or has it as another type, is repor
   expect(other.matches.get('getPet')).toMatchObject({
     why: 'its Pet has the field id as a string, not an integer',
   });
+});
+
+describe('what no request may hold', () => {
+  const list = {
+    parameters: [
+      { name: 'Content-Type', in: 'header', required: true, schema: { type: 'string' } },
+      { name: 'X-Region', in: 'header', required: true, schema: { const: 'eu\r\nX-Other: 1' } },
+    ],
+    responses: {
+      200: {
+        description: 'ok',
+        content: {
+          'application/json': { schema: { type: 'array', items: { $ref: '#/components/schemas/Pet' } } },
+        },
+      },
+    },
+  };
+  const document = (path: string, operation: object) => ({
+    openapi: '3.1.0',
+    paths: { [path]: { get: operation } },
+    components: {
+      schemas: { Pet: { type: 'object' as const, properties: { id: {}, name: {}, categoryId: {} } } },
+    },
+  });
+
+  test.each(['/pets?all=1', '/pets#all', '/../pets', '/pe ts', '/pets\n', 'pets'])(
+    'as a path is passed over: %j',
+    async (path) => {
+      expect((await bind(document(path, list))).contract.operations.size).toBe(0);
+    },
+  );
+
+  test('as a header is left to the user', async () => {
+    const { contract } = await bind(document('/pets', list));
+    expect(contract.operations.get('listPets')?.parameters).toEqual([
+      { name: 'X-Region', wireName: 'X-Region', in: 'header', required: true, bounds: expect.anything() },
+    ]);
+  });
+
+  test('as a parameter that nothing can give is a reason not to bind', async () => {
+    const parameters = [{ name: 'shop', in: 'query', required: true, schema: { type: 'string' } }];
+    expect((await bind(document('/pets', { ...list, parameters }))).matches.get('listPets')).toMatchObject({
+      state: 'unbindable',
+      why: 'it needs the query parameter shop, which petstore has no value for',
+    });
+  });
+});
+
+test('an id that a description calls a string is an id all the same', async () => {
+  const path = '/animals/{animal_id}';
+  const text = warehouse.replace(
+    '{ name: animal_id, in: path, required: true, schema: { type: integer, format: int64, minimum: 1 } }',
+    '{ name: animal_id, in: path, required: true, schema: { type: string } }',
+  );
+  const { contract } = await bind(text);
+  expect(contract.operations.get('getPet')).toMatchObject({ path });
+  expect(contract.operations.get('getPet')?.parameters[0]).not.toHaveProperty('bounds');
 });
 
 test('a list within an object is reported, never guessed', async () => {

@@ -169,6 +169,27 @@ test('a service that answers a write with no body is done all the same', async (
   ]);
 });
 
+test('a service that wants the id in the body too gets it there', async () => {
+  const pet = { content: { 'application/json': { schema: { $ref: '#/components/schemas/Pet' } } } };
+  const responses = { 200: { description: 'ok', ...pet } };
+  const document = {
+    openapi: '3.0.3',
+    paths: { '/pets/{id}': { get: { responses }, put: { requestBody: pet, responses } } },
+    components: {
+      schemas: {
+        Pet: {
+          type: 'object',
+          required: ['id', 'name', 'categoryId'],
+          properties: { id: { type: 'integer' }, name: { type: 'string' }, categoryId: { type: 'integer' } },
+        },
+      },
+    },
+  };
+  await using service = await bound(document, () => ({ body: { id: 7, name: 'Rex', categoryId: 1 } }));
+  expect(await service.run(['pets', 'update', '7', '--name', 'Max'])).toMatchObject({ code: 0 });
+  expect(bodies(service.server, 'PUT')).toEqual(['{"id":7,"name":"Max","categoryId":1}']);
+});
+
 test('a sparse service does what it has, and says why not to the rest', async () => {
   await using service = await bound(sparse, ({ path }) => ({ body: path === '/store/orders' ? [] : rex }));
   expect(service.binding.stderr).toContain('2 of 20 operations bound');
