@@ -14,6 +14,7 @@ export async function deleteRecords<Row>(
   ids: readonly bigint[],
 ): Promise<void> {
   const items = [...new Set(ids)];
+  await (await context.printer()).check(noun.view);
   offeredOperation(await context.contract(), noun.removal);
   const client = await clientFor(context, items.length);
   const atOnce = (await context.settings()).get('concurrency');
