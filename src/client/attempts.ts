@@ -133,6 +133,8 @@ class Call {
     }
     const delayMs = retryDelay(this.attempts, retryAfterMs);
     if (delayMs < this.#leftMs) return { retryAfterMs, delayMs };
+    // The deadline itself has ended the attempt, and its error says so.
+    if (this.#leftMs <= 0) return { retryAfterMs };
     return { retryAfterMs, note: this.#noTime(retryAfterMs) };
   }
 

@@ -4,7 +4,8 @@ import { decodeBody, excerpt, isJsonType, maxErrorBytes, mediaType } from './bod
 
 /** What a service said of an error, in whatever shape it said it. */
 export interface Refusal {
-  readonly message: string | undefined;
+  /** Its message with the status, or what came in place of one. */
+  readonly why: string;
   /** The service's own code. */
   readonly code: string | undefined;
 }
@@ -14,18 +15,21 @@ export interface Refusal {
  * message, text, nothing, or garbage. Never throws.
  */
 export async function readRefusal(response: HttpResponse): Promise<Refusal> {
+  const { status } = response;
   const bytes = await decodeBody(response, maxErrorBytes).catch(() => new Uint8Array());
-  if (bytes.length === 0) return { message: undefined, code: undefined };
+  if (bytes.length === 0) return { why: `answered ${status}, with no reason given`, code: undefined };
   const type = fieldValue(response.fields, 'content-type');
   const value = type === undefined || isJsonType(type) ? tryJson(bytes) : undefined;
   const message = value === undefined ? undefined : messageIn(value);
-  if (message !== undefined) return { message, code: codeIn(value) };
+  if (message !== undefined) return described(message, status, codeIn(value));
   const text = excerpt(bytes);
-  const isPlain = type !== undefined && mediaType(type) === 'text/plain';
-  return {
-    message: isPlain ? text : `${type ? mediaType(type) : 'no content type'}: ${text}`,
-    code: undefined,
-  };
+  if (type !== undefined && mediaType(type) === 'text/plain') return described(text, status);
+  const what = type === undefined ? 'no content type' : mediaType(type);
+  return { why: `answered ${status} with ${what}: ${text}`, code: undefined };
+}
+
+function described(message: string, status: number, code?: string): Refusal {
+  return { why: `${message} (${code === undefined ? status : `${status} ${code}`})`, code };
 }
 
 function tryJson(bytes: Uint8Array): JsonValue | undefined {

@@ -2,7 +2,7 @@ import type { HttpResponse } from '../api/http.ts';
 import { ApiError, UnavailableError, type UnavailableReason } from '../errors.ts';
 import { maskUrl } from '../mask.ts';
 import { type Refusal, readRefusal } from './error-body.ts';
-import { mayHaveBeenApplied } from './retry.ts';
+import { type Ending, mayHaveBeenApplied } from './retry.ts';
 
 /** What is known of a call when it fails, for its message. */
 export interface Failed {
@@ -22,11 +22,9 @@ export interface Failed {
 export async function refusalError(failed: Failed, response: HttpResponse): Promise<ApiError> {
   const { status } = response;
   const { mask = same } = failed;
-  const { message, code } = masked(await readRefusal(response), mask);
-  const mark = code === undefined ? `${status}` : `${status} ${code}`;
-  const why = message === undefined ? `answered ${status}, with no reason given` : `${message} (${mark})`;
+  const { why, code } = masked(await readRefusal(response), mask);
   const { method, url, attempts, hint } = failed;
-  return new ApiError(`${subject(failed)}: ${why}${remarks(failed, { sent: true, status })}`, {
+  return new ApiError(`${subject(failed)}: ${why}${remarks(failed, { answer: response })}`, {
     status,
     code,
     method,
@@ -60,11 +58,8 @@ export function invalidResponse(failed: Failed, why: string, status: number): Un
   return unavailableError(failed, cause);
 }
 
-function masked({ message, code }: Refusal, mask: (text: string) => string): Refusal {
-  return {
-    message: message === undefined ? undefined : mask(message),
-    code: code === undefined ? undefined : mask(code),
-  };
+function masked({ why, code }: Refusal, mask: (text: string) => string): Refusal {
+  return { why: mask(why), code: code === undefined ? undefined : mask(code) };
 }
 
 function same(text: string): string {
@@ -76,11 +71,11 @@ function subject({ what, method, url }: Failed): string {
   return what === undefined ? request : `${lowerFirst(what)}: ${request}`;
 }
 
-function remarks({ method, attempts, note }: Failed, outcome: { sent: boolean; status?: number }): string {
+function remarks({ method, attempts, note }: Failed, ending: Ending): string {
   const notes = [
     ...(attempts > 1 ? [`after ${attempts} attempts`] : []),
     ...(note ? [note] : []),
-    ...(mayHaveBeenApplied(method, outcome) ? ['the request may or may not have been applied'] : []),
+    ...(mayHaveBeenApplied(method, ending) ? ['the request may or may not have been applied'] : []),
   ];
   return notes.length === 0 ? '' : `; ${notes.join('; ')}`;
 }

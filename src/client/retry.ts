@@ -46,9 +46,17 @@ export function isRetriedError(method: string, error: Error): boolean {
   return retriedReasons.has(error.reason) && (idempotentMethods.has(method) || !error.sent);
 }
 
-/** Whether a request that ended so may have changed something: it was sent, it writes, and nobody said no. */
-export function mayHaveBeenApplied(method: string, outcome: { sent: boolean; status?: number }): boolean {
+/** How a call ended: with an answer, or without one after a byte of it was sent or not. */
+export type Ending = { readonly answer: HttpResponse } | { readonly sent: boolean };
+
+/**
+ * Whether a request that ended so may have changed something: it was sent, it writes, and nobody said no. A 503 with
+ * Retry-After says no.
+ */
+export function mayHaveBeenApplied(method: string, ending: Ending): boolean {
   if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS') return false;
-  const { sent, status } = outcome;
-  return status === undefined ? sent : status === 408 || (status >= 500 && status !== 501 && status !== 503);
+  if ('sent' in ending) return ending.sent;
+  const { status, fields } = ending.answer;
+  if (status === 503) return fields['retry-after'] === undefined;
+  return status === 408 || (status >= 500 && status !== 501);
 }

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { UnavailableError } from '../../errors.ts';
+import { toUnavailable } from './failure.ts';
 import type { HttpProxy } from './proxy.ts';
 
 const mostHeadBytes = 16 * 1024;
@@ -46,7 +47,7 @@ function readHead(socket: Socket, proxy: HttpProxy): Promise<string> {
     };
     const onEnd = () => settle(() => reject(proxyError(proxy, 'closed the connection', true)));
     const onError = (error: Error) =>
-      settle(() => reject(proxyError(proxy, `failed: ${error.message}`, true)));
+      settle(() => reject(proxyError(proxy, `failed: ${toUnavailable(error, false).message}`, true)));
     const onReadable = () => {
       for (let chunk = socket.read() as Buffer | null; chunk; chunk = socket.read() as Buffer | null) {
         read = Buffer.concat([read, chunk]);
