@@ -1,4 +1,4 @@
-import { mkdir, open, realpath, rename, rm } from 'node:fs/promises';
+import { mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fileError } from './file-error.ts';
 import { processId } from './io.ts';
@@ -32,9 +32,33 @@ export async function writeFileAtomic(path: string, data: string | Uint8Array, m
 /** Makes a folder that only its owner may enter, and those above it that are missing; one that exists stays as it is. */
 export async function ensurePrivateFolder(path: string): Promise<void> {
   try {
-    await mkdir(path, { recursive: true, mode: 0o700 });
+    await makeFolder(path);
   } catch (error) {
     throw fileError('make folder', path, error);
+  }
+}
+
+/** Not `mkdir` with `recursive`: in a folder that takes no new ones, such as one of /proc, Node then tries for ever. */
+async function makeFolder(path: string): Promise<void> {
+  const problem = await tryFolder(path);
+  if (problem?.code === 'ENOENT' && dirname(path) !== path) {
+    await makeFolder(dirname(path));
+    const again = await tryFolder(path);
+    if (again) throw again;
+  } else if (problem) throw problem;
+}
+
+/** Why there is no such folder now. */
+async function tryFolder(path: string): Promise<NodeJS.ErrnoException | undefined> {
+  try {
+    await mkdir(path, { mode: 0o700 });
+    return undefined;
+  } catch (error) {
+    const isThere = await stat(path).then(
+      (found) => found.isDirectory(),
+      () => false,
+    );
+    return isThere ? undefined : (error as NodeJS.ErrnoException);
   }
 }
 

@@ -54,6 +54,15 @@ test('a written file is its owner’s alone, and nothing is left beside it', asy
   expect(readdirSync(join(path, '..'))).toEqual(['config.json']);
 });
 
+test('a folder that cannot be made is an error that names it, at once', async () => {
+  await expect(ensurePrivateFolder('/proc/absent/deep')).rejects.toThrow(
+    'make folder /proc/absent/deep: no such file or directory',
+  );
+  writeFileSync(join(folder, 'file'), '');
+  await expect(ensurePrivateFolder(join(folder, 'file'))).rejects.toThrow('file already exists');
+  await expect(ensurePrivateFolder(join(folder, 'file', 'deep'))).rejects.toThrow('not a directory');
+});
+
 test('a write through a symbolic link keeps the link', async () => {
   writeFileSync(join(folder, 'real'), 'old');
   symlinkSync('real', join(folder, 'link'));

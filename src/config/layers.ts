@@ -12,7 +12,7 @@ export interface Layer {
   readonly source: SettingSource;
   /** The value as it stands there; undefined where it is not given. */
   read(key: SettingKey): unknown;
-  /** The flag, variable or file that gives the key. */
+  /** The flag, variable, profile or file that gives the key. */
   origin(key: SettingKey): string;
   /** How an error speaks of the place: `--timeout`, `PETSTORE_OUTPUT`, `timeout of profile staging in /…/config.json`. */
   label(key: SettingKey): string;
@@ -44,7 +44,7 @@ export function layersOf(io: Io, flags: GlobalFlags, file: ConfigFile, profile: 
     {
       source: 'profile',
       read: (key) => section?.[key],
-      origin: () => file.path,
+      origin: () => `profile ${profile}`,
       label: (key) => `${key} of profile ${profile} in ${file.path}`,
       folder: dirname(file.path),
     },

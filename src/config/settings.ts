@@ -19,7 +19,7 @@ export interface Setting<Value> {
   /** The value as it was written; empty where there is none. */
   readonly text: string;
   readonly source: SettingSource;
-  /** The flag, variable or file that gave it. */
+  /** The flag, variable, profile or file that gave it; empty for a default. */
   readonly origin: string;
 }
 

@@ -8,7 +8,7 @@ export interface TokenSource {
   /** The path of a file, the words of a command; empty for the variable, whose value is the secret itself. */
   readonly text: string;
   readonly source: Setting<unknown>['source'];
-  /** The variable or the file that names it. */
+  /** The variable, profile or file that names it. */
   readonly origin: string;
 }
 
@@ -25,7 +25,7 @@ export function findToken(settings: Settings, io: Io): TokenSource | undefined {
   if (file.value === undefined && command.value === undefined) return undefined;
   if (file.source === command.source)
     throw new UsageError(
-      `token-file and token-command are both set in ${file.origin}${file.source === 'profile' ? `, profile ${settings.profile?.value}` : ''}`,
+      `token-file and token-command are both set in ${file.origin}`,
       'keep one: `petstore config unset token-file` or `petstore config unset token-command`',
     );
   const isFile = nearness.indexOf(file.source) < nearness.indexOf(command.source);

@@ -30,7 +30,7 @@ test('a flag beats the environment, that the profile, that the top level, that t
   expect((await resolve()).explain('output')).toMatchObject({
     value: 'yaml',
     source: 'profile',
-    origin: path,
+    origin: 'profile staging',
   });
   expect(settings.explain('timeout')).toMatchObject({ value: 5000, text: '5s', source: 'profile' });
   expect(settings.explain('retries')).toMatchObject({ value: 7, source: 'config' });

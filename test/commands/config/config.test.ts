@@ -185,7 +185,11 @@ test('explain shows every setting with where it came from, and never the token',
   const { stdout } = await run('explain --retries 2', { env });
   const rows = new Map((JSON.parse(stdout) as { key: string }[]).map(({ key, ...rest }) => [key, rest]));
   expect(rows.get('profile')).toEqual({ value: 'p', source: 'config', origin: path });
-  expect(rows.get('base-url')).toEqual({ value: 'https://shop.example', source: 'profile', origin: path });
+  expect(rows.get('base-url')).toEqual({
+    value: 'https://shop.example',
+    source: 'profile',
+    origin: 'profile p',
+  });
   expect(rows.get('output')).toEqual({ value: 'json', source: 'environment', origin: 'PETSTORE_OUTPUT' });
   expect(rows.get('retries')).toEqual({ value: 2, source: 'flag', origin: '--retries' });
   expect(rows.get('timeout')).toEqual({ value: '9s', source: 'config', origin: path });
