@@ -30,28 +30,33 @@ export async function writeFileAtomic(path: string, data: string | Uint8Array, m
 }
 
 /** Makes a folder that only its owner may enter, and those above it that are missing; one that exists stays as it is. */
-export async function ensurePrivateFolder(path: string): Promise<void> {
+export function ensurePrivateFolder(path: string): Promise<void> {
+  return ensureFolder(path, 0o700);
+}
+
+/** Makes a folder and those above it that are missing. @throws CliError `failed` where it cannot. */
+export async function ensureFolder(path: string, mode = 0o777): Promise<void> {
   try {
-    await makeFolder(path);
+    await makeFolder(path, mode);
   } catch (error) {
     throw fileError('make folder', path, error);
   }
 }
 
 /** Not `mkdir` with `recursive`: in a folder that takes no new ones, such as one of /proc, Node then tries for ever. */
-async function makeFolder(path: string): Promise<void> {
-  const problem = await tryFolder(path);
+async function makeFolder(path: string, mode: number): Promise<void> {
+  const problem = await tryFolder(path, mode);
   if (problem?.code === 'ENOENT' && dirname(path) !== path) {
-    await makeFolder(dirname(path));
-    const again = await tryFolder(path);
+    await makeFolder(dirname(path), mode);
+    const again = await tryFolder(path, mode);
     if (again) throw again;
   } else if (problem) throw problem;
 }
 
 /** Why there is no such folder now. */
-async function tryFolder(path: string): Promise<NodeJS.ErrnoException | undefined> {
+async function tryFolder(path: string, mode: number): Promise<NodeJS.ErrnoException | undefined> {
   try {
-    await mkdir(path, { mode: 0o700 });
+    await mkdir(path, { mode });
     return undefined;
   } catch (error) {
     const isThere = await stat(path).then(

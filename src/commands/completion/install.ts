@@ -1,7 +1,8 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
+import { ensureFolder } from '../../files.ts';
 import type { Io } from '../../io.ts';
 import { type Shell, scriptNames, shells } from './shells.ts';
 
@@ -11,7 +12,7 @@ export async function installCompletion(context: Context, named: Shell | undefin
   const shell = named ?? currentShell(io);
   const target = installPath(io, shell);
   await agree(context, `Write the ${shell} completion to ${target}?`);
-  await mkdir(dirname(target), { recursive: true });
+  await ensureFolder(dirname(target));
   await writeFile(target, await readFile(join(io.packageDir, 'completions', scriptNames[shell])));
   await context.notice(`wrote ${target}`);
   const step = remainingStep(shell, dirname(target));

@@ -1,7 +1,7 @@
-import { appendFile, mkdir, open, stat, writeFile } from 'node:fs/promises';
+import { appendFile, open, stat, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { UsageError } from '../../errors.ts';
-import { fileError, writeFileAtomic } from '../../files.ts';
+import { ensureFolder, fileError, writeFileAtomic } from '../../files.ts';
 import type { SmokeReport } from '../smoke.ts';
 import { toStepSummary } from './github.ts';
 import { toJsonReport } from './json.ts';
@@ -46,9 +46,7 @@ export async function prepareTargets(
 ): Promise<void> {
   for (const target of targets) {
     if (!('path' in target)) continue;
-    await mkdir(dirname(target.path), { recursive: true }).catch((error) => {
-      throw fileError('make folder', dirname(target.path), error);
-    });
+    await ensureFolder(dirname(target.path));
     if (!force && !(await mayReplace(target.path)))
       throw new UsageError(
         `--report: ${target.path} exists and is no report of an earlier run`,
