@@ -1,6 +1,7 @@
-// Builds dist: one bundle, split so that a command loads only what it needs, and the manual page. The chunks are
-// CommonJS, for Node starts those faster than ES modules; esbuild splits only ES modules, so each chunk is turned into
-// CommonJS afterwards. With --completions it writes the scripts of completions/ too.
+// Builds dist: one bundle, split so that a command loads only what it needs, the manual page, and the licences of what
+// is bundled. The chunks are CommonJS, for Node starts those faster than ES modules; esbuild splits only ES modules, so
+// each chunk is turned into CommonJS afterwards. With --completions it writes the scripts of completions/ too.
+import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, join, resolve } from 'node:path';
@@ -17,13 +18,14 @@ const common = {
 // The package gives Node its CommonJS form, whose names a bundled `import()` would not see.
 const alias = { yaml: resolve('node_modules/yaml/browser/index.js') };
 
-const { outputFiles } = await build({
+const { outputFiles, metafile } = await build({
   ...common,
   alias,
   entryPoints: { main: 'src/bin.ts' },
   bundle: true,
   splitting: true,
   write: false,
+  metafile: true,
   outdir,
   format: 'esm',
   legalComments: 'none',
@@ -38,6 +40,9 @@ await Promise.all(
     await writeFile(join(outdir, basename(path)), code);
   }),
 );
+const packages = packagesByFile(metafile);
+await writeFile(join(outdir, 'packages.json'), JSON.stringify(packages, null, 2));
+await writeFile(join(outdir, 'LICENSES.txt'), licencesOf(Object.values(packages).flat()));
 
 const generator = resolve(outdir, 'generate.js');
 await build({
@@ -52,3 +57,25 @@ const { writeCompletions, writeManual } = createRequire(import.meta.url)(generat
 await writeManual(join(outdir, 'petstore.1'));
 if (process.argv.includes('--completions')) await writeCompletions('completions');
 await rm(generator);
+
+/** The packages that each file of dist holds, by the file's name. */
+function packagesByFile({ outputs }) {
+  const rows = Object.entries(outputs).map(([file, { inputs }]) => {
+    const names = Object.entries(inputs)
+      .filter(([, { bytesInOutput }]) => bytesInOutput > 0)
+      .flatMap(([input]) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input)?.[1] ?? []);
+    return [basename(file), [...new Set(names)].sort()];
+  });
+  return Object.fromEntries(rows);
+}
+
+/** What the licences of bundled packages ask for: their text beside the copy. */
+function licencesOf(names) {
+  const texts = [...new Set(names)].sort().map((name) => {
+    const folder = join('node_modules', name);
+    const { version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each));
+    return `${name} ${version} (${license})\n\n${file ? readFileSync(join(folder, file), 'utf8').trim() : ''}\n`;
+  });
+  return texts.join('\n----\n\n');
+}

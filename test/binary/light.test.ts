@@ -1,0 +1,56 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { spawnCli } from '../helpers/spawn-cli.ts';
+
+/** The packages in each file of dist, by the file's name. */
+let packagesOf: ReadonlyMap<string, readonly string[]>;
+let folder: string;
+let server: Server;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'petstore-light-'));
+  packagesOf = new Map(Object.entries(JSON.parse(readFileSync('dist/packages.json', 'utf8'))));
+  server = createServer((_, response) => response.setHeader('content-type', 'application/json').end('[]'));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+});
+
+afterAll(() => {
+  server.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const light = ['commander', '@commander-js/extra-typings', 'valibot', 'lossless-json'];
+
+test.each([
+  ['--version', [], []],
+  ['--help', [], ['commander', '@commander-js/extra-typings', 'lossless-json']],
+  ['pets --help', [], light],
+  ['completion bash', [], light],
+  ['completion values profiles', [], light],
+  ['pets list', ['PETSTORE_BASE_URL'], light],
+  ['--offline pets list', [], [...light, 'hono']],
+])('petstore %s loads no package but those it needs', async (line, variables, allowed) => {
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const loaded = await packagesLoadedBy(
+    line.split(' '),
+    variables.includes('PETSTORE_BASE_URL') ? { PETSTORE_BASE_URL: url } : {},
+  );
+  expect(loaded.filter((name) => !allowed.includes(name))).toEqual([]);
+});
+
+async function packagesLoadedBy(argv: readonly string[], env: Record<string, string>): Promise<string[]> {
+  const list = join(folder, 'loaded.txt');
+  const preload = `--require=${join(process.cwd(), 'test/helpers/loaded-files.cjs')}`;
+  const { code, stderr } = await spawnCli(argv, {
+    env: { ...env, NODE_OPTIONS: preload, LOADED_FILES: list },
+  });
+  expect(code, stderr).toBe(0);
+  const files = readFileSync(list, 'utf8')
+    .split('\n')
+    .map((file) => basename(file));
+  return [...new Set(files.flatMap((file) => packagesOf.get(file) ?? []))];
+}

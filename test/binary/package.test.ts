@@ -1,0 +1,57 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { nodeBinary } from '../helpers/spawn-cli.ts';
+
+let folder: string;
+
+/** npm's own settings of the run that started this one would lead the inner npm astray. */
+const env: Record<string, string | undefined> = {
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('npm_'))),
+  PATH: `${dirname(nodeBinary)}${delimiter}${process.env.PATH}`,
+  PETSTORE_OFFLINE_STORE: ':memory:',
+};
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'petstore-package-'));
+  execFileSync('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], { env, stdio: 'pipe' });
+  writeFileSync(join(folder, 'package.json'), '{"private":true}');
+  const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? '';
+  execFileSync('npm', ['install', '--offline', '--no-audit', '--no-fund', join(folder, tarball)], {
+    cwd: folder,
+    env,
+    stdio: 'pipe',
+  });
+}, 60_000);
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test('the packed tool installs with nothing beside it and runs in an empty project', () => {
+  expect(readdirSync(join(folder, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual([
+    'petstore',
+  ]);
+  const petstore = join(folder, 'node_modules', '.bin', 'petstore');
+  expect(
+    execFileSync(petstore, ['--offline', 'pets', 'list', '--limit', '1', '-o', 'ids'], {
+      env,
+      encoding: 'utf8',
+    }),
+  ).toBe('1\n');
+});
+
+test('the package holds the completions, the manual page and the licence', () => {
+  const files = readdirSync(join(folder, 'node_modules', 'petstore'), { recursive: true, encoding: 'utf8' });
+  expect(files).toEqual(
+    expect.arrayContaining([
+      join('completions', 'petstore.bash'),
+      join('completions', '_petstore'),
+      join('completions', 'petstore.fish'),
+      join('completions', 'petstore.ps1'),
+      join('dist', 'petstore.1'),
+      'LICENSE',
+      'README.md',
+    ]),
+  );
+});
