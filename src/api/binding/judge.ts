@@ -41,26 +41,29 @@ export function refusePart(operation: DocumentOperation, id: OperationId): strin
   const ids = identify(operation, id).length;
   const wanted = role === 'list' || role === 'create' ? 0 : 1;
   if (ids === wanted) return undefined;
-  return `${id} takes ${wanted === 0 ? 'no id' : 'one id'}, and its path has ${ids === 0 ? 'none' : ids}`;
+  return `${id} takes ${wanted === 0 ? 'no id' : 'one id'}, and its path has ${['none', 'one'][ids] ?? ids}`;
 }
 
 /** How far the schemas of an operation say that it is the one of the table. */
 export function judge(operation: DocumentOperation, id: OperationId, names: SchemaNames): Judgement {
-  if (refusePart(operation, id) !== undefined) return { fit: 'no' };
-  const { body } = rowOf(id);
-  const role = roleOf(id);
-  const judgement =
-    role === 'delete'
-      ? ({ fit: 'open' } as const)
-      : body === undefined
-        ? judgeAnswer(operation, id, names)
-        : judgeBody(operation, id, names);
+  if (!roleMethods[roleOf(id)].includes(operation.method)) return { fit: 'no' };
+  const judgement = judgeSchemas(operation, id, names);
+  if (judgement.fit === 'no') return judgement;
+  const obstacle = refusePart(operation, id) ?? refuseParameters(operation, id);
+  if (obstacle === undefined) return judgement;
+  return { fit: 'no', ...(judgement.fit !== 'open' && { reason: obstacle }) };
+}
+
+/** Why an operation cannot be called, by the parameters that it wants. */
+export function refuseParameters(operation: DocumentOperation, id: OperationId): string | undefined {
   const unmet = unmetParameter(operation, id);
-  if (judgement.fit === 'no' || unmet === undefined) return judgement;
-  return {
-    fit: 'no',
-    reason: `it needs the ${unmet.in} parameter ${unmet.name}, which petstore has no value for`,
-  };
+  return unmet && `it needs the ${unmet.in} parameter ${unmet.name}, which petstore has no value for`;
+}
+
+function judgeSchemas(operation: DocumentOperation, id: OperationId, names: SchemaNames): Judgement {
+  if (roleOf(id) === 'delete') return { fit: 'open' };
+  const hasBody = rowOf(id).body !== undefined;
+  return hasBody ? judgeBody(operation, id, names) : judgeAnswer(operation, id, names);
 }
 
 function judgeAnswer(operation: DocumentOperation, id: OperationId, names: SchemaNames): Judgement {

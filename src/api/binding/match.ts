@@ -1,7 +1,7 @@
 import { type OperationId, operationIds, rowOf } from '../operations.ts';
 import type { SchemaNames } from './description.ts';
 import { type DocumentOperation, placeOf } from './document-operation.ts';
-import { type Judgement, judge, refusePart, roleOf } from './judge.ts';
+import { type Judgement, judge, refuseParameters, refusePart, roleOf } from './judge.ts';
 import { needsFilter } from './parameters.ts';
 
 /** How sure a match is: a name or the user's own word; fields, a path or a tie that operationId settled; a place alone. */
@@ -159,8 +159,8 @@ function refuse(
 
 /** Why an operation that bears the name is another all the same. */
 function whyNot(operation: DocumentOperation, id: OperationId): string {
-  const part = refusePart(operation, id);
-  if (part !== undefined) return part;
+  const obstacle = refusePart(operation, id) ?? refuseParameters(operation, id);
+  if (obstacle !== undefined) return obstacle;
   if (operation.body === 'other') return 'it takes no JSON';
   return operation.answer === 'other' ? 'it answers no JSON' : 'its schemas are others';
 }

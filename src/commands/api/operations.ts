@@ -15,6 +15,8 @@ interface Row {
   readonly deprecated: boolean | null;
   readonly sunset: string | null;
   readonly tryIt: boolean | null;
+  /** Why it is missing. */
+  readonly why?: string | undefined;
 }
 
 const view: View<Row> = {
@@ -29,6 +31,7 @@ const view: View<Row> = {
     { name: 'deprecated', value: (row) => row.deprecated },
     { name: 'sunset', value: (row) => row.sunset },
     { name: 'tryIt', value: (row) => row.tryIt },
+    { name: 'why', value: (row) => row.why, extra: true },
   ],
 };
 
@@ -38,16 +41,20 @@ export function operations(context: Context) {
     description:
       'Lists the operations of the service. The source says where an operation comes from: stated by the service document, chosen by this program, bound to the description of a service, or missing from it.',
     aliases: ['ls'],
-    examples: ['petstore api operations', 'petstore api operations --fields operation,source -o csv'],
+    examples: [
+      'petstore api operations',
+      'petstore api operations --fields operation,source -o csv',
+      'petstore api operations --fields operation,source,why',
+    ],
   }).action(async () => {
     const contract = await context.contract();
     await (await context.printer()).records([operationIds.map((id) => toRow(id, contract))], view);
   });
 }
 
-function toRow(id: OperationId, { operations: offered }: Contract): Row {
+function toRow(id: OperationId, { operations: offered, missing: reasons }: Contract): Row {
   const operation = offered.get(id);
-  if (!operation) return missing(id);
+  if (!operation) return missing(id, reasons.get(id));
   return {
     operation: id,
     method: operation.method,
@@ -61,7 +68,7 @@ function toRow(id: OperationId, { operations: offered }: Contract): Row {
   };
 }
 
-function missing(id: OperationId): Row {
+function missing(id: OperationId, why: string | undefined): Row {
   return {
     operation: id,
     method: null,
@@ -72,5 +79,6 @@ function missing(id: OperationId): Row {
     deprecated: null,
     sunset: null,
     tryIt: null,
+    why,
   };
 }

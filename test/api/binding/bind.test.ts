@@ -269,6 +269,21 @@ test('a resource that lacks a field of ours, or has it as another type, is repor
   });
 });
 
+test('a list below another record is no list of all, and is reported', async () => {
+  const schema = { type: 'array', items: { $ref: '#/components/schemas/Pet' } };
+  const responses = { 200: { description: 'ok', content: { 'application/json': { schema } } } };
+  const pet = { type: 'object', properties: { id: {}, name: {}, categoryId: {} } };
+  const document = {
+    openapi: '3.1.0',
+    paths: { '/shops/{shop}/pets': { get: { responses } } },
+    components: { schemas: { Pet: pet } },
+  };
+  expect((await bind(document)).matches.get('listPets')).toMatchObject({
+    state: 'unbindable',
+    why: 'listPets takes no id, and its path has one',
+  });
+});
+
 describe('what no request may hold', () => {
   const list = {
     parameters: [

@@ -1,0 +1,50 @@
+import { describe, expect, test } from 'vitest';
+import { toOpenApi } from '../../../src/api/openapi.ts';
+import { operationIds } from '../../../src/api/operations.ts';
+import { loadYaml } from '../../../src/yaml.ts';
+import { runCli } from '../../helpers/run-cli.ts';
+
+describe('api operations', () => {
+  test('shows every operation with where it comes from and what its life is', async () => {
+    const { code, stdout } = await runCli(['api', 'operations', '-o', 'csv']);
+    const lines = stdout.split('\n');
+    expect(code).toBe(0);
+    expect(lines[0]).toBe('operation,method,path,tag,source,stability,deprecated,sunset,tryIt');
+    expect(lines).toContain('getPet,GET,/pets/{petId},Pets,stated,stable,true,2027-12-31,true');
+    expect(lines).toContain('listOrders,GET,/store/orders,Store,stated,stable,false,,false');
+    expect(lines).toContain('updateOrder,PUT,/store/orders/{orderId},Store,chosen,beta,false,,true');
+    expect(lines).toContain(
+      'deleteInventory,DELETE,/store/inventory/{petId},Store,chosen,experimental,false,,true',
+    );
+    expect((await runCli(['api', 'operations', '-o', 'ids'])).stdout.trim().split('\n')).toEqual(
+      operationIds,
+    );
+  });
+});
+
+describe('api spec', () => {
+  test('prints the document of the table as JSON, compact in a pipe and indented on a terminal', async () => {
+    const piped = await runCli(['api', 'spec']);
+    expect(piped).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(piped.stdout)).toEqual(toOpenApi());
+    expect(piped.stdout.split('\n')).toHaveLength(2);
+    const shown = await runCli(['api', 'spec'], { terminals: ['stdout'] });
+    expect(shown.stdout).toMatch(/^\{\n {2}"openapi": "3\.0\.3",\n/);
+  });
+
+  test('prints the same as YAML', async () => {
+    const { stdout } = await runCli(['api', 'spec', '-o', 'yaml']);
+    expect((await loadYaml()).parse(stdout)).toEqual(toOpenApi());
+    const { stdout: other } = await runCli(['api', 'spec'], { env: { PETSTORE_OUTPUT: 'yaml' } });
+    expect(other).toBe(stdout);
+  });
+
+  test('names the service that commands go to', async () => {
+    const { stdout } = await runCli(['api', 'spec', '--base-url', 'http://mine.test/v1']);
+    expect(JSON.parse(stdout).servers).toEqual([{ url: 'http://mine.test/v1' }]);
+  });
+
+  test('has no other format', async () => {
+    expect(await runCli(['api', 'spec', '-o', 'csv'])).toMatchObject({ code: 2, stdout: '' });
+  });
+});
