@@ -38,6 +38,12 @@ _petstore_step() {
     'inventory/adjust') REPLY='inventory adjust' ;;
     'inventory/create') REPLY='inventory create' ;;
     'inventory/delete'|'inventory/rm') REPLY='inventory delete' ;;
+    'inventory/diff') REPLY='inventory diff' ;;
+    'inventory/apply') REPLY='inventory apply' ;;
+    'inventory/export') REPLY='inventory export' ;;
+    'inventory/runs') REPLY='inventory runs' ;;
+    'inventory/resume') REPLY='inventory resume' ;;
+    'inventory/undo') REPLY='inventory undo' ;;
     'api/operations'|'api/ls') REPLY='api operations' ;;
     'api/spec') REPLY='api spec' ;;
     'api/bind') REPLY='api bind' ;;
@@ -117,6 +123,45 @@ _petstore_value() {
     'inventory adjust/--confirm') REPLY='profiles' ;;
     'inventory create/--confirm') REPLY='profiles' ;;
     'inventory delete/--confirm') REPLY='profiles' ;;
+    'inventory diff/--format') REPLY='words csv json jsonl' ;;
+    'inventory diff/--delimiter') REPLY='free' ;;
+    'inventory diff/--map') REPLY='free' ;;
+    'inventory diff/--on-duplicate') REPLY='words error first last' ;;
+    'inventory diff/--shard') REPLY='free' ;;
+    'inventory diff/--concurrency') REPLY='free' ;;
+    'inventory diff/--rate') REPLY='free' ;;
+    'inventory diff/--max-retry-wait') REPLY='free' ;;
+    'inventory apply/--confirm') REPLY='profiles' ;;
+    'inventory apply/--format') REPLY='words csv json jsonl' ;;
+    'inventory apply/--delimiter') REPLY='free' ;;
+    'inventory apply/--map') REPLY='free' ;;
+    'inventory apply/--on-duplicate') REPLY='words error first last' ;;
+    'inventory apply/--shard') REPLY='free' ;;
+    'inventory apply/--max-changes') REPLY='free' ;;
+    'inventory apply/--max-delta') REPLY='free' ;;
+    'inventory apply/--concurrency') REPLY='free' ;;
+    'inventory apply/--rate') REPLY='free' ;;
+    'inventory apply/--max-retry-wait') REPLY='free' ;;
+    'inventory apply/--max-errors') REPLY='free' ;;
+    'inventory apply/--rejects') REPLY='file' ;;
+    'inventory apply/--events') REPLY='file' ;;
+    'inventory apply/--progress') REPLY='words auto bar plain json none' ;;
+    'inventory resume/--confirm') REPLY='profiles' ;;
+    'inventory resume/--concurrency') REPLY='free' ;;
+    'inventory resume/--rate') REPLY='free' ;;
+    'inventory resume/--max-retry-wait') REPLY='free' ;;
+    'inventory resume/--max-errors') REPLY='free' ;;
+    'inventory resume/--rejects') REPLY='file' ;;
+    'inventory resume/--events') REPLY='file' ;;
+    'inventory resume/--progress') REPLY='words auto bar plain json none' ;;
+    'inventory undo/--confirm') REPLY='profiles' ;;
+    'inventory undo/--concurrency') REPLY='free' ;;
+    'inventory undo/--rate') REPLY='free' ;;
+    'inventory undo/--max-retry-wait') REPLY='free' ;;
+    'inventory undo/--max-errors') REPLY='free' ;;
+    'inventory undo/--rejects') REPLY='file' ;;
+    'inventory undo/--events') REPLY='file' ;;
+    'inventory undo/--progress') REPLY='words auto bar plain json none' ;;
     'api bind/--map') REPLY='free' ;;
     'api request/--confirm') REPLY='profiles' ;;
     'api request/--field'|'api request/-f') REPLY='free' ;;
@@ -137,7 +182,7 @@ _petstore_value() {
     'smoke/--only') REPLY='free' ;;
     'smoke/--skip') REPLY='free' ;;
     'smoke/--fail-on') REPLY='free' ;;
-    'smoke/--stability') REPLY='words stable all' ;;
+    'smoke/--stability') REPLY='free' ;;
     'smoke/--samples') REPLY='free' ;;
     'smoke/--max-latency') REPLY='free' ;;
     'smoke/--tls-min-days') REPLY='free' ;;
@@ -162,6 +207,8 @@ _petstore_value() {
 # What the operands of the command $1 take.
 _petstore_operand() {
   case "$1" in
+    'inventory diff') REPLY='file' ;;
+    'inventory apply') REPLY='file' ;;
     'api bind') REPLY='file' ;;
     'config get') REPLY='words base-url output timeout retries concurrency rate color token-file token-command auth-header auth-scheme ca-cert client-cert client-key protected' ;;
     'config set') REPLY='words base-url output timeout retries concurrency rate color token-file token-command auth-header auth-scheme ca-cert client-cert client-key protected' ;;
@@ -181,7 +228,7 @@ _petstore_commands() {
     'pets') REPLY='list get create update delete' ;;
     'categories') REPLY='list get create update delete' ;;
     'orders') REPLY='list get create update complete delete' ;;
-    'inventory') REPLY='list get set adjust create delete' ;;
+    'inventory') REPLY='list get set adjust create delete diff apply export runs resume undo' ;;
     'api') REPLY='operations spec bind unbind request try' ;;
     'config') REPLY='init list get set unset path explain' ;;
     'profile') REPLY='list create use show delete' ;;
@@ -209,6 +256,10 @@ _petstore_flags() {
     'inventory adjust') REPLY='--dry-run --confirm' ;;
     'inventory create') REPLY='--dry-run --confirm' ;;
     'inventory delete') REPLY='--dry-run --confirm' ;;
+    'inventory diff') REPLY='--format --delimiter --map --skip-invalid --on-duplicate --allow-empty --shard --concurrency --rate --max-retry-wait' ;;
+    'inventory apply') REPLY='--dry-run --confirm --format --delimiter --map --skip-invalid --on-duplicate --allow-empty --shard --blind --create-missing --max-changes --max-delta --allow-zero --restart --concurrency --rate --max-retry-wait --max-errors --fail-fast --verify --rejects --events --progress --force' ;;
+    'inventory resume') REPLY='--dry-run --confirm --concurrency --rate --max-retry-wait --max-errors --fail-fast --verify --rejects --events --progress --force' ;;
+    'inventory undo') REPLY='--dry-run --confirm --concurrency --rate --max-retry-wait --max-errors --fail-fast --verify --rejects --events --progress --force' ;;
     'api bind') REPLY='--map --dry-run' ;;
     'api request') REPLY='--dry-run --confirm --field --input --include' ;;
     'api try') REPLY='--dry-run --confirm' ;;

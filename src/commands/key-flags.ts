@@ -2,21 +2,21 @@ import { keyRules, type SettingKey, settingKeys } from '../config/keys.ts';
 import type { GlobalFlags } from '../context.ts';
 import { Option } from './command.ts';
 
-/** Flags for the keys that have none among the flags of all commands. */
-export function keyOptions(): Option[] {
+/** Flags for the keys of the config that a command has none for yet. */
+export function keyOptions(present: readonly { readonly long?: string | undefined }[]): Option[] {
   return settingKeys
-    .filter((key) => keyRules[key].flag === undefined)
+    .filter((key) => !present.some(({ long }) => long === `--${key}`))
     .map((key) => new Option(`--${key}${placeholder(key)}`, keyRules[key].summary) as Option);
 }
 
-/** What was given for each key, by a flag of its own or by one that all commands take. */
+/** What was given for each key, by a flag of its own or by one that other commands take too. */
 export function givenKeys(
   flags: GlobalFlags,
   own: Readonly<Record<string, unknown>>,
 ): Partial<Record<SettingKey, string>> {
   const entries = settingKeys.flatMap((key) => {
     const { flag } = keyRules[key];
-    const value = flag === undefined ? own[new Option(`--${key}`).attributeName()] : flags[flag];
+    const value = (flag && flags[flag]) ?? own[new Option(`--${key}`).attributeName()];
     return value === undefined ? [] : [[key, String(value)]];
   });
   return Object.fromEntries(entries);
@@ -24,5 +24,6 @@ export function givenKeys(
 
 function placeholder(key: SettingKey): string {
   if (key === 'protected') return '';
-  return keyRules[key].isFile ? ' <file>' : ' <value>';
+  if (keyRules[key].isFile) return ' <file>';
+  return key === 'concurrency' || key === 'rate' ? ' <n>' : ' <value>';
 }

@@ -26,7 +26,7 @@ export function initConfig(context: Context) {
       'petstore config init --offline',
     ],
   }).option('--name <name>', 'what to call the profile (default: default)');
-  for (const option of keyOptions()) command.addOption(option);
+  for (const option of keyOptions(command.options)) command.addOption(option);
   return command.action(({ name, ...own }) =>
     init(context, name as string | undefined, givenKeys(context.flags, own)),
   );

@@ -22,7 +22,7 @@ export function createProfile(context: Context) {
   })
     .argument('<name>', 'what to call it')
     .option('--use', 'make it the active one');
-  for (const option of keyOptions()) command.addOption(option);
+  for (const option of keyOptions(command.options)) command.addOption(option);
   return command.action((name, { use, ...own }) => create(context, name, { use: use === true, own }));
 }
 
