@@ -23,6 +23,8 @@ export interface ErrorDetails {
   readonly hint?: string | undefined;
   /** The service's own error code, as in the document's section 7. */
   readonly code?: string | undefined;
+  /** The service's own message, where it sent one; what programs read instead of the whole sentence. */
+  readonly serviceMessage?: string | undefined;
   /** HTTP status, where an answer came. */
   readonly status?: number | undefined;
   readonly method?: string | undefined;

@@ -61,3 +61,15 @@ test('a global flag counts before and after the noun and the verb', async () => 
     expect((await runCli(argv)).stdout.split('\n')[0]).toBe('1');
   }
 });
+
+test('an error that the service sent is told to programs in its own words', async () => {
+  const run = await runCli(['--offline', 'pets', 'get', '999', '-o', 'json']);
+  expect(run.code).toBe(5);
+  expect(JSON.parse(run.stderr).error).toMatchObject({
+    kind: 'not-found',
+    code: 'not_found',
+    message: 'pet 999 does not exist',
+    status: 404,
+    method: 'GET',
+  });
+});

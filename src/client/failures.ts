@@ -27,6 +27,7 @@ export async function refusalError(failed: Failed, response: HttpResponse): Prom
   return new ApiError(`${subject(failed)}: ${why}${remarks(failed, { answer: response })}`, {
     status,
     code,
+    serviceMessage: code === undefined ? undefined : why,
     method,
     url: maskUrl(url),
     attempts,

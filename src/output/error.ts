@@ -20,10 +20,10 @@ export function errorJson(error: CliError): string {
 }
 
 function toJson(error: CliError): JsonObject {
-  const { code, status, method, url, attempts, retryable, hint } = error.details;
+  const { serviceMessage, code, status, method, url, attempts, retryable, hint } = error.details;
   const fields = {
     kind: error.kind,
-    message: error.message,
+    message: serviceMessage ?? error.message,
     code,
     status,
     method,
