@@ -32,13 +32,12 @@ export function findProxy(url: URL, env: Environment): HttpProxy | undefined {
   return parseProxy(source, value);
 }
 
-/** Whether a host, without brackets, is this machine by its name alone. */
+/** Whether a host is this machine by its name alone; an IPv6 address may stand in brackets. */
 export function isLoopbackHost(host: string): boolean {
-  return (
-    host === 'localhost' || host.endsWith('.localhost') || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
-  );
+  return /^(localhost|.+\.localhost|::1|127(\.\d{1,3}){3})$/.test(bareHost(host));
 }
 
+/** A host as sockets take it: no brackets, no dot at the end, lower case. */
 export function bareHost(hostname: string): string {
   return hostname
     .replace(/^\[(.*)\]$/, '$1')

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { parseHeaderFlag, refuseInsecure, toFields } from '../../src/client/fields.ts';
+
+test('a header of the user replaces one of the program, two of the user add up', () => {
+  const own = [{ name: 'Accept', value: 'application/json', source: 'petstore' }];
+  const added = ['accept: text/plain', 'X-Trace: 1', 'x-trace: 2'].map(parseHeaderFlag);
+  expect(toFields([...own, ...added])).toEqual({ accept: 'text/plain', 'x-trace': ['1', '2'] });
+});
+
+test.each([
+  ['no colon', 'no `name: value`'],
+  [': x', 'no `name: value`'],
+  ['two words: x', '"two words" is no header name'],
+  ['X-A: a\r\nX-B: b', 'the value of X-A holds a line break'],
+  ['X-A: pet\u2603', 'the value of X-A holds a character beyond Latin-1'],
+  ['X-A: a\u0000', 'the value of X-A holds a control character'],
+  ['Content-Length: 3', 'Content-Length is set by the connection'],
+])('%j is refused, and its flag named', (text, why) => {
+  expect(() => toFields([parseHeaderFlag(text)])).toThrow(`--header: ${why}`);
+});
+
+test('a header that looks like a credential does not go over plain http, but on this machine', () => {
+  const key = [parseHeaderFlag('X-Api-Key: s3cret-word')];
+  expect(() => refuseInsecure(key, 'http://shop.example')).toThrow(
+    '--header: X-Api-Key looks like a credential',
+  );
+  for (const url of ['https://shop.example', 'http://127.0.0.1:4010', 'http://localhost:1', 'http://[::1]:1'])
+    expect(() => refuseInsecure(key, url)).not.toThrow();
+});

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { nextLink } from '../../src/client/links.ts';
+
+test.each([
+  ['</pets?after=2>; rel="next"', '/pets?after=2'],
+  ['<a>; rel=prev, <b>; rel=next', 'b'],
+  ['<a>;rel="prev next"', 'a'],
+  ['<a>; title="x, <b>; rel=next"; rel="NEXT"', 'a'],
+  ['<a;b,c>; rel=next', 'a;b,c'],
+  ['<a>; rel=next; rel=prev', 'a'],
+  ['<a>; rel=prev; rel=next', undefined],
+  ['<a>; rel=next; anchor="/other"', undefined],
+  ['<a>; rel="nextish"', undefined],
+  ['<<<;;; rel="next', undefined],
+  ['', undefined],
+  [undefined, undefined],
+])('the next page of %s is %s', (field, target) => {
+  expect(nextLink(field)).toBe(target);
+});
+
+test('a hostile field is read in no time', () => {
+  const started = performance.now();
+  nextLink(`<a>${'; x="'.repeat(20_000)}`);
+  nextLink(`${'<'.repeat(20_000)}`);
+  nextLink(`<a>${' ;a'.repeat(20_000)}`);
+  expect(performance.now() - started).toBeLessThan(2000);
+});

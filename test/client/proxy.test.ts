@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import { findProxy } from '../../src/client/transport/proxy.ts';
+
+const proxy = 'http://proxy.example:3128';
+
+function isProxied(url: string, noProxy?: string): boolean {
+  const env = { HTTP_PROXY: proxy, HTTPS_PROXY: proxy, NO_PROXY: noProxy };
+  return findProxy(new URL(url), env) !== undefined;
+}
+
+test('each scheme has its variable, the lower-case name first', () => {
+  const env = { HTTP_PROXY: 'http://a:1', http_proxy: 'http://b:2', HTTPS_PROXY: 'https://c' };
+  expect(findProxy(new URL('http://shop.example'), env)).toMatchObject({
+    host: 'b',
+    port: 2,
+    source: 'http_proxy',
+  });
+  expect(findProxy(new URL('https://shop.example'), env)).toMatchObject({
+    host: 'c',
+    port: 443,
+    secure: true,
+  });
+  expect(findProxy(new URL('https://shop.example'), { HTTPS_PROXY: '' })).toBeUndefined();
+});
+
+test.each([
+  'http://localhost:4010',
+  'http://127.0.0.1',
+  'http://127.9.9.9',
+  'http://[::1]:4010',
+  'http://api.localhost',
+])('%s is never proxied', (url) => expect(isProxied(url)).toBe(false));
+
+test.each([
+  ['http://shop.example', 'shop.example', false],
+  ['http://api.shop.example', 'shop.example', false],
+  ['http://api.shop.example', '.shop.example', false],
+  ['http://api.shop.example', '*.shop.example', false],
+  ['http://myshop.example', 'shop.example', true],
+  ['http://shop.example:8080', 'shop.example:8080', false],
+  ['http://shop.example', 'shop.example:8080', true],
+  ['http://SHOP.example', 'other, Shop.Example', false],
+  ['http://10.1.2.3', '10.0.0.0/8', false],
+  ['http://11.1.2.3', '10.0.0.0/8', true],
+  ['http://[fd00::1]', 'fd00::/8', false],
+  ['http://shop.example', '*', false],
+  ['http://shop.example', 'nonsense/99,,', true],
+])('%s with NO_PROXY=%s is proxied: %s', (url, noProxy, expected) => {
+  expect(isProxied(url, noProxy)).toBe(expected);
+});
+
+test('user and password become a header, and are never shown', () => {
+  const env = { HTTPS_PROXY: 'http://me%40shop:p%3Aw@proxy.example' };
+  const found = findProxy(new URL('https://shop.example'), env);
+  expect(found?.authorization).toBe(`Basic ${btoa('me@shop:p:w')}`);
+  expect(found?.shown).toBe('http://***@proxy.example');
+});
+
+test.each(['proxy:3128', 'socks5://u:s3cret-word@proxy', 'http://', '//proxy', 'http://u:%zz@proxy'])(
+  'the proxy %s is an error that names the variable, and no password',
+  (value) => {
+    const find = () => findProxy(new URL('http://shop.example'), { http_proxy: value });
+    expect(find).toThrow(/^http_proxy: the proxy /);
+    expect(find).not.toThrow(/s3cret/);
+  },
+);

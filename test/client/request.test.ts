@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest';
+import { builtInContract, type Operation } from '../../src/api/contract.ts';
+import type { OperationId } from '../../src/api/operations.ts';
+import { checkInput } from '../../src/client/bounds.ts';
+import { type CallInput, toRequest } from '../../src/client/request.ts';
+
+const target = { baseUrl: 'http://shop.example/api', fields: { accept: 'application/json' } };
+
+function operation(id: OperationId, changes: Partial<Operation> = {}): Operation {
+  return { ...builtInContract.operations.get(id)!, ...changes };
+}
+
+function urlOf(chosen: Operation, input: CallInput): string {
+  return toRequest(chosen, input, target).url;
+}
+
+test('every digit of an id reaches the path, the query and the body', () => {
+  expect(urlOf(operation('getPet'), { petId: 9223372036854775807n })).toBe(
+    'http://shop.example/api/pets/9223372036854775807',
+  );
+  expect(urlOf(operation('listPets'), { query: { categoryId: 9007199254740993n } })).toBe(
+    'http://shop.example/api/pets?categoryId=9007199254740993',
+  );
+  const body = { name: 'Rex', categoryId: 9223372036854775807n };
+  expect(toRequest(operation('createPet'), { body }, target)).toEqual({
+    method: 'POST',
+    url: 'http://shop.example/api/pets',
+    fields: { accept: 'application/json', 'content-type': 'application/json' },
+    body: '{"name":"Rex","categoryId":9223372036854775807}',
+  });
+});
+
+test('what is not given is not sent', () => {
+  expect(urlOf(operation('listPets'), { query: { status: undefined, limit: 5 } })).toBe(
+    'http://shop.example/api/pets?limit=5',
+  );
+});
+
+test('a bound parameter goes where the description puts it, under its name there', () => {
+  const bound = operation('updateInventory', {
+    method: 'PATCH',
+    path: '/stock/{sku}/count',
+    parameters: [
+      { name: 'petId', wireName: 'sku', in: 'path', required: true },
+      { name: 'dryRun', wireName: 'x-dry-run', in: 'header', required: false },
+    ],
+  });
+  expect(toRequest(bound, { petId: 7n, dryRun: true, body: { quantity: 1 } }, target)).toMatchObject({
+    method: 'PATCH',
+    url: 'http://shop.example/api/stock/7/count',
+    fields: { 'x-dry-run': 'true' },
+    body: '{"quantity":1}',
+  });
+});
+
+test('what a description asks for is checked before a request', () => {
+  const body = {
+    name: 'NewPet',
+    mediaType: 'application/json',
+    required: ['name'],
+    bounds: { name: { maxLength: 3 }, status: { enum: ['sold'] } },
+  } as const;
+  const bound = operation('createPet', { body });
+  expect(() => checkInput(bound, { body: { name: 'Bella', status: 'pending' } })).toThrow(
+    'createPet: name must have at most 3 characters; status must be one of sold',
+  );
+  expect(() => checkInput(bound, { body: {} })).toThrow('createPet: name is required');
+  expect(() =>
+    checkInput(operation('updatePet', { method: 'PATCH', body }), { petId: 1n, body: {} }),
+  ).not.toThrow();
+});
+
+test('a filter that the service does not offer is an error, paging is not', () => {
+  const bare = operation('listPets', { parameters: [] });
+  expect(() => checkInput(bare, { query: { status: 'sold' } })).toThrow(
+    'the service offers no parameter status',
+  );
+  expect(() => checkInput(bare, { query: { limit: 1000 } })).not.toThrow();
+});
+
+test('bounds hold for int64 as for numbers', () => {
+  const parameters = [
+    { name: 'petId', wireName: 'petId', in: 'path', required: true, bounds: { type: 'integer', minimum: 1 } },
+  ] as const;
+  const bound = operation('getPet', { parameters });
+  expect(() => checkInput(bound, { petId: 0n })).toThrow('petId must be at least 1');
+  expect(() => checkInput(bound, { petId: 9223372036854775807n })).not.toThrow();
+});

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { createSecrets, maskFields, maskUrl, secretsIn } from '../src/mask.ts';
+
+test('a URL is shown without userinfo and without the values of keys', () => {
+  expect(maskUrl('https://me:pw@shop.example/pets?api_key=abc&limit=2&Token=x#k')).toBe(
+    'https://***@shop.example/pets?api_key=***&limit=2&Token=***#k',
+  );
+  expect(maskUrl('http://shop.example/a@b?mail=a@b')).toBe('http://shop.example/a@b?mail=a@b');
+});
+
+test('only fields that are known to be harmless are shown', () => {
+  const fields = {
+    accept: 'application/json',
+    authorization: 'Bearer s3cret-word',
+    'x-anything': 'else',
+    'set-cookie': ['a=1', 'b=2'],
+    link: '<http://h/pets?api_key=k>; rel="next"',
+  };
+  expect(maskFields(fields)).toEqual({
+    accept: 'application/json',
+    authorization: '***',
+    'x-anything': '***',
+    'set-cookie': '***',
+    link: '<http://h/pets?api_key=***>; rel="next"',
+  });
+});
+
+test('a secret is masked wherever it stands, in each spelling', () => {
+  const secrets = createSecrets();
+  for (const secret of secretsIn({ authorization: 'Bearer a"b/c+d', accept: 'application/json' }))
+    secrets.add(secret);
+  expect(secrets.mask('a"b/c+d Bearer a"b/c+d')).toBe('*** ***');
+  expect(secrets.mask('{"echo":"a\\"b/c+d"} ?q=a%22b%2Fc%2Bd')).toBe('{"echo":"***"} ?q=***');
+  expect(secrets.mask('application/json')).toBe('application/json');
+});
+
+test('what is too short to be a secret changes no output', () => {
+  const secrets = createSecrets();
+  secrets.add('1');
+  secrets.add('');
+  expect(secrets.mask('{"id":1}')).toBe('{"id":1}');
+});
