@@ -1,4 +1,7 @@
 /** undici types its index alone, and loading that takes three times as long: fetch, WebSocket, caches. */
 declare module 'undici/lib/dispatcher/pool.js' {
-  export { Pool as default } from 'undici';
+  import { Pool } from 'undici';
+
+  // biome-ignore lint/style/noDefaultExport: it is what a CommonJS module exports.
+  export default Pool;
 }
