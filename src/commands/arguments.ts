@@ -69,7 +69,10 @@ export function parseText(flag: string): (text: string) => string {
 
 /** `--from`, which stands instead of the flags with these names. */
 export function fromFlag(others: readonly string[]) {
-  return new Option('--from <file or ->', 'create one for each record of this JSON or JSON lines file')
+  return new Option(
+    '--from <file or ->',
+    'create one for each record of this file (JSON, JSON lines), in its order',
+  )
     .argParser(parseText('--from'))
     .conflicts([...others]);
 }

@@ -2,8 +2,9 @@ import { offeredOperation } from '../api/contract.ts';
 import type { Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
+import { attemptEach } from './attempts.ts';
+import { clientFor } from './client-for.ts';
 import { confirmWrite } from './confirmation.ts';
-import { attemptEach, clientFor } from './many.ts';
 import { type Noun, nameAll } from './noun.ts';
 import { showWrites } from './write-records.ts';
 

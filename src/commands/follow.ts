@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import { startProgress } from '../output/progress.ts';
-import type { Attempts } from './many.ts';
+import type { Attempts } from './attempts.ts';
 
 /**
  * Shows on stderr how far many writes have come, where the records that come back do not show it, and where they stood when

@@ -1,7 +1,9 @@
 import { offeredOperation } from '../api/contract.ts';
 import type { Context } from '../context.ts';
-import { attemptEach, clientFor, printSuccesses } from './many.ts';
+import { attemptEach } from './attempts.ts';
+import { clientFor } from './client-for.ts';
 import type { Noun } from './noun.ts';
+import { printSuccesses } from './print-successes.ts';
 
 /** Prints the records with these ids: one as a lone record, several as a list, in the order of the ids. */
 export async function getRecords<Row>(

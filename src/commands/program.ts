@@ -41,7 +41,7 @@ const entries: readonly Entry[] = [
   },
   {
     name: 'inventory',
-    summary: 'List, get, set, adjust, create and delete stock counts',
+    summary: 'List, get, set and adjust stock counts, or apply a whole file of them',
     verbs: () => import('./inventory/index.ts'),
   },
   {
