@@ -1,7 +1,7 @@
 import { offeredOperation } from '../api/contract.ts';
 import type { Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
-import { CliError } from '../errors.ts';
+import { CliError, OutputClosedError } from '../errors.ts';
 import { attemptEach } from './attempts.ts';
 import { clientFor } from './client-for.ts';
 import { confirmWrite } from './confirmation.ts';
@@ -33,8 +33,13 @@ export async function deleteRecords<Row>(
   };
   const attempts = attemptEach(items, remove, options);
   for await (const id of attempts.successes())
-    await context.notice(`deleted ${nameAll(noun, [id], known.titles)}`);
+    await context.notice(`deleted ${nameAll(noun, [id], known.titles)}`).catch(ignoreClosed);
   attempts.check();
+}
+
+/** What was asked for is done to its end, whether somebody reads of it or not. */
+function ignoreClosed(error: unknown): void {
+  if (!(error instanceof OutputClosedError)) throw error;
 }
 
 /** What is known of records before they go; nothing where nobody is asked, for then it is of no use. */

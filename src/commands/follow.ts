@@ -1,20 +1,19 @@
 import type { Context } from '../context.ts';
+import { ManyError } from '../errors.ts';
 import { startProgress } from '../output/progress.ts';
 import type { Attempts } from './attempts.ts';
 
 /**
- * Shows on stderr how far many writes have come, where the records that come back do not show it, and where they stood when
- * they are interrupted.
- *
- * @returns what ends it.
+ * Does the work of many writes; shows on stderr how far they have come, where the records that come back do not show it,
+ * and where they stood if the work breaks off.
  */
 export async function follow(
   context: Context,
-  { state }: Attempts<unknown>,
-  noun: string,
-): Promise<() => Promise<void>> {
+  { noun, state }: Followed,
+  work: () => Promise<void>,
+): Promise<void> {
+  if (state().total === 1) return work();
   const { io, statusLine, flags, interrupts } = context;
-  if (state().total === 1) return async () => {};
   const progress = startProgress(io, statusLine, {
     mode: flags.quiet || io.stdout.isTerminal ? 'none' : 'auto',
     label: 'writing',
@@ -24,14 +23,25 @@ export async function follow(
     read: state,
   });
   const tell = () => void context.notice(whereItStood(state(), noun));
-  interrupts.signal.addEventListener('abort', tell);
-  return async () => {
-    interrupts.signal.removeEventListener('abort', tell);
+  const tellAborted = () =>
+    void context.notice(`${whereItStood(state(), noun)}; the one under way may have been too`);
+  interrupts.signal.addEventListener('abort', tellAborted);
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof ManyError) && !interrupts.signal.aborted) tell();
+    throw error;
+  } finally {
+    interrupts.signal.removeEventListener('abort', tellAborted);
     await progress.stop();
-  };
+  }
 }
 
-function whereItStood({ done, failed, total }: ReturnType<Attempts<unknown>['state']>, noun: string): string {
+interface Followed extends Pick<Attempts<unknown>, 'state'> {
+  readonly noun: string;
+}
+
+function whereItStood({ done, failed, total }: ReturnType<Followed['state']>, noun: string): string {
   const failures = failed === 0 ? '' : `, ${failed} failed`;
-  return `note: ${done - failed} of ${total} ${noun} were written${failures}; the next one may have been`;
+  return `note: ${done - failed} of ${total} ${noun} were written${failures}`;
 }

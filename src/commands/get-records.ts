@@ -20,5 +20,5 @@ export async function getRecords<Row>(
   const read = async (id: bigint) => (await noun.read(context, client, id)).value;
   const atOnce = (await context.settings()).get('concurrency');
   const attempts = attemptEach(ids, read, { noun: noun.many, total: ids.length, atOnce });
-  await printSuccesses(context, attempts, { filled, asList: ids.length > 1 });
+  await printSuccesses(context, attempts, { filled, asList: ids.length > 1, isWrite: false });
 }

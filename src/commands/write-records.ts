@@ -68,8 +68,9 @@ export async function writeRecords<Item, Row>(
   const filled = noun.fillView(context, client);
   const send = async (item: Item) => (await prepare(item)).send(client);
   const attempts = attemptEach(items, send, writes);
-  const stop = await follow(context, attempts, noun.many);
-  await printSuccesses(context, attempts, { filled, asList }).finally(stop);
+  await follow(context, { noun: noun.many, state: attempts.state }, () =>
+    printSuccesses(context, attempts, { filled, asList, isWrite: true }),
+  );
 }
 
 /** The requests of writes, on stdout; none of them is sent. */

@@ -2,8 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { CliError, OutputClosedError } from '../../src/errors.ts';
+import { main } from '../../src/main.ts';
 import { type RecordingServer, recordingServer } from '../helpers/recording-server.ts';
-import { type Run, runCli } from '../helpers/run-cli.ts';
+import { fakeIo, type Run, runCli } from '../helpers/run-cli.ts';
+import { openShop } from '../helpers/shop.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-writes-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -74,4 +77,66 @@ test.each(writes)('checks --fields before the %s of %s', async (_, line) => {
   const run = await runOn(server, line, '--confirm', 'prod', '--fields', 'colour');
   expect(run).toMatchObject({ code: 2, stdout: '' });
   expect(server.seen).toEqual([]);
+});
+
+/** Runs with an stdout that fails from the second write on. */
+function runInto(error: Error, argv: readonly string[], options: { file: string; stdin?: string }) {
+  const io = fakeIo({ stdin: options.stdin ?? '', env: { PETSTORE_OFFLINE_STORE: options.file } });
+  let writes = 0;
+  const write = async () => {
+    writes += 1;
+    if (writes > 1) throw error;
+  };
+  const code = main(argv, { ...io, stdout: { ...io.stdout, write } });
+  return code.then((exit) => ({ code: exit, stderr: io.written('stderr') }));
+}
+
+const records = '{"name":"a","categoryId":1}\n'.repeat(9);
+
+test('a reader of stdout that goes away does not stop the writes', async () => {
+  using shop = openShop();
+  const argv = ['--offline', 'pets', 'create', '--from', '-', '-o', 'ids'];
+  const run = await runInto(new OutputClosedError(), argv, { file: shop.file, stdin: records });
+  expect(run).toEqual({ code: 0, stderr: '' });
+  expect(await shop.json('pets', 'list')).toHaveLength(34);
+});
+
+test('a full disk stops the writes and says how far they came', async () => {
+  using shop = openShop();
+  const argv = ['--offline', 'pets', 'create', '--from', '-', '-o', 'ids'];
+  const full = new CliError('failed', 'write to stdout: no space left on device');
+  const run = await runInto(full, argv, { file: shop.file, stdin: records });
+  expect(run).toEqual({
+    code: 1,
+    stderr: 'note: 2 of 9 pets were written\nerror: write to stdout: no space left on device\n',
+  });
+  expect(await shop.json('pets', 'list')).toHaveLength(27);
+});
+
+test('a reader of stderr that goes away does not stop the deletes', async () => {
+  using shop = openShop();
+  const io = fakeIo({ env: { PETSTORE_OFFLINE_STORE: shop.file } });
+  const write = async () => {
+    throw new OutputClosedError();
+  };
+  const ids = Array.from({ length: 20 }, (_, at) => String(at + 1));
+  await main(['--offline', 'pets', 'delete', ...ids, '--yes'], { ...io, stderr: { ...io.stderr, write } });
+  const left = (await shop.json('pets', 'list')) as unknown[];
+  // Pets with an open order stay.
+  expect(left.length).toBeLessThan(10);
+});
+
+test('Ctrl-C between writes exits 130 and says how far they came', async () => {
+  using shop = openShop();
+  const io = fakeIo({ stdin: records, env: { PETSTORE_OFFLINE_STORE: shop.file } });
+  const write = async (text: string | Uint8Array) => {
+    await io.stdout.write(text);
+    if (io.written('stdout').endsWith('28\n')) io.raise('SIGINT');
+  };
+  const argv = ['--offline', 'pets', 'create', '--from', '-', '-o', 'ids'];
+  expect(await main(argv, { ...io, stdout: { ...io.stdout, write } })).toBe(130);
+  expect(io.written('stdout')).toBe('26\n27\n28\n');
+  expect(io.written('stderr')).toBe(
+    'note: 3 of 9 pets were written; the one under way may have been too\nerror: interrupted\n',
+  );
 });
