@@ -57,7 +57,7 @@ export function matchOperations(
       matches.set(
         id,
         own
-          ? { state: 'bound', operation: own, confidence: 'high', why: '--map says so' }
+          ? { state: 'bound', operation: own, confidence: 'high', why: 'you said so' }
           : choose(all, id, names, placesOf(id, matches)),
       );
     }

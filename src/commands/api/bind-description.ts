@@ -1,4 +1,4 @@
-import { type Binding, bindContract } from '../../api/binding/bind.ts';
+import type { Binding } from '../../api/binding/bind.ts';
 import { type Description, readDescription } from '../../api/binding/description.ts';
 import type { Match } from '../../api/binding/match.ts';
 import { serversOf } from '../../api/binding/servers.ts';
@@ -10,6 +10,7 @@ import { CliError, UsageError } from '../../errors.ts';
 import { settleBaseUrl } from './base-url.ts';
 import { bindingView, toRows } from './binding-view.ts';
 import { boundProfile, nameOfTarget } from './bound-profile.ts';
+import { bindAndAsk } from './settle-ties.ts';
 import { openSource } from './source.ts';
 import { readTargets } from './targets.ts';
 
@@ -23,7 +24,7 @@ export async function bindDescription(
   const targets = readTargets(map);
   await (await context.printer()).check(bindingView);
   const description = await read(context, location);
-  const binding = bindContract(description, targets);
+  const binding = await bindAndAsk(context, description, targets);
   const isStored = binding.contract.operations.size > 0 && !context.flags.dryRun;
   if (isStored) await store(context, profile, { contract: binding.contract, source: description.url });
   await (await context.printer()).records([toRows(binding.matches)], bindingView);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { toOpenApi } from '../../../src/api/openapi.ts';
 import { ambiguous, sparse, unnamed, warehouse, wrapped } from '../../helpers/descriptions.ts';
+import { answer } from '../../helpers/person.ts';
 import { recordingServer } from '../../helpers/recording-server.ts';
 import { type Run, type RunOptions, runCli } from '../../helpers/run-cli.ts';
 
@@ -110,6 +111,18 @@ describe('a tie', () => {
       method: 'PATCH',
       path: '/stock/{id}',
     });
+  });
+
+  test('is settled by a person where one can answer', async () => {
+    const down = '\u001b[B';
+    const path = await file('a.json', ambiguous);
+    const bound = await answer(['api', 'bind', path, '-o', 'json'], ['', down], {
+      PETSTORE_CONFIG_DIR: folder,
+    });
+    expect(bound.code).toBe(0);
+    expect(bound.stderr).toContain('Which one is getPet?');
+    expect(rows(bound).getPet).toMatchObject({ state: 'bound', path: '/pets/{id}', why: 'you said so' });
+    expect(rows(bound).updateInventory).toMatchObject({ state: 'bound', method: 'PATCH' });
   });
 
   test.each([

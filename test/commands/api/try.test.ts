@@ -1,28 +1,7 @@
-import { PassThrough } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { main } from '../../../src/main.ts';
+import { answer } from '../../helpers/person.ts';
 import { type RecordingServer, type Reply, recordingServer } from '../../helpers/recording-server.ts';
-import { fakeIo, type Run, runCli } from '../../helpers/run-cli.ts';
-
-/** Runs with a person at the terminal, who types each answer when a question waits for it. */
-async function answer(argv: readonly string[], answers: readonly string[]): Promise<Run> {
-  const io = fakeIo({ terminals: ['stdin', 'stderr'] });
-  const keyboard = new PassThrough();
-  const running = main(argv, { ...io, stdin: { isTerminal: true, bytes: () => keyboard, stream: keyboard } });
-  let isDone = false;
-  void running.finally(() => {
-    isDone = true;
-  });
-  for (const text of answers) {
-    const before = io.written('stderr').length;
-    for (let waited = 0; io.written('stderr').length === before && waited < 500 && !isDone; waited += 1)
-      await sleep(2);
-    await sleep(15);
-    keyboard.write(`${text}\r`);
-  }
-  return { code: await running, stdout: io.written('stdout'), stderr: io.written('stderr') };
-}
+import { type Run, runCli } from '../../helpers/run-cli.ts';
 
 async function tryOut(
   id: string,
