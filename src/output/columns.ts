@@ -11,6 +11,8 @@ export interface Column<Row> {
   readonly status?: true;
   /** Shown only where `--fields` names it. */
   readonly extra?: true;
+  /** Left out where a terminal is too narrow for all. */
+  readonly spare?: true;
 }
 
 /** How the records of one noun are shown: its columns in order; the first holds the id. */

@@ -60,3 +60,53 @@ export async function* firstOf<Row>(pages: Pages<Row>, limit: number): AsyncGene
     if (left <= 0) return;
   }
 }
+
+/**
+ * The same rows, small pages joined so that their columns fit each other: up to `leastRows`, or what has come within
+ * 300 ms of the first.
+ */
+export async function* joined<Row>(pages: Pages<Row>): AsyncGenerator<readonly Row[]> {
+  const iterator = (async function* () {
+    yield* pages;
+  })();
+  let held: readonly Row[] = [];
+  let next: Promise<IteratorResult<readonly Row[]>> | undefined;
+  let until = 0;
+  try {
+    while (true) {
+      next ??= iterator.next();
+      const result = held.length === 0 ? await next : await within(next, until);
+      if (result?.done) return;
+      if (result) {
+        next = undefined;
+        if (held.length === 0) until = performance.now() + joinMs;
+        held = held.concat(result.value);
+      }
+      if (result && held.length < leastRows) continue;
+      const page = held;
+      held = [];
+      yield page;
+    }
+  } finally {
+    // A page that is still awaited when the reader leaves is nobody's any more.
+    next?.catch(() => {});
+    iterator.return(undefined).catch(() => {});
+    if (held.length > 0) yield held;
+  }
+}
+
+const leastRows = 50;
+const joinMs = 300;
+
+/** Undefined where it does not settle in time. */
+async function within<Value>(promise: Promise<Value>, until: number): Promise<Value | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), Math.max(0, until - performance.now()));
+  });
+  try {
+    return await Promise.race([promise, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -5,7 +5,7 @@ import { alignedWriter } from './aligned.ts';
 import { pickColumns, type View } from './columns.ts';
 import { csvWriter, idsWriter, tsvWriter } from './delimited.ts';
 import { jsonLinesWriter, jsonWriter } from './json.ts';
-import { firstOf, type Pages, sorted, withProgress } from './pages.ts';
+import { firstOf, joined, type Pages, sorted, withProgress } from './pages.ts';
 import { compareBy } from './sort.ts';
 import type { StatusLine } from './status-line.ts';
 import { createStyle } from './style.ts';
@@ -80,9 +80,11 @@ export function createPrinter(io: Io, options: PrinterOptions): Printer {
     const writer = await writers[format](await createSheet(io, options, { view, shape }));
     const counted = shape === 'list' ? withProgress(pages, io, { ...options, noun: view.noun }) : pages;
     const ordered = sort === undefined ? counted : sorted(counted, compareBy(view, sort));
-    const count = await writeAll(io, limit === undefined ? ordered : firstOf(ordered, limit), writer);
-    const isTold = format === 'table' && io.stderr.isTerminal && !options.quiet;
-    if (count === 0 && isTold) await io.stderr.write(`no ${view.noun}\n`);
+    const wanted = limit === undefined ? ordered : firstOf(ordered, limit);
+    const count = await writeAll(io, format === 'table' ? joined(wanted) : wanted, writer);
+    const remarks = [count === 0 && format === 'table' ? `no ${view.noun}` : undefined, writer.remark?.()];
+    const told = remarks.filter((remark) => remark !== undefined).map((remark) => `${remark}\n`);
+    if (told.length > 0 && io.stderr.isTerminal && !options.quiet) await io.stderr.write(told.join(''));
   };
   return {
     format,
@@ -121,6 +123,7 @@ async function createSheet<Row>(
   const pick = (row: Row) => Object.fromEntries(columns.map(({ name, value }) => [name, value(row) ?? null]));
   return {
     columns,
+    isPicked: fields !== undefined,
     shape,
     header,
     isTerminal: io.stdout.isTerminal,

@@ -1,41 +1,66 @@
 import { alignedWriter } from './aligned.ts';
-import { createFill, readableCells, type Widths, widest } from './cells.ts';
+import { createFill, readableCells, type Widths } from './cells.ts';
+import { fitWidths, headerSizes, keepColumns, sizesOf } from './fit.ts';
 import { createMeasure, isDisputed, type Measure, measureMost, wrap } from './width.ts';
 import type { Sheet, Writer } from './writer.ts';
 
-const leastWidth = 2;
 /** Private use, one column wide. */
 const standIn = '\ue000';
 
 /**
- * A table in a frame that fits the terminal: cells that are too wide are wrapped, none is cut. Where later rows need
- * wider columns, the frame ends and another begins.
+ * A table in a frame that fits the terminal: cells that are too wide are wrapped, none is cut; columns that may be left
+ * out go where words would be cut. The first rows decide.
  */
-export async function tableWriter<Row>(sheet: Sheet<Row>): Promise<Writer<Row>> {
-  const { columns, header } = sheet;
-  const narrowest = columns.map(() => leastWidth);
-  if (!fitWidths(sheet, narrowest)) return alignedWriter(sheet);
+export function tableWriter<Row>(sheet: Sheet<Row>): Writer<Row> {
+  let writer: Writer<Row> | undefined;
+  let remark: string | undefined;
+  const begin = async (rows: readonly Row[]): Promise<Writer<Row>> => {
+    const cells = readableCells(rows, sheet.columns);
+    const measure = measureMost(await createMeasure(cells.flat()));
+    const columns = keepColumns(sheet, sizesOf(cells, headerSizes(sheet), measure));
+    const left = sheet.columns.filter((column) => !columns.includes(column)).map(({ name }) => name);
+    if (left.length > 0) remark = `no room for ${left.join(', ')}: see --fields, or widen the terminal`;
+    const narrowed = { ...sheet, columns };
+    const isTooNarrow = fitWidths(narrowed, headerSizes({ ...narrowed, header: false })) === undefined;
+    return isTooNarrow ? alignedWriter(narrowed) : frameWriter(narrowed);
+  };
+  return {
+    async rows(rows) {
+      writer ??= await begin(rows);
+      return writer.rows(rows);
+    },
+    async end() {
+      writer ??= await begin([]);
+      return writer.end();
+    },
+    abandon: () => writer?.abandon?.() ?? '',
+    remark: () => remark,
+  };
+}
+
+/** Where later rows need wider columns, the frame ends and another begins. */
+async function frameWriter<Row>(sheet: Sheet<Row>): Promise<Writer<Row>> {
   const drawFrame = await createDrawFrame(sheet);
-  let needed: Widths = header ? columns.map(({ name }) => name.length) : narrowest;
+  let sizes = headerSizes(sheet);
   let frame: Frame | undefined;
 
-  /** A frame for rows of the widths needed, and the text that opens it and closes the one before. */
+  /** A frame for rows of these sizes, and the text that opens it and closes the one before. */
   const openFrame = () => {
-    const widths = fitWidths(sheet, needed) ?? narrowest;
+    const widths = fitWidths(sheet, sizes) ?? [];
     if (frame && String(widths) === String(frame.widths)) return { text: '', frame };
     const bottom = frame?.bottom ?? '';
     frame = drawFrame(widths);
     return { text: bottom + frame.top + frame.rule, frame };
   };
   const emptyFrame = () => {
-    const { top, bottom } = drawFrame(fitWidths(sheet, needed) ?? narrowest);
-    return header ? top + bottom : '';
+    const { top, bottom } = drawFrame(fitWidths(sheet, sizes) ?? []);
+    return sheet.header ? top + bottom : '';
   };
   return {
     async rows(rows) {
-      const cells = readableCells(rows, columns);
+      const cells = readableCells(rows, sheet.columns);
       const measure = await createMeasure(cells.flat());
-      needed = widest(cells, needed, measureMost(measure));
+      sizes = sizesOf(cells, sizes, measureMost(measure));
       const { text, frame } = openFrame();
       return text + cells.map((row) => frame.row(row, measure)).join('');
     },
@@ -104,25 +129,4 @@ function wrapRow(cells: readonly string[], widths: Widths, measure: Measure): st
   const wrapped = cells.map((cell, at) => wrap(cell, widths[at] ?? 0, measure));
   const height = Math.max(...wrapped.map((lines) => lines.length));
   return Array.from({ length: height }, (_, at) => wrapped.map((lines) => lines[at] ?? ''));
-}
-
-/**
- * Widths that fit the terminal, frame included: the widest text columns give way first, then the others; undefined where
- * even the narrowest are too wide.
- */
-function fitWidths<Row>({ columns, width }: Sheet<Row>, needed: Widths): Widths | undefined {
-  const available = width - 3 * columns.length - 1;
-  const widths = needed.map((each) => Math.min(each, Math.max(available, leastWidth)));
-  const narrow = (least: number, mayNarrow: (at: number) => boolean) => {
-    while (widths.reduce((sum, each) => sum + each, 0) > available) {
-      const candidates = widths.map((each, at) => (each > least && mayNarrow(at) ? each : 0));
-      const widestOne = Math.max(...candidates);
-      if (widestOne === 0) return false;
-      widths[candidates.indexOf(widestOne)] = widestOne - 1;
-    }
-    return true;
-  };
-  const isText = (at: number) => columns[at]?.align !== 'right' && !columns[at]?.status;
-  const fits = narrow(8, isText) || narrow(4, isText) || narrow(leastWidth, () => true);
-  return fits ? widths : undefined;
 }

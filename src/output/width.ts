@@ -29,25 +29,46 @@ function measureParts(text: string, measure: Measure): number {
   return Array.from(text).reduce((sum, character) => sum + measure(character), 0);
 }
 
-/** Lines of at most `width` columns: broken at spaces where there are some, else between characters. */
+/**
+ * Lines of at most `width` columns: broken at spaces, a longer word after a `/` or the like, a longer piece of it between
+ * characters. A character is never cut, even where it is wider.
+ */
 export function wrap(text: string, width: number, measure: Measure): string[] {
   if (measure(text) <= width) return [text];
   const lines: string[] = [];
   let line = '';
-  for (const word of text.split(' ').flatMap((part) => cut(part, width, measure))) {
-    if (line === '') line = word;
-    else if (measure(line) + 1 + measure(word) <= width) line += ` ${word}`;
-    else {
-      lines.push(line);
-      line = word;
+  for (const [at, word] of text.split(' ').entries()) {
+    const space = at === 0 ? '' : ' ';
+    for (const [nth, piece] of cutWord(word, width, measure).entries()) {
+      const longer = nth === 0 ? line + space + piece : line + piece;
+      if (line === '' || measure(longer) <= width) line = longer;
+      else {
+        lines.push(line);
+        line = piece;
+      }
     }
   }
   return [...lines, line];
 }
 
-/** A word in pieces of at most `width` columns; a character is never cut, even where it is wider. */
-function cut(word: string, width: number, measure: Measure): string[] {
+/** The longest piece of a text that `wrap` keeps whole where it can. */
+export function longestPiece(text: string, measure: Measure): number {
+  return text.split(' ').reduce((longest, word) => {
+    return piecesOf(word).reduce((most, piece) => Math.max(most, measure(piece)), longest);
+  }, 0);
+}
+
+/** Breaks after what separates parts of a path, an address or a list. */
+function piecesOf(word: string): string[] {
+  return word.split(/(?<=[/,;&?=_|])(?=[^/])/);
+}
+
+function cutWord(word: string, width: number, measure: Measure): string[] {
   if (measure(word) <= width) return [word];
+  return piecesOf(word).flatMap((piece) => (measure(piece) <= width ? [piece] : cut(piece, width, measure)));
+}
+
+function cut(word: string, width: number, measure: Measure): string[] {
   const pieces = [''];
   let used = 0;
   for (const { segment } of new Intl.Segmenter().segment(word)) {

@@ -7,6 +7,8 @@ export type Shape = 'list' | 'record';
 /** What is printed, and where to. */
 export interface Sheet<Row> {
   readonly columns: readonly Column<Row>[];
+  /** The columns are those that `--fields` named. */
+  readonly isPicked: boolean;
   readonly shape: Shape;
   readonly header: boolean;
   readonly isTerminal: boolean;
@@ -27,4 +29,6 @@ export interface Writer<Row> {
   end(): string | Promise<string>;
   /** What follows where the rows break off with an error; a document stays open, so that nobody takes it for whole. */
   abandon?(): string;
+  /** What a person should know of the text, once it has ended. */
+  remark?(): string | undefined;
 }

@@ -153,7 +153,7 @@ test.each(['table', 'json', 'jsonl', 'csv', 'tsv', 'yaml', 'ids'] as const)(
     const io = fakeIo();
     const seen: string[] = [];
     const pages = (function* () {
-      yield [rex, mia];
+      yield Array.from({ length: 50 }, () => mia);
       seen.push(io.written('stdout'));
       yield [mia];
     })();

@@ -1,6 +1,6 @@
 import stringWidth from 'string-width';
 import { expect, test } from 'vitest';
-import { createPrinter } from '../../src/output/print.ts';
+import { createPrinter, type View } from '../../src/output/print.ts';
 import { mia, petView, printerDefaults, printPets, type Row, rex, terminal } from '../helpers/print-pets.ts';
 import { fakeIo } from '../helpers/run-cli.ts';
 
@@ -111,10 +111,19 @@ test('a terminal too narrow for any frame gets aligned columns', async () => {
   expect(await drawn([rex], 12)).toBe('id  name  status\n 1  Rex   available\n');
 });
 
+/** So many rows that they are not joined with those of the next page. */
+function page(row: Row): Row[] {
+  return Array.from({ length: 50 }, () => row);
+}
+
 test('pages join in one frame, and another begins where later rows need wider columns', async () => {
   const wide: Row = { id: 1234n, name: 'Maximilian', status: 'sold' };
-  const { stdout } = await printPets([[rex], [rex], [wide], [rex]], plain, terminal);
-  expect(stdout).toMatchInlineSnapshot(`
+  const { stdout } = await printPets([page(rex), page(rex), page(wide), page(rex)], plain, terminal);
+  const lines = stdout.split('\n');
+  expect(lines.length).toBe(208 + 1);
+  expect(
+    [...lines.slice(0, 4), ...lines.slice(102, 109), ...lines.slice(-3)].join('\n'),
+  ).toMatchInlineSnapshot(`
     "┌────┬──────┬───────────┐
     │ id │ name │ status    │
     ├────┼──────┼───────────┤
@@ -124,6 +133,7 @@ test('pages join in one frame, and another begins where later rows need wider co
     ┌──────┬────────────┬───────────┐
     │   id │ name       │ status    │
     ├──────┼────────────┼───────────┤
+    │ 1234 │ Maximilian │ sold      │
     │ 1234 │ Maximilian │ sold      │
     │    1 │ Rex        │ available │
     └──────┴────────────┴───────────┘
@@ -155,12 +165,19 @@ test('a piped table has the same columns, two spaces apart, and no space at the 
 });
 
 test('columns of a piped table grow from page to page and stay', async () => {
-  const { stdout } = await printPets([[rex], [{ ...rex, id: 1000n }], [rex]]);
-  expect(stdout).toBe(
-    ['id  name  status', ' 1  Rex   available', '1000  Rex   available', '   1  Rex   available', ''].join(
-      '\n',
-    ),
-  );
+  const { stdout } = await printPets([page(rex), page({ ...rex, id: 1000n }), page(rex)]);
+  const lines = stdout.split('\n');
+  expect([0, 1, 51, 101].map((at) => lines[at])).toEqual([
+    'id  name  status',
+    ' 1  Rex   available',
+    '1000  Rex   available',
+    '   1  Rex   available',
+  ]);
+});
+
+test('records that come one by one are aligned with each other', async () => {
+  const { stdout } = await printPets([[rex], [{ ...rex, id: 1000n }]]);
+  expect(stdout).toBe('  id  name  status\n   1  Rex   available\n1000  Rex   available\n');
 });
 
 test('a piped table is coloured only when told', async () => {
@@ -176,4 +193,53 @@ test.each([
   const name = 'a\x1b[2Jb\x07\t\n\r\x7f\x9b\u202e\u200b\ufeff\ud800';
   const { stdout } = await printPets([[{ ...rex, name }]], plain, run);
   expect(stdout).toContain('a\\x1b[2Jb\\x07\\x09\\x0a\\x0d\\x7f\\x9b\\u202e\\u200b\\ufeff\\ud800');
+});
+
+const manyColumns: View<Row> = {
+  noun: 'pets',
+  columns: [
+    { name: 'id', value: (row) => row.id, align: 'right' },
+    { name: 'name', value: (row) => row.name },
+    { name: 'chip', value: (row) => row.chip, spare: true },
+    { name: 'category', value: () => 'Small mammals' },
+    { name: 'breeder', value: () => 'Somewhere', spare: true },
+  ],
+};
+
+async function drawnColumns(columns: number, fields?: string[]) {
+  const io = fakeIo({ ...terminal, columns });
+  await createPrinter(io, { ...printerDefaults, ...plain, fields }).records([[rex]], manyColumns);
+  return { header: io.written('stdout').split('\n')[1], stderr: io.written('stderr') };
+}
+
+test('columns that can be spared are left out, the last first, where words would be cut, and it is told', async () => {
+  expect(await drawnColumns(80)).toEqual({
+    header: '│ id │ name │ chip │ category      │ breeder   │',
+    stderr: '',
+  });
+  expect(await drawnColumns(40)).toEqual({
+    header: '│ id │ name │ chip │ category      │',
+    stderr: 'no room for breeder: see --fields, or widen the terminal\n',
+  });
+  expect((await drawnColumns(28)).stderr).toContain('no room for chip, breeder:');
+});
+
+test('columns that the user picked all stay', async () => {
+  const { header, stderr } = await drawnColumns(40, ['id', 'name', 'chip', 'category', 'breeder']);
+  expect(header).toContain('breeder');
+  expect(stderr).toBe('');
+});
+
+test('a pipe gets every column', async () => {
+  const io = fakeIo();
+  await createPrinter(io, printerDefaults).records([[rex]], manyColumns);
+  expect(io.written('stdout')).toContain('breeder');
+});
+
+test('a long path is broken after a slash', async () => {
+  const lines = (await drawn([{ ...rex, name: '/store/inventory/{petId}' }], 38)).split('\n');
+  expect(lines.slice(3, 5)).toEqual([
+    '│  1 │ /store/inventory/ │ available │',
+    '│    │ {petId}           │           │',
+  ]);
 });

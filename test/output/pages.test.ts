@@ -1,0 +1,80 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { joined } from '../../src/output/pages.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function wait(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
+}
+
+async function collect<Row>(pages: AsyncIterable<readonly Row[]>): Promise<(readonly Row[])[]> {
+  const all: (readonly Row[])[] = [];
+  for await (const page of pages) all.push(page);
+  return all;
+}
+
+const numbers = (count: number) => Array.from({ length: count }, (_, at) => at);
+
+test('small pages are joined, large ones go on as they are', async () => {
+  expect(await collect(joined([[1], [2], [], [3]]))).toEqual([[1, 2, 3]]);
+  expect(await collect(joined([numbers(60), numbers(70), [1]]))).toEqual([numbers(60), numbers(70), [1]]);
+  expect(await collect(joined([]))).toEqual([]);
+});
+
+test('rows wait at most 300 ms for more', async () => {
+  const seen: (readonly number[])[] = [];
+  const reading = (async () => {
+    for await (const page of joined(slow())) seen.push(page);
+  })();
+  async function* slow() {
+    yield [1];
+    await wait(200);
+    yield [2];
+    await wait(5000);
+    yield [3];
+  }
+  await vi.advanceTimersByTimeAsync(299);
+  expect(seen).toEqual([]);
+  await vi.advanceTimersByTimeAsync(2);
+  expect(seen).toEqual([[1, 2]]);
+  await vi.advanceTimersByTimeAsync(5000);
+  await reading;
+  expect(seen).toEqual([[1, 2], [3]]);
+});
+
+test('what came before an error is given before it', async () => {
+  async function* failing() {
+    yield [1];
+    throw new Error('page 2');
+  }
+  const seen: (readonly number[])[] = [];
+  const reading = (async () => {
+    for await (const page of joined(failing())) seen.push(page);
+  })();
+  await expect(reading).rejects.toThrow('page 2');
+  expect(seen).toEqual([[1]]);
+});
+
+test('a reader that leaves closes the pages, once', async () => {
+  let closed = 0;
+  async function* pages() {
+    try {
+      while (true) yield numbers(60);
+    } finally {
+      closed += 1;
+    }
+  }
+  for await (const page of joined(pages())) {
+    expect(page).toHaveLength(60);
+    break;
+  }
+  await vi.advanceTimersByTimeAsync(1);
+  expect(closed).toBe(1);
+});
