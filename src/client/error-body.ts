@@ -8,6 +8,8 @@ export interface Refusal {
   readonly why: string;
   /** The service's own code. */
   readonly code: string | undefined;
+  /** The service's own message, bare. */
+  readonly message?: string | undefined;
 }
 
 /**
@@ -29,7 +31,7 @@ export async function readRefusal(response: HttpResponse): Promise<Refusal> {
 }
 
 function described(message: string, status: number, code?: string): Refusal {
-  return { why: `${message} (${code === undefined ? status : `${status} ${code}`})`, code };
+  return { why: `${message} (${code === undefined ? status : `${status} ${code}`})`, code, message };
 }
 
 function tryJson(bytes: Uint8Array): JsonValue | undefined {

@@ -22,12 +22,12 @@ export interface Failed {
 export async function refusalError(failed: Failed, response: HttpResponse): Promise<ApiError> {
   const { status } = response;
   const { mask = same } = failed;
-  const { why, code } = masked(await readRefusal(response), mask);
+  const { why, code, message } = masked(await readRefusal(response), mask);
   const { method, url, attempts, hint } = failed;
   return new ApiError(`${subject(failed)}: ${why}${remarks(failed, { answer: response })}`, {
     status,
     code,
-    serviceMessage: code === undefined ? undefined : why,
+    serviceMessage: message,
     method,
     url: maskUrl(url),
     attempts,
@@ -59,8 +59,8 @@ export function invalidResponse(failed: Failed, why: string, status: number): Un
   return unavailableError(failed, cause);
 }
 
-function masked({ why, code }: Refusal, mask: (text: string) => string): Refusal {
-  return { why: mask(why), code: code === undefined ? undefined : mask(code) };
+function masked({ why, code, message }: Refusal, mask: (text: string) => string): Refusal {
+  return { why: mask(why), code: code && mask(code), message: message && mask(message) };
 }
 
 function same(text: string): string {
