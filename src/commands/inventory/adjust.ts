@@ -38,7 +38,7 @@ const notAtomic =
 
 /** @throws UsageError where a count cannot be that. */
 function toQuantity(sum: bigint, what: string): number {
-  if (sum < 0n) throw new UsageError(`${what}: it would go below 0`, 'nothing was written');
+  if (sum < 0n) throw new UsageError(`${what}: it would go below 0`);
   if (sum > BigInt(Number.MAX_SAFE_INTEGER))
     throw new UsageError(`${what}: it would go above ${Number.MAX_SAFE_INTEGER}`);
   return Number(sum);
