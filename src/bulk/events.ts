@@ -84,7 +84,7 @@ export async function createFileSink(file: NewFile): Promise<Sink> {
       try {
         await handle.appendFile(text);
       } catch (error) {
-        throw fileError('write', file.path, error);
+        throw fileError('write', file.name, error);
       }
     },
     close: () => handle.close(),

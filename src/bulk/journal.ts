@@ -63,6 +63,11 @@ export class RunJournal implements OutcomeListener {
     await this.writer.close();
   }
 
+  /** Ends a session that did nothing: the plan in the journal is no younger for it. */
+  close(): Promise<void> {
+    return this.writer.close();
+  }
+
   /** Removes the journal of a run that never began. */
   async discard(): Promise<void> {
     await this.writer.close();

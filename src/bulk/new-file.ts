@@ -4,7 +4,10 @@ import { fileError } from '../files.ts';
 
 /** A file that a run makes because a flag asks for it. */
 export interface NewFile {
+  /** Absolute. */
   readonly path: string;
+  /** As the user gave it. */
+  readonly name: string;
   /** The flag that names it, for errors. */
   readonly flag: string;
   readonly mayReplace: boolean;
@@ -18,7 +21,7 @@ export async function checkNewFile(file: NewFile): Promise<void> {
 /** Opens the file for writing, empty. @throws UsageError as `checkNewFile`; CliError `failed` where it cannot be written. */
 export async function openNewFile(file: NewFile): Promise<FileHandle> {
   return open(file.path, file.mayReplace ? 'w' : 'wx').catch((error) => {
-    throw error.code === 'EEXIST' ? existing(file) : fileError('write', file.path, error);
+    throw error.code === 'EEXIST' ? existing(file) : fileError('write', file.name, error);
   });
 }
 
@@ -29,6 +32,6 @@ export async function exists(path: string): Promise<boolean> {
   );
 }
 
-function existing({ flag, path }: NewFile): UsageError {
-  return new UsageError(`${flag} ${path}: the file exists, nothing was sent`, '--force replaces it');
+function existing({ flag, name }: NewFile): UsageError {
+  return new UsageError(`${flag} ${name}: the file exists, nothing was sent`, '--force replaces it');
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { FileHandle } from 'node:fs/promises';
+import { type FileHandle, rm } from 'node:fs/promises';
 import { extname, resolve } from 'node:path';
 import { CliError } from '../errors.ts';
 import { fileError } from '../files.ts';
@@ -47,7 +47,8 @@ export async function writeRejects(file: NewFile, rejected: Rejected): Promise<n
   try {
     return await writeTo(output, rejected);
   } catch (error) {
-    throw error instanceof CliError ? error : fileError('write', file.path, error);
+    await rm(file.path, { force: true }).catch(() => {});
+    throw error instanceof CliError ? error : fileError('write', file.name, error);
   } finally {
     await output.close();
   }
@@ -86,7 +87,9 @@ async function* rejectedRecords({ rows, input }: Rejected): AsyncGenerator<Rejec
   const { source, layout } = input;
   let header: readonly string[] | undefined = layout.format === 'csv' ? undefined : [];
   let row = -1;
-  for await (const batch of (await readRecords(source.bytes(), { name: source.name, ...layout })).batches)
+  const { format, delimiter } = layout;
+  const options = { name: source.name, format, ...(format === 'csv' ? { delimiter } : {}) };
+  for await (const batch of (await readRecords(source.bytes(), options)).batches)
     for (const record of batch) {
       row += 1;
       if (header === undefined) {

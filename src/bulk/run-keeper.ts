@@ -13,7 +13,7 @@ export interface Keeper {
   readonly journal: RunJournal;
   /** Keeps the plan, unless an earlier session has. */
   begin(plan: Plan): void;
-  /** Ends a session that wrote nothing: a run that is new leaves no trace. */
+  /** Ends a session that wrote nothing; a run that is new leaves no trace. */
   leave(): Promise<void>;
   /** Ends the session, once: `finished` where no row is unprocessed, else `stopped`. */
   end(): Promise<void>;
@@ -57,7 +57,7 @@ export async function keepEarlierRun(runs: RunStore, session: Session, earlier: 
     run,
     journal,
     begin: (plan) => mustPlan && journal.planned(plan),
-    leave: () => journal.end('stopped'),
+    leave: () => journal.close(),
   });
 }
 

@@ -42,7 +42,7 @@ export async function openSource(io: Io, path: string): Promise<Source> {
 }
 
 async function spool(name: string, bytes: AsyncIterable<Uint8Array>): Promise<Source> {
-  const folder = await mkdtemp(join(tmpdir(), 'petstore-'));
+  const folder = await mkdtemp(join(tmpdir(), 'petstore-input-'));
   const path = join(folder, 'input');
   const file = await open(path, 'wx+', 0o600);
   const remove = () => rm(folder, { recursive: true, force: true }).catch(() => {});

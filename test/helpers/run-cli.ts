@@ -9,6 +9,7 @@ export interface RunOptions {
   /** Streams that are terminals, 80 columns wide unless told. */
   readonly terminals?: readonly ('stdin' | 'stdout' | 'stderr')[];
   readonly columns?: number;
+  readonly cwd?: string;
 }
 
 export interface Run {
@@ -59,7 +60,7 @@ export function fakeIo(options: RunOptions = {}): FakeIo {
       PETSTORE_STATE_DIR: '/nonexistent/petstore-state',
       ...options.env,
     },
-    cwd: process.cwd(),
+    cwd: options.cwd ?? process.cwd(),
     platform: 'linux',
     pid: process.pid,
     packageDir: process.cwd(),

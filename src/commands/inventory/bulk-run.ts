@@ -152,9 +152,7 @@ class Runner {
     const ended = { run: id, name: job.name, target, verified, stop: stop.reason, ledger, pace, elapsedMs };
     const summary = summarise(ended);
     if (summary.unprocessed === 0) await job.finished?.(id);
-    await report(context, run, { summary, rejects: saved.path });
-    const error = eventsError ?? saved.error;
-    if (error) throw error;
+    await report(context, run, { summary, rejects: saved.path, problem: eventsError ?? saved.error });
   }
 
   private async timed<Value>(work: () => Promise<Value>): Promise<Value> {

@@ -31,7 +31,12 @@ export async function rejectsFile(
   { rejects, force }: RunFlags,
 ): Promise<NewFile | undefined> {
   if (rejects === undefined) return undefined;
-  const file = { path: resolve(io.cwd, rejects), flag: '--rejects', mayReplace: force === true };
+  const file = {
+    path: resolve(io.cwd, rejects),
+    name: rejects,
+    flag: '--rejects',
+    mayReplace: force === true,
+  };
   await checkNewFile(file);
   return file;
 }
@@ -45,11 +50,13 @@ export async function startEvents(
   const { events, force } = flags;
   if (events === undefined) return async () => {};
   const { rows } = session.ledger;
-  const path = resolve(context.io.cwd, events);
-  const sink =
-    events === '-'
-      ? createStreamSink(context.io.stdout)
-      : await createFileSink({ path, flag: '--events', mayReplace: force === true });
+  const file = {
+    path: resolve(context.io.cwd, events),
+    name: events,
+    flag: '--events',
+    mayReplace: force === true,
+  };
+  const sink = events === '-' ? createStreamSink(context.io.stdout) : await createFileSink(file);
   const told = new Events(rows, sink);
   session.tellEvents(told);
   for (let row = 0; row < rows.length; row += 1) {

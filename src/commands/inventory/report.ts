@@ -34,7 +34,12 @@ export async function saveRejects(context: Context, run: BulkRun, ended: Ended):
   if (errorCount === 0 || (!job.input && !file)) return {};
   try {
     const named = flags.rejects ?? (await defaultName(context, job));
-    const target = file ?? { path: resolve(context.io.cwd, named), flag: '--rejects', mayReplace: false };
+    const target = file ?? {
+      path: resolve(context.io.cwd, named),
+      name: named,
+      flag: '--rejects',
+      mayReplace: false,
+    };
     await writeRejects(target, { rows, journal: keeper.journal, input: job.input });
     return { path: named };
   } catch (error) {
@@ -48,7 +53,7 @@ export async function saveRejects(context: Context, run: BulkRun, ended: Ended):
  * @throws CliError where not every row is as the job wants it.
  */
 export async function report(context: Context, run: BulkRun, facts: Reported): Promise<void> {
-  const { summary, rejects } = facts;
+  const { summary, rejects, problem } = facts;
   const resume = resumeCommand(context, run, summary);
   const mayUndo = summary.run !== undefined && summary.applied > 0 && !run.job.write.blind;
   const undo = mayUndo ? commandLine(context, ['inventory', 'undo', summary.run ?? '']) : undefined;
@@ -60,12 +65,15 @@ export async function report(context: Context, run: BulkRun, facts: Reported): P
     again && `rejected rows are in ${rejects}; send them again with: ${again}`,
   ];
   const error = errorOf(summary, hints.filter((hint) => hint).join('; ') || undefined);
-  if (error) throw error;
+  if (error && problem) await context.notice(`warning: ${problem.message}`).catch(unlessClosed);
+  if (error ?? problem) throw error ?? problem;
 }
 
 interface Reported {
   readonly summary: Summary;
   readonly rejects: string | undefined;
+  /** Why a file beside the run could not be written. */
+  readonly problem: Error | undefined;
 }
 
 /** For people the summary leaves stdout to `--events -`; as JSON it is its last line. */

@@ -1,0 +1,158 @@
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { outcomeOf, startCli } from '../helpers/spawn-cli.ts';
+import { stockDesk } from '../helpers/stock-desk.ts';
+import { type StockServer, shelves, stockServer, toCsv } from '../helpers/stock-server.ts';
+
+const rows = 300;
+const countOf = (petId: number, round: number) => (petId * 7 + round * 13) % 1000;
+
+/** Answers writes after a while, so that a kill meets some in flight. */
+function slow(server: StockServer, ms: number): void {
+  server.misbehave = async ({ method }) => {
+    if (method === 'PUT') await sleep(ms);
+    return undefined;
+  };
+}
+
+async function untilSeen(server: StockServer, count: number): Promise<void> {
+  while (server.seen.length < count) await sleep(1);
+}
+
+async function untilWrites(server: StockServer, count: number): Promise<void> {
+  while (server.writes().length < count) await sleep(1);
+}
+
+test('survives twenty kills: each run resumes to the file, and its undo to what was before', async () => {
+  await using server = await stockServer(shelves(rows, () => 1));
+  const desk = stockDesk(server);
+  let kills = 0;
+  for (let round = 1; kills < 20 && round <= 30; round += 1) {
+    const before = new Map(server.stock);
+    desk.write('stock.csv', toCsv(shelves(rows, (petId) => countOf(petId, round))));
+    server.seen.length = 0;
+    slow(server, 1);
+    const child = startCli(['inventory', 'apply', 'stock.csv', '--yes', '--allow-zero'], {
+      env: desk.env,
+      cwd: desk.folder,
+    });
+    // Every fourth is killed at any time from its first request on, the others while they write.
+    if (round % 4 === 0) await untilSeen(server, 1).then(() => sleep(Math.random() * 40));
+    else await untilWrites(server, 1 + Math.floor(Math.random() * (rows - 50)));
+    child.kill('SIGKILL');
+    const [, signal] = await once(child, 'exit');
+    if (signal === 'SIGKILL') kills += 1;
+    // What was in flight may still arrive.
+    await sleep(10);
+    server.misbehave = undefined;
+    const words = round % 2 === 0 ? ['apply', 'stock.csv', '--yes', '--allow-zero'] : ['resume'];
+    const summary = await desk.summary(words);
+    expect(summary).toMatchObject({ code: 0, rows, unprocessed: 0 });
+    expect([...server.stock]).toEqual(
+      shelves(rows, (petId) => countOf(petId, round)).map(([id, n]) => [String(id), n]),
+    );
+    expect(await desk.summary(['undo', String(summary.run), '--yes'])).toMatchObject({ code: 0, failed: 0 });
+    expect(server.stock).toEqual(before);
+  }
+  expect(kills).toBe(20);
+}, 60_000);
+
+test.each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)(
+  '%s sends no new request, waits for those in flight and says how to go on',
+  async (signal, code) => {
+    await using server = await stockServer(shelves(rows, () => 1));
+    const desk = stockDesk(server);
+    desk.write('stock.csv', toCsv(shelves(rows, (petId) => countOf(petId, 0))));
+    slow(server, 60);
+    const child = startCli(['inventory', 'apply', 'stock.csv', '--yes', '-o', 'json'], {
+      env: desk.env,
+      cwd: desk.folder,
+    });
+    const outcome = outcomeOf(child);
+    await untilWrites(server, 20);
+    child.kill(signal);
+    const { stdout, stderr, ...ended } = await outcome;
+    const summary = JSON.parse(stdout);
+    expect(ended.code).toBe(code);
+    expect(summary).toMatchObject({ unknown: 0, failed: 0, applied: server.writes().length });
+    expect(summary.unprocessed).toBe(rows - summary.applied - summary.unchanged);
+    expect(stderr).toContain(`petstore inventory resume ${summary.run}`);
+    server.misbehave = undefined;
+    expect(await desk.summary(['resume'])).toMatchObject({ code: 0, unprocessed: 0 });
+  },
+);
+
+test('a second Ctrl-C gives up what is in flight, which is unknown', async () => {
+  await using server = await stockServer(shelves(rows, () => 1));
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv(shelves(rows, (petId) => petId + 5)));
+  // From the eleventh on, writes are never answered.
+  server.misbehave = ({ method }) => (method === 'PUT' && server.writes().length > 10 ? true : undefined);
+  const child = startCli(['inventory', 'apply', 'stock.csv', '--yes', '-o', 'json'], {
+    env: desk.env,
+    cwd: desk.folder,
+  });
+  const outcome = outcomeOf(child);
+  await untilWrites(server, 18);
+  child.kill('SIGINT');
+  await sleep(100);
+  const second = performance.now();
+  child.kill('SIGINT');
+  const { code, stdout } = await outcome;
+  expect(performance.now() - second).toBeLessThan(2000);
+  expect(code).toBe(130);
+  expect(JSON.parse(stdout)).toMatchObject({ applied: 10, unknown: 8, failed: 0, unprocessed: rows - 18 });
+  expect(desk.read('stock.rejects.csv').trim().split('\n')).toHaveLength(9);
+});
+
+test('a reader of stdout that goes away does not stop a run', async () => {
+  await using server = await stockServer(shelves(rows, () => 1));
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv(shelves(rows, (petId) => petId + 5)));
+  const child = startCli(['inventory', 'apply', 'stock.csv', '--yes', '--events', '-'], {
+    env: desk.env,
+    cwd: desk.folder,
+  });
+  child.stdout?.destroy();
+  child.stderr?.resume();
+  const [code] = await once(child, 'exit');
+  expect(code).toBe(0);
+  expect([...server.stock].every(([petId, count]) => count === Number(petId) + 5)).toBe(true);
+});
+
+test('two processes never work on the same rows at once', async () => {
+  await using server = await stockServer(shelves(rows, () => 1));
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv(shelves(rows, (petId) => petId + 5)));
+  slow(server, 20);
+  const child = startCli(['inventory', 'apply', 'stock.csv', '--yes'], { env: desk.env, cwd: desk.folder });
+  const outcome = outcomeOf(child);
+  await untilWrites(server, 5);
+  const second = await desk.inventory(['apply', 'stock.csv', '--yes']);
+  expect(second.code).toBe(1);
+  expect(second.stderr).toContain(`process ${child.pid} on `);
+  expect((await desk.inventory(['runs', '-o', 'csv', '--fields', 'state'])).stdout).toBe('state\nrunning\n');
+  expect((await outcome).code).toBe(0);
+});
+
+test('leaves no copy of stdin behind, killed or not', async () => {
+  await using server = await stockServer(shelves(rows, () => 1));
+  const desk = stockDesk(server);
+  const copies = () => readdirSync(tmpdir()).filter((name) => name.startsWith('petstore-input-'));
+  const before = copies();
+  slow(server, 20);
+  const child = startCli(['inventory', 'apply', '-', '--yes'], { env: desk.env, cwd: desk.folder });
+  child.stdin?.end(toCsv(shelves(rows, (petId) => petId + 5)));
+  await untilWrites(server, 5);
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  expect(copies()).toEqual(before);
+  expect(readdirSync(join(desk.folder, 'state', 'runs')).some((name) => name.endsWith('.jsonl'))).toBe(true);
+});

@@ -1,0 +1,259 @@
+import { readdirSync, readFileSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { type StockDesk, stockDesk } from '../helpers/stock-desk.ts';
+import { refuse, type StockServer, shelves, stockServer, toCsv } from '../helpers/stock-server.ts';
+
+function journalOf(desk: StockDesk): string {
+  const folder = join(desk.folder, 'state', 'runs');
+  const [name = ''] = readdirSync(folder)
+    .filter((each) => each.endsWith('.jsonl'))
+    .sort()
+    .reverse();
+  return join(folder, name);
+}
+
+/** Stops a run of `count` rows after about half of them. */
+async function stoppedRun(server: StockServer, count: number, ...words: string[]) {
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv(shelves(count, (petId) => petId + 5)));
+  server.misbehave = ({ method }, response) =>
+    method === 'PUT' && server.writes().length > count / 2 ? refuse(response, 409, 'no') : undefined;
+  const summary = await desk.summary(['apply', 'stock.csv', '--yes', '--fail-fast', ...words]);
+  server.misbehave = undefined;
+  return { desk, summary, run: String(summary.run) };
+}
+
+/** Makes the journal look as if its last line had been written so long ago. */
+function age(desk: StockDesk, ms: number): void {
+  const path = journalOf(desk);
+  const older = readFileSync(path, 'utf8').replace(/"at":(\d+)/g, (_, at) => `"at":${Number(at) - ms}`);
+  writeFileSync(path, older);
+  utimesSync(path, new Date(Date.now() - ms), new Date(Date.now() - ms));
+}
+
+test('goes on where a run stopped, and sends nothing twice', async () => {
+  await using server = await stockServer(shelves(200, () => 1));
+  const { desk, summary, run } = await stoppedRun(server, 200);
+  expect(summary).toMatchObject({ code: 3, rows: 200, failed: expect.any(Number) });
+  const written = new Set(server.writes().map(({ petId }) => petId));
+  const applied = Number(summary.applied);
+  server.seen.length = 0;
+  const rest = await desk.summary(['resume', run]);
+  expect(rest).toMatchObject({ code: 0, run, applied: 200, failed: 0, unprocessed: 0 });
+  expect(server.seen.length).toBe(200 - applied);
+  expect(server.seen.every(({ method }) => method === 'PUT')).toBe(true);
+  expect(written.size).toBeGreaterThanOrEqual(applied);
+  expect([...server.stock.entries()].every(([petId, count]) => count === Number(petId) + 5)).toBe(true);
+});
+
+test('apply of the same content goes on with an unfinished run, and says so', async () => {
+  await using server = await stockServer(shelves(200, () => 1));
+  const { desk, run } = await stoppedRun(server, 200);
+  const summary = await desk.summary(['apply', 'stock.csv', '--yes']);
+  expect(summary).toMatchObject({ code: 0, run, applied: 200 });
+  expect(summary.stderr).toMatch(new RegExp(`^resuming run ${run}: \\d+ of 200 rows are left$`, 'm'));
+});
+
+test('apply --restart begins a run of its own, and closes the old one', async () => {
+  await using server = await stockServer(shelves(200, () => 1));
+  const { desk, run } = await stoppedRun(server, 200);
+  const summary = await desk.summary(['apply', 'stock.csv', '--yes', '--restart']);
+  expect(summary.code).toBe(0);
+  expect(summary.run).not.toBe(run);
+  expect(Number(summary.unchanged)).toBeGreaterThan(50);
+  const { stderr, code } = await desk.inventory(['resume', run]);
+  expect(code).toBe(2);
+  expect(stderr).toContain('another run was started in its place');
+});
+
+test('a changed file, other options or another service make another run', async () => {
+  await using server = await stockServer(shelves(200, () => 1));
+  const { desk, run } = await stoppedRun(server, 200);
+  const other = await desk.summary(['apply', 'stock.csv', '--yes', '--on-duplicate', 'first']);
+  expect(other.run).not.toBe(run);
+  await using elsewhere = await stockServer(shelves(200, () => 1));
+  const moved = { env: { PETSTORE_BASE_URL: elsewhere.url } };
+  const refused = await desk.inventory(['resume', run], moved);
+  expect(refused.code).toBe(2);
+  expect(refused.stderr).toContain(`run ${run} wrote to ${server.url}`);
+  desk.write('stock.csv', toCsv(shelves(200, () => 9)));
+  const changed = await desk.inventory(['resume', run]);
+  expect(changed.code).toBe(2);
+  expect(changed.stderr).toContain('is not what the run began with');
+});
+
+test('plans again past an hour, and asks again', async () => {
+  await using server = await stockServer(shelves(200, () => 1));
+  const { desk, run } = await stoppedRun(server, 200);
+  age(desk, 3_700_000);
+  server.seen.length = 0;
+  expect((await desk.inventory(['resume', run])).code).toBe(2);
+  expect(server.writes()).toEqual([]);
+  // Somebody has set one of the rows that are left to what it should be.
+  server.stock.set('200', 205);
+  const summary = await desk.summary(['resume', run, '--yes']);
+  expect(summary).toMatchObject({ code: 0, applied: 199, unchanged: 1 });
+  expect(server.seen.some(({ method }) => method === 'GET')).toBe(true);
+});
+
+test('ignores a torn last line', async () => {
+  await using server = await stockServer(shelves(200, () => 1));
+  const { desk, run } = await stoppedRun(server, 200);
+  const path = journalOf(desk);
+  const lines = readFileSync(path, 'utf8').split('\n');
+  // Without the line that ended it, and with half of the one before, the run looks killed.
+  const cut = Buffer.byteLength(lines.slice(0, -2).join('\n')) - 10;
+  truncateSync(path, cut);
+  expect((await desk.inventory(['runs', '-o', 'csv', '--fields', 'state'])).stdout).toContain('killed');
+  const summary = await desk.summary(['resume', run]);
+  expect(summary).toMatchObject({ code: 0, unprocessed: 0 });
+  expect([...server.stock.values()].at(-1)).toBe(205);
+  for (const line of readFileSync(path, 'utf8').trim().split('\n'))
+    expect(() => JSON.parse(line)).not.toThrow();
+});
+
+test('keeps the journal from others, and the token out of it', async () => {
+  await using server = await stockServer(shelves(3, () => 1));
+  server.misbehave = ({ headers }, response) => refuse(response, 409, String(headers.authorization));
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv(shelves(3, () => 2)));
+  await desk.inventory(['apply', 'stock.csv', '--yes', '--blind', '--events', 'events.jsonl'], {
+    env: { PETSTORE_TOKEN: 'very-secret' },
+  });
+  const path = journalOf(desk);
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  expect(statSync(join(path, '..')).mode & 0o777).toBe(0o700);
+  for (const text of [
+    readFileSync(path, 'utf8'),
+    desk.read('stock.rejects.csv'),
+    desk.read('events.jsonl'),
+  ]) {
+    expect(text).toContain('409');
+    expect(text).not.toContain('very-secret');
+  }
+});
+
+test('lists runs, the newest first, with their state and counts', async () => {
+  await using server = await stockServer(shelves(200, () => 1));
+  const { desk, run, summary } = await stoppedRun(server, 200);
+  desk.write('other.csv', toCsv([[1, 77]]));
+  await desk.inventory(['apply', 'other.csv', '--yes', '--allow-zero']);
+  const listed = JSON.parse((await desk.inventory(['runs', '-o', 'json'])).stdout);
+  expect(listed).toMatchObject([
+    { file: 'other.csv', state: 'finished', target: server.url, rows: 1, applied: 1 },
+    {
+      id: run,
+      file: 'stock.csv',
+      state: 'stopped',
+      rows: 200,
+      applied: summary.applied,
+      unprocessed: summary.unprocessed,
+    },
+  ]);
+});
+
+test('resumes a run from stdin with the same content on stdin', async () => {
+  await using server = await stockServer(shelves(50, () => 1));
+  const desk = stockDesk(server);
+  const stdin = toCsv(shelves(50, () => 4));
+  server.misbehave = (_, response) => (server.seen.length > 20 ? refuse(response, 409, 'no') : undefined);
+  const words = ['apply', '-', '--yes', '--blind', '--fail-fast'];
+  const stopped = await desk.summary(words, { stdin });
+  expect(stopped).toMatchObject({ code: 3, rejects: 'stdin.rejects.csv' });
+  server.misbehave = undefined;
+  expect((await desk.inventory(['resume'], { stdin: 'petId,quantity\n1,1\n' })).code).toBe(2);
+  expect(await desk.summary(['resume'], { stdin })).toMatchObject({ code: 0, applied: 50 });
+});
+
+test('undo sets back what a run changed, and only that', async () => {
+  await using server = await stockServer(shelves(150, (petId) => petId));
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv(shelves(150, (petId) => (petId % 2 === 0 ? petId : 500))));
+  const { run } = await desk.summary(['apply', 'stock.csv', '--yes']);
+  server.stock.set('2', 77);
+  expect((await desk.inventory(['undo', String(run)])).code).toBe(2);
+  const summary = await desk.summary(['undo', String(run), '--yes']);
+  expect(summary).toMatchObject({ code: 0, rows: 75, applied: 75 });
+  expect([...server.stock.entries()].filter(([petId, count]) => Number(petId) !== count)).toEqual([
+    ['2', 77],
+  ]);
+  const again = await desk.inventory(['undo', String(run), '--yes']);
+  expect(again.code).toBe(2);
+  expect(again.stderr).toContain('has undone it already');
+});
+
+test("undo never overwrites somebody's later change", async () => {
+  await using server = await stockServer(shelves(150, (petId) => petId));
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv(shelves(150, () => 500)));
+  const { run } = await desk.summary(['apply', 'stock.csv', '--yes']);
+  server.stock.set('7', 8);
+  server.misbehave = ({ method, petId }) => {
+    // Another one is changed between the plan and the write.
+    if (method === 'GET' && petId === '9') server.stock.set('9', 10);
+    return undefined;
+  };
+  const summary = await desk.summary(['undo', String(run), '--yes']);
+  expect(summary).toMatchObject({
+    code: 3,
+    applied: 148,
+    failed: 2,
+    failures: [{ kind: 'unexpected_count', count: 2 }],
+  });
+  expect([server.stock.get('7'), server.stock.get('9')]).toEqual([8, 10]);
+});
+
+test('undo takes back a run that stopped half-way, which then cannot be resumed', async () => {
+  await using server = await stockServer(shelves(200, () => 1));
+  const { desk, run } = await stoppedRun(server, 200);
+  expect(await desk.summary(['undo', run, '--yes'])).toMatchObject({ code: 0 });
+  expect([...server.stock.values()].every((count) => count === 1)).toBe(true);
+  expect((await desk.inventory(['resume', run])).stderr).toContain('it was undone');
+  expect(await desk.summary(['apply', 'stock.csv', '--yes'])).toMatchObject({ code: 0, applied: 200 });
+});
+
+test('an undo is a run: it can be resumed and undone itself', async () => {
+  await using server = await stockServer(shelves(200, () => 1));
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv(shelves(200, () => 4)));
+  const { run } = await desk.summary(['apply', 'stock.csv', '--yes']);
+  server.misbehave = ({ method }, response) =>
+    method === 'PUT' && server.writes().length > 300 ? refuse(response, 409, 'no') : undefined;
+  const stopped = await desk.summary(['undo', String(run), '--yes', '--fail-fast']);
+  expect(stopped).toMatchObject({ code: 3 });
+  server.misbehave = undefined;
+  expect(await desk.summary(['resume', String(stopped.run)])).toMatchObject({ code: 0, applied: 200 });
+  expect(server.stock.get('200')).toBe(1);
+  expect(await desk.summary(['undo', String(stopped.run), '--yes'])).toMatchObject({ code: 0, applied: 200 });
+  expect(server.stock.get('200')).toBe(4);
+});
+
+test('a blind run cannot be undone: what was before is not known', async () => {
+  await using server = await stockServer(shelves(3, () => 1));
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv(shelves(3, () => 4)));
+  const summary = await desk.summary(['apply', 'stock.csv', '--yes', '--blind']);
+  expect(summary).not.toHaveProperty('undo');
+  const { code, stderr } = await desk.inventory(['undo', String(summary.run), '--yes']);
+  expect(code).toBe(2);
+  expect(stderr).toContain('it was written with --blind');
+});
+
+test('leaves entries that a run made where they are', async () => {
+  await using server = await stockServer([[1, 5]]);
+  server.misbehave = ({ method, petId, quantity }) => {
+    if (method === 'PUT' && petId === '2') server.stock.set('2', Number(quantity));
+    return undefined;
+  };
+  const desk = stockDesk(server);
+  desk.write('stock.csv', 'petId,quantity\n1,6\n2,7\n');
+  const { run } = await desk.summary(['apply', 'stock.csv', '--yes', '--create-missing']);
+  const summary = await desk.summary(['undo', String(run), '--yes']);
+  expect(summary).toMatchObject({ code: 0, rows: 1, applied: 1 });
+  expect(summary.stderr).toContain('1 entry that the run made will stay');
+  expect([...server.stock.entries()]).toEqual([
+    ['1', 5],
+    ['2', 7],
+  ]);
+});

@@ -1,0 +1,275 @@
+import { createServer } from 'node:net';
+import { expect, test } from 'vitest';
+import { stockDesk } from '../helpers/stock-desk.ts';
+import { refuse, type StockServer, shelves, stockServer, toCsv } from '../helpers/stock-server.ts';
+
+/** A desk with `count` rows to write blind, and the words that do so. */
+function deskWithRows(server: StockServer, count: number) {
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv(shelves(count, () => 6)));
+  const apply = (...words: string[]) =>
+    desk.summary(['apply', 'stock.csv', '--yes', '--blind', '--restart', ...words]);
+  return { desk, apply };
+}
+
+test('retries what is overloaded, and adds it up', async () => {
+  await using server = await stockServer(shelves(20, () => 5));
+  const refused = new Set<string>();
+  server.misbehave = ({ petId = '' }, response) => {
+    if (refused.has(petId) || Number(petId) % 4 !== 0) return undefined;
+    refused.add(petId);
+    return refuse(response, 503, 'busy', { 'retry-after': '0' });
+  };
+  const { apply } = deskWithRows(server, 20);
+  expect(await apply()).toMatchObject({ code: 0, applied: 20, requests: 25, retries: 5 });
+});
+
+test('pauses all workers for as long as the service asks', async () => {
+  await using server = await stockServer(shelves(200, () => 5));
+  let askedAt = 0;
+  server.misbehave = ({ at }, response) => {
+    if (askedAt !== 0 || server.seen.length < 50) return undefined;
+    askedAt = at;
+    return refuse(response, 429, 'slow_down', { 'retry-after': '1' });
+  };
+  const { apply } = deskWithRows(server, 200);
+  // The pause is longer than the time that one row may take.
+  expect(await apply('--timeout', '700ms')).toMatchObject({ code: 0, applied: 200, retries: 1 });
+  const during = server.seen.filter(({ at }) => at > askedAt + 100 && at < askedAt + 950);
+  expect(during).toEqual([]);
+});
+
+test('halves the requests at once when the service is overloaded', async () => {
+  await using server = await stockServer(shelves(120, () => 5));
+  let isOverloaded = false;
+  server.misbehave = async (_, response) => {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    if (isOverloaded || server.seen.length < 40) return undefined;
+    isOverloaded = true;
+    server.mostAtOnce = 0;
+    return refuse(response, 503, 'busy', { 'retry-after': '0' });
+  };
+  const { apply } = deskWithRows(server, 120);
+  const growing = apply('--concurrency', '16');
+  await expect.poll(() => isOverloaded).toBe(true);
+  await new Promise((resolve) => setTimeout(resolve, 40));
+  server.mostAtOnce = 0;
+  await new Promise((resolve) => setTimeout(resolve, 8));
+  expect(server.mostAtOnce).toBeLessThanOrEqual(12);
+  expect(await growing).toMatchObject({ code: 0, applied: 120 });
+});
+
+test('stops where the service asks to wait too long, and can be resumed', async () => {
+  await using server = await stockServer(shelves(50, () => 5));
+  server.misbehave = (_, response) =>
+    server.seen.length > 10 ? refuse(response, 429, 'slow_down', { 'retry-after': '3600' }) : undefined;
+  const { desk, apply } = deskWithRows(server, 50);
+  const summary = await apply();
+  expect(summary).toMatchObject({ code: 6, applied: 10, failed: 0, unprocessed: 40 });
+  expect(summary.stderr).toContain('asks to wait 3600 s, longer than --max-retry-wait 120 s');
+  expect(summary.resume).toBe(`petstore inventory resume ${summary.run}`);
+  server.misbehave = undefined;
+  expect(await desk.summary(['resume'])).toMatchObject({ code: 0, applied: 50, unprocessed: 0 });
+  expect(server.stock.get('50')).toBe(6);
+});
+
+test('keeps to --rate, every attempt counted', async () => {
+  await using server = await stockServer(shelves(40, () => 5));
+  const { apply } = deskWithRows(server, 40);
+  expect(await apply('--rate', '100')).toMatchObject({ code: 0, applied: 40 });
+  const times = server.seen.map(({ at }) => at);
+  expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(370);
+});
+
+test('never has two requests for one pet at once, nor more than --concurrency', async () => {
+  await using server = await stockServer(shelves(60, () => 5));
+  server.misbehave = async ({ petId }, response) => {
+    await new Promise((resolve) => setTimeout(resolve, Math.random() * 5));
+    const isFirst = server.seen.filter((each) => each.petId === petId).length === 1;
+    return isFirst && Number(petId) % 3 === 0
+      ? refuse(response, 503, 'busy', { 'retry-after': '0' })
+      : undefined;
+  };
+  const { apply } = deskWithRows(server, 60);
+  expect(await apply('--concurrency', '12')).toMatchObject({ code: 0, applied: 60, retries: 20 });
+  expect(server.mostForOnePet).toBe(1);
+  expect(server.mostAtOnce).toBeLessThanOrEqual(12);
+});
+
+test('calls what was sent and never answered unknown, never failed', async () => {
+  await using server = await stockServer(shelves(5, () => 5));
+  server.misbehave = ({ petId }, response) => {
+    if (petId === '2') return true;
+    if (petId === '3') {
+      server.stock.set('3', 6);
+      response.destroy();
+      return true;
+    }
+    return undefined;
+  };
+  const { desk, apply } = deskWithRows(server, 5);
+  const summary = await apply('--timeout', '300ms', '--retries', '0');
+  expect(summary).toMatchObject({ code: 3, applied: 3, failed: 0, unknown: 2 });
+  expect(desk.read('stock.rejects.csv')).toMatch(/^2,6,3,unknown,,timeout,/m);
+  expect(desk.read('stock.rejects.csv')).toMatch(/^3,6,4,unknown,,reset,/m);
+});
+
+test('settles by --verify what was unknown', async () => {
+  await using server = await stockServer(shelves(5, () => 5));
+  server.misbehave = ({ method, petId }, response) => {
+    if (method !== 'PUT' || (petId !== '2' && petId !== '3')) return undefined;
+    if (petId === '2') server.stock.set('2', 6);
+    response.destroy();
+    return true;
+  };
+  const { apply } = deskWithRows(server, 5);
+  const summary = await apply('--retries', '0', '--verify');
+  expect(summary).toMatchObject({ code: 3, applied: 4, failed: 1, unknown: 0 });
+  expect(summary.failures).toMatchObject([{ kind: 'not_as_written', count: 1, example: { petId: 3 } }]);
+});
+
+test('calls a refused connection failed, not unknown, and exits 6 where nothing else came', async () => {
+  const listener = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => listener.on('listening', resolve));
+  const { port } = listener.address() as { port: number };
+  await new Promise((resolve) => listener.close(resolve));
+  const desk = stockDesk({ url: `http://127.0.0.1:${port}` });
+  desk.write('stock.csv', toCsv(shelves(5, () => 6)));
+  const summary = await desk.summary(['apply', 'stock.csv', '--yes', '--blind', '--retries', '0']);
+  expect(summary).toMatchObject({ code: 6, failed: 5, unknown: 0, failures: [{ kind: 'refused' }] });
+  desk.write('many.csv', toCsv(shelves(200, () => 6)));
+  const stopped = await desk.summary(['apply', 'many.csv', '--yes', '--blind', '--retries', '0']);
+  expect(stopped).toMatchObject({ code: 6, failed: 20 + Number(stopped.failed) - 20 });
+  expect(Number(stopped.failed)).toBeLessThan(30);
+  expect(stopped.stderr).toContain('20 rows in a row got no answer');
+});
+
+test.each([
+  [401, 4],
+  [403, 4],
+] as const)('stops at once at a %i', async (status, code) => {
+  await using server = await stockServer(shelves(100, () => 5));
+  server.misbehave = (_, response) =>
+    server.seen.length > 30 ? refuse(response, status, 'no_entry_for_you') : undefined;
+  const { apply } = deskWithRows(server, 100);
+  const summary = await apply('--concurrency', '4');
+  expect(summary.code).toBe(code);
+  expect(server.seen.length).toBeLessThan(36);
+  expect(Number(summary.unprocessed)).toBeGreaterThan(60);
+});
+
+test('stops at once where the service redirects a write', async () => {
+  await using server = await stockServer(shelves(100, () => 5));
+  server.misbehave = (_, response) => {
+    response.writeHead(307, { location: 'http://127.0.0.1:1/' }).end();
+    return true;
+  };
+  const { apply } = deskWithRows(server, 100);
+  const summary = await apply('--concurrency', '4');
+  expect(summary).toMatchObject({ code: 6, applied: 0, unknown: 0 });
+  expect(server.seen.length).toBeLessThan(8);
+});
+
+test.each([
+  [['--max-errors', '5'], 5],
+  [['--max-errors', '10%'], 10],
+  [['--fail-fast'], 1],
+] as const)('stops with %j', async (words, most) => {
+  await using server = await stockServer(shelves(100, () => 5));
+  server.misbehave = (_, response) => refuse(response, 409, 'no');
+  const { apply } = deskWithRows(server, 100);
+  const summary = await apply('--concurrency', '1', ...words);
+  expect(summary).toMatchObject({ code: 1, failed: most, unprocessed: 100 - most });
+});
+
+test('writes the rejected rows with their own columns, and takes them again as they are', async () => {
+  await using server = await stockServer(shelves(4, () => 5));
+  server.misbehave = ({ method, petId }, response) =>
+    method === 'PUT' && Number(petId) % 2 === 0 ? refuse(response, 409, 'in_use') : undefined;
+  const desk = stockDesk(server);
+  desk.write('stock.csv', 'note;Pet ID;stock\n"a;b";1;6\n"c""d";2;7\n;3;6\n" x";4;8\n');
+  expect(await desk.summary(['apply', 'stock.csv', '--yes'])).toMatchObject({
+    code: 3,
+    failed: 2,
+    rejects: 'stock.rejects.csv',
+  });
+  const lines = desk.read('stock.rejects.csv').split('\n');
+  expect(lines[0]).toBe('note;Pet ID;stock;_line;_state;_status;_code;_message;_attempts');
+  expect(lines.slice(1).sort()).toEqual([
+    '',
+    expect.stringMatching(/^" x";4;8;5;failed;409;in_use;.*it says in_use.*;1$/),
+    expect.stringMatching(/^"c""d";2;7;3;failed;409;in_use;.*it says in_use.*;1$/),
+  ]);
+  const again = await desk.summary(['apply', 'stock.rejects.csv', '--yes']);
+  expect(again).toMatchObject({ code: 1, failed: 2, rejects: 'stock.rejects.rejects.csv' });
+  expect(desk.read('stock.rejects.rejects.csv').split('\n')[0]).toBe(lines[0]);
+  server.misbehave = undefined;
+  expect(await desk.summary(['apply', 'stock.rejects.csv', '--yes'])).toMatchObject({ code: 0, applied: 2 });
+});
+
+test('writes rejected JSON as JSON, every digit kept', async () => {
+  await using server = await stockServer([]);
+  const desk = stockDesk(server);
+  desk.write('a.json', '[{"id": 9223372036854775807,\n "count": 1, "x": [1, 2]}]');
+  desk.write('b.jsonl', '{"petId":7,"quantity":1}\n');
+  for (const name of ['a.json', 'b.jsonl']) await desk.inventory(['apply', name, '--yes', '--blind']);
+  expect(desk.read('a.rejects.json')).toMatch(
+    /^\[\n {2}\{"id":9223372036854775807,"count":1,"x":\[1, 2\],"_line":1,"_state":"failed"/,
+  );
+  expect(desk.read('b.rejects.jsonl')).toMatch(
+    /^\{"petId":7,"quantity":1,"_line":1,"_state":"failed","_status":404/,
+  );
+  expect(await desk.summary(['apply', 'a.rejects.json', '--yes', '--blind'])).toMatchObject({ failed: 1 });
+});
+
+test('never overwrites a file that it was not told to', async () => {
+  await using server = await stockServer([]);
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv([[1, 2]]));
+  desk.write('mine.csv', 'precious');
+  for (const flag of ['--rejects', '--events']) {
+    const run = await desk.inventory(['apply', 'stock.csv', '--yes', '--blind', flag, 'mine.csv']);
+    expect(run).toMatchObject({ code: 2, stdout: '' });
+    expect(run.stderr).toContain(`${flag} mine.csv: the file exists`);
+  }
+  expect(desk.read('mine.csv')).toBe('precious');
+  expect(server.seen).toEqual([]);
+  await desk.inventory(['apply', 'stock.csv', '--yes', '--blind', '--rejects', 'mine.csv', '--force']);
+  expect(desk.read('mine.csv')).toContain('1,2,2,failed');
+  desk.write('stock.rejects.csv', 'precious');
+  await desk.inventory(['apply', 'stock.csv', '--yes', '--blind']);
+  expect(desk.read('stock.rejects.csv')).toBe('precious');
+  expect(desk.read('stock.rejects.2.csv')).toContain('1,2,2,failed');
+});
+
+test('tells every outcome as an event', async () => {
+  await using server = await stockServer(shelves(3, () => 5));
+  const desk = stockDesk(server);
+  desk.write('stock.csv', 'petId,quantity\n1,6\n2,5\n1,6\n9,1\nx,1\n');
+  const words = ['apply', 'stock.csv', '--yes', '--skip-invalid'];
+  const run = await desk.inventory([...words, '--events', '-']);
+  expect(run.code).toBe(3);
+  const events = run.stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(events.sort((one, other) => one.line - other.line)).toEqual([
+    { line: 2, petId: 1, quantity: 6, before: 5, state: 'applied', status: 200, attempts: 1 },
+    { line: 3, petId: 2, quantity: 5, before: 5, state: 'unchanged' },
+    { line: 4, petId: 1, quantity: 6, state: 'skipped' },
+    {
+      line: 5,
+      petId: 9,
+      quantity: 1,
+      before: null,
+      state: 'failed',
+      status: 404,
+      code: 'no_entry',
+      message: 'the pet has no inventory entry',
+    },
+    { line: 6, state: 'invalid' },
+  ]);
+  expect(run.stderr).toContain('applied');
+  await desk.inventory([...words, '--events', 'events.jsonl']);
+  expect(desk.read('events.jsonl').trim().split('\n')).toHaveLength(5);
+});

@@ -1,0 +1,42 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Run, type RunOptions, runCli } from './run-cli.ts';
+import type { StockServer } from './stock-server.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+/** A person with a folder of files, at work on one service. */
+export interface StockDesk {
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string>>;
+  write(name: string, text: string): void;
+  read(name: string): string;
+  files(): string[];
+  /** `petstore inventory <words>`. */
+  inventory(words: readonly string[], options?: RunOptions): Promise<Run>;
+  /** The same, with the summary that it prints as JSON. */
+  summary(words: readonly string[], options?: RunOptions): Promise<Summary>;
+}
+
+export interface Summary extends Record<string, unknown> {
+  readonly code: number;
+  readonly stderr: string;
+}
+
+export function stockDesk(server: Pick<StockServer, 'url'>): StockDesk {
+  const folder = temporaryFolder();
+  const env = { PETSTORE_STATE_DIR: join(folder, 'state'), PETSTORE_BASE_URL: server.url };
+  const inventory = (words: readonly string[], options: RunOptions = {}) =>
+    runCli(['inventory', ...words], { cwd: folder, ...options, env: { ...env, ...options.env } });
+  return {
+    folder,
+    env,
+    write: (name, text) => writeFileSync(join(folder, name), text),
+    read: (name) => readFileSync(join(folder, name), 'utf8'),
+    files: () => readdirSync(folder).sort(),
+    inventory,
+    async summary(words, options) {
+      const { code, stdout, stderr } = await inventory([...words, '-o', 'json'], options);
+      return { ...(stdout === '' ? {} : JSON.parse(stdout)), code, stderr };
+    },
+  };
+}

@@ -1,0 +1,147 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A request as the server saw it. */
+export interface StockRequest {
+  readonly method: string;
+  readonly path: string;
+  /** Undefined for the list. */
+  readonly petId: string | undefined;
+  readonly quantity: number | undefined;
+  readonly headers: IncomingMessage['headers'];
+  /** Milliseconds, by performance.now. */
+  readonly at: number;
+}
+
+/** Answers a request in the server's stead; undefined leaves it to the server. */
+export type Misbehave = (
+  request: StockRequest,
+  response: ServerResponse,
+) => true | undefined | Promise<true | undefined>;
+
+export interface StockServer extends AsyncDisposable {
+  readonly url: string;
+  /** Counts by pet. */
+  readonly stock: Map<string, number>;
+  readonly seen: StockRequest[];
+  /** Most requests for one pet that were in the server's hands at once. */
+  mostForOnePet: number;
+  /** Most requests in the server's hands at once. */
+  mostAtOnce: number;
+  misbehave: Misbehave | undefined;
+  /** Whether single entries carry an ETag, and If-Match is heeded. */
+  sendsETags: boolean;
+  writes(): StockRequest[];
+}
+
+/** An inventory service on a free port that counts what it saw. */
+export async function stockServer(stock: Iterable<readonly [number | string, number]>): Promise<StockServer> {
+  const held = new Map<string, number>();
+  let atOnce = 0;
+  const server = createServer(async (request, response) => {
+    let text = '';
+    for await (const chunk of request) text += chunk;
+    const seen = toRequest(request, text);
+    self.seen.push(seen);
+    const { petId = '' } = seen;
+    held.set(petId, (held.get(petId) ?? 0) + 1);
+    atOnce += 1;
+    if (petId !== '') self.mostForOnePet = Math.max(self.mostForOnePet, held.get(petId) ?? 0);
+    self.mostAtOnce = Math.max(self.mostAtOnce, atOnce);
+    response.on('close', () => {
+      held.set(petId, (held.get(petId) ?? 1) - 1);
+      atOnce -= 1;
+    });
+    if ((await self.misbehave?.(seen, response)) !== true) answer(self, seen, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const self: StockServer = {
+    url: `http://127.0.0.1:${port}`,
+    stock: new Map([...stock].map(([petId, quantity]) => [String(petId), quantity])),
+    seen: [],
+    mostForOnePet: 0,
+    mostAtOnce: 0,
+    misbehave: undefined,
+    sendsETags: false,
+    writes: () => self.seen.filter(({ method }) => method !== 'GET'),
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  return self;
+}
+
+/** @param body text as it is, anything else as JSON. */
+export function reply(response: ServerResponse, status: number, body: unknown, fields = {}): true {
+  response.writeHead(status, { 'content-type': 'application/json', ...fields });
+  response.end(typeof body === 'string' ? body : JSON.stringify(body));
+  return true;
+}
+
+export function refuse(response: ServerResponse, status: number, code: string, fields = {}): true {
+  return reply(response, status, { code, message: `it says ${code}`, status }, fields);
+}
+
+/** Counts 1 to n, each of so many units. */
+export function shelves(count: number, quantity: (petId: number) => number): [number, number][] {
+  return Array.from({ length: count }, (_, at) => [at + 1, quantity(at + 1)]);
+}
+
+/** Pets and counts as a CSV file. */
+export function toCsv(rows: Iterable<readonly [number | string, number]>): string {
+  return `petId,quantity\n${[...rows].map(([petId, quantity]) => `${petId},${quantity}\n`).join('')}`;
+}
+
+function toRequest({ method = '', url = '', headers }: IncomingMessage, text: string): StockRequest {
+  const petId = /^\/store\/inventory\/(\d+)$/.exec(url)?.[1];
+  const quantity = text === '' ? undefined : (JSON.parse(text) as { quantity: number }).quantity;
+  return { method, path: url, petId, quantity, headers, at: performance.now() };
+}
+
+function answer(server: StockServer, request: StockRequest, response: ServerResponse): void {
+  const { method, petId, path, quantity } = request;
+  if (path.startsWith('/store/inventory?') || path === '/store/inventory') list(server, path, response);
+  else if (petId === undefined || !server.stock.has(petId)) refuse(response, 404, 'not_found');
+  else if (method === 'PUT') put(server, { ...request, petId, quantity: quantity ?? 0 }, response);
+  else reply(response, 200, toItem(server, petId), etagFields(server, petId));
+}
+
+function put(
+  server: StockServer,
+  { petId, quantity, headers }: StockRequest & { petId: string; quantity: number },
+  response: ServerResponse,
+): void {
+  const expected = headers['if-match'];
+  if (server.sendsETags && expected !== undefined && expected !== etagOf(server, petId))
+    refuse(response, 412, 'precondition_failed');
+  else {
+    server.stock.set(petId, quantity);
+    reply(response, 200, toItem(server, petId), etagFields(server, petId));
+  }
+}
+
+function list(server: StockServer, path: string, response: ServerResponse): void {
+  const query = new URL(path, server.url).searchParams;
+  const [limit, after] = [Number(query.get('limit') ?? 100), Number(query.get('after') ?? 0)];
+  const ids = [...server.stock.keys()].sort((one, other) => Number(one) - Number(other));
+  const rest = ids.filter((petId) => Number(petId) > after);
+  const page = rest.slice(0, limit);
+  const next = `${server.url}/store/inventory?limit=${limit}&after=${page.at(-1)}`;
+  const fields = rest.length > limit ? { link: `<${next}>; rel="next"` } : {};
+  reply(response, 200, `[${page.map((petId) => toItem(server, petId)).join()}]`, fields);
+}
+
+/** Text, for an id may have more digits than a number holds. */
+function toItem({ stock }: StockServer, petId: string): string {
+  return `{"petId":${petId},"quantity":${stock.get(petId)},"status":"available"}`;
+}
+
+function etagFields(server: StockServer, petId: string) {
+  return server.sendsETags ? { etag: etagOf(server, petId) } : {};
+}
+
+function etagOf({ stock }: StockServer, petId: string): string {
+  return `"${stock.get(petId)}"`;
+}
