@@ -1,4 +1,4 @@
-import { readFile, rm } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Contract, DocumentedAnswer, Operation } from '../api/contract.ts';
 import { operationIds } from '../api/operations.ts';
@@ -41,15 +41,23 @@ export async function readActiveContract(
 
 /** @throws UsageError where the file cannot be read or holds no contract. */
 export async function readContract(path: string): Promise<BoundContract | undefined> {
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
-    throw unusable(path, error.message);
-  });
+  const text = readText(path);
   if (text === undefined) return undefined;
   try {
     return fromJson(parseJson(text) as JsonObject);
   } catch (error) {
     throw unusable(path, (error as Error).message);
+  }
+}
+
+/** Without `node:fs/promises`, which every command would pay for. */
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw unusable(path, message);
   }
 }
 
@@ -62,6 +70,7 @@ export async function writeContract(path: string, bound: BoundContract): Promise
 
 /** Whether there was one to remove. */
 export async function removeContract(path: string): Promise<boolean> {
+  const { rm } = await import('node:fs/promises');
   const { fileError } = await import('../files.ts');
   return await rm(path).then(
     () => true,
