@@ -4,6 +4,7 @@ import type { HttpFields, HttpRequest, HttpResponse, SendOptions, Transport } fr
 import { Collector, toFields } from './collect.ts';
 import { createDialer, type Dialer, type Route, type TransportOptions } from './dial.ts';
 import { toUnavailable } from './failure.ts';
+import { createSlots, type Slots } from './slots.ts';
 import { toTarget } from './target.ts';
 
 /** The transport for few requests: it costs no time to load. Connections are kept for the next page or record. */
@@ -18,7 +19,9 @@ export function createNodeHttpTransport(options: TransportOptions): Transport {
   return {
     async send(request, sendOptions) {
       const url = new URL(request.url);
-      return exchange(agentOf(url), url, request, sendOptions);
+      const agent = agentOf(url);
+      const { cancellation } = sendOptions;
+      return agent.slots.use(cancellation, () => exchange(agent, url, request, sendOptions));
     },
     async close() {
       for (const agent of agents.values()) agent.destroy();
@@ -31,10 +34,14 @@ export function createNodeHttpTransport(options: TransportOptions): Transport {
 class DialingAgent extends Agent {
   readonly route: Route;
   readonly protocol: string;
+  /** Node's own limit does not count a connection that is still being made. */
+  readonly slots: Slots;
   readonly #dialer: Dialer;
 
   constructor(dialer: Dialer, route: Route, maxSockets: number) {
-    super({ keepAlive: true, maxSockets });
+    // An idle connection is given up before the server does it, which would cost the next request.
+    super({ keepAlive: true, maxSockets, timeout: 4000 });
+    this.slots = createSlots(maxSockets);
     this.route = route;
     // node:http asks whether the agent's protocol is that of the URL; it need not know who speaks TLS.
     this.protocol = route.url.protocol;

@@ -1,0 +1,39 @@
+import type { Cancellation } from '../../api/http.ts';
+
+/** So many exchanges at a time; the others wait in turn. */
+export interface Slots {
+  /** Does the work as soon as there is a slot for it; what is cancelled before is not begun. */
+  use<Value>(cancellation: Cancellation, work: () => Promise<Value>): Promise<Value>;
+}
+
+export function createSlots(count: number): Slots {
+  const waiting = new Set<() => void>();
+  let free = count;
+  const leave = () => {
+    const [next] = waiting;
+    if (!next) {
+      free += 1;
+      return;
+    }
+    waiting.delete(next);
+    next();
+  };
+  const enter = (cancellation: Cancellation) =>
+    new Promise<void>((resolve, reject) => {
+      waiting.add(resolve);
+      cancellation.onCancel((reason) => {
+        if (waiting.delete(resolve)) reject(reason);
+      });
+    });
+  return {
+    async use(cancellation, work) {
+      if (free > 0) free -= 1;
+      else await enter(cancellation);
+      try {
+        return await work();
+      } finally {
+        leave();
+      }
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest';
+import { answerJson, misbehave } from '../helpers/misbehaving-server.ts';
+import { runCli } from '../helpers/run-cli.ts';
+import * as mode from './modes.ts';
+
+const secret = 's3cret/w0rd+"';
+
+test('a token that the service tells back is masked in output, error and trace', async () => {
+  await using server = await misbehave(
+    mode.always((exchange) => {
+      const told = exchange.request.fields.authorization ?? '';
+      const isList = exchange.request.target.startsWith('/categories');
+      if (isList)
+        answerJson(exchange, [{ id: 1, name: told, description: 'x' }], {
+          fields: { 'x-told': told, location: `/?api_key=${secret}` },
+        });
+      else answerJson(exchange, { code: 'bad', message: `no ${told}`, status: 422 }, { status: 422 });
+    }),
+  );
+  const env = { PETSTORE_TOKEN: secret, PETSTORE_BASE_URL: server.url };
+  const runs = [
+    await runCli(['categories', 'list', '-vv'], { env }),
+    await runCli(['categories', 'list', '-o', 'json'], { env }),
+    await runCli(['inventory', 'set', '1', '5', '-vv'], { env }),
+    await runCli(['inventory', 'set', '1', '5', '-o', 'json'], { env }),
+    await runCli(['inventory', 'set', '1', '5', '--dry-run', '-vv'], { env }),
+  ];
+  expect(server.requests[0]?.fields.authorization).toBe(`Bearer ${secret}`);
+  const shown = runs.map(({ stdout, stderr }) => stdout + stderr).join('\n');
+  expect(shown).toContain('***');
+  expect(shown).not.toMatch(/s3cret|w0rd/);
+});
+
+test('verification that is switched off is told, even with --quiet', async () => {
+  await using server = await misbehave(mode.always(mode.wellBehaved));
+  const env = { NODE_TLS_REJECT_UNAUTHORIZED: '0', PETSTORE_BASE_URL: server.url };
+  const run = await runCli(['inventory', 'list', '--quiet'], { env });
+  expect(run.code).toBe(0);
+  expect(run.stderr).toMatch(
+    /^warning: NODE_TLS_REJECT_UNAUTHORIZED=0 is set: certificates are not verified/,
+  );
+});
+
+test('every request names the program and what it takes, and asks for no compression', async () => {
+  await using server = await misbehave(mode.always(mode.wellBehaved));
+  await runCli(['inventory', 'list', '-H', 'X-Trace: 7'], { env: { PETSTORE_BASE_URL: server.url } });
+  const { fields } = server.requests[0]!;
+  expect(fields['user-agent']).toMatch(/^petstore\/\d+\.\d+\.\d+/);
+  expect(fields.accept).toBe('application/json');
+  expect(fields['x-trace']).toBe('7');
+  expect(fields).not.toHaveProperty('accept-encoding');
+});
+
+test('a wrong TLS file is named before anything is sent', async () => {
+  const env = { PETSTORE_BASE_URL: 'https://127.0.0.1:9' };
+  const missing = await runCli(['inventory', 'list', '--ca-cert', '/nonexistent/ca.pem'], { env });
+  expect(missing).toMatchObject({ code: 2, stdout: '' });
+  expect(missing.stderr).toContain('--ca-cert: /nonexistent/ca.pem: no such file or directory');
+  const wrong = await runCli(['inventory', 'list', '--client-cert', 'package.json'], { env });
+  expect(wrong.stderr).toMatch(/--client-cert: .*package\.json: no PEM certificate/);
+  const alone = await runCli(['inventory', 'list', '--client-key', 'package.json'], { env });
+  expect(alone.stderr).toContain('--client-key: a client key without a certificate');
+});
+
+test('a trace has one line a request, and its retries', async () => {
+  await using server = await misbehave(
+    mode.first(1, ({ socket }) => socket.write('HTTP/1.1 503 No\r\ncontent-length: 0\r\n\r\n')),
+  );
+  const run = await runCli(['inventory', 'list', '-v', '-o', 'ids'], {
+    env: { PETSTORE_BASE_URL: server.url },
+  });
+  const [first, second, ...rest] = run.stderr.trimEnd().split('\n');
+  expect(first).toMatch(
+    /^\* GET http:\/\/127\.0\.0\.1:\d+\/store\/inventory\S* -> 503 in \d+ ms, attempt 1, next in \d\.\d\d s$/,
+  );
+  expect(second).toMatch(/-> 200 in \d+ ms, attempt 2$/);
+  expect(rest).toEqual([]);
+});
