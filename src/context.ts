@@ -113,7 +113,7 @@ export function createContext(processIo: Io): MutableContext {
     quietSettings,
     settings: once(async () => {
       const resolved = await quietSettings();
-      if (resolved.warning !== undefined) await context.notice(resolved.warning);
+      for (const warning of resolved.warnings) await context.notice(warning);
       return resolved;
     }),
     contract: once(async () => (await import('./wiring.ts')).readContract(context)),

@@ -27,8 +27,10 @@ export interface Setting<Value> {
 export interface Settings {
   /** The active profile; `offline` is built in. */
   readonly profile: Active['profile'];
-  /** What is wrong with the config file, where it was passed over. */
-  readonly warning: string | undefined;
+  /** What is wrong with the config file, a clause, where it was passed over. */
+  readonly problem: string | undefined;
+  /** What a person should know before a command acts, a line each. */
+  readonly warnings: readonly string[];
   /** Whether commands go to the server in this process. */
   readonly offline: boolean;
   /** What sent them there. */
@@ -40,7 +42,7 @@ export interface Settings {
 }
 
 /**
- * The settings of this run. A config file that cannot be read counts as empty: `warning` says so.
+ * The settings of this run. A config file that cannot be read counts as empty: `problem` says why.
  *
  * @throws UsageError for an unknown profile, key or value, naming the flag, variable or file that holds it.
  */
@@ -59,7 +61,8 @@ export function settingsFrom(io: Io, flags: GlobalFlags, file: ConfigFile): Sett
     (found.get(key)?.[0] ?? fallback(key)) as Setting<SettingValues[Key]>;
   return {
     profile,
-    warning: file.problem && `warning: ${file.path} is ignored: ${file.problem}`,
+    problem: file.problem,
+    warnings: warningsOf(file, profile, found.get('base-url') ?? []),
     offline: offline !== undefined,
     offlineBy: offline,
     profileBaseUrl: found.get('base-url')?.find(({ source }) => source === 'profile' || source === 'config')
@@ -67,6 +70,21 @@ export function settingsFrom(io: Io, flags: GlobalFlags, file: ConfigFile): Sett
     get: (key) => explain(key).value,
     explain,
   };
+}
+
+function warningsOf(
+  file: ConfigFile,
+  profile: Active['profile'],
+  [baseUrl, ...beaten]: readonly Setting<unknown>[],
+): string[] {
+  const own = beaten.find(({ source }) => source === 'profile');
+  const isSurprising = profile?.source === 'flag' && baseUrl?.source === 'environment' && own;
+  return [
+    ...(file.problem === undefined ? [] : [`warning: ${file.path} is ignored: ${file.problem}`]),
+    ...(isSurprising && own.value !== baseUrl.value
+      ? [`warning: ${baseUrl.origin} is set, and beats the base URL of profile ${profile.value}`]
+      : []),
+  ];
 }
 
 /**

@@ -28,6 +28,7 @@ export async function runTokenCommand(line: string, io: Io, limitMs = 10_000): P
   const stopped = new Promise<never>((_, reject) => {
     stop = reject;
   });
+  const release = io.onSignal(() => child.kill('SIGKILL'));
   const timer = setTimeout(() => stop(fail(`took longer than ${limitMs / 1000} s`)), limitMs);
   const ended = new Promise<string>((resolve, reject) => {
     child.on('error', (error: NodeJS.ErrnoException) => reject(fail(startProblem(error))));
@@ -42,6 +43,7 @@ export async function runTokenCommand(line: string, io: Io, limitMs = 10_000): P
     return text;
   } finally {
     clearTimeout(timer);
+    release();
     child.kill('SIGKILL');
     // A process that it left behind may hold the pipes: they must not hold this one.
     child.stdout.destroy();

@@ -27,6 +27,9 @@ export function parseDuration(text: string): number {
  */
 export function parseBaseUrl(text: string): string {
   if (!/^https?:\/\//i.test(text)) throw new ValueError('must begin with http:// or https://');
+  // The parser would drop line breaks and tabs in silence, and with them make another host of it.
+  if (/[\s\x00-\x1f\x7f\\]/.test(text))
+    throw new ValueError('must not contain spaces, controls or backslashes');
   if (!URL.canParse(text)) throw new ValueError('is no valid URL');
   const url = new URL(text);
   if (url.username || url.password)

@@ -74,6 +74,10 @@ test.each([
   ],
   [{ baseUrl: 'http://a?api_key=s3cret' }, '--base-url: must not carry a query'],
   [{ baseUrl: 'http://a/#b' }, "--base-url 'http://a/#b': must not carry a fragment"],
+  [
+    { baseUrl: 'http://a\n.b' },
+    "--base-url 'http://a\n.b': must not contain spaces, controls or backslashes",
+  ],
   [{ baseUrl: '' }, "--base-url '': must begin with http:// or https://"],
   [{ profile: 'gone' }, "--profile: there is no profile 'gone'"],
   [
@@ -95,6 +99,18 @@ test('a wrong variable is an error that names it, also where a flag beats it', a
   await expect(resolve({}, { PETSTORE_PROFILE: 'gone' })).rejects.toThrow(
     "PETSTORE_PROFILE: there is no profile 'gone'",
   );
+});
+
+test('a variable that beats the base URL of a profile named by flag is a warning', async () => {
+  write({ profiles: { p: { 'base-url': 'http://a' } } });
+  const env = { PETSTORE_BASE_URL: 'http://b' };
+  const settings = await resolve({ profile: 'p' }, env);
+  expect(settings.get('base-url')).toBe('http://b');
+  expect(settings.warnings).toEqual([
+    'warning: PETSTORE_BASE_URL is set, and beats the base URL of profile p',
+  ]);
+  expect((await resolve({}, { ...env, PETSTORE_PROFILE: 'p' })).warnings).toEqual([]);
+  expect((await resolve({ profile: 'p' }, { PETSTORE_BASE_URL: 'http://a' })).warnings).toEqual([]);
 });
 
 test('an empty variable counts as not set', async () => {
@@ -133,7 +149,7 @@ test.each(['{"a', '[]', '"text"', '{"profiles": []}', '{"profiles": {"a": 1}}', 
     const io = fakeIo({ env: { PETSTORE_CONFIG_DIR: folder } });
     const settings = await resolveSettings(io, {});
     expect(settings.get('output')).toBe('table');
-    expect(settings.warning).toMatch(`warning: ${path} is ignored: `);
+    expect(settings.warnings).toEqual([expect.stringContaining(`warning: ${path} is ignored: `)]);
     await expect(resolveSettings(io, { profile: 'staging' })).rejects.toThrow('could not be read');
   },
 );

@@ -21,10 +21,14 @@ const variables = [
 ];
 
 /** What the config says, its settings resolved. */
-export function checkConfig({ io }: Context, { warning, profile, offline, get }: Settings): Verdict {
+export function checkConfig({ io }: Context, { problem, profile, offline, get }: Settings): Verdict {
   const { configFile } = resolvePaths(io);
-  if (warning !== undefined)
-    return warn('config', warning.replace(/^warning: /, ''), 'mend the file, or move it away to start again');
+  if (problem !== undefined)
+    return warn(
+      'config',
+      `${configFile} is ignored: ${problem}`,
+      'mend the file, or move it away to start again',
+    );
   const target = offline ? 'the embedded store' : (get('base-url') ?? 'no base URL');
   const file = existsSync(configFile) ? configFile : `${configFile} does not exist, defaults are used`;
   return ok('config', `${file}; ${profile ? `profile ${profile.value}` : 'no profile'}; ${target}`);

@@ -8,11 +8,18 @@ import { ok, type Verdict, warn } from './finding.ts';
 /** Whether secrets are private, and config and state can be written. */
 export function checkPermissions({ io }: Context, settings: Settings | undefined): Verdict {
   const { configFile, stateDir, offlineStore } = resolvePaths(io);
+  const isPosix = io.platform !== 'win32';
+  if (isPosix && isOpenToOthers(dirname(configFile), 0o022))
+    return warn(
+      'permissions',
+      `others may write to ${dirname(configFile)}, and so choose where commands go`,
+      `chmod go-w ${dirname(configFile)}`,
+    );
   const secret = [configFile, settings?.get('token-file'), settings?.get('client-key')].filter(
     (path) => path !== undefined,
   );
   // On Windows a mode says nothing of who may read a file.
-  const open = io.platform === 'win32' ? [] : secret.filter(isOpenToOthers);
+  const open = isPosix ? secret.filter((path) => isOpenToOthers(path, 0o077)) : [];
   if (open.length > 0)
     return warn('permissions', `others may read ${open.join(', ')}`, `chmod 600 ${open.join(' ')}`);
   const places = [
@@ -30,10 +37,10 @@ export function checkPermissions({ io }: Context, settings: Settings | undefined
   return ok('permissions', 'what is secret is private; config and state can be written');
 }
 
-/** Whether the group or anybody else may do anything with a file; false where there is none, or it is a pipe. */
-function isOpenToOthers(path: string): boolean {
+/** Whether the group or others have one of these rights to a file or folder; false where there is none, or it is a pipe. */
+function isOpenToOthers(path: string, rights: number): boolean {
   const status = statSync(path, { throwIfNoEntry: false });
-  return status?.isFile() === true && (status.mode & 0o077) !== 0;
+  return status !== undefined && !status.isFIFO() && (status.mode & rights) !== 0;
 }
 
 /** A folder that does not exist can be made where the nearest one above it can be written. */
