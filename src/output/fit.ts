@@ -66,7 +66,8 @@ export function fitWidths<Row>({ columns, width }: Sheet<Row>, { whole, words }:
     }
     return true;
   };
-  const isText = (at: number) => columns[at]?.align !== 'right' && !columns[at]?.status;
+  // The first column tells the rows apart: it gives way after the others.
+  const isText = (at: number) => at > 0 && columns[at]?.align !== 'right' && !columns[at]?.status;
   const textDownTo = (least: number) => (at: number) => (isText(at) ? least : (words[at] ?? 0));
   const fits =
     narrow((at) => words[at] ?? 0) ||

@@ -41,12 +41,25 @@ export async function createStyle(stream: OutputStream, env: Io['env'], mode: Co
   };
 }
 
-/** A pet status, or how a check ended, in its colour. */
+/** The colour of each word that tells a state: what is well green, what waits yellow, what failed red, what is over dim. */
+const stateColors = new Map<string, 'green' | 'yellow' | 'red' | 'dim'>([
+  ['available', 'green'],
+  ['pending', 'yellow'],
+  ['sold', 'dim'],
+  ['ok', 'green'],
+  ['warn', 'yellow'],
+  ['fail', 'red'],
+  ['skip', 'dim'],
+  ['finished', 'green'],
+  ['running', 'yellow'],
+  ['stopped', 'yellow'],
+  ['killed', 'red'],
+]);
+
+/** The colour of a state, that of a pet first of all. */
 export function paintStatus(style: Style, status: string): Paint {
-  if (status === 'available' || status === 'ok') return style.green;
-  if (status === 'pending' || status === 'warn') return style.yellow;
-  if (status === 'fail') return style.red;
-  return status === 'sold' || status === 'skip' ? style.dim : same;
+  const color = stateColors.get(status);
+  return color ? style[color] : same;
 }
 
 /** `--color` decides, then FORCE_COLOR, then NO_COLOR, then whether the stream is a terminal that knows colour. */

@@ -40,7 +40,7 @@ const runsView: View<RunRow> = {
     { name: 'id', value: ({ id }) => id },
     { name: 'file', value: ({ kind, file }) => (kind === 'undo' ? `undo ${file}` : file) },
     { name: 'target', value: ({ target }) => target, spare: true },
-    { name: 'state', value: ({ state }) => state },
+    { name: 'state', value: ({ state }) => state, status: true },
     countColumn('rows'),
     countColumn('applied'),
     { ...countColumn('unchanged'), spare: true },
