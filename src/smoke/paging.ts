@@ -8,7 +8,7 @@ import { recordsOf, type Session } from './session.ts';
 
 /**
  * What is wrong with a list's link to its next page, if anything is. A list that fits on one page is asked for once more
- * with a page of one record, where the contract has a page size; the link is followed once.
+ * with the smallest page, where the contract has a page size; the link is followed once.
  */
 export async function judgePaging(
   session: Session,
@@ -53,9 +53,10 @@ async function pageWithLink(
 ): Promise<Exchange | undefined> {
   if (!operation.many) return undefined;
   if (nextOf(whole) !== undefined) return whole;
-  if (recordsOf(whole).length < 2 || !operation.parameters.some(({ name }) => name === 'limit'))
-    return undefined;
-  return session.send(session.toRequest(operation, { query: { limit: 1 } }));
+  const size = operation.parameters.find(({ name }) => name === 'limit');
+  const limit = Number(size?.bounds?.minimum ?? 1);
+  if (!size || recordsOf(whole).length <= limit) return undefined;
+  return session.send(session.toRequest(operation, { query: { limit } }));
 }
 
 function nextOf({ fields }: Exchange): string | undefined {

@@ -1,17 +1,18 @@
 import type { Contract } from '../api/contract.ts';
-import type { Client, RawRequest } from '../client/client.ts';
+import type { Client } from '../client/client.ts';
 import { type ExitCode, exitCodes } from '../errors.ts';
 import type { Interrupts } from '../interrupts.ts';
 import type { Signal } from '../io.ts';
 import { type Check, type CheckResult, idOf, skip } from './check.ts';
-import { probesOf } from './checks/reach.ts';
+import { knocksOf } from './knock.ts';
 import type { SmokeOptions } from './options.ts';
 import { planChecks } from './plan.ts';
 import { runChecks, runOne } from './run.ts';
 import { isSelected } from './select.ts';
-import { createSession, toRaw } from './session.ts';
+import { createSession } from './session.ts';
 import type { Sockets } from './sockets.ts';
 import { type Stops, takeSignals } from './stops.ts';
+import { millis } from './time.ts';
 import { exitCodeOf, type Totals, totalsOf } from './totals.ts';
 import { waitForService } from './wait.ts';
 import { cleanUp } from './write/cleanup.ts';
@@ -136,17 +137,14 @@ function cleanupCheck({ client }: SmokeParts, ledger: Ledger, stops: Stops): Che
 async function wait({ client, options, onNotice }: SmokeParts, stops: Stops): Promise<string | undefined> {
   const { waitMs, timeoutMs } = options;
   if (waitMs === 0) return undefined;
-  const [operation] = probesOf(client.contract);
-  const request: RawRequest = operation
-    ? { method: 'GET', path: toRaw(client, operation, {}).path }
-    : { method: 'GET', path: client.baseUrl };
+  const [{ request }] = knocksOf(client);
   return waitForService({
     client,
     request,
     waitMs,
     timeoutMs,
     signal: stops.checks,
-    onWaiting: (problem) => onNotice(`waiting up to ${waitMs / 1000} s for the service: ${problem}`),
+    onWaiting: (problem) => onNotice(`waiting up to ${millis(waitMs)} for the service: ${problem}`),
   });
 }
 

@@ -1,9 +1,11 @@
 import { lookup } from 'node:dns/promises';
 import { isIP, connect as openSocket } from 'node:net';
 import { type DetailedPeerCertificate, connect as openTls, type TLSSocket } from 'node:tls';
-import type { TlsFiles } from '../client/transport/dial.ts';
+import { createDialer, type TlsFiles } from '../client/transport/dial.ts';
+import { bareHost, findProxy, portOf } from '../client/transport/proxy.ts';
 import { createContext } from '../client/transport/tls.ts';
 import type { Io } from '../io.ts';
+import { millis } from './time.ts';
 
 /** What a TLS handshake showed, whether or not a client should trust it. */
 export interface Handshake {
@@ -17,8 +19,10 @@ export interface Handshake {
 
 /** The checks that look below HTTP; nothing is sent but what opening a connection needs. */
 export interface Sockets {
-  /** Why there is no socket to look at. */
+  /** Why there is no socket to the service itself to look at. */
   readonly absence?: string | undefined;
+  /** Why there is no TLS to look at. */
+  readonly plain?: string | undefined;
   readonly host: string;
   readonly port: number;
   readonly encrypted: boolean;
@@ -32,26 +36,29 @@ export interface Sockets {
 
 export interface SocketOptions {
   readonly baseUrl: string;
-  readonly absence?: string | undefined;
+  /** The service is in this process. */
+  readonly embedded: boolean;
   readonly tls: TlsFiles;
   readonly env: Io['env'];
   readonly timeoutMs: number;
 }
 
 export function createSockets(options: SocketOptions): Sockets {
-  const { protocol, hostname, port } = new URL(options.baseUrl);
-  const host = hostname.replace(/^\[|\]$/g, '');
-  const encrypted = protocol === 'https:';
-  const address = { host, port: Number(port) || (encrypted ? 443 : 80) };
+  const url = new URL(options.baseUrl);
+  const address = { host: bareHost(url.hostname), port: portOf(url) };
+  const encrypted = url.protocol === 'https:';
+  const none = options.embedded ? 'the embedded store has no socket' : undefined;
+  const proxy = options.embedded ? undefined : findProxy(url, options.env);
   let handshake: Promise<Handshake> | undefined;
   return {
     ...address,
-    absence: options.absence,
+    absence: none ?? (proxy && `requests go through the proxy ${proxy.shown}`),
+    plain: none ?? (encrypted ? undefined : 'the base URL is http'),
     encrypted,
-    resolve: () => within(options.timeoutMs, resolve(host)),
+    resolve: () => within(options.timeoutMs, resolve(address.host)),
     connect: () => connect(address, options.timeoutMs),
     handshake() {
-      handshake ??= shakeHands(address, options);
+      handshake ??= proxy ? shakeHandsThrough(url, options) : shakeHands(address, options);
       return handshake;
     },
   };
@@ -96,6 +103,16 @@ function shakeHands(address: Address, { tls, env, timeoutMs }: SocketOptions): P
   return within(timeoutMs, secured)
     .then(() => look(socket))
     .finally(() => socket.destroy());
+}
+
+/** Through a proxy the client's own way is gone: what it does not trust is an error. */
+async function shakeHandsThrough(url: URL, { tls, env, timeoutMs }: SocketOptions): Promise<Handshake> {
+  const dialer = createDialer({ tls, env, connections: 1, connectTimeoutMs: timeoutMs });
+  try {
+    return look((await dialer.dial(dialer.route(url))) as TLSSocket);
+  } finally {
+    dialer.close();
+  }
 }
 
 function look(socket: TLSSocket): Handshake {
@@ -144,7 +161,7 @@ function describeProblem(reason: Error | string | undefined): string {
 async function within<Value>(timeoutMs: number, work: Promise<Value>): Promise<Value> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+    timer = setTimeout(() => reject(new Error(`no answer within ${millis(timeoutMs)}`)), timeoutMs);
   });
   work.catch(() => {});
   return Promise.race([work, late]).finally(() => clearTimeout(timer));

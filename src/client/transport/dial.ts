@@ -57,7 +57,7 @@ export function createDialer(options: TransportOptions): Dialer {
         }),
       ),
     close() {
-      for (const socket of open) socket.destroy();
+      destroyAll(open);
     },
   };
 }
@@ -132,11 +132,16 @@ async function within(timeoutMs: number, make: (track: Track) => Promise<Socket>
   try {
     return await Promise.race([make((socket) => opened.push(socket)), late]);
   } catch (error) {
-    for (const socket of opened) socket.destroy();
+    destroyAll(opened);
     throw toUnavailable(error as Error, false);
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** The last first: Node 20 crashes where a socket is destroyed under the TLS that runs on it. */
+function destroyAll(sockets: Iterable<Socket>): void {
+  for (const socket of [...sockets].reverse()) socket.destroy();
 }
 
 function tooLate(timeoutMs: number): UnavailableError {

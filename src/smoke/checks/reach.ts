@@ -1,9 +1,10 @@
-import type { Contract, Operation } from '../../api/contract.ts';
 import { CliError, UnavailableError, type UnavailableReason } from '../../errors.ts';
 import { statusText } from '../answer.ts';
 import { type Check, fail, pass, skip, type Verdict } from '../check.ts';
-import { detailsOf, isGatewayStatus } from '../exchange.ts';
-import { idParameter, readsOf, type Session } from '../session.ts';
+import { detailsOf, type Exchange, isGatewayStatus } from '../exchange.ts';
+import { type Knock, knocksOf } from '../knock.ts';
+import type { Session } from '../session.ts';
+import { millis } from '../time.ts';
 import { tlsObstacle } from './tls.ts';
 
 /** Whether the service can be reached at all, from the name up to an answer. */
@@ -42,40 +43,33 @@ async function connect({ sockets }: Session): Promise<Verdict> {
 async function http(session: Session): Promise<Verdict> {
   const obstacle = await tlsObstacle(session);
   if (obstacle && session.isPlanned(obstacle)) return skip(`${obstacle} says why`);
-  if (session.late) return await stillLate(session, session.late);
-  let worst = fail('the contract has no operation that only reads');
-  for (const operation of probesOf(session.contract)) {
-    const verdict = await ask(session, operation);
-    if (verdict.outcome === 'pass' || endsSearch(verdict)) return verdict;
-    worst = verdict;
+  if (session.late) return stillLate(session, session.late);
+  let first: Verdict | undefined;
+  for (const knock of knocksOf(session.client)) {
+    const asked = await ask(session, knock);
+    if (asked.outcome === 'pass' || endsSearch(asked)) return asked;
+    first ??= asked;
   }
-  return worst;
+  return first ?? skip('there is nothing to ask for');
 }
 
 /** The service may have come up just after the wait for it ended. */
 async function stillLate(session: Session, problem: string): Promise<Verdict> {
-  const [operation] = probesOf(session.contract);
-  const verdict = operation && (await ask(session, operation));
-  if (verdict?.outcome === 'pass' && (verdict.status ?? 500) < 500) return verdict;
-  const waited = `no answer below 500 after waiting ${session.options.waitMs / 1000} s`;
-  return { ...fail(`${waited}: ${problem}`), method: verdict?.method, url: verdict?.url };
-}
-
-/** The operations to knock with: those that need no id. */
-export function probesOf(contract: Contract): Operation[] {
-  return readsOf(contract).filter((operation) => idParameter(operation) === undefined);
+  const [knock] = knocksOf(session.client);
+  const asked = knock && (await ask(session, knock));
+  if (asked?.outcome === 'pass' && (asked.status ?? 500) < 500) return asked;
+  const waited = `no answer below 500 after waiting ${millis(session.options.waitMs)}`;
+  return { ...fail(`${waited}: ${problem}`), method: asked?.method, url: asked?.url };
 }
 
 interface Asked extends Verdict {
   readonly cause?: UnavailableReason | undefined;
 }
 
-async function ask(session: Session, operation: Operation): Promise<Asked> {
+async function ask(session: Session, { operation, request }: Knock): Promise<Asked> {
   try {
-    const visit = await session.visit(operation);
-    if (!('exchange' in visit)) return fail(visit.none);
-    const { exchange } = visit;
-    const text = `${operation.id} answered ${statusText(exchange.status)}`;
+    const exchange = await answerOf(session, { operation, request });
+    const text = `${operation?.id ?? 'the base URL'} answered ${statusText(exchange.status)}`;
     return isGatewayStatus(exchange.status)
       ? fail(text, detailsOf(exchange))
       : pass(text, detailsOf(exchange));
@@ -85,6 +79,12 @@ async function ask(session: Session, operation: Operation): Promise<Asked> {
     const cause = error instanceof UnavailableError ? error.reason : undefined;
     return { ...fail(error.message, { method, url }), cause };
   }
+}
+
+/** The check of the operation will want the same answer. */
+async function answerOf(session: Session, { operation, request }: Knock): Promise<Exchange> {
+  const visit = operation && (await session.visit(operation));
+  return visit && 'exchange' in visit ? visit.exchange : session.send(request);
 }
 
 /** Whether no other operation could do better: it is the host that does not answer. */

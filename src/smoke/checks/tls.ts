@@ -19,8 +19,7 @@ async function judged(
   judge: (handshake: Handshake, session: Session) => Verdict,
 ): Promise<Verdict> {
   const { sockets } = session;
-  if (sockets.absence) return skip(sockets.absence);
-  if (!sockets.encrypted) return skip('the base URL is http');
+  if (sockets.plain) return skip(sockets.plain);
   const handshake = await sockets.handshake().catch((error: Error) => error);
   if (!(handshake instanceof Error)) return judge(handshake, session);
   return judge === valid
@@ -56,7 +55,7 @@ function isModern(protocol: string): boolean {
 
 /** The check that says why no request can be sent over TLS; undefined where one can. */
 export async function tlsObstacle({ sockets }: Session): Promise<'tls/valid' | 'tls/protocol' | undefined> {
-  if (sockets.absence || !sockets.encrypted) return undefined;
+  if (sockets.plain) return undefined;
   const handshake = await sockets.handshake().catch(() => undefined);
   if (!handshake || handshake.problem) return 'tls/valid';
   return isModern(handshake.protocol) ? undefined : 'tls/protocol';
