@@ -60,12 +60,12 @@ export function toRefused(refusal: Refusal, { announced }: Endpoint): HttpRespon
 }
 
 function toPage({ entries, after }: Page<object>, { print, json }: Endpoint, target: Target): HttpResponse {
-  let body = '[';
+  const texts: string[] = [];
   for (const entry of entries) {
     entry.text ??= flatten(print(entry.record));
-    body += body === '[' ? entry.text : `,${entry.text}`;
+    texts.push(entry.text);
   }
-  body += ']';
+  const body = `[${texts.join(',')}]`;
   if (after === undefined) return { status: 200, fields: json, body };
   return { status: 200, fields: { ...json, link: `<${nextPage(target, after)}>; rel="next"` }, body };
 }
@@ -78,6 +78,6 @@ function flatten(text: string): string {
 
 /** The same list from the record after `after`. */
 function nextPage({ origin, path, query }: Target, after: bigint): string {
-  const others = query.split('&').filter((part) => part !== '' && !part.startsWith('after='));
-  return `${origin}${path}?${[...others, `after=${after}`].join('&')}`;
+  const others = query.replace(/(^|&)after=[^&]*/, '').replace(/^&/, '');
+  return `${origin}${path}?${others}${others && '&'}after=${after}`;
 }

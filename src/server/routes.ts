@@ -18,19 +18,27 @@ export interface RouteEntry<Target> {
   readonly target: Target;
 }
 
+interface NamedTarget<Target> {
+  readonly target: Target;
+  /** Names of the parameters of its path. */
+  readonly names: readonly string[];
+}
+
 export async function createRoutes<Target>(entries: readonly RouteEntry<Target>[]): Promise<Routes<Target>> {
   const { RegExpRouter } = await import('hono/router/reg-exp-router');
-  const router = new RegExpRouter<Target>();
-  for (const { method, path, target } of entries)
-    router.add(method, path.replace(/\{(\w+)\}/g, ':$1'), target);
+  const router = new RegExpRouter<NamedTarget<Target>>();
+  for (const { method, path, target } of entries) {
+    const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
+    router.add(method, path.replace(/\{(\w+)\}/g, ':$1'), { target, names });
+  }
   const methods = [...new Set(entries.map((entry) => entry.method))];
   const find = (method: string, path: string): Route<Target> | undefined => {
     const [matches, values] = router.match(method, path);
     const [first] = matches;
     if (!first) return undefined;
-    const [target, positions] = first;
+    const [{ target, names }, positions] = first;
     const parameters: Record<string, string> = {};
-    for (const name in positions) parameters[name] = values?.[Number(positions[name])] ?? '';
+    for (const name of names) parameters[name] = values?.[Number(positions[name])] ?? '';
     return { target, parameters };
   };
   return { find, methodsOf: (path) => methods.filter((method) => find(method, path)) };
