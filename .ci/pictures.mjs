@@ -1,33 +1,38 @@
 // Makes the pictures of the README from real runs: each command runs on a terminal of its own (util-linux's script),
 // and what it draws becomes an SVG. Run it with `npm run pictures` after a build.
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const columns = 84;
-const cell = { width: 8.4, height: 18 };
+const cell = { width: 8.5, height: 18 };
 const padding = 16;
 const colors = { 31: '#ff7b72', 32: '#7ee787', 33: '#e3b341', 34: '#79c0ff', 36: '#76e3ea', 90: '#8b949e' };
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-pictures-'));
 const stock = join(folder, 'stock.csv');
+writeFileSync(
+  join(folder, 'petstore'),
+  `#!/bin/sh\nexec '${process.execPath}' '${process.cwd()}/bin/petstore.js' "$@"\n`,
+  { mode: 0o755 },
+);
 writeFileSync(stock, 'petId,quantity\n1,12\n2,0\n3,40\n4,7\n5,19\n');
 
 const pictures = {
   pets: ['petstore --offline pets list --category Dogs'],
   apply: [
+    'petstore --offline inventory diff stock.csv',
     'petstore --offline inventory apply stock.csv --yes',
-    'petstore --offline inventory runs --fields run,file,state,rows,applied',
   ],
-  smoke: ['petstore serve -- petstore smoke'],
+  smoke: ['petstore serve --port 0 -- petstore smoke --skip latency --skip lifecycle'],
 };
 
 try {
   mkdirSync('.ci/pictures', { recursive: true });
   for (const [name, commands] of Object.entries(pictures)) {
     const screen = commands.map((command) => `$ ${command}\r\n${drawnBy(command)}`).join('\r\n');
-    writeFileSync(join('.ci/pictures', `${name}.svg`), toSvg(screen));
+    writeFileSync(join('.ci/pictures', `${name}.svg`), toSvg(screen, commands.join('; ')));
   }
 } finally {
   rmSync(folder, { recursive: true, force: true });
@@ -35,37 +40,33 @@ try {
 
 /** What a command draws on a terminal, escape sequences and all. */
 function drawnBy(command) {
-  const shell = `stty cols ${columns} rows 50; petstore() { '${process.execPath}' '${process.cwd()}/bin/petstore.js' "$@"; }; ${command}`;
-  const words = [
-    '-qec',
-    `bash -c ${quote(shell.replaceAll('-- petstore', `-- '${process.cwd()}/bin/petstore.js'`))}`,
-    '/dev/null',
-  ];
-  return execFileSync('script', words, {
+  const words = ['-qec', `stty cols ${columns} rows 50; ${command}`, '/dev/null'];
+  return spawnSync('script', words, {
     cwd: folder,
     encoding: 'utf8',
     input: '',
     env: {
-      PATH: process.env.PATH,
+      PATH: `${folder}:${process.env.PATH}`,
       HOME: folder,
       TERM: 'xterm-256color',
       PETSTORE_STATE_DIR: join(folder, 'state'),
       PETSTORE_CONFIG_DIR: join(folder, 'config'),
     },
-  });
+  }).stdout;
 }
 
-function toSvg(screen) {
+function toSvg(screen, title) {
   const lines = screen
     .replace(/\r\n$/, '')
     .split(/\r?\n/)
-    .map((line) => toSpans(line.replace(/^.*\r(?=.)/, '')));
+    .map((line) => toSpans(line.replace(/^.*(\r|\x1b\[[02]?[JK])(?=.)/, '')));
   const width = columns * cell.width + 2 * padding;
   const height = lines.length * cell.height + 2 * padding;
   const texts = lines.map(
     (spans, row) => `<text x="${padding}" y="${padding + (row + 0.75) * cell.height}">${spans}</text>`,
   );
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="14" fill="#e6edf3" xml:space="preserve">
+<title>${escapeXml(title)}</title>
 <rect width="100%" height="100%" rx="8" fill="#0d1117"/>
 ${texts.join('\n')}
 </svg>
@@ -111,8 +112,4 @@ function attributes(style) {
 
 function escapeXml(text) {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-}
-
-function quote(text) {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }
