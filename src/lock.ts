@@ -7,7 +7,7 @@ import { fileError } from './file-error.ts';
 import { processExists, processId } from './io.ts';
 
 export interface LockOptions {
-  /** Longest wait for another holder, in milliseconds: 10,000 unless told. */
+  /** Longest wait for another holder, in milliseconds: 30,000 unless told. */
   readonly waitMs?: number | undefined;
 }
 
@@ -24,7 +24,7 @@ export async function withLock<Value>(
   options: LockOptions = {},
 ): Promise<Value> {
   const lock = `${path}.lock`;
-  await acquire(lock, Date.now() + (options.waitMs ?? 10_000));
+  await acquire(lock, Date.now() + (options.waitMs ?? 30_000));
   try {
     return await work();
   } finally {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { fileErrorReason } from '../files.ts';
+import { fileErrorReason } from '../file-error.ts';
 
 /** The content of a config file or of one profile: values as they stand in the file, unchecked. */
 export type Section = Readonly<Record<string, unknown>>;

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CliError } from '../errors.ts';
-import { fileErrorReason } from '../files.ts';
+import { fileErrorReason } from '../file-error.ts';
 
 const maxBytes = 64 * 1024;
 
