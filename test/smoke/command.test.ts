@@ -2,7 +2,9 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { runCli } from '../helpers/run-cli.ts';
+import { CliError } from '../../src/errors.ts';
+import { main } from '../../src/main.ts';
+import { fakeIo, runCli } from '../helpers/run-cli.ts';
 import { readTap, readXml } from './formats.ts';
 import { smoke } from './run.ts';
 import { type Service, startService, withBody } from './service.ts';
@@ -87,6 +89,20 @@ test('a report that cannot be written is an error, after the report for people',
   expect(written.code).toBe(1);
   expect(written.stdout).toContain('3 checks');
   expect(written.stderr).toContain(place);
+});
+
+test('a full disk under stdout keeps neither the run nor the reports from their end', async () => {
+  const report = join(folder, 'full.json');
+  const io = fakeIo();
+  const stdout = {
+    ...io.stdout,
+    write: () => Promise.reject(new CliError('failed', 'write to stdout: full')),
+  };
+  const argv = ['smoke', '--base-url', service.url, '--report', `json=${report}`, '--only'];
+  expect(await main([...argv, 'op/getPet'], { ...io, stdout })).toBe(1);
+  expect(io.written('stderr')).toBe('error: write to stdout: full\n');
+  expect(JSON.parse(await readFile(report, 'utf8'))).toMatchObject({ exitCode: 0 });
+  expect(await main([...argv, 'op/getCategory'], { ...io, stdout })).toBe(7);
 });
 
 test.each([

@@ -14,6 +14,8 @@ export interface Display {
   begin(target: string, ids: readonly string[]): Promise<void>;
   result(result: CheckResult): Promise<void>;
   end(report: SmokeReport): Promise<void>;
+  /** Why not all of it could be shown. */
+  readonly failure: Error | undefined;
 }
 
 export interface DisplayOptions {
@@ -24,7 +26,7 @@ export interface DisplayOptions {
 
 /**
  * The report for people is what stdout carries, unless a format for programs was asked for: then stdout carries that, and
- * the report goes to stderr. A reader that goes away does not end a run.
+ * the report goes to stderr. A reader that goes away, or a disk that is full, does not end a run.
  */
 export async function createDisplay(context: Context, options: DisplayOptions): Promise<Display> {
   const { io, flags } = context;
@@ -35,8 +37,14 @@ export async function createDisplay(context: Context, options: DisplayOptions): 
   const style = await context.style(name);
   const isSilent = name === 'stderr' && flags.quiet === true;
   let human: HumanReport | undefined;
+  let failure: Error | undefined;
+  const attempt = async (write: () => Promise<void>) => {
+    await write().catch((error: Error) => {
+      if (!(error instanceof OutputClosedError)) failure ??= error;
+    });
+  };
   const say = async (text = '') => {
-    if (!isSilent && text !== '') await orClosed(io[name].write(text));
+    if (!isSilent && text !== '') await attempt(() => io[name].write(text));
   };
   return {
     async begin(target, ids) {
@@ -46,10 +54,14 @@ export async function createDisplay(context: Context, options: DisplayOptions): 
     result: (result) => say(human?.result(result)),
     async end(report) {
       await say(human?.end(report));
-      if (options.annotations) await orClosed(io[name].write(report.results.map(toAnnotation).join('')));
+      if (options.annotations) await attempt(() => io[name].write(report.results.map(toAnnotation).join('')));
       if (carries === 'json')
-        await orClosed(io.stdout.write(toJsonReport(report, io.stdout.isTerminal ? 2 : 0)));
-      if (carries === 'records') await printer.records([report.results.map(toRow)], checksView);
+        await attempt(() => io.stdout.write(toJsonReport(report, io.stdout.isTerminal ? 2 : 0)));
+      if (carries === 'records')
+        await attempt(() => printer.records([report.results.map(toRow)], checksView));
+    },
+    get failure() {
+      return failure;
     },
   };
 }
@@ -66,10 +78,4 @@ function toRow(result: CheckResult) {
   return Object.fromEntries(
     fields.map(([name, value]) => [name, typeof value === 'string' ? breakCommands(value, '#\\x23') : value]),
   );
-}
-
-async function orClosed(written: Promise<void>): Promise<void> {
-  await written.catch((error) => {
-    if (!(error instanceof OutputClosedError)) throw error;
-  });
 }

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { exitCodes, InterruptedError, UsageError } from '../../errors.ts';
+import { CliError, exitCodes, InterruptedError, UsageError } from '../../errors.ts';
 import { errorText } from '../../output/error.ts';
 import type { Check } from '../../smoke/check.ts';
 import { parseReports, prepareTargets, writeReports } from '../../smoke/report/targets.ts';
@@ -15,7 +15,8 @@ export async function smoke(context: Context, flags: SmokeFlags): Promise<void> 
   const settings = await context.settings();
   const options = toSmokeOptions(flags, settings);
   const targets = parseReports(flags.report ?? [], context.io.cwd);
-  if (context.flags.dryRun) return showChecks(context, listChecks(await context.contract(), options));
+  const checks = listChecks(await context.contract(), options);
+  if (context.flags.dryRun) return showChecks(context, checks);
   if (options.write) await confirmWrite(context, { what: 'write test records and remove them' });
   const client = await context.client();
   const target = settings.offline ? 'the embedded store' : client.baseUrl;
@@ -35,11 +36,12 @@ export async function smoke(context: Context, flags: SmokeFlags): Promise<void> 
     onNotice: context.notice,
   });
   await display.end(report);
-  await writeReports(report, targets, context.io.env.GITHUB_STEP_SUMMARY).catch(async (error) => {
-    if (report.exitCode === exitCodes.done) throw error;
-    await context.io.stderr.write(errorText(error, await context.style('stderr')));
-  });
-  leave(context, report);
+  const unwritten = await writeReports(report, targets, context.io.env.GITHUB_STEP_SUMMARY);
+  await leave(
+    context,
+    report,
+    [display.failure, ...unwritten].filter((error) => error !== undefined),
+  );
 }
 
 async function showChecks(context: Context, checks: readonly Check[]): Promise<void> {
@@ -47,7 +49,17 @@ async function showChecks(context: Context, checks: readonly Check[]): Promise<v
   await printer.records([checks], plannedView);
 }
 
-function leave(context: Context, { exitCode, signal }: SmokeReport): void {
+/** What the checks came to weighs more than a report that could not be written. */
+async function leave(
+  context: Context,
+  { exitCode, signal }: SmokeReport,
+  failures: readonly Error[],
+): Promise<void> {
+  const [failure] = failures;
+  if (failure && exitCode === exitCodes.done) throw failure;
+  const style = await context.style('stderr');
+  for (const error of failures)
+    if (error instanceof CliError) await context.io.stderr.write(errorText(error, style));
   if (signal) throw new InterruptedError(signal);
   if (exitCode === exitCodes.usage) throw new UsageError('no check ran: every one was skipped');
   context.exitCode = exitCode;

@@ -55,20 +55,19 @@ export async function prepareTargets(
   }
 }
 
-/** Writes every report that goes to a file; all are tried, and the first failure is thrown. */
+/** Writes every report that goes to a file; all are tried. @returns why some could not be written. */
 export async function writeReports(
   report: SmokeReport,
   targets: readonly ReportTarget[],
   summaryFile: string | undefined,
-): Promise<void> {
+): Promise<Error[]> {
   const written = await Promise.allSettled(
     targets.map(async (target) => {
       if (target.format === 'github') return appendSummary(report, summaryFile);
       return write(target.path, await writers[target.format](report));
     }),
   );
-  const failed = written.find((each) => each.status === 'rejected');
-  if (failed) throw failed.reason;
+  return written.flatMap((each) => (each.status === 'rejected' ? [each.reason as Error] : []));
 }
 
 function parseReport(value: string, cwd: string): ReportTarget {
