@@ -135,3 +135,14 @@ export const settingKeys = Object.keys(keyRules) as SettingKey[];
 export function isSettingKey(key: string): key is SettingKey {
   return Object.hasOwn(keyRules, key);
 }
+
+/** Why a key may not have a value, a clause; undefined where it may. */
+export function valueProblem(key: SettingKey, text: string): string | undefined {
+  try {
+    keyRules[key].parse(text);
+    return undefined;
+  } catch (error) {
+    if (error instanceof parse.ValueError) return error.message;
+    throw error;
+  }
+}

@@ -8,7 +8,7 @@ import { toSection } from '../../config/stored-values.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import type { Prompt } from '../../input/prompt.ts';
-import { askBaseUrl } from '../ask-base-url.ts';
+import { askBaseUrl, refuseValue } from '../ask-value.ts';
 import { verb } from '../command.ts';
 import { givenKeys, keyOptions } from '../key-flags.ts';
 
@@ -96,7 +96,7 @@ async function askToken(prompt: Prompt): Promise<Given> {
   ]);
   if (way === undefined) return {};
   const text = await prompt.text(way === 'token-file' ? 'The file:' : 'The command:', {
-    refuse: (given) => (given.trim() === '' ? 'It must not be empty' : undefined),
+    refuse: refuseValue(way),
   });
   return { [way]: text };
 }

@@ -4,7 +4,7 @@ import { editConfig } from '../../config/profiles.ts';
 import { toSection } from '../../config/stored-values.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
-import { askBaseUrl } from '../ask-base-url.ts';
+import { askBaseUrl } from '../ask-value.ts';
 import { verb } from '../command.ts';
 import { givenKeys, keyOptions } from '../key-flags.ts';
 

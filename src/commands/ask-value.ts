@@ -1,4 +1,4 @@
-import { parseBaseUrl, ValueError } from '../config/values.ts';
+import { type SettingKey, valueProblem } from '../config/keys.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
 
@@ -10,15 +10,13 @@ export async function askBaseUrl(context: Context, command: string): Promise<str
       `${command}: --base-url is missing, and nobody can be asked`,
       'give --base-url <url>',
     );
-  return prompt.text('Base URL of the service:', { refuse: baseUrlProblem });
+  return prompt.text('Base URL of the service:', { refuse: refuseValue('base-url') });
 }
 
-function baseUrlProblem(text: string): string | undefined {
-  try {
-    parseBaseUrl(text);
-    return undefined;
-  } catch (error) {
-    if (error instanceof ValueError) return `It ${error.message}`;
-    throw error;
-  }
+/** For a prompt: says what is wrong with an answer. */
+export function refuseValue(key: SettingKey): (text: string) => string | undefined {
+  return (text) => {
+    const problem = valueProblem(key, text);
+    return problem && `It ${problem}`;
+  };
 }
