@@ -1,11 +1,11 @@
 import { STATUS_CODES } from 'node:http';
 import type { Operation } from '../api/contract.ts';
-import type { JsonObject, JsonValue } from '../json.ts';
-import { parseJson, printJson } from '../json.ts';
+import { CliError } from '../errors.ts';
+import { type JsonObject, type JsonValue, parseJson, printJson } from '../json.ts';
 import { fail, type Verdict } from './check.ts';
 import { documentedAnswer } from './documented.ts';
 import { detailsOf, type Exchange, mediaTypeOf } from './exchange.ts';
-import { createSchemaCheck } from './schema.ts';
+import { createSchemaCheck, type SchemaFault } from './schema.ts';
 
 /** What an answer must be. */
 export interface Expectation {
@@ -39,10 +39,11 @@ export function judge(operation: Operation, answer: Exchange, expectation: Expec
   return judgeBody();
 
   function judgeBody(): Judgement {
+    if (!answer.isUtf8) return fault('the body is no UTF-8', { expected: 'UTF-8', got: excerpt(answer) });
     const body = tryParse(answer.text);
     if (body instanceof Error)
       return fault(`the body is not JSON: ${body.message}`, { expected: 'JSON', got: excerpt(answer) });
-    const wrong = schema && createSchemaCheck(schema)(body);
+    const wrong = schema && holdAgainst(schema, body, operation);
     if (!wrong) return { body };
     const { reason, pointer, expected } = wrong;
     return fault(reason, { expected, pointer, got: excerpt(answer, printJson(wrong.got)) });
@@ -85,6 +86,15 @@ function isWithin(mediaType: string, range: string): boolean {
 
 function isJson(mediaType: string): boolean {
   return /[/+]json$/.test(mediaType);
+}
+
+/** @throws CliError where the description's schema is itself wrong. */
+function holdAgainst(schema: JsonObject, body: JsonValue, { id }: Operation): SchemaFault | undefined {
+  try {
+    return createSchemaCheck(schema)(body);
+  } catch (error) {
+    throw new CliError('failed', `the schema that ${id} has cannot be used: ${(error as Error).message}`);
+  }
 }
 
 function tryParse(text: string): JsonValue | Error {

@@ -1,5 +1,6 @@
+import { isUtf8 } from 'node:buffer';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fieldValue, type HttpFields, type HttpResponse } from '../api/http.ts';
+import { fieldValue, type HttpFields } from '../api/http.ts';
 import type { Client, RawRequest } from '../client/client.ts';
 import { UnavailableError } from '../errors.ts';
 import { type JsonValue, parseJson } from '../json.ts';
@@ -11,7 +12,9 @@ export interface Exchange {
   readonly url: string;
   readonly status: number;
   readonly fields: HttpFields;
+  /** What is no UTF-8 in it shows as U+FFFD. */
   readonly text: string;
+  readonly isUtf8: boolean;
   /** Of the last attempt. */
   readonly elapsedMs: number;
   /** It took a second attempt. */
@@ -65,7 +68,8 @@ export async function exchangeOnce(
     url: answer.url,
     status: answer.status,
     fields: answer.fields,
-    text: textOf(answer),
+    text: Buffer.from(answer.body).toString('utf8'),
+    isUtf8: isUtf8(Buffer.from(answer.body)),
     elapsedMs: performance.now() - startedMs,
     retried: false,
     mask,
@@ -103,8 +107,4 @@ function mayPass(error: unknown, method: string): boolean {
 
 function same(text: string): string {
   return text;
-}
-
-function textOf({ body }: HttpResponse): string {
-  return typeof body === 'string' ? body : Buffer.from(body).toString('utf8');
 }

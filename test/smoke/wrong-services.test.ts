@@ -112,6 +112,17 @@ test('a body that is cut short, or is no JSON, says so', async () => {
   expect(run.check('op/listPets').reason).toMatch(/^the body is not JSON: /);
 });
 
+test('a body in another encoding than UTF-8 says so', async () => {
+  await using service = await startService({
+    spoil: ({ target }, answer) =>
+      target === '/categories/1'
+        ? { ...answer, body: Buffer.from('{"id":1,"name":"B\xe4r"}', 'latin1') }
+        : answer,
+  });
+  const run = await smoke(service.url, ['--only', 'op/getCategory']);
+  expect(run.check('op/getCategory')).toMatchObject({ result: 'fail', reason: 'the body is no UTF-8' });
+});
+
 test('a next link that leaves the service, or repeats its page, fails the list', async () => {
   await using service = await startService({
     spoil: ({ target }, answer) => {

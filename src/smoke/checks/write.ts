@@ -6,7 +6,7 @@ import { detailsOf } from '../exchange.ts';
 import type { Session } from '../session.ts';
 import { type Fixtures, type Kind, kinds } from '../write/kinds.ts';
 import type { Ledger, Made } from '../write/ledger.ts';
-import { call, compare, expectGone, operationOf, readBack, StepFailure } from '../write/steps.ts';
+import { call, compare, expectGone, operationOf, readBack, remove, StepFailure } from '../write/steps.ts';
 
 /** A full life of each kind of record: create, read back, update, read back, delete, gone. */
 export function writeChecks(contract: Contract, ledger: Ledger): Check[] {
@@ -89,7 +89,7 @@ async function live(run: Run, kind: Kind): Promise<Verdict> {
   const made = await create(run, kind, body);
   const etag = await readBack(session, kind, { id: made.id, sent: body });
   const updated = await update(run, kind, { made, body, change, etag });
-  await remove(run, kind, made);
+  await remove(session, demand(session, kind.remove), { [kind.idName]: made.id });
   await expectGone(session, kind, made.id);
   ledger.drop(made);
   return pass(updated ? 'created, read, updated, read, deleted, gone' : 'created, read, deleted, gone');
@@ -98,12 +98,10 @@ async function live(run: Run, kind: Kind): Promise<Verdict> {
 /** A service may make the inventory entry of a pet together with the pet. */
 async function makeRoom({ session }: Run, kind: Kind, body: JsonObject): Promise<void> {
   const get = operationOf(session, kind.get);
-  const remove = operationOf(session, kind.remove);
-  if (!get || !remove) return;
+  if (!get) return;
   const input = { [kind.idName]: toId(body[kind.idName]) };
   const answer = await session.send(session.toRequest(get, input));
-  if (get.success.includes(answer.status))
-    await call(session, { step: 'make room', operation: remove }, input);
+  if (get.success.includes(answer.status)) await remove(session, demand(session, kind.remove), input);
 }
 
 async function create({ session, ledger }: Run, kind: Kind, body: JsonObject): Promise<Made> {
@@ -142,14 +140,6 @@ async function update({ session }: Run, kind: Kind, { made, body, change, etag }
   compare('update', changed, { operation, answer, body: record });
   await readBack(session, kind, { id: made.id, sent: changed });
   return true;
-}
-
-async function remove({ session }: Run, kind: Kind, made: Made): Promise<void> {
-  await call(
-    session,
-    { step: 'delete', operation: demand(session, kind.remove) },
-    { [kind.idName]: made.id },
-  );
 }
 
 function demand(session: Session, id: Kind['create']): Operation {

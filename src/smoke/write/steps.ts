@@ -41,6 +41,14 @@ export async function call(
   return { answer, record: isJsonObject(judgement.body) ? judgement.body : {} };
 }
 
+/** Sends a delete; one that took a second attempt may find that the first had been applied. */
+export async function remove(session: Session, operation: Operation, input: CallInput): Promise<void> {
+  const answer = await session.send(session.toRequest(operation, input));
+  if (answer.retried && answer.status === 404) return;
+  const judgement = judge(operation, answer, successOf(operation));
+  if ('fault' in judgement) throw new StepFailure('delete', judgement.fault);
+}
+
 /**
  * Reads a record and compares it with what was sent. A GET that the contract lacks, or that is gone (410), is left out.
  *
