@@ -188,6 +188,16 @@ test.each(formats)('nothing is printed as %s where the first page fails', async 
   expect(io.written('stdout')).toBe('');
 });
 
+test.each(
+  formats.flatMap((format) => [[format, 'a pipe', {}] as const, [format, 'a terminal', terminal] as const]),
+)('as %s, %s gets no control that a record holds', async (format, _, run) => {
+  const hostile = `${String.fromCharCode(...Array.from({ length: 0xa0 }, (_, at) => at))}\u202e\u2066\u200b\u2028\ud800`;
+  const row = { id: hostile, name: hostile, status: hostile };
+  const { stdout } = await printPets([[row]], { format, color: 'never' }, run);
+  const kept = format === 'csv' ? /[\t\r\n]/g : /[\n\t]/g;
+  expect(stdout.replace(kept, '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\u2028]/u);
+});
+
 test('tells which columns are worth fetching', () => {
   const shows = (options: Partial<typeof printerDefaults>) =>
     createPrinter(fakeIo(), { ...printerDefaults, ...options }).shows('category');
