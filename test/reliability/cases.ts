@@ -843,10 +843,11 @@ async function plainForTls(): Promise<Scene> {
   return { baseUrl: `https://127.0.0.1:${watched.port}`, watched };
 }
 
+/** Nobody listens there: a port that was free a moment ago could by now be another case's. */
+const closed = '127.0.0.1:1';
+
 async function closedPort(): Promise<Scene> {
-  const watched = await misbehave({});
-  await watched[Symbol.asyncDispose]();
-  return { baseUrl: watched.url, watched };
+  return { baseUrl: `http://${closed}`, watched: await misbehave({}) };
 }
 
 async function noHost(): Promise<Scene> {
@@ -909,9 +910,8 @@ function proxied(scheme: 'http' | 'https', script: Script): () => Promise<Scene>
 }
 
 async function closedProxy(): Promise<Scene> {
-  const scene = await proxied('https', {})();
-  await scene.watched[Symbol.asyncDispose]();
-  return scene;
+  const env = { HTTPS_PROXY: `http://${closed}` };
+  return { baseUrl: 'https://pets.invalid', watched: await misbehave({}), env };
 }
 
 async function loopbackProxy(): Promise<Scene> {
