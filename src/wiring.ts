@@ -6,6 +6,7 @@ import type { OperationId } from './api/operations.ts';
 import { type Attempt, type Client, createClient } from './client/client.ts';
 import { parseHeaderFlag, refuseInsecure, toFields } from './client/fields.ts';
 import type { TlsFiles } from './client/transport/dial.ts';
+import { findProxy } from './client/transport/proxy.ts';
 import { readActiveContract, storedProfile } from './config/contract-file.ts';
 import { readCredential } from './config/credentials.ts';
 import { resolvePaths } from './config/paths.ts';
@@ -25,7 +26,7 @@ export async function connect(context: Context, load: Load): Promise<Client> {
   const fields = await ownFields(context, baseUrl);
   const transport = settings.offline
     ? await openOffline(context)
-    : await openTransport(settings, context, load);
+    : await openTransport(baseUrl, context, load);
   return openClient(context, { baseUrl, contract, fields, transport, load });
 }
 
@@ -38,7 +39,7 @@ export async function connectTo(context: Context, origin: string): Promise<Clien
   const baseUrl = settings.get('base-url');
   const isOwn = baseUrl !== undefined && new URL(baseUrl).origin === origin;
   const fields = isOwn ? await ownFields(context, baseUrl) : foreignFields(context, { origin, baseUrl });
-  const transport = await openTransport(settings, context, 'few');
+  const transport = await openTransport(origin, context, 'few');
   return openClient(context, {
     baseUrl: origin,
     contract: builtInContract,
@@ -171,7 +172,14 @@ async function openOffline(context: Context): Promise<Transport> {
   return createOfflineTransport({ file: resolvePaths(context.io).offlineStore });
 }
 
-async function openTransport(settings: Settings, { io }: Context, load: Load): Promise<Transport> {
+async function openTransport(
+  baseUrl: string,
+  { io, settings: resolve }: Context,
+  load: Load,
+): Promise<Transport> {
+  const settings = await resolve();
+  // A wrong proxy is told before anything is read or planned.
+  findProxy(new URL(baseUrl), io.env);
   if (io.env.NODE_TLS_REJECT_UNAUTHORIZED === '0')
     await io.stderr.write(
       'warning: NODE_TLS_REJECT_UNAUTHORIZED=0 is set: certificates are not verified, and anybody on the way can read and change everything\n',

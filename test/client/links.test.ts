@@ -18,10 +18,8 @@ test.each([
   expect(nextLink(field)).toBe(target);
 });
 
-test('a hostile field is read in no time', () => {
+test('a hostile field of the longest length that a head may have is read in no time', () => {
   const started = performance.now();
-  nextLink(`<a>${'; x="'.repeat(20_000)}`);
-  nextLink(`${'<'.repeat(20_000)}`);
-  nextLink(`<a>${' ;a'.repeat(20_000)}`);
-  expect(performance.now() - started).toBeLessThan(2000);
+  for (const piece of ['; x="', '<', ' ;a', '<a>;"']) nextLink(`<a>${piece.repeat(16_384 / piece.length)}`);
+  expect(performance.now() - started).toBeLessThan(1000);
 });

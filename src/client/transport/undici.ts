@@ -1,16 +1,16 @@
 import type { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
-import type { HttpResponse, SendOptions, Transport } from '../../api/http.ts';
-import { Collector, toFields } from './collect.ts';
+import type { Transport } from '../../api/http.ts';
 import { createDialer, type Dialer, type Route, type TransportOptions } from './dial.ts';
-import { toUnavailable } from './failure.ts';
 import { toTarget } from './target.ts';
+import { Exchange } from './undici-exchange.ts';
 
 /** The transport for many requests: slower to load, and much faster than node:http once it runs. */
 export async function createUndiciTransport(options: TransportOptions): Promise<Transport> {
   // The pool alone loads three times as fast as the whole of undici.
   const { default: Pool } = await import('undici/lib/dispatcher/pool.js');
   const dialer = createDialer(options);
+  const waiting = new Set<Exchange>();
   const origins = new Map<string, Origin>();
   const originOf = (name: string) => {
     const known = origins.get(name);
@@ -22,7 +22,7 @@ export async function createUndiciTransport(options: TransportOptions): Promise<
       // The caller has a deadline for the whole call; undici's own have a resolution of a second.
       headersTimeout: 0,
       bodyTimeout: 0,
-      connect: connector(dialer, route),
+      connect: connector(dialer, route, waiting),
     });
     const made = { route, pool };
     origins.set(name, made);
@@ -43,7 +43,7 @@ export async function createUndiciTransport(options: TransportOptions): Promise<
             headers: target.fields as Record<string, string | string[]>,
             body: (request.body as string | undefined) ?? null,
           },
-          new Exchange(sendOptions, resolve, reject),
+          new Exchange({ options: sendOptions, waiting, resolve, reject }),
         );
       }),
     async close() {
@@ -59,72 +59,21 @@ interface Origin {
   readonly pool: Dispatcher;
 }
 
-/** undici's own connector drops what a proxy says, and retries for ever where one hangs up. */
-function connector(dialer: Dialer, route: Route) {
+/**
+ * undici's own connector drops what a proxy says, and retries for ever where one hangs up. And undici connects anew for a
+ * request that was cancelled: where nobody waits for a connection there is none.
+ */
+function connector(dialer: Dialer, route: Route, waiting: ReadonlySet<Exchange>) {
   return (_options: unknown, callback: (...result: [Error, null] | [null, Socket]) => void): void => {
+    if (waiting.size === 0) {
+      callback(new Error('nobody waits for a connection'), null);
+      return;
+    }
     dialer.dial(route).then(
       (socket) => callback(null, socket),
       (error: Error) => callback(error, null),
     );
   };
-}
-
-/** What undici calls for one request, by the interface that it uses inside, so that nothing is wrapped. */
-class Exchange implements Dispatcher.DispatchHandler {
-  readonly #options: SendOptions;
-  readonly #resolve: (response: HttpResponse) => void;
-  readonly #reject: (error: unknown) => void;
-  #collector: Collector | undefined;
-  #sent = false;
-  #abort: ((reason: Error) => void) | undefined;
-
-  constructor(
-    options: SendOptions,
-    resolve: (response: HttpResponse) => void,
-    reject: (error: unknown) => void,
-  ) {
-    this.#options = options;
-    this.#resolve = resolve;
-    this.#reject = reject;
-    options.cancellation.onCancel((reason) => {
-      this.#abort?.(new Error('cancelled'));
-      reject(reason);
-    });
-  }
-
-  onConnect(abort: (reason?: Error) => void): void {
-    this.#abort = abort;
-    // undici connects for a request that nobody waits for any more; it must not send it.
-    if (this.#options.cancellation.isCancelled) {
-      abort(new Error('cancelled'));
-      return;
-    }
-    this.#sent = true;
-    this.#options.onSending?.();
-  }
-
-  onHeaders(status: number, raw: Buffer[]): boolean {
-    if (status >= 200) this.#collector = new Collector(status, toFields(raw), this.#options);
-    return true;
-  }
-
-  onData(chunk: Buffer): boolean {
-    const collector = this.#collector;
-    if (!collector || collector.add(chunk)) return true;
-    if (collector.isError) this.#resolve(collector.response());
-    else this.#reject(collector.tooLong());
-    this.#abort?.(new Error('the rest is not wanted'));
-    return true;
-  }
-
-  onComplete(): void {
-    if (this.#collector) this.#resolve(this.#collector.response());
-  }
-
-  onError(error: Error): void {
-    if (this.#collector?.isError) this.#resolve(this.#collector.response());
-    else this.#reject(toUnavailable(error, this.#sent));
-  }
 }
 
 /** Origin and the rest of an absolute URL; parsing it costs ten times as much, in each of many requests. */

@@ -1,0 +1,67 @@
+import type { Dispatcher } from 'undici';
+import type { HttpResponse, SendOptions } from '../../api/http.ts';
+import { Collector, toFields } from './collect.ts';
+import { toUnavailable } from './failure.ts';
+
+interface Parts {
+  readonly options: SendOptions;
+  /** Exchanges that have no connection yet. */
+  readonly waiting: Set<Exchange>;
+  resolve(response: HttpResponse): void;
+  reject(error: unknown): void;
+}
+
+/** What undici calls for one request, by the interface that it uses inside, so that nothing is wrapped. */
+export class Exchange implements Dispatcher.DispatchHandler {
+  readonly #parts: Parts;
+  #collector: Collector | undefined;
+  #sent = false;
+  #abort: ((reason: Error) => void) | undefined;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    parts.waiting.add(this);
+    parts.options.cancellation.onCancel((reason) => {
+      parts.waiting.delete(this);
+      this.#abort?.(new Error('cancelled'));
+      parts.reject(reason);
+    });
+  }
+
+  onConnect(abort: (reason?: Error) => void): void {
+    const { options, waiting } = this.#parts;
+    waiting.delete(this);
+    this.#abort = abort;
+    // undici would send a request that waited for its connection longer than anybody waits for its answer.
+    if (options.cancellation.isCancelled) {
+      abort(new Error('cancelled'));
+      return;
+    }
+    this.#sent = true;
+    options.onSending?.();
+  }
+
+  onHeaders(status: number, raw: Buffer[]): boolean {
+    if (status >= 200) this.#collector = new Collector(status, toFields(raw), this.#parts.options);
+    return true;
+  }
+
+  onData(chunk: Buffer): boolean {
+    const collector = this.#collector;
+    if (!collector || collector.add(chunk)) return true;
+    if (collector.isError) this.#parts.resolve(collector.response());
+    else this.#parts.reject(collector.tooLong());
+    this.#abort?.(new Error('the rest is not wanted'));
+    return true;
+  }
+
+  onComplete(): void {
+    if (this.#collector) this.#parts.resolve(this.#collector.response());
+  }
+
+  onError(error: Error): void {
+    this.#parts.waiting.delete(this);
+    if (this.#collector?.isError) this.#parts.resolve(this.#collector.response());
+    else this.#parts.reject(toUnavailable(error, this.#sent));
+  }
+}
