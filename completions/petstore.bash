@@ -182,7 +182,7 @@ _petstore_value() {
     'smoke/--only') REPLY='free' ;;
     'smoke/--skip') REPLY='free' ;;
     'smoke/--fail-on') REPLY='free' ;;
-    'smoke/--stability') REPLY='free' ;;
+    'smoke/--stability') REPLY='words stable all' ;;
     'smoke/--samples') REPLY='free' ;;
     'smoke/--max-latency') REPLY='free' ;;
     'smoke/--tls-min-days') REPLY='free' ;;

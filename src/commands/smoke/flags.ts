@@ -8,7 +8,7 @@ export interface SmokeFlags {
   readonly only?: string[] | undefined;
   readonly skip?: string[] | undefined;
   readonly failOn?: string[] | undefined;
-  readonly stability?: string | undefined;
+  readonly stability?: 'stable' | 'all' | undefined;
   readonly samples?: string | undefined;
   readonly maxLatency?: string | undefined;
   readonly tlsMinDays?: string | undefined;
@@ -24,8 +24,8 @@ const failOn = ['warn', 'flaky'] as const;
 export function toSmokeOptions(flags: SmokeFlags, settings: Settings): SmokeOptions {
   return {
     selection: { only: listOf(flags.only), skip: listOf(flags.skip) },
-    failOn: listOf(flags.failOn).map((text) => toChoice('--fail-on', text, failOn)),
-    stability: toChoice('--stability', flags.stability ?? 'stable', ['stable', 'all']),
+    failOn: listOf(flags.failOn).map(toFailOn),
+    stability: flags.stability ?? 'stable',
     samples: toCount('--samples', flags.samples ?? '5', 1000),
     maxLatency: flags.maxLatency === undefined ? undefined : toLatencyLimit(flags.maxLatency),
     tlsMinDays: toCount('--tls-min-days', flags.tlsMinDays ?? '7', 3650),
@@ -47,13 +47,9 @@ function toLatencyLimit(text: string): LatencyLimit {
   return { ms: parseSetting('timeout', duration.trim(), '--max-latency'), statistic };
 }
 
-function toChoice<const Choice extends string>(
-  flag: string,
-  text: string,
-  choices: readonly Choice[],
-): Choice {
-  const known = choices.find((choice) => choice === text);
-  if (known === undefined) throw new UsageError(`${flag} '${text}': must be one of ${choices.join(', ')}`);
+function toFailOn(text: string): (typeof failOn)[number] {
+  const known = failOn.find((each) => each === text);
+  if (!known) throw new UsageError(`--fail-on '${text}': must be one of ${failOn.join(', ')}`);
   return known;
 }
 

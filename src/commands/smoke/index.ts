@@ -20,9 +20,11 @@ export function declare(context: Context) {
     .addOption(list('--only <glob>', 'run only these checks, as op or op/get*; may be given again'))
     .addOption(list('--skip <glob>', 'leave these checks out; may be given again'))
     .addOption(list('--fail-on <result>', 'fail on warn or flaky too; may be given again'))
-    .option(
-      '--stability <which>',
-      'stable (default), or all: what is beta or experimental may fail the run too',
+    .addOption(
+      new Option('--stability <which>', 'all: failures of beta and experimental operations count').choices([
+        'stable',
+        'all',
+      ] as const),
     )
     .option('--samples <n>', 'timed calls of each GET (default 5)')
     .option('--max-latency <limit>', 'fail above this, as 300ms or 300ms,max: p50, p95 (default) or max')
