@@ -2,7 +2,7 @@ import type { HttpRequest, HttpResponse } from '../api/http.ts';
 import { createEndpoints, type Endpoint, type Target, toRefused, toResponse } from './endpoint.ts';
 import { toInput } from './input.ts';
 import { internalError, Refusal } from './refusal.ts';
-import { createRoutes, type RouteEntry, type Routes } from './routes.ts';
+import { createRoutes, type Load, type RouteEntry, type Routes } from './routes.ts';
 import type { Store } from './store.ts';
 
 /** The service: a request in, an answer out, whether it came through a socket or from the same process. */
@@ -13,13 +13,15 @@ export interface AppOptions {
   store(): Store;
   /** When deprecated operations end, YYYY-MM-DD, instead of the table's date. */
   readonly sunset?: string | undefined;
+  /** Many unless told. */
+  readonly load?: Load | undefined;
   /** Told what a handler threw that was no Refusal: a defect. */
   onDefect?: ((error: unknown) => void) | undefined;
 }
 
 /** The app of the table's operations. HEAD is answered like GET; whoever sends the answer leaves the body out. */
-export async function createApp({ store, sunset, onDefect }: AppOptions): Promise<App> {
-  const routes = await createRoutes(createEndpoints(sunset).map(toEntry));
+export async function createApp({ store, sunset, load = 'many', onDefect }: AppOptions): Promise<App> {
+  const routes = await createRoutes(createEndpoints(sunset).map(toEntry), load);
   return (request) => {
     const target = targetOf(request.url);
     const route = routes.find(request.method === 'HEAD' ? 'GET' : request.method, target.path);
@@ -44,7 +46,8 @@ function toEntry(endpoint: Endpoint): RouteEntry<Endpoint> {
 }
 
 export function targetOf(url: string): Target {
-  const start = url.indexOf('/', url.indexOf('://') + 3);
+  const slash = url.indexOf('/', url.indexOf('://') + 3);
+  const start = slash === -1 ? url.length : slash;
   const mark = url.indexOf('?', start);
   return {
     origin: url.slice(0, start),

@@ -1,8 +1,7 @@
-import { stat } from 'node:fs/promises';
+import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { ensurePrivateFolder, withLock, writeFileAtomic } from '../files.ts';
 import { seedStore } from './seed.ts';
-import type { Store } from './store.ts';
+import { Store } from './store.ts';
 import { readStore } from './store-file.ts';
 import { printStore } from './store-text.ts';
 
@@ -37,12 +36,12 @@ interface Change {
 }
 
 class StoreInFile implements KeptStore {
-  current: Store = seedStore();
+  current = new Store();
   readonly #file: string;
   /** What the file was when it was last read or written; undefined where memory may hold what the file does not. */
   #version: string | undefined;
   #waiting: Change[] = [];
-  /** Reading and saving take turns: a slow read must not bring back what a save has replaced. */
+  /** Reading and saving take turns: nobody sees what is not saved yet. */
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(file: string) {
@@ -54,7 +53,7 @@ class StoreInFile implements KeptStore {
   }
 
   refresh(): Promise<void> {
-    return this.#inTurn(() => this.#load());
+    return this.#inTurn(async () => this.#load());
   }
 
   change<Value>(work: () => Value): Promise<Value> {
@@ -90,22 +89,24 @@ class StoreInFile implements KeptStore {
   }
 
   async #save(changes: readonly Change[]): Promise<void> {
+    // Most commands only read: they start without what writing takes.
+    const { ensurePrivateFolder, withLock, writeFileAtomic } = await import('../files.ts');
     await ensurePrivateFolder(dirname(this.#file));
     const saveAll = async () => {
-      await this.#load();
+      this.#load();
       const { revision } = this.current;
       for (const { work } of changes) work();
       if (this.current.revision === revision && !this.isNew) return;
       await writeFileAtomic(this.#file, printStore(this.current));
-      this.#version = await versionOf(this.#file);
+      this.#version = versionOf(this.#file);
     };
     await withLock(this.#file, saveAll, { waitMs: lockWaitMs });
   }
 
-  async #load(): Promise<void> {
-    const version = await versionOf(this.#file);
+  #load(): void {
+    const version = versionOf(this.#file);
     if (version === this.#version) return;
-    this.current = (await readStore(this.#file)) ?? seedStore();
+    this.current = readStore(this.#file) ?? seedStore();
     this.#version = version;
   }
 }
@@ -116,9 +117,9 @@ const noFile = 'none';
 const lockWaitMs = 30_000;
 
 /** Changes whenever the file is replaced. */
-async function versionOf(file: string): Promise<string> {
+function versionOf(file: string): string {
   try {
-    const { ino, mtimeNs, size } = await stat(file, { bigint: true });
+    const { ino, mtimeNs, size } = statSync(file, { bigint: true });
     return `${ino}-${mtimeNs}-${size}`;
   } catch {
     return noFile;

@@ -24,12 +24,12 @@ type Answer = (request: HttpRequest) => HttpResponse | Promise<HttpResponse>;
 
 async function inMemory(): Promise<Answer> {
   const store = seedStore();
-  return createApp({ store: () => store });
+  return createApp({ store: () => store, load: 'few' });
 }
 
 async function inFile(file: string): Promise<Answer> {
   const kept = await openKeptStore(file);
-  const app = await createApp({ store: () => kept.current });
+  const app = await createApp({ store: () => kept.current, load: 'few' });
   return async (request) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') return kept.change(() => app(request));
     await kept.refresh();

@@ -1,3 +1,5 @@
+import type { Router } from 'hono/router';
+
 /** What a method and a path lead to. */
 export interface Route<Target> {
   readonly target: Target;
@@ -24,22 +26,34 @@ interface NamedTarget<Target> {
   readonly names: readonly string[];
 }
 
-export async function createRoutes<Target>(entries: readonly RouteEntry<Target>[]): Promise<Routes<Target>> {
-  const { RegExpRouter } = await import('hono/router/reg-exp-router');
-  const router = new RegExpRouter<NamedTarget<Target>>();
+/** How many requests a server will see: a few, and routing must be there at once, or many, and it must be fast. */
+export type Load = 'few' | 'many';
+
+export async function createRoutes<Target>(
+  entries: readonly RouteEntry<Target>[],
+  load: Load,
+): Promise<Routes<Target>> {
+  const router = await createRouter<NamedTarget<Target>>(load);
   for (const { method, path, target } of entries) {
     const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
     router.add(method, path.replace(/\{(\w+)\}/g, ':$1'), { target, names });
   }
   const methods = [...new Set(entries.map((entry) => entry.method))];
   const find = (method: string, path: string): Route<Target> | undefined => {
+    // The linear router would take /pets/ for /pets, and the other one fails on nothing at all.
+    if (path === '' || path.endsWith('/')) return undefined;
     const [matches, values] = router.match(method, path);
     const [first] = matches;
     if (!first) return undefined;
-    const [{ target, names }, positions] = first;
+    const [{ target, names }, found] = first;
     const parameters: Record<string, string> = {};
-    for (const name of names) parameters[name] = values?.[Number(positions[name])] ?? '';
+    for (const name of names) parameters[name] = String(values ? values[Number(found[name])] : found[name]);
     return { target, parameters };
   };
   return { find, methodsOf: (path) => methods.filter((method) => find(method, path)) };
+}
+
+async function createRouter<Target>(load: Load): Promise<Router<Target>> {
+  if (load === 'few') return new (await import('hono/router/linear-router')).LinearRouter();
+  return new (await import('hono/router/reg-exp-router')).RegExpRouter();
 }

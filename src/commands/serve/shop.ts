@@ -16,7 +16,7 @@ export interface Shop {
 export async function openShop(plan: ServePlan): Promise<Shop> {
   if (plan.data === undefined) return { store: await makeShop(plan), isNew: true };
   const { readStore } = await import('../../server/store-file.ts');
-  const store = await readStore(plan.data);
+  const store = readStore(plan.data);
   if (store) return { store, isNew: false };
   if (plan.save) return { store: await makeShop(plan), isNew: true };
   throw new UsageError(`--data ${plan.data}: no such file`, 'with --save a file that is missing is made');
