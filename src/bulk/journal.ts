@@ -44,7 +44,7 @@ export class RunJournal implements OutcomeListener {
 
   /** Keeps what is about to be done, and with it the counts that an undo goes back to. */
   planned(plan: Plan): void {
-    for (const changes of plannedChanges(plan)) this.writer.append({ plan: changes });
+    if (!plan.isBlind) for (const changes of plannedChanges(plan)) this.writer.append({ plan: changes });
     this.writer.append({ planned: plan.changes, at: this.now().getTime() });
     this.isFirstPlan = false;
   }

@@ -16,10 +16,16 @@ export function isIssue(parsed: RowValues | RowIssue): parsed is RowIssue {
 
 /** For the rows below a CSV header. */
 export function createCsvParser(header: readonly string[], columns: Columns): ParseRow {
+  const { petId, quantity, expected } = columns;
   return (record) => {
     const { cells = [], problem } = record;
     if (problem) return { ...placeOf(record), message: problem };
     if (cells.length !== header.length) return wrongLength(record, cells.length, header.length);
+    if (expected === undefined) {
+      const id = parseId(cells[petId] as string);
+      const count = parseQuantity(cells[quantity] as string);
+      if (id !== undefined && count !== undefined) return { id, quantity: count, line: record.line };
+    }
     return toValues({
       record,
       name: (field) => header[columns[field] ?? -1] ?? field,

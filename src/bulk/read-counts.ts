@@ -78,18 +78,28 @@ async function readList(reading: CountReading, wanted: Wanted): Promise<void> {
     .get('listInventory')
     ?.parameters.find(({ name }) => name === 'limit');
   const largest = Number(limit?.bounds?.maximum ?? pageSize);
+  const pages = client.list('listInventory', { limit: Math.min(pageSize, largest) }, paced(reading));
   let read = 0;
-  for await (const page of client.list(
-    'listInventory',
-    { limit: Math.min(pageSize, largest) },
-    paced(reading),
-  )) {
+  for await (const page of ahead(pages)) {
     for (const { petId, quantity } of page) {
       const row = index.find(petId);
       if (row !== undefined) wanted.found(row, quantity);
     }
     read += page.length;
     await progress?.(read);
+  }
+}
+
+/** The same pages, each asked for while the one before it is looked at. */
+async function* ahead<Page>(pages: AsyncIterable<Page>): AsyncGenerator<Page> {
+  const iterator = pages[Symbol.asyncIterator]();
+  for (let next = iterator.next(); ; ) {
+    const { done, value } = await next;
+    if (done) return;
+    next = iterator.next();
+    // Where the reader goes away, nobody waits for this one.
+    next.catch(() => {});
+    yield value;
   }
 }
 

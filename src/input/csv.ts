@@ -1,5 +1,5 @@
 import { OverlongRecord, unclosedProblem } from './csv-overlong.ts';
-import { type Place, readQuotedRecord, type UnfinishedRecord } from './csv-quoted.ts';
+import { readQuotedRecord } from './csv-quoted.ts';
 import {
   afterLineEnd,
   type InputRecord,
@@ -63,20 +63,37 @@ class CsvSplitter implements RecordSplitter {
     let at = 0;
     while (at < text.length) {
       if (this.overlong) at = this.skipOverlong(this.overlong, text, { at, records });
-      const from = at;
-      const { line } = this;
-      const end = next.lineEnd(at);
-      const record =
-        next.quote(at) < end ? readQuotedRecord(text, at, this) : readLine(text, { at, end }, this);
-      if (!('end' in record)) {
+      else at = this.takeLines(text, at, { next, records });
+      if (at === text.length) break;
+      const record = readQuotedRecord(text, at, this);
+      if ('openedAt' in record) {
         if (text.length - at <= maxRecordLength) break;
         this.overlong = new OverlongRecord(this.line, this.delimiter);
-        continue;
+      } else {
+        const isOverlong = record.end - at > maxRecordLength;
+        records.push(isOverlong ? { line: this.line, column: 1, problem: overlongProblem } : record.record);
+        this.line = record.nextLine;
+        at = record.end;
       }
-      at = record.end;
-      this.line = record.nextLine;
-      if (at - from > maxRecordLength) records.push({ line, column: 1, problem: overlongProblem });
-      else if (record.record) records.push(record.record);
+    }
+    return at;
+  }
+
+  /** Takes lines up to one with a quote in it, or without an end; a blank one holds no record. */
+  private takeLines(
+    text: string,
+    from: number,
+    { next, records }: { next: Finder; records: InputRecord[] },
+  ): number {
+    const { delimiter } = this;
+    let at = from;
+    for (let end = next.lineEnd(at); end < text.length && next.quote(at) > end; end = next.lineEnd(at)) {
+      const cells = text.slice(at, end).split(delimiter);
+      if (end - at > maxRecordLength) records.push({ line: this.line, column: 1, problem: overlongProblem });
+      else if (cells.length > 1 || cells[0]?.trim() !== '')
+        records.push({ line: this.line, column: 1, cells });
+      this.line += 1;
+      at = afterLineEnd(text, end);
     }
     return at;
   }
@@ -101,21 +118,13 @@ class CsvSplitter implements RecordSplitter {
   }
 }
 
-/** A line without quotes; a blank one holds no record. */
-function readLine(
-  text: string,
-  { at, end }: { readonly at: number; readonly end: number },
-  { line, delimiter }: Place,
-): { record?: InputRecord; end: number; nextLine: number } | UnfinishedRecord {
-  if (end === text.length) return { openedAt: undefined };
-  const content = text.slice(at, end);
-  const isBlank = content.trim() === '' && !content.includes(delimiter);
-  const after = { end: afterLineEnd(text, end), nextLine: line + 1 };
-  return isBlank ? after : { record: { line, column: 1, cells: content.split(delimiter) }, ...after };
+interface Finder {
+  quote(at: number): number;
+  lineEnd(at: number): number;
 }
 
 /** Finds the next line end and quote at or after an index that only grows; the text's length where there is none. */
-function createFinder(text: string) {
+function createFinder(text: string): Finder {
   const finder = (wanted: string) => {
     let found = -1;
     return (at: number) => {

