@@ -21,11 +21,8 @@ export type Judgement = { readonly body: JsonValue | undefined } | { readonly fa
 
 /** Judges an answer by its status, then its media type, then its body. */
 export function judge(operation: Operation, answer: Exchange, expectation: Expectation): Judgement {
-  const details = { ...detailsOf(answer), operation };
-  if (!expectation.isStatus(answer.status)) {
-    const more = { expected: expectation.statuses, got: excerpt(answer) };
-    return fault(`answered ${statusText(answer.status)}`, more);
-  }
+  if (!expectation.isStatus(answer.status))
+    return { fault: wrongStatus(operation, answer, expectation.statuses) };
   const documented = documentedAnswer(operation, answer.status);
   const schema = documented?.schema ?? expectation.schema;
   const mediaTypes = documented?.mediaTypes.length ? documented.mediaTypes : ['application/json'];
@@ -50,8 +47,14 @@ export function judge(operation: Operation, answer: Exchange, expectation: Expec
   }
 
   function fault(reason: string, more: Partial<Verdict>): Judgement {
-    return { fault: fail(reason, { ...details, ...more }) };
+    return { fault: fail(reason, { ...detailsOf(answer), operation, ...more }) };
   }
+}
+
+/** @param expected as `200`. */
+export function wrongStatus(operation: Operation, answer: Exchange, expected: string): Verdict {
+  const details = { ...detailsOf(answer), operation, expected, got: excerpt(answer) };
+  return fail(`answered ${statusText(answer.status)}`, details);
 }
 
 /** The success that an operation documents. */

@@ -2,13 +2,15 @@ import { isUtf8 } from 'node:buffer';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fieldValue, type HttpFields } from '../api/http.ts';
 import type { Client, RawRequest } from '../client/client.ts';
+import { retryAfter } from '../client/retry.ts';
 import { UnavailableError } from '../errors.ts';
 import { type JsonValue, parseJson } from '../json.ts';
 import type { Details } from './check.ts';
 
 /** A request and the answer that came, whatever its status. */
 export interface Exchange {
-  readonly method: string;
+  readonly request: RawRequest;
+  /** Where the answer came from, redirects followed. */
   readonly url: string;
   readonly status: number;
   readonly fields: HttpFields;
@@ -30,6 +32,8 @@ export interface SendOptions {
 }
 
 const pauseMs = 250;
+/** Longest that a rate limit of the service may hold one request up. */
+const patienceMs = 30_000;
 const gatewayStatuses: readonly number[] = [502, 503, 504];
 
 const passing: readonly string[] = ['refused', 'dns', 'reset', 'timeout', 'proxy'];
@@ -45,35 +49,46 @@ export async function exchange(
   request: RawRequest,
   options: SendOptions = {},
 ): Promise<Exchange> {
-  const first = await exchangeOnce(client, request, options).catch((error: unknown) => {
+  const first = await exchangePatiently(client, request, options).catch((error: unknown) => {
     if (!mayPass(error, request.method)) throw error;
     return undefined;
   });
   if (first && !(isGatewayStatus(first.status) && request.method !== 'POST')) return first;
-  await sleep(pauseMs, undefined, options.signal ? { signal: options.signal } : {});
-  return { ...(await exchangeOnce(client, request, options)), retried: true };
+  await pause(pauseMs, options);
+  return { ...(await exchangePatiently(client, request, options)), retried: true };
+}
+
+/** Sends a request, and again for as long as the service says that it is asked too fast and for how long to wait. */
+async function exchangePatiently(
+  client: Client,
+  request: RawRequest,
+  options: SendOptions,
+): Promise<Exchange> {
+  const endMs = performance.now() + patienceMs;
+  for (;;) {
+    const answer = await exchangeOnce(client, request, options);
+    const waitMs = answer.status === 429 ? retryAfter(answer.fields, () => new Date()) : undefined;
+    if (waitMs === undefined || performance.now() + waitMs > endMs) return answer;
+    await pause(Math.max(waitMs, pauseMs), options);
+  }
 }
 
 /** Sends a request once. */
 export async function exchangeOnce(
   client: Client,
   request: RawRequest,
-  options: SendOptions = {},
+  { mask = same, signal, timeoutMs }: SendOptions = {},
 ): Promise<Exchange> {
   const startedMs = performance.now();
-  const { mask = same, signal, timeoutMs } = options;
-  const answer = await client.request(request, { signal, timeoutMs, retries: 0 });
-  return {
-    method: request.method,
-    url: answer.url,
-    status: answer.status,
-    fields: answer.fields,
-    text: Buffer.from(answer.body).toString('utf8'),
-    isUtf8: isUtf8(Buffer.from(answer.body)),
-    elapsedMs: performance.now() - startedMs,
-    retried: false,
-    mask,
-  };
+  const { url, status, fields, body } = await client.request(request, { signal, timeoutMs, retries: 0 });
+  const elapsedMs = performance.now() - startedMs;
+  const bytes = Buffer.from(body);
+  const text = bytes.toString('utf8');
+  return { request, url, status, fields, text, isUtf8: isUtf8(bytes), elapsedMs, retried: false, mask };
+}
+
+function pause(ms: number, { signal }: SendOptions): Promise<void> {
+  return sleep(ms, undefined, signal ? { signal } : {});
 }
 
 /** Whether a status is a gateway's word that the service behind it does not answer. */
@@ -82,8 +97,8 @@ export function isGatewayStatus(status: number): boolean {
 }
 
 /** Where a verdict's answer came from, for its report. */
-export function detailsOf({ method, url, status }: Exchange): Details {
-  return { method, url, status };
+export function detailsOf({ request, url, status }: Exchange): Details {
+  return { method: request.method, url, status };
 }
 
 /** The media type of an answer, in lower case and without parameters; empty where it names none. */

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeCertificate } from '../helpers/certificate.ts';
 import { runCli } from '../helpers/run-cli.ts';
 import { smoke } from './run.ts';
-import { type Service, startService, withBody } from './service.ts';
+import { type Service, startService, withBody, withFields } from './service.ts';
 
 let folder = '';
 
@@ -179,6 +179,20 @@ test('a transport error or a 503 is tried once more, and reported as flaky', asy
   const strict = await smoke(service.url, ['--only', 'op/getPet', '--fail-on', 'flaky']);
   expect(strict).toMatchObject({ code: 7 });
   expect(strict.check('op/getPet').reason).toMatch(/^flaky: /);
+});
+
+test('a service that asks to be asked more slowly is, and that is no flaw', async () => {
+  let refusals = 2;
+  await using service = await startService({
+    spoil({ target }, answer) {
+      if (target !== '/pets/1' || refusals === 0) return answer;
+      refusals -= 1;
+      return { ...withFields(answer, { 'retry-after': '0' }), status: 429 };
+    },
+  });
+  const run = await smoke(service.url, ['--only', 'op/getPet']);
+  expect(run).toMatchObject({ code: 0, totals: { pass: 1, flaky: 0 } });
+  expect(service.seen.filter(({ target }) => target === '/pets/1')).toHaveLength(3);
 });
 
 test('an assertion is never tried twice', async () => {

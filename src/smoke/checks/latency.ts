@@ -1,5 +1,5 @@
 import type { Contract, Operation } from '../../api/contract.ts';
-import { judge, successOf } from '../answer.ts';
+import { successOf, wrongStatus } from '../answer.ts';
 import { type Check, fail, isRed, pass, skip, type Verdict } from '../check.ts';
 import { detailsOf } from '../exchange.ts';
 import type { Statistic } from '../options.ts';
@@ -21,12 +21,11 @@ async function check(session: Session, operation: Operation): Promise<Verdict> {
   if (before && isRed(before)) return skip(`op/${operation.id} says what is wrong`);
   const visit = await session.visit(operation);
   if ('none' in visit) return skip(visit.none);
-  const { method, url } = visit.exchange;
   const timesMs: number[] = [];
   for (let sample = 0; sample < session.options.samples; sample += 1) {
-    const answer = await session.send({ method, path: url });
-    const judgement = judge(operation, answer, successOf(operation));
-    if ('fault' in judgement) return judgement.fault;
+    const answer = await session.send(visit.exchange.request);
+    const { isStatus, statuses } = successOf(operation);
+    if (!isStatus(answer.status)) return wrongStatus(operation, answer, statuses);
     timesMs.push(answer.elapsedMs);
   }
   return judgeTimes(session, timesMs, { ...detailsOf(visit.exchange), operation });
