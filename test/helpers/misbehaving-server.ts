@@ -103,10 +103,9 @@ export function answerJson(exchange: Exchange, body: unknown, more: Answer = {})
   answer(exchange, { ...more, body: text, fields: { 'content-type': 'application/json', ...more.fields } });
 }
 
-/** Does what a proxy does: passes bytes on to where CONNECT points. */
-export function tunnel({ request, socket }: Exchange): void {
-  const [host = '', port = ''] = request.target.split(':');
-  const upstream = connect(Number(port), host, () => {
+/** Does what a proxy does for CONNECT: passes bytes on, whatever the host's name, to a port of this machine. */
+export function tunnel({ socket }: Exchange, port: number): void {
+  const upstream = connect(port, '127.0.0.1', () => {
     socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
     socket.removeAllListeners('data');
     socket.pipe(upstream).pipe(socket);

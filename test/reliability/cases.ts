@@ -536,6 +536,46 @@ export const cases: readonly Case[] = [
     says: /no HTTP that can be read/,
   },
   {
+    name: 'switches to another protocol',
+    open: at(
+      mode.always(({ socket }) =>
+        socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n'),
+      ),
+    ),
+    ask: 'list',
+    retries: 0,
+    timeoutMs: 3000,
+    exit: 6,
+    requests: [1, 1],
+  },
+  {
+    name: 'sends more than it said',
+    asWrite: 'differs',
+    open: at(
+      mode.always((exchange) => {
+        answerJson(exchange, []);
+        exchange.socket.write('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nextra');
+      }),
+    ),
+    ask: 'list',
+    exit: 0,
+    requests: [1, 1],
+  },
+  {
+    name: 'gives two lengths',
+    open: at(
+      mode.always(({ socket }) =>
+        socket.write(
+          'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n2\r\n[]\r\n0\r\n\r\n',
+        ),
+      ),
+    ),
+    ask: 'list',
+    exit: 6,
+    requests: [1, 1],
+    says: /no HTTP that can be read/,
+  },
+  {
     name: 'sends a head without end',
     open: at(mode.always(({ socket }) => socket.write(`HTTP/1.1 200 OK\r\nx: ${'x'.repeat(100_000)}`))),
     ask: 'list',
@@ -564,6 +604,14 @@ export const cases: readonly Case[] = [
     ask: 'list',
     exit: 0,
     requests: [2, 2],
+  },
+  {
+    name: 'redirects to https on its host',
+    asWrite: 'differs',
+    open: redirectToTls,
+    ask: 'list',
+    exit: 0,
+    requests: [1, 1],
   },
   {
     asWrite: 'differs',
@@ -702,6 +750,15 @@ export const cases: readonly Case[] = [
     exit: 0,
     requests: [1, 1],
   },
+  {
+    name: 'is a proxy that tunnels to TLS',
+    spoilsProcess: true,
+    open: () => tunnelled(),
+    ask: 'list',
+    exit: 0,
+    requests: [1, 1],
+  },
+  { name: 'is a proxy that speaks TLS itself', open: secureProxy, ask: 'list', exit: 0, requests: [1, 1] },
   {
     name: 'is a proxy that says nothing',
     open: proxied('http', mode.always(mode.silence)),
@@ -921,6 +978,31 @@ function proxied(scheme: 'http' | 'https', script: Script): () => Promise<Scene>
   };
 }
 
+/** A TLS service under a name that only the proxy knows. */
+async function tunnelled(): Promise<Scene> {
+  const { cert, key } = await makeCertificate(30, 'pets.invalid');
+  const watched = await misbehave(mode.always(mode.wellBehaved), { cert, key });
+  const proxy = await misbehave(mode.always((exchange) => tunnel(exchange, watched.port)));
+  const env = { HTTPS_PROXY: proxy.url };
+  return { baseUrl: 'https://pets.invalid', watched, others: [proxy], env, caCert: cert };
+}
+
+async function secureProxy(): Promise<Scene> {
+  const { cert, key } = await makeCertificate(30);
+  const watched = await misbehave(mode.always(mode.wellBehaved), { cert, key });
+  return { baseUrl: 'http://pets.invalid', watched, env: { HTTP_PROXY: watched.url }, caCert: cert };
+}
+
+async function redirectToTls(): Promise<Scene> {
+  const { cert, key } = await makeCertificate(30);
+  const watched = await misbehave(mode.always(mode.wellBehaved), { cert, key });
+  const location = `${watched.url}/store/inventory`;
+  const from = await misbehave(
+    mode.always((exchange) => answer(exchange, { status: 301, fields: { location } })),
+  );
+  return { baseUrl: from.url, watched, others: [from], caCert: cert };
+}
+
 async function closedProxy(): Promise<Scene> {
   const env = { HTTPS_PROXY: `http://${closed}` };
   return { baseUrl: 'https://pets.invalid', watched: await misbehave({}), env };
@@ -928,7 +1010,7 @@ async function closedProxy(): Promise<Scene> {
 
 async function loopbackProxy(): Promise<Scene> {
   const service = await misbehave(mode.always(mode.wellBehaved));
-  const watched = await misbehave(mode.always(tunnel));
+  const watched = await misbehave(mode.always((exchange) => tunnel(exchange, service.port)));
   return {
     baseUrl: service.url,
     watched,
