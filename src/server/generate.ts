@@ -1,115 +1,17 @@
 import type { PetStatus } from '../api/schemas.ts';
 import { below, createRandom, oneOf, type Random } from './random.ts';
-import { shopCategories } from './seed.ts';
+import { addCategories } from './seed.ts';
 import { Store, type StoredPet } from './store.ts';
 
-const names = [
-  ...[
-    'Ace',
-    'Apollo',
-    'Archie',
-    'Bailey',
-    'Bear',
-    'Bella',
-    'Blue',
-    'Bruno',
-    'Buddy',
-    'Casper',
-    'Charlie',
-    'Chester',
-  ],
-  ...[
-    'Cleo',
-    'Cocoa',
-    'Cooper',
-    'Daisy',
-    'Dexter',
-    'Duke',
-    'Ella',
-    'Felix',
-    'Finn',
-    'Frankie',
-    'George',
-    'Ginger',
-  ],
-  ...[
-    'Gizmo',
-    'Hazel',
-    'Henry',
-    'Honey',
-    'Iris',
-    'Ivy',
-    'Jack',
-    'Jasper',
-    'Jasmine',
-    'Kiki',
-    'Leo',
-    'Lily',
-    'Lola',
-  ],
-  ...[
-    'Louie',
-    'Lucky',
-    'Lucy',
-    'Luna',
-    'Maggie',
-    'Maple',
-    'Marley',
-    'Max',
-    'Mia',
-    'Milo',
-    'Misty',
-    'Molly',
-    'Moose',
-  ],
-  ...[
-    'Nala',
-    'Nemo',
-    'Nova',
-    'Olive',
-    'Oliver',
-    'Oreo',
-    'Oscar',
-    'Otis',
-    'Patches',
-    'Peanut',
-    'Penny',
-    'Pepper',
-  ],
-  ...[
-    'Pippin',
-    'Poppy',
-    'Remy',
-    'Rocky',
-    'Romeo',
-    'Rosie',
-    'Ruby',
-    'Rusty',
-    'Sadie',
-    'Sasha',
-    'Shadow',
-    'Simba',
-  ],
-  ...[
-    'Smokey',
-    'Sophie',
-    'Stella',
-    'Sunny',
-    'Teddy',
-    'Thor',
-    'Tiger',
-    'Toby',
-    'Tucker',
-    'Waffles',
-    'Willow',
-    'Ziggy',
-  ],
-] as unknown as readonly [string, ...string[]];
+const names = (
+  'Ace Apollo Archie Bailey Bear Bella Blue Bruno Buddy Casper Charlie Chester Cleo Cocoa Cooper Daisy ' +
+  'Dexter Duke Ella Felix Finn Frankie George Ginger Gizmo Hazel Henry Honey Iris Ivy Jack Jasper ' +
+  'Jasmine Kiki Leo Lily Lola Louie Lucky Lucy Luna Maggie Maple Marley Max Mia Milo Misty Molly Moose ' +
+  'Nala Nemo Nova Olive Oliver Oreo Oscar Otis Patches Peanut Penny Pepper Pippin Poppy Remy Rocky ' +
+  'Romeo Rosie Ruby Rusty Sadie Sasha Shadow Simba Smokey Sophie Stella Sunny Teddy Thor Tiger Toby ' +
+  'Tucker Waffles Willow Ziggy'
+).split(' ');
 
-const statuses: readonly [PetStatus, ...PetStatus[]] = [
-  ...(['available', 'available', 'available', 'available', 'available', 'available', 'available'] as const),
-  ...(['pending', 'sold', 'sold'] as const),
-];
 const firstShipDate = Date.UTC(2026, 0, 5, 8);
 const quarterHourMs = 15 * 60 * 1000;
 
@@ -117,22 +19,25 @@ const quarterHourMs = 15 * 60 * 1000;
 export function generateStore(count: number, seed: number): Store {
   const store = new Store();
   const random = createRandom(seed);
-  for (const [name, description] of shopCategories) {
-    const id = store.categoryIds.take();
-    store.categories.put(id, { id, name, description });
-  }
+  addCategories(store);
   for (let made = 0; made < count; made += 1) addPet(store, random);
   return store;
 }
 
 function addPet(store: Store, random: Random): void {
   const id = store.petIds.take();
-  const categoryId = BigInt(1 + below(random, shopCategories.length));
-  const pet: StoredPet = { id, name: oneOf(random, names), categoryId, status: oneOf(random, statuses) };
+  const categoryId = BigInt(1 + below(random, store.categories.size));
+  const pet: StoredPet = { id, name: oneOf(random, names), categoryId, status: anyStatus(random) };
   store.pets.put(id, pet);
   const quantity = pet.status === 'sold' ? 0 : 1 + below(random, 40);
   store.inventory.put(id, { petId: id, quantity, status: pet.status });
   if (pet.status !== 'available' && random() < 0.5) addOrder(store, pet, random);
+}
+
+function anyStatus(random: Random): PetStatus {
+  const share = random();
+  if (share < 0.7) return 'available';
+  return share < 0.8 ? 'pending' : 'sold';
 }
 
 /** An order of a pet that is sold is complete, one of a pet that is pending is open. */

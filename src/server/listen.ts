@@ -3,7 +3,8 @@ import type { AddressInfo, Socket } from 'node:net';
 import { CliError } from '../errors.ts';
 import type { SlowApp } from './faults.ts';
 import { createGuard } from './guard.ts';
-import { createListener, type ListenerOptions, refuseMalformed } from './listener.ts';
+import { createListener, type ListenerOptions } from './listener.ts';
+import { refuseMalformed } from './malformed.ts';
 
 export interface ListenOptions extends Omit<ListenerOptions, 'guard'> {
   readonly host: string;

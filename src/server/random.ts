@@ -17,7 +17,7 @@ export function below(random: Random, count: number): number {
   return Math.floor(random() * count);
 }
 
-/** One of a list that is not empty. */
-export function oneOf<Value>(random: Random, list: readonly [Value, ...Value[]]): Value {
-  return list[below(random, list.length)] ?? list[0];
+/** One of a list, which must not be empty. */
+export function oneOf<Value>(random: Random, list: readonly Value[]): Value {
+  return list[below(random, list.length)] as Value;
 }

@@ -1,8 +1,7 @@
 import type { PetStatus } from '../api/schemas.ts';
 import { Store } from './store.ts';
 
-/** Name and description of each category of a shop. */
-export const shopCategories = [
+const categories = [
   ['Dogs', 'Puppies and grown dogs of every size'],
   ['Cats', 'Kittens and cats, long and short hair'],
   ['Birds', 'Parakeets, finches and parrots'],
@@ -56,10 +55,7 @@ const orders: readonly (readonly [number, number, string, boolean])[] = [
 /** A small shop whose parts fit together, always the same: what an offline store and `serve` begin with. */
 export function seedStore(): Store {
   const store = new Store();
-  for (const [name, description] of shopCategories) {
-    const id = store.categoryIds.take();
-    store.categories.put(id, { id, name, description });
-  }
+  addCategories(store);
   for (const [name, category, status, quantity] of pets) {
     const id = store.petIds.take();
     store.pets.put(id, { id, name, categoryId: BigInt(category), status });
@@ -70,4 +66,12 @@ export function seedStore(): Store {
     store.orders.put(id, { id, petId: BigInt(pet), quantity, shipDate, complete });
   }
   return store;
+}
+
+/** The categories that every shop of ours begins with, their ids from 1. */
+export function addCategories(store: Store): void {
+  for (const [name, description] of categories) {
+    const id = store.categoryIds.take();
+    store.categories.put(id, { id, name, description });
+  }
 }

@@ -3,7 +3,7 @@ import { Id, NewCategory, NewOrder, NewPet, PetStatus, Quantity } from '../api/s
 import { UsageError } from '../errors.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../json.ts';
 import type { IdCounter } from './id-counter.ts';
-import { describeIssues } from './input.ts';
+import { describeIssues } from './issues.ts';
 import { printers } from './record-text.ts';
 import { isComplete, Store, toCategory, toOrder, toPet } from './store.ts';
 

@@ -1,0 +1,11 @@
+import type { Context } from '../../context.ts';
+import { sanitize } from '../../output/sanitize.ts';
+
+/** A line that also --quiet leaves. */
+export function say({ io }: Context, line: string): void {
+  io.stderr.write(`${sanitize(line)}\n`).catch(() => {});
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

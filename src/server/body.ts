@@ -1,0 +1,39 @@
+import { isUtf8 } from 'node:buffer';
+import * as v from 'valibot';
+import { fieldValue, type HttpRequest } from '../api/http.ts';
+import { type BodyName, bodySchemas } from '../api/schemas.ts';
+import { isJsonObject, type JsonValue, parseJson } from '../json.ts';
+import { describeIssues } from './issues.ts';
+import { maxBodyBytes, payloadTooLarge, Refusal } from './refusal.ts';
+
+const jsonMediaType = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i;
+
+/** @throws Refusal where it is no JSON, or breaks the schema. */
+export function readBody(name: BodyName, request: HttpRequest): unknown {
+  const value = readJson(request);
+  // To valibot an array is an object too, and one whose fields are all optional would let it through.
+  if (!isJsonObject(value)) throw new Refusal('validation_failed', 'the body must be an object');
+  const result = v.safeParse(bodySchemas[name], value);
+  if (result.success) return result.output;
+  throw new Refusal('validation_failed', describeIssues(result.issues));
+}
+
+function readJson({ fields, body = '' }: HttpRequest): JsonValue {
+  const mediaType = fieldValue(fields, 'content-type') ?? '';
+  if (mediaType !== 'application/json' && !jsonMediaType.test(mediaType))
+    throw new Refusal('unsupported_media_type', 'a body must be sent as application/json, in UTF-8');
+  if (fields['content-encoding'] !== undefined)
+    throw new Refusal('unsupported_media_type', 'a body must be sent without a content encoding');
+  if (Buffer.byteLength(body) > maxBodyBytes) throw payloadTooLarge();
+  try {
+    return parseJson(typeof body === 'string' ? body : decodeUtf8(body));
+  } catch (error) {
+    const why = error instanceof SyntaxError ? error.message : String(error);
+    throw new Refusal('invalid_json', `the body is not JSON: ${why}`);
+  }
+}
+
+function decodeUtf8(bytes: Uint8Array): string {
+  if (!isUtf8(bytes)) throw new SyntaxError('it is not UTF-8');
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
+}

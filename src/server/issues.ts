@@ -1,0 +1,16 @@
+import type * as v from 'valibot';
+
+type Issues = readonly [v.BaseIssue<unknown>, ...v.BaseIssue<unknown>[]];
+
+/** What is wrong with a value, each field by its JSON pointer: `/name: is required; /status: must be …`. */
+export function describeIssues(issues: Issues): string {
+  return issues.map(describeIssue).join('; ');
+}
+
+function describeIssue(issue: v.BaseIssue<unknown>): string {
+  const keys = (issue.path ?? []).map(({ key }) => String(key).replaceAll('~', '~0').replaceAll('/', '~1'));
+  const isMissingKey = issue.type === 'object' && issue.received === 'undefined';
+  const isNoObject = issue.type === 'object' && !isMissingKey;
+  const why = isMissingKey ? 'is required' : isNoObject ? 'must be an object' : issue.message;
+  return keys.length === 0 ? `the body ${why}` : `/${keys.join('/')}: ${why}`;
+}
