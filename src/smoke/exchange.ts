@@ -39,8 +39,8 @@ const gatewayStatuses: readonly number[] = [502, 503, 504];
 const passing: readonly string[] = ['refused', 'dns', 'reset', 'timeout', 'proxy'];
 
 /**
- * Sends a request, once more where no answer came or a gateway answered 502, 503 or 504; a POST only where nothing of it
- * was sent, for it may have been applied.
+ * Sends a request, once more where no answer came or a gateway answered 502, 503 or 504. A write may then have been
+ * applied twice: whoever sends one must be ready for that.
  *
  * @throws UnavailableError where no answer came.
  */
@@ -50,10 +50,10 @@ export async function exchange(
   options: SendOptions = {},
 ): Promise<Exchange> {
   const first = await exchangePatiently(client, request, options).catch((error: unknown) => {
-    if (!mayPass(error, request.method)) throw error;
+    if (!mayPass(error)) throw error;
     return undefined;
   });
-  if (first && !(isGatewayStatus(first.status) && request.method !== 'POST')) return first;
+  if (first && !isGatewayStatus(first.status)) return first;
   await pause(pauseMs, options);
   return { ...(await exchangePatiently(client, request, options)), retried: true };
 }
@@ -115,9 +115,8 @@ export function jsonOf({ text }: Pick<Exchange, 'text'>): JsonValue | undefined 
   }
 }
 
-function mayPass(error: unknown, method: string): boolean {
-  if (!(error instanceof UnavailableError)) return false;
-  return passing.includes(error.reason) && !(method === 'POST' && error.sent);
+function mayPass(error: unknown): boolean {
+  return error instanceof UnavailableError && passing.includes(error.reason);
 }
 
 function same(text: string): string {

@@ -103,33 +103,29 @@ async function runAll(parts: SmokeParts, { checks, ledger, stops }: Plan): Promi
     await parts.onResult(result);
   };
   const ids = new Set(checks.map(idOf));
-  const cleanup = checks.some(({ group }) => group === 'write') ? [cleanupCheck(parts, ledger, stops)] : [];
+  const cleanup = checks.some(({ group }) => group === 'write') ? [cleanupCheck(ledger, stops)] : [];
   await parts.onPlan([...ids, ...cleanup.map(idOf)]);
   const results = new Map<string, CheckResult>();
   const late = await wait(parts, stops);
-  const session = createSession({
-    ...parts,
-    late,
-    signal: stops.checks,
-    results,
-    isPlanned: (id) => ids.has(id),
-  });
+  const more = { late, results, isPlanned: (id: string) => ids.has(id) };
   try {
+    const session = createSession({ ...parts, ...more, signal: stops.checks });
     await runChecks({ session, checks, results, onResult });
   } finally {
+    const session = createSession({ ...parts, ...more, signal: stops.cleaning });
     for (const check of cleanup) await onResult(await runOne({ session }, check));
   }
   return reported;
 }
 
-function cleanupCheck({ client }: SmokeParts, ledger: Ledger, stops: Stops): Check {
+function cleanupCheck(ledger: Ledger, stops: Stops): Check {
   return {
     group: 'write',
     name: 'cleanup',
-    async run() {
+    async run(session) {
       if (ledger.isUntouched) return skip('nothing was written');
       stops.startCleaning();
-      return cleanUp({ client, ledger, signal: stops.cleaning });
+      return cleanUp(session, ledger);
     },
   };
 }

@@ -108,6 +108,21 @@ test('a record whose create was never answered is found by its name and removed'
   expect(counts(service.store)).toEqual(before);
 });
 
+test('a create that a gateway answered with 503, and that was applied all the same, leaves nothing behind', async () => {
+  const gateways = new Set<string>();
+  await using service = await startService({
+    spoil({ method, target }, answer) {
+      if (method === 'GET' || gateways.has(`${method} ${target}`)) return answer;
+      gateways.add(`${method} ${target}`);
+      return { ...answer, status: 503 };
+    },
+  });
+  const before = counts(service.store);
+  const run = await smoke(service.url, ['--write', '--only', 'write/category', '--only', 'write/pet']);
+  expect(run).toMatchObject({ code: 0, totals: { pass: 3, flaky: 3 } });
+  expect(counts(service.store)).toEqual(before);
+});
+
 test('what could not be removed is named and fails write/cleanup', async () => {
   await using service = await startService({
     spoil: ({ method, target }, answer) =>

@@ -1,33 +1,23 @@
 import { isListId } from '../../api/contract.ts';
-import type { Client } from '../../client/client.ts';
 import { isJsonObject } from '../../json.ts';
 import { statusText } from '../answer.ts';
 import { fail, pass, type Verdict } from '../check.ts';
-import { exchange } from '../exchange.ts';
-import { toRaw } from '../session.ts';
+import type { Session } from '../session.ts';
 import { type Kind, kinds } from './kinds.ts';
 import type { Ledger, Made } from './ledger.ts';
-
-/** Where to clean up, and until when. */
-export interface Cleaning {
-  readonly client: Client;
-  readonly ledger: Ledger;
-  readonly signal: AbortSignal;
-}
 
 const order = [kinds.order, kinds.inventory, kinds.pet, kinds.category];
 
 /** Removes every record that the run has made, what refers to others first; says what could not be removed. */
-export async function cleanUp(cleaning: Cleaning): Promise<Verdict> {
-  const { ledger } = cleaning;
+export async function cleanUp(session: Session, ledger: Ledger): Promise<Verdict> {
   const unseen: string[] = [];
   for (const kind of [...order].reverse())
-    if (ledger.suspected.has(kind.noun)) unseen.push(...(await findSuspected(cleaning, kind)));
+    if (ledger.suspected.has(kind.noun)) unseen.push(...(await findSuspected(session, ledger, kind)));
   const total = ledger.made.length;
   const left: string[] = [...unseen];
   for (const kind of order) {
     const own = ledger.made.filter(({ noun }) => noun === kind.noun);
-    const problems = await Promise.all(own.map((made) => removeOne(cleaning, made)));
+    const problems = await Promise.all(own.map((made) => removeOne(session, ledger, made)));
     left.push(...problems.filter((problem) => problem !== undefined));
   }
   if (left.length > 0)
@@ -38,13 +28,12 @@ export async function cleanUp(cleaning: Cleaning): Promise<Verdict> {
   return pass(total === 0 ? 'nothing was left to remove' : `${total} removed`);
 }
 
-async function removeOne({ client, ledger, signal }: Cleaning, made: Made): Promise<string | undefined> {
+async function removeOne(session: Session, ledger: Ledger, made: Made): Promise<string | undefined> {
   const what = `${made.noun} ${made.id}`;
   try {
-    const operation = client.contract.operations.get(made.remove);
+    const operation = session.contract.operations.get(made.remove);
     if (!operation) throw new Error(`the contract has no ${made.remove}`);
-    const request = toRaw(client, operation, { [made.idName]: made.id });
-    const { status } = await exchange(client, request, { signal });
+    const { status } = await session.send(session.toRequest(operation, { [made.idName]: made.id }));
     const isGone = status === 404 || status === 410 || (status >= 200 && status < 300);
     if (isGone) ledger.drop(made);
     return isGone ? undefined : `${what}: ${statusText(status)}`;
@@ -54,8 +43,8 @@ async function removeOne({ client, ledger, signal }: Cleaning, made: Made): Prom
 }
 
 /** Looks in a list for records of this run that no answer told of. */
-async function findSuspected(cleaning: Cleaning, kind: Kind): Promise<string[]> {
-  const { client, ledger, signal } = cleaning;
+async function findSuspected(session: Session, ledger: Ledger, kind: Kind): Promise<string[]> {
+  const { client, signal } = session;
   const { list } = kind;
   try {
     if (!isListId(list) || !client.contract.operations.has(list))

@@ -23,30 +23,24 @@ export function operationOf({ contract }: Session, id: OperationId): Operation |
   return contract.operations.get(id);
 }
 
-/** Sends an operation and gives its answer, which is as documented. */
-export async function call(
-  session: Session,
-  {
-    step,
-    operation,
-    etag,
-  }: { readonly step: string; readonly operation: Operation; readonly etag?: string | undefined },
-  input: CallInput,
-): Promise<{ readonly answer: Exchange; readonly record: JsonObject }> {
-  const request = session.toRequest(operation, input);
-  const fields = { ...request.fields, ...(etag && { 'if-match': etag }) };
-  const answer = await session.send({ ...request, fields });
+export interface Step {
+  /** What it is called in a report. */
+  readonly step: string;
+  readonly operation: Operation;
+}
+
+/** The body of an answer that is as documented; undefined where none is. @throws StepFailure */
+export function bodyOf({ step, operation }: Step, answer: Exchange): JsonValue | undefined {
   const judgement = judge(operation, answer, successOf(operation));
   if ('fault' in judgement) throw new StepFailure(step, judgement.fault);
-  return { answer, record: isJsonObject(judgement.body) ? judgement.body : {} };
+  return judgement.body;
 }
 
 /** Sends a delete; one that took a second attempt may find that the first had been applied. */
 export async function remove(session: Session, operation: Operation, input: CallInput): Promise<void> {
   const answer = await session.send(session.toRequest(operation, input));
   if (answer.retried && answer.status === 404) return;
-  const judgement = judge(operation, answer, successOf(operation));
-  if ('fault' in judgement) throw new StepFailure('delete', judgement.fault);
+  bodyOf({ step: 'delete', operation }, answer);
 }
 
 /**
@@ -63,9 +57,7 @@ export async function readBack(
   if (!operation) return undefined;
   const answer = await session.send(session.toRequest(operation, { [kind.idName]: id }));
   if (answer.status === 410 && operation.deprecated) return undefined;
-  const judgement = judge(operation, answer, successOf(operation));
-  if ('fault' in judgement) throw new StepFailure('read back', judgement.fault);
-  compare('read back', sent, { operation, answer, body: judgement.body });
+  compare({ step: 'read back', operation }, sent, answer);
   return fieldValue(answer.fields, 'etag');
 }
 
@@ -82,16 +74,16 @@ export async function expectGone(session: Session, kind: Kind, id: bigint): Prom
   if ('fault' in judgement) throw new StepFailure('gone', judgement.fault);
 }
 
-interface Answered {
-  readonly operation: Operation;
-  readonly answer: Exchange;
-  readonly body: JsonValue | undefined;
-}
-
-/** Each field that was sent must come back as it was; fields that the service adds are its own. */
-export function compare(step: string, sent: JsonObject, { operation, answer, body }: Answered): void {
-  const got = isJsonObject(body) ? body : {};
-  const wrong = Object.keys(sent).find((field) => !isSame(sent[field], got[field]));
+/**
+ * Each field that was sent must come back as it was; fields that the service adds are its own. An answer that is
+ * documented to have no body is taken as it is.
+ *
+ * @throws StepFailure
+ */
+export function compare({ step, operation }: Step, sent: JsonObject, answer: Exchange): void {
+  const body = bodyOf({ step, operation }, answer);
+  if (!isJsonObject(body)) return;
+  const wrong = Object.keys(sent).find((field) => !isSame(sent[field], body[field]));
   if (wrong === undefined) return;
   const details = { ...detailsOf(answer), operation, pointer: `/${wrong}` };
   throw new StepFailure(
@@ -99,7 +91,7 @@ export function compare(step: string, sent: JsonObject, { operation, answer, bod
     fail(`${wrong} is not what was sent`, {
       ...details,
       expected: excerpt(answer, printJson(sent[wrong])),
-      got: wrong in got ? excerpt(answer, printJson(got[wrong])) : 'no such field',
+      got: wrong in body ? excerpt(answer, printJson(body[wrong])) : 'no such field',
     }),
   );
 }
