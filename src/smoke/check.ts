@@ -46,6 +46,8 @@ export interface CheckResult extends Verdict {
   readonly elapsedMs: number;
   /** It passed, and needed a second attempt to. */
   readonly flaky: boolean;
+  /** It says that no request can be sent to the service. */
+  readonly isUnreachable?: boolean | undefined;
   /** It never began; what kept it from that, a clause. */
   readonly barredBy?: string | undefined;
 }

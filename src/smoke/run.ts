@@ -23,7 +23,7 @@ export async function runChecks(running: Running): Promise<void> {
     const bar = session.signal.aborted ? interruption : closed && barOf(closed, check);
     const result = bar ? barred(check, bar) : await runOne(running, check);
     await keep(running, result);
-    if (check.gate && isRed(result)) closed ??= result;
+    if (result.isUnreachable) closed ??= result;
   }
 }
 
@@ -54,7 +54,13 @@ export async function runOne({ session }: Pick<Running, 'session'>, check: Check
     elapsedMs: performance.now() - startedMs,
     retried: session.retries() > retriesBefore,
   };
-  return toResult(check, weigh(check, verdict, { ...session.options, retried: measured.retried }), measured);
+  const result = toResult(
+    check,
+    weigh(check, verdict, { ...session.options, retried: measured.retried }),
+    measured,
+  );
+  // What only counts as a failure because it was asked for keeps nothing from being reached.
+  return { ...result, isUnreachable: check.gate === true && isRed(verdict) };
 }
 
 async function keep({ session, results, onResult }: Running, result: CheckResult): Promise<void> {

@@ -22,14 +22,9 @@ export function totalsOf(results: readonly CheckResult[]): Totals {
  */
 export function exitCodeOf(results: readonly CheckResult[]): ExitCode {
   const red = results.filter(isRed);
-  if (red.some(isUnreachable)) return exitCodes.unavailable;
+  if (red.some((each) => each.isUnreachable)) return exitCodes.unavailable;
   if (red.length > 0) return red.every(isRefusedCredential) ? exitCodes.auth : exitCodes['check-failed'];
   return results.every(({ outcome }) => outcome === 'skip') ? exitCodes.usage : exitCodes.done;
-}
-
-/** Without these no request could be sent. */
-function isUnreachable({ id, group }: CheckResult): boolean {
-  return group === 'reach' || id === 'tls/valid' || id === 'tls/protocol';
 }
 
 function isRefusedCredential({ status }: CheckResult): boolean {

@@ -181,6 +181,20 @@ test('a transport error or a 503 is tried once more, and reported as flaky', asy
   expect(strict.check('op/getPet').reason).toMatch(/^flaky: /);
 });
 
+test('a flaky first answer that is to count as a failure bars nothing', async () => {
+  let isFirst = true;
+  await using service = await startService({
+    spoil(_, answer) {
+      if (!isFirst) return answer;
+      isFirst = false;
+      return 'reset';
+    },
+  });
+  const run = await smoke(service.url, ['--only', 'reach,op/getPet', '--fail-on', 'flaky']);
+  expect(run).toMatchObject({ code: 7, totals: { pass: 3, fail: 1 } });
+  expect(run.ids('fail')).toEqual(['reach/http']);
+});
+
 test('a service that asks to be asked more slowly is, and that is no flaw', async () => {
   let refusals = 2;
   await using service = await startService({
