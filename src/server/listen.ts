@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { CliError } from '../errors.ts';
+import { type Connections, trackConnections } from './connections.ts';
 import type { SlowApp } from './faults.ts';
 import { createGuard } from './guard.ts';
 import { createListener, type ListenerOptions } from './listener.ts';
@@ -56,13 +57,12 @@ export async function listen(app: SlowApp, options: ListenOptions): Promise<List
     requireHostHeader: false,
   });
   server.maxConnections = limits.connections;
-  server.timeout = limits.idleTimeoutMs;
   server.on('request', createListener(app, { ...options, guard: createGuard(options.host) }));
   server.on('clientError', refuseMalformed);
-  const sockets = trackSockets(server);
+  const connections = trackConnections(server, limits.idleTimeoutMs);
   await bind(server, options);
   const { port } = server.address() as AddressInfo;
-  return { url: `http://${authorityOf(options.host)}:${port}`, close: () => close(server, sockets) };
+  return { url: `http://${authorityOf(options.host)}:${port}`, close: () => close(server, connections) };
 }
 
 function bind(server: Server, { host, port }: ListenOptions): Promise<void> {
@@ -96,16 +96,7 @@ function authorityOf(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-function trackSockets(server: Server): ReadonlySet<Socket> {
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-  });
-  return sockets;
-}
-
-function close(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {
+function close(server: Server, connections: Connections): Promise<void> {
   return new Promise((resolve) => {
     const end = setTimeout(() => server.closeAllConnections(), graceMs);
     // A connection falls idle when its answer is out: Node would keep it open for the client's next request.
@@ -115,7 +106,6 @@ function close(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {
       clearInterval(sweep);
       resolve();
     });
-    // To Node a connection that has not sent anything yet is not idle.
-    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+    connections.stop();
   });
 }

@@ -23,13 +23,25 @@ export interface ListenerOptions {
 
 /** Answers each request of a server with the app. */
 export function createListener(app: SlowApp, options: ListenerOptions) {
+  const answer = (request: IncomingMessage, response: ServerResponse, body?: Uint8Array): void => {
+    try {
+      const answered = app(toRequest(request, options, body));
+      if (answered instanceof Promise) answered.then((late) => send(response, late)).catch(refuse(response));
+      else send(response, answered);
+    } catch (error) {
+      refuse(response)(error);
+    }
+  };
+  const refuse = (response: ServerResponse) => (error: unknown) => {
+    if (!(error instanceof Refusal)) options.onDefect?.(error);
+    send(response, (error instanceof Refusal ? error : internalError()).toResponse());
+  };
   return (request: IncomingMessage, response: ServerResponse): void => {
     if (options.onExchange) watch(request, response, options.onExchange);
-    const answer = (make: () => HttpResponse | Promise<HttpResponse>) => answerWith(response, make, options);
-    if (!hasBody(request)) answer(() => app(toRequest(request, options)));
+    if (!hasBody(request)) answer(request, response);
     else
       receiveBody(request, {
-        whole: (body) => answer(() => app(toRequest(request, options, body))),
+        whole: (body) => answer(request, response, body),
         tooLarge: () => refuseBody(request, response),
       });
   };
@@ -54,24 +66,6 @@ function fromAbsolute(
   const fields = { ...headers, host } as HttpFields;
   guard(fields);
   return { method, url: `http://${host}${path ?? '/'}`, fields, body };
-}
-
-function answerWith(
-  response: ServerResponse,
-  make: () => HttpResponse | Promise<HttpResponse>,
-  { onDefect }: ListenerOptions,
-): void {
-  const refuse = (error: unknown) => {
-    if (!(error instanceof Refusal)) onDefect?.(error);
-    send(response, (error instanceof Refusal ? error : internalError()).toResponse());
-  };
-  try {
-    const made = make();
-    if (made instanceof Promise) made.then((answer) => send(response, answer)).catch(refuse);
-    else send(response, made);
-  } catch (error) {
-    refuse(error);
-  }
 }
 
 /** Node leaves the body out where the request was HEAD. */

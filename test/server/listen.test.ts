@@ -211,6 +211,19 @@ test('takes no more connections than its limit', async () => {
     .toBe(200);
 });
 
+test('ends a connection whose client does not read its answer', async () => {
+  const app = () => ({ status: 200, fields: {}, body: 'x'.repeat(50_000_000) });
+  server = await listen(app, { host: '127.0.0.1', port: 0, limits: { idleTimeoutMs: 100 } });
+  const socket = dial();
+  socket.write('GET / HTTP/1.1\r\nhost: localhost\r\n\r\n');
+  await once(socket.pause(), 'connect');
+  const started = performance.now();
+  await new Promise((resolve) => setTimeout(resolve, 400));
+  const text = await readAll(socket.resume());
+  expect(text.length).toBeLessThan(50_000_000);
+  expect(performance.now() - started).toBeLessThan(2000);
+});
+
 test('a crash is a 500 without its reason, and the next request is answered', async () => {
   const defects: unknown[] = [];
   let crash = true;
