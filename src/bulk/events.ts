@@ -33,7 +33,7 @@ export class Events implements OutcomeListener {
     const { rows } = this;
     const { status, code, message, attempts } = outcome;
     const event = {
-      line: rows.line(row),
+      line: rows.line(row) || undefined,
       petId: state === 'invalid' ? undefined : rows.id(row),
       quantity: state === 'invalid' ? undefined : rows.quantity(row),
       before: rows.before(row),

@@ -7,7 +7,7 @@ export interface RowValues {
   readonly quantity: number;
   /** The count that the pet must have now for the row to apply. */
   readonly expected?: number | undefined;
-  /** Where the row begins in the input, from 1. */
+  /** Where the row begins in the input, from 1; 0 for a row that came from none. */
   readonly line: number;
 }
 

@@ -31,7 +31,7 @@ export class RunStore {
       if (error.code === 'ENOENT') return [];
       throw fileError('read', this.folder, error);
     });
-    const ids = names.flatMap((name) => /^(\d{8}-\d{6}-[0-9a-f]{6})\.jsonl$/.exec(name)?.[1] ?? []);
+    const ids = names.flatMap((name) => /^(\d{8}-\d{9}-[0-9a-f]{6})\.jsonl$/.exec(name)?.[1] ?? []);
     return ids.sort().reverse();
   }
 
@@ -94,7 +94,7 @@ export class RunStore {
     await ensurePrivateFolder(this.folder);
     const taken = new Set(await this.ids());
     let startedMs = Date.parse(header.started);
-    while (taken.has(idOf(header, startedMs))) startedMs += 1000;
+    while (taken.has(idOf(header, startedMs))) startedMs += 1;
     const run = idOf(header, startedMs);
     return { run, writer: JournalWriter.create(this.pathOf(run), { journal: 1, run, ...header }) };
   }
@@ -104,10 +104,10 @@ export function isSameRun(one: RunIdentity, other: RunIdentity): boolean {
   return identityText(one) === identityText(other);
 }
 
-/** `20271121-021530-3f2a9c`: UTC, so that the names sort by time. */
+/** `20271121-021530123-3f2a9c`: UTC to the millisecond, so that the names sort by time. */
 function idOf(identity: RunIdentity, startedMs: number): string {
   const [date = '', time = ''] = new Date(startedMs).toISOString().split('T');
-  return `${date.replaceAll('-', '')}-${time.slice(0, 8).replaceAll(':', '')}-${keyOf(identity)}`;
+  return `${date.replaceAll('-', '')}-${time.replace(/\D/g, '')}-${keyOf(identity)}`;
 }
 
 function keyOf(identity: RunIdentity): string {

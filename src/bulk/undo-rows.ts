@@ -33,7 +33,7 @@ export function toUndoRows(image: Rows, { header, sentTo }: Replay): UndoRows {
     if (before === undefined || before === expected || !(image.isState(row, 'applied') || mayBeApplied))
       continue;
     if (before === null) created += 1;
-    else rows.add({ id: image.id(row), quantity: before, expected, line: row + 1 });
+    else rows.add({ id: image.id(row), quantity: before, expected, line: 0 });
   }
   return { rows, index: indexOf(rows), created };
 }

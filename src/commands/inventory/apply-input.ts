@@ -33,6 +33,8 @@ export async function applyInput(context: Context, path: string, flags: ApplyFla
 /** A job of the rows of an input, as the flags have it. */
 export async function readJob(context: Context, source: Source, flags: ApplyFlags): Promise<BulkJob> {
   const guards = toGuards(flags);
+  // Without a service to call, a large input need not be read first.
+  await context.client('many');
   const input = await readInput(context, source, flags);
   const { rows, index, layout, sha256 } = input;
   if (rows.hasExpectations && flags.blind)

@@ -75,7 +75,7 @@ class Runner {
     try {
       keeper.begin(plan);
       const verified = await this.write(plan);
-      await this.finish(keeper, { plan, verified, rejects, eventsError: await errorOf(endEvents()) });
+      await this.finish(keeper, { plan, verified, rejects, eventsError: await problemOf(endEvents()) });
     } finally {
       await keeper.end();
     }
@@ -84,13 +84,15 @@ class Runner {
   /** Opens what is told, plans, and asks; a session that goes no further leaves nothing behind. */
   private async prepare(keeper: Keeper): Promise<{ plan: Plan; endEvents: () => Promise<void> }> {
     const { context, run, session } = this;
+    let endEvents = async () => {};
     try {
-      const endEvents = await startEvents(context, session, run.flags);
+      endEvents = await startEvents(context, session, run.flags);
       const plan = await this.plan();
       if (run.job.guards) checkGuards(plan, run.job.guards);
       if (plan.changes > 0 && !session.stop.reason) await confirmPlan(context, run.job, { plan, session });
       return { plan, endEvents };
     } catch (error) {
+      await problemOf(endEvents());
       await keeper.leave();
       throw error;
     }
@@ -128,8 +130,10 @@ class Runner {
     });
     const writing = { label: run.job.verb, unit: 'rows', mode: run.flags.progress, read: state };
     const onSignal = (signal: Signal) => {
-      if (stop.reason) stop.giveUp();
-      else stop.stop(interruption(signal));
+      if (stop.reason) return stop.giveUp();
+      stop.stop(interruption(signal));
+      const waiting = 'stopping: waits up to 10 s for requests in flight; once more gives them up';
+      if (!stop.cut.aborted) context.notice(waiting).catch(() => {});
     };
     return this.timed(() =>
       withSignals(context, onSignal, async () => {
@@ -202,7 +206,7 @@ function interruption(signal: Signal): StopReason {
     : { kind: 'terminated', message: 'terminated' };
 }
 
-function errorOf(work: Promise<void>): Promise<Error | undefined> {
+function problemOf(work: Promise<void>): Promise<Error | undefined> {
   return work.then(
     () => undefined,
     (error) => error,

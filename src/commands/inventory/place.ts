@@ -10,6 +10,11 @@ export async function targetOf(context: Context): Promise<string> {
   return settings.get('base-url') ?? '';
 }
 
+/** A target as a question speaks of it. */
+export function placeName(target: string): string {
+  return target.startsWith('offline:') ? 'the embedded store' : target;
+}
+
 /** A command line of this tool that goes to the same place as this one. */
 export function commandLine({ flags }: Context, words: readonly string[]): string {
   const { profile, baseUrl, offline } = flags;

@@ -4,7 +4,9 @@ import type { Context } from '../../context.ts';
 import { confirmWrite } from '../confirmation.ts';
 import type { BulkJob } from './bulk-job.ts';
 import { groupDigits } from './digits.ts';
-import { planLines, showPlan } from './plan-view.ts';
+import { placeName } from './place.ts';
+import { totalsBlock, totalsLines } from './plan-totals.ts';
+import { showPlan } from './plan-view.ts';
 
 interface Planned {
   readonly plan: Plan;
@@ -18,15 +20,16 @@ export async function confirmPlan(context: Context, job: BulkJob, { plan, sessio
   await tellPlan(context, plan, session);
   // A run that goes on by its own plan has been confirmed before.
   const destructive = job.earlier === undefined || job.earlier.mustPlan;
-  const rows = `${groupDigits(plan.changes)} ${plan.changes === 1 ? 'count' : 'counts'}`;
-  await confirmWrite(context, { what: `set ${rows} at ${job.identity.target}`, destructive });
+  const counts = `${groupDigits(plan.changes)} ${plan.changes === 1 ? 'count' : 'counts'}`;
+  await confirmWrite(context, { what: `set ${counts} at ${placeName(job.identity.target)}`, destructive });
 }
 
-/** What the plan adds up to, and what it finds that cannot be done. */
+/** What the plan adds up to, and what it finds that cannot be done: aligned for a person, plain lines in a log. */
 export async function tellPlan(context: Context, plan: Plan, { ledger }: Session): Promise<void> {
-  for (const line of planLines(plan)) await context.notice(line);
-  for (const { count, example } of ledger.failures()) {
-    const rows = count === 1 ? '1 row fails' : `${groupDigits(count)} rows fail`;
-    await context.notice(`warning: ${rows}: line ${example.line}, pet ${example.petId}: ${example.message}`);
-  }
+  const { io, flags } = context;
+  const failures = ledger.failures();
+  if (flags.quiet) return;
+  if (io.stderr.isTerminal && !io.env.CI)
+    await io.stderr.write(totalsBlock(plan, failures, await context.style('stderr')));
+  else for (const line of totalsLines(plan, failures)) await context.notice(line);
 }

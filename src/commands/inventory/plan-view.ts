@@ -62,21 +62,6 @@ export async function showPlan(context: Context, client: Client, plan: Plan): Pr
     await context.notice(`and ${groupDigits(plan.changes - rows.length)} more; --dry-run shows all of them`);
 }
 
-/** What a plan adds up to, in a few lines for people. */
-export function planLines(plan: Plan): string[] {
-  const { changes, considered, unchanged, raised, lowered, toZero, created, isBlind } = plan;
-  const count = `${rowsText(changes)} of ${groupDigits(considered)} to write`;
-  if (isBlind) return [`plan: ${count}, their current counts unread`];
-  const facts = [
-    raised.rows > 0 ? `+${groupDigits(raised.units)} on ${petsText(raised.rows)}` : undefined,
-    lowered.rows > 0 ? `-${groupDigits(lowered.units)} on ${petsText(lowered.rows)}` : undefined,
-    toZero > 0 ? `${groupDigits(toZero)} to 0` : undefined,
-    created > 0 ? `${groupDigits(created)} new ${created === 1 ? 'entry' : 'entries'}` : undefined,
-    unchanged > 0 ? `${groupDigits(unchanged)} as they should be` : undefined,
-  ];
-  return [`plan: ${[count, ...facts.filter((fact) => fact !== undefined)].join('; ')}`];
-}
-
 export function signed(change: number): string {
   return change > 0 ? `+${groupDigits(change)}` : groupDigits(change);
 }
@@ -119,12 +104,4 @@ function toChanges({ rows }: Plan, page: readonly number[], names: ReadonlyMap<b
     const change = now === undefined ? undefined : quantity - (now ?? 0);
     return { petId, name: names.get(petId) ?? null, now, new: quantity, change, line: rows.line(row) };
   });
-}
-
-function rowsText(count: number): string {
-  return `${groupDigits(count)} ${count === 1 ? 'row' : 'rows'}`;
-}
-
-function petsText(count: number): string {
-  return `${groupDigits(count)} ${count === 1 ? 'pet' : 'pets'}`;
 }

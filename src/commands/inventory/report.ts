@@ -7,6 +7,7 @@ import type { Session } from '../../bulk/session.ts';
 import type { Summary } from '../../bulk/summary.ts';
 import type { Context } from '../../context.ts';
 import { OutputClosedError } from '../../errors.ts';
+import { delimiters } from '../../input/records.ts';
 import { printJson } from '../../json.ts';
 import type { BulkJob } from './bulk-job.ts';
 import type { BulkRun } from './bulk-run.ts';
@@ -59,12 +60,10 @@ export async function report(context: Context, run: BulkRun, facts: Reported): P
   const undo = mayUndo ? commandLine(context, ['inventory', 'undo', summary.run ?? '']) : undefined;
   await printSummary(context, run, { ...summary, rejects, resume, undo }).catch(unlessClosed);
   if (undo !== undefined) await context.notice(`undo with: ${undo}`).catch(unlessClosed);
-  const again = rejects && commandLine(context, ['inventory', 'apply', rejects]);
-  const hints = [
-    resume && `go on with: ${resume}`,
-    again && `rejected rows are in ${rejects}; send them again with: ${again}`,
-  ];
-  const error = errorOf(summary, hints.filter((hint) => hint).join('; ') || undefined);
+  const again = rejects && commandLine(context, ['inventory', 'apply', rejects, ...inputWords(run.job)]);
+  if (rejects) await context.notice(`rejected rows are in ${rejects}`).catch(unlessClosed);
+  const hint = resume ? `go on with: ${resume}` : again && `when the reasons are gone: ${again}`;
+  const error = errorOf(summary, hint);
   if (error && problem) await context.notice(`warning: ${problem.message}`).catch(unlessClosed);
   if (error ?? problem) throw error ?? problem;
 }
@@ -88,6 +87,14 @@ async function printSummary(context: Context, { flags }: BulkRun, summary: Summa
   } else if (printer.format === 'jsonl' || flags.events === '-')
     await io.stdout.write(`${printJson(toSummaryJson(summary))}\n`);
   else await printer.record(toSummaryJson(summary), summaryView);
+}
+
+/** The flags by which rejected rows are read as their input was. */
+function inputWords({ identity, input }: BulkJob): string[] {
+  const { delimiter, map } = identity.input;
+  const isDetected = !delimiter || (delimiters as readonly string[]).includes(delimiter);
+  const named = Object.entries(map).flatMap(([field, column]) => ['--map', `${field}=${column}`]);
+  return input ? [...(isDetected ? [] : ['--delimiter', delimiter]), ...named] : [];
 }
 
 function resumeCommand(

@@ -7,6 +7,7 @@ import { sanitize } from '../../output/sanitize.ts';
 import type { Style } from '../../output/style.ts';
 import { wrap } from '../../output/width.ts';
 import { groupDigits } from './digits.ts';
+import { placeOf } from './plan-totals.ts';
 
 /** A summary with what follows from it for the user. */
 export interface SummaryRecord extends Summary {
@@ -106,16 +107,12 @@ function shareText(count: number, all: number): string {
 /** `     12 x  404 no_entry` and, below it, the first of them. */
 function failureLines(
   failure: FailureKind,
-  { run, failures }: SummaryRecord,
+  { failures }: SummaryRecord,
   { style, columns }: Paper,
 ): string[] {
   const { kind, state, count, example } = failure;
   const width = Math.max(...failures.map((each) => groupDigits(each.count).length));
-  const place =
-    run !== undefined && example.line > 0
-      ? `line ${example.line}, pet ${example.petId}`
-      : `pet ${example.petId}`;
-  const text = sanitize(`${place}: ${example.message}`);
+  const text = sanitize(`${placeOf(example)}: ${example.message}`);
   const indent = ' '.repeat(width + 4);
   const first =
     columns === undefined ? [text] : wrap(text, Math.max(20, columns - indent.length), (each) => each.length);

@@ -13,7 +13,7 @@ export function undoInventory(context: Context) {
     operation: 'updateInventory',
     write: true,
     examples: [
-      'petstore inventory undo 20271121-021530-3f2a9c',
+      'petstore inventory undo 20271121-021530123-3f2a9c',
       'petstore inventory undo 20271121-0215 --dry-run',
     ],
   }).argument('<run>', 'its id, or how that begins');

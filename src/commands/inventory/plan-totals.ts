@@ -1,0 +1,86 @@
+import type { FailureKind } from '../../bulk/outcome.ts';
+import type { Plan } from '../../bulk/plan.ts';
+import { sanitize } from '../../output/sanitize.ts';
+import type { Style } from '../../output/style.ts';
+import { groupDigits } from './digits.ts';
+
+/** One line of what a plan adds up to. */
+interface Total {
+  readonly label: string;
+  readonly count: number;
+  readonly noun: string;
+  /** The sum of the changes, with its sign. */
+  readonly units?: string | undefined;
+  readonly note?: string | undefined;
+  readonly paint?: 'green' | 'yellow' | 'red' | 'dim' | undefined;
+}
+
+/** What a plan adds up to, and what cannot be done, as aligned lines for a terminal. */
+export function totalsBlock(plan: Plan, failures: readonly FailureKind[], style: Style): string {
+  const totals = [...totalsOf(plan), ...failures.map(toFailureTotal)];
+  const widest = (text: (total: Total) => string) => Math.max(...totals.map((total) => text(total).length));
+  const counts = widest(({ count }) => groupDigits(count));
+  const nouns = widest(({ noun }) => noun);
+  const units = widest((total) => total.units ?? '');
+  const lines = totals.map((total) => {
+    const { label, count, noun, note = '', paint } = total;
+    const cells = [
+      groupDigits(count).padStart(counts),
+      noun.padEnd(nouns),
+      (total.units ?? '').padStart(units),
+      note,
+    ];
+    const text = `${label.padStart(6)}  ${cells[0]} ${cells[1]}  ${cells[2]}  ${cells[3]}`.trimEnd();
+    return `${paint ? style[paint](text) : text}\n`;
+  });
+  return lines.join('');
+}
+
+/** The same as plain lines for a log: one for the plan, one for each kind of failure. */
+export function totalsLines(plan: Plan, failures: readonly FailureKind[]): string[] {
+  const { changes, considered, isBlind } = plan;
+  const facts = totalsOf(plan).map(({ label, count, noun, units, note }) =>
+    [`${label} ${groupDigits(count)} ${noun}`, units, note && `(${note})`].filter((part) => part).join(' '),
+  );
+  const head = `plan: ${groupDigits(changes)} of ${rowsText(considered)} to write`;
+  const warnings = failures
+    .map(toFailureTotal)
+    .map(({ count, noun, note }) => `warning: ${groupDigits(count)} ${noun} cannot be written: ${note}`);
+  return [`${head}${isBlind ? ', blind' : `: ${facts.join(', ')}`}`, ...warnings];
+}
+
+function totalsOf({ changes, unchanged, raised, lowered, toZero, created, isBlind }: Plan): Total[] {
+  if (isBlind)
+    return [{ label: 'blind', count: changes, noun: nounOf(changes), note: 'current counts not read' }];
+  const zero = toZero > 0 ? `${groupDigits(toZero)} to 0` : undefined;
+  const made = created > 0 ? `${groupDigits(created)} new` : undefined;
+  const totals: Total[] = [
+    { label: 'up', ...totalOf(raised, '+'), note: made, paint: 'green' },
+    { label: 'down', ...totalOf(lowered, '-'), note: zero, paint: 'yellow' },
+    { label: 'same', count: unchanged, noun: nounOf(unchanged), paint: 'dim' },
+  ];
+  const told = totals.filter(({ count }) => count > 0);
+  return told.length > 0 ? told : totals.slice(-1);
+}
+
+function totalOf({ rows, units }: Plan['raised'], sign: string) {
+  return { count: rows, noun: nounOf(rows), units: `${sign}${groupDigits(units)}` };
+}
+
+function toFailureTotal({ count, example }: FailureKind): Total {
+  const note = sanitize(`${placeOf(example)}: ${example.message}`);
+  return { label: 'fails', count, noun: count === 1 ? 'row' : 'rows', note, paint: 'red' };
+}
+
+/** Where a row stands: its line in the input, where it came from one, and its pet. */
+export function placeOf({ line, petId }: FailureKind['example']): string {
+  return line > 0 ? `line ${line}, pet ${petId}` : `pet ${petId}`;
+}
+
+function nounOf(count: number): string {
+  return count === 1 ? 'pet' : 'pets';
+}
+
+function rowsText(count: number): string {
+  return `${groupDigits(count)} ${count === 1 ? 'row' : 'rows'}`;
+}

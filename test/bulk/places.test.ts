@@ -1,0 +1,127 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { makeCertificate } from '../helpers/certificate.ts';
+import { stockDesk } from '../helpers/stock-desk.ts';
+import { shelves, stockServer, toCsv } from '../helpers/stock-server.ts';
+
+test('exports what can be applied again, as CSV whatever lists are shown as', async () => {
+  await using server = await stockServer(shelves(2500, (petId) => petId % 100));
+  const desk = stockDesk(server);
+  const exported = await desk.inventory(['export'], { env: { PETSTORE_OUTPUT: 'yaml' } });
+  expect(exported.stdout.split('\n').slice(0, 3)).toEqual([
+    'petId,quantity,status',
+    '1,1,available',
+    '2,2,available',
+  ]);
+  desk.write('stock.csv', exported.stdout);
+  expect(await desk.summary(['apply', 'stock.csv'])).toMatchObject({ code: 0, rows: 2500, unchanged: 2500 });
+  const lines = await desk.inventory(['export', '-o', 'jsonl']);
+  expect(await desk.summary(['apply', '-'], { stdin: lines.stdout })).toMatchObject({ unchanged: 2500 });
+});
+
+test('diff exits 8 where something differs, 0 where nothing does', async () => {
+  await using server = await stockServer(shelves(5, () => 5));
+  const desk = stockDesk(server);
+  desk.write('same.csv', toCsv(shelves(5, () => 5)));
+  desk.write('other.csv', toCsv([...shelves(4, () => 5), [5, 1200], [9, 1]]));
+  expect(await desk.inventory(['diff', 'same.csv'])).toMatchObject({
+    code: 0,
+    stdout: 'petId  name  now  new  change\n',
+  });
+  const run = await desk.inventory(['diff', 'other.csv']);
+  expect(run.code).toBe(8);
+  expect(run.stdout).toBe(
+    'petId  name  now   new  change\n    5          5  1200  +1,195\n    9                1      +1\n',
+  );
+  expect(run.stderr).toContain('plan: 2 of 6 rows to write: up 2 pets +1,196 (1 new), same 4 pets');
+  const csv = await desk.inventory(['diff', 'other.csv', '-o', 'csv', '-q']);
+  expect(csv).toMatchObject({
+    code: 8,
+    stdout: 'petId,name,now,new,change\n5,,5,1200,1195\n9,,,1,1\n',
+    stderr: '',
+  });
+});
+
+test('shows a person the plan with names, and asks', async () => {
+  await using server = await stockServer(shelves(30, () => 5));
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv(shelves(30, (petId) => petId)));
+  const run = await desk.inventory(['apply', 'stock.csv', '--dry-run'], {
+    terminals: ['stdout', 'stderr'],
+    env: { NO_COLOR: '1' },
+  });
+  expect(run.code).toBe(0);
+  expect(run.stdout).toContain('│ petId │ name │ now │ new │ change │');
+  expect(run.stderr).toBe('    up  25 pets  +325\n  down   4 pets   -10\n  same   1 pet\n');
+});
+
+test('works on the embedded store, and undoes there', async () => {
+  const desk = stockDesk({ url: '' });
+  const env = { PETSTORE_OFFLINE_STORE: join(desk.folder, 'store.json'), PETSTORE_BASE_URL: '' };
+  desk.write('stock.csv', toCsv(shelves(25, () => 77)));
+  const summary = await desk.summary(['apply', 'stock.csv', '--yes', '--offline'], { env });
+  expect(summary).toMatchObject({ code: 0, applied: 25 });
+  expect(summary.undo).toBe(`petstore inventory undo ${summary.run} --offline`);
+  const undone = await desk.summary(['undo', String(summary.run), '--yes', '--offline'], { env });
+  expect(undone).toMatchObject({ code: 0, applied: 25 });
+});
+
+test('a protected profile wants its name, also to resume', async () => {
+  await using server = await stockServer(shelves(3, () => 5));
+  const desk = stockDesk(server);
+  const config = join(desk.folder, 'config');
+  mkdirSync(config);
+  const profiles = { prod: { 'base-url': server.url, protected: true } };
+  writeFileSync(join(config, 'config.json'), JSON.stringify({ profile: 'prod', profiles }));
+  const options = { env: { PETSTORE_CONFIG_DIR: config, PETSTORE_BASE_URL: '' } };
+  desk.write('stock.csv', toCsv(shelves(3, () => 6)));
+  const refused = await desk.inventory(['apply', 'stock.csv', '--yes'], options);
+  expect(refused.code).toBe(2);
+  expect(refused.stderr).toContain('prod is protected');
+  expect(server.writes()).toEqual([]);
+  const words = ['apply', 'stock.csv', '--yes', '--confirm', 'prod'];
+  expect(await desk.summary(words, options)).toMatchObject({ code: 0, applied: 3 });
+});
+
+test('needs a service to call before it reads a large file', async () => {
+  const desk = stockDesk({ url: '' });
+  const run = await desk.inventory(['apply', 'nowhere.csv', '--yes'], { env: { PETSTORE_BASE_URL: '' } });
+  expect(run).toMatchObject({ code: 2, stdout: '' });
+  expect(
+    (await desk.inventory(['apply', 'nowhere.csv'], { env: { PETSTORE_BASE_URL: 'http://127.0.0.1:1' } }))
+      .stderr,
+  ).toBe('error: nowhere.csv: no such file\n');
+});
+
+test('stops at once where TLS fails', async () => {
+  const server = createServer(await makeCertificate(10));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const desk = stockDesk({ url: `https://127.0.0.1:${port}` });
+  desk.write('stock.csv', toCsv(shelves(50, () => 6)));
+  const summary = await desk.summary(['apply', 'stock.csv', '--yes', '--blind', '--concurrency', '2']);
+  server.close();
+  expect(summary).toMatchObject({ code: 6, applied: 0, unknown: 0 });
+  expect(Number(summary.unprocessed)).toBeGreaterThan(40);
+  expect(summary.stderr).toContain('TLS failed');
+});
+
+test('a file that is mostly for other pets is stopped before anything is sent', async () => {
+  await using server = await stockServer(shelves(50, () => 5));
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv(shelves(300, () => 6)));
+  const summary = await desk.summary(['apply', 'stock.csv', '--yes']);
+  expect(summary).toMatchObject({ code: 1, applied: 0, unprocessed: 50, failed: 250 });
+  expect(summary.stderr).toContain('as many as --max-errors allows');
+  expect(server.writes()).toEqual([]);
+  expect(
+    await desk.summary(['apply', 'stock.csv', '--yes', '--restart', '--max-errors', '100%']),
+  ).toMatchObject({
+    code: 3,
+    applied: 50,
+    failed: 250,
+  });
+});
