@@ -1,26 +1,43 @@
-// Builds dist: one bundle, split so that a command loads only what it needs, the manual page, and the licences of what
-// is bundled. The chunks are CommonJS, for Node starts those faster than ES modules; esbuild splits only ES modules, so
+// Builds dist: one bundle, split so that a command loads only what it needs, packed (see pack.mjs), the manual page, and
+// the licences of what is bundled. The chunks are CommonJS, for Node starts those faster than ES modules; esbuild splits only ES modules, so
 // each chunk is turned into CommonJS afterwards. With --completions it writes the scripts of completions/ too.
 import { readdirSync, readFileSync } from 'node:fs';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { build, transform } from 'esbuild';
+import { writeChunks, writeCodeCache } from './pack.mjs';
 
 const outdir = 'dist';
+/** What most commands load; every other package stays in files of its own. */
+const lightPackages = ['@commander-js/extra-typings', 'commander', 'hono', 'lossless-json', 'valibot'];
 const common = {
   format: 'cjs',
   platform: 'node',
   target: 'node20.18',
-  charset: 'utf8',
   minifySyntax: true,
 };
 // The package gives Node its CommonJS form, whose names a bundled `import()` would not see.
 const alias = { yaml: resolve('node_modules/yaml/browser/index.js') };
 
+/** commander loads child_process for commands that are programs of their own, which there are none of here. */
+const withoutChildProcess = {
+  name: 'commander without child_process',
+  setup({ onLoad }) {
+    onLoad({ filter: /commander\/lib\/command\.js$/ }, async ({ path }) => ({
+      contents: (await readFile(path, 'utf8')).replace(
+        "const childProcess = require('node:child_process');",
+        "const childProcess = { get spawn() { return require('node:child_process').spawn; } };",
+      ),
+    }));
+  },
+};
+
 const { outputFiles, metafile } = await build({
   ...common,
   alias,
+  plugins: [withoutChildProcess],
   entryPoints: { main: 'src/bin.ts' },
   bundle: true,
   splitting: true,
@@ -33,14 +50,25 @@ const { outputFiles, metafile } = await build({
 });
 await rm(outdir, { recursive: true, force: true });
 await mkdir(outdir, { recursive: true });
-await Promise.all(
-  outputFiles.map(async ({ path, text }) => {
-    // A native import() in CommonJS would start Node's ES module loader, which costs as much as commander.
-    const { code } = await transform(text, { ...common, supported: { 'dynamic-import': false } });
-    await writeFile(join(outdir, basename(path)), code);
-  }),
+const chunks = Object.fromEntries(
+  await Promise.all(
+    outputFiles.map(async ({ path, text }) => {
+      // A native import() in CommonJS would start Node's ES module loader, which costs as much as commander.
+      const { code } = await transform(text, {
+        ...common,
+        minifyWhitespace: true,
+        supported: { 'dynamic-import': false },
+      });
+      return [basename(path), code];
+    }),
+  ),
 );
 const packages = packagesByFile(metafile);
+const first = filesBehind('main.js', metafile);
+const light = Object.keys(chunks).filter((file) =>
+  packages[file].every((name) => lightPackages.includes(name)),
+);
+await writeChunks(outdir, chunks, new Set(light.filter((file) => !first.has(file))));
 await writeFile(join(outdir, 'packages.json'), JSON.stringify(packages, null, 2));
 await writeFile(join(outdir, 'LICENSES.txt'), licencesOf(Object.values(packages).flat()));
 
@@ -57,6 +85,20 @@ const { writeCompletions, writeManual } = createRequire(import.meta.url)(generat
 await writeManual(join(outdir, 'petstore.1'));
 if (process.argv.includes('--completions')) await writeCompletions('completions');
 await rm(generator);
+
+const scratch = await mkdtemp(join(tmpdir(), 'petstore-build-'));
+await writeCodeCache(outdir, scratch);
+await rm(scratch, { recursive: true });
+
+/** The files that are loaded with a file, before anything is asked for. */
+function filesBehind(file, { outputs }, found = new Set()) {
+  if (found.has(file)) return found;
+  found.add(file);
+  for (const { kind, path } of outputs[`${outdir}/${file}`].imports) {
+    if (kind === 'import-statement' && outputs[path]) filesBehind(basename(path), { outputs }, found);
+  }
+  return found;
+}
 
 /** The packages that each file of dist holds, by the file's name. */
 function packagesByFile({ outputs }) {

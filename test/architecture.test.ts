@@ -26,7 +26,7 @@ const owners: Readonly<Record<string, { readonly files: readonly string[]; reado
   '@apidevtools/json-schema-ref-parser': { files: ['src/api/binding/ref-parser.ts'] },
   'string-width': { files: ['src/output'] },
   'lossless-json': { files: ['src/json.ts'] },
-  undici: { files: ['src/client/transport/undici.ts'], heavy: true },
+  undici: { files: ['src/client/transport'], heavy: true },
   conf: { files: ['src/config/profiles.ts'], heavy: true },
   chalk: { files: ['src/output/style.ts'] },
   'cli-table3': { files: ['src/output/table.ts'], heavy: true },
