@@ -9,6 +9,11 @@ export const maxErrorBytes = 64 * 1024;
 /** Why a body cannot be read, a clause. */
 export class BodyError extends Error {}
 
+/** Whether the body came in a content encoding. */
+export function isEncoded({ fields }: HttpResponse): boolean {
+  return fields['content-encoding'] !== undefined;
+}
+
 /**
  * The body of an answer as bytes, its content encodings undone.
  *

@@ -10,7 +10,7 @@ import type { Input, ListId, OperationId, operations, Query, Result } from '../a
 import type { ApiError } from '../errors.ts';
 import { maskFields } from '../mask.ts';
 import { createSender } from './attempts.ts';
-import { BodyError, decodeBody, maxAnswerBytes } from './body.ts';
+import { BodyError, decodeBody, isEncoded, maxAnswerBytes } from './body.ts';
 import { checkInput } from './bounds.ts';
 import { type Failed, invalidResponse, refusalError } from './failures.ts';
 import { createPages } from './pages.ts';
@@ -131,14 +131,23 @@ export function createClient(options: ClientOptions): Client {
   const send = createSender(options);
 
   const fetchResult = async (operation: Operation, request: HttpRequest, callOptions: CallOptions) => {
-    const { response, ...exchange } = await send(request, operation.summary, callOptions);
-    const url = exchange.request.url;
-    const failed = { what: operation.summary, method: request.method, url, mask: options.mask, ...exchange };
+    const exchange = await send(request, operation.summary, callOptions);
+    const { response, url, attempts } = exchange;
+    const { status, fields } = response;
     options.onAnswer?.(operation, response);
-    if (response.status >= 400) throw await refusalError(failed, response);
-    const { status, fields, body: _ } = response;
-    const value = await orInvalid(failed, status, () => readResult(operation, response));
-    return { value, status, fields, etag: fieldValue(fields, 'etag'), attempts: exchange.attempts, failed };
+    const failed = () => ({
+      what: operation.summary,
+      method: request.method,
+      mask: options.mask,
+      ...exchange,
+    });
+    if (status >= 400) throw await refusalError(failed(), response);
+    try {
+      const value = readResult(operation, isEncoded(response) ? await decoded(response) : response);
+      return { value, status, fields, etag: fieldValue(fields, 'etag'), attempts, url };
+    } catch (error) {
+      throw toInvalidResponse(failed(), status, error);
+    }
   };
 
   const call = (id: OperationId, given: CallInput, callOptions: CallOptions = {}) => {
@@ -153,24 +162,31 @@ export function createClient(options: ClientOptions): Client {
     checkInput(operation, { query }, fields);
     const pages = createPages();
     const first = toRequest(operation, { query }, target);
-    for (let url: string | undefined = first.url; url !== undefined; ) {
-      const { value, failed, ...page } = await fetchResult(operation, { ...first, url }, callOptions);
-      const records = value as unknown[];
+    for (let next: string | undefined = first.url; next !== undefined; ) {
+      const page = await fetchResult(operation, { ...first, url: next }, callOptions);
+      const { status, fields, url, attempts } = page;
+      const records = page.value as unknown[];
       yield records;
-      url = await orInvalid(failed, page.status, () =>
-        pages.after({ url: failed.url, fields: page.fields, size: records.length }),
-      );
+      try {
+        next = pages.after({ url, fields, size: records.length });
+      } catch (error) {
+        const failed = { what: operation.summary, method: first.method, url, attempts, mask: options.mask };
+        throw toInvalidResponse(failed, status, error);
+      }
     }
   }
 
   const requestRaw = async (request: HttpRequest, callOptions: CallOptions): Promise<RawAnswer> => {
-    const { response, ...exchange } = await send(request, undefined, callOptions);
+    const exchange = await send(request, undefined, callOptions);
+    const { response, url, attempts } = exchange;
     const { status, fields } = response;
-    const url = exchange.request.url;
-    const failed = { what: undefined, method: request.method, url, mask: options.mask, ...exchange };
+    const failed = { what: undefined, method: request.method, mask: options.mask, ...exchange };
     const refusal = status >= 400 ? await refusalError(failed, response) : undefined;
-    const body = await orInvalid(failed, status, () => decodeBody(response, maxAnswerBytes));
-    return { status, fields, body, url, attempts: exchange.attempts, refusal };
+    try {
+      return { status, fields, body: await decodeBody(response, maxAnswerBytes), url, attempts, refusal };
+    } catch (error) {
+      throw toInvalidResponse(failed, status, error);
+    }
   };
 
   return {
@@ -195,11 +211,11 @@ function withIfMatch(request: HttpRequest, { ifMatch }: CallOptions): HttpReques
   return ifMatch === undefined ? request : { ...request, fields: { ...request.fields, 'if-match': ifMatch } };
 }
 
-async function orInvalid<Value>(failed: Failed, status: number, read: () => Value): Promise<Awaited<Value>> {
-  try {
-    return await read();
-  } catch (error) {
-    const isInvalid = error instanceof InvalidAnswerError || error instanceof BodyError;
-    throw isInvalid ? invalidResponse(failed, error.message, status) : error;
-  }
+async function decoded(response: HttpResponse): Promise<HttpResponse> {
+  return { ...response, body: await decodeBody(response, maxAnswerBytes) };
+}
+
+function toInvalidResponse(failed: Failed, status: number, error: unknown): unknown {
+  const isInvalid = error instanceof InvalidAnswerError || error instanceof BodyError;
+  return isInvalid ? invalidResponse(failed, error.message, status) : error;
 }

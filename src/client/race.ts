@@ -59,12 +59,13 @@ class Runner implements Cancellation {
   readonly #timer: NodeJS.Timeout | undefined;
   #listener: ((reason: unknown) => void) | undefined;
 
-  constructor({ leftMs, timedOut, signals }: Limits, reject: (reason: unknown) => void) {
+  constructor(limits: Limits, reject: (reason: unknown) => void) {
+    const { leftMs, signals } = limits;
     this.#reject = reject;
     this.#audiences = signals.map(audienceOf);
     for (const audience of this.#audiences) audience.add(this);
     if (leftMs <= longestTimerMs)
-      this.#timer = setTimeout(() => this.cancel(timedOut()), Math.max(0, Math.ceil(leftMs)));
+      this.#timer = setTimeout(() => this.cancel(limits.timedOut()), Math.max(0, Math.ceil(leftMs)));
     const aborted = signals.find((signal) => signal.aborted);
     if (aborted) this.cancel(aborted.reason);
   }

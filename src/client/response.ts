@@ -3,7 +3,7 @@ import type { Operation } from '../api/contract.ts';
 import { fieldValue, type HttpResponse } from '../api/http.ts';
 import { type ResultName, resultSchemas } from '../api/schemas.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../json.ts';
-import { BodyError, decodeBody, decodeText, excerpt, isJsonType, maxAnswerBytes, mediaType } from './body.ts';
+import { decodeText, excerpt, isJsonType, mediaType } from './body.ts';
 
 /** Why an answer of success is no valid one, a clause. */
 export class InvalidAnswerError extends Error {}
@@ -12,12 +12,14 @@ export class InvalidAnswerError extends Error {}
  * The records of a successful answer: the service's own fields and their order, those that the schema does not know too,
  * ids as bigints. Undefined where the operation promises none, or a write answered without a body.
  *
- * @throws InvalidAnswerError for another media type, text that is no JSON, or JSON of another shape.
+ * @param response its content encodings undone.
+ * @throws InvalidAnswerError for another media type, text that is no JSON, or JSON of another shape; BodyError for bytes
+ *   that are no UTF-8.
  */
-export async function readResult(operation: Operation, response: HttpResponse): Promise<unknown> {
+export function readResult(operation: Operation, response: HttpResponse): unknown {
   const { result, many, method } = operation;
   if (!result) return undefined;
-  const text = await readJsonText(response);
+  const text = readJsonText(response);
   if (text === undefined) {
     if (method !== 'GET') return undefined;
     throw new InvalidAnswerError(`answered ${response.status} with no body`);
@@ -29,20 +31,14 @@ export async function readResult(operation: Operation, response: HttpResponse): 
 }
 
 /** The text of a JSON answer; undefined where the body is empty. */
-async function readJsonText(response: HttpResponse): Promise<string | undefined> {
-  try {
-    const bytes = await decodeBody(response, maxAnswerBytes);
-    if (bytes.length === 0) return undefined;
-    const type = fieldValue(response.fields, 'content-type');
-    if (!isJsonType(type)) throw new InvalidAnswerError(describeForeign(response.status, type, bytes));
-    return decodeText(bytes);
-  } catch (error) {
-    throw error instanceof BodyError ? new InvalidAnswerError(error.message) : error;
-  }
-}
-
-function describeForeign(status: number, type: string | undefined, bytes: Uint8Array): string {
-  return `answered ${status} with ${type ? mediaType(type) : 'no content type'}, no JSON: ${excerpt(bytes)}`;
+function readJsonText({ status, fields, body }: HttpResponse): string | undefined {
+  if (body.length === 0) return undefined;
+  const type = fieldValue(fields, 'content-type');
+  if (isJsonType(type)) return typeof body === 'string' ? body : decodeText(body);
+  const shown = excerpt(typeof body === 'string' ? Buffer.from(body) : body);
+  throw new InvalidAnswerError(
+    `answered ${status} with ${type ? mediaType(type) : 'no content type'}, no JSON: ${shown}`,
+  );
 }
 
 function parse(text: string): JsonValue {

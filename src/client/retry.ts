@@ -33,17 +33,16 @@ export function retryAfter(fields: HttpFields, now: () => Date): number | undefi
   return Number.isNaN(at) ? undefined : Math.max(0, at - now().getTime());
 }
 
-/** Whether the answer invites another try of this method. */
-export function isRetriedAnswer(method: string, { status, fields }: HttpResponse): boolean {
-  if (!retriedStatuses.has(status)) return false;
-  if (idempotentMethods.has(method)) return true;
-  return (status === 429 || status === 503) && fields['retry-after'] !== undefined;
-}
-
-/** Whether sending again can help, and cannot do a thing twice. */
-export function isRetriedError(method: string, error: Error): boolean {
-  if (!(error instanceof UnavailableError) || error.details.retryable === false) return false;
-  return retriedReasons.has(error.reason) && (idempotentMethods.has(method) || !error.sent);
+/** Whether sending again can help, and cannot do a thing twice: after an answer, or an error in place of one. */
+export function shouldRetry(method: string, ended: HttpResponse | Error | undefined): boolean {
+  const isIdempotent = idempotentMethods.has(method);
+  if (ended instanceof UnavailableError) {
+    if (ended.details.retryable === false || !retriedReasons.has(ended.reason)) return false;
+    return isIdempotent || !ended.sent;
+  }
+  if (!ended || ended instanceof Error || !retriedStatuses.has(ended.status)) return false;
+  if (isIdempotent) return true;
+  return (ended.status === 429 || ended.status === 503) && ended.fields['retry-after'] !== undefined;
 }
 
 /** How a call ended: with an answer, or without one after a byte of it was sent or not. */

@@ -9,7 +9,7 @@ export interface Slots {
 export function createSlots(count: number): Slots {
   const waiting = new Set<() => void>();
   let free = count;
-  const leave = () => {
+  const admit = () => {
     const [next] = waiting;
     if (!next) {
       free += 1;
@@ -18,6 +18,8 @@ export function createSlots(count: number): Slots {
     waiting.delete(next);
     next();
   };
+  // Calls that began together end together at their deadline: the next in turn may have a moment left, or none.
+  const leave = () => (waiting.size === 0 ? admit() : setImmediate(admit));
   const enter = (cancellation: Cancellation) =>
     new Promise<void>((resolve, reject) => {
       waiting.add(resolve);

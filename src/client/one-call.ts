@@ -1,0 +1,96 @@
+import type { Cancellation, HttpRequest, HttpResponse, SendOptions } from '../api/http.ts';
+import { UnavailableError } from '../errors.ts';
+import type { SenderOptions } from './attempts.ts';
+import { maxAnswerBytes, maxErrorBytes } from './body.ts';
+import type { CallOptions } from './client.ts';
+import { type Limits, pause, race } from './race.ts';
+import { followRedirect, isRedirect, mostRedirects, tooManyRedirects } from './redirects.ts';
+
+/** How an attempt ended: with an answer, or without. */
+export interface Outcome {
+  /** The request as it was sent at last, redirects followed. */
+  readonly request: HttpRequest;
+  readonly elapsedMs: number;
+  readonly response?: HttpResponse | undefined;
+  readonly error?: Error | undefined;
+}
+
+/** One call as it goes on: what is left of its time, how often it was sent. */
+export class OneCall implements Limits {
+  attempts = 0;
+  leftMs: number;
+  readonly timeoutMs: number;
+  readonly signals: readonly AbortSignal[];
+  readonly sender: SenderOptions;
+  readonly options: CallOptions;
+  readonly request: HttpRequest;
+  /** Whether a byte of the attempt that is under way may have reached the service. */
+  #sent = false;
+
+  constructor(sender: SenderOptions, options: CallOptions, request: HttpRequest) {
+    this.sender = sender;
+    this.options = options;
+    this.request = request;
+    this.timeoutMs = options.timeoutMs ?? sender.timeoutMs;
+    this.leftMs = this.timeoutMs;
+    this.signals = options.signal ? [sender.signal, options.signal] : [sender.signal];
+  }
+
+  /** @throws the reason of the signal, where that was aborted. */
+  async attempt(): Promise<Outcome> {
+    this.attempts += 1;
+    const leftBefore = this.leftMs;
+    let request = this.request;
+    try {
+      for (let redirects = 0; ; redirects += 1) {
+        const response = await this.#send(request);
+        const elapsedMs = leftBefore - this.leftMs;
+        if (!isRedirect(response)) return { request, response, elapsedMs };
+        this.sender.onAttempt?.({ request, response, number: this.attempts, elapsedMs });
+        if (redirects === mostRedirects) throw tooManyRedirects();
+        request = followRedirect(request, response);
+      }
+    } catch (error) {
+      for (const signal of this.signals) signal.throwIfAborted();
+      return { request, error: error as Error, elapsedMs: leftBefore - this.leftMs };
+    }
+  }
+
+  /** @param outsideDeadline the wait is the caller's affair, and takes nothing from the time that is left. */
+  async wait(ms: number, outsideDeadline = false): Promise<void> {
+    const leftMs = outsideDeadline ? Number.POSITIVE_INFINITY : this.leftMs;
+    await pause(ms, { leftMs, signals: this.signals, timedOut: () => this.timedOut() });
+    if (!outsideDeadline) this.leftMs -= ms;
+  }
+
+  timedOut(): Error {
+    return new UnavailableError(`no answer within ${this.timeoutMs / 1000} s`, {
+      reason: 'timeout',
+      sent: this.#sent,
+    });
+  }
+
+  async #send(request: HttpRequest): Promise<HttpResponse> {
+    this.#sent = false;
+    const started = performance.now();
+    try {
+      return await race(this, (cancellation) =>
+        this.sender.transport.send(request, this.#sendOptions(cancellation)),
+      );
+    } finally {
+      this.leftMs -= performance.now() - started;
+    }
+  }
+
+  #sendOptions(cancellation: Cancellation): SendOptions {
+    const onSending = () => {
+      this.#sent = true;
+    };
+    return { cancellation, maxBytes, onSending };
+  }
+}
+
+/** An error's body is read for its reason alone. */
+function maxBytes(status: number): number {
+  return status >= 200 && status < 300 ? maxAnswerBytes : maxErrorBytes;
+}
