@@ -16,14 +16,16 @@ test('help asked for goes to stdout and exits 0', async () => {
 test('a typo gets a suggestion', async () => {
   const run = await runCli(['pets', 'lst']);
   expect(run.code).toBe(2);
-  expect(run.stderr).toBe("error: unknown command 'lst'\nhint: Did you mean one of list, ls?\n");
+  expect(run.stderr).toBe(
+    "error: petstore pets: unknown command 'lst'\nhint: Did you mean one of list, ls?\n",
+  );
 });
 
 test('a usage error is one JSON object where the words ask for JSON', async () => {
   const run = await runCli(['pets', 'list', '--nonsense', '-o', 'json']);
   expect(run.code).toBe(2);
   expect(JSON.parse(run.stderr)).toMatchObject({
-    error: { kind: 'usage', message: "unknown option '--nonsense'" },
+    error: { kind: 'usage', message: "petstore pets list: unknown option '--nonsense'" },
   });
 });
 
@@ -37,6 +39,26 @@ test("help before the words of a command is that command's help", async () => {
   const asked = await runCli(['help', 'pets', 'list']);
   expect(asked).toEqual(await runCli(['pets', 'list', '--help']));
   expect(asked.code).toBe(0);
+});
+
+test('help for a command that does not exist is a usage error', async () => {
+  for (const argv of [
+    ['help', 'pest'],
+    ['pest', '--help'],
+    ['--output', 'json', 'pets', 'lst', '-h'],
+  ]) {
+    const run = await runCli(argv);
+    expect(run).toMatchObject({ code: 2, stdout: '' });
+    expect(run.stderr).toContain('Did you mean');
+  }
+});
+
+test('an error in the words names the command and points to its help', async () => {
+  const run = await runCli(['pet', 'get']);
+  expect(run.code).toBe(2);
+  expect(run.stderr).toBe(
+    "error: petstore pets get: missing required argument 'id'\nhint: see `petstore pets get --help`\n",
+  );
 });
 
 test('help shows topics', async () => {

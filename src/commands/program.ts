@@ -99,7 +99,7 @@ export async function createProgram(
   { words, text, onAction }: ProgramOptions,
 ): Promise<AnyCommand> {
   const program = createRoot(context, text);
-  const word = firstOperand(program, words);
+  const [word] = operands(program, words);
   for (const entry of entries) {
     const isNamed = word !== undefined && (entry.name === word || entry.alias === word);
     addCommands(program, [isNamed ? await declare(entry, context) : outline(entry)]);
@@ -156,13 +156,31 @@ function named(command: AnyCommand, { alias }: Entry): AnyCommand {
   return alias ? command.alias(alias) : command;
 }
 
-/** The first word that is neither a flag of the program nor the value of one. */
-function firstOperand(program: AnyCommand, words: readonly string[]): string | undefined {
-  const withValue = program.options.filter((option) => option.required);
-  for (let at = 0; at < words.length; at += 1) {
-    const word = words[at] ?? '';
-    if (!word.startsWith('-')) return word;
-    if (withValue.some((option) => word === option.long || word === option.short)) at += 1;
+/** The words that name a noun and a verb, as far as they are known, and the word that should have and does not. */
+export function namedCommand(program: AnyCommand, words: readonly string[]): NamedCommand {
+  let command = program;
+  for (const word of operands(program, words)) {
+    if (command.commands.length === 0) break;
+    const next = command.commands.find((sub) => sub.name() === word || sub.aliases().includes(word));
+    if (!next) return { command, unknown: word };
+    command = next;
   }
-  return undefined;
+  return { command };
+}
+
+export interface NamedCommand {
+  readonly command: AnyCommand;
+  readonly unknown?: string;
+}
+
+/** The words that are neither a flag of the program nor the value of one, up to `--`. */
+function operands(program: AnyCommand, words: readonly string[]): string[] {
+  const withValue = program.options.filter((option) => option.required);
+  const found: string[] = [];
+  for (let at = 0; at < words.length && words[at] !== '--'; at += 1) {
+    const word = words[at] ?? '';
+    if (!word.startsWith('-')) found.push(word);
+    else if (withValue.some((option) => word === option.long || word === option.short)) at += 1;
+  }
+  return found;
 }
