@@ -562,6 +562,16 @@ export const cases: readonly Case[] = [
     requests: [1, 1],
   },
   {
+    name: 'ends its answer by closing, as HTTP/1.0 does',
+    asWrite: 'differs',
+    open: at(
+      mode.always(({ socket }) => socket.end('HTTP/1.0 200 OK\r\ncontent-type: application/json\r\n\r\n[]')),
+    ),
+    ask: 'list',
+    exit: 0,
+    requests: [1, 1],
+  },
+  {
     name: 'gives two lengths',
     open: at(
       mode.always(({ socket }) =>
