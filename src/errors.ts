@@ -33,6 +33,8 @@ export interface ErrorDetails {
   readonly attempts?: number | undefined;
   /** Whether the same command may succeed later with nothing changed. */
   readonly retryable?: boolean | undefined;
+  /** Where in the input the record stands, as `pets.jsonl:3`, of a command on many records from a file. */
+  readonly place?: string | undefined;
   readonly cause?: unknown;
 }
 

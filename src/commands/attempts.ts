@@ -88,7 +88,7 @@ async function settle<Out>(attempt: Promise<Out>, place: string | undefined): Pr
     if (!(error instanceof CliError) || error.kind === 'interrupted' || error.kind === 'terminated')
       throw error;
     if (place === undefined) return { error };
-    return { error: new CliError(error.kind, `${place}: ${error.message}`, error.details) };
+    return { error: new CliError(error.kind, `${place}: ${error.message}`, { ...error.details, place }) };
   }
 }
 

@@ -20,9 +20,9 @@ export function errorJson(error: CliError): string {
 }
 
 function toJson(error: CliError): JsonObject {
-  const { serviceMessage, code, status, method, url, attempts, retryable, hint } = error.details;
+  const { serviceMessage, code, status, method, url, attempts, retryable, hint, place } = error.details;
   const fields = {
-    kind: error.kind,
+    kind: shownKind(error),
     message: serviceMessage ?? error.message,
     code,
     status,
@@ -31,8 +31,14 @@ function toJson(error: CliError): JsonObject {
     attempts,
     retryable,
     hint,
+    place,
   };
   const known = Object.entries(fields).filter(([, value]) => value !== undefined) as [string, string][];
   const many = error instanceof ManyError ? { errors: error.errors.map(toJson) } : {};
   return { ...Object.fromEntries(known), ...many };
+}
+
+/** Both signals are one kind to programs: which one it was, the exit code tells. */
+function shownKind({ kind }: CliError): string {
+  return kind === 'terminated' ? 'interrupted' : kind;
 }

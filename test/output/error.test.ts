@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ApiError, CliError, ManyError, UsageError } from '../../src/errors.ts';
+import { ApiError, CliError, InterruptedError, ManyError, UsageError } from '../../src/errors.ts';
 import { errorJson, errorText } from '../../src/output/error.ts';
 import { createStyle } from '../../src/output/style.ts';
 import { fakeIo } from '../helpers/run-cli.ts';
@@ -68,4 +68,8 @@ test('the words error and hint have a colour on a terminal', async () => {
   expect(errorText(notFound, style)).toMatch(
     /^\x1b\[31merror:\x1b\[39m get pet 7.*\n\x1b\[36mhint:\x1b\[39m/,
   );
+});
+
+test('SIGTERM is of the same kind as SIGINT to programs', () => {
+  expect(JSON.parse(errorJson(new InterruptedError('SIGTERM'))).error.kind).toBe('interrupted');
 });

@@ -180,6 +180,17 @@ test('a file and flags at once are refused', async () => {
   expect(run).toMatchObject({ code: 2, stdout: '' });
 });
 
+test('tells programs which records of the file were refused', async () => {
+  using shop = openShop();
+  const stdin = '{"name":"a","categoryId":1}\n{"name":"b","categoryId":999}\n';
+  const run = await shop.run(['pets', 'create', '--from', '-', '-o', 'json'], { stdin });
+  expect(run.code).toBe(3);
+  expect(JSON.parse(run.stderr).error).toMatchObject({
+    kind: 'partial',
+    errors: [{ code: 'unknown_reference', place: expect.stringMatching(/:2$/) }],
+  });
+});
+
 test('goes on after a record that the service refuses, and says which it was', async () => {
   using shop = openShop();
   const stdin = '{"name":"a","categoryId":1}\n{"name":"b","categoryId":999}\n{"name":"c","categoryId":1}\n';
