@@ -77,6 +77,11 @@ function exchange(
       reject(reason);
     });
     message.on('error', (error) => reject(toUnavailable(error, sent)));
+    // Node closes such a connection and tells nobody.
+    message.on('upgrade', (_, socket) => {
+      socket.destroy();
+      reject(toUnavailable(Object.assign(new Error('unasked upgrade'), { code: 'ECONNRESET' }), sent));
+    });
     message.on('response', (incoming) => read(incoming, message, options).then(resolve, reject));
     message.end(body);
   });
