@@ -35,5 +35,8 @@ function readJson({ fields, body = '' }: HttpRequest): JsonValue {
 
 function decodeUtf8(bytes: Uint8Array): string {
   if (!isUtf8(bytes)) throw new SyntaxError('it is not UTF-8');
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
+  const buffer = Buffer.isBuffer(bytes)
+    ? bytes
+    : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return buffer.toString();
 }
