@@ -22,7 +22,8 @@ export async function confirmWrite(context: Context, write: Write): Promise<void
   const settings = await context.settings();
   const name = nameToConfirm(settings);
   if (confirm !== undefined && confirm !== name) throw wrongName(confirm, name);
-  const isProtected = settings.get('protected') && !settings.offline;
+  // With no name there is no base URL either: the error about that one is what helps.
+  const isProtected = settings.get('protected') && !settings.offline && name !== '';
   const asksName = isProtected && confirm === undefined;
   const asksYes = write.destructive === true && !yes;
   if (!asksName && !asksYes) return;

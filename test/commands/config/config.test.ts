@@ -36,6 +36,14 @@ test('what is set is got, listed and unset again', async () => {
   expect((await run('get timeout')).stdout).toBe('30s\n');
 });
 
+test('a write with no service to go to says so first, protected or not', async () => {
+  await run('set protected true');
+  const env = { PETSTORE_CONFIG_DIR: folder };
+  const written = await runCli(['orders', 'complete', '1', '--yes'], { env });
+  expect(written.code).toBe(2);
+  expect(written.stderr).toContain('no base URL is set');
+});
+
 test('the file is its owner’s alone, in a folder of its owner’s alone, with nothing beside it', async () => {
   await run('set timeout 5s');
   expect(statSync(path).mode & 0o777).toBe(0o600);
