@@ -2,7 +2,7 @@ import type { HttpResponse } from '../api/http.ts';
 import { ApiError, UnavailableError, type UnavailableReason } from '../errors.ts';
 import { maskUrl } from '../mask.ts';
 import { type Refusal, readRefusal } from './error-body.ts';
-import { type Ending, mayHaveBeenApplied } from './retry.ts';
+import { type Ending, mayHaveBeenApplied, retriedStatuses } from './retry.ts';
 
 /** What is known of a call when it fails, for its message. */
 export interface Failed {
@@ -32,7 +32,7 @@ export async function refusalError(failed: Failed, response: HttpResponse): Prom
     url: maskUrl(url),
     attempts,
     hint: hint ?? hintOfStatus(status),
-    retryable: status === 408 || status === 425 || status === 429 || status >= 500,
+    retryable: retriedStatuses.has(status),
   });
 }
 

@@ -3,7 +3,8 @@ import { UnavailableError, type UnavailableReason } from '../errors.ts';
 
 const firstDelayMs = 500;
 const longestDelayMs = 30_000;
-const retriedStatuses = new Set([408, 425, 429, 500, 502, 503, 504]);
+/** Statuses that may pass: the same request may succeed later. */
+export const retriedStatuses: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
 const retriedReasons = new Set<UnavailableReason>(['refused', 'reset', 'timeout', 'proxy', 'dns']);
 /** RFC 9110, 9.2.2: sent twice they do what they do once. PATCH and POST are not among them. */
 const idempotentMethods = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']);
