@@ -15,7 +15,7 @@ describe.each([
 ])('the built program, for $kind requests, with a service that', ({ kind, commands, played }) => {
   let results: ReadonlyMap<Case, Result>;
   beforeAll(async () => {
-    results = await runCases(played, (scene, one) => playBinary(commands, scene, one), 4);
+    results = await runCases(played, (scene, one) => playBinary(commands, scene, one), 8);
   }, 300_000);
   afterAll(async () => {
     if (tableFile) await writeFile(`${tableFile}.${kind}.md`, table(results));

@@ -121,7 +121,6 @@ export const cases: readonly Case[] = [
   },
   {
     name: 'resets a PUT, once',
-    spoilsProcess: true,
     open: at(mode.first(1, mode.reset)),
     ask: 'set',
     exit: 0,
@@ -253,7 +252,6 @@ export const cases: readonly Case[] = [
   },
   {
     name: 'asks to wait a second',
-    spoilsProcess: true,
     open: at(mode.first(1, (exchange) => answer(exchange, { status: 429, fields: { 'retry-after': '1' } }))),
     ask: 'list',
     exit: 0,
@@ -357,7 +355,6 @@ export const cases: readonly Case[] = [
   },
   {
     name: 'refuses with text',
-    spoilsProcess: true,
     open: refusing(403, 'text/plain', 'Not\nyou\u001b[31m'),
     ask: 'set',
     exit: 4,
@@ -489,7 +486,6 @@ export const cases: readonly Case[] = [
   },
   {
     name: 'answers a gzip bomb',
-    spoilsProcess: true,
     open: at(mode.always(mode.gzipBomb)),
     ask: 'list',
     exit: 6,
@@ -729,7 +725,6 @@ export const cases: readonly Case[] = [
   },
   {
     name: 'wants a client certificate, and gets it',
-    spoilsProcess: true,
     open: () => secure({ trusted: true, client: 'shown' }),
     ask: 'list',
     exit: 0,
@@ -755,7 +750,6 @@ export const cases: readonly Case[] = [
   // Proxies. The services behind them do not exist: only the proxy can answer for them.
   {
     name: 'is a proxy that forwards http',
-    spoilsProcess: true,
     open: proxied('http', mode.always(mode.wellBehaved)),
     ask: 'list',
     exit: 0,
