@@ -1,8 +1,10 @@
+import { FilterIndex, type FilterValue } from './filter-index.ts';
+import { mapKey } from './map-key.ts';
 import { SortedList } from './sorted-list.ts';
 
 /** Values to filter by; a filter that is undefined lets every record through. */
 export type Filters<Name extends string> = {
-  readonly [N in Name]?: bigint | string | boolean | undefined;
+  readonly [N in Name]?: FilterValue | undefined;
 };
 
 /** A record in its collection. */
@@ -26,7 +28,7 @@ export interface PageRequest<Name extends string> {
 }
 
 type ValuesOf<Record, Name extends string> = {
-  readonly [N in Name]: (record: Record) => bigint | string | boolean;
+  readonly [N in Name]: (record: Record) => FilterValue;
 };
 
 interface ChangingEntry<Record> extends Entry<Record> {
@@ -40,18 +42,20 @@ interface ChangingEntry<Record> extends Entry<Record> {
  * Records are never changed in place: a changed one replaces the one before.
  */
 export class Collection<Record, Name extends string = never> {
-  readonly #entries = new Map<bigint, ChangingEntry<Record>>();
+  readonly #entries = new Map<number | bigint, ChangingEntry<Record>>();
   readonly #sorted = new SortedList<ChangingEntry<Record>>();
-  readonly #indexes = new Map<string, SortedList<ChangingEntry<Record>>>();
   readonly #valuesOf: ValuesOf<Record, Name>;
   readonly #names: readonly Name[];
-  readonly #combinations: readonly (readonly Name[])[];
+  /** By the names of their filters. */
+  readonly #indexes: ReadonlyMap<string, FilterIndex<ChangingEntry<Record>, Name>>;
   readonly #onChange: () => void;
 
   constructor(valuesOf: ValuesOf<Record, Name>, onChange: () => void) {
     this.#valuesOf = valuesOf;
     this.#names = Object.keys(valuesOf) as Name[];
-    this.#combinations = combinationsOf(this.#names);
+    this.#indexes = new Map(
+      combinationsOf(this.#names).map((names) => [names.join(), new FilterIndex(names)]),
+    );
     this.#onChange = onChange;
   }
 
@@ -60,26 +64,33 @@ export class Collection<Record, Name extends string = never> {
   }
 
   get(id: bigint): Record | undefined {
-    return this.#entries.get(id)?.record;
+    return this.#entries.get(mapKey(id))?.record;
   }
 
   has(id: bigint): boolean {
-    return this.#entries.has(id);
+    return this.#entries.has(mapKey(id));
   }
 
   put(id: bigint, record: Record): void {
-    const entry = this.#entries.get(id);
+    const key = mapKey(id);
+    const entry = this.#entries.get(key);
     if (entry) this.#replace(entry, record);
-    else this.#add({ id, record, text: undefined });
+    else {
+      const added = { id, record, text: undefined };
+      this.#entries.set(key, added);
+      this.#sorted.add(added);
+      for (const index of this.#indexes.values()) index.add(added, this.#look(record));
+    }
     this.#onChange();
   }
 
   delete(id: bigint): void {
-    const entry = this.#entries.get(id);
+    const key = mapKey(id);
+    const entry = this.#entries.get(key);
     if (!entry) return;
-    this.#entries.delete(id);
+    this.#entries.delete(key);
     this.#sorted.remove(id);
-    for (const names of this.#combinations) this.#dropFromIndex(this.#keyOf(names, entry.record), id);
+    for (const index of this.#indexes.values()) index.remove(id, this.#look(entry.record));
     this.#onChange();
   }
 
@@ -104,57 +115,33 @@ export class Collection<Record, Name extends string = never> {
     } while (after !== undefined);
   }
 
-  #add(entry: ChangingEntry<Record>): void {
-    this.#entries.set(entry.id, entry);
-    this.#sorted.add(entry);
-    for (const names of this.#combinations) this.#index(this.#keyOf(names, entry.record)).add(entry);
-  }
-
   #replace(entry: ChangingEntry<Record>, record: Record): void {
-    const before = entry.record;
+    const before = this.#look(entry.record);
+    const after = this.#look(record);
     entry.record = record;
     entry.text = undefined;
-    const changed = this.#names.filter(
-      (name) => this.#valuesOf[name](before) !== this.#valuesOf[name](record),
-    );
-    if (changed.length === 0) return;
-    for (const names of this.#combinations) {
-      if (!names.some((name) => changed.includes(name))) continue;
-      this.#dropFromIndex(this.#keyOf(names, before), entry.id);
-      this.#index(this.#keyOf(names, record)).add(entry);
+    if (this.#names.every((name) => before(name) === after(name))) return;
+    for (const index of this.#indexes.values()) {
+      index.remove(entry.id, before);
+      index.add(entry, after);
     }
   }
 
   #listFor(filters: Filters<Name>): SortedList<ChangingEntry<Record>> | undefined {
     const given = this.#names.filter((name) => filters[name] !== undefined);
     if (given.length === 0) return this.#sorted;
-    return this.#indexes.get(given.map((name) => `${name}=${filters[name]}`).join('&'));
+    return this.#indexes.get(given.join())?.list((name) => filters[name] ?? '');
   }
 
-  #keyOf(names: readonly Name[], record: Record): string {
-    let key = '';
-    for (const name of names) key += `${key && '&'}${name}=${this.#valuesOf[name](record)}`;
-    return key;
-  }
-
-  #index(key: string): SortedList<ChangingEntry<Record>> {
-    const found = this.#indexes.get(key);
-    if (found) return found;
-    const made = new SortedList<ChangingEntry<Record>>();
-    this.#indexes.set(key, made);
-    return made;
-  }
-
-  #dropFromIndex(key: string, id: bigint): void {
-    const index = this.#indexes.get(key);
-    index?.remove(id);
-    if (index?.isEmpty) this.#indexes.delete(key);
+  #look(record: Record): (name: Name) => FilterValue {
+    return (name) => this.#valuesOf[name](record);
   }
 }
 
 /** Every choice of at least one name, each in the order given. */
-function combinationsOf<Name>(names: readonly Name[]): Name[][] {
-  const chosen: Name[][] = [];
-  for (const name of names) chosen.push(...chosen.map((before) => [...before, name]), [name]);
+function combinationsOf<Name>(names: readonly Name[]): [Name, ...Name[]][] {
+  const chosen: [Name, ...Name[]][] = [];
+  for (const name of names)
+    chosen.push(...chosen.map(([first, ...others]): [Name, ...Name[]] => [first, ...others, name]), [name]);
   return chosen;
 }
