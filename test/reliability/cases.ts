@@ -465,7 +465,7 @@ export const cases: readonly Case[] = [
     ask: 'list',
     exit: 6,
     requests: [1, 1],
-    ms: [0, 5000],
+    ms: [0, 15_000],
     timeoutMs: 20_000,
     says: /longer than 64 MiB/,
   },
