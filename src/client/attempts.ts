@@ -91,7 +91,8 @@ function noTime(timeoutMs: number, retryAfterMs: number | undefined): string {
 function report(call: OneCall, outcome: Outcome, { delayMs, retryAfterMs }: Next): void {
   const { options, sender, attempts: number } = call;
   if (!sender.onAttempt && !options.afterAttempt) return;
-  const attempt = { ...outcome, number, retryAfterMs, nextDelayMs: delayMs };
+  const { request, elapsedMs, response, error } = outcome;
+  const attempt = { request, number, elapsedMs, response, error, retryAfterMs, nextDelayMs: delayMs };
   sender.onAttempt?.(attempt);
   options.afterAttempt?.(attempt);
 }
