@@ -1,6 +1,7 @@
 import type { Contract } from './api/contract.ts';
 import type { OperationId } from './api/operations.ts';
 import type { Client } from './client/client.ts';
+import { colorModes } from './config/choices.ts';
 import type { Settings } from './config/settings.ts';
 import { exitCodes } from './errors.ts';
 import type { Prompt } from './input/prompt.ts';
@@ -11,7 +12,7 @@ import { maskedIo } from './masked-io.ts';
 import type { Printer } from './output/print.ts';
 import { sanitize } from './output/sanitize.ts';
 import { createStatusLine, type StatusLine } from './output/status-line.ts';
-import { colorModes, createStyle, type Style } from './output/style.ts';
+import { createStyle, type Style } from './output/style.ts';
 
 /** The flags that every command takes, as commander parsed them; a flag that was not given is undefined. */
 export interface GlobalFlags {

@@ -1,7 +1,5 @@
-import type { ColorMode } from '../config/settings.ts';
+import type { ColorMode } from '../config/choices.ts';
 import type { Io, OutputStream } from '../io.ts';
-
-export const colorModes: readonly ColorMode[] = ['auto', 'always', 'never'];
 
 type Paint = (text: string) => string;
 
