@@ -1,4 +1,5 @@
-import { flushThenExit, processArgv, processIo } from './io.ts';
+import { processArgv, processIo } from './io.ts';
 import { main } from './main.ts';
 
-main(processArgv(), processIo()).then(flushThenExit);
+const io = processIo();
+main(processArgv(), io).then(io.flushThenExit);

@@ -1,7 +1,7 @@
-import { fstatSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ReadStream, WriteStream } from 'node:tty';
-import { CliError, OutputClosedError } from './errors.ts';
+import { type OutputStream, processOutput } from './output-stream.ts';
+
+export type { OutputStream } from './output-stream.ts';
 
 export type Signal = 'SIGINT' | 'SIGTERM';
 
@@ -11,21 +11,6 @@ export interface InputStream {
   bytes(): AsyncIterable<Uint8Array>;
   /** For a prompt library that wants the stream itself. */
   readonly stream: NodeJS.ReadableStream;
-}
-
-export interface OutputStream {
-  readonly isTerminal: boolean;
-  /** A file on disk: nobody reads along. */
-  readonly isFile: boolean;
-  /** Width in columns now; undefined where the stream is no terminal. */
-  readonly columns: number | undefined;
-  /**
-   * Resolves when the bytes have been handed over.
-   *
-   * @throws OutputClosedError when the reader has gone; CliError `failed` when they cannot be written (a full disk).
-   */
-  write(data: string | Uint8Array): Promise<void>;
-  readonly stream: NodeJS.WritableStream;
 }
 
 /** All that the program knows of its process. */
@@ -43,8 +28,15 @@ export interface Io {
   onSignal(listener: (signal: Signal) => void): () => void;
 }
 
+export interface ProcessIo extends Io {
+  /** Ends the process when both streams have handed over what they hold: a late socket or timer cannot keep it. */
+  flushThenExit(code: number): Promise<never>;
+}
+
 /** The real process. */
-export function processIo(): Io {
+export function processIo(): ProcessIo {
+  const stdout = processOutput('stdout', 1, () => process.stdout);
+  const stderr = processOutput('stderr', 2, () => process.stderr);
   return {
     stdin: {
       get isTerminal() {
@@ -55,8 +47,8 @@ export function processIo(): Io {
         return process.stdin;
       },
     },
-    stdout: outputStream('stdout', () => process.stdout),
-    stderr: outputStream('stderr', () => process.stderr),
+    stdout,
+    stderr,
     env: process.env,
     cwd: process.cwd(),
     platform: process.platform,
@@ -69,6 +61,10 @@ export function processIo(): Io {
         process.off('SIGINT', listener);
         process.off('SIGTERM', listener);
       };
+    },
+    async flushThenExit(code) {
+      await Promise.all([stdout.flush(), stderr.flush()]);
+      process.exit(code);
     },
   };
 }
@@ -109,60 +105,4 @@ export function withWrite(output: OutputStream, write: OutputStream['write']): O
     },
     write,
   };
-}
-
-/** Ends the process when both streams have handed over what they hold: a late socket or timer cannot keep it. */
-export async function flushThenExit(code: number): Promise<never> {
-  await Promise.all([flush(process.stdout), flush(process.stderr)]);
-  process.exit(code);
-}
-
-function outputStream(name: string, stream: () => WriteStream): OutputStream {
-  let guarded = false;
-  const open = (): WriteStream => {
-    const opened = stream();
-    // A failed write rejects its own promise; without a listener the same error would end the process too.
-    if (!guarded) opened.on('error', () => {});
-    guarded = true;
-    return opened;
-  };
-  return {
-    get isTerminal() {
-      return stream().isTTY === true;
-    },
-    get isFile() {
-      return isRegularFile(name === 'stdout' ? 1 : 2);
-    },
-    get columns() {
-      return stream().columns;
-    },
-    get stream() {
-      return open();
-    },
-    write: (data) =>
-      new Promise((resolve, reject) => {
-        open().write(data, (error) => (error ? reject(toOutputError(name, error)) : resolve()));
-      }),
-  };
-}
-
-function isRegularFile(descriptor: number): boolean {
-  try {
-    return fstatSync(descriptor).isFile();
-  } catch {
-    // A process may be started with the stream closed.
-    return false;
-  }
-}
-
-function toOutputError(name: string, error: NodeJS.ErrnoException): Error {
-  if (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED') return new OutputClosedError();
-  return new CliError('failed', `write to ${name}: ${error.message}`, {
-    cause: error,
-  });
-}
-
-function flush(stream: WriteStream | ReadStream): Promise<void> {
-  if (stream.destroyed || !(stream as WriteStream).writable) return Promise.resolve();
-  return new Promise((resolve) => (stream as WriteStream).write('', () => resolve()));
 }

@@ -47,6 +47,7 @@ const layers: readonly (readonly string[])[] = [
   ['src/lock.ts'],
   ['src/file-error.ts'],
   ['src/io.ts'],
+  ['src/output-stream.ts'],
   ['src/mask.ts'],
   ['src/api'],
   ['src/yaml.ts'],

@@ -1,0 +1,145 @@
+import { constants, fstatSync, openSync, type Stats, statSync, writeSync } from 'node:fs';
+import type { WriteStream } from 'node:tty';
+import { CliError, OutputClosedError } from './errors.ts';
+
+export interface OutputStream {
+  readonly isTerminal: boolean;
+  /** A file on disk: nobody reads along. */
+  readonly isFile: boolean;
+  /** Width in columns now; undefined where the stream is no terminal. */
+  readonly columns: number | undefined;
+  /**
+   * Resolves when the bytes have been handed over.
+   *
+   * @throws OutputClosedError when the reader has gone; CliError `failed` when they cannot be written (a full disk).
+   */
+  write(data: string | Uint8Array): Promise<void>;
+  readonly stream: NodeJS.WritableStream;
+}
+
+/** An output stream of the process, by its descriptor. */
+export interface ProcessOutput extends OutputStream {
+  /** Resolves when all that was written has left the process. */
+  flush(): Promise<void>;
+}
+
+/** What a descriptor leads to; the null device is as good as a file. */
+type Kind = 'file' | 'pipe' | 'socket' | 'device' | 'closed';
+
+/**
+ * Node's own stream costs a seventh of a start, for it brings all of `node:net`. So bytes go to the descriptor
+ * as long as that cannot keep the process waiting, and to Node's stream from then on.
+ *
+ * @param open gives Node's stream of the same descriptor.
+ */
+export function processOutput(name: string, descriptor: 1 | 2, open: () => WriteStream): ProcessOutput {
+  const kind = kindOf(descriptor);
+  const direct = directWriter(descriptor, kind);
+  let opened: WriteStream | undefined;
+  const stream = (): WriteStream => {
+    // A failed write rejects its own promise; without a listener the same error would end the process too.
+    opened ??= open().on('error', () => {});
+    return opened;
+  };
+  const throughStream = (data: string | Uint8Array): Promise<void> =>
+    new Promise((resolve, reject) => {
+      stream().write(data, (error) => (error ? reject(error) : resolve()));
+    });
+  return {
+    get isTerminal() {
+      return kind === 'device' && stream().isTTY === true;
+    },
+    isFile: kind === 'file',
+    get columns() {
+      return kind === 'device' ? stream().columns : undefined;
+    },
+    get stream() {
+      return stream();
+    },
+    async write(data) {
+      try {
+        const rest = opened ? data : direct(data);
+        if (rest.length > 0) await throughStream(rest);
+      } catch (error) {
+        throw toOutputError(name, error as NodeJS.ErrnoException);
+      }
+    },
+    async flush() {
+      if (opened?.writable && !opened.destroyed) await throughStream('').catch(() => {});
+    },
+  };
+}
+
+/** Writes what can be written without waiting, and gives the rest. */
+type DirectWriter = (data: string | Uint8Array) => string | Uint8Array;
+
+/** Bytes that a socket's buffer takes at once, as long as nobody else has filled it. */
+const socketBytes = 16_384;
+
+function directWriter(descriptor: number, kind: Kind): DirectWriter {
+  if (kind === 'file') return (data) => writeAll(descriptor, bytesOf(data));
+  if (kind === 'socket') return withinBudget(descriptor, socketBytes);
+  if (kind === 'pipe') return throughOwnPipe(descriptor);
+  return (data) => data;
+}
+
+function withinBudget(descriptor: number, budget: number): DirectWriter {
+  let left = budget;
+  return (data) => {
+    const bytes = bytesOf(data);
+    left -= bytes.length;
+    return left < 0 ? bytes : writeAll(descriptor, bytes);
+  };
+}
+
+/**
+ * A pipe that is opened once more has flags of its own: it can refuse to wait, and those who share the first notice
+ * nothing.
+ */
+function throughOwnPipe(descriptor: number): DirectWriter {
+  let own: number | undefined;
+  return (data) => {
+    try {
+      own ??= openSync(`/proc/self/fd/${descriptor}`, constants.O_WRONLY | constants.O_NONBLOCK);
+    } catch {
+      // Only Linux has it, and not for a pipe of somebody else.
+      return data;
+    }
+    return writeAll(own, bytesOf(data));
+  };
+}
+
+function writeAll(descriptor: number, bytes: Uint8Array): Uint8Array {
+  let rest = bytes;
+  try {
+    while (rest.length > 0) rest = rest.subarray(writeSync(descriptor, rest));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+  }
+  return rest;
+}
+
+function bytesOf(data: string | Uint8Array): Uint8Array {
+  return typeof data === 'string' ? Buffer.from(data) : data;
+}
+
+function kindOf(descriptor: number): Kind {
+  try {
+    const found = fstatSync(descriptor);
+    if (found.isFile() || isNullDevice(found)) return 'file';
+    if (found.isFIFO()) return 'pipe';
+    return found.isSocket() ? 'socket' : 'device';
+  } catch {
+    // A process may be started with the stream closed.
+    return 'closed';
+  }
+}
+
+function isNullDevice({ rdev }: Stats): boolean {
+  return rdev !== 0 && rdev === statSync('/dev/null').rdev;
+}
+
+function toOutputError(name: string, error: NodeJS.ErrnoException): Error {
+  if (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED') return new OutputClosedError();
+  return new CliError('failed', `write to ${name}: ${error.message}`, { cause: error });
+}
