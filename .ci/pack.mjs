@@ -29,9 +29,11 @@ export async function writeChunks(outdir, chunks, packed) {
  * Another Node finds no cache of its V8, and compiles; from Node 22 its own compile cache does the rest.
  */
 export async function writeCodeCache(outdir, folder) {
-  const { cacheFile, wrap } = await import(resolve(outdir, 'pack.js')).then((loaded) => loaded.default);
+  const { cacheFile, filename, wrap } = await import(resolve(outdir, 'pack.js')).then(
+    (loaded) => loaded.default,
+  );
   const source = wrap(await readFile(join(outdir, 'pack-body.js'), 'utf8'));
-  await writeFile(cacheFile, new Script(source).createCachedData());
+  await writeFile(cacheFile, new Script(source, { filename }).createCachedData());
   const warm = join(folder, 'warm.cjs');
   await writeFile(
     warm,
@@ -57,6 +59,7 @@ const { join } = require('node:path');
 
 const bodyFile = join(__dirname, 'pack-body.js');
 const cacheFile = join(__dirname, \`pack-\${process.versions.v8}-\${process.arch}.cache\`);
+const filename = 'pack-body.js';
 const wrap = (body) => \`(function(module){\${body}\\n})\`;
 const modules = new Map();
 let functions;
@@ -80,11 +83,11 @@ function compile() {
     return require('./pack-body.js');
   }
   const { Script } = require('node:vm');
-  script = new Script(wrap(readFileSync(bodyFile, 'latin1')), { filename: bodyFile, cachedData });
+  script = new Script(wrap(readFileSync(bodyFile, 'latin1')), { filename, cachedData });
   const module = { exports: {} };
   script.runInThisContext()(module);
   return module.exports;
 }
 
-module.exports = { load, modules, cacheFile, wrap, script: () => script };
+module.exports = { load, modules, cacheFile, filename, wrap, script: () => script };
 `;

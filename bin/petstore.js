@@ -1,3 +1,3 @@
 #!/usr/bin/env node
-require('node:module').enableCompileCache?.();
+if (!process.version.startsWith('v20.')) require('node:module').enableCompileCache();
 require('../dist/main.js');

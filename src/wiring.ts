@@ -6,7 +6,6 @@ import type { OperationId } from './api/operations.ts';
 import { type Attempt, type Client, createClient } from './client/client.ts';
 import { parseHeaderFlag, refuseInsecure, toFields } from './client/fields.ts';
 import type { TlsFiles } from './client/transport/dial.ts';
-import { findProxy } from './client/transport/proxy.ts';
 import { readActiveContract, storedProfile } from './config/contract-file.ts';
 import { readCredential } from './config/credentials.ts';
 import { resolvePaths } from './config/paths.ts';
@@ -179,7 +178,7 @@ async function openTransport(
 ): Promise<Transport> {
   const settings = await resolve();
   // A wrong proxy is told before anything is read or planned.
-  findProxy(new URL(baseUrl), io.env);
+  (await import('./client/transport/proxy.ts')).findProxy(new URL(baseUrl), io.env);
   if (io.env.NODE_TLS_REJECT_UNAUTHORIZED === '0')
     await io.stderr.write(
       'warning: NODE_TLS_REJECT_UNAUTHORIZED=0 is set: certificates are not verified, and anybody on the way can read and change everything\n',

@@ -1,4 +1,5 @@
 import type { Attempt } from '../client/client.ts';
+import { monotonicMs } from '../clock.ts';
 import { UnavailableError } from '../errors.ts';
 import type { Stop } from './stop.ts';
 
@@ -42,7 +43,7 @@ export class Pace {
   /** To be awaited before each attempt. @throws StoppedError where the run has stopped. */
   async gate(): Promise<void> {
     this.stop.stopped.throwIfAborted();
-    while (this.pausedUntil > performance.now()) await this.sleep(this.pausedUntil - performance.now());
+    while (this.pausedUntil > monotonicMs()) await this.sleep(this.pausedUntil - monotonicMs());
     if (this.intervalMs > 0) await this.takeTurn();
     this.onWire += 1;
   }
@@ -59,16 +60,16 @@ export class Pace {
     if (retryAfterMs === undefined || status === undefined || status < 400) return;
     if (retryAfterMs > this.maxRetryWaitMs)
       this.stop.stop(tooLongWait(status, retryAfterMs, this.maxRetryWaitMs));
-    else this.pausedUntil = Math.max(this.pausedUntil, performance.now() + retryAfterMs);
+    else this.pausedUntil = Math.max(this.pausedUntil, monotonicMs() + retryAfterMs);
   }
 
   private async takeTurn(): Promise<void> {
-    const now = performance.now();
+    const now = monotonicMs();
     const turn = Math.max(now, this.nextAt);
     this.nextAt = turn + this.intervalMs;
     // Timers have a resolution of a millisecond: a shorter wait would become one of that length.
     if (turn - now >= 1) await this.sleep(turn - now);
-    while (this.pausedUntil > performance.now()) await this.sleep(this.pausedUntil - performance.now());
+    while (this.pausedUntil > monotonicMs()) await this.sleep(this.pausedUntil - monotonicMs());
   }
 
   /** What is left of a stopped run when nothing is in flight are delays before attempts that will not be made. */
@@ -78,7 +79,7 @@ export class Pace {
 
   /** Requests that were under way at the last halving say nothing new. */
   private slowDown(elapsedMs: number): void {
-    const now = performance.now();
+    const now = monotonicMs();
     if (now - elapsedMs < this.halvedAt) return;
     this.limit = Math.max(1, Math.floor(this.limit / 2));
     this.halvedAt = now;

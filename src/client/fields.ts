@@ -1,6 +1,6 @@
+import { isLoopbackHost } from '../api/host.ts';
 import type { HttpFields } from '../api/http.ts';
 import { UsageError } from '../errors.ts';
-import { isLoopbackHost } from './transport/proxy.ts';
 
 /** A name and a value as somebody gave them, and where, for messages: `--header`, `PETSTORE_TOKEN`. */
 export interface GivenField {

@@ -1,4 +1,5 @@
 import type { Cancellation, HttpRequest, HttpResponse, SendOptions } from '../api/http.ts';
+import { monotonicMs } from '../clock.ts';
 import { UnavailableError } from '../errors.ts';
 import type { SenderOptions } from './attempts.ts';
 import { maxAnswerBytes, maxErrorBytes } from './body.ts';
@@ -72,13 +73,13 @@ export class OneCall implements Limits {
 
   async #send(request: HttpRequest): Promise<HttpResponse> {
     this.#sent = false;
-    const started = performance.now();
+    const started = monotonicMs();
     try {
       return await race(this, (cancellation) =>
         this.sender.transport.send(request, this.#sendOptions(cancellation)),
       );
     } finally {
-      this.leftMs -= performance.now() - started;
+      this.leftMs -= monotonicMs() - started;
     }
   }
 

@@ -1,4 +1,4 @@
-import { bareHost, isLoopbackHost } from '../client/transport/proxy.ts';
+import { bareHost, isLoopbackHost } from '../api/host.ts';
 import { CliError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import type { Settings } from './settings.ts';

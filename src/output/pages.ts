@@ -1,3 +1,4 @@
+import { monotonicMs } from '../clock.ts';
 import type { Io } from '../io.ts';
 import { canDrawBar, startProgress } from './progress.ts';
 import type { StatusLine } from './status-line.ts';
@@ -79,7 +80,7 @@ export async function* joined<Row>(pages: Pages<Row>): AsyncGenerator<readonly R
       if (result?.done) return;
       if (result) {
         next = undefined;
-        if (held.length === 0) until = performance.now() + joinMs;
+        if (held.length === 0) until = monotonicMs() + joinMs;
         held = held.concat(result.value);
       }
       if (result && held.length < leastRows) continue;
@@ -102,7 +103,7 @@ const joinMs = 300;
 async function within<Value>(promise: Promise<Value>, until: number): Promise<Value | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), Math.max(0, until - performance.now()));
+    timer = setTimeout(() => resolve(undefined), Math.max(0, until - monotonicMs()));
   });
   try {
     return await Promise.race([promise, timeout]);

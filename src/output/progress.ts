@@ -1,3 +1,4 @@
+import { monotonicMs } from '../clock.ts';
 import type { Io } from '../io.ts';
 import { printJson } from '../json.ts';
 import type { StatusLine } from './status-line.ts';
@@ -70,12 +71,12 @@ interface DrawOptions extends Omit<ProgressOptions, 'mode' | 'read'> {
 
 function createDraw(io: Io, line: StatusLine, options: DrawOptions): () => Promise<void> {
   const { mode, read, delayMs = 0 } = options;
-  const drawFrom = performance.now() + delayMs;
+  const drawFrom = monotonicMs() + delayMs;
   const write = (text: string) => io.stderr.write(text).catch(() => {});
   const drawings = {
     bar: async () => {
       const reading = read();
-      if (performance.now() >= drawFrom) line.show(barText(reading, options, io.stderr.columns ?? 80));
+      if (monotonicMs() >= drawFrom) line.show(barText(reading, options, io.stderr.columns ?? 80));
     },
     plain: () => write(`${plainText(read(), options)}\n`),
     json: () => write(`${printJson({ progress: toJson(read()) })}\n`),
@@ -91,10 +92,10 @@ export function canDrawBar({ stderr, env }: Io): boolean {
 /** The rate is that of the last seconds, for a service may slow down; a young run has only its whole course. */
 function createReader(read: () => ProgressState): () => Reading {
   const windowMs = 5000;
-  const samples = [{ at: performance.now(), done: read().done }];
+  const samples = [{ at: monotonicMs(), done: read().done }];
   return () => {
     const state = read();
-    const now = performance.now();
+    const now = monotonicMs();
     samples.push({ at: now, done: state.done });
     while (samples.length > 2 && (samples[1]?.at ?? now) < now - windowMs) samples.shift();
     const [first = { at: now, done: 0 }] = samples;

@@ -1,4 +1,5 @@
 import type { Attempt, Client } from '../client/client.ts';
+import { monotonicMs } from '../clock.ts';
 import type { Io } from '../io.ts';
 import { canDrawBar } from './progress.ts';
 import { sanitize } from './sanitize.ts';
@@ -26,12 +27,12 @@ export function createWaiting(io: Io, line: StatusLine, options: WaitingOptions)
   let remark = '';
   const draw = (since: number) => {
     if (line.isTaken) return;
-    const seconds = Math.floor((performance.now() - since) / 1000);
+    const seconds = Math.floor((monotonicMs() - since) / 1000);
     const text = `waiting for ${sanitize(options.host)} ${seconds} s${remark}`;
     line.show(text.slice(0, (io.stderr.columns ?? 80) - 1));
   };
   const during = async <Value>(work: Promise<Value>): Promise<Value> => {
-    const since = performance.now();
+    const since = monotonicMs();
     const timer = setInterval(() => draw(since), delayMs);
     timer.unref();
     try {

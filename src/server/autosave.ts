@@ -1,3 +1,5 @@
+import { monotonicMs } from '../clock.ts';
+
 /** Keeps something saved that changes: soon after a change, at most once a second, and at the end. */
 export interface Autosave {
   /** There is something to save. */
@@ -17,7 +19,7 @@ export function createAutosave(save: () => Promise<void>, onError: (error: unkno
 
   const saveNow = async (): Promise<void> => {
     isDirty = false;
-    last = performance.now();
+    last = monotonicMs();
     try {
       await save();
     } catch (error) {
@@ -26,7 +28,7 @@ export function createAutosave(save: () => Promise<void>, onError: (error: unkno
     }
   };
   const plan = (): void => {
-    const waitMs = Math.max(0, last + intervalMs - performance.now());
+    const waitMs = Math.max(0, last + intervalMs - monotonicMs());
     timer ??= setTimeout(() => {
       timer = undefined;
       saving = saving

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpRequest, HttpResponse } from '../api/http.ts';
+import { monotonicMs } from '../clock.ts';
 import type { Random } from './random.ts';
 import { Refusal } from './refusal.ts';
 
@@ -22,7 +23,7 @@ export function withFaults(app: SlowApp, faults: Faults, random: Random): SlowAp
   if (latencyMs === 0 && errorRate === 0 && ratePerSecond === undefined) return app;
   const admit = ratePerSecond === undefined ? () => 0 : createBucket(ratePerSecond);
   return async (request) => {
-    const waitSeconds = admit(performance.now() / 1000);
+    const waitSeconds = admit(monotonicMs() / 1000);
     if (latencyMs > 0) await sleep(latencyMs);
     if (waitSeconds > 0) return rateLimited(waitSeconds).toResponse();
     if (random() < errorRate)

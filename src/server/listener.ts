@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpFields, HttpRequest, HttpResponse } from '../api/http.ts';
+import { monotonicMs } from '../clock.ts';
 import type { SlowApp } from './faults.ts';
 import { hasBody, receiveBody, refuseBody } from './received-body.ts';
 import { internalError, Refusal } from './refusal.ts';
@@ -79,9 +80,9 @@ function send(response: ServerResponse, { status, fields, body }: HttpResponse):
 }
 
 function watch(request: IncomingMessage, response: ServerResponse, tell: (exchange: Exchange) => void): void {
-  const started = performance.now();
+  const started = monotonicMs();
   response.once('close', () => {
     const { method = '', url: target = '' } = request;
-    tell({ method, target, status: response.statusCode, elapsedMs: performance.now() - started });
+    tell({ method, target, status: response.statusCode, elapsedMs: monotonicMs() - started });
   });
 }

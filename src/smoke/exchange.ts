@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fieldValue, type HttpFields } from '../api/http.ts';
 import type { Client, RawRequest } from '../client/client.ts';
 import { retryAfter } from '../client/retry.ts';
+import { monotonicMs } from '../clock.ts';
 import { UnavailableError } from '../errors.ts';
 import { type JsonValue, parseJson } from '../json.ts';
 import type { Details } from './check.ts';
@@ -64,11 +65,11 @@ async function exchangePatiently(
   request: RawRequest,
   options: SendOptions,
 ): Promise<Exchange> {
-  const endMs = performance.now() + patienceMs;
+  const endMs = monotonicMs() + patienceMs;
   for (;;) {
     const answer = await exchangeOnce(client, request, options);
     const waitMs = answer.status === 429 ? retryAfter(answer.fields, () => new Date()) : undefined;
-    if (waitMs === undefined || performance.now() + waitMs > endMs) return answer;
+    if (waitMs === undefined || monotonicMs() + waitMs > endMs) return answer;
     await pause(Math.max(waitMs, pauseMs), options);
   }
 }
@@ -79,9 +80,9 @@ export async function exchangeOnce(
   request: RawRequest,
   { mask = same, signal, timeoutMs }: SendOptions = {},
 ): Promise<Exchange> {
-  const startedMs = performance.now();
+  const startedMs = monotonicMs();
   const { url, status, fields, body } = await client.request(request, { signal, timeoutMs, retries: 0 });
-  const elapsedMs = performance.now() - startedMs;
+  const elapsedMs = monotonicMs() - startedMs;
   const bytes = Buffer.from(body);
   const text = bytes.toString('utf8');
   return { request, url, status, fields, text, isUtf8: isUtf8(bytes), elapsedMs, retried: false, mask };

@@ -1,3 +1,4 @@
+import { monotonicMs } from '../clock.ts';
 import { CliError, UsageError } from '../errors.ts';
 import { maskUrl } from '../mask.ts';
 import { type Check, type CheckResult, fail, idOf, isRed, skip, type Verdict } from './check.ts';
@@ -46,12 +47,12 @@ function barred(check: Check, { reason, barredBy }: Bar): CheckResult {
 
 /** Runs one check and gives its result, softened or hardened as the options say. */
 export async function runOne({ session }: Pick<Running, 'session'>, check: Check): Promise<CheckResult> {
-  const startedMs = performance.now();
+  const startedMs = monotonicMs();
   const retriesBefore = session.retries();
   const found = await check.run(session).catch((error: unknown) => toVerdict(error, session));
   const verdict = masked(found, session);
   const measured = {
-    elapsedMs: performance.now() - startedMs,
+    elapsedMs: monotonicMs() - startedMs,
     retried: session.retries() > retriesBefore,
   };
   const result = toResult(

@@ -1,5 +1,6 @@
 import type { Contract } from '../api/contract.ts';
 import type { Client } from '../client/client.ts';
+import { monotonicMs } from '../clock.ts';
 import { type ExitCode, exitCodes } from '../errors.ts';
 import type { Interrupts } from '../interrupts.ts';
 import type { Signal } from '../io.ts';
@@ -66,13 +67,13 @@ export async function runSmoke(parts: SmokeParts): Promise<SmokeReport> {
   const checks = planChecks(client.contract, options, ledger);
   const stops = takeSignals(parts.interrupts, (signal) => void sayStop(parts, ledger, signal));
   const startedAt = now();
-  const startedMs = performance.now();
+  const startedMs = monotonicMs();
   try {
     const results = await runAll(parts, { checks, ledger, stops });
     return {
       target,
       startedAt,
-      elapsedMs: performance.now() - startedMs,
+      elapsedMs: monotonicMs() - startedMs,
       write: options.write,
       results,
       totals: totalsOf(results),

@@ -1,8 +1,9 @@
 import { lookup } from 'node:dns/promises';
 import { isIP, connect as openSocket } from 'node:net';
 import { type DetailedPeerCertificate, connect as openTls, type TLSSocket } from 'node:tls';
+import { bareHost } from '../api/host.ts';
 import { createDialer, type TlsFiles } from '../client/transport/dial.ts';
-import { bareHost, findProxy, portOf } from '../client/transport/proxy.ts';
+import { findProxy, portOf } from '../client/transport/proxy.ts';
 import { createContext } from '../client/transport/tls.ts';
 import type { Io } from '../io.ts';
 import { millis } from './time.ts';

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, RawRequest } from '../client/client.ts';
+import { monotonicMs } from '../clock.ts';
 import { CliError, UnavailableError } from '../errors.ts';
 import { statusText } from './answer.ts';
 import { exchangeOnce } from './exchange.ts';
@@ -30,11 +31,11 @@ const longestKnockMs = 5000;
  */
 export async function waitForService(waiting: Waiting): Promise<string | undefined> {
   const { waitMs, signal } = waiting;
-  const endMs = performance.now() + waitMs;
+  const endMs = monotonicMs() + waitMs;
   let pauseMs = firstPauseMs;
   let isTold = false;
   for (;;) {
-    const leftMs = endMs - performance.now();
+    const leftMs = endMs - monotonicMs();
     const problem = await knock(
       waiting,
       Math.min(Math.max(leftMs, shortestKnockMs), waiting.timeoutMs, longestKnockMs),
@@ -42,7 +43,7 @@ export async function waitForService(waiting: Waiting): Promise<string | undefin
     if (problem === undefined || signal.aborted) return undefined;
     if (!isTold) await waiting.onWaiting(problem);
     isTold = true;
-    const restMs = endMs - performance.now();
+    const restMs = endMs - monotonicMs();
     if (restMs < shortestPauseMs) return problem;
     await sleep(Math.min(pauseMs, restMs), undefined, { signal }).catch(() => {});
     pauseMs = Math.min(pauseMs * 1.5, longestPauseMs);

@@ -1,7 +1,8 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { bareHost } from '../../api/host.ts';
 import { UnavailableError } from '../../errors.ts';
 import { toUnavailable } from './failure.ts';
-import { bareHost, findProxy, type HttpProxy, portOf } from './proxy.ts';
+import { findProxy, type HttpProxy, portOf } from './proxy.ts';
 import { openTunnel, proxyError } from './tunnel.ts';
 
 /** PEM texts. */

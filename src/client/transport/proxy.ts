@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net';
+import { bareHost, isLoopbackHost } from '../../api/host.ts';
 import { UsageError } from '../../errors.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -30,19 +31,6 @@ export function findProxy(url: URL, env: Environment): HttpProxy | undefined {
   if (!value || isLoopbackHost(host) || isExempt(host, portOf(url), env.no_proxy || env.NO_PROXY))
     return undefined;
   return parseProxy(source, value);
-}
-
-/** Whether a host is this machine by its name alone; an IPv6 address may stand in brackets. */
-export function isLoopbackHost(host: string): boolean {
-  return /^(localhost|.+\.localhost|::1|127(\.\d{1,3}){3})$/.test(bareHost(host));
-}
-
-/** A host as sockets take it: no brackets, no dot at the end, lower case. */
-export function bareHost(hostname: string): string {
-  return hostname
-    .replace(/^\[(.*)\]$/, '$1')
-    .replace(/\.$/, '')
-    .toLowerCase();
 }
 
 export function portOf({ port, protocol }: URL): number {

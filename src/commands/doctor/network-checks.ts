@@ -1,7 +1,8 @@
 import { isIP } from 'node:net';
+import { isLoopbackHost } from '../../api/host.ts';
 import { fieldValue, type HttpResponse } from '../../api/http.ts';
 import type { Client } from '../../client/client.ts';
-import { isLoopbackHost } from '../../client/transport/proxy.ts';
+import { monotonicMs } from '../../clock.ts';
 import type { Context } from '../../context.ts';
 import { ApiError, CliError, UnavailableError } from '../../errors.ts';
 import type { Sockets } from '../../smoke/sockets.ts';
@@ -18,7 +19,7 @@ export async function checkDns({ host, resolve }: Sockets): Promise<Verdict> {
 }
 
 export async function checkConnection({ host, port, connect }: Sockets): Promise<Verdict> {
-  const started = performance.now();
+  const started = monotonicMs();
   await connect();
   return ok('connection', `${host} accepts connections on port ${port}, in ${since(started)}`);
 }
@@ -57,7 +58,7 @@ export async function askService(
   const list = client.contract.operations.get('listPets');
   const path = list?.path ?? '/';
   const limit = list?.parameters.find(({ name }) => name === 'limit')?.wireName;
-  const started = performance.now();
+  const started = monotonicMs();
   const response = await client.request({ method: 'GET', path, query: limit ? [[limit, '1']] : [] });
   const line = `GET ${path} answered ${response.status} in ${since(started)}`;
   return { verdict: judge(line, response), response };
@@ -100,5 +101,5 @@ export function checkClock({ now }: Context, { fields }: HttpResponse): Verdict 
 }
 
 function since(started: number): string {
-  return `${Math.round(performance.now() - started)} ms`;
+  return `${Math.round(monotonicMs() - started)} ms`;
 }

@@ -6,6 +6,7 @@ import type { RunStore } from '../../bulk/run-store.ts';
 import type { Session } from '../../bulk/session.ts';
 import type { StopReason } from '../../bulk/stop.ts';
 import { summarise } from '../../bulk/summary.ts';
+import { monotonicMs } from '../../clock.ts';
 import type { Context } from '../../context.ts';
 import { InterruptedError } from '../../errors.ts';
 import type { Signal } from '../../io.ts';
@@ -160,11 +161,11 @@ class Runner {
   }
 
   private async timed<Value>(work: () => Promise<Value>): Promise<Value> {
-    const started = performance.now();
+    const started = monotonicMs();
     try {
       return await work();
     } finally {
-      this.elapsedMs += performance.now() - started;
+      this.elapsedMs += monotonicMs() - started;
     }
   }
 }
