@@ -7,7 +7,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { build, transform } from 'esbuild';
-import { writeChunks, writeCodeCache } from './pack.mjs';
+import { writeChunks } from './pack.mjs';
 
 const outdir = 'dist';
 /** What most commands load; every other package stays in files of its own. */
@@ -64,11 +64,13 @@ const chunks = Object.fromEntries(
   ),
 );
 const packages = packagesByFile(metafile);
-const first = filesBehind('main.js', metafile);
 const light = Object.keys(chunks).filter((file) =>
   packages[file].every((name) => lightPackages.includes(name)),
 );
-await writeChunks(outdir, chunks, new Set(light.filter((file) => !first.has(file))));
+const first = [...filesBehind('main.js', metafile)];
+const scratch = await mkdtemp(join(tmpdir(), 'petstore-build-'));
+await writeChunks(outdir, { chunks, first, light, scratch });
+await rm(scratch, { recursive: true });
 await writeFile(join(outdir, 'packages.json'), JSON.stringify(packages, null, 2));
 await writeFile(join(outdir, 'LICENSES.txt'), licencesOf(Object.values(packages).flat()));
 
@@ -85,10 +87,6 @@ const { writeCompletions, writeManual } = createRequire(import.meta.url)(generat
 await writeManual(join(outdir, 'petstore.1'));
 if (process.argv.includes('--completions')) await writeCompletions('completions');
 await rm(generator);
-
-const scratch = await mkdtemp(join(tmpdir(), 'petstore-build-'));
-await writeCodeCache(outdir, scratch);
-await rm(scratch, { recursive: true });
 
 /** The files that are loaded with a file, before anything is asked for. */
 function filesBehind(file, { outputs }, found = new Set()) {

@@ -1,93 +1,147 @@
-// Packs the light chunks of a build into one file with a V8 code cache beside it: finding, reading and compiling forty
-// small files takes most of a start. A chunk in the pack is a function, run when it is first required.
+// Packs the light chunks of a build into three files, for finding, reading and compiling forty small ones takes most of a
+// start: `main.js` has what every run needs, and the loader of the others; `common.js` what common commands need besides;
+// `rest.js` all else. The last two have a V8 code cache beside them. A chunk in a pack is a function, run when it is first
+// required.
 import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Script } from 'node:vm';
 
+/** What is common: the chunks that these command lines load, and the functions that they call, are ready in the cache. */
+const commonRuns = [
+  ['--help'],
+  ['pets', 'list', '--base-url', 'http://127.0.0.1:1', '--retries', '0'],
+  ['--offline', 'pets', 'list'],
+];
+
 /**
- * Writes a build's chunks: those of the pack as functions of `pack-body.js`, the others as files of their own.
+ * Writes the chunks of a build: the light ones into packs, each other one as a file of its own.
  *
  * @param chunks code by file name.
- * @param packed names of the chunks that go into the pack.
+ * @param first names of the chunks that every run needs.
+ * @param light names of the chunks that go into packs.
+ * @param scratch a folder for what the common runs keep.
  */
-export async function writeChunks(outdir, chunks, packed) {
-  const redirected = Object.entries(chunks).map(([name, code]) => [name, redirect(code, packed)]);
-  const functions = redirected
-    .filter(([name]) => packed.has(name))
-    .map(([name, code]) => `"./${name}":function(exports,require,module){${code}\n}`);
-  const files = redirected.filter(([name]) => !packed.has(name));
-  await Promise.all([
-    ...files.map(([name, code]) => writeFile(join(outdir, name), code)),
-    writeFile(join(outdir, 'pack-body.js'), `module.exports={${functions.join(',\n')}};\n`),
-    writeFile(join(outdir, 'pack.js'), loader),
-  ]);
+export async function writeChunks(outdir, { chunks, first, light, scratch }) {
+  const packed = new Set(light);
+  const heavy = Object.keys(chunks).filter((name) => !packed.has(name));
+  for (const name of heavy) {
+    await writeFile(join(outdir, name), redirect(chunks[name], packed, 'require("./main.js").load'));
+  }
+  const functionsOf = (names) =>
+    names.map(
+      (name) =>
+        `"./${name}":function(exports,require,module){${redirect(chunks[name], packed, '__chunk')}\n}`,
+    );
+  const later = light.filter((name) => !first.includes(name));
+  await writeFile(join(outdir, 'main.js'), loaderWith(functionsOf(first)));
+  await writePack(outdir, 'rest.js', functionsOf(later));
+  await writePack(outdir, 'common.js', []);
+  const needed = await runCommon(outdir, scratch);
+  await writePack(outdir, 'common.js', functionsOf(later.filter((name) => needed.has(`./${name}`))));
+  await writePack(outdir, 'rest.js', functionsOf(later.filter((name) => !needed.has(`./${name}`))));
+  await runCommon(outdir, scratch);
 }
 
-/**
- * Writes the code cache for the Node that builds, with the functions that a list on the embedded store has compiled.
- * Another Node finds no cache of its V8, and compiles; from Node 22 its own compile cache does the rest.
- */
-export async function writeCodeCache(outdir, folder) {
-  const { cacheFile, filename, wrap } = await import(resolve(outdir, 'pack.js')).then(
-    (loaded) => loaded.default,
-  );
-  const source = wrap(await readFile(join(outdir, 'pack-body.js'), 'utf8'));
-  await writeFile(cacheFile, new Script(source, { filename }).createCachedData());
-  const warm = join(folder, 'warm.cjs');
-  await writeFile(
-    warm,
-    `process.on('exit', () => {
-      const { cacheFile, script } = require(${JSON.stringify(resolve(outdir, 'pack.js'))});
-      require('node:fs').writeFileSync(cacheFile, script().createCachedData());
-    });`,
-  );
-  execFileSync(process.execPath, ['--require', warm, 'bin/petstore.js', '--offline', 'pets', 'list'], {
-    env: { PATH: process.env.PATH, PETSTORE_CONFIG_DIR: folder, PETSTORE_STATE_DIR: folder },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-}
-
-function redirect(code, packed) {
+/** Calls for a chunk in a pack go to the loader. */
+function redirect(code, packed, loader) {
   return code.replace(/\brequire\("\.\/([\w.-]+)"\)/g, (call, name) =>
-    packed.has(name) ? `require("./pack.js").load("./${name}")` : call,
+    packed.has(name) ? `${loader}("./${name}")` : call,
   );
 }
 
-const loader = `const { readFileSync } = require('node:fs');
+/** Writes a pack and a cache of its outermost function, for the Node that builds. */
+async function writePack(outdir, name, functions) {
+  const source = `module.exports=(__chunk)=>({${functions.join(',\n')}});\n`;
+  await writeFile(join(outdir, name), source);
+  await writeFile(
+    join(outdir, cacheOf(name)),
+    new Script(wrap(source), { filename: name }).createCachedData(),
+  );
+}
+
+/** Runs what is common, all in one process; gives the names of the chunks it loaded, and renews the cache of the common ones. */
+async function runCommon(outdir, scratch) {
+  const [runner, loaded] = [join(scratch, 'runner.cjs'), join(scratch, 'loaded.json')];
+  await writeFile(
+    runner,
+    `const { writeFileSync } = require('node:fs');
+    const runs = ${JSON.stringify(commonRuns)};
+    let loader;
+    process.exit = () => {
+      const words = runs.shift();
+      if (!words) {
+        const { file, script } = loader.packs[1];
+        writeFileSync(loader.cacheOf(file), script.createCachedData());
+        writeFileSync(${JSON.stringify(loaded)}, JSON.stringify([...loader.modules.keys()]));
+        process.reallyExit(0);
+      }
+      process.argv = [process.execPath, 'petstore', ...words];
+      loader?.modules.delete('./main.js');
+      if (loader) loader.load('./main.js');
+      else loader = require(${JSON.stringify(resolve(outdir, 'main.js'))});
+    };
+    process.exit();`,
+  );
+  execFileSync(process.execPath, [runner], {
+    cwd: outdir,
+    env: { PATH: process.env.PATH, PETSTORE_CONFIG_DIR: scratch, PETSTORE_STATE_DIR: scratch },
+    stdio: 'ignore',
+  });
+  return new Set(JSON.parse(await readFile(loaded, 'utf8')));
+}
+
+/** The name of a pack's code cache; another V8 finds none, and compiles. */
+function cacheOf(file) {
+  return file.replace('.js', `-${process.versions.v8}-${process.arch}.cache`);
+}
+
+function wrap(body) {
+  return `(function(module){${body}\n})`;
+}
+
+const loaderWith = (functions) => `const { readFileSync } = require('node:fs');
 const { join } = require('node:path');
 
-const bodyFile = join(__dirname, 'pack-body.js');
-const cacheFile = join(__dirname, \`pack-\${process.versions.v8}-\${process.arch}.cache\`);
-const filename = 'pack-body.js';
-const wrap = (body) => \`(function(module){\${body}\\n})\`;
+const __chunk = load;
 const modules = new Map();
-let functions;
-let script;
+const packs = [{ functions: {${functions.join(',\n')}} }, { file: 'common.js' }, { file: 'rest.js' }];
 
 function load(name) {
   const known = modules.get(name);
   if (known) return known.exports;
-  functions ??= compile();
   const module = { exports: {} };
   modules.set(name, module);
-  functions[name](module.exports, require, module);
+  functionOf(name)(module.exports, require, module);
   return module.exports;
 }
 
-function compile() {
+function functionOf(name) {
+  for (const pack of packs) {
+    pack.functions ??= open(pack);
+    if (pack.functions[name]) return pack.functions[name];
+  }
+}
+
+function open(pack) {
+  const path = join(__dirname, pack.file);
   let cachedData;
   try {
-    cachedData = readFileSync(cacheFile);
+    cachedData = readFileSync(join(__dirname, cacheOf(pack.file)));
   } catch {
-    return require('./pack-body.js');
+    return require(path)(load);
   }
   const { Script } = require('node:vm');
-  script = new Script(wrap(readFileSync(bodyFile, 'latin1')), { filename, cachedData });
-  const module = { exports: {} };
-  script.runInThisContext()(module);
-  return module.exports;
+  pack.script = new Script(wrap(readFileSync(path, 'latin1')), { filename: pack.file, cachedData });
+  const module = {};
+  pack.script.runInThisContext()(module);
+  return module.exports(load);
 }
 
-module.exports = { load, modules, cacheFile, filename, wrap, script: () => script };
+${cacheOf}
+
+${wrap}
+
+module.exports = { load, modules, packs, cacheOf };
+load('./main.js');
 `;
