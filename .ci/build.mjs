@@ -67,9 +67,8 @@ const packages = packagesByFile(metafile);
 const light = Object.keys(chunks).filter((file) =>
   packages[file].every((name) => lightPackages.includes(name)),
 );
-const first = [...filesBehind('main.js', metafile)];
 const scratch = await mkdtemp(join(tmpdir(), 'petstore-build-'));
-await writeChunks(outdir, { chunks, first, light, scratch });
+await writeChunks(outdir, { chunks, light, scratch });
 await rm(scratch, { recursive: true });
 await writeFile(join(outdir, 'packages.json'), JSON.stringify(packages, null, 2));
 await writeFile(join(outdir, 'LICENSES.txt'), licencesOf(Object.values(packages).flat()));
@@ -87,16 +86,6 @@ const { writeCompletions, writeManual } = createRequire(import.meta.url)(generat
 await writeManual(join(outdir, 'petstore.1'));
 if (process.argv.includes('--completions')) await writeCompletions('completions');
 await rm(generator);
-
-/** The files that are loaded with a file, before anything is asked for. */
-function filesBehind(file, { outputs }, found = new Set()) {
-  if (found.has(file)) return found;
-  found.add(file);
-  for (const { kind, path } of outputs[`${outdir}/${file}`].imports) {
-    if (kind === 'import-statement' && outputs[path]) filesBehind(basename(path), { outputs }, found);
-  }
-  return found;
-}
 
 /** The packages that each file of dist holds, by the file's name. */
 function packagesByFile({ outputs }) {

@@ -1,46 +1,47 @@
-// Packs the light chunks of a build into three files, for finding, reading and compiling forty small ones takes most of a
-// start: `main.js` has what every run needs, and the loader of the others; `common.js` what common commands need besides;
-// `rest.js` all else. The last two have a V8 code cache beside them. A chunk in a pack is a function, run when it is first
-// required.
+// Packs the light chunks of a build into few files, for finding, reading and compiling sixty small ones takes most of a
+// start: a pack has the chunks that the same common runs need, `rest.js` those that none needs, each with a V8 code cache
+// beside it; `main.js` loads them. A chunk in a pack is a function, run when it is first required.
 import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Script } from 'node:vm';
 
-/** What is common: the chunks that these command lines load, and the functions that they call, are ready in the cache. */
+/** Command lines that shall start fast: the chunks that they load, and the functions that they call, are made ready. */
 const commonRuns = [
+  ['--version'],
   ['--help'],
+  ['pets', '--help'],
   ['pets', 'list', '--base-url', 'http://127.0.0.1:1', '--retries', '0'],
   ['--offline', 'pets', 'list'],
+  ['completion', 'values', 'profiles'],
 ];
+const rest = 'rest.js';
 
 /**
  * Writes the chunks of a build: the light ones into packs, each other one as a file of its own.
  *
  * @param chunks code by file name.
- * @param first names of the chunks that every run needs.
  * @param light names of the chunks that go into packs.
  * @param scratch a folder for what the common runs keep.
  */
-export async function writeChunks(outdir, { chunks, first, light, scratch }) {
+export async function writeChunks(outdir, { chunks, light, scratch }) {
   const packed = new Set(light);
-  const heavy = Object.keys(chunks).filter((name) => !packed.has(name));
-  for (const name of heavy) {
-    await writeFile(join(outdir, name), redirect(chunks[name], packed, 'require("./main.js").load'));
+  const code = (name, loader) => redirect(chunks[name], packed, loader);
+  for (const name of Object.keys(chunks).filter((each) => !packed.has(each))) {
+    await writeFile(join(outdir, name), code(name, 'require("./main.js").load'));
   }
   const functionsOf = (names) =>
-    names.map(
-      (name) =>
-        `"./${name}":function(exports,require,module){${redirect(chunks[name], packed, '__chunk')}\n}`,
-    );
-  const later = light.filter((name) => !first.includes(name));
-  await writeFile(join(outdir, 'main.js'), loaderWith(functionsOf(first)));
-  await writePack(outdir, 'rest.js', functionsOf(later));
-  await writePack(outdir, 'common.js', []);
-  const needed = await runCommon(outdir, scratch);
-  await writePack(outdir, 'common.js', functionsOf(later.filter((name) => needed.has(`./${name}`))));
-  await writePack(outdir, 'rest.js', functionsOf(later.filter((name) => !needed.has(`./${name}`))));
-  await runCommon(outdir, scratch);
+    names
+      .map((name) => `"./${name}":function(exports,require,module){${code(name, '__chunk')}\n}`)
+      .join(',\n');
+  const write = async (packs) => {
+    const places = [...packs].flatMap(([file, names]) => names.map((name) => [`./${name}`, file]));
+    await writeFile(join(outdir, 'main.js'), loaderWith(Object.fromEntries(places)));
+    for (const [file, names] of packs) await writePack(outdir, file, functionsOf(names));
+    return await runCommon(outdir, scratch);
+  };
+  const chunksOfRuns = await write(new Map([[rest, light]]));
+  await write(grouped(light, (name) => packOf(chunksOfRuns.map((loaded) => loaded.includes(`./${name}`)))));
 }
 
 /** Calls for a chunk in a pack go to the loader. */
@@ -50,46 +51,68 @@ function redirect(code, packed, loader) {
   );
 }
 
-/** Writes a pack and a cache of its outermost function, for the Node that builds. */
-async function writePack(outdir, name, functions) {
-  const source = `module.exports=(__chunk)=>({${functions.join(',\n')}});\n`;
-  await writeFile(join(outdir, name), source);
-  await writeFile(
-    join(outdir, cacheOf(name)),
-    new Script(wrap(source), { filename: name }).createCachedData(),
-  );
+/** The pack of the chunks that the same runs need. */
+function packOf(isNeeded) {
+  const runs = isNeeded.flatMap((needed, at) => (needed ? [at] : []));
+  return runs.length === 0 ? rest : `pack-${runs.join('')}.js`;
 }
 
-/** Runs what is common, all in one process; gives the names of the chunks it loaded, and renews the cache of the common ones. */
+function grouped(names, keyOf) {
+  const groups = new Map();
+  for (const name of names) groups.set(keyOf(name), [...(groups.get(keyOf(name)) ?? []), name]);
+  return groups;
+}
+
+/** Writes a pack and a cache of its outermost function, for the Node that builds. */
+async function writePack(outdir, file, functions) {
+  const source = `module.exports=(__chunk)=>({${functions}});\n`;
+  const script = new Script(wrap(source), { filename: file });
+  // What has been called is in the cache: so the functions have been found in the text, if not compiled.
+  const module = {};
+  script.runInThisContext()(module, outdir);
+  module.exports(() => {});
+  await writeFile(join(outdir, file), source);
+  await writeFile(join(outdir, cacheOf(file)), script.createCachedData());
+}
+
+/**
+ * Does the common runs one after the other in one process, and renews the caches with the functions that they called.
+ *
+ * @returns the names of the chunks that each run loaded.
+ */
 async function runCommon(outdir, scratch) {
-  const [runner, loaded] = [join(scratch, 'runner.cjs'), join(scratch, 'loaded.json')];
-  await writeFile(
-    runner,
-    `const { writeFileSync } = require('node:fs');
-    const runs = ${JSON.stringify(commonRuns)};
-    let loader;
-    process.exit = () => {
-      const words = runs.shift();
-      if (!words) {
-        const { file, script } = loader.packs[1];
-        writeFileSync(loader.cacheOf(file), script.createCachedData());
-        writeFileSync(${JSON.stringify(loaded)}, JSON.stringify([...loader.modules.keys()]));
-        process.reallyExit(0);
-      }
-      process.argv = [process.execPath, 'petstore', ...words];
-      loader?.modules.delete('./main.js');
-      if (loader) loader.load('./main.js');
-      else loader = require(${JSON.stringify(resolve(outdir, 'main.js'))});
-    };
-    process.exit();`,
-  );
+  const [runner, list] = [join(scratch, 'runner.cjs'), join(scratch, 'chunks.json')];
+  await writeFile(runner, runnerOf(resolve(outdir, 'main.js'), list));
   execFileSync(process.execPath, [runner], {
-    cwd: outdir,
     env: { PATH: process.env.PATH, PETSTORE_CONFIG_DIR: scratch, PETSTORE_STATE_DIR: scratch },
     stdio: 'ignore',
   });
-  return new Set(JSON.parse(await readFile(loaded, 'utf8')));
+  return JSON.parse(await readFile(list, 'utf8'));
 }
+
+const runnerOf = (main, list) => `const { writeFileSync } = require('node:fs');
+const { dirname, join } = require('node:path');
+const main = ${JSON.stringify(main)};
+const runs = ${JSON.stringify(commonRuns)};
+const loaded = [];
+let loader;
+process.exit = () => {
+  if (loader) loaded.push([...loader.modules.keys()]);
+  if (runs.length === 0) end();
+  process.argv = [process.execPath, 'petstore', ...runs.shift()];
+  loader?.modules.clear();
+  if (loader) loader.load('./main.js');
+  else loader = require(main);
+};
+process.exit();
+
+function end() {
+  writeFileSync(${JSON.stringify(list)}, JSON.stringify(loaded));
+  for (const [file, script] of loader.scripts)
+    writeFileSync(join(dirname(main), loader.cacheOf(file)), script.createCachedData());
+  process.reallyExit(0);
+}
+`;
 
 /** The name of a pack's code cache; another V8 finds none, and compiles. */
 function cacheOf(file) {
@@ -97,51 +120,52 @@ function cacheOf(file) {
 }
 
 function wrap(body) {
-  return `(function(module){${body}\n})`;
+  return `(function(module,__dirname){${body}\n})`;
 }
 
-const loaderWith = (functions) => `const { readFileSync } = require('node:fs');
+const loaderWith = (places) => `const { readFileSync } = require('node:fs');
 const { join } = require('node:path');
 
 const __chunk = load;
 const modules = new Map();
-const packs = [{ functions: {${functions.join(',\n')}} }, { file: 'common.js' }, { file: 'rest.js' }];
+const packs = new Map();
+const scripts = new Map();
+const places = ${JSON.stringify(places)};
 
 function load(name) {
   const known = modules.get(name);
   if (known) return known.exports;
   const module = { exports: {} };
   modules.set(name, module);
-  functionOf(name)(module.exports, require, module);
+  functionsOf(places[name])[name](module.exports, require, module);
   return module.exports;
 }
 
-function functionOf(name) {
-  for (const pack of packs) {
-    pack.functions ??= open(pack);
-    if (pack.functions[name]) return pack.functions[name];
-  }
+function functionsOf(file) {
+  if (!packs.has(file)) packs.set(file, open(file)(load));
+  return packs.get(file);
 }
 
-function open(pack) {
-  const path = join(__dirname, pack.file);
+function open(file) {
+  const path = join(__dirname, file);
   let cachedData;
   try {
-    cachedData = readFileSync(join(__dirname, cacheOf(pack.file)));
+    cachedData = readFileSync(join(__dirname, cacheOf(file)));
   } catch {
-    return require(path)(load);
+    return require(path);
   }
   const { Script } = require('node:vm');
-  pack.script = new Script(wrap(readFileSync(path, 'latin1')), { filename: pack.file, cachedData });
+  const script = new Script(wrap(readFileSync(path, 'latin1')), { filename: file, cachedData });
+  scripts.set(file, script);
   const module = {};
-  pack.script.runInThisContext()(module);
-  return module.exports(load);
+  script.runInThisContext()(module, __dirname);
+  return module.exports;
 }
 
 ${cacheOf}
 
 ${wrap}
 
-module.exports = { load, modules, packs, cacheOf };
+module.exports = { load, modules, scripts, cacheOf };
 load('./main.js');
 `;

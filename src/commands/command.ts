@@ -102,14 +102,18 @@ function withoutDefaults(level: FlagValues): FlagValues {
 
 /** Declares on a command the flags that every command takes. */
 export function withGlobalFlags(command: Command): Command {
-  for (const option of globalOptions()) command.addOption(option.helpGroup('Global flags:'));
+  globalOptions ??= createGlobalOptions();
+  for (const option of globalOptions) command.addOption(option);
   return command;
 }
 
-function globalOptions(): Option[] {
+/** Made once: every command shares them. */
+let globalOptions: readonly Option[] | undefined;
+
+function createGlobalOptions(): Option[] {
   const noHeader = new Option('--no-header', 'leave out the header row');
   noHeader.attributeName = () => 'headerRow';
-  return [
+  const options = [
     new Option('--profile <name>', 'use this profile'),
     new Option('--base-url <url>', 'call the service at this address'),
     new Option('--offline', 'use the embedded store, no service'),
@@ -133,6 +137,7 @@ function globalOptions(): Option[] {
     new Option('-y, --yes', 'answer yes to confirmations'),
     new Option('--no-input', 'never ask'),
   ] as Option[];
+  return options.map((option) => option.helpGroup('Global flags:'));
 }
 
 function countUp(_: string, before: unknown): number {
