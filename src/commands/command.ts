@@ -1,50 +1,53 @@
 import { Command, Option } from '@commander-js/extra-typings';
 import type { Command as AnyCommand } from 'commander';
-import type { OperationId } from '../api/operations.ts';
 import { outputFormats } from '../config/choices.ts';
 import type { GlobalFlags } from '../context.ts';
+import type { Entry } from './entry.ts';
 
 export { Argument, Command, Option } from '@commander-js/extra-typings';
 export { type Command as AnyCommand, CommanderError } from 'commander';
 
-/** What a verb says of itself; its arguments, flags and action follow on the Command that `verb` gives. */
+/** What a verb says of itself, beside its entry; its arguments, flags and action follow on the Command that `verb` gives. */
 export interface About {
-  /** One line, an imperative, without a full stop. */
-  readonly summary: string;
   /** More than the summary, where it needs it. */
   readonly description?: string;
   /** Whole command lines, the most useful first. */
   readonly examples: readonly string[];
-  /** The operation that it is the face of: its stability and deprecation are shown in the help. */
-  readonly operation?: OperationId;
   /** It changes records of the service: takes --dry-run and --confirm. */
   readonly write?: true;
-  readonly aliases?: readonly string[];
 }
 
 /** A command that acts, with every flag that all commands take. */
-export function verb(name: string, about: About): Command {
-  const command = new Command(name).summary(about.summary).description(about.description ?? about.summary);
-  for (const alias of about.aliases ?? []) command.alias(alias);
+export function verb(entry: Entry, about: About): Command {
+  const command = named(entry).description(about.description ?? entry.summary);
   if (about.write) {
     command
       .option('--dry-run', 'print the request and send nothing')
       .option('--confirm <profile>', 'the profile by name, where it is protected');
   }
-  facts.set(command, about);
+  facts.set(command, { ...entry, ...about });
   return withGlobalFlags(command);
 }
 
 /** A noun: a command that only holds verbs. */
-export function group(name: string, summary: string): Command {
-  return withGlobalFlags(
-    new Command(name)
-      .summary(summary)
-      .description(summary)
-      .usage('<verb> [arguments] [flags]')
-      .commandsGroup('Verbs:')
-      .helpCommand(false),
-  );
+export function group(entry: Entry): Command {
+  const command = named(entry)
+    .description(entry.summary)
+    .usage('<verb> [arguments] [flags]')
+    .commandsGroup('Verbs:')
+    .helpCommand(false);
+  return withGlobalFlags(command);
+}
+
+/** A command by name only, for the help of those above it: it takes no flags. */
+export function outline(entry: Entry): Command {
+  const command = named(entry);
+  facts.set(command, entry);
+  return command;
+}
+
+function named({ name, aliases = [], summary }: Entry): Command {
+  return new Command(name).summary(summary).aliases([...aliases]);
 }
 
 /** Puts commands under another, each with its own commands, and hands down where help goes and how errors leave. */
@@ -64,8 +67,8 @@ function inherit(command: AnyCommand, parent: AnyCommand): void {
   for (const sub of command.commands) inherit(sub, command);
 }
 
-/** What was said of a command when it was declared, for help, completions and the man page. */
-export function aboutOf(command: object): About | undefined {
+/** What was said of a command, as far as it is declared, for help, completions and the man page. */
+export function aboutOf(command: object): (Entry & Partial<About>) | undefined {
   return facts.get(command);
 }
 
@@ -94,7 +97,7 @@ interface FlagValues extends Omit<GlobalFlags, 'header' | 'headers'> {
   readonly json?: boolean;
 }
 
-const facts = new WeakMap<object, About>();
+const facts = new WeakMap<object, Entry & Partial<About>>();
 
 function withoutDefaults(level: FlagValues): FlagValues {
   return Object.fromEntries(Object.entries(level).filter(([, value]) => value !== undefined)) as FlagValues;

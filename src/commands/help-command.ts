@@ -1,12 +1,12 @@
 import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { Argument, verb } from './command.ts';
+import type { Entry } from './entry.ts';
 import { topics } from './help-topics.ts';
 
 /** `petstore help <topic>`; with the words of a command, `main` shows that command's own help instead. */
-export function declare(context: Context) {
-  return verb('help', {
-    summary: 'Show help for a command or a topic',
+export function declare(context: Context, entry: Entry) {
+  return verb(entry, {
     examples: ['petstore help pets list', ...topics.map(({ name }) => `petstore help ${name}`)],
   })
     .addArgument(new Argument('[words...]', `a command, or ${topics.map(({ name }) => name).join(', ')}`))

@@ -1,6 +1,15 @@
 import { version } from '../../package.json';
 import type { Context, GlobalFlags } from '../context.ts';
-import { type AnyCommand, addCommands, Command, group, mergeFlags, withGlobalFlags } from './command.ts';
+import {
+  type AnyCommand,
+  addCommands,
+  Command,
+  group,
+  mergeFlags,
+  outline,
+  withGlobalFlags,
+} from './command.ts';
+import type { Entry } from './entry.ts';
 import { formatHelp } from './help.ts';
 
 /** What commander wants to print: help and version for stdout, help after an error for stderr. */
@@ -9,33 +18,22 @@ export interface ProgramText {
   err: string;
 }
 
-/** What stands behind a first word, its module loaded only when that word is given. */
-interface Entry {
-  readonly name: string;
-  readonly alias?: string;
-  readonly summary: string;
-  /** A noun: its verbs. */
-  readonly verbs?: () => Promise<{ readonly commands: (context: Context) => readonly object[] }>;
-  /** A command with no verbs. */
-  readonly alone?: () => Promise<{ readonly declare: (context: Context) => object }>;
-}
-
 const entries: readonly Entry[] = [
   {
     name: 'pets',
-    alias: 'pet',
+    aliases: ['pet'],
     summary: 'List, get, create, update and delete pets',
     verbs: () => import('./pets/index.ts'),
   },
   {
     name: 'categories',
-    alias: 'category',
+    aliases: ['category'],
     summary: 'List, get, create, update and delete categories',
     verbs: () => import('./categories/index.ts'),
   },
   {
     name: 'orders',
-    alias: 'order',
+    aliases: ['order'],
     summary: 'List, get, create, update, complete and delete orders',
     verbs: () => import('./orders/index.ts'),
   },
@@ -52,12 +50,12 @@ const entries: readonly Entry[] = [
   {
     name: 'serve',
     summary: 'Serve the pet store from memory, on this machine',
-    alone: () => import('./serve/index.ts'),
+    load: () => import('./serve/index.ts'),
   },
   {
     name: 'smoke',
     summary: 'Check a deployment',
-    alone: () => import('./smoke/index.ts'),
+    load: () => import('./smoke/index.ts'),
   },
   {
     name: 'config',
@@ -72,20 +70,20 @@ const entries: readonly Entry[] = [
   {
     name: 'doctor',
     summary: 'Check config, permissions and the way to the service',
-    alone: () => import('./doctor/index.ts'),
+    load: () => import('./doctor/index.ts'),
   },
   {
     name: 'completion',
     summary: 'Print the completion script of a shell, or install it',
-    alone: () => import('./completion/index.ts'),
+    load: () => import('./completion/index.ts'),
   },
-  { name: 'help', summary: 'Show help for a command or a topic', alone: () => import('./help-command.ts') },
+  { name: 'help', summary: 'Show help for a command or a topic', load: () => import('./help-command.ts') },
 ];
 
 /** The command tree with all of it declared, for what looks at the tree itself: completions, the man page. */
 export async function createWholeProgram(context: Context, text: ProgramText): Promise<AnyCommand> {
   const program = createRoot(context, text);
-  for (const entry of entries) addCommands(program, [await declare(entry, context)]);
+  await addEntries(program, entries, { context, isNamed: () => true });
   return program;
 }
 
@@ -99,11 +97,14 @@ export async function createProgram(
   { words, text, onAction }: ProgramOptions,
 ): Promise<AnyCommand> {
   const program = createRoot(context, text);
-  const [word] = operands(program, words);
-  for (const entry of entries) {
-    const isNamed = word !== undefined && (entry.name === word || entry.alias === word);
-    addCommands(program, [isNamed ? await declare(entry, context) : outline(entry)]);
-  }
+  const path = operands(program, words);
+  await addEntries(program, entries, {
+    context,
+    isNamed: ({ name, aliases }, depth) => {
+      const word = path[depth] ?? '';
+      return name === word || aliases?.includes(word) === true;
+    },
+  });
   program.hook('preAction', (_, action) => onAction(mergeFlags(action as AnyCommand)));
   return program;
 }
@@ -140,20 +141,32 @@ function createRoot(context: Context, text: ProgramText): AnyCommand {
     });
 }
 
-async function declare(entry: Entry, context: Context): Promise<object> {
-  if (entry.alone) return (await entry.alone()).declare(context);
-  const command = named(group(entry.name, entry.summary) as unknown as AnyCommand, entry);
-  addCommands(command, (await entry.verbs?.())?.commands(context) ?? []);
+interface Declaration {
+  readonly context: Context;
+  /** Whether an entry is declared in full; the depth is 0 for what stands right below the program. */
+  isNamed(entry: Entry, depth: number): boolean;
+}
+
+async function addEntries(
+  parent: AnyCommand,
+  below: readonly Entry[],
+  declaration: Declaration,
+  depth = 0,
+): Promise<void> {
+  for (const entry of below) {
+    const command = declaration.isNamed(entry, depth)
+      ? await declare(entry, declaration, depth)
+      : outline(entry);
+    addCommands(parent, [command]);
+  }
+}
+
+async function declare(entry: Entry, declaration: Declaration, depth: number): Promise<object> {
+  if (entry.load) return (await entry.load()).declare(declaration.context, entry);
+  const command = group(entry);
+  const verbs = (await entry.verbs?.())?.entries ?? [];
+  await addEntries(command as unknown as AnyCommand, verbs, declaration, depth + 1);
   return command;
-}
-
-/** A command by name only, for the help of the program: it takes no flags. */
-function outline(entry: Entry): AnyCommand {
-  return named(new Command(entry.name).summary(entry.summary) as unknown as AnyCommand, entry);
-}
-
-function named(command: AnyCommand, { alias }: Entry): AnyCommand {
-  return alias ? command.alias(alias) : command;
 }
 
 /** The words that name a noun and a verb, as far as they are known, and the word that should have and does not. */

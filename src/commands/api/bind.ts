@@ -1,9 +1,9 @@
 import type { Context } from '../../context.ts';
 import { verb } from '../command.ts';
+import type { Entry } from '../entry.ts';
 
-export function bind(context: Context) {
-  return verb('bind', {
-    summary: "Follow a service's own OpenAPI description",
+export function declare(context: Context, entry: Entry) {
+  return verb(entry, {
     description:
       'Reads an OpenAPI 3.0 or 3.1 description, JSON or YAML, finds in it the operations that this program knows, and stores what it found with the active profile, or at the top level where no profile is active. From then on every command follows it: methods, paths, parameters, required fields, bounds and life cycle. What was bound, what was not, and why is shown.',
     examples: [

@@ -3,6 +3,7 @@ import { type OperationId, operationIds, rowOf } from '../../api/operations.ts';
 import type { Context } from '../../context.ts';
 import type { View } from '../../output/print.ts';
 import { verb } from '../command.ts';
+import type { Entry } from '../entry.ts';
 
 /** An operation of the table as the active contract has it; one that the service lacks has no method and no path. */
 interface Row {
@@ -35,12 +36,10 @@ const view: View<Row> = {
   ],
 };
 
-export function operations(context: Context) {
-  return verb('operations', {
-    summary: 'List the operations of the service and where each comes from',
+export function declare(context: Context, entry: Entry) {
+  return verb(entry, {
     description:
       'Lists the operations of the service. The source says where an operation comes from: stated by the service document, chosen by this program, bound to the description of a service, or missing from it.',
-    aliases: ['ls'],
     examples: [
       'petstore api operations',
       'petstore api operations --fields operation,source -o csv',

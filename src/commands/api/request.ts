@@ -1,12 +1,12 @@
 import type { Context } from '../../context.ts';
 import { Option, verb } from '../command.ts';
+import type { Entry } from '../entry.ts';
 
-export function request(context: Context) {
+export function declare(context: Context, entry: Entry) {
   const inputFile = new Option('--input <file>', 'send this file as the body; - reads it from stdin');
   // Its own name would meet that of --no-input.
   inputFile.attributeName = () => 'inputFile';
-  return verb('request', {
-    summary: 'Send a request of your own making',
+  return verb(entry, {
     description: [
       'Sends a request to the service, with the same base URL, credential, deadline and retries as every other command, and prints the body of the answer as it came. The path lies below the base URL; a whole URL must be of the same origin.',
       'Each -f adds a parameter to the query of a GET, HEAD or DELETE, or of any request that has --input, and else a field to a JSON body. A field has the type that the operation gives it; where no operation is known, true, false, null and numbers are themselves and all else is text. key:=value takes the value as JSON.',

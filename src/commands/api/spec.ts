@@ -2,10 +2,10 @@ import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { printJson } from '../../json.ts';
 import { verb } from '../command.ts';
+import type { Entry } from '../entry.ts';
 
-export function spec(context: Context) {
-  return verb('spec', {
-    summary: 'Print the OpenAPI 3.0.3 document of the service',
+export function declare(context: Context, entry: Entry) {
+  return verb(entry, {
     description:
       'Prints the OpenAPI 3.0.3 document of the built-in contract, as `petstore serve` answers it: JSON, or YAML with -o yaml.',
     examples: ['petstore api spec > openapi.json', 'petstore api spec -o yaml > openapi.yaml'],

@@ -1,9 +1,9 @@
 import type { Context } from '../../context.ts';
 import { verb } from '../command.ts';
+import type { Entry } from '../entry.ts';
 
-export function unbind(context: Context) {
-  return verb('unbind', {
-    summary: 'Go back to the built-in contract',
+export function declare(context: Context, entry: Entry) {
+  return verb(entry, {
     description:
       'Drops what `api bind` stored with the active profile, or at the top level where no profile is active.',
     examples: ['petstore api unbind', 'petstore api unbind --profile staging'],

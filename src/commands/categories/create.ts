@@ -2,15 +2,14 @@ import type { Context } from '../../context.ts';
 import { fromFlag, parseText } from '../arguments.ts';
 import { verb } from '../command.ts';
 import { createRecords } from '../create-records.ts';
+import type { Entry } from '../entry.ts';
 import { given } from '../noun.ts';
 import { categories } from './noun.ts';
 
-export function createCategory(context: Context) {
-  return verb('create', {
-    summary: 'Create a category, or many from a file',
+export function declare(context: Context, entry: Entry) {
+  return verb(entry, {
     description:
       'Creates a category, or one for each record of a file. On a terminal it asks for what is missing.',
-    operation: 'createCategory',
     write: true,
     examples: [
       'petstore categories create --name Amphibians --description "Frogs, toads and newts"',

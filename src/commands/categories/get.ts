@@ -1,13 +1,12 @@
 import type { Context } from '../../context.ts';
 import { idsArgument } from '../arguments.ts';
 import { verb } from '../command.ts';
+import type { Entry } from '../entry.ts';
 import { getRecords } from '../get-records.ts';
 import { categories } from './noun.ts';
 
-export function getCategory(context: Context) {
-  return verb('get', {
-    summary: 'Get one or several categories',
-    operation: 'getCategory',
+export function declare(context: Context, entry: Entry) {
+  return verb(entry, {
     examples: ['petstore categories get 1', 'petstore categories get 1 2 -o json'],
   })
     .addArgument(idsArgument('categories'))

@@ -1,14 +1,12 @@
 import type { Context } from '../../context.ts';
 import { parseLimit } from '../arguments.ts';
 import { verb } from '../command.ts';
+import type { Entry } from '../entry.ts';
 import { listRecords } from '../list-records.ts';
 import { categories } from './noun.ts';
 
-export function listCategories(context: Context) {
-  return verb('list', {
-    summary: 'List categories',
-    operation: 'listCategories',
-    aliases: ['ls'],
+export function declare(context: Context, entry: Entry) {
+  return verb(entry, {
     examples: ['petstore categories list', 'petstore categories ls --sort name -o json'],
   })
     .option('--limit <n>', 'at most so many (default: all)', parseLimit)

@@ -1,15 +1,14 @@
 import type { Context } from '../../context.ts';
 import { idArgument, parseText } from '../arguments.ts';
 import { verb } from '../command.ts';
+import type { Entry } from '../entry.ts';
 import { given } from '../noun.ts';
 import { updateRecords } from '../update-records.ts';
 import { categories } from './noun.ts';
 
-export function updateCategory(context: Context) {
-  return verb('update', {
-    summary: 'Change a category',
+export function declare(context: Context, entry: Entry) {
+  return verb(entry, {
     description: 'Reads a category, changes what the flags name and writes it back; all else stays as it is.',
-    operation: 'updateCategory',
     write: true,
     examples: ['petstore categories update 1 --description "Large and small"'],
   })

@@ -4,11 +4,11 @@ import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { sanitize } from '../../output/sanitize.ts';
 import { type AnyCommand, Argument, addCommands, verb } from '../command.ts';
+import type { Entry } from '../entry.ts';
 import { type Shell, scriptNames, shells, type ValueKind, valueKinds } from './shells.ts';
 
-export function declare(context: Context) {
-  const completion = verb('completion', {
-    summary: 'Print the completion script of a shell, or install it',
+export function declare(context: Context, entry: Entry) {
+  const completion = verb(entry, {
     examples: [
       'source <(petstore completion bash)',
       'petstore completion fish | source',
@@ -31,7 +31,7 @@ export function declare(context: Context) {
 
 /** Called by the scripts themselves, for words that stand in no script. */
 function valuesCommand(context: Context) {
-  return verb('values', { summary: 'Print the names that may stand in a place', examples: [] })
+  return verb({ name: 'values', summary: 'Print the names that may stand in a place' }, { examples: [] })
     .addArgument(new Argument('<kind>', 'of which kind').choices(valueKinds))
     .action(async (kind) => {
       const { completionValues } = await import('./values.ts');

@@ -7,6 +7,7 @@ import type { Context } from '../../context.ts';
 import type { JsonValue } from '../../json.ts';
 import type { View } from '../../output/print.ts';
 import { verb } from '../command.ts';
+import type { Entry } from '../entry.ts';
 
 interface Row {
   readonly key: string;
@@ -27,9 +28,8 @@ const view: View<Row> = {
   ],
 };
 
-export function explainConfig(context: Context) {
-  return verb('explain', {
-    summary: 'Show every setting, its value and where it came from',
+export function declare(context: Context, entry: Entry) {
+  return verb(entry, {
     description:
       'Show every setting as a command with the same flags would use it, and where it came from: flag, environment, ' +
       'profile, config (its top level) or default. Of the token only whether there is one, and where.',

@@ -8,11 +8,11 @@ import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import type { JsonValue } from '../../json.ts';
 import { verb } from '../command.ts';
+import type { Entry } from '../entry.ts';
 import { printValue } from '../print-value.ts';
 
-export function getConfig(context: Context) {
-  return verb('get', {
-    summary: 'Print one value of the config',
+export function declare(context: Context, entry: Entry) {
+  return verb(entry, {
     description:
       'Print one value as the config file gives it: that of the profile, else of the top level, else the default. ' +
       'Flags and variables do not count here; `petstore config explain` shows what a command would use.',

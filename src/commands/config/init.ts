@@ -10,13 +10,13 @@ import { UsageError } from '../../errors.ts';
 import type { Prompt } from '../../input/prompt.ts';
 import { askBaseUrl, refuseValue } from '../ask-value.ts';
 import { verb } from '../command.ts';
+import type { Entry } from '../entry.ts';
 import { givenKeys, keyOptions } from '../key-flags.ts';
 
 type Given = Partial<Record<SettingKey, string>>;
 
-export function initConfig(context: Context) {
-  const command = verb('init', {
-    summary: 'Set up: ask for a service, make a profile for it and use it',
+export function declare(context: Context, entry: Entry) {
+  const command = verb(entry, {
     description:
       'Set up: ask for a service, make a profile for it and use it. What a flag gives is not asked; ' +
       'with --base-url, or with --offline, nothing has to be.',

@@ -5,6 +5,7 @@ import type { Context } from '../../context.ts';
 import type { JsonValue } from '../../json.ts';
 import type { View } from '../../output/print.ts';
 import { verb } from '../command.ts';
+import type { Entry } from '../entry.ts';
 
 interface Row {
   readonly key: string;
@@ -19,13 +20,11 @@ const view: View<Row> = {
   ],
 };
 
-export function listConfig(context: Context) {
-  return verb('list', {
-    summary: 'List what the config file holds',
+export function declare(context: Context, entry: Entry) {
+  return verb(entry, {
     description:
       'List what the config file holds. Each key can be given to get, set and unset as it stands; ' +
       '`petstore config explain` shows defaults, flags and variables too.',
-    aliases: ['ls'],
     examples: ['petstore config list', 'petstore config list -o json'],
   }).action(async () => {
     const printer = await context.printer();

@@ -2,6 +2,7 @@ import { resolvePaths } from '../../config/paths.ts';
 import type { Context } from '../../context.ts';
 import type { View } from '../../output/print.ts';
 import { Argument, verb } from '../command.ts';
+import type { Entry } from '../entry.ts';
 import { printValue } from '../print-value.ts';
 
 interface Row {
@@ -19,9 +20,8 @@ const view: View<Row> = {
   ],
 };
 
-export function showPaths(context: Context) {
-  return verb('path', {
-    summary: 'Show where config, state and the embedded store lie',
+export function declare(context: Context, entry: Entry) {
+  return verb(entry, {
     description:
       'Show where config, state and the embedded store lie, whether they exist or not. Deleting the embedded store starts it again.',
     examples: ['petstore config path', 'rm "$(petstore config path offline-store)"'],

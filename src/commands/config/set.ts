@@ -8,11 +8,11 @@ import { settingsFrom } from '../../config/settings.ts';
 import { toStored } from '../../config/stored-values.ts';
 import type { Context } from '../../context.ts';
 import { verb } from '../command.ts';
+import type { Entry } from '../entry.ts';
 import { keysHelp } from './keys-help.ts';
 
-export function setConfig(context: Context) {
-  return verb('set', {
-    summary: 'Set a value in the config file',
+export function declare(context: Context, entry: Entry) {
+  return verb(entry, {
     description: `Set a value at the top level of the config file, or in a profile with --profile.\n\n${keysHelp}`,
     examples: [
       'petstore config set output json',

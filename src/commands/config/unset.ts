@@ -3,10 +3,10 @@ import { requireProfile, unsetValue } from '../../config/edits.ts';
 import { editConfig } from '../../config/profiles.ts';
 import type { Context } from '../../context.ts';
 import { verb } from '../command.ts';
+import type { Entry } from '../entry.ts';
 
-export function unsetConfig(context: Context) {
-  return verb('unset', {
-    summary: 'Take a value out of the config file',
+export function declare(context: Context, entry: Entry) {
+  return verb(entry, {
     examples: [
       'petstore config unset output',
       'petstore config unset --profile staging timeout',

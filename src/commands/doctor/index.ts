@@ -2,12 +2,12 @@ import { outputFormats } from '../../config/choices.ts';
 import type { Context } from '../../context.ts';
 import { createPrinter, type Printer } from '../../output/print.ts';
 import { verb } from '../command.ts';
+import type { Entry } from '../entry.ts';
 import { examine } from './examine.ts';
 import { checkNames, type Finding, findingsView } from './finding.ts';
 
-export function declare(context: Context) {
-  return verb('doctor', {
-    summary: 'Check config, permissions and the way to the service',
+export function declare(context: Context, entry: Entry) {
+  return verb(entry, {
     description:
       'Check config, environment, permissions, token, DNS, connection, TLS, the answer of the service and the clock: a ' +
       'line each, ok, warn, fail or skip. Exits 0 where nothing failed, else with the code of the first failure: 2 for ' +

@@ -2,16 +2,15 @@ import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { idArgument, parseChange } from '../arguments.ts';
 import { Argument, verb } from '../command.ts';
+import type { Entry } from '../entry.ts';
 import { toWrite } from '../noun.ts';
 import { openWrites, writeRecord } from '../write-records.ts';
 import { inventory } from './noun.ts';
 
-export function adjustInventory(context: Context) {
-  return verb('adjust', {
-    summary: 'Add to or take from the stock count of a pet',
+export function declare(context: Context, entry: Entry) {
+  return verb(entry, {
     description:
       'Reads the stock count of a pet, adds to it and sets the sum. Between reading and setting somebody else may change it: only a service that sends an ETag can tell, and then nothing is overwritten.',
-    operation: 'updateInventory',
     write: true,
     examples: ['petstore inventory adjust 42 +5', 'petstore inventory adjust 42 -5'],
   })

@@ -1,14 +1,13 @@
 import type { Context } from '../../context.ts';
 import { verb } from '../command.ts';
+import type { Entry } from '../entry.ts';
 import { applyInput } from './apply-input.ts';
 import { inputOptions, planOptions, runOptions } from './bulk-flags.ts';
 
-export function applyInventory(context: Context) {
-  const command = verb('apply', {
-    summary: 'Make stock counts those of a file',
+export function declare(context: Context, entry: Entry) {
+  const command = verb(entry, {
     description:
       'Reads a CSV, JSON or JSONL file of petId and quantity (- is stdin), checks all of it, compares it with the current counts, asks, and sets those that differ. What it does is kept in a journal: a run that was stopped can be resumed, and one that was wrong undone.',
-    operation: 'updateInventory',
     write: true,
     examples: [
       'petstore inventory apply stock.csv',

@@ -1,16 +1,15 @@
 import type { Context } from '../../context.ts';
 import { idArgument, quantityArgument } from '../arguments.ts';
 import { verb } from '../command.ts';
+import type { Entry } from '../entry.ts';
 import { toWrite } from '../noun.ts';
 import { readPet } from '../read-pet.ts';
 import { openWrites, writeRecord } from '../write-records.ts';
 import { inventory } from './noun.ts';
 
-export function createInventory(context: Context) {
-  return verb('create', {
-    summary: 'Create the inventory entry of a pet',
+export function declare(context: Context, entry: Entry) {
+  return verb(entry, {
     description: 'Creates the inventory entry of a pet, with the status that the pet has.',
-    operation: 'createInventory',
     write: true,
     examples: ['petstore inventory create 42 10'],
   })

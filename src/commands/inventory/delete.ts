@@ -2,14 +2,12 @@ import type { Context } from '../../context.ts';
 import { idsArgument } from '../arguments.ts';
 import { verb } from '../command.ts';
 import { deleteRecords } from '../delete-records.ts';
+import type { Entry } from '../entry.ts';
 import { inventory } from './noun.ts';
 
-export function deleteInventory(context: Context) {
-  return verb('delete', {
-    summary: 'Delete inventory entries, after asking',
-    operation: 'deleteInventory',
+export function declare(context: Context, entry: Entry) {
+  return verb(entry, {
     write: true,
-    aliases: ['rm'],
     examples: ['petstore inventory delete 3', 'petstore inventory rm 3 4 5 --yes'],
   })
     .addArgument(idsArgument('pets', 'petId'))

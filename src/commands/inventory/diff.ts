@@ -2,16 +2,15 @@ import type { Context } from '../../context.ts';
 import { exitCodes } from '../../errors.ts';
 import { openSource } from '../../input/source.ts';
 import { verb } from '../command.ts';
+import type { Entry } from '../entry.ts';
 import { readJob } from './apply-input.ts';
 import { inputOptions, readingOptions } from './bulk-flags.ts';
 import { showDifferences } from './bulk-run.ts';
 
-export function diffInventory(context: Context) {
-  const command = verb('diff', {
-    summary: 'Show what apply would change',
+export function declare(context: Context, entry: Entry) {
+  const command = verb(entry, {
     description:
       'Compares the counts of a file with the current ones and prints those that differ; changes nothing. Exits 0 where none does, 8 where some do.',
-    operation: 'listInventory',
     examples: [
       'petstore inventory diff stock.csv',
       'petstore inventory diff - -o jsonl < feed.jsonl',

@@ -1,14 +1,13 @@
 import type { Context } from '../../context.ts';
 import type { Printer } from '../../output/print.ts';
 import { verb } from '../command.ts';
+import type { Entry } from '../entry.ts';
 import { inventoryView } from './view.ts';
 
-export function exportInventory(context: Context) {
-  return verb('export', {
-    summary: 'Print all counts as CSV, ready for apply',
+export function declare(context: Context, entry: Entry) {
+  return verb(entry, {
     description:
       'Prints the whole inventory as CSV, or as -o says, page by page. What it prints can be edited and applied.',
-    operation: 'listInventory',
     examples: ['petstore inventory export > stock.csv', 'petstore inventory export -o jsonl > stock.jsonl'],
   }).action(async () => {
     const printer = await openCsvPrinter(context);

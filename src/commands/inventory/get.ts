@@ -1,13 +1,12 @@
 import type { Context } from '../../context.ts';
 import { idsArgument } from '../arguments.ts';
 import { verb } from '../command.ts';
+import type { Entry } from '../entry.ts';
 import { getRecords } from '../get-records.ts';
 import { inventory } from './noun.ts';
 
-export function getInventory(context: Context) {
-  return verb('get', {
-    summary: 'Get the inventory entries of one or several pets',
-    operation: 'getInventory',
+export function declare(context: Context, entry: Entry) {
+  return verb(entry, {
     examples: ['petstore inventory get 3', 'petstore inventory get 3 4 5 -o json'],
   })
     .addArgument(idsArgument('pets', 'petId'))

@@ -2,14 +2,12 @@ import { petStatuses } from '../../api/schemas.ts';
 import type { Context } from '../../context.ts';
 import { parseLimit, parseQuantity } from '../arguments.ts';
 import { Option, verb } from '../command.ts';
+import type { Entry } from '../entry.ts';
 import { listRecords } from '../list-records.ts';
 import { inventory } from './noun.ts';
 
-export function listInventory(context: Context) {
-  return verb('list', {
-    summary: 'List inventory entries',
-    operation: 'listInventory',
-    aliases: ['ls'],
+export function declare(context: Context, entry: Entry) {
+  return verb(entry, {
     examples: [
       'petstore inventory list --below 5 --sort quantity',
       'petstore inventory list --status available',

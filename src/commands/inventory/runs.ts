@@ -5,10 +5,10 @@ import { resolvePaths } from '../../config/paths.ts';
 import type { Context } from '../../context.ts';
 import type { Column, View } from '../../output/print.ts';
 import { verb } from '../command.ts';
+import type { Entry } from '../entry.ts';
 
-export function listRuns(context: Context) {
-  return verb('runs', {
-    summary: 'List past runs, the newest first',
+export function declare(context: Context, entry: Entry) {
+  return verb(entry, {
     description:
       'Lists the runs of apply and undo that this machine has kept, and what became of their rows.',
     examples: [

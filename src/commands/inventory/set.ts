@@ -1,14 +1,13 @@
 import type { Context } from '../../context.ts';
 import { idArgument, quantityArgument } from '../arguments.ts';
 import { verb } from '../command.ts';
+import type { Entry } from '../entry.ts';
 import { toWrite } from '../noun.ts';
 import { openWrites, writeRecord } from '../write-records.ts';
 import { inventory } from './noun.ts';
 
-export function setInventory(context: Context) {
-  return verb('set', {
-    summary: 'Set the stock count of a pet',
-    operation: 'updateInventory',
+export function declare(context: Context, entry: Entry) {
+  return verb(entry, {
     write: true,
     examples: ['petstore inventory set 42 10', 'petstore inventory set 42 0 --dry-run'],
   })

@@ -2,15 +2,14 @@ import { RunStore } from '../../bulk/run-store.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import type { Context } from '../../context.ts';
 import { verb } from '../command.ts';
+import type { Entry } from '../entry.ts';
 import { runOptions } from './bulk-flags.ts';
 import { undoRun } from './undo-run.ts';
 
-export function undoInventory(context: Context) {
-  const command = verb('undo', {
-    summary: 'Set back what a run changed',
+export function declare(context: Context, entry: Entry) {
+  const command = verb(entry, {
     description:
       'Sets every count that a run changed back to what it was before, where it is still the one that the run set: what somebody has changed since is left alone, and reported as failed. An undo is a run too, and can be undone.',
-    operation: 'updateInventory',
     write: true,
     examples: [
       'petstore inventory undo 20271121-021530123-3f2a9c',

@@ -1,15 +1,14 @@
 import type { Context } from '../../context.ts';
 import { idsArgument } from '../arguments.ts';
 import { verb } from '../command.ts';
+import type { Entry } from '../entry.ts';
 import { given } from '../noun.ts';
 import { updateRecords } from '../update-records.ts';
 import { orders } from './noun.ts';
 
-export function completeOrders(context: Context) {
-  return verb('complete', {
-    summary: 'Mark orders as complete',
+export function declare(context: Context, entry: Entry) {
+  return verb(entry, {
     description: 'Reads each order, sets complete to true and writes it back; all else stays as it is.',
-    operation: 'updateOrder',
     write: true,
     examples: ['petstore orders complete 1', 'petstore orders complete 1 2 3'],
   })

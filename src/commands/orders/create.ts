@@ -2,15 +2,14 @@ import type { Context } from '../../context.ts';
 import { fromFlag } from '../arguments.ts';
 import { verb } from '../command.ts';
 import { createRecords } from '../create-records.ts';
+import type { Entry } from '../entry.ts';
 import { givenOrder, petFlag, quantityFlag, shipDateFlag } from './flags.ts';
 import { orders } from './noun.ts';
 
-export function createOrder(context: Context) {
-  return verb('create', {
-    summary: 'Create an order, or many from a file',
+export function declare(context: Context, entry: Entry) {
+  return verb(entry, {
     description:
       'Creates an order, or one for each record of a file. On a terminal it asks for what is missing.',
-    operation: 'createOrder',
     write: true,
     examples: [
       'petstore orders create --pet 3 --quantity 2 --ship-date 2027-01-15',

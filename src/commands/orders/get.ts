@@ -1,13 +1,12 @@
 import type { Context } from '../../context.ts';
 import { idsArgument } from '../arguments.ts';
 import { verb } from '../command.ts';
+import type { Entry } from '../entry.ts';
 import { getRecords } from '../get-records.ts';
 import { orders } from './noun.ts';
 
-export function getOrder(context: Context) {
-  return verb('get', {
-    summary: 'Get one or several orders',
-    operation: 'getOrder',
+export function declare(context: Context, entry: Entry) {
+  return verb(entry, {
     examples: ['petstore orders get 1', 'petstore orders get 1 2 -o json'],
   })
     .addArgument(idsArgument('orders'))

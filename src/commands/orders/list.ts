@@ -1,15 +1,13 @@
 import type { Context } from '../../context.ts';
 import { parseLimit } from '../arguments.ts';
 import { Option, verb } from '../command.ts';
+import type { Entry } from '../entry.ts';
 import { listRecords } from '../list-records.ts';
 import { petFlag } from './flags.ts';
 import { orders } from './noun.ts';
 
-export function listOrders(context: Context) {
-  return verb('list', {
-    summary: 'List orders',
-    operation: 'listOrders',
-    aliases: ['ls'],
+export function declare(context: Context, entry: Entry) {
+  return verb(entry, {
     examples: [
       'petstore orders list --open',
       'petstore orders list --pet 3 -o json',

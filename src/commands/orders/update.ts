@@ -1,15 +1,14 @@
 import type { Context } from '../../context.ts';
 import { idArgument } from '../arguments.ts';
 import { verb } from '../command.ts';
+import type { Entry } from '../entry.ts';
 import { updateRecords } from '../update-records.ts';
 import { givenOrder, petFlag, quantityFlag, shipDateFlag } from './flags.ts';
 import { orders } from './noun.ts';
 
-export function updateOrder(context: Context) {
-  return verb('update', {
-    summary: 'Change an order',
+export function declare(context: Context, entry: Entry) {
+  return verb(entry, {
     description: 'Reads an order, changes what the flags name and writes it back; all else stays as it is.',
-    operation: 'updateOrder',
     write: true,
     examples: [
       'petstore orders update 1 --quantity 3',

@@ -2,15 +2,14 @@ import type { Context } from '../../context.ts';
 import { fromFlag } from '../arguments.ts';
 import { verb } from '../command.ts';
 import { createRecords } from '../create-records.ts';
+import type { Entry } from '../entry.ts';
 import { categoryFlag, givenPet, nameFlag, statusFlag } from './flags.ts';
 import { pets } from './noun.ts';
 
-export function createPet(context: Context) {
-  return verb('create', {
-    summary: 'Create a pet, or many from a file',
+export function declare(context: Context, entry: Entry) {
+  return verb(entry, {
     description:
       'Creates a pet, or one for each record of a file. On a terminal it asks for what is missing.',
-    operation: 'createPet',
     write: true,
     examples: [
       'petstore pets create --name Rex --category Dogs',

@@ -2,14 +2,12 @@ import type { Context } from '../../context.ts';
 import { idsArgument } from '../arguments.ts';
 import { verb } from '../command.ts';
 import { deleteRecords } from '../delete-records.ts';
+import type { Entry } from '../entry.ts';
 import { pets } from './noun.ts';
 
-export function deletePet(context: Context) {
-  return verb('delete', {
-    summary: 'Delete pets, after asking',
-    operation: 'deletePet',
+export function declare(context: Context, entry: Entry) {
+  return verb(entry, {
     write: true,
-    aliases: ['rm'],
     examples: ['petstore pets delete 3', 'petstore pets rm 3 4 5 --yes'],
   })
     .addArgument(idsArgument('pets'))

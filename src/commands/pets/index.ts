@@ -1,10 +1,37 @@
-import type { Context } from '../../context.ts';
-import { createPet } from './create.ts';
-import { deletePet } from './delete.ts';
-import { getPet } from './get.ts';
-import { listPets } from './list.ts';
-import { updatePet } from './update.ts';
+import type { Entry } from '../entry.ts';
 
-export function commands(context: Context): readonly object[] {
-  return [listPets, getPet, createPet, updatePet, deletePet].map((declare) => declare(context));
-}
+/** The verbs, as help lists them. */
+export const entries: readonly Entry[] = [
+  {
+    name: 'list',
+    aliases: ['ls'],
+    summary: 'List pets',
+    operation: 'listPets',
+    load: () => import('./list.ts'),
+  },
+  {
+    name: 'get',
+    summary: 'Get one or several pets',
+    operation: 'getPet',
+    load: () => import('./get.ts'),
+  },
+  {
+    name: 'create',
+    summary: 'Create a pet, or many from a file',
+    operation: 'createPet',
+    load: () => import('./create.ts'),
+  },
+  {
+    name: 'update',
+    summary: 'Change a pet',
+    operation: 'updatePet',
+    load: () => import('./update.ts'),
+  },
+  {
+    name: 'delete',
+    aliases: ['rm'],
+    summary: 'Delete pets, after asking',
+    operation: 'deletePet',
+    load: () => import('./delete.ts'),
+  },
+];

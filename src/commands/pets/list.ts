@@ -1,16 +1,14 @@
 import type { Context } from '../../context.ts';
 import { parseLimit } from '../arguments.ts';
 import { verb } from '../command.ts';
+import type { Entry } from '../entry.ts';
 import { listRecords } from '../list-records.ts';
 import { resolveCategory } from './categories.ts';
 import { categoryFlag, statusFlag } from './flags.ts';
 import { pets } from './noun.ts';
 
-export function listPets(context: Context) {
-  return verb('list', {
-    summary: 'List pets',
-    operation: 'listPets',
-    aliases: ['ls'],
+export function declare(context: Context, entry: Entry) {
+  return verb(entry, {
     examples: [
       'petstore pets list',
       'petstore pets list --status available --category Dogs',

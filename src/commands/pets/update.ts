@@ -1,15 +1,14 @@
 import type { Context } from '../../context.ts';
 import { idArgument } from '../arguments.ts';
 import { verb } from '../command.ts';
+import type { Entry } from '../entry.ts';
 import { updateRecords } from '../update-records.ts';
 import { categoryFlag, givenPet, nameFlag, statusFlag } from './flags.ts';
 import { pets } from './noun.ts';
 
-export function updatePet(context: Context) {
-  return verb('update', {
-    summary: 'Change a pet',
+export function declare(context: Context, entry: Entry) {
+  return verb(entry, {
     description: 'Reads a pet, changes what the flags name and writes it back; all else stays as it is.',
-    operation: 'updatePet',
     write: true,
     examples: ['petstore pets update 3 --status sold', 'petstore pets update 3 --name Rexy --category Dogs'],
   })

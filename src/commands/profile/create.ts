@@ -6,11 +6,11 @@ import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { askBaseUrl } from '../ask-value.ts';
 import { verb } from '../command.ts';
+import type { Entry } from '../entry.ts';
 import { givenKeys, keyOptions } from '../key-flags.ts';
 
-export function createProfile(context: Context) {
-  const command = verb('create', {
-    summary: 'Make a profile for a service',
+export function declare(context: Context, entry: Entry) {
+  const command = verb(entry, {
     description:
       'Make a profile for a service. Every key of the config is a flag, and what is given is kept in the profile; ' +
       'so here --output and the like speak of the profile. The first profile becomes the active one.',

@@ -6,11 +6,10 @@ import { editConfig } from '../../config/profiles.ts';
 import type { Context } from '../../context.ts';
 import { verb } from '../command.ts';
 import { confirmDestruction } from '../confirmation.ts';
+import type { Entry } from '../entry.ts';
 
-export function deleteProfile(context: Context) {
-  return verb('delete', {
-    summary: 'Delete a profile and the contract bound to it',
-    aliases: ['rm'],
+export function declare(context: Context, entry: Entry) {
+  return verb(entry, {
     examples: ['petstore profile delete staging', 'petstore profile delete staging --yes'],
   })
     .argument('<profile>', 'which one')

@@ -5,6 +5,7 @@ import type { Context } from '../../context.ts';
 import type { JsonValue } from '../../json.ts';
 import type { View } from '../../output/print.ts';
 import { verb } from '../command.ts';
+import type { Entry } from '../entry.ts';
 
 interface Row {
   readonly name: string;
@@ -25,12 +26,10 @@ const view: View<Row> = {
   ],
 };
 
-export function listProfiles(context: Context) {
-  return verb('list', {
-    summary: 'List the profiles and mark the active one',
+export function declare(context: Context, entry: Entry) {
+  return verb(entry, {
     description:
       'List the profiles and mark the active one: that of --profile, of PETSTORE_PROFILE, or of the config file. offline is built in.',
-    aliases: ['ls'],
     examples: ['petstore profile list', 'petstore profile list -o ids'],
   }).action(async () => {
     const printer = await context.printer();

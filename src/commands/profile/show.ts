@@ -7,12 +7,12 @@ import { UsageError } from '../../errors.ts';
 import type { JsonValue } from '../../json.ts';
 import type { View } from '../../output/print.ts';
 import { verb } from '../command.ts';
+import type { Entry } from '../entry.ts';
 
 type Row = Readonly<Record<string, JsonValue>>;
 
-export function showProfile(context: Context) {
-  return verb('show', {
-    summary: 'Show what a profile holds',
+export function declare(context: Context, entry: Entry) {
+  return verb(entry, {
     examples: ['petstore profile show', 'petstore profile show staging -o json'],
   })
     .argument('[profile]', 'which one (default: the active one)')

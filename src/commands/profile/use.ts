@@ -2,10 +2,10 @@ import { activate } from '../../config/edits.ts';
 import { editConfig } from '../../config/profiles.ts';
 import type { Context } from '../../context.ts';
 import { verb } from '../command.ts';
+import type { Entry } from '../entry.ts';
 
-export function useProfile(context: Context) {
-  return verb('use', {
-    summary: 'Make a profile the active one',
+export function declare(context: Context, entry: Entry) {
+  return verb(entry, {
     description:
       'Make a profile the active one: commands use it unless --profile or PETSTORE_PROFILE names another. ' +
       '`petstore config unset profile` goes back to none.',

@@ -1,9 +1,9 @@
 import type { Context } from '../../context.ts';
 import { verb } from '../command.ts';
+import type { Entry } from '../entry.ts';
 
-export function declare(context: Context) {
-  return verb('serve', {
-    summary: 'Serve the pet store from memory, on this machine',
+export function declare(context: Context, entry: Entry) {
+  return verb(entry, {
     description:
       'Serves the pet store from memory, on this machine, until Ctrl-C or SIGTERM; prints its URL when it accepts. With a command, runs it with PETSTORE_BASE_URL set, stops, and exits with its code.',
     examples: [

@@ -1,9 +1,9 @@
 import type { Context } from '../../context.ts';
 import { Option, verb } from '../command.ts';
+import type { Entry } from '../entry.ts';
 
-export function declare(context: Context) {
-  return verb('smoke', {
-    summary: 'Check a deployment',
+export function declare(context: Context, entry: Entry) {
+  return verb(entry, {
     description:
       'Checks that a deployment is reachable and does what its description says: one check after another, each with a stable id. Read-only unless --write is given. Exits 0 when every check that ran has passed, 7 when one failed, 6 when the service cannot be reached, 4 when the credential was refused, 2 when no check ran.',
     examples: [
