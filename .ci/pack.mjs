@@ -1,10 +1,10 @@
 // Packs the light chunks of a build into few files, for finding, reading and compiling sixty small ones takes most of a
-// start: a pack has the chunks that the same common runs need, `rest.js` those that none needs, each with a V8 code cache
+// start: a pack has the chunks that the same common runs need, another those that none needs, each with a V8 code cache
 // beside it; `main.js` loads them. A chunk in a pack is a function, run when it is first required.
 import { execFileSync } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { Script } from 'node:vm';
 
 /** Command lines that shall start fast: the chunks that they load, and the functions that they call, are made ready. */
 const commonRuns = [
@@ -15,7 +15,12 @@ const commonRuns = [
   ['--offline', 'pets', 'list'],
   ['completion', 'values', 'profiles'],
 ];
-const rest = 'rest.js';
+/** Beside those, for the caches of what they do not touch. */
+const otherRuns = [
+  ['--offline', 'inventory', 'list'],
+  ['--offline', 'orders', 'list', '-o', 'json'],
+  ['config', 'explain'],
+];
 
 /**
  * Writes the chunks of a build: the light ones into packs, each other one as a file of its own.
@@ -35,13 +40,15 @@ export async function writeChunks(outdir, { chunks, light, scratch }) {
       .map((name) => `"./${name}":function(exports,require,module){${code(name, '__chunk')}\n}`)
       .join(',\n');
   const write = async (packs) => {
-    const places = [...packs].flatMap(([file, names]) => names.map((name) => [`./${name}`, file]));
+    const files = await Promise.all(packs.map((names) => writePack(outdir, functionsOf(names))));
+    const places = packs.flatMap((names, at) => names.map((name) => [`./${name}`, files[at]]));
     await writeFile(join(outdir, 'main.js'), loaderWith(Object.fromEntries(places)));
-    for (const [file, names] of packs) await writePack(outdir, file, functionsOf(names));
-    return await runCommon(outdir, scratch);
+    const loaded = await execute([...commonRuns, ...otherRuns], outdir, scratch);
+    return { files, loaded };
   };
-  const chunksOfRuns = await write(new Map([[rest, light]]));
-  await write(grouped(light, (name) => packOf(chunksOfRuns.map((loaded) => loaded.includes(`./${name}`)))));
+  const { files, loaded } = await write([light]);
+  for (const file of files) for (const each of [file, cacheOf(file)]) await rm(join(outdir, each));
+  await write(grouped(light, (name) => commonRuns.map((_, at) => loaded[at].includes(`./${name}`)).join()));
 }
 
 /** Calls for a chunk in a pack go to the loader. */
@@ -51,38 +58,28 @@ function redirect(code, packed, loader) {
   );
 }
 
-/** The pack of the chunks that the same runs need. */
-function packOf(isNeeded) {
-  const runs = isNeeded.flatMap((needed, at) => (needed ? [at] : []));
-  return runs.length === 0 ? rest : `pack-${runs.join('')}.js`;
-}
-
 function grouped(names, keyOf) {
   const groups = new Map();
   for (const name of names) groups.set(keyOf(name), [...(groups.get(keyOf(name)) ?? []), name]);
-  return groups;
+  return [...groups.values()];
 }
 
-/** Writes a pack and a cache of its outermost function, for the Node that builds. */
-async function writePack(outdir, file, functions) {
+/** Writes a pack; its name changes with what it holds, so that no cache of another can be taken for its own. */
+async function writePack(outdir, functions) {
   const source = `module.exports=(__chunk)=>({${functions}});\n`;
-  const script = new Script(wrap(source), { filename: file });
-  // What has been called is in the cache: so the functions have been found in the text, if not compiled.
-  const module = {};
-  script.runInThisContext()(module, outdir);
-  module.exports(() => {});
+  const file = `pack-${createHash('sha256').update(source).digest('hex').slice(0, 8)}.js`;
   await writeFile(join(outdir, file), source);
-  await writeFile(join(outdir, cacheOf(file)), script.createCachedData());
+  return file;
 }
 
 /**
- * Does the common runs one after the other in one process, and renews the caches with the functions that they called.
+ * Does some runs one after the other in one process, which leaves caches of the functions that they called.
  *
  * @returns the names of the chunks that each run loaded.
  */
-async function runCommon(outdir, scratch) {
+async function execute(runs, outdir, scratch) {
   const [runner, list] = [join(scratch, 'runner.cjs'), join(scratch, 'chunks.json')];
-  await writeFile(runner, runnerOf(resolve(outdir, 'main.js'), list));
+  await writeFile(runner, runnerOf(runs, resolve(outdir, 'main.js'), list));
   execFileSync(process.execPath, [runner], {
     env: { PATH: process.env.PATH, PETSTORE_CONFIG_DIR: scratch, PETSTORE_STATE_DIR: scratch },
     stdio: 'ignore',
@@ -90,10 +87,9 @@ async function runCommon(outdir, scratch) {
   return JSON.parse(await readFile(list, 'utf8'));
 }
 
-const runnerOf = (main, list) => `const { writeFileSync } = require('node:fs');
-const { dirname, join } = require('node:path');
+const runnerOf = (runs, main, list) => `const { writeFileSync } = require('node:fs');
 const main = ${JSON.stringify(main)};
-const runs = ${JSON.stringify(commonRuns)};
+const runs = ${JSON.stringify(runs)};
 const loaded = [];
 let loader;
 process.exit = () => {
@@ -108,28 +104,26 @@ process.exit();
 
 function end() {
   writeFileSync(${JSON.stringify(list)}, JSON.stringify(loaded));
-  for (const [file, script] of loader.scripts)
-    writeFileSync(join(dirname(main), loader.cacheOf(file)), script.createCachedData());
+  loader.keepCaches();
   process.reallyExit(0);
 }
 `;
 
-/** The name of a pack's code cache; another V8 finds none, and compiles. */
+/** The name of a pack's code cache, of this V8. */
 function cacheOf(file) {
   return file.replace('.js', `-${process.versions.v8}-${process.arch}.cache`);
 }
 
-function wrap(body) {
-  return `(function(module,__dirname){${body}\n})`;
-}
-
-const loaderWith = (places) => `const { readFileSync } = require('node:fs');
+const loaderWith = (
+  places,
+) => `const { accessSync, constants, readFileSync, renameSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
+const { Script } = require('node:vm');
 
 const __chunk = load;
 const modules = new Map();
 const packs = new Map();
-const scripts = new Map();
+const uncached = new Map();
 const places = ${JSON.stringify(places)};
 
 function load(name) {
@@ -147,25 +141,38 @@ function functionsOf(file) {
 }
 
 function open(file) {
-  const path = join(__dirname, file);
-  let cachedData;
-  try {
-    cachedData = readFileSync(join(__dirname, cacheOf(file)));
-  } catch {
-    return require(path);
-  }
-  const { Script } = require('node:vm');
-  const script = new Script(wrap(readFileSync(path, 'latin1')), { filename: file, cachedData });
-  scripts.set(file, script);
+  const source = \`(function(module,__dirname){\${readFileSync(join(__dirname, file), 'latin1')}\\n})\`;
+  const cachedData = readCache(file);
+  const script = new Script(source, { filename: file, cachedData });
+  if (!cachedData) uncached.set(file, script);
   const module = {};
   script.runInThisContext()(module, __dirname);
   return module.exports;
 }
 
+function readCache(file) {
+  try {
+    return readFileSync(join(__dirname, cacheOf(file)));
+  } catch {
+    return undefined;
+  }
+}
+
+// The first run on a Node of another V8 leaves caches for the next, where it may write beside the packs.
+function keepCaches() {
+  try {
+    if (uncached.size > 0) accessSync(__dirname, constants.W_OK);
+    for (const [file, script] of uncached) {
+      const cache = join(__dirname, cacheOf(file));
+      writeFileSync(\`\${cache}.\${process.pid}\`, script.createCachedData(), { flag: 'wx' });
+      renameSync(\`\${cache}.\${process.pid}\`, cache);
+    }
+  } catch {}
+}
+
 ${cacheOf}
 
-${wrap}
-
-module.exports = { load, modules, scripts, cacheOf };
+module.exports = { load, modules, keepCaches };
+process.on('exit', keepCaches);
 load('./main.js');
 `;

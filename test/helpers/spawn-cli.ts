@@ -6,6 +6,8 @@ export interface SpawnOptions {
   /** Beside an environment that holds only PATH and a store in memory. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
+  /** Another copy of the program. */
+  readonly cli?: string;
 }
 
 export interface Outcome {
@@ -20,8 +22,11 @@ export const nodeBinary = process.env.PETSTORE_TEST_NODE ?? process.execPath;
 export const cliPath = `${process.cwd()}/bin/petstore.js`;
 
 /** Starts the program; its streams are pipes. */
-export function startCli(argv: readonly string[], { env, cwd }: SpawnOptions = {}): ChildProcess {
-  return spawn(nodeBinary, [cliPath, ...argv], {
+export function startCli(
+  argv: readonly string[],
+  { env, cwd, cli = cliPath }: SpawnOptions = {},
+): ChildProcess {
+  return spawn(nodeBinary, [cli, ...argv], {
     cwd,
     env: {
       PATH: process.env.PATH,

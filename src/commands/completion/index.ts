@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
@@ -40,6 +39,7 @@ function valuesCommand(context: Context) {
     });
 }
 
-function readScript(context: Context, shell: Shell): Promise<string> {
-  return readFile(join(context.io.packageDir, 'completions', scriptNames[shell]), 'utf8');
+async function readScript(context: Context, shell: Shell): Promise<string> {
+  const { readFile } = await import('node:fs/promises');
+  return await readFile(join(context.io.packageDir, 'completions', scriptNames[shell]), 'utf8');
 }
