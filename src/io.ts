@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { exitCodes } from './errors.ts';
 import { type OutputStream, processOutput } from './output-stream.ts';
 
 export type { OutputStream } from './output-stream.ts';
@@ -63,10 +64,17 @@ export function processIo(): ProcessIo {
       };
     },
     async flushThenExit(code) {
-      await Promise.all([stdout.flush(), stderr.flush()]);
+      const flushed = Promise.all([stdout.flush(), stderr.flush()]);
+      const isInterrupted = code === exitCodes.interrupted || code === exitCodes.terminated;
+      await (isInterrupted ? Promise.race([flushed, patience()]) : flushed);
       process.exit(code);
     },
   };
+}
+
+/** How long a reader that takes nothing may hold up the end of an interrupted run. */
+function patience(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 300));
 }
 
 /** The words of the command line after `petstore`. */

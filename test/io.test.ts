@@ -108,3 +108,18 @@ test.each([
   expect(await outcome).toMatchObject({ code });
   expect(performance.now() - sent).toBeLessThan(2000);
 });
+
+test.each(['jsonl', 'table'])(
+  'a reader that takes nothing does not keep a Ctrl-C waiting: %s',
+  async (format) => {
+    const child = startCli([...words('whole', manyRows), '-o', format]);
+    const exit = once(child, 'exit');
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    const sent = performance.now();
+    child.kill('SIGINT');
+    const [code] = await exit;
+    expect(code).toBe(130);
+    expect(performance.now() - sent).toBeLessThan(1500);
+    child.stdout?.destroy();
+  },
+);
