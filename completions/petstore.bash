@@ -273,34 +273,85 @@ _petstore_flags() {
   REPLY="$REPLY --profile --base-url --offline --output --json --fields --sort --no-header --quiet --verbose --color --timeout --retries --header --ca-cert --client-cert --client-key --allow-insecure-http --yes --no-input --version --help"
 }
 
-_petstore_offer_lines() {
-  local line
-  while IFS= read -r line; do
-    [[ $line == "$cur"* ]] && COMPREPLY+=("$(printf '%q' "$line")")
+# What stands before the cursor, as the shell will read it: words, and the word that goes on in cur. Where a quote is open,
+# it is in open. What readline leaves alone of cur is in kept: it replaces only what follows a quote, a : or a =.
+_petstore_read() {
+  local LC_ALL=C line=${COMP_LINE:0:COMP_POINT} escapable='"\$`' char begun= i
+  for ((i = 0; i < ${#line}; i++)); do
+    char=${line:i:1}
+    if [[ -n $open && $char == "$open" ]]; then
+      open= kept=$cur
+    elif [[ $open != "'" && $char == \\ ]]; then
+      i=$((i + 1)) begun=1
+      [[ $open == \" && $escapable != *"${line:i:1}"* ]] && cur+=$char
+      cur+=${line:i:1}
+    elif [[ -n $open ]]; then
+      cur+=$char
+    elif [[ $char == \" || $char == \' ]]; then
+      open=$char kept=$cur begun=1
+    elif [[ $char == [[:space:]] ]]; then
+      [[ -n $begun ]] && words+=("$cur")
+      cur= kept= begun=
+    else
+      cur+=$char begun=1
+      [[ $COMP_WORDBREAKS == *"$char"* ]] && kept=$cur
+    fi
+  done
+}
+
+# Offers each line of stdin, after the flag that given holds, where the current word may become it.
+_petstore_add() {
+  local word
+  while IFS= read -r word; do
+    word=$given$word
+    [[ $word == "$cur"* ]] || continue
+    _petstore_quote "${word#"$kept"}"
+    COMPREPLY+=("$REPLY")
+  done
+  # readline closes the quote of a single match, but not where the last character looks as if it did.
+  [[ -n $open && ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *"$open" ]] && COMPREPLY[0]+=$open
+  return 0
+}
+
+# The text $1 as it is written inside the open quote, or outside of any.
+_petstore_quote() {
+  local char i
+  if [[ -z $open ]]; then
+    printf -v REPLY %q "$1"
+    return
+  fi
+  REPLY=
+  for ((i = 0; i < ${#1}; i++)); do
+    char=${1:i:1}
+    case $open$char in
+      \'\') REPLY+="'\\''" ;;
+      \"[\"\\\$\`]) REPLY+=\\$char ;;
+      *) REPLY+=$char ;;
+    esac
   done
 }
 
 _petstore_offer() {
-  case "$1" in
-    file) compopt -o default 2>/dev/null; COMPREPLY=() ;;
-    profiles|categories) _petstore_offer_lines < <(petstore completion values "$1" "${target[@]}" 2>/dev/null) ;;
-    words\ *) COMPREPLY=($(compgen -W "${1#words }" -- "$cur")) ;;
+  local list=${1#words } newline=$'\n'
+  case $1 in
+    file) compopt -o default 2>/dev/null || _petstore_add < <(compgen -f -- "${cur#"$given"}") ;;
+    profiles|categories) _petstore_add < <(petstore completion values "$1" ${target[@]+"${target[@]}"} 2>/dev/null) ;;
+    words\ *) _petstore_add <<< "${list// /$newline}" ;;
   esac
 }
 
 _petstore() {
-  local cur=${COMP_WORDS[COMP_CWORD]} path= flag= word REPLY i
-  local -a target=()
-  COMPREPLY=()
-  for ((i = 1; i < COMP_CWORD; i++)); do
-    word=${COMP_WORDS[i]}
+  local cur= kept= open= given= path= flag= word REPLY
+  local -a words target
+  words=() target=() COMPREPLY=()
+  _petstore_read
+  for word in "${words[@]:1}"; do
     if [[ -n $flag ]]; then
-      [[ $word == = ]] && continue
       [[ $flag == --profile || $flag == --base-url ]] && target+=("$flag" "$word")
       flag=
     elif [[ $word == -- ]]; then
       return
-    elif [[ $word == --offline ]]; then
+    elif [[ $word == --offline || $word == --profile=* || $word == --base-url=* ]]; then
       target+=("$word")
     elif [[ $word == -* ]]; then
       _petstore_value "$path" "$word" && flag=$word
@@ -308,15 +359,17 @@ _petstore() {
       path=$REPLY
     fi
   done
-  [[ $cur == = ]] && cur=
+  if [[ -z $flag && $cur == --*=* ]]; then
+    flag=${cur%%=*} given=${cur%%=*}=
+  fi
   if [[ -n $flag ]]; then
     _petstore_value "$path" "$flag" && _petstore_offer "$REPLY"
   elif [[ $cur == -* ]]; then
-    _petstore_flags "$path" && COMPREPLY=($(compgen -W "$REPLY" -- "$cur"))
+    _petstore_flags "$path" && _petstore_offer "words $REPLY"
   else
     _petstore_commands "$path"
     if [[ -n $REPLY ]]; then
-      COMPREPLY=($(compgen -W "$REPLY" -- "$cur"))
+      _petstore_offer "words $REPLY"
     else
       _petstore_operand "$path" && _petstore_offer "$REPLY"
     fi

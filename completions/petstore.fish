@@ -510,13 +510,14 @@ function __petstore_operand
     end
 end
 
+# What may stand where $argv[1] is taken and $argv[2] has been typed.
 function __petstore_offer
     set -l spec (string split ' ' -- $argv[1])
     switch "$spec[1]"
         case file
-            __fish_complete_path (commandline -ct)
+            __fish_complete_path $argv[2]
         case profiles categories
-            petstore completion values $spec[1] $argv[2..-1] 2>/dev/null
+            petstore completion values $spec[1] $argv[3..-1] 2>/dev/null
         case words
             printf '%s\n' $spec[2..-1]
     end
@@ -542,16 +543,16 @@ function __petstore_complete
     end
     set -l current (commandline -ct)
     if test -n "$flag"
-        __petstore_offer (__petstore_value "$path" $flag) $target
+        __petstore_offer (__petstore_value "$path" $flag) "$current" $target
     else if string match -q -- '--*=*' $current
         set -l parts (string split -m 1 = -- $current)
-        for value in (__petstore_offer (__petstore_value "$path" $parts[1]) $target)
+        for value in (__petstore_offer (__petstore_value "$path" $parts[1]) "$parts[2]" $target)
             echo "$parts[1]=$value"
         end
     else if string match -q -- '-*' $current
         __petstore_flags "$path"
     else
-        __petstore_commands "$path"; or __petstore_offer (__petstore_operand "$path") $target
+        __petstore_commands "$path"; or __petstore_offer (__petstore_operand "$path") "$current" $target
     end
 end
 

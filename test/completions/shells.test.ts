@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -26,6 +26,28 @@ beforeAll(() => {
       'setopt no_list_ambiguous no_auto_menu; LISTMAX=10000; COLUMNS=200',
       `source ${process.cwd()}/completions/_petstore`,
       // Keys that come before the line editor runs would be lost.
+      'zle-line-init() { print -n READY }; zle -N zle-line-init',
+    ].join('\n'),
+  );
+  mkdirSync(join(folder, 'typed'));
+  writeFileSync(
+    join(folder, 'typed', 'petstore'),
+    `#!/bin/sh\necho "$*" > '${folder}/asked'\ncat '${folder}/typed/names'\n`,
+    { mode: 0o755 },
+  );
+  writeFileSync(join(folder, 'typed', 'names'), awkwardNames.map((name) => `${name}\n`).join(''));
+  const show = `PATH='${folder}/typed':$PATH; show() { printf 'GIVEN'; printf '<%s>' "$@"; printf 'SHOWN\\n'; }`;
+  writeFileSync(
+    join(folder, 'typed', '.bashrc'),
+    [`source ${process.cwd()}/completions/petstore.bash`, show, 'PS1=READY'].join('\n'),
+  );
+  writeFileSync(
+    join(folder, 'typed', '.zshrc'),
+    [
+      'PROMPT=; unsetopt zle_bracketed_paste prompt_sp prompt_cr; bindkey -e',
+      'autoload -Uz compinit; compinit -u -D',
+      `source ${process.cwd()}/completions/_petstore`,
+      show,
       'zle-line-init() { print -n READY }; zle -N zle-line-init',
     ].join('\n'),
   );
@@ -75,20 +97,94 @@ describe.each(['bash', 'zsh', 'fish'] as const)('%s', (shell) => {
     );
   });
 
+  test.runIf(here && shell === 'fish')('offers files, after = too', () => {
+    expect(offers('petstore pets create --from READ')).toEqual(['README.md']);
+    expect(offers('petstore pets create --from=READ')).toEqual(['--from=README.md']);
+  });
+
   test.runIf(here)('offers formats after -o and flags after a dash', () => {
     expect(offers('petstore pets list -o js').sort()).toEqual(['json', 'jsonl']);
     expect(offers('petstore pets list --s').sort()).toEqual(['--sort', '--status']);
   });
 });
 
+const awkwardNames = [
+  'Small mammals',
+  "Bob's",
+  'Say "hi"',
+  'aa:bb',
+  'cost $5',
+  'back\\slash',
+  'x=y',
+  'tick`s`',
+];
+
+describe.each(['bash', 'zsh'] as const)('in %s a Tab', (shell) => {
+  const here = [shell, 'zsh'].every((each) => spawnSync(each, ['-c', ':']).status === 0);
+
+  test.runIf(here)('writes a category as the shell reads it back: bare, in quotes, after =', () => {
+    const lines = awkwardNames.flatMap((name) => [
+      `petstore pets list --category ${name.slice(0, 2)}`,
+      `petstore pets list --category "${name.slice(0, 2)}`,
+      `petstore pets list --category '${name.slice(0, 2)}`,
+    ]);
+    lines.push('petstore pets list --category Small\\ m', 'petstore pets list --category aa:');
+    const named = (name: string) => `<petstore><pets><list><--category><${name}>`;
+    expect(typed(shell, lines)).toEqual([
+      ...awkwardNames.flatMap((name) => [named(name), named(name), named(name)]),
+      named('Small mammals'),
+      named('aa:bb'),
+    ]);
+  });
+
+  test.runIf(here)('writes the value of --flag=', () => {
+    const lines = ['--category=Sm', '--category="Sm', '--category=aa:', '--status=avail', '--status="avail'];
+    expect(
+      typed(
+        shell,
+        lines.map((line) => `petstore pets list ${line}`),
+      ),
+    ).toEqual(
+      [
+        '--category=Small mammals',
+        '--category=Small mammals',
+        '--category=aa:bb',
+        '--status=available',
+        '--status=available',
+      ].map((word) => `<petstore><pets><list><${word}>`),
+    );
+  });
+
+  test.runIf(here)('asks for the categories of the service that the line names', () => {
+    const asked = (line: string) => {
+      typed(shell, [line]);
+      return readFileSync(join(folder, 'asked'), 'utf8');
+    };
+    const words = 'completion values categories';
+    expect(asked('petstore --base-url http://127.0.0.1:4010/v1 pets list --category Sm')).toBe(
+      `${words} --base-url http://127.0.0.1:4010/v1\n`,
+    );
+    expect(asked('petstore --base-url=http://127.0.0.1:4010 pets list --category Sm')).toBe(
+      `${words} --base-url=http://127.0.0.1:4010\n`,
+    );
+    expect(asked('petstore --profile "shop" "pets" list --category Sm')).toBe(`${words} --profile shop\n`);
+  });
+});
+
+/** Types each line and a Tab into an interactive shell, and gives the words that it then reads. */
+function typed(shell: 'bash' | 'zsh', lines: readonly string[]): string[] {
+  const output = execFileSync('zsh', ['-f', 'test/completions/type.zsh', shell, ...lines], {
+    env: { ...env, HOME: join(folder, 'typed'), ZDOTDIR: join(folder, 'typed'), LC_ALL: 'C.UTF-8' },
+    encoding: 'utf8',
+    timeout: 10_000,
+  });
+  return output.trimEnd().split('\n');
+}
+
 function bashOffers(line: string): string[] {
   const script = `source completions/petstore.bash
-COMP_WORDS=(${line}"\${1-}"); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); _petstore; printf '%s\\n' "\${COMPREPLY[@]}"`;
-  const words = line.endsWith(' ') ? line : `${line.slice(0, line.lastIndexOf(' '))} `;
-  const last = line.slice(words.length);
-  return lines(
-    execFileSync('bash', ['-c', script.replace(line, words), 'bash', last], { env, encoding: 'utf8' }),
-  );
+COMP_LINE=$1; COMP_POINT=\${#COMP_LINE}; _petstore; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  return lines(execFileSync('bash', ['-c', script, 'bash', line], { env, encoding: 'utf8' }));
 }
 
 function fishOffers(line: string): string[] {

@@ -44,7 +44,7 @@ _petstore_offer() {
 _petstore() {
   local at= flag= word REPLY
   local -a reply target
-  for word in "\${(@)words[2,CURRENT-1]}"; do
+  for word in "\${(@Q)words[2,CURRENT-1]}"; do
     if [[ -n $flag ]]; then
       [[ $flag == --profile || $flag == --base-url ]] && target+=($flag $word)
       flag=
