@@ -1,7 +1,5 @@
-import { hrtime } from 'node:process';
-
 /** Milliseconds since some moment, never going back. `performance` has them too, and loads all of `node:perf_hooks`. */
 export function monotonicMs(): number {
-  const [seconds, nanoseconds] = hrtime();
+  const [seconds, nanoseconds] = process.hrtime();
   return seconds * 1000 + nanoseconds / 1e6;
 }
