@@ -1,29 +1,31 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
-import { ensureFolder } from '../../files.ts';
+import { ensureFolder, writeFileAtomic } from '../../files.ts';
 import type { Io } from '../../io.ts';
+import { confirmDestruction } from '../confirmation.ts';
+import { quote } from './posix.ts';
 import { type Shell, scriptNames, shells } from './shells.ts';
 
-/** Puts a shell's script into the folder where that shell looks for completions, when the user agrees. */
+/**
+ * Puts a shell's script into the folder where that shell looks for completions, when the user agrees; does nothing where it
+ * lies there already. Says what is left to do, and how to undo it.
+ */
 export async function installCompletion(context: Context, named: Shell | undefined): Promise<void> {
-  const { io } = context;
+  const { io, notice } = context;
   const shell = named ?? currentShell(io);
   const target = installPath(io, shell);
-  await agree(context, `Write the ${shell} completion to ${target}?`);
-  await ensureFolder(dirname(target));
-  await writeFile(target, await readFile(join(io.packageDir, 'completions', scriptNames[shell])));
-  await context.notice(`wrote ${target}`);
-  const step = remainingStep(shell, dirname(target));
-  if (step) await context.notice(step);
-}
-
-async function agree(context: Context, question: string): Promise<void> {
-  if (context.flags.yes) return;
-  const prompt = await context.prompt();
-  if (!prompt) throw new UsageError('completion --install: nobody can be asked', 'add --yes');
-  if (!(await prompt.confirm(question))) throw new UsageError('completion --install: declined');
+  const script = await readFile(join(io.packageDir, 'completions', scriptNames[shell]), 'utf8');
+  if ((await readFile(target, 'utf8').catch(() => undefined)) === script) {
+    await notice(`${target} is up to date`);
+  } else {
+    await confirmDestruction(context, `write the ${shell} completion to ${target}`);
+    await ensureFolder(dirname(target));
+    await writeFileAtomic(target, script, 0o644);
+    await notice(`wrote ${target}`);
+  }
+  for (const line of nextSteps(shell, target)) await notice(line);
 }
 
 function currentShell({ env, platform }: Io): Shell {
@@ -39,7 +41,10 @@ function currentShell({ env, platform }: Io): Shell {
 function installPath({ env }: Io, shell: Shell): string {
   const home = env.HOME ?? env.USERPROFILE;
   if (!home)
-    throw new UsageError('completion --install: HOME is not set', 'use petstore completion <shell> > file');
+    throw new UsageError(
+      'completion --install: HOME is not set',
+      'petstore completion <shell> prints the script',
+    );
   const data = env.XDG_DATA_HOME || join(home, '.local', 'share');
   const config = env.XDG_CONFIG_HOME || join(home, '.config');
   const folders: Readonly<Record<Shell, string>> = {
@@ -52,9 +57,28 @@ function installPath({ env }: Io, shell: Shell): string {
   return join(folders[shell], shell === 'bash' ? 'petstore' : scriptNames[shell]);
 }
 
-/** What the user's own start-up file has to say, where the shell does not look into the folder by itself. */
-function remainingStep(shell: Shell, folder: string): string | undefined {
-  if (shell === 'zsh') return `in ~/.zshrc, before compinit: fpath=(${folder} $fpath)`;
-  if (shell === 'powershell') return `in $PROFILE: . ${join(folder, scriptNames.powershell)}`;
-  return undefined;
+/** What the user still has to do, and how all of it is undone. */
+function nextSteps(shell: Shell, target: string): string[] {
+  const file = quote(target);
+  const steps: Readonly<Record<Shell, string[]>> = {
+    bash: [
+      'next: open a new shell; without the bash-completion package, put this in ~/.bashrc:',
+      `  . ${file}`,
+    ],
+    zsh: [
+      'next: put this in ~/.zshrc, before compinit, and open a new shell:',
+      `  fpath=(${quote(dirname(target))} $fpath)`,
+    ],
+    fish: ['next: open a new shell'],
+    powershell: [
+      'next: put this in the file that $PROFILE names, and open a new shell:',
+      `  . ${powershellQuote(target)}`,
+    ],
+  };
+  const removal = shell === 'powershell' ? `Remove-Item ${powershellQuote(target)}` : `rm ${file}`;
+  return [...steps[shell], `to undo: ${removal}`];
+}
+
+function powershellQuote(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
 }

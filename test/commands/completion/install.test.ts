@@ -1,0 +1,72 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { runCli } from '../../helpers/run-cli.ts';
+
+let home: string;
+
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "petstore-home's-"));
+});
+
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+const install = (words: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+  runCli(['completion', ...words], { env: { HOME: home, ...env } });
+
+describe.each([
+  ['bash', '.local/share/bash-completion/completions/petstore', 'petstore.bash'],
+  ['zsh', '.local/share/zsh/site-functions/_petstore', '_petstore'],
+  ['fish', '.config/fish/completions/petstore.fish', 'petstore.fish'],
+  ['powershell', '.config/powershell/completions/petstore.ps1', 'petstore.ps1'],
+])('completion --install for %s', (shell, path, script) => {
+  test('puts the script where the shell looks for it, and says how it is undone', async () => {
+    const { code, stdout, stderr } = await install([shell, '--install', '--yes']);
+    expect([code, stdout]).toEqual([0, '']);
+    expect(readFileSync(join(home, path), 'utf8')).toBe(readFileSync(join('completions', script), 'utf8'));
+    expect(stderr).toContain(`wrote ${join(home, path)}\n`);
+    expect(stderr).toMatch(new RegExp(`^to undo: .*${path.replaceAll('.', '\\.')}`, 'm'));
+  });
+
+  test('needs no answer, and writes nothing, when it is there already', async () => {
+    await install([shell, '--install', '--yes']);
+    const { code, stderr } = await install([shell, '--install']);
+    expect(code).toBe(0);
+    expect(stderr).toContain(`${join(home, path)} is up to date\n`);
+  });
+});
+
+test('completion --install takes the shell from SHELL, and asks for a name where that is none it knows', async () => {
+  const { stderr } = await install(['--install', '--yes'], { SHELL: '/usr/bin/fish' });
+  expect(stderr).toContain('petstore.fish');
+  const unknown = await install(['--install', '--yes'], { SHELL: '/bin/tcsh' });
+  expect([unknown.code, unknown.stderr]).toEqual([
+    2,
+    'error: completion --install: SHELL names no shell that is known\nhint: name one of bash, zsh, fish, powershell\n',
+  ]);
+});
+
+test('completion --install says what zsh needs, as it can be pasted', async () => {
+  const { stderr } = await install(['zsh', '--install', '--yes']);
+  const folder = join(home, '.local/share/zsh/site-functions').replace("'", "'\\''");
+  expect(stderr).toContain(`  fpath=('${folder}' $fpath)\n`);
+});
+
+test('completion --install needs --yes where nobody can be asked', async () => {
+  expect(await install(['bash', '--install'])).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: `error: write the bash completion to ${join(home, '.local/share/bash-completion/completions/petstore')}: needs a confirmation, and nobody can be asked\nhint: give --yes\n`,
+  });
+});
+
+test('completion --install says why a file cannot be written', async () => {
+  const target = join(home, '.config/fish/completions/petstore.fish');
+  mkdirSync(target, { recursive: true });
+  writeFileSync(join(target, 'keep'), '');
+  const { code, stderr } = await install(['fish', '--install', '--yes']);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^error: write .*petstore\.fish: /);
+  expect(dirname(target)).toContain(home);
+});
