@@ -22,8 +22,15 @@ export function givenKeys(
   return Object.fromEntries(entries);
 }
 
+const placeholders: Partial<Readonly<Record<SettingKey, string>>> = {
+  concurrency: ' <n>',
+  rate: ' <n>',
+  'token-command': ' <command>',
+  'auth-header': ' <name>',
+  'auth-scheme': ' <word>',
+  protected: '',
+};
+
 function placeholder(key: SettingKey): string {
-  if (key === 'protected') return '';
-  if (keyRules[key].isFile) return ' <file>';
-  return key === 'concurrency' || key === 'rate' ? ' <n>' : ' <value>';
+  return placeholders[key] ?? (keyRules[key].isFile ? ' <file>' : ' <value>');
 }

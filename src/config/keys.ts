@@ -123,7 +123,7 @@ export const keyRules: { readonly [Key in SettingKey]: KeyRule<Exclude<SettingVa
     isFile: true,
   },
   protected: {
-    summary: 'whether every write asks for the profile’s name',
+    summary: "whether every write asks for the profile's name",
     parse: (text) => parse.parseChoice(text, ['true', 'false']) === 'true',
     fallback: 'false',
     choices: ['true', 'false'],

@@ -75,7 +75,7 @@ function judge(line: string, { status, fields }: HttpResponse): Verdict {
     return fail(
       'service',
       new CliError('failed', line, {
-        hint: 'is the path of the base URL right? `petstore api bind` reads the service’s own description',
+        hint: "is the path of the base URL right? `petstore api bind` reads the service's own description",
       }),
     );
   if (/^application\/([\w.-]+\+)?json\b/i.test(type)) return ok('service', line);
@@ -92,10 +92,10 @@ export function checkClock({ now }: Context, { fields }: HttpResponse): Verdict 
   if (Number.isNaN(theirs)) return skip('clock', 'the service does not say what time it is');
   const skewMs = now().getTime() - theirs;
   const seconds = Math.round(Math.abs(skewMs) / 1000);
-  if (Math.abs(skewMs) < warnSkewMs) return ok('clock', `within ${Math.max(seconds, 1)} s of the service’s`);
+  if (Math.abs(skewMs) < warnSkewMs) return ok('clock', `within ${Math.max(seconds, 1)} s of the service's`);
   return warn(
     'clock',
-    `this clock is ${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} the service’s`,
+    `this clock is ${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} the service's`,
     'set the clock: certificates and tokens depend on it',
   );
 }

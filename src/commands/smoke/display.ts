@@ -48,7 +48,7 @@ export async function createDisplay(context: Context, options: DisplayOptions): 
   };
   return {
     async begin(target, ids) {
-      human = createHumanReport(style, ids);
+      human = createHumanReport(style, ids, io[name].columns);
       await say(human.head(target, options.write));
     },
     result: (result) => say(human?.result(result)),

@@ -1,3 +1,4 @@
+import { fold } from '../../output/fold.ts';
 import type { Style } from '../../output/style.ts';
 import { type CheckResult, isRed, type Outcome } from '../check.ts';
 import type { SmokeReport } from '../smoke.ts';
@@ -13,9 +14,16 @@ export interface HumanReport {
 }
 
 const timeWidth = 7;
+const gapWidth = 2;
+const flakyMark = 'flaky ';
+const bindHint =
+  'where the service has other paths than these, `petstore api bind` learns them from its description';
 
-/** @param ids of all checks that may come, so that the columns line up from the first line on. */
-export function createHumanReport(style: Style, ids: readonly string[]): HumanReport {
+/**
+ * @param ids of all checks that may come, so that the columns line up from the first line on.
+ * @param columns of the terminal that long lines are folded for.
+ */
+export function createHumanReport(style: Style, ids: readonly string[], columns?: number): HumanReport {
   const idWidth = Math.max(...ids.map((id) => id.length));
   const paints: Readonly<Record<Outcome, (text: string) => string>> = {
     pass: style.green,
@@ -38,11 +46,11 @@ export function createHumanReport(style: Style, ids: readonly string[]): HumanRe
       last = result;
       const word = paints[result.outcome](result.outcome.padEnd(5));
       const time = result.outcome === 'skip' ? '-' : millis(result.elapsedMs);
-      const columns = [word, result.id.padEnd(idWidth), style.dim(time.padStart(timeWidth)), textOf(result)];
-      const line = `${gap}${columns.join('  ')}\n`;
-      return `${takeBarred()}${line}${isQuiet(result) ? '' : detailLines(result, style)}`;
+      const cells = [word, result.id.padEnd(idWidth), style.dim(time.padStart(timeWidth)), textOf(result)];
+      const line = `${gap}${cells.join('  ')}\n`;
+      return `${takeBarred()}${line}${isQuiet(result) ? '' : detailLines(result)}`;
     },
-    end: (report) => `${takeBarred()}\n${summary(report, style)}`,
+    end: (report) => `${takeBarred()}\n${summary(report, style, columns)}`,
   };
 
   /** The checks that never began are one line, or nobody would see the one that kept them from it. */
@@ -51,14 +59,28 @@ export function createHumanReport(style: Style, ids: readonly string[]): HumanRe
     if (!first) return '';
     const what = barred.length === 1 ? first.id : `${barred.length} checks`;
     barred = [];
-    const columns = [paints.skip('skip '), what.padEnd(idWidth), style.dim('-'.padStart(timeWidth))];
-    return `\n${columns.join('  ')}  ${style.dim(first.barredBy ?? '')}\n`;
+    const cells = [paints.skip('skip '), what.padEnd(idWidth), style.dim('-'.padStart(timeWidth))];
+    return `\n${cells.join('  ')}  ${style.dim(foldReason(first.barredBy ?? ''))}\n`;
   }
 
   function textOf(result: CheckResult): string {
-    const reason = lineText(result.reason);
-    const text = isQuiet(result) ? style.dim(reason) : reason;
-    return result.flaky ? `${style.yellow('flaky')} ${text}` : text;
+    const reason = foldReason(`${result.flaky ? flakyMark : ''}${lineText(result.reason)}`);
+    if (!result.flaky) return isQuiet(result) ? style.dim(reason) : reason;
+    const rest = reason.slice(flakyMark.length);
+    return `${style.yellow(flakyMark.trim())} ${isQuiet(result) ? style.dim(rest) : rest}`;
+  }
+
+  function foldReason(text: string): string {
+    return fold(text, { columns, indent: 'pass '.length + idWidth + timeWidth + 3 * gapWidth });
+  }
+
+  function detailLines(result: CheckResult): string {
+    const lines = detailsOf(result).map(([label, text]) => {
+      // A request stays one line, to be copied.
+      const shown = label === 'request' ? text : fold(text, { columns, indent: 17 });
+      return `       ${style.dim(label.padEnd(8))}  ${shown}\n`;
+    });
+    return lines.join('');
   }
 }
 
@@ -76,13 +98,8 @@ function isQuiet({ outcome }: CheckResult): boolean {
   return outcome === 'pass' || outcome === 'skip';
 }
 
-function detailLines(result: CheckResult, style: Style): string {
-  return detailsOf(result)
-    .map(([label, text]) => `       ${style.dim(label.padEnd(8))}  ${text}\n`)
-    .join('');
-}
-
-function summary({ totals, results, elapsedMs, signal }: SmokeReport, style: Style): string {
+function summary(report: SmokeReport, style: Style, columns: number | undefined): string {
+  const { totals, results, elapsedMs, signal } = report;
   const { checks, pass, warn, fail, error, skip, flaky } = totals;
   const counts = [
     count(pass, `passed${flaky > 0 ? ` (${flaky} flaky)` : ''}`, style.green),
@@ -94,12 +111,11 @@ function summary({ totals, results, elapsedMs, signal }: SmokeReport, style: Sty
   const total = `${checks} ${checks === 1 ? 'check' : 'checks'} in ${millis(elapsedMs)}`;
   const lines = [`${style.bold(total)}: ${counts.join(', ') || 'none ran'}`];
   const red = results.filter(isRed).map(({ id }) => id);
-  if (red.length > 0) lines.push(`${style.red('failed')}: ${red.join(', ')}`);
+  if (red.length > 0)
+    lines.push(`${style.red('failed')}: ${fold(red.join(', '), { columns, indent: 'failed: '.length })}`);
   if (signal) lines.push(`stopped by ${signal}`);
   if (results.some(isUnknownPath))
-    lines.push(
-      `${style.cyan('hint')}: where the service has other paths than these, \`petstore api bind\` learns them from its description`,
-    );
+    lines.push(`${style.cyan('hint')}: ${fold(bindHint, { columns, indent: 'hint: '.length })}`);
   return lines.map((line) => `${line}\n`).join('');
 
   function count(number: number, what: string, paint: (text: string) => string): string {

@@ -105,3 +105,25 @@ test('the human report lines its columns up, parts the groups and shows what a f
     "
   `);
 });
+
+test('in a terminal a long line is folded under its own column', () => {
+  const result = resultOf('op/listCategories', 'fail', {
+    reason: 'listCategories answered 503 Service Unavailable, which its description does not know',
+    expected: 'a status that the description of the operation knows: 200, 400, 401 or 404',
+    url: 'http://127.0.0.1:4010/categories?limit=100&page=a-very-long-opaque-token-of-the-service',
+  });
+  const human = createHumanReport(plainStyle, [result.id], 80);
+  expect(human.result(result) + human.end(reportOf([result]))).toMatchInlineSnapshot(`
+    "
+    fail   op/listCategories   1.5 ms  listCategories answered 503 Service
+                                       Unavailable, which its description does not
+                                       know
+           expected  a status that the description of the operation knows: 200, 400,
+                     401 or 404
+           request   GET http://127.0.0.1:4010/categories?limit=100&page=a-very-long-opaque-token-of-the-service
+
+    1 check in 1.2 s: 1 failed
+    failed: op/listCategories
+    "
+  `);
+});

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { fold } from '../../src/output/fold.ts';
+
+test('prose is broken at spaces, further lines under the first', () => {
+  expect(fold('one two three four five six seven', { columns: 34, indent: 10 })).toBe(
+    'one two three four five\n          six seven',
+  );
+});
+
+test('a word that is longer than the room stays whole', () => {
+  expect(fold('see https://petstore.example.com/openapi.json now', { columns: 28, indent: 0 })).toBe(
+    'see\nhttps://petstore.example.com/openapi.json\nnow',
+  );
+});
+
+test('wide characters take two columns', () => {
+  expect(fold(`${'猫'.repeat(8)} ${'犬'.repeat(8)}`, { columns: 30, indent: 0 })).toBe(
+    `${'猫'.repeat(8)}\n${'犬'.repeat(8)}`,
+  );
+});
+
+test('line breaks stay', () => {
+  expect(fold('one\n\ntwo', { columns: 40, indent: 2 })).toBe('one\n\n  two');
+});
+
+test.each([undefined, 30])('nothing is folded into %s columns with little room', (columns) => {
+  expect(fold('one two three four five six', { columns, indent: 10 })).toBe('one two three four five six');
+});
