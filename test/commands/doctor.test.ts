@@ -51,6 +51,34 @@ test('a service that answers is in order, whatever its name is', async () => {
   expect(server.seen.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /pets?limit=1']);
 });
 
+test('in a terminal a finding is a line, folded under its own column, with what to do under a failure', async () => {
+  const { stdout } = await runCli(['doctor', '--base-url', 'http://127.0.0.1:1', '--retries', '0'], {
+    env: { PETSTORE_CONFIG_DIR: '/nonexistent/petstore-config', PETSTORE_STATE_DIR: folder, NO_COLOR: '1' },
+    terminals: ['stdout'],
+    columns: 60,
+  });
+  expect(stdout).toMatchInlineSnapshot(`
+    "ok    config       /nonexistent/petstore-config/config.json
+                       does not exist, defaults are used; no
+                       profile; http://127.0.0.1:1
+    ok    environment  PETSTORE_CONFIG_DIR,
+                       PETSTORE_OFFLINE_STORE,
+                       PETSTORE_STATE_DIR
+    ok    permissions  what is secret is private; config and
+                       state can be written
+    ok    token        none is set
+    ok    dns          127.0.0.1 is an address, nothing to look
+                       up
+    fail  connection   connection refused (127.0.0.1:1)
+          hint         is the service running, and the port of
+                       the base URL right?
+    skip  tls          connection failed
+    skip  service      the service cannot be reached
+    skip  clock        the service cannot be reached
+    "
+  `);
+});
+
 test('one line each, in the order in which one thing rests on another', async () => {
   const { stdout } = await run('--offline');
   expect(stdout.split('\n').map((line) => line.split(' ')[0])).toEqual([

@@ -1,5 +1,5 @@
 import { toUnavailable } from '../../client/transport/failure.ts';
-import { CliError, type ExitCode } from '../../errors.ts';
+import { CliError, type ExitCode, UnavailableError } from '../../errors.ts';
 import type { View } from '../../output/print.ts';
 
 /** In the order in which they are made. */
@@ -56,7 +56,15 @@ export function warn(check: CheckName, reason: string, hint: string): Verdict {
 
 /** A failure from the error that another command would end with; any other error is that of a socket. */
 export function fail(check: CheckName, error: unknown): Verdict {
-  const { message, details, exitCode } =
-    error instanceof CliError ? error : toUnavailable(error as Error, false);
-  return { finding: { check, state: 'fail', reason: message, hint: details.hint ?? null }, exitCode };
+  const found = error instanceof CliError ? error : toUnavailable(error as Error, false);
+  const hint = found.details.hint ?? hintFor(found);
+  return { finding: { check, state: 'fail', reason: found.message, hint }, exitCode: found.exitCode };
+}
+
+function hintFor(error: CliError): string | null {
+  const reason = error instanceof UnavailableError ? error.reason : undefined;
+  if (reason === 'dns') return 'is the host of the base URL right?';
+  if (reason === 'refused') return 'is the service running, and the port of the base URL right?';
+  if (reason === 'timeout') return 'does a firewall, or a proxy that is missing, stand between?';
+  return null;
 }

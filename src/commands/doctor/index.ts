@@ -1,10 +1,12 @@
 import { outputFormats } from '../../config/choices.ts';
 import type { Context } from '../../context.ts';
 import { createPrinter, type Printer } from '../../output/print.ts';
+import { plainStyle } from '../../output/style.ts';
 import { verb } from '../command.ts';
 import type { Entry } from '../entry.ts';
 import { examine } from './examine.ts';
 import { checkNames, type Finding, findingsView } from './finding.ts';
+import { findingLines } from './finding-lines.ts';
 
 export function declare(context: Context, entry: Entry) {
   return verb(entry, {
@@ -16,12 +18,25 @@ export function declare(context: Context, entry: Entry) {
   }).action(async () => {
     const printer = await context.printer().catch(() => plainPrinter(context));
     await printer.check(findingsView);
-    await printer.records([await collect(context)], findingsView);
+    if (readsLines(context, printer)) await collect(context, await createTeller(context));
+    else await printer.records([await collect(context)], findingsView);
   });
 }
 
-/** All findings at once, so that their columns fit each other; the line says meanwhile which check takes so long. */
-async function collect(context: Context): Promise<Finding[]> {
+/** A person at a terminal is told of each finding as it comes; the columns of a table exist where they are chosen. */
+function readsLines({ io, flags }: Context, { format }: Printer): boolean {
+  return format === 'table' && io.stdout.isTerminal && flags.fields === undefined && flags.sort === undefined;
+}
+
+type Teller = (finding: Finding) => Promise<void>;
+
+async function createTeller({ io, style }: Context): Promise<Teller> {
+  const ofStdout = await style('stdout').catch(() => plainStyle);
+  return (finding) => io.stdout.write(findingLines(finding, ofStdout, io.stdout.columns));
+}
+
+/** All findings; the line says meanwhile which check takes so long. */
+async function collect(context: Context, tell?: Teller): Promise<Finding[]> {
   const { io, flags, statusLine } = context;
   const findings: Finding[] = [];
   const say = () => {
@@ -33,6 +48,7 @@ async function collect(context: Context): Promise<Finding[]> {
   for await (const { finding, exitCode } of examine(context)) {
     context.exitCode ||= exitCode;
     findings.push(finding);
+    await tell?.(finding);
     say();
   }
   release();
