@@ -42,15 +42,29 @@ test.each([
   expect(loaded.filter((name) => !allowed.includes(name))).toEqual([]);
 });
 
+/** What each costs a start milliseconds. */
+const heavyModules = ['net', 'http', 'stream', 'crypto', 'perf_hooks', 'fs/promises'];
+
+test.each(['--version', '--help', 'pets list --help', 'completion values profiles', '--offline pets list'])(
+  'petstore %s loads no heavy module of Node',
+  async (line) => {
+    const loaded = await loadedBy(line.split(' '));
+    expect(loaded.filter((name) => heavyModules.includes(name.replace('node:', '')))).toEqual([]);
+  },
+);
+
 async function packagesLoadedBy(argv: readonly string[], env: Record<string, string>): Promise<string[]> {
+  const files = await loadedBy(argv, env);
+  return [...new Set(files.flatMap((file) => packagesOf.get(basename(file)) ?? []))];
+}
+
+/** The files, chunks and modules of Node that a run loads. */
+async function loadedBy(argv: readonly string[], env: Record<string, string> = {}): Promise<string[]> {
   const list = join(folder, 'loaded.txt');
   const preload = `--require=${join(process.cwd(), 'test/helpers/loaded-files.cjs')}`;
   const { code, stderr } = await spawnCli(argv, {
     env: { ...env, NODE_OPTIONS: preload, LOADED_FILES: list },
   });
   expect(code, stderr).toBe(0);
-  const files = readFileSync(list, 'utf8')
-    .split('\n')
-    .map((file) => basename(file));
-  return [...new Set(files.flatMap((file) => packagesOf.get(file) ?? []))];
+  return readFileSync(list, 'utf8').split('\n');
 }
