@@ -4,7 +4,7 @@ let unsafe: RegExp | undefined;
 
 /**
  * Foreign text as a person may see it: C0, DEL, C1, bidirectional and zero-width controls and lone surrogates become
- * visible escapes such as `\x1b` or `\u202e`. Tab and newline too.
+ * visible escapes such as `\x1b` or `\u202e`. Tab and newline too. A joiner that an emoji or a word needs stays.
  */
 export function sanitize(text: string): string {
   return sanitizeExcept(text, '');
@@ -15,7 +15,29 @@ export function sanitizeExcept(text: string, kept: string): string {
   if (printable.test(text)) return text;
   // Control, format (bidirectional, zero-width, tags) and separator characters, and surrogates without a partner.
   unsafe ??= /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
-  return text.replace(unsafe, (character) => (kept.includes(character) ? character : toEscape(character)));
+  return text.replace(unsafe, (character, at: number) =>
+    kept.includes(character) || isNeededJoiner(text, at) ? character : toEscape(character),
+  );
+}
+
+const emojiJoiner = '\u200d';
+const joiners = `\u200c${emojiJoiner}`;
+
+/**
+ * Whether a joiner stands between the parts of an emoji such as a family, or the letters of a script that has joiners:
+ * elsewhere it shows nothing, and only hides that two names differ.
+ *
+ * @see UAX #31, 2.3
+ */
+function isNeededJoiner(text: string, at: number): boolean {
+  const joiner = text.charAt(at);
+  if (!joiners.includes(joiner)) return false;
+  const around = text.slice(Math.max(0, at - 2), at + 3);
+  const scripts = 'Arab Syrc Mong Deva Beng Guru Gujr Orya Taml Telu Knda Mlym Sinh Mymr Khmr';
+  const letter = `[${scripts.replace(/(\w+) ?/g, '\\p{scx=$1}')}]`;
+  if (new RegExp(`${letter}[${joiners}]${letter}`, 'u').test(around)) return true;
+  const emoji = /(?:[\p{Extended_Pictographic}\p{Emoji_Modifier}]|\ufe0f)\u200d\p{Extended_Pictographic}/u;
+  return joiner === emojiJoiner && emoji.test(around);
 }
 
 function toEscape(character: string): string {

@@ -20,3 +20,21 @@ test.each(['Rex', '猫', 'é', 'e\u0301', '❤\ufe0f', 'Ω≈ç√', '\u00a0', '
     expect(sanitize(text)).toBe(text);
   },
 );
+
+test.each(['👩\u200d👩\u200d👧', '🧑🏽\u200d🚀', '🏳\ufe0f\u200d🌈', 'می\u200cخواهم', 'क्\u200dष'])(
+  'the joiner that %j needs stays',
+  (text) => {
+    expect(sanitize(text)).toBe(text);
+  },
+);
+
+test.each([
+  ['a\u200db', 'a\\u200db'],
+  ['👩\u200d', '👩\\u200d'],
+  ['\u200d👩', '\\u200d👩'],
+  ['👩\u200d\u200d👩', '👩\\u200d\\u200d👩'],
+  ['👩\u200c👩', '👩\\u200c👩'],
+  ['猫\u200d猫', '猫\\u200d猫'],
+])('a joiner in %j, where it only hides, becomes visible', (text, shown) => {
+  expect(sanitize(text)).toBe(shown);
+});
