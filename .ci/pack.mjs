@@ -66,7 +66,7 @@ function grouped(names, keyOf) {
 
 /** Writes a pack; its name changes with what it holds, so that no cache of another can be taken for its own. */
 async function writePack(outdir, functions) {
-  const source = `module.exports=(__chunk)=>({${functions}});\n`;
+  const source = `(function(__chunk,__dirname){return{${functions}}})\n`;
   const file = `pack-${createHash('sha256').update(source).digest('hex').slice(0, 8)}.js`;
   await writeFile(join(outdir, file), source);
   return file;
@@ -136,18 +136,16 @@ function load(name) {
 }
 
 function functionsOf(file) {
-  if (!packs.has(file)) packs.set(file, open(file)(load));
+  if (!packs.has(file)) packs.set(file, open(file)(load, __dirname));
   return packs.get(file);
 }
 
 function open(file) {
-  const source = \`(function(module,__dirname){\${readFileSync(join(__dirname, file), 'latin1')}\\n})\`;
+  const source = readFileSync(join(__dirname, file), 'latin1');
   const cachedData = readCache(file);
   const script = new Script(source, { filename: file, cachedData });
   if (!cachedData) uncached.set(file, script);
-  const module = {};
-  script.runInThisContext()(module, __dirname);
-  return module.exports;
+  return script.runInThisContext();
 }
 
 function readCache(file) {
