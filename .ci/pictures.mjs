@@ -8,7 +8,12 @@ import { join } from 'node:path';
 const columns = 84;
 const cell = { width: 8.5, height: 18 };
 const padding = 16;
+const ink = '#e6edf3';
 const colors = { 31: '#ff7b72', 32: '#7ee787', 33: '#e3b341', 34: '#79c0ff', 36: '#76e3ea', 90: '#8b949e' };
+/** The ends of its cell that each character of a frame reaches: left, right, up, down. */
+const arms = new Map(
+  '─lr │ud ┌rd ┐ld └ru ┘lu ├rud ┤lud ┬lrd ┴lru ┼lrud'.split(' ').map((each) => [each[0], each.slice(1)]),
+);
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-pictures-'));
 const stock = join(folder, 'stock.csv');
@@ -59,35 +64,53 @@ function toSvg(screen, title) {
   const lines = screen
     .replace(/\r\n$/, '')
     .split(/\r?\n/)
-    .map((line) => toSpans(line.replace(/^.*(\r|\x1b\[[02]?[JK])(?=.)/, '')));
+    .map((line) => line.replace(/^.*(\r|\x1b\[[02]?[JK])(?=.)/, ''));
   const width = columns * cell.width + 2 * padding;
   const height = lines.length * cell.height + 2 * padding;
-  const texts = lines.map(
-    (spans, row) => `<text x="${padding}" y="${padding + (row + 0.75) * cell.height}">${spans}</text>`,
-  );
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="14" fill="#e6edf3" xml:space="preserve">
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="14" fill="${ink}">
 <title>${escapeXml(title)}</title>
 <rect width="100%" height="100%" rx="8" fill="#0d1117"/>
-${texts.join('\n')}
-</svg>
+${lines.map(toShapes).join('')}</svg>
 `;
 }
 
-/** One line of a terminal as SVG text: runs of one style, each pinned to its column. */
-function toSpans(line) {
+/** One line of a terminal as SVG: words, each character at its column, and what frames are drawn with as lines. */
+function toShapes(line, row) {
   let column = 0;
   let style = new Set();
-  let spans = '';
+  let shapes = '';
   for (const part of line.split(/(\x1b\[[\d;?]*[a-zA-Z])/)) {
     if (part.startsWith('\x1b[')) {
       if (part.endsWith('m')) style = restyle(style, part.slice(2, -1).split(';').map(Number));
     } else if (part !== '') {
-      const x = padding + column * cell.width;
-      spans += `<tspan x="${x}" textLength="${part.length * cell.width}"${attributes(style)}>${escapeXml(part)}</tspan>`;
+      shapes += toText(part, { column, row, style }) + toFrame(part, { column, row });
       column += part.length;
     }
   }
-  return spans;
+  return shapes;
+}
+
+/** Each character has its own place, for no two fonts, and no font's bold, are as wide as each other. */
+function toText(part, { column, row, style }) {
+  const y = padding + (row + 0.75) * cell.height;
+  const words = [...part.replace(/[─-┼]/g, ' ').matchAll(/\S+/g)];
+  return words
+    .map(({ 0: word, index }) => {
+      const places = Array.from(word, (_, at) => padding + (column + index + at) * cell.width);
+      return `<text x="${places.join(' ')}" y="${y}"${attributes(style)}>${escapeXml(word)}</text>\n`;
+    })
+    .join('');
+}
+
+function toFrame(part, { column, row }) {
+  const { width, height } = cell;
+  const lines = Array.from(part, (character, at) => {
+    const middle = `M${padding + (column + at + 0.5) * width} ${padding + (row + 0.5) * height}`;
+    const ends = { l: `h${-width / 2}`, r: `h${width / 2}`, u: `v${-height / 2}`, d: `v${height / 2}` };
+    return Array.from(arms.get(character) ?? '', (arm) => middle + ends[arm]).join('');
+  });
+  const path = lines.join('');
+  return path === '' ? '' : `<path d="${path}" stroke="${ink}"/>\n`;
 }
 
 function restyle(style, codes) {
@@ -106,7 +129,7 @@ function attributes(style) {
   return [
     color ? ` fill="${colors[color]}"` : '',
     style.has(1) ? ' font-weight="bold"' : '',
-    style.has(2) ? ' opacity="0.6"' : '',
+    style.has(2) ? ' fill-opacity="0.6"' : '',
   ].join('');
 }
 
