@@ -194,12 +194,14 @@ _petstore_value() {
     'config init/--token-command') REPLY='free' ;;
     'config init/--auth-header') REPLY='free' ;;
     'config init/--auth-scheme') REPLY='free' ;;
+    'config init/--protected') REPLY='words true false' ;;
     'profile create/--concurrency') REPLY='free' ;;
     'profile create/--rate') REPLY='free' ;;
     'profile create/--token-file') REPLY='file' ;;
     'profile create/--token-command') REPLY='free' ;;
     'profile create/--auth-header') REPLY='free' ;;
     'profile create/--auth-scheme') REPLY='free' ;;
+    'profile create/--protected') REPLY='words true false' ;;
     *) return 1 ;;
   esac
 }

@@ -466,6 +466,8 @@ function __petstore_value
             echo 'free'
         case 'config init/--auth-scheme'
             echo 'free'
+        case 'config init/--protected'
+            echo 'words true false'
         case 'profile create/--concurrency'
             echo 'free'
         case 'profile create/--rate'
@@ -478,6 +480,8 @@ function __petstore_value
             echo 'free'
         case 'profile create/--auth-scheme'
             echo 'free'
+        case 'profile create/--protected'
+            echo 'words true false'
         case '*'
             return 1
     end

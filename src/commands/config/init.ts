@@ -11,7 +11,7 @@ import type { Prompt } from '../../input/prompt.ts';
 import { askBaseUrl, refuseValue } from '../ask-value.ts';
 import { verb } from '../command.ts';
 import type { Entry } from '../entry.ts';
-import { givenKeys, keyOptions } from '../key-flags.ts';
+import { addKeyFlags, givenKeys } from '../key-flags.ts';
 
 type Given = Partial<Record<SettingKey, string>>;
 
@@ -26,7 +26,7 @@ export function declare(context: Context, entry: Entry) {
       'petstore config init --offline',
     ],
   }).option('--name <name>', 'what to call the profile (default: default)');
-  for (const option of keyOptions(command.options)) command.addOption(option);
+  addKeyFlags(command);
   return command.action(({ name, ...own }) =>
     init(context, name as string | undefined, givenKeys(context.flags, own)),
   );

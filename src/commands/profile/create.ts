@@ -7,7 +7,7 @@ import { UsageError } from '../../errors.ts';
 import { askBaseUrl } from '../ask-value.ts';
 import { verb } from '../command.ts';
 import type { Entry } from '../entry.ts';
-import { givenKeys, keyOptions } from '../key-flags.ts';
+import { addKeyFlags, givenKeys } from '../key-flags.ts';
 
 export function declare(context: Context, entry: Entry) {
   const command = verb(entry, {
@@ -22,7 +22,7 @@ export function declare(context: Context, entry: Entry) {
   })
     .argument('<name>', 'what to call it')
     .option('--use', 'make it the active one');
-  for (const option of keyOptions(command.options)) command.addOption(option);
+  addKeyFlags(command);
   return command.action((name, { use, ...own }) => create(context, name, { use: use === true, own }));
 }
 

@@ -73,6 +73,15 @@ test.each([
   expect(stderr).toContain(`error: ${message}`);
 });
 
+test('--protected takes a value, and is true without one', async () => {
+  await run('create a --base-url https://a.example --protected true');
+  await run('create --protected b --base-url https://a.example');
+  await run('create c --protected false --base-url https://a.example');
+  const kept = async (name: string) => JSON.parse((await run(`show ${name} -o json`)).stdout).protected;
+  expect([await kept('a'), await kept('b'), await kept('c')]).toEqual([true, true, false]);
+  expect((await run('create d --base-url https://a.example --protected=maybe')).code).toBe(2);
+});
+
 test('a profile is not made twice, and its name may be one of an object’s own', async () => {
   expect((await run('create constructor --base-url http://a')).code).toBe(0);
   expect(await run('create constructor --base-url http://b')).toMatchObject({ code: 2 });
