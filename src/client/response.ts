@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import type { Operation } from '../api/contract.ts';
 import { fieldValue, type HttpResponse } from '../api/http.ts';
+import { reasonOf } from '../api/issue.ts';
 import { type ResultName, resultSchemas } from '../api/schemas.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../json.ts';
 import { decodeText, excerpt, isJsonType, mediaType } from './body.ts';
@@ -54,5 +55,6 @@ function toRecord(value: JsonValue, result: ResultName, pointer: string): JsonOb
   if (checked.success && isJsonObject(value)) return Object.assign(value, checked.output);
   const [issue] = checked.issues ?? [];
   const path = (issue?.path ?? []).map(({ key }) => `/${String(key)}`).join('');
-  throw new InvalidAnswerError(`the body is no ${result}: ${pointer}${path} ${issue?.message ?? ''}`);
+  const where = `${pointer}${path}` || 'it';
+  throw new InvalidAnswerError(`the body is no ${result}: ${where} ${issue ? reasonOf(issue) : ''}`);
 }

@@ -1,4 +1,5 @@
 import type * as v from 'valibot';
+import { reasonOf } from '../api/issue.ts';
 
 type Issues = readonly [v.BaseIssue<unknown>, ...v.BaseIssue<unknown>[]];
 
@@ -9,8 +10,6 @@ export function describeIssues(issues: Issues): string {
 
 function describeIssue(issue: v.BaseIssue<unknown>): string {
   const keys = (issue.path ?? []).map(({ key }) => String(key).replaceAll('~', '~0').replaceAll('/', '~1'));
-  const isMissingKey = issue.type === 'object' && issue.received === 'undefined';
-  const isNoObject = issue.type === 'object' && !isMissingKey;
-  const why = isMissingKey ? 'is required' : isNoObject ? 'must be an object' : issue.message;
+  const why = reasonOf(issue);
   return keys.length === 0 ? `the body ${why}` : `/${keys.join('/')}: ${why}`;
 }
