@@ -1,3 +1,5 @@
+import { keysHelp } from './config/keys-help.ts';
+
 /** A page of help that belongs to no single command. */
 export interface Topic {
   /** The word after `petstore help`. */
@@ -26,20 +28,28 @@ export const topics: readonly Topic[] = [
   {
     name: 'environment',
     title: 'Environment',
-    text: `PETSTORE_PROFILE        the profile to use
-PETSTORE_BASE_URL       the service to call
-PETSTORE_OUTPUT         the output format
-PETSTORE_TOKEN          the token to send
-PETSTORE_TOKEN_FILE     a file that holds the token
-PETSTORE_CONFIG_DIR     where config.json lies
-PETSTORE_STATE_DIR      where journals and the embedded store lie
-PETSTORE_OFFLINE_STORE  the file of the embedded store; :memory: keeps nothing
-PETSTORE_DEBUG          1 shows the stack of an error
-NO_COLOR, FORCE_COLOR   colour off or on
-CI                      set: nothing is ever asked
-HTTP_PROXY, HTTPS_PROXY, NO_PROXY, NODE_EXTRA_CA_CERTS
+    text: `Variables:
+  PETSTORE_PROFILE        the profile to use
+  PETSTORE_BASE_URL       the service to call
+  PETSTORE_OUTPUT         the output format
+  PETSTORE_TOKEN          the token to send
+  PETSTORE_TOKEN_FILE     a file that holds the token
+  PETSTORE_CONFIG_DIR     the folder of config.json
+  PETSTORE_STATE_DIR      the folder of journals and of the embedded store
+  PETSTORE_OFFLINE_STORE  the file of the embedded store; :memory: keeps nothing
+  PETSTORE_DEBUG          1 shows the stack of an error
+  NO_COLOR                not empty: no colour
+  FORCE_COLOR             colour in a pipe too; 0 for none
+  CI                      set: nothing is ever asked
+  HTTP_PROXY              the proxy for http; loopback is never proxied
+  HTTPS_PROXY             the proxy for https
+  NO_PROXY                hosts to reach without one, with commas between
+  NODE_EXTRA_CA_CERTS     a file of authorities to trust too (PEM)
 
-A flag beats the environment, which beats the profile, the top level of the config, and the default.
+${keysHelp}
+
+A flag beats the environment, which beats the profile, the top level of the config, and the default. An empty
+variable counts as unset. \`petstore config explain\` shows every setting, its value and where it came from.
 `,
   },
   {
