@@ -17,9 +17,18 @@ export function declare(context: Context, entry: Entry) {
     });
 }
 
-/** `help pets list` means `pets list --help`; a topic stays what it is. */
+/**
+ * `help pets list` means `pets list --help`, and so do `pets help list`, `--help pets list` and `pets --help list`; a
+ * topic stays what it is.
+ */
 export function expandHelp(words: readonly string[]): readonly string[] {
-  const [first, ...rest] = words;
-  if (first !== 'help' || topics.some(({ name }) => name === rest[0])) return words;
-  return [...rest, '--help'];
+  const [first = '', second = ''] = words;
+  if (asksForHelp(first))
+    return topics.some(({ name }) => name === second) ? ['help', second] : [...words.slice(1), '--help'];
+  if (first.startsWith('-') || !asksForHelp(second)) return words;
+  return [first, ...words.slice(2), '--help'];
+}
+
+function asksForHelp(word: string): boolean {
+  return word === 'help' || word === '--help' || word === '-h';
 }
