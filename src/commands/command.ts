@@ -80,10 +80,9 @@ export function mergeFlags(action: AnyCommand): GlobalFlags {
   const headers = levels.flatMap((level) => level.header ?? []);
   const verbose = levels.reduce((sum, level) => sum + (level.verbose ?? 0), 0);
   const merged: FlagValues = Object.assign({}, ...levels.map(withoutDefaults));
-  const { header: _, json, headerRow, input, ...flags } = merged;
+  const { header: _, headerRow, input, ...flags } = merged;
   return {
     ...flags,
-    output: flags.output ?? (json ? 'json' : undefined),
     header: levels.every((level) => level.headerRow !== false),
     input: levels.every((level) => level.input !== false),
     headers,
@@ -94,7 +93,6 @@ export function mergeFlags(action: AnyCommand): GlobalFlags {
 interface FlagValues extends Omit<GlobalFlags, 'header' | 'headers'> {
   readonly header?: readonly string[];
   readonly headerRow?: boolean;
-  readonly json?: boolean;
 }
 
 const facts = new WeakMap<object, Entry & Partial<About>>();
@@ -116,12 +114,14 @@ let globalOptions: readonly Option[] | undefined;
 function createGlobalOptions(): Option[] {
   const noHeader = new Option('--no-header', 'leave out the header row');
   noHeader.attributeName = () => 'headerRow';
+  const json = new Option('--json', 'short for -o json').preset('json');
+  json.attributeName = () => 'output';
   const options = [
     new Option('--profile <name>', 'use this profile'),
     new Option('--base-url <url>', 'call the service at this address'),
     new Option('--offline', 'use the embedded store, no service'),
     new Option('-o, --output <format>', `one of ${outputFormats.join(', ')}`),
-    new Option('--json', 'short for -o json'),
+    json,
     new Option('--fields <a,b>', 'columns to show, in this order; help lists them'),
     new Option('--sort <field>', 'sort by a field; -field for descending'),
     noHeader,
