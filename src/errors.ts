@@ -25,6 +25,8 @@ export interface ErrorDetails {
   readonly code?: string | undefined;
   /** The service's own message, where it sent one; what programs read instead of the whole sentence. */
   readonly serviceMessage?: string | undefined;
+  /** How the call ended beside that message, as `it asks to wait 60 s`: for programs, as the whole sentence has it too. */
+  readonly remark?: string | undefined;
   /** HTTP status, where an answer came. */
   readonly status?: number | undefined;
   readonly method?: string | undefined;

@@ -44,15 +44,21 @@ async function report(thrown: unknown, context: MutableContext, argv: readonly s
   return error.exitCode;
 }
 
-/** Whether errors go out as JSON; read from the words themselves where the command line did not parse. */
+/** Whether errors go out as JSON. The words are read themselves, for the command line may not have parsed. */
 async function wantsJson(context: MutableContext, argv: readonly string[]): Promise<boolean> {
-  const words = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : argv.length).join(' ');
-  if (/(^| )(--json|(-o ?|--output[ =])jsonl?)( |$)/.test(words)) return true;
-  const format = await context.quietSettings().then(
-    (settings) => settings.get('output'),
-    () => context.io.env.PETSTORE_OUTPUT,
-  );
+  const format =
+    lastFormat(argv) ??
+    (await context.quietSettings().then(
+      (settings) => settings.get('output'),
+      () => context.io.env.PETSTORE_OUTPUT,
+    ));
   return format === 'json' || format === 'jsonl';
+}
+
+function lastFormat(argv: readonly string[]): string | undefined {
+  const words = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : argv.length).join(' ');
+  const flags = words.matchAll(/(?:^| )(?:--(json)|(?:-o ?|--output[ =])(\S+))(?= |$)/g);
+  return Array.from(flags, ([, json, format]) => json ?? format).at(-1);
 }
 
 function untilInterrupted<Value>(signal: AbortSignal, work: Promise<Value>): Promise<Value> {

@@ -1,4 +1,4 @@
-import type { HttpFields } from './api/http.ts';
+import { embeddedOrigin, type HttpFields } from './api/http.ts';
 
 const masked = '***';
 /** Fields whose values anyone may see; any other may carry a credential. */
@@ -48,6 +48,11 @@ export function maskUrl(url: string): string {
   return url
     .replace(/(\b[a-z][a-z0-9+.-]*:\/\/)[^/?#@\s]*@/gi, `$1${masked}@`)
     .replace(/([?&][^=&#]*(?:key|token|secret|passw|signature|auth)[^=&#]*=)[^&#>\s]*/gi, `$1${masked}`);
+}
+
+/** A URL as people read it: masked; of the embedded store, which has no address, the path alone. */
+export function shownUrl(url: string): string {
+  return maskUrl(url.startsWith(`${embeddedOrigin}/`) ? url.slice(embeddedOrigin.length) : url);
 }
 
 /** Fields as they may be shown: the values of those that are on the list of harmless ones, everything else masked. */

@@ -1,6 +1,6 @@
 import { version } from '../package.json';
 import { builtInContract, type Contract, type Operation } from './api/contract.ts';
-import type { HttpFields, HttpResponse, Transport } from './api/http.ts';
+import { embeddedOrigin, type HttpFields, type HttpResponse, type Transport } from './api/http.ts';
 import { describeLifecycle } from './api/life-cycle.ts';
 import type { OperationId } from './api/operations.ts';
 import { type Attempt, type Client, createClient } from './client/client.ts';
@@ -19,7 +19,7 @@ import { createWaiting, type Waiting, withWaiting } from './output/waiting.ts';
 /** The client that the settings call for: a service at a base URL, or the server in this process. */
 export async function connect(context: Context, load: Load): Promise<Client> {
   const settings = await context.settings();
-  const baseUrl = settings.offline ? 'http://offline.invalid' : settings.get('base-url');
+  const baseUrl = settings.offline ? embeddedOrigin : settings.get('base-url');
   if (!baseUrl) throw noTarget();
   const contract = await context.contract();
   const fields = await ownFields(context, baseUrl);

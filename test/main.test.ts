@@ -41,6 +41,29 @@ test("help before the words of a command is that command's help", async () => {
   expect(asked.code).toBe(0);
 });
 
+test.each([[['pets', 'help', 'list']], [['--help', 'pets', 'list']], [['pets', '-h', 'list']]])(
+  'help is found wherever the words ask for it: %j',
+  async (argv) => {
+    expect(await runCli(argv)).toEqual(await runCli(['pets', 'list', '--help']));
+  },
+);
+
+test('of several formats the last one counts, the nearest to the verb first, for errors too', async () => {
+  const one = '--offline --limit 1'.split(' ');
+  const list = async (...words: string[]) => (await runCli([...words, ...one])).stdout;
+  expect(await list('pets', 'list', '-o', 'csv', '--json')).toMatch(/^\[/);
+  expect(await list('pets', 'list', '--json', '-o', 'csv')).toMatch(/^id,/);
+  expect(await list('-o', 'csv', 'pets', 'list', '--json')).toMatch(/^\[/);
+  expect(await list('--json', 'pets', 'list', '-o', 'csv')).toMatch(/^id,/);
+  const env = { PETSTORE_OUTPUT: 'json' };
+  expect((await runCli(['pets', 'get', 'x', '-o', 'table'], { env })).stderr).toMatch(/^error: id 'x'/);
+});
+
+test('an error of the embedded store names the path alone, for it has no address', async () => {
+  const { stderr } = await runCli(['categories', 'get', '99', '--offline']);
+  expect(stderr).toContain('error: get a category: GET /categories/99: category 99 does not exist');
+});
+
 test('help for a command that does not exist is a usage error', async () => {
   for (const argv of [
     ['help', 'pest'],

@@ -1,6 +1,9 @@
 /** Field values by lower-case name; a list where a field came more than once and may not be joined. */
 export type HttpFields = Readonly<Record<string, string | readonly string[]>>;
 
+/** Stands for the embedded store, which no socket reaches. @see RFC 6761, 6.4 */
+export const embeddedOrigin = 'http://offline.invalid';
+
 /** A request as it goes to a transport: a socket, or the server in the same process. */
 export interface HttpRequest {
   readonly method: string;

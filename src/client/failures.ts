@@ -1,8 +1,8 @@
 import type { HttpResponse } from '../api/http.ts';
 import { ApiError, UnavailableError, type UnavailableReason } from '../errors.ts';
-import { maskUrl } from '../mask.ts';
+import { maskUrl, shownUrl } from '../mask.ts';
 import { type Refusal, readRefusal } from './error-body.ts';
-import { type Ending, mayHaveBeenApplied, retriedStatuses } from './retry.ts';
+import { type Ending, isSafeAgain, mayHaveBeenApplied, retriedStatuses } from './retry.ts';
 
 /** What is known of a call when it fails, for its message. */
 export interface Failed {
@@ -24,15 +24,17 @@ export async function refusalError(failed: Failed, response: HttpResponse): Prom
   const { mask = same } = failed;
   const { why, code, message } = masked(await readRefusal(response), mask);
   const { method, url, attempts, hint } = failed;
-  return new ApiError(`${subject(failed)}: ${why}${remarks(failed, { answer: response })}`, {
+  const ending = { answer: response };
+  return new ApiError(sentence(failed, why, ending), {
     status,
     code,
     serviceMessage: message,
+    remark: remarks(failed, ending).join('; ') || undefined,
     method,
     url: maskUrl(url),
     attempts,
     hint: hint ?? hintOfStatus(status),
-    retryable: retriedStatuses.has(status),
+    retryable: retriedStatuses.has(status) && isSafeAgain(method, ending),
   });
 }
 
@@ -40,7 +42,7 @@ export async function refusalError(failed: Failed, response: HttpResponse): Prom
 export function unavailableError(failed: Failed, cause: UnavailableError): UnavailableError {
   const { reason, sent, details } = cause;
   const { method, url, attempts, mask = same } = failed;
-  return new UnavailableError(`${subject(failed)}: ${mask(cause.message)}${remarks(failed, { sent })}`, {
+  return new UnavailableError(sentence(failed, mask(cause.message), { sent }), {
     ...details,
     reason,
     sent,
@@ -48,7 +50,7 @@ export function unavailableError(failed: Failed, cause: UnavailableError): Unava
     url: maskUrl(url),
     attempts,
     hint: failed.hint ?? details.hint ?? hintOfReason[reason],
-    retryable: details.retryable ?? isPassing(reason),
+    retryable: (details.retryable ?? isPassing(reason)) && isSafeAgain(method, { sent }),
     cause,
   });
 }
@@ -67,18 +69,20 @@ function same(text: string): string {
   return text;
 }
 
-function subject({ what, method, url }: Failed): string {
-  const request = `${method} ${maskUrl(url)}`;
-  return what === undefined ? request : `${lowerFirst(what)}: ${request}`;
+function sentence(failed: Failed, why: string, ending: Ending): string {
+  const { what, method, url, attempts } = failed;
+  const request = `${method} ${shownUrl(url)}`;
+  const subject = what === undefined ? request : `${lowerFirst(what)}: ${request}`;
+  const count = attempts > 1 ? [`after ${attempts} attempts`] : [];
+  return [`${subject}: ${why}`, ...count, ...remarks(failed, ending)].join('; ');
 }
 
-function remarks({ method, attempts, note }: Failed, ending: Ending): string {
-  const notes = [
-    ...(attempts > 1 ? [`after ${attempts} attempts`] : []),
+/** How the call ended beside what the service said. */
+function remarks({ method, note }: Failed, ending: Ending): string[] {
+  return [
     ...(note ? [note] : []),
     ...(mayHaveBeenApplied(method, ending) ? ['the request may or may not have been applied'] : []),
   ];
-  return notes.length === 0 ? '' : `; ${notes.join('; ')}`;
 }
 
 function lowerFirst(text: string): string {

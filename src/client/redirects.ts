@@ -1,5 +1,5 @@
 import { fieldValue, type HttpRequest, type HttpResponse } from '../api/http.ts';
-import { UnavailableError } from '../errors.ts';
+import { type ErrorDetails, UnavailableError } from '../errors.ts';
 import { maskUrl } from '../mask.ts';
 
 export const mostRedirects = 5;
@@ -19,18 +19,18 @@ export function followRedirect(request: HttpRequest, response: HttpResponse): Ht
   const location = fieldValue(response.fields, 'location');
   const from = new URL(request.url);
   const to = location === undefined ? undefined : parseUrl(location, from);
-  if (!to) throw refused(`answered ${status}, a redirect that names no target`);
+  if (!to) throw refused(`answered ${status}, a redirect that names no target`, { status });
   const shown = maskUrl(to.href);
   if (request.method !== 'GET' && request.method !== 'HEAD')
-    throw refused(
-      `answered ${status}, a redirect to ${shown}; a write is never redirected`,
-      hintFor(from, to),
-    );
+    throw refused(`answered ${status}, a redirect to ${shown}; a write is never redirected`, {
+      status,
+      hint: hintFor(from, to),
+    });
   if (to.origin !== from.origin && !isUpgrade(from, to))
-    throw refused(
-      `answered ${status}, a redirect to ${shown}; another origin is never followed`,
-      hintFor(from, to),
-    );
+    throw refused(`answered ${status}, a redirect to ${shown}; another origin is never followed`, {
+      status,
+      hint: hintFor(from, to),
+    });
   to.hash = '';
   return { method: request.method, url: to.href, fields: request.fields };
 }
@@ -54,7 +54,7 @@ function parseUrl(location: string, base: URL): URL | undefined {
   return url && (url.protocol === 'http:' || url.protocol === 'https:') ? url : undefined;
 }
 
-function refused(message: string, hint?: string): UnavailableError {
+function refused(message: string, details: ErrorDetails = {}): UnavailableError {
   // `sent` tells whether a write may have been applied: who redirects has not applied it.
-  return new UnavailableError(message, { reason: 'redirect', sent: false, retryable: false, hint });
+  return new UnavailableError(message, { ...details, reason: 'redirect', sent: false, retryable: false });
 }

@@ -46,6 +46,11 @@ export function shouldRetry(method: string, ended: HttpResponse | Error | undefi
   return (ended.status === 429 || ended.status === 503) && ended.fields['retry-after'] !== undefined;
 }
 
+/** Whether a program may send the request again without doing a thing twice. */
+export function isSafeAgain(method: string, ending: Ending): boolean {
+  return idempotentMethods.has(method) || !mayHaveBeenApplied(method, ending);
+}
+
 /** How a call ended: with an answer, or without one after a byte of it was sent or not. */
 export type Ending = { readonly answer: HttpResponse } | { readonly sent: boolean };
 

@@ -20,7 +20,7 @@ export function errorJson(error: CliError): string {
 }
 
 function toJson(error: CliError): JsonObject {
-  const { serviceMessage, code, status, method, url, attempts, retryable, hint, place } = error.details;
+  const { serviceMessage, code, status, method, url, attempts, retryable, place } = error.details;
   const fields = {
     kind: shownKind(error),
     message: serviceMessage ?? error.message,
@@ -30,12 +30,18 @@ function toJson(error: CliError): JsonObject {
     url,
     attempts,
     retryable,
-    hint,
+    hint: jsonHint(error),
     place,
   };
   const known = Object.entries(fields).filter(([, value]) => value !== undefined) as [string, string][];
   const many = error instanceof ManyError ? { errors: error.errors.map(toJson) } : {};
   return { ...Object.fromEntries(known), ...many };
+}
+
+/** What the service's own message cannot say stands in the hint. */
+function jsonHint({ details: { serviceMessage, remark, hint } }: CliError): string | undefined {
+  const parts = [serviceMessage === undefined ? undefined : remark, hint];
+  return parts.filter((part) => part !== undefined).join('; ') || undefined;
 }
 
 /** Both signals are one kind to programs: which one it was, the exit code tells. */

@@ -1,6 +1,6 @@
 import type { HttpFields } from '../api/http.ts';
 import type { Attempt } from '../client/client.ts';
-import { maskFields, maskUrl } from '../mask.ts';
+import { maskFields, shownUrl } from '../mask.ts';
 import { sanitize } from './sanitize.ts';
 
 /**
@@ -9,7 +9,7 @@ import { sanitize } from './sanitize.ts';
  * @param level 1 for `-v`, 2 for `-vv`.
  */
 export function traceOf({ request, response, ...attempt }: Attempt, level: number): string {
-  const heading = `${request.method} ${maskUrl(request.url)} -> ${outcomeOf({ request, response, ...attempt })}`;
+  const heading = `${request.method} ${shownUrl(request.url)} -> ${outcomeOf({ request, response, ...attempt })}`;
   const lines = [`* ${heading}`];
   if (level > 1) lines.push(...fieldLines('>', request.fields), ...fieldLines('<', response?.fields ?? {}));
   return lines.map((line) => `${sanitize(line)}\n`).join('');

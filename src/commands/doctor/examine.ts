@@ -1,3 +1,4 @@
+import { embeddedOrigin } from '../../api/http.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { CliError, InterruptedError } from '../../errors.ts';
@@ -42,7 +43,7 @@ async function* examineTarget(context: Context, settings: Settings): AsyncGenera
 
 /** The way to the service below HTTP; gives whether it is open. */
 async function* examineWay(context: Context, settings: Settings): AsyncGenerator<Verdict, boolean> {
-  const baseUrl = settings.offline ? 'http://offline.invalid' : settings.get('base-url');
+  const baseUrl = settings.offline ? embeddedOrigin : settings.get('base-url');
   if (baseUrl === undefined) return yield* skipWay('no base URL is set');
   const sockets = await openSockets(context, baseUrl).catch(rethrowInterrupt);
   if (sockets instanceof Error) return yield* skipWay('a connection cannot be set up');

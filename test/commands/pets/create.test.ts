@@ -196,7 +196,7 @@ test('goes on after a record that the service refuses, and says which it was', a
   const stdin = '{"name":"a","categoryId":1}\n{"name":"b","categoryId":999}\n{"name":"c","categoryId":1}\n';
   const run = await shop.run(['pets', 'create', '--from', '-', '-o', 'ids'], { stdin });
   expect(run).toMatchObject({ code: 3, stdout: '26\n27\n' });
-  expect(run.stderr).toContain('error: stdin:2: create a pet: POST http://offline.invalid/pets: /categoryId');
+  expect(run.stderr).toContain('error: stdin:2: create a pet: POST /pets: /categoryId');
 });
 
 test('stops at a refused token, and says how many records were not sent', async () => {

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { type Reply, recordingServer } from '../helpers/recording-server.ts';
+import { runCli } from '../helpers/run-cli.ts';
+
+const refused = { code: 'busy', message: 'try later', status: 500 };
+
+test('programs learn too that a POST may have been applied, and that it is not safe to send again', async () => {
+  const error = await errorOf(['categories', 'create', '--name', 'x'], { status: 500, body: refused });
+  expect(error).toMatchObject({ message: 'try later', code: 'busy', status: 500, retryable: false });
+  expect(error.hint).toBe('the request may or may not have been applied');
+});
+
+test('programs learn too how long a service asks to wait', async () => {
+  const reply = { status: 429, headers: { 'retry-after': '3600' }, body: refused };
+  const error = await errorOf(['categories', 'list'], reply);
+  expect(error).toMatchObject({ message: 'try later', status: 429, retryable: true });
+  expect(error.hint).toContain('it asks to wait 3600 s');
+});
+
+test('the error of a redirect that is not followed has its status', async () => {
+  const reply = { status: 302, headers: { location: 'http://127.0.0.1:1/' } };
+  expect(await errorOf(['categories', 'list'], reply)).toMatchObject({ kind: 'unavailable', status: 302 });
+});
+
+test('a record that lacks a field is told by that field', async () => {
+  const error = await errorOf(['categories', 'list'], { body: [{ id: 1 }] });
+  expect(error.message).toMatch(/the body is no Category: \/0\/name is required$/);
+});
+
+async function errorOf(argv: readonly string[], reply: Reply) {
+  await using server = await recordingServer({}, () => reply);
+  const { stderr } = await runCli([...argv, '--base-url', server.url, '--json']);
+  return JSON.parse(stderr).error;
+}
