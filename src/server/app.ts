@@ -1,12 +1,15 @@
 import type { HttpRequest, HttpResponse } from '../api/http.ts';
-import { createEndpoints, type Endpoint, type Target, toRefused, toResponse } from './endpoint.ts';
-import { toInput } from './input.ts';
+import { createEndpoints, type Endpoint, toRefused, toResponse } from './endpoint.ts';
 import { internalError, Refusal } from './refusal.ts';
 import { createRoutes, type Load, type RouteEntry, type Routes } from './routes.ts';
 import type { Store } from './store.ts';
+import { type TargetedRequest, toTargeted } from './target.ts';
 
 /** The service: a request in, an answer out, whether it came through a socket or from the same process. */
 export type App = (request: HttpRequest) => HttpResponse;
+
+/** The same of a request whose URL has been taken apart. */
+export type TargetedApp = (request: TargetedRequest) => HttpResponse;
 
 export interface AppOptions {
   /** The store as it is now. */
@@ -20,18 +23,21 @@ export interface AppOptions {
 }
 
 /** The app of the table's operations. HEAD is answered like GET; whoever sends the answer leaves the body out. */
-export async function createApp({ store, sunset, load = 'many', onDefect }: AppOptions): Promise<App> {
+export async function createApp(options: AppOptions): Promise<App> {
+  const answer = await createTargetedApp(options);
+  return (request) => answer(toTargeted(request));
+}
+
+export async function createTargetedApp(options: AppOptions): Promise<TargetedApp> {
+  const { store, sunset, load = 'many', onDefect } = options;
   const routes = await createRoutes(createEndpoints(sunset).map(toEntry), load);
   return (request) => {
-    const target = targetOf(request.url);
+    const { target } = request;
     const route = routes.find(request.method === 'HEAD' ? 'GET' : request.method, target.path);
     if (!route) return refuseUnknown(routes, request.method, target.path).toResponse();
     const endpoint = route.target;
     try {
-      const input = toInput(endpoint.operation, request, {
-        parameters: route.parameters,
-        query: target.query,
-      });
+      const input = endpoint.read(request, route.values);
       return toResponse(endpoint.handle(store(), input), endpoint, target);
     } catch (error) {
       if (!(error instanceof Refusal)) onDefect?.(error);
@@ -43,17 +49,6 @@ export async function createApp({ store, sunset, load = 'many', onDefect }: AppO
 function toEntry(endpoint: Endpoint): RouteEntry<Endpoint> {
   const { method, path } = endpoint.operation;
   return { method, path, target: endpoint };
-}
-
-export function targetOf(url: string): Target {
-  const slash = url.indexOf('/', url.indexOf('://') + 3);
-  const start = slash === -1 ? url.length : slash;
-  const mark = url.indexOf('?', start);
-  return {
-    origin: url.slice(0, start),
-    path: mark === -1 ? url.slice(start) : url.slice(start, mark),
-    query: mark === -1 ? '' : url.slice(mark + 1),
-  };
 }
 
 function refuseUnknown(routes: Routes<unknown>, method: string, path: string): Refusal {

@@ -1,15 +1,16 @@
 import { isUtf8 } from 'node:buffer';
 import * as v from 'valibot';
-import { fieldValue, type HttpRequest } from '../api/http.ts';
+import { fieldValue } from '../api/http.ts';
 import { type BodyName, bodySchemas } from '../api/schemas.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../json.ts';
 import { describeIssues } from './issues.ts';
 import { maxBodyBytes, payloadTooLarge, Refusal } from './refusal.ts';
+import type { TargetedRequest } from './target.ts';
 
 const jsonMediaType = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i;
 
 /** @throws Refusal where it is no JSON, or breaks the schema. */
-export function readBody(name: BodyName, request: HttpRequest): unknown {
+export function readBody(name: BodyName, request: TargetedRequest): unknown {
   const value = readJson(request);
   // To valibot an array is an object too, and one whose fields are all optional would let it through.
   if (!isJsonObject(value)) throw new Refusal('validation_failed', 'the body must be an object');
@@ -18,7 +19,7 @@ export function readBody(name: BodyName, request: HttpRequest): unknown {
   throw new Refusal('validation_failed', describeIssues(result.issues));
 }
 
-function readJson({ fields, body = '' }: HttpRequest): JsonValue {
+function readJson({ fields, body = '' }: TargetedRequest): JsonValue {
   const mediaType = fieldValue(fields, 'content-type') ?? '';
   if (mediaType !== 'application/json' && !jsonMediaType.test(mediaType))
     throw new Refusal('unsupported_media_type', 'a body must be sent as application/json, in UTF-8');
@@ -34,9 +35,11 @@ function readJson({ fields, body = '' }: HttpRequest): JsonValue {
 }
 
 function decodeUtf8(bytes: Uint8Array): string {
-  if (!isUtf8(bytes)) throw new SyntaxError('it is not UTF-8');
   const buffer = Buffer.isBuffer(bytes)
     ? bytes
     : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return buffer.toString();
+  const text = buffer.toString();
+  // What is no UTF-8 is decoded to U+FFFD, and nearly no text has one: the bytes need no look of their own.
+  if (text.includes('\ufffd') && !isUtf8(buffer)) throw new SyntaxError('it is not UTF-8');
+  return text;
 }

@@ -11,7 +11,7 @@ export type Filters<Name extends string> = {
 export interface Entry<Record> {
   readonly id: bigint;
   readonly record: Record;
-  /** Its JSON text, once somebody has printed it: most of what a list costs is the printing of its records. */
+  /** Its JSON text, once somebody has printed it: most of what an answer costs is the printing of its records. */
   text: string | undefined;
 }
 
@@ -65,6 +65,10 @@ export class Collection<Record, Name extends string = never> {
 
   get(id: bigint): Record | undefined {
     return this.#entries.get(mapKey(id))?.record;
+  }
+
+  entry(id: bigint): Entry<Record> | undefined {
+    return this.#entries.get(mapKey(id));
   }
 
   has(id: bigint): boolean {

@@ -1,6 +1,6 @@
 import type { HttpResponse } from '../api/http.ts';
 import { printJson } from '../json.ts';
-import { methodNotAllowed, targetOf } from './app.ts';
+import { methodNotAllowed } from './app.ts';
 import type { SlowApp } from './faults.ts';
 
 const json = 'application/json';
@@ -13,7 +13,7 @@ export function withDocuments(app: SlowApp, sunset: string | undefined): SlowApp
     ['/openapi.yaml', async () => document('application/yaml', await printYaml(await openApi(sunset)))],
   ]);
   return (request) => {
-    const { path } = targetOf(request.url);
+    const { path } = request.target;
     const make = documents.get(path);
     if (!make) return app(request);
     if (request.method === 'GET' || request.method === 'HEAD') return make();

@@ -1,16 +1,19 @@
 import { builtInContract, type Operation } from '../api/contract.ts';
 import type { HttpFields, HttpResponse } from '../api/http.ts';
-import type { Page } from './collection.ts';
+import type { Entry, Page } from './collection.ts';
 import type { Reply } from './handlers/handler.ts';
 import { handlers } from './handlers/index.ts';
+import { createReadInput, type ReadInput } from './input.ts';
 import { deprecationFields } from './life-cycle.ts';
 import { printers } from './record-text.ts';
 import type { Refusal } from './refusal.ts';
 import type { Store } from './store.ts';
+import type { Target } from './target.ts';
 
 /** An operation with all that answering it takes; the types of its parts hold together by the table. */
 export interface Endpoint {
   readonly operation: Operation;
+  readonly read: ReadInput;
   handle(store: Store, input: Record<string, unknown>): Page<object> | Reply<object>;
   print(record: object): string;
   /** Fields of every answer, refusals too. */
@@ -19,20 +22,13 @@ export interface Endpoint {
   readonly json: HttpFields;
 }
 
-/** A URL in its parts, as they stand in it. */
-export interface Target {
-  readonly origin: string;
-  readonly path: string;
-  /** Without the question mark; empty where there is none. */
-  readonly query: string;
-}
-
 /** @param sunset of every deprecated operation, YYYY-MM-DD, instead of the table's. */
 export function createEndpoints(sunset: string | undefined): Endpoint[] {
   return [...builtInContract.operations.values()].map((operation) => {
     const announced = operation.deprecated ? deprecationFields(sunset ?? operation.sunset) : {};
     return {
       operation,
+      read: createReadInput(operation),
       handle: handlers[operation.id] as unknown as Endpoint['handle'],
       print: operation.result ? (printers[operation.result] as Endpoint['print']) : () => '',
       announced,
@@ -48,6 +44,8 @@ export function toResponse(
 ): HttpResponse {
   if ('entries' in result) return toPage(result, endpoint, target);
   if (result.status === 204) return { status: 204, fields: endpoint.announced, body: '' };
+  if ('entry' in result)
+    return { status: 200, fields: endpoint.json, body: textOf(result.entry, endpoint.print) };
   const body = endpoint.print(result.value);
   if (result.status === 200) return { status: 200, fields: endpoint.json, body };
   const location = endpoint.operation.method === 'POST' ? `${target.path}/${result.id}` : target.path;
@@ -60,20 +58,24 @@ export function toRefused(refusal: Refusal, { announced }: Endpoint): HttpRespon
 }
 
 function toPage({ entries, after }: Page<object>, { print, json }: Endpoint, target: Target): HttpResponse {
-  const texts: string[] = [];
+  let body = '[';
+  let before = '';
   for (const entry of entries) {
-    entry.text ??= flatten(print(entry.record));
-    texts.push(entry.text);
+    body += before + textOf(entry, print);
+    before = ',';
   }
-  const body = `[${texts.join(',')}]`;
+  body += ']';
   if (after === undefined) return { status: 200, fields: json, body };
   return { status: 200, fields: { ...json, link: `<${nextPage(target, after)}>; rel="next"` }, body };
 }
 
-/** A text made of parts is put together when it is first looked at: done here, once, it is not done for every list. */
-function flatten(text: string): string {
-  text.charCodeAt(0);
-  return text;
+function textOf(entry: Entry<object>, print: Endpoint['print']): string {
+  if (entry.text === undefined) {
+    entry.text = print(entry.record);
+    // A text made of parts is put together when it is first looked at: done here, once, it is not done for every list.
+    entry.text.charCodeAt(0);
+  }
+  return entry.text;
 }
 
 /** The same list from the record after `after`. */

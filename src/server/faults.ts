@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { HttpRequest, HttpResponse } from '../api/http.ts';
+import type { HttpResponse } from '../api/http.ts';
 import { monotonicMs } from '../clock.ts';
 import type { Random } from './random.ts';
 import { Refusal } from './refusal.ts';
+import type { TargetedRequest } from './target.ts';
 
 /** An app that may take its time. */
-export type SlowApp = (request: HttpRequest) => HttpResponse | Promise<HttpResponse>;
+export type SlowApp = (request: TargetedRequest) => HttpResponse | Promise<HttpResponse>;
 
 /** What `serve` does to requests on purpose, so that a client can be tried against a service that is not at its best. */
 export interface Faults {

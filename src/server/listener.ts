@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { HttpFields, HttpRequest, HttpResponse } from '../api/http.ts';
+import type { HttpFields, HttpResponse } from '../api/http.ts';
 import { monotonicMs } from '../clock.ts';
 import type { SlowApp } from './faults.ts';
 import { hasBody, receiveBody, refuseBody } from './received-body.ts';
 import { internalError, Refusal } from './refusal.ts';
+import { type TargetedRequest, toTarget } from './target.ts';
 
 /** A request and how it was answered. */
 export interface Exchange {
@@ -48,12 +49,12 @@ export function createListener(app: SlowApp, options: ListenerOptions) {
   };
 }
 
-function toRequest(request: IncomingMessage, { guard }: ListenerOptions, body?: Uint8Array): HttpRequest {
+function toRequest(request: IncomingMessage, { guard }: ListenerOptions, body?: Uint8Array): TargetedRequest {
   const { method = '', url = '' } = request;
   const fields = request.headers as HttpFields;
   if (!url.startsWith('/')) return fromAbsolute(request, guard, body);
   guard(fields);
-  return { method, url: `http://${request.headers.host}${url}`, fields, body };
+  return { method, target: toTarget(`http://${request.headers.host}`, url), fields, body };
 }
 
 /** A whole URL as the target outdoes the Host field. @see RFC 9112, 3.2.2 */
@@ -61,12 +62,12 @@ function fromAbsolute(
   { method = '', url = '', headers }: IncomingMessage,
   guard: ListenerOptions['guard'],
   body?: Uint8Array,
-): HttpRequest {
+): TargetedRequest {
   const [, host, path] = /^http:\/\/([^/?#]+)(\/.*)?$/i.exec(url) ?? [];
   if (host === undefined) throw new Refusal('malformed_request', 'the target of a request must begin with /');
   const fields = { ...headers, host } as HttpFields;
   guard(fields);
-  return { method, url: `http://${host}${path ?? '/'}`, fields, body };
+  return { method, target: toTarget(`http://${host}`, path ?? '/'), fields, body };
 }
 
 /** Node leaves the body out where the request was HEAD. */

@@ -3,8 +3,8 @@ import type { Router } from 'hono/router';
 /** What a method and a path lead to. */
 export interface Route<Target> {
   readonly target: Target;
-  /** Parameters of the path by name, still percent-encoded. */
-  readonly parameters: Readonly<Record<string, string>>;
+  /** Values of the path's parameters in the order of the template, still percent-encoded. */
+  readonly values: readonly string[];
 }
 
 export interface Routes<Target> {
@@ -46,9 +46,11 @@ export async function createRoutes<Target>(
     const [first] = matches;
     if (!first) return undefined;
     const [{ target, names }, found] = first;
-    const parameters: Record<string, string> = {};
-    for (const name of names) parameters[name] = String(values ? values[Number(found[name])] : found[name]);
-    return { target, parameters };
+    // One router gives the values, the other where to find them.
+    return {
+      target,
+      values: names.map((name) => String(values ? values[Number(found[name])] : found[name])),
+    };
   };
   return { find, methodsOf: (path) => methods.filter((method) => find(method, path)) };
 }

@@ -1,5 +1,4 @@
-import type { HttpRequest, HttpResponse } from '../api/http.ts';
-import { createApp, methodNotAllowed } from './app.ts';
+import { createTargetedApp, methodNotAllowed, type TargetedApp } from './app.ts';
 import { withDocuments } from './documents.ts';
 import { type Faults, type SlowApp, withFaults } from './faults.ts';
 import { type Listening, type ListenOptions, listen } from './listen.ts';
@@ -21,7 +20,7 @@ export interface ServerOptions extends ListenOptions {
 /** The whole local server: the app with its faults, its documents, and a socket. */
 export async function startServer(options: ServerOptions): Promise<Listening> {
   const { store, sunset, readOnly, faults = {}, seed = 1 } = options;
-  const plain = await createApp({ store: () => store, sunset, onDefect: options.onDefect });
+  const plain = await createTargetedApp({ store: () => store, sunset, onDefect: options.onDefect });
   const app = readOnly ? withoutWrites(plain) : watchChanges(plain, store, options.onChange);
   return listen(withDocuments(withFaults(app, faults, createRandom(seed)), sunset), options);
 }
@@ -33,11 +32,7 @@ function withoutWrites(app: SlowApp): SlowApp {
       : methodNotAllowed('this server is read-only', ['GET']).toResponse();
 }
 
-function watchChanges(
-  app: (request: HttpRequest) => HttpResponse,
-  store: Store,
-  onChange?: () => void,
-): SlowApp {
+function watchChanges(app: TargetedApp, store: Store, onChange?: () => void): SlowApp {
   if (!onChange) return app;
   let seen = store.revision;
   return (request) => {

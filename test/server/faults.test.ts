@@ -20,7 +20,12 @@ function createApp(faults: Faults, seed = 1) {
     return fine;
   };
   const faulty = withFaults(app, faults, createRandom(seed));
-  return async () => faulty({ method: 'GET', url: 'http://shop.test/pets', fields: {} });
+  return async () =>
+    faulty({
+      method: 'GET',
+      target: { origin: 'http://shop.test', path: '/pets', query: '' },
+      fields: {},
+    });
 }
 
 test('without faults every request is answered', async () => {

@@ -13,7 +13,10 @@ export const categoryHandlers: Handlers<
     return { status: 201, value: category, id: category.id };
   },
 
-  getCategory: (store, { categoryId }) => ({ status: 200, value: findCategory(store, categoryId) }),
+  getCategory: (store, { categoryId }) => ({
+    status: 200,
+    entry: found(store.categories.entry(categoryId), 'category', categoryId),
+  }),
 
   updateCategory(store, { categoryId, body }) {
     findCategory(store, categoryId);

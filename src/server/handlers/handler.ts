@@ -1,10 +1,11 @@
 import type { Input, ListId, OperationId, Query, Result } from '../../api/operations.ts';
-import type { Page } from '../collection.ts';
+import type { Entry, Page } from '../collection.ts';
 import { Refusal } from '../refusal.ts';
 import type { Store } from '../store.ts';
 
-/** What a handler answers: a record, a new record with the id that it is found by, or nothing. */
+/** What a handler answers: a record as it is kept, one that was changed, a new one with the id that it is found by, or nothing. */
 export type Reply<Value> =
+  | { readonly status: 200; readonly entry: Entry<Value> }
   | { readonly status: 200; readonly value: Value }
   | { readonly status: 201; readonly value: Value; readonly id: bigint }
   | { readonly status: 204 };

@@ -24,7 +24,7 @@ export const inventoryHandlers: Handlers<
 
   getInventory: (store, { petId }) => ({
     status: 200,
-    value: found(store.inventory.get(petId), 'the inventory entry of pet', petId),
+    entry: found(store.inventory.entry(petId), 'the inventory entry of pet', petId),
   }),
 
   updateInventory(store, { petId, body: { quantity } }) {

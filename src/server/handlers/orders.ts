@@ -20,7 +20,10 @@ export const orderHandlers: Handlers<
     return { status: 201, value: order, id: order.id };
   },
 
-  getOrder: (store, { orderId }) => ({ status: 200, value: findOrder(store, orderId) }),
+  getOrder: (store, { orderId }) => ({
+    status: 200,
+    entry: found(store.orders.entry(orderId), 'order', orderId),
+  }),
 
   updateOrder(store, { orderId, body }) {
     findOrder(store, orderId);

@@ -18,7 +18,7 @@ export const petHandlers: Handlers<'listPets' | 'createPet' | 'getPet' | 'update
     return { status: 201, value: pet, id: pet.id };
   },
 
-  getPet: (store, { petId }) => ({ status: 200, value: findPet(store, petId) }),
+  getPet: (store, { petId }) => ({ status: 200, entry: found(store.pets.entry(petId), 'pet', petId) }),
 
   updatePet(store, { petId, body }) {
     findPet(store, petId);
