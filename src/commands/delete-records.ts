@@ -18,7 +18,8 @@ export async function deleteRecords<Row>(
   await (await context.printer()).check(noun.view);
   offeredOperation(await context.contract(), noun.removal);
   const client = await clientFor(context, items.length);
-  const atOnce = (await context.settings()).get('concurrency');
+  const settings = await context.settings();
+  const atOnce = settings.get('concurrency');
   const options = { noun: noun.many, total: items.length, atOnce };
   if (context.flags.dryRun) return showWrites(context, { ...options, client, items, prepare: noun.remove });
   const known = await readKnown(context, noun, { client, items, atOnce });
@@ -32,9 +33,16 @@ export async function deleteRecords<Row>(
     return id;
   };
   const attempts = attemptEach(items, remove, options);
+  const tell = (id: bigint) =>
+    context.notice(`deleted ${nameAll(noun, [id], known.titles)}`).catch(ignoreClosed);
+  // A program that reads the error as JSON finds that one object and nothing beside it.
+  const isJson = ['json', 'jsonl'].includes(settings.get('output'));
+  const untold: bigint[] = [];
   for await (const id of attempts.successes())
-    await context.notice(`deleted ${nameAll(noun, [id], known.titles)}`).catch(ignoreClosed);
+    if (isJson) untold.push(id);
+    else await tell(id);
   attempts.check();
+  for (const id of untold) await tell(id);
 }
 
 /** What was asked for is done to its end, whether somebody reads of it or not. */

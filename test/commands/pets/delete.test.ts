@@ -85,3 +85,10 @@ test('a dry run shows each request, asks nothing and sends nothing', async () =>
   ]);
   expect(await shop.json('pets', 'list')).toHaveLength(25);
 });
+
+test('where some fail, a program finds the error as one JSON object and nothing beside it', async () => {
+  using shop = openShop();
+  const run = await shop.run(['pets', 'delete', '1', '99', '-y', '-o', 'json']);
+  expect(run.code).toBe(3);
+  expect(JSON.parse(run.stderr)).toMatchObject({ error: { kind: 'partial', errors: [{ status: 404 }] } });
+});
