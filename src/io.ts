@@ -38,6 +38,7 @@ export interface ProcessIo extends Io {
 export function processIo(): ProcessIo {
   const stdout = processOutput('stdout', 1, () => process.stdout);
   const stderr = processOutput('stderr', 2, () => process.stderr);
+  if (process.env.NODE_TLS_REJECT_UNAUTHORIZED === '0') leaveTlsWarning();
   return {
     stdin: {
       get isTerminal() {
@@ -70,6 +71,16 @@ export function processIo(): ProcessIo {
       process.exit(code);
     },
   };
+}
+
+/** Node warns of certificates that are not verified when a connection opens: the program has said so by then. */
+function leaveTlsWarning(): void {
+  const printers = process.listeners('warning');
+  process.removeAllListeners('warning');
+  process.on('warning', (warning) => {
+    if (warning.message.includes('NODE_TLS_REJECT_UNAUTHORIZED')) return;
+    for (const print of printers) print(warning);
+  });
 }
 
 /** How long a reader that takes nothing may hold up the end of an interrupted run. */

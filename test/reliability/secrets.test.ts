@@ -1,6 +1,10 @@
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
+import { makeCertificate } from '../helpers/certificate.ts';
 import { answerJson, misbehave } from '../helpers/misbehaving-server.ts';
 import { runCli } from '../helpers/run-cli.ts';
+import { spawnCli } from '../helpers/spawn-cli.ts';
 import * as mode from './modes.ts';
 
 const secret = 's3cret/w0rd+"';
@@ -39,6 +43,19 @@ test('verification that is switched off is told, even with --quiet', async () =>
   expect(run.stderr).toMatch(
     /^warning: NODE_TLS_REJECT_UNAUTHORIZED=0 is set: certificates are not verified/,
   );
+});
+
+test('it is told once: Node does not say it again', async () => {
+  const server = createServer(await makeCertificate(3), (_, response) =>
+    response.writeHead(200, { 'content-type': 'application/json' }).end('[]'),
+  );
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const env = { NODE_TLS_REJECT_UNAUTHORIZED: '0', PETSTORE_BASE_URL: `https://127.0.0.1:${port}` };
+  const run = await spawnCli(['inventory', 'list'], { env });
+  server.close();
+  expect(run.code).toBe(0);
+  expect(run.stderr.match(/NODE_TLS_REJECT_UNAUTHORIZED/g)).toHaveLength(1);
 });
 
 test('every request names the program and what it takes, and asks for no compression', async () => {
