@@ -1,4 +1,5 @@
 import type { Contract } from './api/contract.ts';
+import type { LifecycleNotice } from './api/life-cycle.ts';
 import type { OperationId } from './api/operations.ts';
 import type { Client } from './client/client.ts';
 import { colorModes } from './config/choices.ts';
@@ -71,8 +72,8 @@ export interface Context {
   readonly statusLine: StatusLine;
   /** A line for people on stderr, foreign text in it made visible; nothing with --quiet. */
   notice(line: string): Promise<void>;
-  /** What there is to know of the life cycle of the operations that this run used, a clause each. */
-  readonly lifeCycle: Map<OperationId, string>;
+  /** What there is to know of the life cycle of the operations that this run used. */
+  readonly lifeCycle: Map<OperationId, LifecycleNotice>;
   now(): Date;
   /** What the process will exit with when the command ends without an error. */
   exitCode: number;
@@ -83,7 +84,7 @@ export interface MutableContext extends Context {
   useFlags(flags: GlobalFlags): void;
   /** The settings without their warning, for what reports another's error. */
   quietSettings(): Promise<Settings>;
-  /** Tells in one line what `lifeCycle` holds, once. */
+  /** Tells what `lifeCycle` holds, once: a line for what is deprecated, and one for what is beta or experimental. */
   tellLifeCycle(): Promise<void>;
   close(): Promise<void>;
 }
@@ -128,9 +129,12 @@ export function createContext(processIo: Io): MutableContext {
     },
     lifeCycle: new Map(),
     async tellLifeCycle() {
-      const clauses = [...context.lifeCycle.values()];
+      const notices = [...context.lifeCycle.values()];
       context.lifeCycle.clear();
-      if (clauses.length > 0) await context.notice(`note: ${clauses.join('; ')}`);
+      for (const kind of ['deprecation', 'stability'] as const) {
+        const clauses = notices.flatMap((notice) => notice[kind] ?? []);
+        if (clauses.length > 0) await context.notice(`warning: ${clauses.join('; ')}`);
+      }
     },
     now: () => new Date(),
     async close() {

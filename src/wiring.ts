@@ -146,8 +146,7 @@ function lifeCycleReader({
   return (operation, { status, fields }) => {
     if (read.has(operation.id) || status >= 500) return;
     read.add(operation.id);
-    const clause = describeLifecycle(operation, fields, now());
-    if (clause !== undefined) lifeCycle.set(operation.id, clause);
+    lifeCycle.set(operation.id, describeLifecycle(operation, fields, now()));
   };
 }
 

@@ -28,11 +28,25 @@ export function readLifecycle(fields: HttpFields): Lifecycle {
   };
 }
 
+/** What a user should know of an operation, a clause each; undefined where there is nothing. */
+export interface LifecycleNotice {
+  readonly deprecation: string | undefined;
+  readonly stability: string | undefined;
+}
+
 /**
- * What a user should know of an operation that was just used, a clause; undefined where there is nothing. What the headers
- * say beats what the description says, and a malformed header says nothing.
+ * What there is to know of an operation that was just used. What the headers say beats what the description says, and a
+ * malformed header says nothing.
  */
-export function describeLifecycle(operation: Operation, fields: HttpFields, now: Date): string | undefined {
+export function describeLifecycle(operation: Operation, fields: HttpFields, now: Date): LifecycleNotice {
+  const { id, stability } = operation;
+  return {
+    deprecation: describeDeprecation(operation, fields, now),
+    stability: stability === 'stable' ? undefined : `${id} is ${stability} and may change`,
+  };
+}
+
+function describeDeprecation(operation: Operation, fields: HttpFields, now: Date): string | undefined {
   const { deprecation, sunset, link } = readLifecycle(fields);
   const since = deprecation?.date;
   const until = sunset?.date ?? dateOf(operation.sunset);
@@ -45,15 +59,19 @@ export function describeLifecycle(operation: Operation, fields: HttpFields, now:
         ? [`is deprecated${since ? ` since ${day(since)}` : ''}`]
         : []),
     ...((isDeprecated || sunset?.date) && until ? [describeEnd(until, now)] : []),
-    ...(operation.stability === 'stable' ? [] : [`is ${operation.stability} and may change`]),
   ];
   if (clauses.length === 0) return undefined;
   return `${operation.id} ${clauses.join(' and ')}${link && isDeprecated ? ` (see ${link})` : ''}`;
 }
 
 function describeEnd(until: Date, now: Date): string {
-  return until > now ? `ends on ${day(until)}` : `was to end on ${day(until)}`;
+  const days = Math.round((Date.parse(day(until)) - Date.parse(day(now))) / dayMs);
+  const count = `${Math.abs(days)} ${Math.abs(days) === 1 ? 'day' : 'days'}`;
+  if (until <= now) return `was to end on ${day(until)}, ${days === 0 ? 'today' : `${count} ago`}`;
+  return `ends on ${day(until)}, ${days === 0 ? 'today' : `in ${count}`}`;
 }
+
+const dayMs = 86_400_000;
 
 function readDeprecation(text: string): HeaderDate {
   const seconds = /^@(-?\d{1,15})$/.exec(text)?.[1];

@@ -8,29 +8,39 @@ const listPets = builtInContract.operations.get('listPets')!;
 const updateOrder = builtInContract.operations.get('updateOrder')!;
 
 function told(operation: Operation, fields: Record<string, string> = {}): string | undefined {
-  return describeLifecycle(operation, fields, now);
+  return describeLifecycle(operation, fields, now).deprecation;
 }
 
 describe('what a user is told of an operation', () => {
   test('is nothing where it is stable and here to stay', () => {
-    expect(told(listPets)).toBeUndefined();
+    expect(describeLifecycle(listPets, {}, now)).toEqual({ deprecation: undefined, stability: undefined });
   });
 
   test('comes from the description where the answer says nothing', () => {
-    expect(told(getPet)).toBe('getPet is deprecated and ends on 2027-12-31');
-    expect(told(updateOrder)).toBe('updateOrder is beta and may change');
+    expect(told(getPet)).toBe('getPet is deprecated and ends on 2027-12-31, in 305 days');
+    expect(describeLifecycle(updateOrder, {}, now).stability).toBe('updateOrder is beta and may change');
   });
 
   test('comes from the headers first', () => {
     const fields = { deprecation: '@1767225600', sunset: 'Tue, 01 Jan 2030 00:00:00 GMT' };
-    const text = 'is deprecated since 2026-01-01 and ends on 2030-01-01';
+    const text = 'is deprecated since 2026-01-01 and ends on 2030-01-01, in 1037 days';
     expect(told(getPet, fields)).toBe(`getPet ${text}`);
     expect(told(listPets, fields)).toBe(`listPets ${text}`);
   });
 
   test('says that a sunset has passed, and that a deprecation is still to come', () => {
-    expect(told(getPet, { sunset: 'Fri, 01 Jan 2027 00:00:00 GMT' })).toContain('was to end on 2027-01-01');
+    expect(told(getPet, { sunset: 'Fri, 01 Jan 2027 00:00:00 GMT' })).toContain(
+      'was to end on 2027-01-01, 59 days ago',
+    );
     expect(told(listPets, { deprecation: '@1830297600' })).toBe('listPets will be deprecated on 2028-01-01');
+  });
+
+  test.each([
+    ['Tue, 02 Mar 2027 00:00:00 GMT', 'ends on 2027-03-02, in 1 day'],
+    ['Mon, 01 Mar 2027 18:00:00 GMT', 'ends on 2027-03-01, today'],
+    ['Sun, 28 Feb 2027 23:00:00 GMT', 'was to end on 2027-02-28, 1 day ago'],
+  ])('counts the days to a sunset on %s', (sunset, end) => {
+    expect(told(getPet, { sunset })).toBe(`getPet is deprecated and ${end}`);
   });
 
   test('names the page that the service links to', () => {

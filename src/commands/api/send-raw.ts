@@ -41,8 +41,8 @@ export async function sendRaw(context: Context, order: RawOrder): Promise<void> 
   if (!safe.includes(method)) await confirmWrite(context, { what: `send ${method} ${order.path}` });
   if (context.flags.dryRun) return showRequests(context, [client.toRawRequest(request)]);
   const answer = await client.request(request);
-  const clause = operation && describeLifecycle(operation, answer.fields, context.now());
-  if (operation && clause !== undefined) context.lifeCycle.set(operation.id, clause);
+  if (operation)
+    context.lifeCycle.set(operation.id, describeLifecycle(operation, answer.fields, context.now()));
   if (order.include) await context.io.stdout.write(headOf(answer, context));
   await printBody(context, answer);
   if (answer.refusal) throw answer.refusal;

@@ -124,9 +124,9 @@ describe('what is printed', () => {
     expect(run.stderr).toContain('because');
   });
 
-  test('comes with a note where the operation is deprecated', async () => {
+  test('comes with a warning where the operation is deprecated', async () => {
     const { run } = await send(['GET', '/pets/1'], { body: {}, headers: { deprecation: 'true' } });
-    expect(run.stderr).toBe('note: getPet is deprecated and ends on 2027-12-31\n');
+    expect(run.stderr).toMatch(/^warning: getPet is deprecated and ends on 2027-12-31, in \d+ days\n$/);
     const quiet = await send(['GET', '/pets/1', '-q'], { body: {} });
     expect(quiet.run.stderr).toBe('');
   });

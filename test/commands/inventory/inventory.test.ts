@@ -143,3 +143,10 @@ test('a dry run of an adjustment reads, and shows the PUT with the sum', async (
   expect(JSON.parse(run.stdout)).toMatchObject({ method: 'PUT', body: { quantity: 15 } });
   expect(await shop.json('inventory', 'get', '4')).toMatchObject({ quantity: 10 });
 });
+
+test('what is deprecated is one warning, what is beta another', async () => {
+  const run = await runCli(['inventory', 'create', '1', '5', '--offline']);
+  expect(run.stderr).toMatch(
+    /^warning: getPet is deprecated .*, in \d+ days\nwarning: createInventory is beta and may change\nerror: /,
+  );
+});
