@@ -70,7 +70,10 @@ export interface Context {
   style(stream: 'stdout' | 'stderr'): Promise<Style>;
   /** The line that says what goes on, for progress. */
   readonly statusLine: StatusLine;
-  /** A line for people on stderr, foreign text in it made visible; nothing with --quiet. */
+  /**
+   * A line for people on stderr, foreign text in it made visible; nothing with --quiet. Never rejects: whether somebody can
+   * read along changes nothing of what a command does.
+   */
   notice(line: string): Promise<void>;
   /** What there is to know of the life cycle of the operations that this run used. */
   readonly lifeCycle: Map<OperationId, LifecycleNotice>;
@@ -125,7 +128,7 @@ export function createContext(processIo: Io): MutableContext {
     style: keyed((stream) => openStyle(context, stream)),
     printer: once(async () => (await import('./wiring.ts')).openPrinter(context)),
     async notice(line) {
-      if (!flags.quiet) await io.stderr.write(`${sanitize(line)}\n`);
+      if (!flags.quiet) await io.stderr.write(`${sanitize(line)}\n`).catch(() => {});
     },
     lifeCycle: new Map(),
     async tellLifeCycle() {

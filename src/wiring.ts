@@ -179,9 +179,11 @@ async function openTransport(
   // A wrong proxy is told before anything is read or planned.
   (await import('./client/transport/proxy.ts')).findProxy(new URL(baseUrl), io.env);
   if (io.env.NODE_TLS_REJECT_UNAUTHORIZED === '0')
-    await io.stderr.write(
-      'warning: NODE_TLS_REJECT_UNAUTHORIZED=0 is set: certificates are not verified, and anybody on the way can read and change everything\n',
-    );
+    await io.stderr
+      .write(
+        'warning: NODE_TLS_REJECT_UNAUTHORIZED=0 is set: certificates are not verified, and anybody on the way can read and change everything\n',
+      )
+      .catch(() => {});
   const options = {
     tls: await openTlsFiles(settings),
     env: io.env,

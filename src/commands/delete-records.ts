@@ -1,7 +1,7 @@
 import { offeredOperation } from '../api/contract.ts';
 import type { Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
-import { CliError, OutputClosedError } from '../errors.ts';
+import { CliError } from '../errors.ts';
 import { attemptEach } from './attempts.ts';
 import { clientFor } from './client-for.ts';
 import { confirmWrite } from './confirmation.ts';
@@ -33,8 +33,7 @@ export async function deleteRecords<Row>(
     return id;
   };
   const attempts = attemptEach(items, remove, options);
-  const tell = (id: bigint) =>
-    context.notice(`deleted ${nameAll(noun, [id], known.titles)}`).catch(ignoreClosed);
+  const tell = (id: bigint) => context.notice(`deleted ${nameAll(noun, [id], known.titles)}`);
   // A program that reads the error as JSON finds that one object and nothing beside it.
   const isJson = ['json', 'jsonl'].includes(settings.get('output'));
   const untold: bigint[] = [];
@@ -43,11 +42,6 @@ export async function deleteRecords<Row>(
     else await tell(id);
   attempts.check();
   for (const id of untold) await tell(id);
-}
-
-/** What was asked for is done to its end, whether somebody reads of it or not. */
-function ignoreClosed(error: unknown): void {
-  if (!(error instanceof OutputClosedError)) throw error;
 }
 
 /** What is known of records before they go; nothing where nobody is asked, for then it is of no use. */

@@ -22,14 +22,14 @@ export async function follow(
     delayMs: 1000,
     read: state,
   });
-  const tell = () => void context.notice(whereItStood(state(), noun));
+  const tell = () => context.notice(whereItStood(state(), noun));
   const tellAborted = () =>
     void context.notice(`${whereItStood(state(), noun)}; the one under way may have been too`);
   interrupts.signal.addEventListener('abort', tellAborted);
   try {
     await work();
   } catch (error) {
-    if (!(error instanceof ManyError) && !interrupts.signal.aborted) tell();
+    if (!(error instanceof ManyError) && !interrupts.signal.aborted) await tell();
     throw error;
   } finally {
     interrupts.signal.removeEventListener('abort', tellAborted);

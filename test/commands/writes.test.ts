@@ -113,17 +113,45 @@ test('a full disk stops the writes and says how far they came', async () => {
   expect(await shop.json('pets', 'list')).toHaveLength(27);
 });
 
-test('a reader of stderr that goes away does not stop the deletes', async () => {
-  using shop = openShop();
-  const io = fakeIo({ env: { PETSTORE_OFFLINE_STORE: shop.file } });
+/** Runs with an stderr whose reader has gone away. */
+function runUnheard(argv: readonly string[], { file, stdin = '' }: { file: string; stdin?: string }) {
+  const io = fakeIo({ stdin, env: { PETSTORE_OFFLINE_STORE: file } });
   const write = async () => {
     throw new OutputClosedError();
   };
+  return main(['--offline', ...argv], { ...io, stderr: { ...io.stderr, write } });
+}
+
+test('a reader of stderr that goes away does not stop the deletes', async () => {
+  using shop = openShop();
   const ids = Array.from({ length: 20 }, (_, at) => String(at + 1));
-  await main(['--offline', 'pets', 'delete', ...ids, '--yes'], { ...io, stderr: { ...io.stderr, write } });
+  await runUnheard(['pets', 'delete', ...ids, '--yes'], shop);
   const left = (await shop.json('pets', 'list')) as unknown[];
   // Pets with an open order stay.
   expect(left.length).toBeLessThan(10);
+});
+
+test('a note that nobody reads does not keep a write from being sent', async () => {
+  using shop = openShop();
+  expect(await runUnheard(['inventory', 'adjust', '12', '+2'], shop)).toBe(0);
+  expect(await shop.json('inventory', 'get', '12')).toMatchObject({ quantity: 42 });
+});
+
+test('writes that break off end with their own code, though nobody reads how far they came', async () => {
+  using shop = openShop();
+  const io = fakeIo({ stdin: records, env: { PETSTORE_OFFLINE_STORE: shop.file } });
+  const stdout = async () => {
+    throw new CliError('failed', 'write to stdout: no space left on device');
+  };
+  const stderr = async () => {
+    throw new OutputClosedError();
+  };
+  const code = await main(['--offline', 'pets', 'create', '--from', '-', '-o', 'ids'], {
+    ...io,
+    stdout: { ...io.stdout, write: stdout },
+    stderr: { ...io.stderr, write: stderr },
+  });
+  expect(code).toBe(1);
 });
 
 test('Ctrl-C between writes exits 130 and says how far they came', async () => {
