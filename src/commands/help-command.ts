@@ -2,18 +2,20 @@ import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { Argument, verb } from './command.ts';
 import type { Entry } from './entry.ts';
-import { topics } from './help-topics.ts';
+import { helpColumns } from './help-columns.ts';
+import { topicNames } from './help-topics.ts';
 
 /** `petstore help <topic>`; with the words of a command, `main` shows that command's own help instead. */
 export function declare(context: Context, entry: Entry) {
   return verb(entry, {
-    examples: ['petstore help pets list', ...topics.map(({ name }) => `petstore help ${name}`)],
+    examples: ['petstore help pets list', ...topicNames.map((name) => `petstore help ${name}`)],
   })
-    .addArgument(new Argument('[words...]', `a command, or ${topics.map(({ name }) => name).join(', ')}`))
+    .addArgument(new Argument('[words...]', `a command, or ${topicNames.join(', ')}`))
     .action(async ([name]) => {
-      const topic = topics.find((each) => each.name === name);
+      const topic = topicNames.find((each) => each === name);
       if (!topic) throw new UsageError(`help: no topic '${name ?? ''}'`, 'see petstore --help');
-      await context.io.stdout.write(`${topic.title}\n\n${topic.text}`);
+      const { topics, topicText } = await import('./topics.ts');
+      await context.io.stdout.write(topicText(topics[topic], helpColumns(context.io)));
     });
 }
 
@@ -24,7 +26,7 @@ export function declare(context: Context, entry: Entry) {
 export function expandHelp(words: readonly string[]): readonly string[] {
   const [first = '', second = ''] = words;
   if (asksForHelp(first))
-    return topics.some(({ name }) => name === second) ? ['help', second] : [...words.slice(1), '--help'];
+    return topicNames.some((name) => name === second) ? ['help', second] : [...words.slice(1), '--help'];
   if (first.startsWith('-') || !asksForHelp(second)) return words;
   return [first, ...words.slice(2), '--help'];
 }

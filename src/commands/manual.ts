@@ -1,60 +1,121 @@
-import { type AnyCommand, aboutOf } from './command.ts';
-import { type Flag, type Node, readTree, walk } from './completion/tree.ts';
-import { topics } from './help-topics.ts';
+import { type AnyCommand, aboutOf, type Option } from './command.ts';
+import { describe, meaningOf, ownFirst, usageOf } from './help.ts';
+import { type Topic, type TopicPart, topics } from './topics.ts';
 
 /**
- * The manual page petstore(1) in roff, made from the command tree.
+ * The manual page petstore(1) in roff, made from the command tree and the topics of help.
  *
  * @see man(7)
  */
 export function toManual(program: AnyCommand, version: string): string {
-  const tree = readTree(program);
+  const helper = program.createHelp();
+  const globals = helper.visibleOptions(program);
   const lines = [
     `.TH PETSTORE 1 "" "petstore ${roff(version)}" "User Commands"`,
     '.SH NAME',
     `petstore \\- ${roff(lowerFirst(program.description()))}`,
     '.SH SYNOPSIS',
     '.B petstore',
-    roff('<noun> <verb> [arguments] [flags]'),
+    '<noun> <verb> [arguments] [flags]',
+    '.SH DESCRIPTION',
+    ...description,
     '.SH COMMANDS',
-    ...[...walk(tree)]
-      .filter(({ path }) => path.length > 0)
-      .flatMap(({ path, node }) => commandLines(program, path, node)),
+    ...helper.visibleCommands(program).flatMap((command) => commandLines(command, globals)),
     '.SH GLOBAL FLAGS',
-    ...tree.globalFlags.flatMap(flagLines),
-    ...topics.flatMap(({ title, text }) => [
-      `.SH ${roff(title.toUpperCase())}`,
-      '.nf',
-      roff(text).trimEnd(),
-      '.fi',
-    ]),
+    'They stand before or after the noun and the verb.',
+    ...globals.flatMap(flagLines),
+    ...topicLines('OUTPUT FORMATS', topics.formats),
+    ...topicLines('EXIT STATUS', topics['exit-codes']),
+    ...topicLines('ENVIRONMENT', topics.environment),
+    '.SH FILES',
+    'On Linux; `petstore config path` shows where they lie.',
+    ...files.flatMap(termLines),
+    '.SH SEE ALSO',
+    'petstore <command> \\-\\-help; jq(1), xargs(1)',
   ];
   return `${lines.join('\n')}\n`;
 }
 
-function commandLines(program: AnyCommand, path: readonly string[], node: Node): string[] {
-  const command = find(program, path);
-  const operands = node.operands.map(({ name, variadic }) => `<${name}>${variadic ? '...' : ''}`);
-  const usage = ['petstore', ...path, ...operands].join(' ');
-  const examples = (command && aboutOf(command)?.examples) ?? [];
-  if (node.commands.length > 0) return [`.SS ${roff(usage)}`, roff(node.summary)];
+const description = [
+  'Works with the records of a pet store service, from one to a million, for people at a terminal, for scripts and for CI.',
+  'Data goes to stdout, and all else to stderr.',
+  '.PP',
+  roff(
+    'Which service is meant is never guessed: it is that of --base-url, of a profile, or with --offline the embedded store.',
+  ),
+];
+
+const files: readonly (readonly [string, string])[] = [
+  ['~/.config/petstore/config.json', 'the profiles, and what holds for all of them'],
+  [
+    '~/.config/petstore/contract.json, contracts/',
+    'what `petstore api bind` has learnt, without and with a profile',
+  ],
+  ['~/.local/state/petstore/offline-store.json', 'the embedded store; deleted, it starts again'],
+  ['~/.local/state/petstore/runs/', 'the runs of inventory apply and undo, for resume and undo'],
+  ['~/.local/state/petstore/completion/', 'category names for the shell, kept for a minute'],
+];
+
+/** A noun with its verbs, or a command that acts. */
+function commandLines(command: AnyCommand, globals: readonly Option[]): string[] {
+  const helper = command.createHelp();
+  const verbs = helper.visibleCommands(command);
+  const heading = [`.SS ${roff(usageOf(command))}`, roff(describe(command))];
+  if (verbs.length > 0) return [...heading, ...verbs.flatMap((verb) => verbLines(verb, globals))];
+  return [...heading, ...detailLines(command, globals)];
+}
+
+function verbLines(verb: AnyCommand, globals: readonly Option[]): string[] {
+  const [about = '', ...more] = describe(verb).split('\n');
+  const aliases = verb.aliases().map((alias) => ` (also ${alias})`);
   return [
     '.TP',
-    `.B ${roff(usage)}`,
-    roff(node.summary),
-    ...(node.flags.length > 0 ? ['.RS', ...node.flags.flatMap(flagLines), '.RE'] : []),
-    ...examples.flatMap((example) => ['.RS', '.nf', roff(`$ ${example}`), '.fi', '.RE']),
+    `.B ${roff(usageOf(verb) + aliases.join(''))}`,
+    roff(about),
+    '.RS',
+    ...paragraphs(more.join('\n')),
+    ...detailLines(verb, globals),
+    '.RE',
   ];
 }
 
-function flagLines({ long, short, summary }: Flag): string[] {
-  return ['.TP', `.B ${roff(short ? `${short}, ${long}` : long)}`, roff(summary)];
+function detailLines(command: AnyCommand, globals: readonly Option[]): string[] {
+  const helper = command.createHelp();
+  const isGlobal = ({ long }: Option) => globals.some((each) => each.long === long);
+  const flags = ownFirst(helper.visibleOptions(command)).filter((option) => !isGlobal(option));
+  const examples = aboutOf(command)?.examples ?? [];
+  return [
+    ...helper
+      .visibleArguments(command)
+      .flatMap((argument) => termLines([`<${argument.name()}>`, meaningOf(argument)])),
+    ...flags.flatMap(flagLines),
+    ...(examples.length > 0 ? ['.PP', '.EX', ...examples.map((example) => roff(`$ ${example}`)), '.EE'] : []),
+  ];
 }
 
-function find(program: AnyCommand, path: readonly string[]): AnyCommand | undefined {
-  let command: AnyCommand | undefined = program;
-  for (const word of path) command = command?.commands.find((sub) => sub.name() === word);
-  return command;
+function flagLines(option: Option): string[] {
+  return termLines([option.flags, meaningOf(option)]);
+}
+
+function termLines([term, meaning]: readonly [string, string]): string[] {
+  return ['.TP', `.B ${roff(term)}`, roff(meaning)];
+}
+
+function topicLines(title: string, { parts }: Topic): string[] {
+  return [`.SH ${title}`, ...parts.flatMap(partLines)];
+}
+
+function partLines(part: TopicPart): string[] {
+  return typeof part === 'string' ? ['.PP', roff(part)] : part.flatMap(termLines);
+}
+
+/** Prose is filled; a list of terms, whose lines begin with a space, stays one. */
+function paragraphs(text: string): string[] {
+  return text.split('\n').flatMap((line) => {
+    const [, term, meaning = ''] = /^ +(\S+) +(.*)$/.exec(line) ?? [];
+    if (term !== undefined) return termLines([term, meaning]);
+    return line === '' ? ['.PP'] : [roff(line)];
+  });
 }
 
 /** Backslashes, hyphens and a dot or quote at the start of a line mean something to roff. */

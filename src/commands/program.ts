@@ -10,7 +10,8 @@ import {
   withGlobalFlags,
 } from './command.ts';
 import type { Entry } from './entry.ts';
-import { formatHelp } from './help.ts';
+import { formatHelp, styleTitle } from './help.ts';
+import { helpColumns } from './help-columns.ts';
 
 /** What commander wants to print: help and version for stdout, help after an error for stderr. */
 export interface ProgramText {
@@ -120,12 +121,13 @@ function createRoot(context: Context, text: ProgramText): AnyCommand {
   const program = withGlobalFlags(new Command('petstore')) as unknown as AnyCommand;
   return program
     .description('The command line of the pet store service')
+    .usage('<command> [arguments] [flags]')
     .version(version, '--version', 'show the version')
     .helpOption('-h, --help', 'show help')
     .helpCommand(false)
     .enablePositionalOptions()
     .exitOverride()
-    .configureHelp({ formatHelp })
+    .configureHelp({ formatHelp, styleTitle })
     .configureOutput({
       writeOut: (chunk) => {
         text.out += chunk;
@@ -134,10 +136,11 @@ function createRoot(context: Context, text: ProgramText): AnyCommand {
         text.err += chunk;
       },
       outputError: () => {},
-      getOutHelpWidth: () => context.io.stdout.columns ?? 100,
-      getErrHelpWidth: () => context.io.stderr.columns ?? 100,
-      getOutHasColors: () => false,
-      getErrHasColors: () => false,
+      getOutHelpWidth: () => helpColumns(context.io),
+      getErrHelpWidth: () => helpColumns(context.io),
+      // Whoever writes the help drops the styles that its stream does not show.
+      getOutHasColors: () => true,
+      getErrHasColors: () => true,
     });
 }
 

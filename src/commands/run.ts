@@ -1,6 +1,8 @@
+import { colorModes } from '../config/choices.ts';
 import type { MutableContext } from '../context.ts';
 import { exitCodes, UsageError } from '../errors.ts';
-import { type AnyCommand, CommanderError } from './command.ts';
+import type { Io } from '../io.ts';
+import { type AnyCommand, CommanderError, mergeFlags } from './command.ts';
 import { expandHelp } from './help-command.ts';
 import { overview } from './overview.ts';
 import { createProgram, namedCommand, type ProgramText } from './program.ts';
@@ -24,9 +26,24 @@ export async function runCommand(argv: readonly string[], context: MutableContex
     if (!isHelp(thrown)) throw toUsageError(thrown, named.command);
     return text.err === '' ? exitCodes.done : exitCodes.usage;
   } finally {
-    if (text.out !== '') await context.io.stdout.write(text.out);
-    if (text.err !== '') await context.io.stderr.write(text.err);
+    const { color } = mergeFlags(named.command);
+    if (text.out !== '') await showHelp(context.io, { stream: 'stdout', text: text.out, color });
+    if (text.err !== '') await showHelp(context.io, { stream: 'stderr', text: text.err, color });
   }
+}
+
+interface ShownHelp {
+  readonly stream: 'stdout' | 'stderr';
+  readonly text: string;
+  readonly color: string | undefined;
+}
+
+async function showHelp(io: Io, { stream, text, color }: ShownHelp): Promise<void> {
+  // The version is no help, and has no styles to drop.
+  if (!text.includes('\x1b')) return io[stream].write(text);
+  const { isColored } = await import('../output/style.ts');
+  const mode = colorModes.find((each) => each === color) ?? 'auto';
+  await io[stream].write(isColored(io[stream], io.env, mode) ? text : text.replace(/\x1b\[\d+m/g, ''));
 }
 
 function isHelp({ code }: CommanderError): boolean {
@@ -40,12 +57,24 @@ function withoutHelp(words: readonly string[]): string[] {
 
 /** commander writes `error: why\n(Did you mean x?)`: the second line becomes the hint. */
 function toUsageError({ message }: CommanderError, command: AnyCommand): UsageError {
+  const refused = refusedChoice(message);
+  if (refused) return new UsageError(refused);
   const [why = '', suggestion] = message.replace(/^error: /, '').split('\n');
   const path = pathOf(command);
   return new UsageError(
     `${path}: ${why}`,
     suggestion?.replace(/^\((.*)\)$/, '$1') ?? `see \`${path} --help\``,
   );
+}
+
+/** `--status 'x': must be one of a, b`, as every other value is refused. */
+function refusedChoice(message: string): string | undefined {
+  const told =
+    /^error: option '(?:-\w, )?(?<name>--[\w-]+).*?' argument '(?<value>.*)' is invalid\. Allowed choices are (?<words>.*)\.$/s;
+  const operand =
+    /^error: command-argument value '(?<value>.*)' is invalid for argument '(?<name>.*?)'\. Allowed choices are (?<words>.*)\.$/s;
+  const { name, value, words } = (told.exec(message) ?? operand.exec(message))?.groups ?? {};
+  return name && `${name} '${value}': must be one of ${words}`;
 }
 
 function pathOf(command: AnyCommand): string {

@@ -14,6 +14,7 @@ export function declare(context: Context, entry: Entry) {
       'petstore completion --install',
     ],
   })
+    .usage('[flags] [shell]')
     .addArgument(new Argument('[shell]', 'whose script').choices(shells))
     .option('--install', 'put the script where the shell looks for it; asks first')
     .action(async (shell, { install }) => {

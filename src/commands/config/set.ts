@@ -9,11 +9,14 @@ import { toStored } from '../../config/stored-values.ts';
 import type { Context } from '../../context.ts';
 import { verb } from '../command.ts';
 import type { Entry } from '../entry.ts';
-import { keysHelp } from './keys-help.ts';
+import { keyItems } from '../keys-help.ts';
+
+const width = Math.max(...keyItems.map(([key]) => key.length));
+const keyList = keyItems.map(([key, text]) => `  ${key.padEnd(width)}  ${text}`).join('\n');
 
 export function declare(context: Context, entry: Entry) {
   return verb(entry, {
-    description: `Set a value at the top level of the config file, or in a profile with --profile.\n\n${keysHelp}`,
+    description: `Set a value at the top level of the config file, or in a profile with --profile.\n\nKeys:\n${keyList}`,
     examples: [
       'petstore config set output json',
       'petstore config set --profile staging timeout 5s',

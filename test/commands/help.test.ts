@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'vitest';
+import type { AnyCommand } from '../../src/commands/command.ts';
+import { createWholeProgram } from '../../src/commands/program.ts';
+import { createContext } from '../../src/context.ts';
+import { fakeIo, runCli } from '../helpers/run-cli.ts';
+
+const program = await createWholeProgram(createContext(fakeIo()), { out: '', err: '' });
+
+function* pathsOf(command: AnyCommand, path: readonly string[] = []): Generator<readonly string[]> {
+  yield path;
+  for (const sub of command.createHelp().visibleCommands(command)) yield* pathsOf(sub, [...path, sub.name()]);
+}
+
+const paths = [...pathsOf(program)];
+
+test.each([60, 80, 140])(
+  'no help is wider than a terminal of %i columns, but for an example',
+  async (columns) => {
+    for (const path of paths) {
+      const { stdout } = await runCli([...path, '--help'], { terminals: ['stdout'], columns });
+      const prose = stdout.replace(/\x1b\[\d+m/g, '').split('\n');
+      const wide = prose.filter((line) => line.length > columns && !line.startsWith('  petstore '));
+      expect(wide, path.join(' ')).toEqual([]);
+    }
+  },
+);
+
+test('every command that acts shows examples, before its flags', async () => {
+  for (const path of paths) {
+    const { stdout } = await runCli([...path, '--help']);
+    if (stdout.includes('Verbs:')) continue;
+    const [examples, flags] = [stdout.indexOf('\nExamples:'), stdout.indexOf('\nFlags:')];
+    expect([path.join(' '), examples > 0 && examples < flags]).toEqual([path.join(' '), true]);
+  }
+});
+
+test('flags of the command itself stand first, with what they take', async () => {
+  const { stdout } = await runCli(['pets', 'create', '--help'], { terminals: ['stdout'] });
+  expect(stdout).toContain(`Flags:\x1b[22m
+      --name <name>            what it is called
+      --category <id or name>  its category
+      --status <status>        its status (default: available) (one of
+                               available, pending, sold)
+      --from <file or ->       create one for each record of this file (JSON,
+                               JSON lines), in its order
+      --dry-run                print the request and send nothing
+      --confirm <profile>      the profile by name, where it is protected
+  -h, --help                   show help
+`);
+});
+
+test('a command is shown with what it takes, and not as one that holds others', async () => {
+  const { stdout } = await runCli(['completion', '--help']);
+  expect(stdout).toContain('petstore completion [flags] [shell]\n');
+  expect(stdout).toContain('--install');
+  expect(stdout).not.toContain('<verb>');
+});
+
+describe('titles', () => {
+  const help = (words: readonly string[], options = {}) => runCli(['pets', ...words, '--help'], options);
+
+  test('are bold on a terminal', async () => {
+    expect((await help(['list'], { terminals: ['stdout'] })).stdout).toContain('\x1b[1mUsage:\x1b[22m');
+    expect((await help([], { terminals: ['stdout'] })).stdout).toContain('\x1b[1mVerbs:\x1b[22m');
+  });
+
+  test('are plain in a pipe, with NO_COLOR, and with --color never', async () => {
+    const runs = [
+      await help(['list']),
+      await help(['list'], { terminals: ['stdout'], env: { NO_COLOR: '1' } }),
+      await help(['--color', 'never'], { terminals: ['stdout'] }),
+    ];
+    for (const { stdout } of runs) expect(stdout).not.toContain('\x1b');
+  });
+
+  test('are bold in a pipe with --color always and FORCE_COLOR', async () => {
+    expect((await help(['list', '--color', 'always'])).stdout).toContain('\x1b[1mUsage:');
+    expect((await help(['list'], { env: { FORCE_COLOR: '1' } })).stdout).toContain('\x1b[1mUsage:');
+  });
+
+  test('follow stderr where the help of a noun goes there', async () => {
+    expect((await runCli(['pets'], { terminals: ['stderr'] })).stderr).toContain('\x1b[1mVerbs:');
+    expect((await runCli(['pets'], { terminals: ['stdout'] })).stderr).not.toContain('\x1b');
+  });
+});
+
+describe.each(['environment', 'exit-codes', 'formats'])('help %s', (topic) => {
+  test.each([60, 80])('fits %i columns', async (columns) => {
+    const { code, stdout } = await runCli(['help', topic], { terminals: ['stdout'], columns });
+    expect(code).toBe(0);
+    expect(stdout.split('\n').filter((line) => line.length > columns)).toEqual([]);
+  });
+});
+
+test('help read by a pager fits the terminal that stderr is', async () => {
+  const { stdout } = await runCli(['help', 'formats'], { terminals: ['stderr'], columns: 70 });
+  expect(stdout.split('\n').filter((line) => line.length > 70)).toEqual([]);
+});
+
+test('help environment names every variable and every key of the config', async () => {
+  const { stdout } = await runCli(['help', 'environment']);
+  const words = ['PETSTORE_TOKEN_FILE', 'NO_PROXY', 'TERM', 'CI', 'token-command', 'protected', 'base-url'];
+  for (const word of words) expect(stdout).toMatch(new RegExp(`^${word}\\b`, 'm'));
+});
+
+test.each([
+  [['pets', 'list', '--status', 'lost'], "--status 'lost': must be one of available, pending, sold"],
+  [['completion', 'tcsh'], "shell 'tcsh': must be one of bash, zsh, fish, powershell"],
+])('a value that is none of the choices of %j is refused as any other', async (words, why) => {
+  expect(await runCli(words)).toEqual({ code: 2, stdout: '', stderr: `error: ${why}\n` });
+});
