@@ -1,3 +1,8 @@
+/** Milliseconds since this process began. */
+export function sinceStartMs(): number {
+  return process.uptime() * 1000;
+}
+
 /** Milliseconds since some moment, never going back. `performance` has them too, and loads all of `node:perf_hooks`. */
 export function monotonicMs(): number {
   const [seconds, nanoseconds] = process.hrtime();

@@ -1,13 +1,17 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { sinceStartMs } from '../../clock.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import type { Context } from '../../context.ts';
 import { ensurePrivateFolder, writeFileAtomic } from '../../files.ts';
+import { sanitize } from '../../output/sanitize.ts';
 
-/** How long category names are taken from the cache, and how long a Tab may wait for the service, in milliseconds. */
+/** How long category names are taken from the cache, in milliseconds. */
 const freshMs = 60_000;
-const patienceMs = 200;
+/** A Tab waits this long for the process to end, and the process at least so long for the service, in milliseconds. */
+const budgetMs = 240;
+const leastPatienceMs = 100;
 
 interface Cache {
   readonly savedAt: number;
@@ -20,7 +24,8 @@ export async function categoryNames(context: Context): Promise<readonly string[]
   const cache = await readCache(file);
   const now = context.now().getTime();
   if (cache && Math.abs(now - cache.savedAt) < freshMs) return cache.names;
-  const names = await fetchNames(context).catch(() => undefined);
+  const patienceMs = Math.max(leastPatienceMs, Math.round(budgetMs - sinceStartMs()));
+  const names = await withDeadline(fetchNames(context, patienceMs), patienceMs).catch(() => undefined);
   if (!names) return cache?.names ?? [];
   await saveCache(file, { savedAt: now, names }).catch(() => {});
   return names;
@@ -34,14 +39,23 @@ async function cacheFile(context: Context): Promise<string> {
   return join(resolvePaths(context.io).stateDir, 'completion', `${name}.json`);
 }
 
-async function fetchNames(context: Context): Promise<string[]> {
+async function fetchNames(context: Context, patienceMs: number): Promise<string[]> {
   const client = await context.client();
   const names: string[] = [];
   const options = { timeoutMs: patienceMs, signal: AbortSignal.timeout(patienceMs) };
   for await (const page of client.list('listCategories', {}, options))
     names.push(...page.map(({ name }) => name));
-  // A name with a line break cannot be offered line by line.
-  return names.filter((name) => !/[\r\n]/.test(name));
+  // A name that cannot be shown as it is cannot be typed either.
+  return names.filter((name) => sanitize(name) === name);
+}
+
+/** Also for what takes long before the first request, such as a command that prints the token. */
+async function withDeadline<Value>(work: Promise<Value>, timeoutMs: number): Promise<Value | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const end = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), timeoutMs);
+  });
+  return Promise.race([work, end]).finally(() => clearTimeout(timer));
 }
 
 async function readCache(file: string): Promise<Cache | undefined> {
