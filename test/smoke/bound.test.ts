@@ -133,6 +133,23 @@ test('a service that declares security and asks for it passes auth', async () =>
   expect(withoutToken.code).toBe(4);
 });
 
+test('a key in a cookie is left out, and made wrong, as one in a header is', async () => {
+  await using service = await startService({
+    spoil: ({ fields }, answer) =>
+      fields.cookie === 'key=right'
+        ? answer
+        : { ...withBody(answer, { code: 'unauthorized', message: 'who?', status: 401 }), status: 401 },
+  });
+  const home = await bind(service, (document) => {
+    document.security = [{ key: [] }];
+    document.components.securitySchemes = { key: { type: 'apiKey', in: 'cookie', name: 'key' } };
+  });
+  const run = await smokeBound(service, home, ['-H', 'Cookie: key=right']);
+  expect(run.code).toBe(0);
+  expect(run.check('auth/missing')).toMatchObject({ result: 'pass', reason: '401 Unauthorized' });
+  expect(run.check('auth/wrong')).toMatchObject({ result: 'pass', reason: '401 Unauthorized' });
+});
+
 test('a service that declares security and lets anybody in fails auth', async () => {
   await using service = await guarded(undefined);
   const home = await bind(service, declareSecurity);

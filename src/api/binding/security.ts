@@ -17,6 +17,7 @@ export function credentialFields(document: JsonObject): string[] {
 
 function fieldOf(scheme: unknown): string[] {
   if (!isJsonObject(scheme)) return [];
+  if (scheme.type === 'apiKey' && scheme.in === 'cookie') return ['cookie'];
   if (scheme.type === 'apiKey')
     return scheme.in === 'header' && typeof scheme.name === 'string' ? [scheme.name.toLowerCase()] : [];
   return scheme.type === 'http' || scheme.type === 'oauth2' || scheme.type === 'openIdConnect'
