@@ -16,6 +16,8 @@ export interface Description {
 /** A document as text, and the way to the documents that it refers to. */
 export interface DescriptionSource {
   readonly url: string;
+  /** What messages call it; its URL unless told. */
+  readonly shown?: string;
   readonly text: string;
   /**
    * The text of another document.
@@ -34,8 +36,9 @@ const dereferenceLimitMs = 20_000;
  *   nowhere or may not be followed.
  */
 export async function readDescription(source: DescriptionSource): Promise<Description> {
-  const document = await parseDocument(source.text, source.url);
-  refuseOther(document, source.url);
+  const shown = source.shown ?? source.url;
+  const document = await parseDocument(source.text, shown);
+  refuseOther(document, shown);
   const names = new Map<object, Set<string>>();
   const name = (schema: unknown, label: string) => {
     if (typeof schema !== 'object' || schema === null) return;
@@ -79,7 +82,7 @@ async function dereference(
       timeoutMs: dereferenceLimitMs,
     });
   } catch (thrown) {
-    throw refused ?? new UsageError(`description ${source.url}: ${messageOf(thrown)}`);
+    throw refused ?? new UsageError(`description ${source.shown ?? source.url}: ${messageOf(thrown)}`);
   }
 }
 

@@ -28,7 +28,7 @@ export async function bindDescription(
   const isStored = binding.contract.operations.size > 0 && !context.flags.dryRun;
   if (isStored) await store(context, profile, { contract: binding.contract, source: description.url });
   await (await context.printer()).records([toRows(binding.matches)], bindingView);
-  refuseNone(binding, description.url);
+  refuseNone(binding, location === '-' ? 'stdin' : description.url);
   const baseUrl = isStored ? await settleBaseUrl(context, profile, serversOf(description)) : undefined;
   refuseTies(binding);
   const outcome = isStored ? `stored with ${nameOfTarget(profile)}` : 'nothing stored (--dry-run)';
@@ -65,10 +65,10 @@ async function read(context: Context, location: string): Promise<Description> {
   }
 }
 
-function refuseNone({ contract }: Binding, url: string): void {
+function refuseNone({ contract }: Binding, shown: string): void {
   if (contract.operations.size > 0) return;
   throw new UsageError(
-    `api bind ${url}: it has none of the operations that this program knows; what was bound before stays`,
+    `api bind ${shown}: it has none of the operations that this program knows; what was bound before stays`,
     "name them with --map, as in --map listPets='GET /animals'",
   );
 }

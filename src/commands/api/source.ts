@@ -59,6 +59,7 @@ async function openStdin({ io }: Context): Promise<OpenSource> {
   const url = pathToFileURL(resolve(io.cwd, 'stdin')).href;
   return {
     url,
+    shown: 'stdin',
     text: toText(Buffer.concat(chunks), 'stdin'),
     read: readerIn(await realpath(io.cwd)),
     close: noClose,

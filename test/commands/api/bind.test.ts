@@ -247,6 +247,15 @@ test('a contract goes with its profile', async () => {
   expect(operations.listOrders).toMatchObject({ source: 'stated' });
 });
 
+test.each(['no document', '{"swagger": "2.0"}', '{"openapi": "3.0.3", "paths": {}}'])(
+  'a document of stdin is called that where it is refused: %s',
+  async (stdin) => {
+    const refused = await run(['api', 'bind', '-'], { stdin });
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toMatch(/^error: (description|api bind) stdin: /);
+  },
+);
+
 test('a document comes from stdin too', async () => {
   const bound = await run(['api', 'bind', '-', '-o', 'json'], { stdin: JSON.stringify(unnamed) });
   expect(bound.code).toBe(0);
