@@ -1,8 +1,8 @@
 import { type FileHandle, mkdtemp, open, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { UsageError } from '../errors.ts';
-import { fileError } from '../files.ts';
+import { CliError, UsageError } from '../errors.ts';
+import { fileError, fileErrorReason } from '../files.ts';
 import type { Io } from '../io.ts';
 
 /** Small pieces make records that die young: a million rows take 1.1 s so, and 1.5 s by 256 KiB. */
@@ -43,28 +43,36 @@ export async function openSource(io: Io, path: string): Promise<Source> {
 }
 
 async function spool(name: string, bytes: AsyncIterable<Uint8Array>): Promise<Source> {
-  const folder = await mkdtemp(join(tmpdir(), 'petstore-input-'));
-  const path = join(folder, 'input');
-  const file = await open(path, 'wx+', 0o600);
-  const remove = () => rm(folder, { recursive: true, force: true }).catch(() => {});
-  try {
-    // Nothing but this process holds the file from here on, and a kill leaves none behind. Windows removes it at the end.
+  const { file, remove } = await openTemporary(name);
+  const close = async () => {
+    await file.close().catch(() => {});
     await remove();
+  };
+  try {
     for await (const piece of bytes) await file.writeFile(piece);
   } catch (error) {
-    await file.close();
-    await remove();
-    throw fileError('keep', name, error);
+    await close();
+    throw error instanceof CliError ? error : fileError('keep', name, error);
   }
-  return {
-    name,
-    path: undefined,
-    bytes: () => pieces(file, name),
-    async close() {
-      await file.close().catch(() => {});
-      await remove();
-    },
-  };
+  return { name, path: undefined, bytes: () => pieces(file, name), close };
+}
+
+/** A file for what can be read only once. Its name goes at once, so that a kill leaves none behind; on Windows at the end. */
+async function openTemporary(name: string): Promise<{ file: FileHandle; remove: () => Promise<void> }> {
+  let remove = async () => {};
+  try {
+    const folder = await mkdtemp(join(tmpdir(), 'petstore-input-'));
+    remove = () => rm(folder, { recursive: true, force: true }).catch(() => {});
+    const file = await open(join(folder, 'input'), 'wx+', 0o600);
+    await remove();
+    return { file, remove };
+  } catch (error) {
+    await remove();
+    throw new CliError('failed', `keep ${name} in ${tmpdir()}: ${fileErrorReason(error)}`, {
+      hint: 'TMPDIR names another folder for temporary files',
+      cause: error,
+    });
+  }
 }
 
 async function* readFile(path: string, name: string): AsyncGenerator<Uint8Array> {

@@ -1,4 +1,6 @@
+import { extname } from 'node:path';
 import { UsageError } from '../errors.ts';
+import { shellWord } from '../output/shell-word.ts';
 
 /**
  * The text of UTF-8 bytes, chunk by chunk; a BOM at the start is dropped.
@@ -40,8 +42,15 @@ function refuseUtf16(head: Uint8Array, name: string): void {
   if (!marked && !head.subarray(0, 4096).includes(0)) return;
   throw new UsageError(
     `${name}: not UTF-8: the file looks like ${marked || looksLikeUtf16(head) ? 'UTF-16' : 'binary data'}`,
-    `convert it: iconv -f UTF-16 -t UTF-8 ${name} > converted.csv`,
+    conversion('UTF-16', name),
   );
+}
+
+/** How to make UTF-8 of it, to be copied. */
+function conversion(encoding: string, name: string): string {
+  const command = `iconv -f ${encoding} -t UTF-8`;
+  if (name === 'stdin') return `send it through: ${command}`;
+  return `convert it: ${command} ${shellWord(name)} > converted${extname(name)}`;
 }
 
 function looksLikeUtf16(head: Uint8Array): boolean {
@@ -54,7 +63,7 @@ function notUtf8(chunk: Uint8Array, lines: LineCounter, name: string): UsageErro
   lines.count(chunk.subarray(0, at));
   return new UsageError(
     `${name}:${lines.line()}: not UTF-8: byte 0x${byte}; the file looks like Latin-1 (Windows-1252)`,
-    `convert it: iconv -f WINDOWS-1252 -t UTF-8 ${name} > converted.csv`,
+    conversion('WINDOWS-1252', name),
   );
 }
 

@@ -201,6 +201,26 @@ test('a file that others may read is a warning with the command that mends it', 
   });
 });
 
+test('a config folder that cannot be one is a finding, and the other checks go on', async () => {
+  const nowhere = join(folder, 'config.json', 'below');
+  write({});
+  const { code, of, states } = await examine('--offline', { env: { PETSTORE_CONFIG_DIR: nowhere } });
+  expect(code).toBe(0);
+  expect(of('permissions')).toMatchObject({
+    state: 'warn',
+    reason: expect.stringContaining(`${nowhere} cannot be written to`),
+  });
+  expect(states.service).toBe('ok');
+});
+
+test('the command that mends a file can be copied, whatever the folder is called', async () => {
+  const odd = join(folder, "it's odd");
+  mkdirSync(odd, { recursive: true });
+  writeFileSync(join(odd, 'config.json'), '{}', { mode: 0o644 });
+  const { of } = await examine('--offline', { env: { PETSTORE_CONFIG_DIR: odd } });
+  expect(of('permissions').hint).toBe(`chmod 600 '${join(folder, "it'\\''s odd")}/config.json'`);
+});
+
 test('a variable that nothing reads is a warning that guesses what was meant', async () => {
   const { of } = await examine('--offline', { env: { PETSTORE_BASEURL: 'http://a' } });
   expect(of('environment')).toMatchObject({ state: 'warn', hint: 'did you mean PETSTORE_BASE_URL?' });

@@ -189,6 +189,17 @@ test.each([
   await expect(read(bytes)).rejects.toThrow(message);
 });
 
+test('tells how to convert a file, in words that a shell takes as they are, and what comes through a pipe', async () => {
+  const latin1 = Buffer.from('caf\xe9\n', 'latin1');
+  const hint = (text: string) => ({ details: { hint: text } });
+  await expect(read(latin1, { name: "the shop's stock.jsonl" })).rejects.toMatchObject(
+    hint("convert it: iconv -f WINDOWS-1252 -t UTF-8 'the shop'\\''s stock.jsonl' > converted.jsonl"),
+  );
+  await expect(read(latin1, { name: 'stdin' })).rejects.toMatchObject(
+    hint('send it through: iconv -f WINDOWS-1252 -t UTF-8'),
+  );
+});
+
 test('is empty for an input without a visible character', async () => {
   expect(await read('')).toEqual([]);
   expect(await read('\ufeff \n')).toEqual([]);

@@ -38,7 +38,7 @@ export async function openSource(context: Context, location: string): Promise<Op
 }
 
 async function openFile({ io }: Context, location: string): Promise<OpenSource> {
-  const path = location.startsWith('file:') ? fileURLToPath(location) : resolve(io.cwd, location);
+  const path = location.startsWith('file:') ? toPath(location) : resolve(io.cwd, location);
   const text = await readText(path, location);
   return {
     url: pathToFileURL(path).href,
@@ -69,7 +69,7 @@ async function openStdin({ io }: Context): Promise<OpenSource> {
 function readerIn(folder: string): (url: string) => Promise<string> {
   return async (url) => {
     if (/^https?:/i.test(url)) throw refused(url, 'a file may refer to files in its own folder only');
-    const path = url.startsWith('file:') ? fileURLToPath(url) : decodeURIComponent(url);
+    const path = toPath(url);
     const real = await realpath(path).catch((error) => {
       throw new UsageError(`description refers to ${path}: ${fileErrorReason(error)}`);
     });
@@ -77,6 +77,15 @@ function readerIn(folder: string): (url: string) => Promise<string> {
       throw refused(path, 'a file may refer to files in its own folder only');
     return readText(real, path);
   };
+}
+
+/** @throws UsageError where it cannot be the address of a file. */
+function toPath(url: string): string {
+  try {
+    return url.startsWith('file:') ? fileURLToPath(url) : decodeURIComponent(url);
+  } catch (error) {
+    throw new UsageError(`description ${url}: ${(error as Error).message}`);
+  }
 }
 
 async function openUrl(context: Context, location: string): Promise<OpenSource> {

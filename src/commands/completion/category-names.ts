@@ -58,9 +58,15 @@ async function withDeadline<Value>(work: Promise<Value>, timeoutMs: number): Pro
   return Promise.race([work, end]).finally(() => clearTimeout(timer));
 }
 
+/** Undefined where there is none, or none that can be read: the next one takes its place. */
 async function readCache(file: string): Promise<Cache | undefined> {
-  const cache: Cache | undefined = await readFile(file, 'utf8').then(JSON.parse, () => undefined);
-  return Array.isArray(cache?.names) ? cache : undefined;
+  const text = await readFile(file, 'utf8').catch(() => '');
+  try {
+    const cache: Cache | null = JSON.parse(text);
+    return Array.isArray(cache?.names) ? cache : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 async function saveCache(file: string, cache: Cache): Promise<void> {

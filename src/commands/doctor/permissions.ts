@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { resolvePaths } from '../../config/paths.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
+import { shellWord } from '../../output/shell-word.ts';
 import { ok, type Verdict, warn } from './finding.ts';
 
 /** Whether secrets are private, and config and state can be written. */
@@ -13,7 +14,7 @@ export function checkPermissions({ io }: Context, settings: Settings | undefined
     return warn(
       'permissions',
       `others may write to ${dirname(configFile)}, and so choose where commands go`,
-      `chmod go-w ${dirname(configFile)}`,
+      `chmod go-w ${shellWord(dirname(configFile))}`,
     );
   const secret = [configFile, settings?.get('token-file'), settings?.get('client-key')].filter(
     (path) => path !== undefined,
@@ -21,7 +22,11 @@ export function checkPermissions({ io }: Context, settings: Settings | undefined
   // On Windows a mode says nothing of who may read a file.
   const open = isPosix ? secret.filter((path) => isOpenToOthers(path, 0o077)) : [];
   if (open.length > 0)
-    return warn('permissions', `others may read ${open.join(', ')}`, `chmod 600 ${open.join(' ')}`);
+    return warn(
+      'permissions',
+      `others may read ${open.join(', ')}`,
+      `chmod 600 ${open.map(shellWord).join(' ')}`,
+    );
   const places = [
     dirname(configFile),
     stateDir,
@@ -37,10 +42,17 @@ export function checkPermissions({ io }: Context, settings: Settings | undefined
   return ok('permissions', 'what is secret is private; config and state can be written');
 }
 
-/** Whether the group or others have one of these rights to a file or folder; false where there is none, or it is a pipe. */
+/**
+ * Whether the group or others have one of these rights to a file or folder; false for a pipe, and where there is none or
+ * nothing can be seen of it.
+ */
 function isOpenToOthers(path: string, rights: number): boolean {
-  const status = statSync(path, { throwIfNoEntry: false });
-  return status !== undefined && !status.isFIFO() && (status.mode & rights) !== 0;
+  try {
+    const status = statSync(path);
+    return !status.isFIFO() && (status.mode & rights) !== 0;
+  } catch {
+    return false;
+  }
 }
 
 /** A folder that does not exist can be made where the nearest one above it can be written. */

@@ -158,6 +158,10 @@ describe('a bad document changes nothing', () => {
       'a reference out of its folder',
       { openapi: '3.0.0', paths: { '/a': { $ref: '../../../../../etc/passwd' } } },
     ],
+    [
+      'a reference that is no path',
+      { openapi: '3.0.0', paths: { '/a': { $ref: 'file://elsewhere/a.yaml' } } },
+    ],
   ])('%s', async (_, document) => {
     await run(['api', 'bind', await file('good.json', sparse)]);
     const before = await readFile(join(folder, 'contract.json'), 'utf8');
@@ -172,6 +176,12 @@ describe('a bad document changes nothing', () => {
     const refused = await run(['api', 'bind', join(folder, 'none.yaml')]);
     expect(refused).toMatchObject({ code: 2, stdout: '' });
     expect(refused.stderr).toContain('no such file');
+  });
+
+  test('an address of a file on another machine', async () => {
+    const refused = await run(['api', 'bind', 'file://elsewhere/openapi.json']);
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toMatch(/^error: description file:\/\/elsewhere\/openapi.json: /);
   });
 });
 

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -34,6 +34,19 @@ test('the category names of a service are asked for once, and kept', { retry: 3 
   expect(await offered(['--base-url', server.url])).toEqual(first);
   expect(server.calls()).toHaveLength(1);
 });
+
+test.each(['', 'no JSON', 'null', '{"names":5}'])(
+  'a kept list that holds %j is asked for again',
+  { retry: 3 },
+  async (content) => {
+    await using server = await recordingServer({}, () => ({ body: named('Dogs') }));
+    const first = await offered(['--base-url', server.url]);
+    const kept = join(folder, 'completion');
+    for (const name of readdirSync(kept)) writeFileSync(join(kept, name), content);
+    expect(await offered(['--base-url', server.url])).toEqual(first);
+    expect(server.calls()).toHaveLength(2);
+  },
+);
 
 test('a name that cannot be shown as it is, and so not typed, is not offered', { retry: 3 }, async () => {
   await using server = await recordingServer({}, () => ({

@@ -1,0 +1,49 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, expect, test, vi } from 'vitest';
+import { CliError } from '../../src/errors.ts';
+import { openSource, type Source } from '../../src/input/source.ts';
+import { fakeIo } from '../helpers/run-cli.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'petstore-source-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+afterEach(() => vi.unstubAllEnvs());
+
+async function textOf(source: Source): Promise<string> {
+  let text = '';
+  for await (const piece of source.bytes()) text += Buffer.from(piece).toString();
+  return text;
+}
+
+test('what came through a pipe can be read twice, and no file of it can be found', async () => {
+  vi.stubEnv('TMPDIR', folder);
+  const source = await openSource(fakeIo({ stdin: 'petId,quantity\n' }), '-');
+  expect(readdirSync(folder)).toEqual([]);
+  expect([await textOf(source), await textOf(source)]).toEqual(['petId,quantity\n', 'petId,quantity\n']);
+  await source.close();
+});
+
+test('without a folder for temporary files the error names it and the way out', async () => {
+  vi.stubEnv('TMPDIR', join(folder, 'missing'));
+  await expect(openSource(fakeIo({ stdin: 'x' }), '-')).rejects.toMatchObject({
+    kind: 'failed',
+    message: `keep stdin in ${join(folder, 'missing')}: no such file or directory`,
+    details: { hint: expect.stringContaining('TMPDIR') },
+  });
+});
+
+test('an input that breaks off leaves no file and keeps its own error', async () => {
+  vi.stubEnv('TMPDIR', folder);
+  const broken = new CliError('failed', 'read stdin: the other end has gone');
+  const io = fakeIo();
+  const stdin = {
+    ...io.stdin,
+    async *bytes() {
+      yield Buffer.from('petId');
+      throw broken;
+    },
+  };
+  await expect(openSource({ ...io, stdin }, '-')).rejects.toBe(broken);
+  expect(readdirSync(folder)).toEqual([]);
+});
