@@ -31,7 +31,7 @@ async function createRecord<Row, Body extends object>(
   if (missing.length > 0 && !context.prompt()) throw missingError(noun, missing);
   const client = await openWrites(context, noun, {
     operation: noun.creation,
-    what: `create one of ${noun.many}`,
+    what: `create ${noun.one}`,
   });
   const values = await given.values(client);
   const open = missing.length > 0 ? noun.fields.filter(({ name }) => !given.names.includes(name)) : [];

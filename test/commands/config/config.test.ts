@@ -125,6 +125,13 @@ test('a value goes into a profile by flag or by its place in the file', async ()
   );
 });
 
+test('one value is bare whatever format the config has, unless this run asks for another', async () => {
+  await run('set output json');
+  expect((await run('get output')).stdout).toBe('json\n');
+  expect((await run('path config')).stdout).toMatch(/^[^{]*config\.json\n$/);
+  expect((await run('get output', { env: { PETSTORE_OUTPUT: 'json' } })).stdout).toBe('{"output":"json"}\n');
+});
+
 test('get reads the file and the profile that is active, not flags and variables', async () => {
   write({ profile: 'p', profiles: { p: { output: 'csv' } }, timeout: '9s' });
   const env = { PETSTORE_OUTPUT: 'table', PETSTORE_BASE_URL: 'http://a' };
