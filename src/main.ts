@@ -39,9 +39,15 @@ async function report(thrown: unknown, context: MutableContext, argv: readonly s
   if (!isJson) await context.tellLifeCycle();
   const { errorJson, errorText } = await import('./output/error.ts');
   const text = isJson ? errorJson(error) : errorText(error, await context.style('stderr'));
+  if (context.interrupts.signal.aborted) takeEchoAway(context);
   const stack = context.io.env.PETSTORE_DEBUG === '1' ? stackOf(thrown) : '';
   await context.io.stderr.write(text + stack).catch(() => {});
   return error.exitCode;
+}
+
+/** A terminal has put `^C` where the next line is to begin: a status line in its place goes with the next write. */
+function takeEchoAway({ io, statusLine }: MutableContext): void {
+  if (io.stderr.isTerminal && io.env.TERM !== 'dumb') statusLine.show('');
 }
 
 /** Whether errors go out as JSON. The words are read themselves, for the command line may not have parsed. */

@@ -1,5 +1,7 @@
-import { expect, test } from 'vitest';
-import { runCli } from './helpers/run-cli.ts';
+import { type AddressInfo, createServer } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { main } from '../src/main.ts';
+import { fakeIo, runCli } from './helpers/run-cli.ts';
 
 test('a noun with no verb prints its help on stderr and exits 2', async () => {
   const run = await runCli(['pets']);
@@ -117,4 +119,18 @@ test('an error that the service sent is told to programs in its own words', asyn
     status: 404,
     method: 'GET',
   });
+});
+
+test.each([
+  ['terminal', ['stderr'] as const, '\r\x1b[Kerror: interrupted\n'],
+  ['pipe', [], 'error: interrupted\n'],
+])('on a %s nothing of ^C is left before the error', async (_, terminals, ending) => {
+  const io = fakeIo({ terminals, env: { NO_COLOR: '1' } });
+  const silent = createServer(() => io.raise('SIGINT'));
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void silent.close());
+  const { port } = silent.address() as AddressInfo;
+  const code = main(['pets', 'list', '--base-url', `http://127.0.0.1:${port}`], io);
+  expect(await code).toBe(130);
+  expect(io.written('stderr')).toMatch(new RegExp(`${ending.replace('[', '\\[')}$`));
 });
