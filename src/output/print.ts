@@ -10,6 +10,7 @@ import { compareBy } from './sort.ts';
 import type { StatusLine } from './status-line.ts';
 import { createStyle } from './style.ts';
 import type { Shape, Sheet, Writer } from './writer.ts';
+import { yamlWriter } from './yaml.ts';
 
 export type { Column, View } from './columns.ts';
 
@@ -60,7 +61,7 @@ const writers: Readonly<Record<OutputFormat, CreateWriter>> = {
   jsonl: jsonLinesWriter,
   csv: csvWriter,
   tsv: tsvWriter,
-  yaml: async (sheet) => (await import('./yaml.ts')).yamlWriter(sheet),
+  yaml: yamlWriter,
   ids: idsWriter,
 };
 const columnFormats: readonly OutputFormat[] = ['table', 'csv', 'tsv'];

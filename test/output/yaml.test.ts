@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { type JsonValue, parseJson } from '../../src/json.ts';
+import { below, createRandom, oneOf } from '../../src/server/random.ts';
+import { loadYaml } from '../../src/yaml.ts';
 import { printPets } from '../helpers/print-pets.ts';
 
 async function yaml(value: JsonValue): Promise<string> {
@@ -53,4 +55,125 @@ test('a record that comes twice is written twice', async () => {
   const rex = { id: 1n };
   const { stdout } = await printPets([[rex, rex]], { format: 'yaml' });
   expect(stdout).toBe('- id: 1\n- id: 1\n');
+});
+
+test('whatever a record holds is read back exactly, by readers of YAML 1.1 and 1.2', async () => {
+  const pieces = [
+    ...[
+      'a',
+      'Z',
+      'e5',
+      'E+1',
+      'y',
+      'No',
+      'null',
+      'true',
+      '.inf',
+      'nan',
+      '0',
+      '12',
+      '1_0',
+      '0x1f',
+      '2027-01-01',
+      '12:30',
+    ],
+    ...[
+      ' ',
+      '  ',
+      ':',
+      ': ',
+      '#',
+      ' #',
+      '-',
+      '- ',
+      '?',
+      '? ',
+      ',',
+      '[',
+      ']',
+      '{',
+      '}',
+      '&',
+      '*',
+      '!',
+      '|',
+      '>',
+      '%',
+      '@',
+    ],
+    ...[
+      "'",
+      '"',
+      '`',
+      '\\',
+      '\t',
+      '\n',
+      '\r',
+      '\x1b',
+      '\x7f',
+      '\x85',
+      '\xa0',
+      '\u200d',
+      '\u2028',
+      '\ufeff',
+      '~',
+      '=',
+      '<<',
+    ],
+    ...[
+      'é',
+      'e\u0301',
+      '猫',
+      'ペット',
+      'هرة',
+      'א',
+      '😀',
+      '👩‍👧',
+      '🇩🇪',
+      '👍🏽',
+      '❤️',
+      '½',
+      '٣',
+      '…',
+      '---',
+      '...',
+    ],
+  ];
+  const random = createRandom(1);
+  const texts = Array.from({ length: 3000 }, () =>
+    Array.from({ length: 1 + below(random, 4) }, () => oneOf(random, pieces)).join(''),
+  );
+  const rows = [...pieces, ...texts].map((text, at) => ({
+    id: 9007199254740993n + BigInt(at),
+    text,
+    [oneOf(random, pieces)]: text,
+    none: null,
+    flag: at % 2 === 0,
+    count: at - 10,
+  }));
+  const { stdout } = await printPets([rows], { format: 'yaml' });
+  const expected = rows.map((row) => ({ ...row, flag: row.flag, count: BigInt(row.count) }));
+  for (const version of ['1.1', '1.2'] as const)
+    expect(parse(stdout, { version, intAsBigInt: true, merge: false })).toEqual(expected);
+});
+
+test('plain records are written as the package writes them', async () => {
+  const { print } = await loadYaml();
+  const texts = [
+    'Rex',
+    "O'Brien",
+    'Rex, the 2nd (old)',
+    'no',
+    'y',
+    'nan',
+    'e5',
+    '12',
+    '2026-03-02T09:00:00Z',
+    '猫',
+    '😀 a',
+    'x ',
+  ];
+  const rows = texts.map((name, at) => ({ id: BigInt(at), name, y: null, quantity: -at, complete: true }));
+  const { stdout } = await printPets([rows], { format: 'yaml' });
+  expect(stdout).toBe(print(rows));
 });
