@@ -278,7 +278,8 @@ Register-ArgumentCompleter -Native -CommandName petstore -ScriptBlock {
   $flag = ''
   $target = @()
   $words = @($commandAst.CommandElements | Select-Object -Skip 1 |
-    Where-Object { $_.Extent.EndOffset -lt $cursorPosition } | ForEach-Object { $_.ToString() })
+    Where-Object { $_.Extent.EndOffset -lt $cursorPosition } |
+    ForEach-Object { if ($_ -is [System.Management.Automation.Language.StringConstantExpressionAst]) { $_.Value } else { "$_" } })
   foreach ($word in $words) {
     if ($flag) {
       if ($flag -eq '--profile' -or $flag -eq '--base-url') { $target += $flag, $word }
@@ -292,22 +293,39 @@ Register-ArgumentCompleter -Native -CommandName petstore -ScriptBlock {
     elseif ($steps.ContainsKey("$path/$word")) { $path = $steps["$path/$word"] }
   }
 
+  $given = ''
+  $begun = $wordToComplete
+  if (-not $flag -and $begun -match '^(--[\w-]+)=(.*)$') {
+    $flag = $Matches[1]
+    $given = "$flag="
+    $begun = $Matches[2]
+  }
+  $begun = $begun -replace '^["'']', ''
+
   $spec = ''
   $offers = @()
   if ($flag) {
-    $spec = if ($values.ContainsKey("$path/$flag")) { $values["$path/$flag"] } else { $values["*/$flag"] }
+    $spec = if ($values.ContainsKey("$path/$flag")) { $values["$path/$flag"] } else { "$($values["*/$flag"])" }
   }
-  elseif ($wordToComplete.StartsWith('-')) { $offers = @($flags[$path]) + $globalFlags }
+  elseif ($begun.StartsWith('-')) { $offers = @($flags[$path]) + $globalFlags }
   elseif ($commands.ContainsKey($path)) { $offers = $commands[$path] }
   elseif ($operands.ContainsKey($path)) { $spec = $operands[$path] }
 
-  if ($spec.StartsWith('words ')) { $offers = $spec.Substring(6).Split(' ') | ForEach-Object { ,@($_, $_) } }
-  elseif ($spec -eq 'profiles' -or $spec -eq 'categories') {
-    $offers = @(petstore completion values $spec @target 2>$null) | ForEach-Object { ,@($_, $_) }
+  foreach ($offer in $offers) {
+    if ($offer -and $offer[0].StartsWith($begun)) {
+      [System.Management.Automation.CompletionResult]::new($offer[0], $offer[0], 'ParameterValue', $offer[1])
+    }
   }
 
-  $offers | Where-Object { $_ -and $_[0].StartsWith($wordToComplete) } | ForEach-Object {
-    $text = if ($_[0] -match '\s') { "'" + $_[0].Replace("'", "''") + "'" } else { $_[0] }
-    [System.Management.Automation.CompletionResult]::new($text, $_[0], 'ParameterValue', $_[1])
+  $found = @()
+  if ($spec.StartsWith('words ')) { $found = @($spec.Substring(6).Split(' ')) }
+  elseif ($spec -eq 'profiles' -or $spec -eq 'categories') {
+    $found = @(petstore completion values $spec @target 2>$null)
+  }
+  foreach ($value in $found) {
+    if ($value -and $value.StartsWith($begun)) {
+      $text = if ($value -match '^[\w./:+-]+$') { $value } else { "'" + $value.Replace("'", "''") + "'" }
+      [System.Management.Automation.CompletionResult]::new($given + $text, $value, 'ParameterValue', $value)
+    }
   }
 }
