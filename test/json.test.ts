@@ -31,3 +31,32 @@ test('drops a BOM, keeps __proto__ as data', () => {
 test('writes controls as escapes', () => {
   expect(printJson({ name: 'a\u001b[31m\u009b\u202e' })).toBe('{"name":"a\\u001b[31m\\u009b\\u202e"}');
 });
+
+test('prints a record of any fields as JSON does, ids exact', () => {
+  const fields = [
+    'Rex',
+    '',
+    'say "hi"',
+    'a\\b',
+    'Zoë',
+    '猫',
+    0,
+    -0,
+    1.5,
+    1e21,
+    Number.NaN,
+    null,
+    true,
+    undefined,
+    [1],
+    {},
+  ];
+  for (const field of fields)
+    for (const key of ['name', 'a b', '"', 'é'])
+      expect(printJson({ id: 1, [key]: field, last: false })).toBe(
+        JSON.stringify({ id: 1, [key]: field, last: false }),
+      );
+  expect(printJson({ id: 9223372036854775807n, at: new Date(0) })).toBe(
+    '{"id":9223372036854775807,"at":"1970-01-01T00:00:00.000Z"}',
+  );
+});
