@@ -13,8 +13,8 @@ export interface About {
   readonly description?: string;
   /** Whole command lines, the most useful first. */
   readonly examples: readonly string[];
-  /** It changes records of the service: takes --dry-run and --confirm. */
-  readonly write?: true;
+  /** It changes records of the service, after a plan or at once: takes --dry-run and --confirm. */
+  readonly write?: true | 'planned';
 }
 
 /** A command that acts, with every flag that all commands take. */
@@ -22,7 +22,10 @@ export function verb(entry: Entry, about: About): Command {
   const command = named(entry).description(about.description ?? entry.summary);
   if (about.write) {
     command
-      .option('--dry-run', 'print the request and send nothing')
+      .option(
+        '--dry-run',
+        about.write === 'planned' ? 'show the plan and write nothing' : 'print the request and send nothing',
+      )
       .option('--confirm <profile>', 'the profile by name, where it is protected');
   }
   facts.set(command, { ...entry, ...about });

@@ -8,7 +8,7 @@ export function declare(context: Context, entry: Entry) {
   const command = verb(entry, {
     description:
       'Reads a CSV, JSON or JSONL file of petId and quantity (- is stdin), checks all of it, compares it with the current counts, asks, and sets those that differ. What it does is kept in a journal: a run that was stopped can be resumed, and one that was wrong undone.',
-    write: true,
+    write: 'planned',
     examples: [
       'petstore inventory apply stock.csv',
       'petstore inventory apply stock.csv --dry-run',

@@ -10,7 +10,7 @@ export function declare(context: Context, entry: Entry) {
   const command = verb(entry, {
     description:
       'Sets every count that a run changed back to what it was before, where it is still the one that the run set: what somebody has changed since is left alone, and reported as failed. An undo is a run too, and can be undone.',
-    write: true,
+    write: 'planned',
     examples: [
       'petstore inventory undo 20271121-021530123-3f2a9c',
       'petstore inventory undo 20271121-0215 --dry-run',
