@@ -26,8 +26,7 @@ export async function listRecords<K extends ListId>(
   const offered = offeredOperation(client.contract, operation);
   const given = Object.entries(where).filter(([, value]) => value !== undefined);
   const asked = given.filter(([name]) => takesParameter(offered, name));
-  const own = given.filter(([name]) => !takesParameter(offered, name));
-  const isWhole = own.length === 0 && !matches && context.flags.sort === undefined;
+  const isWhole = asked.length === given.length && !matches && context.flags.sort === undefined;
   const paging =
     limit !== undefined && isWhole && takesParameter(offered, 'limit')
       ? { limit: pageSize(limit, offered) }
@@ -35,7 +34,8 @@ export async function listRecords<K extends ListId>(
   const pages = startNow(client.list(operation, { ...Object.fromEntries(asked), ...paging } as Query<K>));
   const [{ view, note }] = await Promise.all([noun.fillView(context, client), pages.first]);
   if (note) await context.notice(note);
-  const keep = (row: Result<K>) => holds(row, own) && (matches?.(row) ?? true);
+  // Those that were asked for too: a service may know the parameter and take no notice, or not know it and say nothing.
+  const keep = (row: Result<K>) => holds(row, given) && (matches?.(row) ?? true);
   await printer.records(sift(pages.all, keep), view, { limit });
 }
 
@@ -58,8 +58,11 @@ function startNow<Row>(pages: Pages<Row>): { readonly first: Promise<unknown>; r
 
 function holds(row: unknown, conditions: readonly (readonly [string, unknown])[]): boolean {
   const fields = row as Readonly<Record<string, unknown>>;
-  return conditions.every(([name, value]) => fields[name] === value);
+  return conditions.every(([name, value]) => (fields[name] ?? absent[name]) === value);
 }
+
+/** What a record means that leaves a field out. */
+const absent: Readonly<Record<string, unknown>> = { status: 'available', complete: false };
 
 async function* sift<Row>(pages: Pages<Row>, keep: (row: Row) => boolean): Pages<Row> {
   for await (const page of pages) yield page.filter(keep);

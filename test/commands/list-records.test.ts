@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { recordingServer } from '../helpers/recording-server.ts';
+import { runCli } from '../helpers/run-cli.ts';
+
+const bodies: Readonly<Record<string, readonly object[]>> = {
+  '/pets': [
+    { id: 1, name: 'A', categoryId: 1 },
+    { id: 2, name: 'B', categoryId: 2, status: 'sold' },
+    { id: 3, name: 'C', categoryId: 2, status: 'pending' },
+  ],
+  '/store/orders': [{ id: 1, petId: 1, complete: true }, { id: 2, petId: 2, complete: false }, { id: 3 }],
+  '/store/inventory': [
+    { petId: 4, quantity: 1, status: 'available' },
+    { petId: 5, quantity: 9, status: 'sold' },
+  ],
+};
+
+test.each([
+  ['pets list --status sold', '/pets?status=sold', '2'],
+  ['pets list --status available', '/pets?status=available', '1'],
+  ['pets list --category 2 --limit 1', '/pets?categoryId=2&limit=1', '2'],
+  ['orders list --complete', '/store/orders?complete=true', '1'],
+  ['orders list --open', '/store/orders?complete=false', '2 3'],
+  ['orders list --pet 2', '/store/orders?petId=2', '2'],
+  ['inventory list --status sold', '/store/inventory?status=sold', '5'],
+])('a service that takes no notice of its filters is filtered here: %s', async (words, path, ids) => {
+  await using server = await recordingServer({}, (seen) => ({ body: bodies[seen.path.split('?')[0] ?? ''] }));
+  const run = await runCli([...words.split(' '), '-o', 'ids', '--base-url', server.url]);
+  expect(run).toMatchObject({ code: 0, stdout: ids.replace(/(\d+) ?/g, '$1\n') });
+  expect(server.seen[0]?.path).toBe(path);
+});
