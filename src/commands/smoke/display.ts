@@ -7,6 +7,7 @@ import { createHumanReport, type HumanReport } from '../../smoke/report/human.ts
 import { toCheck, toJsonReport } from '../../smoke/report/json.ts';
 import { breakCommands } from '../../smoke/report/text.ts';
 import type { SmokeReport } from '../../smoke/smoke.ts';
+import { type Silence, watchSilence } from './silence.ts';
 import { checksView } from './view.ts';
 
 /** What a run shows while it goes on and when it ends. */
@@ -37,6 +38,7 @@ export async function createDisplay(context: Context, options: DisplayOptions): 
   const style = await context.style(name);
   const isSilent = name === 'stderr' && flags.quiet === true;
   let human: HumanReport | undefined;
+  let silence: Silence | undefined;
   let failure: Error | undefined;
   const attempt = async (write: () => Promise<void>) => {
     await write().catch((error: Error) => {
@@ -50,9 +52,14 @@ export async function createDisplay(context: Context, options: DisplayOptions): 
     async begin(target, ids) {
       human = createHumanReport(style, ids, io[name].columns);
       await say(human.head(target, options.write));
+      silence = watchSilence(context, ids);
     },
-    result: (result) => say(human?.result(result)),
+    async result(result) {
+      await say(human?.result(result));
+      silence?.end();
+    },
     async end(report) {
+      silence?.close();
       await say(human?.end(report));
       if (options.annotations) await attempt(() => io[name].write(report.results.map(toAnnotation).join('')));
       if (carries === 'json')
