@@ -52,7 +52,7 @@ export async function createDisplay(context: Context, options: DisplayOptions): 
     async begin(target, ids) {
       human = createHumanReport(style, ids, io[name].columns);
       await say(human.head(target, options.write));
-      silence = watchSilence(context, ids);
+      silence = watchSilence(context);
     },
     async result(result) {
       await say(human?.result(result));

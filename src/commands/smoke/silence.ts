@@ -2,7 +2,7 @@ import { monotonicMs } from '../../clock.ts';
 import type { Context } from '../../context.ts';
 import { canDrawBar } from '../../output/progress.ts';
 
-/** Says on the terminal which check a run is at, when nothing has been told for a second. */
+/** Says on the terminal that a run goes on, when nothing has been told for a second. */
 export interface Silence {
   /** A check has been told. */
   end(): void;
@@ -11,14 +11,14 @@ export interface Silence {
 
 const everyMs = 1000;
 
-export function watchSilence({ io, flags, statusLine }: Context, ids: readonly string[]): Silence {
+export function watchSilence({ io, flags, statusLine }: Context): Silence {
   if (flags.quiet || !canDrawBar(io)) return { end: () => {}, close: () => {} };
   const release = statusLine.take();
   let told = 0;
   let since = monotonicMs();
   const draw = () => {
     const seconds = Math.round((monotonicMs() - since) / 1000);
-    const text = `checking ${ids[told] ?? ''} ${seconds} s, ${told} of ${ids.length} checks are done`;
+    const text = `waiting for the service ${seconds} s, ${told} ${told === 1 ? 'check is' : 'checks are'} done`;
     statusLine.show(text.slice(0, (io.stderr.columns ?? 80) - 1));
   };
   const timer = setInterval(draw, everyMs);
