@@ -101,5 +101,5 @@ export function secretsIn(fields: HttpFields): string[] {
   return Object.entries(fields)
     .filter(([name]) => !shownFields.has(name))
     .flatMap(([, value]) => [value].flat())
-    .flatMap((value) => [value, value.replace(/^[\w-]+ +/, '')]);
+    .flatMap((value) => [value, value.replace(/^[\w!#$%&'*+.^`|~-]+ +/, '')]);
 }

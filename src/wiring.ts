@@ -108,6 +108,8 @@ async function ownFields(context: Context, baseUrl: string): Promise<HttpFields>
   const token = credential ? [{ name: credential.header, value: credential.value, source: 'the token' }] : [];
   const fields = toFields([...commonFields, ...token, ...added]);
   for (const secret of secretsIn(fields)) context.secrets.add(secret);
+  // Also where its header is one whose value is shown.
+  if (credential) context.secrets.add(credential.secret);
   return fields;
 }
 

@@ -34,6 +34,12 @@ test('a secret is masked wherever it stands, in each spelling', () => {
   expect(secrets.mask('application/json')).toBe('application/json');
 });
 
+test('the word before a secret may be any that a scheme may be', () => {
+  const secrets = createSecrets();
+  for (const secret of secretsIn({ authorization: 'Api.Key!2 s3cret' })) secrets.add(secret);
+  expect(secrets.mask('said: s3cret')).toBe('said: ***');
+});
+
 test('what is too short to be a secret changes no output', () => {
   const secrets = createSecrets();
   secrets.add('1');

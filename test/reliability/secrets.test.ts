@@ -1,10 +1,13 @@
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { makeCertificate } from '../helpers/certificate.ts';
 import { answerJson, misbehave } from '../helpers/misbehaving-server.ts';
 import { runCli } from '../helpers/run-cli.ts';
 import { spawnCli } from '../helpers/spawn-cli.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import * as mode from './modes.ts';
 
 const secret = 's3cret/w0rd+"';
@@ -33,6 +36,22 @@ test('a token that the service tells back is masked in output, error and trace',
   const shown = runs.map(({ stdout, stderr }) => stdout + stderr).join('\n');
   expect(shown).toContain('***');
   expect(shown).not.toMatch(/s3cret|w0rd/);
+});
+
+test('a token is masked whatever the header and the word before it', async () => {
+  await using server = await misbehave(
+    mode.always((exchange) =>
+      answerJson(exchange, { code: 'bad', message: 'no s3cret', status: 422 }, { status: 422 }),
+    ),
+  );
+  const config = { 'base-url': server.url, 'auth-header': 'X-Request-Id', 'auth-scheme': 'Api.Key' };
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, 'config.json'), JSON.stringify(config), { mode: 0o600 });
+  const env = { PETSTORE_CONFIG_DIR: folder, PETSTORE_TOKEN: 's3cret' };
+  const run = await runCli(['inventory', 'set', '1', '5', '-vv'], { env });
+  expect(server.requests[0]?.fields['x-request-id']).toBe('Api.Key s3cret');
+  expect(run.stderr).toContain('no ***');
+  expect(run.stderr).not.toContain('s3cret');
 });
 
 test('verification that is switched off is told, even with --quiet', async () => {
