@@ -19,16 +19,15 @@ const owners: Readonly<Record<string, { readonly files: readonly string[]; reado
   '@commander-js/extra-typings': { files: ['src/commands/command.ts'] },
   commander: { files: ['src/commands/command.ts', 'src/commands/help.ts'] },
   valibot: { files: ['src/api', 'src/client', 'src/server', 'src/commands'] },
-  '@valibot/to-json-schema': { files: ['src/api/openapi.ts'] },
+  '@valibot/to-json-schema': { files: ['src/api/openapi-schemas.ts'] },
   hono: { files: ['src/server/routes.ts'], heavy: true },
-  'csv-parse': { files: ['src/input'], heavy: true },
-  yaml: { files: ['src/yaml.ts', 'src/api', 'src/server', 'src/commands'], heavy: true },
+  yaml: { files: ['src/yaml.ts'], heavy: true },
   '@apidevtools/json-schema-ref-parser': { files: ['src/api/binding/ref-parser.ts'] },
-  'string-width': { files: ['src/output'] },
+  'string-width': { files: ['src/output/width.ts'], heavy: true },
   'lossless-json': { files: ['src/json.ts'] },
   undici: { files: ['src/client/transport'], heavy: true },
   conf: { files: ['src/config/profiles.ts'], heavy: true },
-  chalk: { files: ['src/output/style.ts'] },
+  chalk: { files: ['src/output/style.ts'], heavy: true },
   'cli-table3': { files: ['src/output/table.ts'], heavy: true },
   '@cfworker/json-schema': { files: ['src/smoke/schema.ts'] },
   'fast-xml-builder': { files: ['src/smoke/report/junit.ts'], heavy: true },
@@ -43,7 +42,7 @@ const layers: readonly (readonly string[])[] = [
   ['src/wiring.ts', 'src/context.ts'],
   ['src/bulk', 'src/smoke'],
   ['src/client', 'src/server', 'src/config', 'src/input', 'src/output'],
-  ['src/files.ts', 'src/mask.ts', 'src/interrupts.ts', 'src/masked-io.ts'],
+  ['src/files.ts', 'src/interrupts.ts', 'src/masked-io.ts'],
   ['src/lock.ts'],
   ['src/file-error.ts'],
   ['src/io.ts'],
@@ -89,6 +88,17 @@ test('each package has its owner, and a heavy one is loaded where it is used', (
       return owner.heavy === true && !dynamic && !typeOnly;
     });
   expect(wrong.map(show)).toEqual([]);
+});
+
+test('no owner is named for what nothing imports', () => {
+  const places = Object.entries(owners).flatMap(([name, owner]) =>
+    owner.files.map((place) => ({ name, place })),
+  );
+  const idle = places.filter(
+    ({ name, place }) =>
+      !imports.some(({ file, target }) => packageOf(target) === name && within(file, place)),
+  );
+  expect(idle).toEqual([]);
 });
 
 test('only io.ts reads the process, but for the clock, and only it ends it', () => {

@@ -1,24 +1,8 @@
-import { toJsonSchema } from '@valibot/to-json-schema';
-import * as v from 'valibot';
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import type { JsonObject } from '../json.ts';
 import { builtInContract, type Operation, type Parameter } from './contract.ts';
+import { convert, reference, toComponents } from './openapi-schemas.ts';
 import { type Example, type OperationId, operations } from './operations.ts';
-import {
-  type BodyName,
-  Category,
-  ErrorBody,
-  IdText,
-  InventoryItem,
-  InventoryUpdate,
-  NewCategory,
-  NewOrder,
-  NewPet,
-  Pet,
-  PetStatus,
-  type QueryName,
-  querySchemas,
-  type ResultName,
-} from './schemas.ts';
+import { type BodyName, IdText, type QueryName, querySchemas, type ResultName } from './schemas.ts';
 
 export interface OpenApiOptions {
   /** Where the service answers; `/`, the origin that serves the document, unless told. */
@@ -173,15 +157,18 @@ function toSuccess({ many, result, deprecated, ...operation }: Operation, status
     ...(result &&
       example && {
         content: {
-          'application/json': { schema: resultSchema(result, many), example: many ? [example] : example },
+          'application/json': {
+            schema: many ? listSchema(result) : reference('schemas', result),
+            example: many ? [example] : example,
+          },
         },
       }),
   };
 }
 
-function resultSchema(result: ResultName, many: boolean): JsonObject {
-  if (many && result === 'Pet') return reference('schemas', 'Pets');
-  return many ? { type: 'array', items: reference('schemas', result) } : reference('schemas', result);
+function listSchema(result: ResultName): JsonObject {
+  if (result === 'Pet') return reference('schemas', 'Pets');
+  return { type: 'array', items: reference('schemas', result) };
 }
 
 function errorResponses(): JsonObject {
@@ -196,42 +183,6 @@ function errorResponses(): JsonObject {
   );
 }
 
-function toComponents(): JsonObject {
-  return {
-    PetStatus: convert(PetStatus),
-    NewPet: convert(NewPet),
-    Pet: { allOf: [reference('schemas', 'NewPet'), convert(v.pick(Pet, ['id']))] },
-    Pets: { type: 'array', items: reference('schemas', 'Pet') },
-    NewCategory: convert(NewCategory),
-    Category: { allOf: [reference('schemas', 'NewCategory'), convert(v.pick(Category, ['id']))] },
-    Order: convert(NewOrder),
-    InventoryItem: convert(InventoryItem),
-    InventoryUpdate: convert(InventoryUpdate),
-    Error: convert(ErrorBody),
-  };
-}
-
-/** A schema of the program as OpenAPI 3.0 has it; within another, PetStatus is a reference. */
-function convert(schema: v.GenericSchema): JsonObject {
-  const converted = toJsonSchema(schema, {
-    target: 'openapi-3.0',
-    errorMode: 'ignore',
-    ...(schema === PetStatus ? {} : { definitions: { PetStatus } }),
-    overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
-  });
-  const { $schema: _, definitions, $defs, required, ...rest } = converted;
-  // OpenAPI 3.0 allows no empty list of required fields.
-  return preferOwn({ ...rest, ...(required?.length && { required }) } as JsonObject) as JsonObject;
-}
-
-/** Puts what a schema says of itself (its metadata `jsonSchema`) in place of what its pipe was converted to. */
-function preferOwn(value: JsonValue): JsonValue {
-  if (Array.isArray(value)) return value.map(preferOwn);
-  if (!isJsonObject(value)) return value;
-  if (value.jsonSchema !== undefined) return value.jsonSchema;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, preferOwn(inner)]));
-}
-
 function bodyExample(id: OperationId): JsonObject {
   const example: Example = operations[id].example;
   return example.body as JsonObject;
@@ -241,8 +192,4 @@ function resultExample(result: ResultName): JsonObject {
   const creators = { Pet: 'createPet', Category: 'createCategory', Order: 'createOrder' } as const;
   if (result === 'InventoryItem') return bodyExample('createInventory');
   return { id: 1, ...bodyExample(creators[result]) };
-}
-
-function reference(kind: 'schemas' | 'headers' | 'responses', name: string): JsonObject {
-  return { $ref: `#/components/${kind}/${name}` };
 }
