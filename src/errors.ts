@@ -132,6 +132,11 @@ export class AnsweredError extends Error {}
 /** The reader of stdout or stderr went away (EPIPE): no failure of ours. */
 export class OutputClosedError extends Error {}
 
+/** What was thrown, in words: its message where it is an Error, and itself as text where it is none. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
 function kindOfStatus(status: number): ErrorKind {
   if (status === 401 || status === 403) return 'auth';
   if (status === 404 || status === 410) return 'not-found';

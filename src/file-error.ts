@@ -1,4 +1,4 @@
-import { CliError } from './errors.ts';
+import { CliError, messageOf } from './errors.ts';
 
 /** What failed, the path, and the system's reason in words. */
 export function fileError(what: string, path: string, error: unknown): CliError {
@@ -7,6 +7,6 @@ export function fileError(what: string, path: string, error: unknown): CliError 
 
 /** The reason alone: `ENOSPC: no space left on device, write` is `no space left on device`. */
 export function fileErrorReason(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return /^[A-Z]+: (.*?)(, \w+.*)?$/s.exec(message)?.[1] ?? message;
 }

@@ -20,5 +20,5 @@ export async function writeCompletions(folder: string): Promise<void> {
 }
 
 function wholeProgram() {
-  return createWholeProgram(createContext(processIo()), { out: '', err: '' });
+  return createWholeProgram(createContext(processIo()));
 }

@@ -1,6 +1,6 @@
 import { version } from '../package.json';
 import { createContext, type MutableContext } from './context.ts';
-import { AnsweredError, CliError, type ExitCode, exitCodes, OutputClosedError } from './errors.ts';
+import { AnsweredError, CliError, type ExitCode, exitCodes, messageOf, OutputClosedError } from './errors.ts';
 import type { Io } from './io.ts';
 import { sanitize } from './output/sanitize.ts';
 
@@ -77,8 +77,4 @@ function untilInterrupted<Value>(signal: AbortSignal, work: Promise<Value>): Pro
 function stackOf(thrown: unknown): string {
   const lines = thrown instanceof Error ? (thrown.stack ?? '').split('\n') : [];
   return lines.map((line) => `${sanitize(line)}\n`).join('');
-}
-
-function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
 }

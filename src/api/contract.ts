@@ -6,7 +6,7 @@ import {
   type Noun,
   type OperationId,
   operationIds,
-  operations,
+  rowOf,
   type Stability,
 } from './operations.ts';
 import { type BodyName, bodySchemas, type ResultName } from './schemas.ts';
@@ -114,11 +114,11 @@ export function takesParameter({ parameters }: Operation, name: string): boolean
 }
 
 export function isListId(id: OperationId): id is ListId {
-  return 'many' in operations[id];
+  return rowOf(id).many === true;
 }
 
 function toOperation(id: OperationId): Operation {
-  const row: (typeof operations)[OperationId] = operations[id];
+  const row = rowOf(id);
   return {
     id,
     noun: row.noun,
@@ -126,17 +126,17 @@ function toOperation(id: OperationId): Operation {
     summary: row.summary,
     method: row.method,
     path: row.path,
-    parameters: [...pathParameters(row.path), ...queryParameters('query' in row ? row.query : [])],
-    body: 'body' in row ? toRequestBody(row.body) : undefined,
-    result: 'result' in row ? row.result : undefined,
-    many: 'many' in row,
+    parameters: [...pathParameters(row.path), ...queryParameters(row.query ?? [])],
+    body: row.body && toRequestBody(row.body),
+    result: row.result,
+    many: row.many === true,
     success: row.success,
     errors: row.errors,
     secured: false,
-    stability: 'stability' in row ? row.stability : 'stable',
-    deprecated: 'deprecated' in row,
-    sunset: 'sunset' in row ? row.sunset : undefined,
-    hideTryIt: 'hideTryIt' in row,
+    stability: row.stability ?? 'stable',
+    deprecated: row.deprecated === true,
+    sunset: row.sunset,
+    hideTryIt: row.hideTryIt === true,
     source: row.source,
   };
 }

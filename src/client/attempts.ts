@@ -2,7 +2,7 @@ import type { HttpRequest, HttpResponse, Transport } from '../api/http.ts';
 import { UnavailableError } from '../errors.ts';
 import type { Attempt, CallOptions } from './client.ts';
 import { type Failed, unavailableError } from './failures.ts';
-import { OneCall, type Outcome } from './one-call.ts';
+import { type Delay, OneCall, type Outcome } from './one-call.ts';
 import { retryAfter, retryDelay, shouldRetry } from './retry.ts';
 
 export interface SenderOptions {
@@ -47,7 +47,8 @@ export function createSender(sender: SenderOptions): Sender {
       const next = nextAfter(call, outcome, sender);
       report(call, outcome, next);
       const { response, error } = outcome;
-      if (next.delayMs !== undefined) await call.wait(next.delayMs, next.outsideDeadline);
+      const { delayMs, outsideDeadline } = next;
+      if (delayMs !== undefined) await call.wait({ delayMs, outsideDeadline });
       else if (response)
         return { response, url: outcome.request.url, attempts: call.attempts, note: next.note };
       else throw failureOf(error, call, { what, note: next.note, mask: sender.mask });
@@ -56,10 +57,7 @@ export function createSender(sender: SenderOptions): Sender {
 }
 
 /** What follows an attempt: another one after a delay, or none. */
-interface Next {
-  readonly delayMs?: number;
-  /** The delay is the caller's affair and does not count against the deadline. */
-  readonly outsideDeadline?: boolean;
+interface Next extends Partial<Delay> {
   readonly retryAfterMs?: number | undefined;
   readonly note?: string;
 }

@@ -16,6 +16,13 @@ export interface Outcome {
   readonly error?: Error | undefined;
 }
 
+/** A pause before the next attempt. */
+export interface Delay {
+  readonly delayMs: number;
+  /** It is the caller's affair, and takes nothing from the time that is left. */
+  readonly outsideDeadline?: boolean | undefined;
+}
+
 /** One call as it goes on: what is left of its time, how often it was sent. */
 export class OneCall implements Limits {
   attempts = 0;
@@ -57,11 +64,10 @@ export class OneCall implements Limits {
     }
   }
 
-  /** @param outsideDeadline the wait is the caller's affair, and takes nothing from the time that is left. */
-  async wait(ms: number, outsideDeadline = false): Promise<void> {
+  async wait({ delayMs, outsideDeadline }: Delay): Promise<void> {
     const leftMs = outsideDeadline ? Number.POSITIVE_INFINITY : this.leftMs;
-    await pause(ms, { leftMs, signals: this.signals, timedOut: () => this.timedOut() });
-    if (!outsideDeadline) this.leftMs -= ms;
+    await pause(delayMs, { leftMs, signals: this.signals, timedOut: () => this.timedOut() });
+    if (!outsideDeadline) this.leftMs -= delayMs;
   }
 
   timedOut(): Error {

@@ -150,6 +150,7 @@ function countUp(_: string, before: unknown): number {
   return typeof before === 'number' ? before + 1 : 1;
 }
 
-function collect(value: string, before: unknown): string[] {
-  return [...(Array.isArray(before) ? before : []), value];
+/** For a flag that may be given again: every value, in the order given. */
+export function collect(value: string, before: string[] | undefined): string[] {
+  return [...(before ?? []), value];
 }

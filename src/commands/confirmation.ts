@@ -1,3 +1,4 @@
+import { offlineProfile } from '../config/active-profile.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
@@ -28,7 +29,7 @@ export async function confirmWrite(context: Context, write: Write): Promise<void
   const asksYes = write.destructive === true && !yes;
   if (!asksName && !asksYes) return;
   const prompt = context.prompt();
-  if (!prompt) throw unanswerable(write, asksName ? name : undefined, asksYes);
+  if (!prompt) throw unanswerable(write, { name: asksName ? name : undefined, yes: asksYes });
   if (asksName) await askName(await prompt, write, name);
   else await askYes(await prompt, write);
 }
@@ -42,13 +43,13 @@ export async function confirmWrite(context: Context, write: Write): Promise<void
 export async function confirmDestruction(context: Context, what: string): Promise<void> {
   if (context.flags.yes) return;
   const prompt = context.prompt();
-  if (!prompt) throw unanswerable({ what }, undefined, true);
+  if (!prompt) throw unanswerable({ what }, { yes: true });
   await askYes(await prompt, { what });
 }
 
 /** What names the target: its profile, or the host of a base URL that no profile holds. */
 function nameToConfirm(settings: Settings): string {
-  if (settings.offline) return 'offline';
+  if (settings.offline) return offlineProfile;
   const baseUrl = settings.get('base-url');
   return settings.profile?.value ?? (baseUrl === undefined ? '' : new URL(baseUrl).host);
 }
@@ -66,8 +67,14 @@ function declined({ what }: Write): UsageError {
   return new UsageError(`${what}: not confirmed, nothing was written`);
 }
 
-function unanswerable({ what }: Write, name: string | undefined, asksYes: boolean): UsageError {
-  const flags = [...(name === undefined ? [] : [`--confirm ${name}`]), ...(asksYes ? ['--yes'] : [])];
+interface Demand {
+  /** The profile's name must be given. */
+  readonly name?: string | undefined;
+  readonly yes: boolean;
+}
+
+function unanswerable({ what }: Write, { name, yes }: Demand): UsageError {
+  const flags = [...(name === undefined ? [] : [`--confirm ${name}`]), ...(yes ? ['--yes'] : [])];
   const why = name === undefined ? 'needs a confirmation' : `${name} is protected`;
   return new UsageError(`${what}: ${why}, and nobody can be asked`, `give ${flags.join(' and ')}`);
 }

@@ -1,14 +1,11 @@
-import { type OperationId, operations } from '../api/operations.ts';
+import { type OperationId, rowOf } from '../api/operations.ts';
 
 /**
- * What help says of an operation's life cycle: `(deprecated)`, `(beta)`, `(experimental)`, or nothing. From the table
- * alone, for help opens no config and loads no schema.
+ * What help says of an operation's life cycle: `(deprecated, sunset 2027-12-31)`, `(beta)`, `(experimental)`, or nothing.
+ * From the table alone, for help opens no config and loads no schema.
  */
 export function lifeCycleMark(id: OperationId): string {
-  const row: (typeof operations)[OperationId] = operations[id];
-  const marks = [
-    ...('deprecated' in row ? [`deprecated, sunset ${row.sunset}`] : []),
-    ...('stability' in row ? [row.stability] : []),
-  ];
+  const { deprecated, sunset, stability } = rowOf(id);
+  const marks = [...(deprecated ? [`deprecated, sunset ${sunset}`] : []), ...(stability ? [stability] : [])];
   return marks.length === 0 ? '' : `(${marks.join(', ')})`;
 }

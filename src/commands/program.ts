@@ -82,9 +82,9 @@ const entries: readonly Entry[] = [
 ];
 
 /** The command tree with all of it declared, for what looks at the tree itself: completions, the man page. */
-export async function createWholeProgram(context: Context, text: ProgramText): Promise<AnyCommand> {
-  const program = createRoot(context, text);
-  await addEntries(program, entries, { context, isNamed: () => true });
+export async function createWholeProgram(context: Context): Promise<AnyCommand> {
+  const program = createRoot(context, { out: '', err: '' });
+  await addEntries(program, entries, { context, path: 'every' });
   return program;
 }
 
@@ -98,14 +98,7 @@ export async function createProgram(
   { words, text, onAction }: ProgramOptions,
 ): Promise<AnyCommand> {
   const program = createRoot(context, text);
-  const path = operands(program, words);
-  await addEntries(program, entries, {
-    context,
-    isNamed: ({ name, aliases }, depth) => {
-      const word = path[depth] ?? '';
-      return name === word || aliases?.includes(word) === true;
-    },
-  });
+  await addEntries(program, entries, { context, path: operands(program, words) });
   program.hook('preAction', (_, action) => onAction(mergeFlags(action as AnyCommand)));
   return program;
 }
@@ -146,29 +139,31 @@ function createRoot(context: Context, text: ProgramText): AnyCommand {
 
 interface Declaration {
   readonly context: Context;
-  /** Whether an entry is declared in full; the depth is 0 for what stands right below the program. */
-  isNamed(entry: Entry, depth: number): boolean;
+  /** The words by which entries are named that are to be declared in full, from here on down. */
+  readonly path: readonly string[] | 'every';
 }
 
 async function addEntries(
   parent: AnyCommand,
   below: readonly Entry[],
   declaration: Declaration,
-  depth = 0,
 ): Promise<void> {
   for (const entry of below) {
-    const command = declaration.isNamed(entry, depth)
-      ? await declare(entry, declaration, depth)
-      : outline(entry);
-    addCommands(parent, [command]);
+    const isNamed = declaration.path === 'every' || isCalled(entry, declaration.path[0]);
+    addCommands(parent, [isNamed ? await declare(entry, declaration) : outline(entry)]);
   }
 }
 
-async function declare(entry: Entry, declaration: Declaration, depth: number): Promise<object> {
-  if (entry.load) return (await entry.load()).declare(declaration.context, entry);
+function isCalled({ name, aliases = [] }: Entry, word: string | undefined): boolean {
+  return word !== undefined && [name, ...aliases].includes(word);
+}
+
+async function declare(entry: Entry, { context, path }: Declaration): Promise<object> {
+  if (entry.load) return (await entry.load()).declare(context, entry);
   const command = group(entry);
   const verbs = (await entry.verbs?.())?.entries ?? [];
-  await addEntries(command as unknown as AnyCommand, verbs, declaration, depth + 1);
+  const rest = path === 'every' ? path : path.slice(1);
+  await addEntries(command as unknown as AnyCommand, verbs, { context, path: rest });
   return command;
 }
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { UsageError } from '../errors.ts';
+import { messageOf, UsageError } from '../errors.ts';
 import type { InputRecord } from '../input/record.ts';
 import type { Source } from '../input/source.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../json.ts';
@@ -48,7 +48,7 @@ function parse(text: string, place: string): JsonObject {
     const value = parseJson(text);
     if (isJsonObject(value)) return value;
   } catch (error) {
-    throw new UsageError(`${place}: not valid JSON: ${error instanceof Error ? error.message : error}`);
+    throw new UsageError(`${place}: not valid JSON: ${messageOf(error)}`);
   }
   throw new UsageError(`${place}: not a JSON object`);
 }

@@ -21,7 +21,11 @@ export interface Layer {
 }
 
 /** The layers from the one that wins to the one that gives way, but for the defaults. */
-export function layersOf(io: Io, flags: GlobalFlags, file: ConfigFile, profile: string | undefined): Layer[] {
+export function layersOf(
+  { io, flags }: { readonly io: Io; readonly flags: GlobalFlags },
+  file: ConfigFile,
+  profile: string | undefined,
+): Layer[] {
   const section = profile === undefined ? undefined : file.profiles[profile];
   return [
     {

@@ -55,7 +55,7 @@ export function settingsFrom(io: Io, flags: GlobalFlags, file: ConfigFile): Sett
   const { profile, offline } = findActive(io, flags, file);
   refuseUnknownKeys(file, undefined);
   if (profile) refuseUnknownKeys(file, profile.value);
-  const layers = layersOf(io, flags, file, profile?.value);
+  const layers = layersOf({ io, flags }, file, profile?.value);
   const found = new Map(settingKeys.map((key) => [key, given(key, layers, io)]));
   const explain = <Key extends SettingKey>(key: Key) =>
     (found.get(key)?.[0] ?? fallback(key)) as Setting<SettingValues[Key]>;

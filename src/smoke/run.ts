@@ -1,5 +1,5 @@
 import { monotonicMs } from '../clock.ts';
-import { CliError, UsageError } from '../errors.ts';
+import { CliError, messageOf, UsageError } from '../errors.ts';
 import { maskUrl } from '../mask.ts';
 import { type Check, type CheckResult, fail, idOf, isRed, skip, type Verdict } from './check.ts';
 import type { SmokeOptions } from './options.ts';
@@ -113,8 +113,4 @@ function toVerdict(error: unknown, { signal }: Session): Verdict {
   if (!(error instanceof CliError)) return { outcome: 'error', reason: `internal: ${messageOf(error)}` };
   const { method, url, status } = error.details;
   return { outcome: 'error', reason: error.message, method, url, status };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

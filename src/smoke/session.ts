@@ -11,10 +11,9 @@ import type { Sockets } from './sockets.ts';
 /** A call to make and, once made, what came of it: checks of the same operation share one. */
 export type Visit = { readonly exchange: Exchange } | { readonly none: string };
 
-/** What the checks of one run work with. */
-export interface Session {
+/** What a session is made of. */
+export interface SessionParts {
   readonly client: Client;
-  readonly contract: Contract;
   readonly options: SmokeOptions;
   readonly sockets: Sockets;
   /** Ends what is under way. */
@@ -23,13 +22,18 @@ export interface Session {
   readonly results: ReadonlyMap<string, CheckResult>;
   /** What was still wrong when waiting for the service had taken its time. */
   readonly late?: string | undefined;
-  /** How many requests have taken a second attempt so far. */
-  retries(): number;
   /** Whether a check is among those asked for. */
   isPlanned(id: string): boolean;
   /** Masks the secrets of this run. */
   mask(text: string): string;
   now(): Date;
+}
+
+/** What the checks of one run work with. */
+export interface Session extends SessionParts {
+  readonly contract: Contract;
+  /** How many requests have taken a second attempt so far. */
+  retries(): number;
   /** The request of an operation, as a call of the client's would send it. */
   toRequest(operation: Operation, input: CallInput): RawRequest;
   /** Sends a request, once more where that may help. */
@@ -38,18 +42,6 @@ export interface Session {
   visit(operation: Operation): Promise<Visit>;
   /** An id that an operation's path may be given, taken from a list. */
   findId(operation: Operation): Promise<bigint | undefined>;
-}
-
-export interface SessionParts {
-  readonly client: Client;
-  readonly options: SmokeOptions;
-  readonly sockets: Sockets;
-  readonly signal: AbortSignal;
-  readonly results: ReadonlyMap<string, CheckResult>;
-  readonly late?: string | undefined;
-  isPlanned(id: string): boolean;
-  mask(text: string): string;
-  now(): Date;
 }
 
 export function createSession(parts: SessionParts): Session {

@@ -4,7 +4,7 @@ import { createWholeProgram } from '../../src/commands/program.ts';
 import { createContext } from '../../src/context.ts';
 import { fakeIo, runCli } from '../helpers/run-cli.ts';
 
-const program = await createWholeProgram(createContext(fakeIo()), { out: '', err: '' });
+const program = await createWholeProgram(createContext(fakeIo()));
 
 function* pathsOf(command: AnyCommand, path: readonly string[] = []): Generator<readonly string[]> {
   yield path;

@@ -7,7 +7,7 @@ import { createWholeProgram } from '../../src/commands/program.ts';
 import { createContext } from '../../src/context.ts';
 import { fakeIo } from '../helpers/run-cli.ts';
 
-const program = await createWholeProgram(createContext(fakeIo()), { out: '', err: '' });
+const program = await createWholeProgram(createContext(fakeIo()));
 const manual = toManual(program, '1.2.3');
 const plain = manual.replaceAll('\\-', '-').replaceAll('\\e', '\\').replaceAll('\\&', '');
 

@@ -64,7 +64,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test('the scripts are those that the command tree gives; if not: npm run completions', async () => {
-  const program = await createWholeProgram(createContext(fakeIo()), { out: '', err: '' });
+  const program = await createWholeProgram(createContext(fakeIo()));
   for (const [name, text] of completionFiles(readTree(program))) {
     expect(readFileSync(join('completions', name), 'utf8'), name).toBe(text);
   }

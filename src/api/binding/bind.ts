@@ -29,7 +29,7 @@ export interface Binding {
 export function bindContract(description: Description, targets: ReadonlyMap<OperationId, Target>): Binding {
   const { document, names } = description;
   const all = operationsOf(document).filter((operation) => !elsewhere(operation, description));
-  const settled = new Map([...targets].map(([id, target]) => [id, find(all, id, target, description)]));
+  const settled = new Map([...targets].map(([id, target]) => [id, find(all, { id, target }, description)]));
   const matches = matchOperations(all, names, settled);
   const source = { ...description, schemas: createSchemaWriter(names) };
   const operations: Contract['operations'] = new Map(
@@ -50,8 +50,7 @@ function reasonOf(id: OperationId, match: Match): [OperationId, string][] {
 
 function find(
   all: readonly DocumentOperation[],
-  id: OperationId,
-  target: Target,
+  { id, target }: { readonly id: OperationId; readonly target: Target },
   { names }: Description,
 ): DocumentOperation {
   const ofMethod = all.filter(({ method }) => method === target.method);

@@ -1,4 +1,4 @@
-import { UsageError } from '../../errors.ts';
+import { messageOf, UsageError } from '../../errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../json.ts';
 import { loadYaml } from '../../yaml.ts';
 
@@ -136,8 +136,4 @@ function decode(text: string): string {
   } catch {
     return text;
   }
-}
-
-function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
 }

@@ -41,7 +41,7 @@ export function operationsOf(document: JsonObject): DocumentOperation[] {
     if (!isPath(path) || !isJsonObject(pathItem)) return [];
     return methods.flatMap((method) => {
       const source = pathItem[method.toLowerCase()];
-      return isJsonObject(source) ? [toDocumentOperation(method, path, source, pathItem)] : [];
+      return isJsonObject(source) ? [toDocumentOperation({ method, path, source, pathItem })] : [];
     });
   });
 }
@@ -74,22 +74,17 @@ export function jsonContent(content: JsonValue | undefined): Content | undefined
 }
 
 function toDocumentOperation(
-  method: Method,
-  path: string,
-  source: JsonObject,
-  pathItem: JsonObject,
+  stated: Pick<DocumentOperation, 'method' | 'path' | 'source' | 'pathItem'>,
 ): DocumentOperation {
+  const { path, source, pathItem } = stated;
   const responses = isJsonObject(source.responses) ? source.responses : {};
   return {
-    method,
-    path,
+    ...stated,
     operationId: typeof source.operationId === 'string' ? source.operationId : undefined,
     parameters: parametersOf(path, pathItem.parameters, source.parameters),
     body: bodyOf(source.requestBody),
     answer: answerOf(responses),
     responses,
-    source,
-    pathItem,
   };
 }
 

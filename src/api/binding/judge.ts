@@ -85,7 +85,7 @@ function judgeBody(operation: DocumentOperation, id: OperationId, names: SchemaN
   if (method === 'POST' && roleOf(id) === 'update' && name !== 'InventoryUpdate' && !/\}\/?$/.test(path))
     return { fit: 'no' };
   if (body === 'other') return { fit: 'no' };
-  const judgement = judgeSchema(operation, body, id, names);
+  const judgement = judgeSchema({ operation, schema: body.schema }, id, names);
   if (judgement.fit === 'no' || result === undefined || typeof answer === 'string') return judgement;
   const answered = fitResource(answer.schema, result, names);
   if (answered.by !== 'no') return judgement;
@@ -93,8 +93,7 @@ function judgeBody(operation: DocumentOperation, id: OperationId, names: SchemaN
 }
 
 function judgeSchema(
-  operation: DocumentOperation,
-  { schema }: Content,
+  { operation, schema }: { readonly operation: DocumentOperation } & Pick<Content, 'schema'>,
   id: OperationId,
   names: SchemaNames,
 ): Judgement {

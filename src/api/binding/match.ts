@@ -30,14 +30,17 @@ interface Candidate {
   readonly why: string;
 }
 
-const ranks: Readonly<Record<string, number>> = {
-  name: 6,
-  record: 5,
-  shape: 4,
-  part: 3,
-  place: 3,
-  operationId: 2,
-};
+/** What may speak for a match, and how much. */
+const ranks = { name: 6, record: 5, shape: 4, part: 3, place: 3, operationId: 2, stated: 1 } as const;
+
+interface Evidence extends Pick<Candidate, 'confidence' | 'why'> {
+  readonly by: keyof typeof ranks;
+}
+
+interface Judged {
+  readonly operation: DocumentOperation;
+  readonly judgement: Judgement;
+}
 
 /**
  * Finds each operation of the table among those of a document.
@@ -50,6 +53,8 @@ export function matchOperations(
   settled: ReadonlyMap<OperationId, DocumentOperation>,
 ): Matches {
   const matches = new Map<OperationId, Match>();
+  const judgeAll = (id: OperationId) =>
+    all.map((operation) => ({ operation, judgement: judge(operation, id, names) }));
   // An update may be known by the path of its get, a delete by that of either.
   for (const role of ['list', 'get', 'create', 'update', 'delete'])
     for (const id of operationIds.filter((each) => roleOf(each) === role)) {
@@ -58,22 +63,14 @@ export function matchOperations(
         id,
         own
           ? { state: 'bound', operation: own, confidence: 'high', why: 'you said so' }
-          : choose(all, id, names, placesOf(id, matches)),
+          : choose(judgeAll(id), id, placesOf(id, matches)),
       );
     }
   return new Map(operationIds.flatMap((id) => [[id, matches.get(id)] as [OperationId, Match]]));
 }
 
-function choose(
-  all: readonly DocumentOperation[],
-  id: OperationId,
-  names: SchemaNames,
-  places: ReadonlyMap<string, OperationId>,
-): Match {
-  const judged = all.map((operation) => ({ operation, judgement: judge(operation, id, names) }));
-  const candidates = judged.flatMap(({ operation, judgement }) =>
-    toCandidate(operation, judgement, id, places),
-  );
+function choose(judged: readonly Judged[], id: OperationId, places: ReadonlyMap<string, OperationId>): Match {
+  const candidates = judged.flatMap((each) => toCandidate(each, id, places));
   const best = Math.max(...candidates.map(({ rank }) => rank));
   const tied = candidates.filter(({ rank }) => rank === best);
   const [first] = tied;
@@ -85,43 +82,32 @@ function choose(
   return { state: 'bound', ...named[0], confidence: 'medium', why };
 }
 
-function toCandidate(
-  operation: DocumentOperation,
-  judgement: Judgement,
+function toCandidate(judged: Judged, id: OperationId, places: ReadonlyMap<string, OperationId>): Candidate[] {
+  const evidence = evidenceFor(judged, id, places);
+  if (!evidence) return [];
+  const { by, confidence, why } = evidence;
+  const { operation } = judged;
+  return [{ operation, rank: ranks[by] - (needsFilter(operation, id) ? 0.5 : 0), confidence, why }];
+}
+
+function evidenceFor(
+  { operation, judgement }: Judged,
   id: OperationId,
   places: ReadonlyMap<string, OperationId>,
-): Candidate[] {
-  if (judgement.fit === 'no') return [];
-  const rank = (evidence: string) => (ranks[evidence] ?? 0) - (needsFilter(operation, id) ? 0.5 : 0);
+): Evidence | undefined {
   const neighbour = places.get(placeOf(operation.path));
-  if (judgement.fit === 'part' && neighbour === undefined) return [];
+  if (judgement.fit === 'no' || (judgement.fit === 'part' && neighbour === undefined)) return undefined;
   if (judgement.fit !== 'open') {
-    const { fit, why } = judgement;
-    return [
-      { operation, rank: rank(fit), confidence: fit === 'name' || fit === 'record' ? 'high' : 'medium', why },
-    ];
+    const { fit: by, why } = judgement;
+    return { by, confidence: by === 'name' || by === 'record' ? 'high' : 'medium', why };
   }
   if (roleOf(id) === 'delete' && neighbour !== undefined)
-    return [{ operation, rank: rank('place'), confidence: 'high', why: `lies at the path of ${neighbour}` }];
+    return { by: 'place', confidence: 'high', why: `lies at the path of ${neighbour}` };
   if (bearsName(operation, id))
-    return [
-      {
-        operation,
-        rank: rank('operationId'),
-        confidence: 'medium',
-        why: `its operationId is ${operation.operationId}`,
-      },
-    ];
-  return isStated(operation, id)
-    ? [
-        {
-          operation,
-          rank: rank('stated'),
-          confidence: 'low',
-          why: 'the service document states its method and path',
-        },
-      ]
-    : [];
+    return { by: 'operationId', confidence: 'medium', why: `its operationId is ${operation.operationId}` };
+  if (isStated(operation, id))
+    return { by: 'stated', confidence: 'low', why: 'the service document states its method and path' };
+  return undefined;
 }
 
 /** The paths of a noun's get and update, where they are bound. */
@@ -143,10 +129,7 @@ function ambiguous(tied: readonly Candidate[]): Match {
 }
 
 /** Why nothing was bound: what came near first. */
-function refuse(
-  judged: readonly { readonly operation: DocumentOperation; readonly judgement: Judgement }[],
-  id: OperationId,
-): Match {
+function refuse(judged: readonly Judged[], id: OperationId): Match {
   const near = judged.flatMap(({ operation, judgement }) => {
     if (judgement.fit !== 'no') return [];
     if (judgement.reason !== undefined) return [{ operation, reason: judgement.reason }];

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { verb } from '../command.ts';
+import { collect, verb } from '../command.ts';
 import type { Entry } from '../entry.ts';
 
 export function declare(context: Context, entry: Entry) {
@@ -19,8 +19,4 @@ export function declare(context: Context, entry: Entry) {
       const { bindDescription } = await import('./bind-description.ts');
       await bindDescription(context, location, map);
     });
-}
-
-function collect(value: string, before: string[] | undefined): string[] {
-  return [...(before ?? []), value];
 }

@@ -1,6 +1,5 @@
 import { fieldTypes } from '../../api/binding/resource.ts';
 import type { Operation } from '../../api/contract.ts';
-import type { BodyName } from '../../api/schemas.ts';
 import { UsageError } from '../../errors.ts';
 import { type JsonObject, type JsonValue, parseJson } from '../../json.ts';
 
@@ -26,9 +25,7 @@ export function readField(written: string): RawField {
  * @throws UsageError for JSON that does not parse, or a value that is not of that type.
  */
 export function toBody(fields: readonly RawField[], operation: Operation | undefined): JsonObject {
-  const types = operation?.body
-    ? fieldTypes(operation.body.name satisfies BodyName)
-    : new Map<string, string>();
+  const types = operation?.body ? fieldTypes(operation.body.name) : new Map<string, string>();
   const bounds = operation?.body?.bounds ?? {};
   return Object.fromEntries(
     fields.map((field) => [field.key, toValue(field, types.get(field.key) ?? bounds[field.key]?.type)]),

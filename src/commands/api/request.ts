@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { Option, verb } from '../command.ts';
+import { collect, Option, verb } from '../command.ts';
 import type { Entry } from '../entry.ts';
 
 export function declare(context: Context, entry: Entry) {
@@ -34,8 +34,4 @@ export function declare(context: Context, entry: Entry) {
       const { sendRaw } = await import('./send-raw.ts');
       await sendRaw(context, { method, path, fields: field, input, include: include === true });
     });
-}
-
-function collect(value: string, before: string[] | undefined): string[] {
-  return [...(before ?? []), value];
 }

@@ -59,7 +59,7 @@ async function toRawRequest(
   { method, path, input, operation }: RawOrder & { readonly operation: Operation | undefined },
   fields: readonly RawField[],
 ): Promise<RawRequest> {
-  if (input !== undefined && ['GET', 'HEAD', 'OPTIONS'].includes(method))
+  if (input !== undefined && safe.includes(method))
     throw new UsageError(`api request: a ${method} takes no --input`);
   const isQuery = withoutBody.includes(method) || input !== undefined;
   if (isQuery) {

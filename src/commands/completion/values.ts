@@ -1,3 +1,4 @@
+import { offlineProfile } from '../../config/active-profile.ts';
 import { readConfigFile } from '../../config/config-file.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import type { Context } from '../../context.ts';
@@ -14,5 +15,5 @@ export async function completionValues(context: Context, kind: ValueKind): Promi
 }
 
 function profileNames({ io }: Context): string[] {
-  return [...Object.keys(readConfigFile(resolvePaths(io).configFile).profiles), 'offline'];
+  return [...Object.keys(readConfigFile(resolvePaths(io).configFile).profiles), offlineProfile];
 }

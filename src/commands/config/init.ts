@@ -1,3 +1,4 @@
+import { offlineProfile } from '../../config/active-profile.ts';
 import { readConfigFile } from '../../config/config-file.ts';
 import { activate, addProfile } from '../../config/edits.ts';
 import type { SettingKey } from '../../config/keys.ts';
@@ -69,7 +70,7 @@ async function wantsOffline(context: Context, given: Given): Promise<boolean> {
 }
 
 async function useOffline({ io, notice }: Context): Promise<void> {
-  await editConfig(io, (config) => activate(config, 'offline'));
+  await editConfig(io, (config) => activate(config, offlineProfile));
   await notice(
     `the active profile is offline: commands go to the embedded store in ${resolvePaths(io).offlineStore}`,
   );

@@ -1,6 +1,6 @@
 import type { Category } from '../../api/schemas.ts';
 import type { Client } from '../../client/client.ts';
-import { CliError, UsageError } from '../../errors.ts';
+import { CliError, messageOf, UsageError } from '../../errors.ts';
 import type { Choice } from '../../input/prompt.ts';
 import { parseId } from '../arguments.ts';
 import type { CategoryNames } from './view.ts';
@@ -31,7 +31,7 @@ export async function readCategoryNames(client: Client): Promise<NamedCategories
   try {
     return { names: new Map((await readCategories(client)).map(({ id, name }) => [id, name])) };
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     return {
       names: new Map(),
       note: `note: categories are shown by id, for their names could not be read: ${why}`,

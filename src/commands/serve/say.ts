@@ -5,7 +5,3 @@ import { sanitize } from '../../output/sanitize.ts';
 export function say({ io }: Context, line: string): void {
   io.stderr.write(`${sanitize(line)}\n`).catch(() => {});
 }
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}

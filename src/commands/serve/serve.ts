@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import type { Context } from '../../context.ts';
+import { messageOf } from '../../errors.ts';
 import { withLock } from '../../files.ts';
 import type { Autosave } from '../../server/autosave.ts';
 import type { Listening } from '../../server/listen.ts';
@@ -8,7 +9,7 @@ import type { Store } from '../../server/store.ts';
 import { announce } from './announce.ts';
 import type { ServePlan } from './flags.ts';
 import { runCommand } from './run-command.ts';
-import { messageOf, say } from './say.ts';
+import { say } from './say.ts';
 import { openAutosave, openShop } from './shop.ts';
 
 /** Serves until a signal comes, or until the command has ended. */

@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises';
 import type { Context } from '../../context.ts';
-import { UsageError } from '../../errors.ts';
+import { messageOf, UsageError } from '../../errors.ts';
 import { writeFileAtomic } from '../../files.ts';
 import { type Autosave, createAutosave } from '../../server/autosave.ts';
 import type { Store } from '../../server/store.ts';
 import type { ServePlan } from './flags.ts';
-import { messageOf, say } from './say.ts';
+import { say } from './say.ts';
 
 export interface Shop {
   readonly store: Store;

@@ -51,7 +51,7 @@ export async function createDisplay(context: Context, options: DisplayOptions): 
   return {
     async begin(target, ids) {
       human = createHumanReport(style, ids, io[name].columns);
-      await say(human.head(target, options.write));
+      await say(human.head({ target, write: options.write }));
       silence = watchSilence(context);
     },
     async result(result) {

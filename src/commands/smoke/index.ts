@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { Option, verb } from '../command.ts';
+import { collect, Option, verb } from '../command.ts';
 import type { Entry } from '../entry.ts';
 
 export function declare(context: Context, entry: Entry) {
@@ -41,8 +41,5 @@ export function declare(context: Context, entry: Entry) {
 }
 
 function list<Flags extends string>(flags: Flags, description: string) {
-  return new Option(flags, description).argParser((value: string, before: string[] | undefined) => [
-    ...(before ?? []),
-    value,
-  ]);
+  return new Option(flags, description).argParser(collect);
 }

@@ -7,7 +7,7 @@ import { detailsOf, lineText } from './text.ts';
 
 /** The report for people, a piece at a time as the run goes on. */
 export interface HumanReport {
-  head(target: string, write: boolean): string;
+  head(run: Pick<SmokeReport, 'target' | 'write'>): string;
   /** One line for a check, and what it takes to understand a failure; empty for what only repeats the line before. */
   result(result: CheckResult): string;
   end(report: SmokeReport): string;
@@ -35,7 +35,7 @@ export function createHumanReport(style: Style, ids: readonly string[], columns?
   let last: CheckResult | undefined;
   let barred: CheckResult[] = [];
   return {
-    head: (target, write) =>
+    head: ({ target, write }) =>
       `${style.bold(`Smoke checks of ${lineText(target)}`)}, ${write ? 'with writes' : 'read-only'}\n`,
     result(result) {
       if (result.barredBy) {

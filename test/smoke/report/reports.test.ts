@@ -44,7 +44,9 @@ test('no text of the service begins a line, moves the cursor or is a command of 
   const report = reportOf(sample);
   const human = createHumanReport(plainStyle, ['lifecycle/getPet']);
   const texts = [
-    human.head(hostile, false) + sample.map((each) => human.result(each)).join('') + human.end(report),
+    human.head({ target: hostile, write: false }) +
+      sample.map((each) => human.result(each)).join('') +
+      human.end(report),
     toTapReport(report),
     toJsonReport(report, 0),
     await toJunitReport(report),
@@ -89,7 +91,9 @@ test('the human report lines its columns up, parts the groups and shows what a f
     plainStyle,
     shown.map(({ id }) => id),
   );
-  const text = human.head('http://127.0.0.1:4010', false) + shown.map((each) => human.result(each)).join('');
+  const text =
+    human.head({ target: 'http://127.0.0.1:4010', write: false }) +
+    shown.map((each) => human.result(each)).join('');
   expect(text).toMatchInlineSnapshot(`
     "Smoke checks of http://127.0.0.1:4010, read-only
 
