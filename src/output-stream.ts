@@ -6,7 +6,7 @@ export interface OutputStream {
   readonly isTerminal: boolean;
   /** A file on disk: nobody reads along. */
   readonly isFile: boolean;
-  /** Width in columns now; undefined where the stream is no terminal. */
+  /** Width in columns now; undefined where the stream is no terminal, or one that does not tell. */
   readonly columns: number | undefined;
   /**
    * Resolves when the bytes have been handed over.
@@ -51,7 +51,8 @@ export function processOutput(name: string, descriptor: 1 | 2, open: () => Write
     },
     isFile: kind === 'file',
     get columns() {
-      return kind === 'device' ? stream().columns : undefined;
+      // A terminal that nobody gave a size says 0.
+      return kind === 'device' ? stream().columns || undefined : undefined;
     },
     get stream() {
       return stream();
