@@ -13,7 +13,11 @@ export function declare(context: Context, entry: Entry) {
     .addArgument(new Argument('[words...]', `a command, or ${topicNames.join(', ')}`))
     .action(async ([name]) => {
       const topic = topicNames.find((each) => each === name);
-      if (!topic) throw new UsageError(`help: no topic '${name ?? ''}'`, 'see petstore --help');
+      if (!topic)
+        throw new UsageError(
+          `help: no topic '${name ?? ''}'`,
+          'help goes before all flags; see `petstore --help`',
+        );
       const { topics, topicText } = await import('./topics.ts');
       await context.io.stdout.write(topicText(topics[topic], helpColumns(context.io)));
     });

@@ -31,6 +31,8 @@ export function declare(context: Context, entry: Entry) {
     .action(async (command, flags) => {
       const { toServePlan } = await import('./flags.ts');
       const { serve } = await import('./serve.ts');
+      // It needs none of them, but a profile or value that is wrong is told here as everywhere.
+      await context.settings();
       await serve(context, toServePlan(flags), command);
     });
 }

@@ -188,6 +188,12 @@ test.each([
   expect(run.stderr).toContain(why);
 });
 
+test('refuses a profile that is unknown and a variable that is wrong, as every command does', async () => {
+  expect(await runCli(['serve', '--port', '0', '--profile', 'zz', '--', 'true'])).toMatchObject({ code: 2 });
+  const env = { PETSTORE_OUTPUT: 'nope' };
+  expect(await runCli(['serve', '--port', '0', '--', 'true'], { env })).toMatchObject({ code: 2 });
+});
+
 test('a file that is no shop is an error and stays as it is', async () => {
   const file = join(folder, 'shop.json');
   for (const text of ['{', '{"pets":[{"id":1}]}', '\xff']) {
