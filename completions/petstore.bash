@@ -181,7 +181,7 @@ _petstore_value() {
     'smoke/--confirm') REPLY='profiles' ;;
     'smoke/--only') REPLY='free' ;;
     'smoke/--skip') REPLY='free' ;;
-    'smoke/--fail-on') REPLY='free' ;;
+    'smoke/--fail-on') REPLY='words warn flaky' ;;
     'smoke/--stability') REPLY='words stable all' ;;
     'smoke/--samples') REPLY='free' ;;
     'smoke/--max-latency') REPLY='free' ;;
@@ -212,6 +212,8 @@ _petstore_operand() {
     'inventory diff') REPLY='file' ;;
     'inventory apply') REPLY='file' ;;
     'api bind') REPLY='file' ;;
+    'api request') REPLY='words GET HEAD OPTIONS POST PUT PATCH DELETE' ;;
+    'api try') REPLY='words listPets createPet getPet updatePet deletePet listCategories createCategory getCategory updateCategory deleteCategory listOrders createOrder getOrder updateOrder deleteOrder listInventory createInventory getInventory updateInventory deleteInventory' ;;
     'config get') REPLY='words base-url output timeout retries concurrency rate color token-file token-command auth-header auth-scheme ca-cert client-cert client-key protected' ;;
     'config set') REPLY='words base-url output timeout retries concurrency rate color token-file token-command auth-header auth-scheme ca-cert client-cert client-key protected' ;;
     'config unset') REPLY='words base-url output timeout retries concurrency rate color token-file token-command auth-header auth-scheme ca-cert client-cert client-key protected' ;;
@@ -220,6 +222,7 @@ _petstore_operand() {
     'profile show') REPLY='profiles' ;;
     'profile delete') REPLY='profiles' ;;
     'completion') REPLY='words bash zsh fish powershell' ;;
+    'help') REPLY='words pets categories orders inventory api serve smoke config profile doctor completion help environment exit-codes formats' ;;
     *) REPLY=free ;;
   esac
 }

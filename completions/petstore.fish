@@ -441,7 +441,7 @@ function __petstore_value
         case 'smoke/--skip'
             echo 'free'
         case 'smoke/--fail-on'
-            echo 'free'
+            echo 'words warn flaky'
         case 'smoke/--stability'
             echo 'words stable all'
         case 'smoke/--samples'
@@ -495,6 +495,10 @@ function __petstore_operand
             echo 'file'
         case 'api bind'
             echo 'file'
+        case 'api request'
+            echo 'words GET HEAD OPTIONS POST PUT PATCH DELETE'
+        case 'api try'
+            echo 'words listPets createPet getPet updatePet deletePet listCategories createCategory getCategory updateCategory deleteCategory listOrders createOrder getOrder updateOrder deleteOrder listInventory createInventory getInventory updateInventory deleteInventory'
         case 'config get'
             echo 'words base-url output timeout retries concurrency rate color token-file token-command auth-header auth-scheme ca-cert client-cert client-key protected'
         case 'config set'
@@ -511,6 +515,8 @@ function __petstore_operand
             echo 'profiles'
         case 'completion'
             echo 'words bash zsh fish powershell'
+        case 'help'
+            echo 'words pets categories orders inventory api serve smoke config profile doctor completion help environment exit-codes formats'
     end
 end
 

@@ -239,7 +239,7 @@ Register-ArgumentCompleter -Native -CommandName petstore -ScriptBlock {
   $values['smoke/--confirm'] = 'profiles'
   $values['smoke/--only'] = 'free'
   $values['smoke/--skip'] = 'free'
-  $values['smoke/--fail-on'] = 'free'
+  $values['smoke/--fail-on'] = 'words warn flaky'
   $values['smoke/--stability'] = 'words stable all'
   $values['smoke/--samples'] = 'free'
   $values['smoke/--max-latency'] = 'free'
@@ -264,6 +264,8 @@ Register-ArgumentCompleter -Native -CommandName petstore -ScriptBlock {
     'inventory diff' = 'file'
     'inventory apply' = 'file'
     'api bind' = 'file'
+    'api request' = 'words GET HEAD OPTIONS POST PUT PATCH DELETE'
+    'api try' = 'words listPets createPet getPet updatePet deletePet listCategories createCategory getCategory updateCategory deleteCategory listOrders createOrder getOrder updateOrder deleteOrder listInventory createInventory getInventory updateInventory deleteInventory'
     'config get' = 'words base-url output timeout retries concurrency rate color token-file token-command auth-header auth-scheme ca-cert client-cert client-key protected'
     'config set' = 'words base-url output timeout retries concurrency rate color token-file token-command auth-header auth-scheme ca-cert client-cert client-key protected'
     'config unset' = 'words base-url output timeout retries concurrency rate color token-file token-command auth-header auth-scheme ca-cert client-cert client-key protected'
@@ -272,6 +274,7 @@ Register-ArgumentCompleter -Native -CommandName petstore -ScriptBlock {
     'profile show' = 'profiles'
     'profile delete' = 'profiles'
     'completion' = 'words bash zsh fish powershell'
+    'help' = 'words pets categories orders inventory api serve smoke config profile doctor completion help environment exit-codes formats'
   }
 
   $path = ''

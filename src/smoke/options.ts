@@ -3,6 +3,10 @@ import type { Selection } from './select.ts';
 export const statistics = ['p50', 'p95', 'max'] as const;
 export type Statistic = (typeof statistics)[number];
 
+/** Results that are no failure by themselves, and may be made one. */
+export const softResults = ['warn', 'flaky'] as const;
+export type SoftResult = (typeof softResults)[number];
+
 export interface LatencyLimit {
   readonly ms: number;
   readonly statistic: Statistic;
@@ -12,7 +16,7 @@ export interface LatencyLimit {
 export interface SmokeOptions {
   readonly selection: Selection;
   /** Results that are no failure by themselves and are to count as one. */
-  readonly failOn: readonly ('warn' | 'flaky')[];
+  readonly failOn: readonly SoftResult[];
   /** `all`: an experimental or beta operation that fails is a failure too. */
   readonly stability: 'stable' | 'all';
   /** Timed calls of each GET. */

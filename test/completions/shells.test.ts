@@ -101,6 +101,19 @@ describe.each(['bash', 'zsh', 'fish'] as const)('%s', (shell) => {
     );
   });
 
+  test.runIf(here)('offers operations, methods, topics of help and results to fail on', () => {
+    expect(offers('petstore api try list').sort()).toEqual([
+      'listCategories',
+      'listInventory',
+      'listOrders',
+      'listPets',
+    ]);
+    expect(offers('petstore api request P').sort()).toEqual(['PATCH', 'POST', 'PUT']);
+    expect(offers('petstore help p').sort()).toEqual(['pets', 'profile']);
+    expect(offers('petstore help e').sort()).toEqual(['environment', 'exit-codes']);
+    expect(offers('petstore smoke --fail-on ').sort()).toEqual(['flaky', 'warn']);
+  });
+
   test.runIf(here)('offers formats after -o and flags after a dash', () => {
     expect(offers('petstore pets list -o js').sort()).toEqual(['json', 'jsonl']);
     expect(offers('petstore pets list --s').sort()).toEqual(['--sort', '--status']);

@@ -9,6 +9,7 @@ import { printJson } from '../../json.ts';
 import { sanitizeExcept } from '../../output/sanitize.ts';
 import { confirmWrite } from '../confirmation.ts';
 import { showRequests } from '../dry-run.ts';
+import { rawMethods } from '../raw-methods.ts';
 import { readBody } from './body-input.ts';
 import { operationAt } from './operation-at.ts';
 import { type RawField, readField, toBody } from './raw-field.ts';
@@ -25,7 +26,6 @@ export interface RawOrder {
   readonly include: boolean;
 }
 
-const methods = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const withoutBody = ['GET', 'HEAD', 'OPTIONS', 'DELETE'];
 const safe = ['GET', 'HEAD', 'OPTIONS'];
 /** Control characters that lay a text out. */
@@ -50,8 +50,8 @@ export async function sendRaw(context: Context, order: RawOrder): Promise<void> 
 
 function readMethod(text: string): string {
   const method = text.toUpperCase();
-  if (methods.includes(method)) return method;
-  throw new UsageError(`api request ${text}: is no method`, `one of ${methods.join(', ')}`);
+  if (rawMethods.some((each) => each === method)) return method;
+  throw new UsageError(`api request ${text}: is no method`, `one of ${rawMethods.join(', ')}`);
 }
 
 async function toRawRequest(

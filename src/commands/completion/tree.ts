@@ -1,5 +1,9 @@
+import { operations } from '../../api/operations.ts';
 import { colorModes, outputFormats, settingKeys } from '../../config/settings.ts';
+import { softResults } from '../../smoke/options.ts';
 import type { AnyCommand } from '../command.ts';
+import { topicNames } from '../help-topics.ts';
+import { rawMethods } from '../raw-methods.ts';
 
 /** What may stand in a place of the command line: fixed words, a file, a name that is looked up, or free text. */
 export type Values =
@@ -43,10 +47,12 @@ export interface Tree extends Node {
 /** The whole command line as data, read off the declared commands. */
 export function readTree(program: AnyCommand): Tree {
   const globalFlags = program.options.map(toFlag);
-  return {
-    ...readNode(program, new Set(globalFlags.map(({ long }) => long))),
-    globalFlags: withHelp(globalFlags),
-  };
+  const root = readNode(program, new Set(globalFlags.map(({ long }) => long)));
+  const words = [...root.commands.map(({ name }) => name), ...topicNames];
+  const commands = root.commands.map((node) =>
+    node.name === 'help' ? { ...node, operands: wordsOf(words) } : node,
+  );
+  return { ...root, commands, globalFlags: withHelp(globalFlags) };
 }
 
 /** Every node with the words that lead to it, the tree's own first. */
@@ -76,6 +82,10 @@ function readNode(command: AnyCommand, globals: ReadonlySet<string>): Node {
   };
 }
 
+function wordsOf(words: readonly string[]): Operand[] {
+  return [{ name: 'words', values: { kind: 'words', words }, variadic: true }];
+}
+
 function visible(command: AnyCommand): readonly AnyCommand[] {
   return command.createHelp().visibleCommands(command);
 }
@@ -94,14 +104,20 @@ function toFlag(option: AnyCommand['options'][number]): Flag {
 const wordsByFlag: Readonly<Record<string, readonly string[]>> = {
   '--output': outputFormats,
   '--color': colorModes,
+  '--fail-on': softResults,
+};
+
+const wordsByName: Readonly<Record<string, readonly string[]>> = {
+  key: settingKeys,
+  operationId: Object.keys(operations),
+  METHOD: rawMethods,
 };
 
 /** What a place takes, by what its declaration calls it: `<file>`, `<profile>`, `--category`. */
 function toValues(name: string, choices: readonly string[] | undefined, flag = ''): Values {
-  const words = choices ?? wordsByFlag[flag];
+  const words = choices ?? wordsByFlag[flag] ?? wordsByName[name];
   if (words) return { kind: 'words', words };
   if (/\bfile\b/.test(name)) return { kind: 'file' };
-  if (name === 'key') return { kind: 'words', words: settingKeys };
   if (name === 'profile' || flag === '--profile') return { kind: 'profiles' };
   if (flag === '--category') return { kind: 'categories' };
   return { kind: 'free' };

@@ -1,7 +1,13 @@
 import { parseSetting, type Settings } from '../../config/settings.ts';
 import { parseInteger, ValueError } from '../../config/values.ts';
 import { UsageError } from '../../errors.ts';
-import { type LatencyLimit, type SmokeOptions, statistics } from '../../smoke/options.ts';
+import {
+  type LatencyLimit,
+  type SmokeOptions,
+  type SoftResult,
+  softResults,
+  statistics,
+} from '../../smoke/options.ts';
 
 /** The flags of `smoke` as commander gives them. */
 export interface SmokeFlags {
@@ -17,8 +23,6 @@ export interface SmokeFlags {
   readonly report?: string[] | undefined;
   readonly force?: true | undefined;
 }
-
-const failOn = ['warn', 'flaky'] as const;
 
 /** @throws UsageError that names the flag. */
 export function toSmokeOptions(flags: SmokeFlags, settings: Settings): SmokeOptions {
@@ -47,9 +51,9 @@ function toLatencyLimit(text: string): LatencyLimit {
   return { ms: parseSetting('timeout', duration.trim(), '--max-latency'), statistic };
 }
 
-function toFailOn(text: string): (typeof failOn)[number] {
-  const known = failOn.find((each) => each === text);
-  if (!known) throw new UsageError(`--fail-on '${text}': must be one of ${failOn.join(', ')}`);
+function toFailOn(text: string): SoftResult {
+  const known = softResults.find((each) => each === text);
+  if (!known) throw new UsageError(`--fail-on '${text}': must be one of ${softResults.join(', ')}`);
   return known;
 }
 
