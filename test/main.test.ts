@@ -18,9 +18,7 @@ test('help asked for goes to stdout and exits 0', async () => {
 test('a typo gets a suggestion', async () => {
   const run = await runCli(['pets', 'lst']);
   expect(run.code).toBe(2);
-  expect(run.stderr).toBe(
-    "error: petstore pets: unknown command 'lst'\nhint: Did you mean one of list, ls?\n",
-  );
+  expect(run.stderr).toBe("error: petstore pets: unknown command 'lst'\nhint: did you mean list?\n");
 });
 
 test('a usage error is one JSON object where the words ask for JSON', async () => {
@@ -74,7 +72,7 @@ test('help for a command that does not exist is a usage error', async () => {
   ]) {
     const run = await runCli(argv);
     expect(run).toMatchObject({ code: 2, stdout: '' });
-    expect(run.stderr).toContain('Did you mean');
+    expect(run.stderr).toContain('did you mean');
   }
 });
 

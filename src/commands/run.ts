@@ -63,8 +63,16 @@ function toUsageError({ message }: CommanderError, command: AnyCommand): UsageEr
   const path = pathOf(command);
   return new UsageError(
     `${path}: ${why}`,
-    suggestion?.replace(/^\((.*)\)$/, '$1') ?? `see \`${path} --help\``,
+    suggestion === undefined ? `see \`${path} --help\`` : didYouMean(suggestion, command),
   );
+}
+
+/** An alias is as near as the name it stands for: the name alone is told. */
+function didYouMean(suggestion: string, { commands }: AnyCommand): string {
+  const words = /^\(Did you mean (?:one of )?(.*)\?\)$/.exec(suggestion)?.[1]?.split(', ') ?? [];
+  const toName = (word: string) => commands.find((sub) => sub.aliases().includes(word))?.name() ?? word;
+  const names = [...new Set(words.map(toName))];
+  return `did you mean ${names.length > 1 ? 'one of ' : ''}${names.join(', ')}?`;
 }
 
 /** `--status 'x': must be one of a, b`, as every other value is refused. */
