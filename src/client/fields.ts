@@ -26,7 +26,7 @@ const framing = new Set([
 export function parseHeaderFlag(text: string): GivenField {
   const colon = text.indexOf(':');
   if (colon < 1)
-    throw new UsageError(`--header: no \`name: value\`${colon === 0 ? '' : ', for it has no colon'}`);
+    throw new UsageError(`--header: must be \`name: value\`, and has no ${colon === 0 ? 'name' : 'colon'}`);
   return { name: text.slice(0, colon).trim(), value: text.slice(colon + 1).trim(), source: '--header' };
 }
 

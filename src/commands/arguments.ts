@@ -16,7 +16,7 @@ export function idsArgument(noun: string, name = 'id') {
 }
 
 export function quantityArgument() {
-  return new Argument('<quantity>', 'how many').argParser((text: string) => parseQuantity(text));
+  return new Argument('<quantity>', 'the stock count').argParser((text: string) => parseQuantity(text));
 }
 
 /**

@@ -26,7 +26,7 @@ export function verb(entry: Entry, about: About): Command {
         '--dry-run',
         about.write === 'planned' ? 'show the plan and write nothing' : 'print the request and send nothing',
       )
-      .option('--confirm <profile>', 'the profile by name, where it is protected');
+      .option('--confirm <profile>', 'name of the profile, where it is protected');
   }
   facts.set(command, { ...entry, ...about });
   return withGlobalFlags(command);
@@ -128,13 +128,13 @@ function createGlobalOptions(): Option[] {
     new Option('--fields <a,b>', 'columns to show, in this order; help lists them'),
     new Option('--sort <field>', 'sort by a field; -field for descending'),
     noHeader,
-    new Option('-q, --quiet', 'no notices on stderr'),
+    new Option('-q, --quiet', 'show no notices on stderr'),
     new Option('-v, --verbose', 'one line per request on stderr; -vv adds headers')
       .argParser(countUp)
       .default(undefined),
     new Option('--color <when>', 'auto, always or never'),
     new Option('--timeout <duration>', 'deadline of a whole call, retries included (default 30s)'),
-    new Option('--retries <n>', 'most retries of one request (default 4)'),
+    new Option('--retries <n>', 'retry a request at most n times (default 4)'),
     new Option('-H, --header <name: value>', 'add a header to every request').argParser(collect),
     new Option('--ca-cert <file>', 'trust these authorities too (PEM)'),
     new Option('--client-cert <file>', 'certificate to show to the service (PEM)'),

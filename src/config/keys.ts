@@ -65,18 +65,18 @@ export const keyRules: { readonly [Key in SettingKey]: KeyRule<Exclude<SettingVa
     flag: 'timeout',
   },
   retries: {
-    summary: 'most retries of one request',
+    summary: 'how often a request is retried at most',
     parse: (text) => parse.parseInteger(text, 0, 100),
     fallback: '4',
     flag: 'retries',
   },
   concurrency: {
-    summary: 'requests in flight at a time in bulk work',
+    summary: 'requests in flight at a time, in bulk work',
     parse: (text) => parse.parseInteger(text, 1, 1024),
     fallback: '8',
     flag: 'concurrency',
   },
-  rate: { summary: 'most requests a second in bulk work', parse: parse.parseRate, flag: 'rate' },
+  rate: { summary: 'requests a second at most, in bulk work', parse: parse.parseRate, flag: 'rate' },
   color: {
     summary: 'when to use colour',
     parse: (text) => parse.parseChoice(text, colorModes),

@@ -13,7 +13,11 @@ export function declare(context: Context, entry: Entry) {
     ],
   })
     .argument('<file or URL>', 'the description; - reads it from stdin')
-    .option('--map <operation=METHOD path>', 'say which operation is meant; may be repeated', collect)
+    .option(
+      '--map <operation=METHOD path>',
+      'say which operation of the description is meant; may be given again',
+      collect,
+    )
     .option('--dry-run', 'show what would be bound and store nothing')
     .action(async (location, { map = [] }) => {
       const { bindDescription } = await import('./bind-description.ts');

@@ -23,7 +23,7 @@ export function declare(context: Context, entry: Entry) {
     .argument('<path>', 'path below the base URL')
     .option(
       '-f, --field <key=value>',
-      'add a query parameter or a field of the body; may be repeated',
+      'add a query parameter or a field of the body; may be given again',
       collect,
     )
     .addOption(inputFile)

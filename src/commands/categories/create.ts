@@ -16,8 +16,8 @@ export function declare(context: Context, entry: Entry) {
       'petstore categories create --from categories.json',
     ],
   })
-    .option('--name <name>', 'what it is called', parseText('--name'))
-    .option('--description <text>', 'what it is')
+    .option('--name <name>', 'its name', parseText('--name'))
+    .option('--description <text>', 'its description')
     .addOption(fromFlag(['name', 'description']))
     .action(({ from, name, description }) =>
       createRecords(context, categories, { from, given: given({ name, description }) }),

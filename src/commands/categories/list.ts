@@ -9,7 +9,7 @@ export function declare(context: Context, entry: Entry) {
   return verb(entry, {
     examples: ['petstore categories list', 'petstore categories ls --sort name -o json'],
   })
-    .option('--limit <n>', 'at most so many (default: all)', parseLimit)
+    .option('--limit <n>', 'show at most n (default: all)', parseLimit)
     .action(({ limit }) =>
       listRecords(context, categories, { operation: 'listCategories', where: {}, limit }),
     );

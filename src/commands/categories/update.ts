@@ -13,8 +13,8 @@ export function declare(context: Context, entry: Entry) {
     examples: ['petstore categories update 1 --description "Large and small"'],
   })
     .addArgument(idArgument('the category'))
-    .option('--name <name>', 'what it is called', parseText('--name'))
-    .option('--description <text>', 'what it is')
+    .option('--name <name>', 'its name', parseText('--name'))
+    .option('--description <text>', 'its description')
     .action((id, { name, description }) =>
       updateRecords(context, categories, { ids: [id], given: given({ name, description }) }),
     );

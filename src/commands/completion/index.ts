@@ -15,7 +15,7 @@ export function declare(context: Context, entry: Entry) {
     ],
   })
     .usage('[flags] [shell]')
-    .addArgument(new Argument('[shell]', 'whose script').choices(shells))
+    .addArgument(new Argument('[shell]', 'the shell to complete in').choices(shells))
     .option('--install', 'put the script where the shell looks for it; asks first')
     .action(async (shell, { install }) => {
       if (install) {
@@ -32,7 +32,7 @@ export function declare(context: Context, entry: Entry) {
 /** Called by the scripts themselves, for words that stand in no script. */
 function valuesCommand(context: Context) {
   return verb({ name: 'values', summary: 'Print the names that may stand in a place' }, { examples: [] })
-    .addArgument(new Argument('<kind>', 'of which kind').choices(valueKinds))
+    .addArgument(new Argument('<kind>', 'the kind of names').choices(valueKinds))
     .action(async (kind) => {
       const { completionValues } = await import('./values.ts');
       const values = await completionValues(context, kind as ValueKind);

@@ -31,8 +31,8 @@ const view: View<Row> = {
 export function declare(context: Context, entry: Entry) {
   return verb(entry, {
     description:
-      'Show every setting as a command with the same flags would use it, and where it came from: flag, environment, ' +
-      'profile, config (its top level) or default. Of the token only whether there is one, and where.',
+      'Shows every setting as a command with the same flags would use it, and where it came from: flag, environment, ' +
+      'profile, config (its top level) or default. Of the token it tells only whether there is one, and where.',
     examples: ['petstore config explain', 'petstore config explain --profile staging -o json'],
   }).action(async () => {
     const printer = await context.printer();

@@ -14,7 +14,7 @@ import { printValue } from '../print-value.ts';
 export function declare(context: Context, entry: Entry) {
   return verb(entry, {
     description:
-      'Print one value as the config file gives it: that of the profile, else of the top level, else the default. ' +
+      'Prints one value as the config file gives it: that of the profile, else of the top level, else the default. ' +
       'Flags and variables do not count here; `petstore config explain` shows what a command would use.',
     examples: [
       'petstore config get base-url',
@@ -22,7 +22,7 @@ export function declare(context: Context, entry: Entry) {
       'petstore config get profile',
     ],
   })
-    .argument('<key>', 'what to print')
+    .argument('<key>', 'the key whose value to print')
     .action(async (key) => {
       await context.settings();
       const value = find(context, key);

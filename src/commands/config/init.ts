@@ -19,14 +19,14 @@ type Given = Partial<Record<SettingKey, string>>;
 export function declare(context: Context, entry: Entry) {
   const command = verb(entry, {
     description:
-      'Set up: ask for a service, make a profile for it and use it. What a flag gives is not asked; ' +
-      'with --base-url, or with --offline, nothing has to be.',
+      'Asks for a service, makes a profile for it and uses it from then on. What a flag gives is not asked for; ' +
+      'with --base-url or --offline nothing has to be asked.',
     examples: [
       'petstore config init',
       'petstore config init --base-url https://api.example.com --name prod --no-input',
       'petstore config init --offline',
     ],
-  }).option('--name <name>', 'what to call the profile (default: default)');
+  }).option('--name <name>', 'name of the profile (default: default)');
   addKeyFlags(command);
   return command.action(({ name, ...own }) =>
     init(context, name as string | undefined, givenKeys(context.flags, own)),

@@ -23,7 +23,7 @@ const view: View<Row> = {
 export function declare(context: Context, entry: Entry) {
   return verb(entry, {
     description:
-      'List what the config file holds. Each key can be given to get, set and unset as it stands; ' +
+      'Lists what the config file holds. Each key can be given to get, set and unset as it stands; ' +
       '`petstore config explain` shows defaults, flags and variables too.',
     examples: ['petstore config list', 'petstore config list -o json'],
   }).action(async () => {

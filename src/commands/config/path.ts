@@ -23,10 +23,10 @@ const view: View<Row> = {
 export function declare(context: Context, entry: Entry) {
   return verb(entry, {
     description:
-      'Show where config, state and the embedded store lie, whether they exist or not. Deleting the embedded store starts it again.',
+      'Shows where config, state and the embedded store lie, whether they exist or not. Deleting the embedded store starts it again.',
     examples: ['petstore config path', 'rm "$(petstore config path offline-store)"'],
   })
-    .addArgument(new Argument('[what]', 'only this path, bare').choices(places))
+    .addArgument(new Argument('[what]', 'print this path alone').choices(places))
     .action(async (what) => {
       const { configFile, stateDir, offlineStore } = resolvePaths(context.io);
       const paths = { config: configFile, state: stateDir, 'offline-store': offlineStore };

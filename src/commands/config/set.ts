@@ -16,15 +16,15 @@ const keyList = keyItems.map(([key, text]) => `  ${key.padEnd(width)}  ${text}`)
 
 export function declare(context: Context, entry: Entry) {
   return verb(entry, {
-    description: `Set a value at the top level of the config file, or in a profile with --profile.\n\nKeys:\n${keyList}`,
+    description: `Sets a value at the top level of the config file, or in a profile with --profile.\n\nKeys:\n${keyList}`,
     examples: [
       'petstore config set output json',
       'petstore config set --profile staging timeout 5s',
       'petstore config set profiles.staging.protected true',
     ],
   })
-    .argument('<key>', 'what to set')
-    .argument('<value>', 'what it shall be')
+    .argument('<key>', 'the key to set')
+    .argument('<value>', 'its new value')
     .action((key, value) => set(context, key, value));
 }
 

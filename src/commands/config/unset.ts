@@ -13,7 +13,7 @@ export function declare(context: Context, entry: Entry) {
       'petstore config unset profile',
     ],
   })
-    .argument('<key>', 'what to take out; also a key that is unknown, and profile for the active one')
+    .argument('<key>', 'the key to take out, known or not; profile for the active profile')
     .action((key) => unset(context, key));
 }
 

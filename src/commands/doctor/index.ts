@@ -11,7 +11,7 @@ import { findingLines } from './finding-lines.ts';
 export function declare(context: Context, entry: Entry) {
   return verb(entry, {
     description:
-      'Check config, environment, permissions, token, DNS, connection, TLS, the answer of the service and the clock: a ' +
+      'Checks config, environment, permissions, token, DNS, connection, TLS, the answer of the service and the clock: a ' +
       'line each, ok, warn, fail or skip. Exits 0 where nothing failed, else with the code of the first failure: 2 for ' +
       'the config, 4 for the token, 6 where the service cannot be reached.',
     examples: ['petstore doctor', 'petstore doctor --profile staging', 'petstore doctor --offline -o json'],

@@ -44,17 +44,19 @@ export interface RunFlags {
 
 export function inputOptions(): Option[] {
   return grouped('Input flags:', [
-    new Option('--format <format>', 'what the input is; else its name or its text tells').choices(
+    new Option('--format <format>', 'format of the input (default: by its name or its text)').choices(
       recordFormats,
     ),
-    new Option('--delimiter <character>', 'what parts the cells of a csv; else the header tells'),
+    new Option('--delimiter <character>', 'character between the cells of a CSV (default: by its header)'),
     new Option(
       '--map <field=column>',
-      'the column of petId, quantity or expected, where it has another name',
+      'column that holds petId, quantity or expected, where its name is another',
     ).argParser(collect),
     new Option('--skip-invalid', 'go on without the rows that are invalid'),
-    new Option('--on-duplicate <rule>', 'which of several rows for one pet counts').choices(duplicateRules),
-    new Option('--allow-empty', 'an input without rows is no error'),
+    new Option('--on-duplicate <rule>', 'which of several rows for one pet counts (default error)').choices(
+      duplicateRules,
+    ),
+    new Option('--allow-empty', 'accept an input without rows'),
     new Option('--shard <i/n>', 'take only part i of n of the pets, to share a file between machines'),
   ]);
 }
@@ -62,18 +64,18 @@ export function inputOptions(): Option[] {
 export function planOptions(): Option[] {
   return grouped('Plan flags:', [
     new Option('--blind', 'read no current counts: send every row'),
-    new Option('--create-missing', 'make an entry for a pet that has none'),
+    new Option('--create-missing', 'create the entry of a pet that has none'),
     new Option('--max-changes <n or n%>', 'refuse a plan that changes more rows'),
     new Option('--max-delta <n>', 'refuse a plan that changes one count by more'),
     new Option('--allow-zero', 'let more than half of the rows go to 0'),
-    new Option('--restart', 'do not go on with an unfinished run of the same input'),
+    new Option('--restart', 'start anew, not where an unfinished run of the same input stopped'),
   ]);
 }
 
 export function readingOptions(): Option[] {
   return grouped('Pace flags:', [
     new Option('--concurrency <n>', 'requests in flight at a time (default 8)'),
-    new Option('--rate <n>', 'at most so many requests a second, every attempt counted'),
+    new Option('--rate <n>', 'send at most n requests a second, retries included'),
     new Option('--max-retry-wait <duration>', 'stop when the service asks to wait longer (default 120s)'),
   ]);
 }
@@ -84,9 +86,9 @@ export function runOptions(): Option[] {
     ...grouped('Run flags:', [
       new Option('--max-errors <n or n%>', 'stop when so many rows have failed (default 100)'),
       new Option('--fail-fast', 'stop at the first row that fails'),
-      new Option('--verify', 'read everything back when it is written'),
-      new Option('--rejects <file>', 'where rows that failed go (default <input>.rejects.<ext>)'),
-      new Option('--events <file or ->', 'a JSON line for every outcome'),
+      new Option('--verify', 'read every count back at the end'),
+      new Option('--rejects <file>', 'write rows that failed to this file (default <input>.rejects.<ext>)'),
+      new Option('--events <file or ->', 'write a JSON line for the outcome of every row'),
       new Option('--progress <mode>', 'how progress is shown').choices(progressModes),
       new Option('--force', 'replace the files of --rejects and --events'),
     ]),

@@ -48,7 +48,7 @@ export const entries: readonly Entry[] = [
   },
   {
     name: 'apply',
-    summary: 'Make stock counts those of a file',
+    summary: 'Set stock counts to those of a file',
     operation: 'updateInventory',
     load: () => import('./apply.ts'),
   },

@@ -16,7 +16,7 @@ export function declare(context: Context, entry: Entry) {
   })
     .addOption(new Option('--status <status>', 'only entries of pets of this status').choices(petStatuses))
     .option('--below <n>', 'only entries with a quantity under n', (text) => parseQuantity(text, '--below'))
-    .option('--limit <n>', 'at most so many (default: all)', parseLimit)
+    .option('--limit <n>', 'show at most n (default: all)', parseLimit)
     .action(({ status, below, limit }) =>
       listRecords<'listInventory'>(context, inventory, {
         operation: 'listInventory',

@@ -15,7 +15,7 @@ export function declare(context: Context, entry: Entry) {
       'petstore inventory undo 20271121-021530123-3f2a9c',
       'petstore inventory undo 20271121-0215 --dry-run',
     ],
-  }).argument('<run>', 'its id, or how that begins');
+  }).argument('<run>', 'its id, or how the id begins');
   for (const option of runOptions()) command.addOption(option);
   return command.action(async (run, flags) => {
     const runs = new RunStore(resolvePaths(context.io).stateDir);

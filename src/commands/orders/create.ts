@@ -19,8 +19,8 @@ export function declare(context: Context, entry: Entry) {
     .addOption(petFlag('the pet that is ordered'))
     .addOption(quantityFlag())
     .addOption(shipDateFlag())
-    .option('--complete', 'it is fulfilled')
-    .option('--no-complete', 'it is not yet')
+    .option('--complete', 'the order is fulfilled')
+    .option('--no-complete', 'the order is not fulfilled yet')
     .addOption(fromFlag(['pet', 'quantity', 'shipDate', 'complete']))
     .action(({ from, ...flags }) => createRecords(context, orders, { from, given: givenOrder(flags) }));
 }

@@ -8,7 +8,7 @@ export function petFlag(meaning: string) {
 }
 
 export function quantityFlag() {
-  return new Option('--quantity <n>', 'how many').argParser((text: string) =>
+  return new Option('--quantity <n>', 'how many are ordered').argParser((text: string) =>
     parseQuantity(text, '--quantity'),
   );
 }

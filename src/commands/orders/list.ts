@@ -16,8 +16,8 @@ export function declare(context: Context, entry: Entry) {
   })
     .addOption(petFlag('only orders of this pet'))
     .option('--complete', 'only orders that are complete')
-    .addOption(new Option('--open', 'only orders that are not').conflicts('complete'))
-    .option('--limit <n>', 'at most so many (default: all)', parseLimit)
+    .addOption(new Option('--open', 'only orders that are not complete').conflicts('complete'))
+    .option('--limit <n>', 'show at most n (default: all)', parseLimit)
     .action(({ pet, complete, open, limit }) => {
       const where = { petId: pet, complete: open ? false : complete };
       return listRecords(context, orders, { operation: 'listOrders', where, limit });

@@ -19,7 +19,7 @@ export function declare(context: Context, entry: Entry) {
     .addOption(petFlag('the pet that is ordered'))
     .addOption(quantityFlag())
     .addOption(shipDateFlag())
-    .option('--complete', 'it is fulfilled')
-    .option('--no-complete', 'it is not yet')
+    .option('--complete', 'the order is fulfilled')
+    .option('--no-complete', 'the order is not fulfilled yet')
     .action((id, flags) => updateRecords(context, orders, { ids: [id], given: givenOrder(flags) }));
 }

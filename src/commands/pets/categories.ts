@@ -54,7 +54,7 @@ export async function resolveCategory(client: Client, text: string): Promise<big
   if (others.length > 0) {
     const ids = found.map(({ id }) => id).join(', ');
     throw new UsageError(
-      `category '${text}': ${found.length} categories bear this name`,
+      `category '${text}': ${found.length} categories have this name`,
       `give its id: ${ids}`,
     );
   }

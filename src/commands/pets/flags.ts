@@ -6,7 +6,7 @@ import { type Given, given } from '../noun.ts';
 import { resolveCategory } from './categories.ts';
 
 export function nameFlag() {
-  return new Option('--name <name>', 'what it is called').argParser(parseText('--name'));
+  return new Option('--name <name>', 'its name').argParser(parseText('--name'));
 }
 
 export function categoryFlag(meaning: string) {

@@ -18,7 +18,7 @@ export function declare(context: Context, entry: Entry) {
   })
     .addOption(statusFlag('only pets of this status'))
     .addOption(categoryFlag('only pets of this category'))
-    .option('--limit <n>', 'at most so many (default: all)', parseLimit)
+    .option('--limit <n>', 'show at most n (default: all)', parseLimit)
     .action(async ({ status, category, limit }) => {
       const categoryId =
         category === undefined ? undefined : await resolveCategory(await context.client(), category);

@@ -12,7 +12,7 @@ import { addKeyFlags, givenKeys } from '../key-flags.ts';
 export function declare(context: Context, entry: Entry) {
   const command = verb(entry, {
     description:
-      'Make a profile for a service. Every key of the config is a flag, and what is given is kept in the profile; ' +
+      'Makes a profile for a service. Every key of the config is a flag, and what is given is kept in the profile; ' +
       'so here --output and the like speak of the profile. The first profile becomes the active one.',
     examples: [
       'petstore profile create staging --base-url https://staging.example.com/v1',
@@ -20,7 +20,7 @@ export function declare(context: Context, entry: Entry) {
       'petstore profile create ci --base-url http://localhost:4010 --output json --use',
     ],
   })
-    .argument('<name>', 'what to call it')
+    .argument('<name>', 'name of the new profile')
     .option('--use', 'make it the active one');
   addKeyFlags(command);
   return command.action((name, { use, ...own }) => create(context, name, { use: use === true, own }));

@@ -12,7 +12,7 @@ export function declare(context: Context, entry: Entry) {
   return verb(entry, {
     examples: ['petstore profile delete staging', 'petstore profile delete staging --yes'],
   })
-    .argument('<profile>', 'which one')
+    .argument('<profile>', 'the profile to delete')
     .action(async (name) => {
       const { io, notice } = context;
       const { configFile } = resolvePaths(io);

@@ -29,7 +29,7 @@ const view: View<Row> = {
 export function declare(context: Context, entry: Entry) {
   return verb(entry, {
     description:
-      'List the profiles and mark the active one: that of --profile, of PETSTORE_PROFILE, or of the config file. offline is built in.',
+      'Lists the profiles and marks the active one: that of --profile, of PETSTORE_PROFILE, or of the config file. offline is built in.',
     examples: ['petstore profile list', 'petstore profile list -o ids'],
   }).action(async () => {
     const printer = await context.printer();

@@ -15,7 +15,7 @@ export function declare(context: Context, entry: Entry) {
   return verb(entry, {
     examples: ['petstore profile show', 'petstore profile show staging -o json'],
   })
-    .argument('[profile]', 'which one (default: the active one)')
+    .argument('[profile]', 'the profile to show (default: the active one)')
     .action(async (named) => {
       const printer = await context.printer();
       const { profile } = await context.settings();

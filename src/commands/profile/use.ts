@@ -7,11 +7,11 @@ import type { Entry } from '../entry.ts';
 export function declare(context: Context, entry: Entry) {
   return verb(entry, {
     description:
-      'Make a profile the active one: commands use it unless --profile or PETSTORE_PROFILE names another. ' +
+      'Makes a profile the active one: commands use it unless --profile or PETSTORE_PROFILE names another. ' +
       '`petstore config unset profile` goes back to none.',
     examples: ['petstore profile use staging', 'petstore profile use offline'],
   })
-    .argument('<profile>', 'which one')
+    .argument('<profile>', 'the profile to use')
     .action(async (name) => {
       const { io, notice } = context;
       await editConfig(io, (config) => activate(config, name));

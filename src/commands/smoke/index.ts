@@ -14,25 +14,25 @@ export function declare(context: Context, entry: Entry) {
       'petstore serve --port 0 -- petstore smoke --write',
     ],
   })
-    .option('--wait <duration>', 'first wait so long for the service to answer below 500')
+    .option('--wait <duration>', 'first wait up to this long for the service to answer below 500')
     .option('--write', 'also create, change and delete records of its own, and clean up')
-    .option('--confirm <profile>', 'the profile by name, where it is protected and --write is given')
+    .option('--confirm <profile>', 'name of the profile, where it is protected and --write is given')
     .addOption(list('--only <glob>', 'run only these checks, as op or op/get*; may be given again'))
     .addOption(list('--skip <glob>', 'leave these checks out; may be given again'))
     .addOption(list('--fail-on <result>', 'fail on warn or flaky too; may be given again'))
     .addOption(
-      new Option('--stability <which>', 'all: failures of beta and experimental operations count').choices([
-        'stable',
-        'all',
-      ] as const),
+      new Option(
+        '--stability <which>',
+        'all: count failures of beta and experimental operations too',
+      ).choices(['stable', 'all'] as const),
     )
-    .option('--samples <n>', 'timed calls of each GET (default 5)')
+    .option('--samples <n>', 'time this many calls of each GET (default 5)')
     .option('--max-latency <limit>', 'fail above this, as 300ms or 300ms,max: p50, p95 (default) or max')
     .option('--tls-min-days <n>', 'fail when the certificate expires sooner (default 7)')
     .addOption(
       list('--report <report>', 'junit=<file>, tap=<file>, json=<file> or github; may be given again'),
     )
-    .option('--force', 'let a report replace a file that is none')
+    .option('--force', 'let a report replace a file that is not a report')
     .option('--dry-run', 'list the checks, send nothing')
     .action(async (flags) => {
       const { smoke } = await import('./run.ts');
