@@ -3,7 +3,7 @@ import { UsageError } from '../errors.ts';
 import { Argument, verb } from './command.ts';
 import type { Entry } from './entry.ts';
 import { helpColumns } from './help-columns.ts';
-import { topicNames } from './help-topics.ts';
+import { topicNames } from './topic-names.ts';
 
 /** `petstore help <topic>`; with the words of a command, `main` shows that command's own help instead. */
 export function declare(context: Context, entry: Entry) {

@@ -1,6 +1,6 @@
 import { fold } from '../output/fold.ts';
-import type { TopicName } from './help-topics.ts';
 import { keyItems } from './keys-help.ts';
+import type { TopicName } from './topic-names.ts';
 
 /** A page of help that belongs to no single command. */
 export interface Topic {

@@ -2,8 +2,8 @@ import { operations } from '../../api/operations.ts';
 import { colorModes, outputFormats, settingKeys } from '../../config/settings.ts';
 import { softResults } from '../../smoke/options.ts';
 import type { AnyCommand } from '../command.ts';
-import { topicNames } from '../help-topics.ts';
 import { rawMethods } from '../raw-methods.ts';
+import { topicNames } from '../topic-names.ts';
 
 /** What may stand in a place of the command line: fixed words, a file, a name that is looked up, or free text. */
 export type Values =
