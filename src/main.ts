@@ -63,7 +63,7 @@ async function wantsJson(context: MutableContext, argv: readonly string[]): Prom
 
 function lastFormat(argv: readonly string[]): string | undefined {
   const words = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : argv.length).join(' ');
-  const flags = words.matchAll(/(?:^| )(?:--(json)|(?:-o ?|--output[ =])(\S+))(?= |$)/g);
+  const flags = words.matchAll(/(?:^| )(?:--(json)|(?:-o[ =]?|--output[ =])(\S+))(?= |$)/g);
   return Array.from(flags, ([, json, format]) => json ?? format).at(-1);
 }
 

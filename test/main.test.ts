@@ -55,6 +55,7 @@ test('of several formats the last one counts, the nearest to the verb first, for
   expect(await list('pets', 'list', '--json', '-o', 'csv')).toMatch(/^id,/);
   expect(await list('-o', 'csv', 'pets', 'list', '--json')).toMatch(/^\[/);
   expect(await list('--json', 'pets', 'list', '-o', 'csv')).toMatch(/^id,/);
+  expect(await list('pets', 'list', '-o=csv')).toMatch(/^id,/);
   const env = { PETSTORE_OUTPUT: 'json' };
   expect((await runCli(['pets', 'get', 'x', '-o', 'table'], { env })).stderr).toMatch(/^error: id 'x'/);
 });

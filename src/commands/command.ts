@@ -123,7 +123,10 @@ function createGlobalOptions(): Option[] {
     new Option('--profile <name>', 'use this profile'),
     new Option('--base-url <url>', 'call the service at this address'),
     new Option('--offline', 'use the embedded store, no service'),
-    new Option('-o, --output <format>', `one of ${outputFormats.join(', ')}`),
+    // `-o=json` as in kubectl: what stands right after a short flag is its value, to commander with the sign.
+    new Option('-o, --output <format>', `one of ${outputFormats.join(', ')}`).argParser((text: string) =>
+      text.replace(/^=/, ''),
+    ),
     json,
     new Option('--fields <a,b>', 'columns to show, in this order; help lists them'),
     new Option('--sort <field>', 'sort by a field; -field for descending'),
