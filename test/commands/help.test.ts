@@ -37,14 +37,14 @@ test('every command that acts shows examples, before its flags', async () => {
 test('flags of the command itself stand first, with what they take', async () => {
   const { stdout } = await runCli(['pets', 'create', '--help'], { terminals: ['stdout'] });
   expect(stdout).toContain(`Flags:\x1b[22m
-      --name <name>            what it is called
+      --name <name>            its name
       --category <id or name>  its category
       --status <status>        its status (default: available) (one of
                                available, pending, sold)
       --from <file or ->       create one for each record of this file (JSON,
                                JSON lines), in its order
       --dry-run                print the request and send nothing
-      --confirm <profile>      the profile by name, where it is protected
+      --confirm <profile>      name of the profile, where it is protected
   -h, --help                   show help
 `);
 });
