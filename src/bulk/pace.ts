@@ -40,12 +40,12 @@ export class Pace {
     stop.stopped.addEventListener('abort', () => this.giveUpWhereIdle());
   }
 
-  /** To be awaited before each attempt. @throws StoppedError where the run has stopped. */
-  async gate(): Promise<void> {
+  /** To be awaited before each attempt; undefined where it may go at once. @throws StoppedError where the run has stopped. */
+  gate(): Promise<void> | undefined {
     this.stop.stopped.throwIfAborted();
-    while (this.pausedUntil > monotonicMs()) await this.sleep(this.pausedUntil - monotonicMs());
-    if (this.intervalMs > 0) await this.takeTurn();
+    if (this.intervalMs > 0 || this.pausedUntil > 0) return this.takeTurn();
     this.onWire += 1;
+    return undefined;
   }
 
   /** To be told of each attempt when it has ended. */
@@ -64,11 +64,19 @@ export class Pace {
   }
 
   private async takeTurn(): Promise<void> {
-    const now = monotonicMs();
-    const turn = Math.max(now, this.nextAt);
-    this.nextAt = turn + this.intervalMs;
-    // Timers have a resolution of a millisecond: a shorter wait would become one of that length.
-    if (turn - now >= 1) await this.sleep(turn - now);
+    await this.pauseEnds();
+    if (this.intervalMs > 0) {
+      const now = monotonicMs();
+      const turn = Math.max(now, this.nextAt);
+      this.nextAt = turn + this.intervalMs;
+      // Timers have a resolution of a millisecond: a shorter wait would become one of that length.
+      if (turn - now >= 1) await this.sleep(turn - now);
+      await this.pauseEnds();
+    }
+    this.onWire += 1;
+  }
+
+  private async pauseEnds(): Promise<void> {
     while (this.pausedUntil > monotonicMs()) await this.sleep(this.pausedUntil - monotonicMs());
   }
 

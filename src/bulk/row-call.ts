@@ -21,8 +21,14 @@ export class RowCall implements CallOptions {
     this.maxRetryAfterMs = pace.maxRetryWaitMs;
   }
 
-  async beforeAttempt(): Promise<void> {
-    await this.pace.gate();
+  beforeAttempt(): Promise<void> | undefined {
+    const wait = this.pace.gate();
+    if (wait) return wait.then(() => this.begin());
+    this.begin();
+    return undefined;
+  }
+
+  private begin(): void {
     this.isInFlight = true;
     this.attempts += 1;
   }

@@ -42,7 +42,8 @@ export function createSender(sender: SenderOptions): Sender {
   return async (request, what, options) => {
     const call = new OneCall(sender, options, request);
     for (;;) {
-      if (options.beforeAttempt) await options.beforeAttempt();
+      const wait = options.beforeAttempt?.();
+      if (wait) await wait;
       const outcome = await call.attempt();
       const next = nextAfter(call, outcome, sender);
       report(call, outcome, next);
@@ -75,7 +76,7 @@ function nextAfter(call: OneCall, { response, error }: Outcome, sender: SenderOp
       : { retryAfterMs, delayMs, outsideDeadline: true };
   if (delayMs < leftMs) return { retryAfterMs, delayMs };
   // The deadline itself has ended the attempt, and its error says so.
-  if (leftMs <= 0) return { retryAfterMs };
+  if (leftMs <= 0 && error) return { retryAfterMs };
   return { retryAfterMs, note: noTime(call.timeoutMs, retryAfterMs) };
 }
 

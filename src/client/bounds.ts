@@ -12,7 +12,9 @@ import { type CallInput, parameterValue } from './request.ts';
  * @throws UsageError that names every field that breaks its bounds.
  */
 export function checkInput(operation: Operation, input: CallInput, carried: HttpFields = {}): void {
-  const problems = [...parameterProblems(operation, input, carried), ...bodyProblems(operation, input.body)];
+  const problems: string[] = [];
+  addParameterProblems(problems, operation, { input, carried });
+  addBodyProblems(problems, operation, input.body);
   if (problems.length === 0) return;
   throw new UsageError(`${operation.id}: ${problems.join('; ')}`);
 }
@@ -49,8 +51,11 @@ function brokenTextBound(value: string, { minLength, maxLength, pattern }: Bound
   return undefined;
 }
 
-function parameterProblems(operation: Operation, input: CallInput, carried: HttpFields): string[] {
-  const problems: string[] = [];
+function addParameterProblems(
+  problems: string[],
+  operation: Operation,
+  { input, carried }: { readonly input: CallInput; readonly carried: HttpFields },
+): void {
   for (const parameter of operation.parameters) {
     const { name, required, bounds } = parameter;
     const value = parameterValue(input, parameter);
@@ -61,7 +66,7 @@ function parameterProblems(operation: Operation, input: CallInput, carried: Http
     const broken = bounds && brokenBound(value, bounds);
     if (broken) problems.push(`${name} ${broken}`);
   }
-  return [...problems, ...unknownFilters(operation, input)];
+  addUnknownFilters(problems, operation, input);
 }
 
 /** Whether every request carries it: a header that the user gave. */
@@ -76,27 +81,26 @@ function describeLack({ in: place, name, wireName }: Parameter): string {
 }
 
 /** A filter that the service does not offer: to leave it out would answer another question. */
-function unknownFilters(operation: Operation, { query }: CallInput): string[] {
-  if (!query) return [];
+function addUnknownFilters(problems: string[], operation: Operation, { query }: CallInput): void {
+  if (!query) return;
   const known = new Set(operation.parameters.map(({ name }) => name));
-  return Object.entries(query)
-    .filter(([name, value]) => value !== undefined && !known.has(name) && !isPaging(name))
-    .map(([name]) => `the service offers no parameter ${name}`);
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined && !known.has(name) && !isPaging(name))
+      problems.push(`the service offers no parameter ${name}`);
 }
 
 function isPaging(name: string): boolean {
   return name === 'limit' || name === 'after';
 }
 
-function bodyProblems({ body: contract, method }: Operation, body: unknown): string[] {
-  if (!contract || !isJsonObject(body)) return [];
-  const problems: string[] = [];
-  for (const field of method === 'PATCH' ? [] : contract.required)
-    if (body[field] === undefined) problems.push(`${field} is required`);
-  for (const [field, bounds] of Object.entries(contract.bounds)) {
-    const value = body[field];
-    const broken = value === undefined || value === null ? undefined : brokenBound(value, bounds);
+function addBodyProblems(problems: string[], { body: contract, method }: Operation, body: unknown): void {
+  if (!contract || !isJsonObject(body)) return;
+  if (method !== 'PATCH')
+    for (const field of contract.required)
+      if (body[field] === undefined) problems.push(`${field} is required`);
+  for (const field in contract.bounds) {
+    const [value, bounds] = [body[field], contract.bounds[field]];
+    const broken = value === undefined || value === null ? undefined : bounds && brokenBound(value, bounds);
     if (broken) problems.push(`${field} ${broken}`);
   }
-  return problems;
 }

@@ -46,8 +46,8 @@ export interface CallOptions {
    * Retry-After counts against the deadline, and ends the call where it does not fit.
    */
   readonly maxRetryAfterMs?: number | undefined;
-  /** Awaited before each attempt, outside the deadline: a rate limit or a pause of all workers. */
-  beforeAttempt?(): Promise<void>;
+  /** Awaited before each attempt, outside the deadline, where it gives a promise: a rate limit or a pause of all workers. */
+  beforeAttempt?(): Promise<void> | undefined;
   afterAttempt?(attempt: Attempt): void;
 }
 

@@ -21,10 +21,27 @@ export function toRequest(operation: Operation, input: CallInput, { baseUrl, fie
   const { method, body } = operation;
   const places = placesOf(operation);
   const url = baseUrl + toPath(places, input) + toQuery(places.query, input);
-  const all = places.header.length === 0 ? fields : { ...fields, ...headerFields(places.header, input) };
-  if (!body) return { method, url, fields: all };
-  return { method, url, fields: { ...all, 'content-type': body.mediaType }, body: printJson(input.body) };
+  const all =
+    places.header.length === 0
+      ? commonFields(operation, fields)
+      : { ...commonFields(operation, fields), ...headerFields(places.header, input) };
+  return body ? { method, url, fields: all, body: printJson(input.body) } : { method, url, fields: all };
 }
+
+/** The fields of each request of an operation, put together once. */
+function commonFields(operation: Operation, carried: HttpFields): HttpFields {
+  if (!operation.body) return carried;
+  const kept = commonFieldsOf.get(operation);
+  if (kept?.carried === carried) return kept.fields;
+  const fields = { ...carried, 'content-type': operation.body.mediaType };
+  commonFieldsOf.set(operation, { carried, fields });
+  return fields;
+}
+
+const commonFieldsOf = new WeakMap<
+  Operation,
+  { readonly carried: HttpFields; readonly fields: HttpFields }
+>();
 
 /** The input with the record's id in its body too, where the service wants it there and the caller left it out. */
 export function withId({ body: contract, parameters }: Operation, input: CallInput): CallInput {

@@ -49,11 +49,11 @@ export class Collector {
 }
 
 /** Fields by lower-case name from the names and values in turn; a name that came more than once has a list. */
-export function toFields(raw: readonly (string | Uint8Array)[]): HttpFields {
-  const fields: Record<string, string | string[]> = Object.create(null);
+export function toFields(raw: readonly string[]): HttpFields {
+  const fields = new (FieldMap as unknown as new () => Record<string, string | string[]>)();
   for (let at = 0; at + 1 < raw.length; at += 2) {
-    const name = toLatin1(raw[at]).toLowerCase();
-    const value = toLatin1(raw[at + 1]);
+    const name = (raw[at] ?? '').toLowerCase();
+    const value = raw[at + 1] ?? '';
     const before = fields[name];
     if (before === undefined) fields[name] = value;
     else if (typeof before === 'string') fields[name] = [before, value];
@@ -62,7 +62,22 @@ export function toFields(raw: readonly (string | Uint8Array)[]): HttpFields {
   return fields;
 }
 
-function toLatin1(text: string | Uint8Array | undefined): string {
-  if (typeof text !== 'object') return text ?? '';
-  return (text instanceof Buffer ? text : Buffer.from(text)).toString('latin1');
+/** Makes an object that has no name before one is set, as `Object.create(null)` does, but none that V8 keeps as a slow dictionary. */
+function FieldMap() {}
+FieldMap.prototype = Object.create(null);
+
+/** Reads the fields of one answer after the other: most are those of the last, and are not decoded again. */
+export class FieldReader {
+  #raw: readonly Uint8Array[] = [];
+  #texts: readonly string[] = [];
+
+  read(raw: readonly Buffer[]): HttpFields {
+    const texts = raw.map((bytes, at) => {
+      const before = this.#raw[at];
+      return before && bytes.equals(before) ? (this.#texts[at] ?? '') : bytes.toString('latin1');
+    });
+    this.#raw = raw;
+    this.#texts = texts;
+    return toFields(texts);
+  }
 }

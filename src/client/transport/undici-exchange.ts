@@ -1,12 +1,13 @@
 import type { Dispatcher } from 'undici';
 import type { HttpResponse, SendOptions } from '../../api/http.ts';
-import { Collector, toFields } from './collect.ts';
+import { Collector, type FieldReader } from './collect.ts';
 import { toUnavailable } from './failure.ts';
 
 interface Parts {
   readonly options: SendOptions;
   /** Exchanges that have no connection yet. */
   readonly waiting: Set<Exchange>;
+  readonly fieldReader: FieldReader;
   resolve(response: HttpResponse): void;
   reject(error: unknown): void;
 }
@@ -42,7 +43,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onHeaders(status: number, raw: Buffer[]): boolean {
-    if (status >= 200) this.#collector = new Collector(status, toFields(raw), this.#parts.options);
+    const { options, fieldReader } = this.#parts;
+    if (status >= 200) this.#collector = new Collector(status, fieldReader.read(raw), options);
     return true;
   }
 

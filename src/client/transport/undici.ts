@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
 import type { Transport } from '../../api/http.ts';
+import { FieldReader } from './collect.ts';
 import { createDialer, type Dialer, type Route, type TransportOptions } from './dial.ts';
 import { toTarget } from './target.ts';
 import { Exchange } from './undici-exchange.ts';
@@ -11,6 +12,7 @@ export async function createUndiciTransport(options: TransportOptions): Promise<
   const { default: Pool } = await import('undici/lib/dispatcher/pool.js');
   const dialer = createDialer(options);
   const waiting = new Set<Exchange>();
+  const fieldReader = new FieldReader();
   const origins = new Map<string, Origin>();
   const originOf = (name: string) => {
     const known = origins.get(name);
@@ -43,7 +45,7 @@ export async function createUndiciTransport(options: TransportOptions): Promise<
             headers: target.fields as Record<string, string | string[]>,
             body: (request.body as string | undefined) ?? null,
           },
-          new Exchange({ options: sendOptions, waiting, resolve, reject }),
+          new Exchange({ options: sendOptions, waiting, fieldReader, resolve, reject }),
         );
       }),
     async close() {
