@@ -1,10 +1,8 @@
 import * as v from 'valibot';
 
-/**
- * The resources of the service document, section 2: one source for types, validation and OpenAPI.
- *
- * Ids and other int64 values are bigints in the program, so that no arithmetic and no printing can round them.
- */
+// The resources of the service document, section 2: one source for types, validation and OpenAPI. Ids and other int64
+// values are bigints in the program, so that no arithmetic and no printing can round them.
+
 const int64Max = 9223372036854775807n;
 const int64Min = -9223372036854775808n;
 const rfc3339 =
@@ -47,7 +45,7 @@ export const Quantity = v.pipe(
 export type Quantity = v.InferOutput<typeof Quantity>;
 
 /** A count as the service may answer it: any integer; one beyond 2^53 is a bigint. */
-export const AnyQuantity = integer;
+const AnyQuantity = integer;
 
 /** RFC 3339, 5.6; a day that its month does not have is refused. */
 export const DateTime = v.pipe(
@@ -81,12 +79,11 @@ export const NewOrder = v.object({
 });
 export type NewOrder = v.InferOutput<typeof NewOrder>;
 
-export const NewInventoryItem = v.object({
+const NewInventoryItem = v.object({
   petId: Id,
   quantity: Quantity,
   status: PetStatus,
 });
-export type NewInventoryItem = v.InferOutput<typeof NewInventoryItem>;
 
 export const InventoryUpdate = v.object({ quantity: Quantity });
 export type InventoryUpdate = v.InferOutput<typeof InventoryUpdate>;

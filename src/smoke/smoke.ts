@@ -5,6 +5,7 @@ import { type ExitCode, exitCodes } from '../errors.ts';
 import type { Interrupts } from '../interrupts.ts';
 import type { Signal } from '../io.ts';
 import { type Check, type CheckResult, idOf, skip } from './check.ts';
+import { durationText } from './duration.ts';
 import { knocksOf } from './knock.ts';
 import type { SmokeOptions } from './options.ts';
 import { planChecks } from './plan.ts';
@@ -13,7 +14,6 @@ import { isSelected } from './select.ts';
 import { createSession } from './session.ts';
 import type { Sockets } from './sockets.ts';
 import { type Stops, takeSignals } from './stops.ts';
-import { millis } from './time.ts';
 import { exitCodeOf, type Totals, totalsOf } from './totals.ts';
 import { waitForService } from './wait.ts';
 import { cleanUp } from './write/cleanup.ts';
@@ -141,7 +141,7 @@ async function wait({ client, options, onNotice }: SmokeParts, stops: Stops): Pr
     waitMs,
     timeoutMs,
     signal: stops.checks,
-    onWaiting: (problem) => onNotice(`waiting up to ${millis(waitMs)} for the service: ${problem}`),
+    onWaiting: (problem) => onNotice(`waiting up to ${durationText(waitMs)} for the service: ${problem}`),
   });
 }
 

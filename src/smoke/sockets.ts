@@ -6,7 +6,7 @@ import { createDialer, type TlsFiles } from '../client/transport/dial.ts';
 import { findProxy, portOf } from '../client/transport/proxy.ts';
 import { createContext } from '../client/transport/tls.ts';
 import type { Io } from '../io.ts';
-import { millis } from './time.ts';
+import { durationText } from './duration.ts';
 
 /** What a TLS handshake showed, whether or not a client should trust it. */
 export interface Handshake {
@@ -162,7 +162,7 @@ function describeProblem(reason: Error | string | undefined): string {
 async function within<Value>(timeoutMs: number, work: Promise<Value>): Promise<Value> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${millis(timeoutMs)}`)), timeoutMs);
+    timer = setTimeout(() => reject(new Error(`no answer within ${durationText(timeoutMs)}`)), timeoutMs);
   });
   work.catch(() => {});
   return Promise.race([work, late]).finally(() => clearTimeout(timer));

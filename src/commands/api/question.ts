@@ -18,7 +18,7 @@ export interface Question {
 }
 
 /** Why an answer will not do, a clause. */
-export class AnswerError extends Error {}
+class AnswerError extends Error {}
 
 /** Everything that an operation takes: ids, then filters, then the fields of its body. */
 export function questionsOf(operation: Operation): Question[] {

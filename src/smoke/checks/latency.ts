@@ -1,10 +1,10 @@
 import type { Contract, Operation } from '../../api/contract.ts';
 import { successOf, wrongStatus } from '../answer.ts';
 import { type Check, fail, isRed, pass, skip, type Verdict } from '../check.ts';
+import { durationText } from '../duration.ts';
 import { detailsOf } from '../exchange.ts';
 import type { Statistic } from '../options.ts';
 import { readsOf, type Session } from '../session.ts';
-import { millis } from '../time.ts';
 
 /** One check for every GET: how long it takes, and whether that is short enough. */
 export function latencyChecks(contract: Contract): Check[] {
@@ -41,19 +41,19 @@ function judgeTimes(
     p95: percentile(timesMs, 95),
     max: percentile(timesMs, 100),
   };
-  const text = `p50 ${millis(figures.p50)}, p95 ${millis(figures.p95)}, max ${millis(figures.max)}`;
+  const text = `p50 ${durationText(figures.p50)}, p95 ${durationText(figures.p95)}, max ${durationText(figures.max)}`;
   if (!maxLatency || figures[maxLatency.statistic] <= maxLatency.ms)
     return pass(`${text} of ${samples}`, details);
   const { statistic, ms } = maxLatency;
   return fail(`${statistic} is over the limit`, {
     ...details,
-    expected: `${statistic} of at most ${millis(ms)}`,
+    expected: `${statistic} of at most ${durationText(ms)}`,
     got: `${text} of ${samples}`,
   });
 }
 
 /** By nearest rank. */
-export function percentile(values: readonly number[], percent: number): number {
+function percentile(values: readonly number[], percent: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)] ?? 0;
 }

@@ -1,10 +1,10 @@
 import { CliError, UnavailableError, type UnavailableReason } from '../../errors.ts';
 import { statusText } from '../answer.ts';
 import { type Check, fail, pass, skip, type Verdict } from '../check.ts';
+import { durationText } from '../duration.ts';
 import { detailsOf, type Exchange, isGatewayStatus } from '../exchange.ts';
 import { type Knock, knocksOf } from '../knock.ts';
 import type { Session } from '../session.ts';
-import { millis } from '../time.ts';
 import { tlsObstacle } from './tls.ts';
 
 /** Whether the service can be reached at all, from the name up to an answer. */
@@ -58,7 +58,7 @@ async function stillLate(session: Session, problem: string): Promise<Verdict> {
   const [knock] = knocksOf(session.client);
   const asked = knock && (await ask(session, knock));
   if (asked?.outcome === 'pass' && (asked.status ?? 500) < 500) return asked;
-  const waited = `no answer below 500 after waiting ${millis(session.options.waitMs)}`;
+  const waited = `no answer below 500 after waiting ${durationText(session.options.waitMs)}`;
   return { ...fail(`${waited}: ${problem}`), method: asked?.method, url: asked?.url };
 }
 

@@ -1,7 +1,7 @@
 import type { CheckResult, Outcome } from '../check.ts';
 import { isRed } from '../check.ts';
+import { durationText } from '../duration.ts';
 import type { SmokeReport } from '../smoke.ts';
-import { millis } from '../time.ts';
 import { headline, lineText } from './text.ts';
 
 const levels: Readonly<Partial<Record<Outcome, 'error' | 'warning'>>> = {
@@ -28,7 +28,7 @@ export function toStepSummary({ target, results, totals, elapsedMs, signal }: Sm
     '',
     '| checks | passed | flaky | warned | failed | not carried out | skipped | time |',
     '|---:|---:|---:|---:|---:|---:|---:|---:|',
-    `| ${[checks, pass, flaky, warn, fail, error, skip, millis(elapsedMs)].join(' | ')} |`,
+    `| ${[checks, pass, flaky, warn, fail, error, skip, durationText(elapsedMs)].join(' | ')} |`,
     '',
     ...(signal ? [`Stopped by ${signal}.`, ''] : []),
     ...(told.length > 0 ? ['| result | check | what |', '|---|---|---|', ...told.map(rowOf), ''] : []),

@@ -1,9 +1,9 @@
 import { fold } from '../../output/fold.ts';
 import type { Style } from '../../output/style.ts';
 import { type CheckResult, isRed, type Outcome } from '../check.ts';
+import { durationText } from '../duration.ts';
 import type { SmokeReport } from '../smoke.ts';
-import { millis } from '../time.ts';
-import { detailsOf, lineText } from './text.ts';
+import { labelledDetails, lineText } from './text.ts';
 
 /** The report for people, a piece at a time as the run goes on. */
 export interface HumanReport {
@@ -45,7 +45,7 @@ export function createHumanReport(style: Style, ids: readonly string[], columns?
       const gap = last?.group === result.group ? '' : '\n';
       last = result;
       const word = paints[result.outcome](result.outcome.padEnd(5));
-      const time = result.outcome === 'skip' ? '-' : millis(result.elapsedMs);
+      const time = result.outcome === 'skip' ? '-' : durationText(result.elapsedMs);
       const cells = [word, result.id.padEnd(idWidth), style.dim(time.padStart(timeWidth)), textOf(result)];
       const line = `${gap}${cells.join('  ')}\n`;
       return `${takeBarred()}${line}${isQuiet(result) ? '' : detailLines(result)}`;
@@ -75,7 +75,7 @@ export function createHumanReport(style: Style, ids: readonly string[], columns?
   }
 
   function detailLines(result: CheckResult): string {
-    const lines = detailsOf(result).map(([label, text]) => {
+    const lines = labelledDetails(result).map(([label, text]) => {
       // A request stays one line, to be copied.
       const shown = label === 'request' ? text : fold(text, { columns, indent: 17 });
       return `       ${style.dim(label.padEnd(8))}  ${shown}\n`;
@@ -108,7 +108,7 @@ function summary(report: SmokeReport, style: Style, columns: number | undefined)
     count(error, 'not carried out', style.red),
     count(skip, 'skipped', style.dim),
   ].filter((text) => text !== '');
-  const total = `${checks} ${checks === 1 ? 'check' : 'checks'} in ${millis(elapsedMs)}`;
+  const total = `${checks} ${checks === 1 ? 'check' : 'checks'} in ${durationText(elapsedMs)}`;
   const lines = [`${style.bold(total)}: ${counts.join(', ') || 'none ran'}`];
   const red = results.filter(isRed).map(({ id }) => id);
   if (red.length > 0)

@@ -3,7 +3,7 @@ import type { CheckResult } from '../check.ts';
 import { groups } from '../check.ts';
 import type { SmokeReport } from '../smoke.ts';
 import { type Totals, totalsOf } from '../totals.ts';
-import { detailsOf, headline, lineText } from './text.ts';
+import { headline, labelledDetails, lineText } from './text.ts';
 
 /** An element: its attributes by `@_name`, its children by name. */
 interface Element {
@@ -70,7 +70,7 @@ function toCase(result: CheckResult): Element {
     '@_classname': `petstore.smoke.${group}`,
     '@_time': seconds(elapsedMs),
   };
-  const details = detailsOf(result).map(([label, text]) => `${label}: ${text}`);
+  const details = labelledDetails(result).map(([label, text]) => `${label}: ${text}`);
   const text = xmlText([lineText(reason), ...details].join('\n'));
   const told = { '@_message': xmlText(headline(result)), '@_type': outcome, '#text': text };
   if (outcome === 'fail') return { ...attributes, failure: told };

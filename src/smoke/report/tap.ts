@@ -2,7 +2,7 @@ import { version } from '../../../package.json';
 import type { CheckResult } from '../check.ts';
 import { isRed } from '../check.ts';
 import type { SmokeReport } from '../smoke.ts';
-import { detailsOf, lineText } from './text.ts';
+import { labelledDetails, lineText } from './text.ts';
 
 /**
  * The report as TAP 14.
@@ -28,7 +28,7 @@ function pointOf(result: CheckResult, number: number): string[] {
     ['result', result.outcome],
     ['reason', lineText(result.reason)],
     ...(result.flaky ? [['flaky', true] as [string, boolean]] : []),
-    ...(result.outcome === 'pass' ? [] : detailsOf(result)),
+    ...(result.outcome === 'pass' ? [] : labelledDetails(result)),
     ['duration_ms', Number(result.elapsedMs.toFixed(3))],
   ];
   return [point, '  ---', ...facts.map(([name, value]) => `  ${name}: ${JSON.stringify(value)}`), '  ...'];

@@ -15,7 +15,7 @@ export function breakCommands(text: string, replacement: string): string {
 }
 
 /** What more there is to say of a result, each with its label; for a failure what was expected, what came, and where. */
-export function detailsOf(result: CheckResult): [label: string, text: string][] {
+export function labelledDetails(result: CheckResult): [label: string, text: string][] {
   const { expected, got, pointer, method, url } = result;
   const request = url === undefined ? undefined : `${method ?? 'GET'} ${url}`;
   const all: [string, string | undefined][] = [
