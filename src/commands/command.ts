@@ -39,6 +39,7 @@ export function group(entry: Entry): Command {
     .usage('<verb> [arguments] [flags]')
     .commandsGroup('Verbs:')
     .helpCommand(false);
+  facts.set(command, entry);
   return withGlobalFlags(command);
 }
 

@@ -9,6 +9,8 @@ export interface Entry {
   readonly summary: string;
   /** The operation that it is the face of: its stability and deprecation are shown in the help. */
   readonly operation?: OperationId;
+  /** Of a noun: whole command lines, the most useful first. */
+  readonly examples?: readonly string[];
   /** Of a noun: its verbs. */
   readonly verbs?: () => Promise<{ readonly entries: readonly Entry[] }>;
   /** Of a command that acts: what declares its arguments, flags and action. */

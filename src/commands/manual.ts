@@ -61,7 +61,8 @@ function commandLines(command: AnyCommand, globals: readonly Option[]): string[]
   const helper = command.createHelp();
   const verbs = helper.visibleCommands(command);
   const heading = [`.SS ${roff(usageOf(command))}`, roff(describe(command))];
-  if (verbs.length > 0) return [...heading, ...verbs.flatMap((verb) => verbLines(verb, globals))];
+  if (verbs.length > 0)
+    return [...heading, ...exampleLines(command), ...verbs.flatMap((verb) => verbLines(verb, globals))];
   return [...heading, ...detailLines(command, globals)];
 }
 
@@ -83,14 +84,18 @@ function detailLines(command: AnyCommand, globals: readonly Option[]): string[] 
   const helper = command.createHelp();
   const isGlobal = ({ long }: Option) => globals.some((each) => each.long === long);
   const flags = ownFirst(helper.visibleOptions(command)).filter((option) => !isGlobal(option));
-  const examples = aboutOf(command)?.examples ?? [];
   return [
     ...helper
       .visibleArguments(command)
       .flatMap((argument) => termLines([`<${argument.name()}>`, meaningOf(argument)])),
     ...flags.flatMap(flagLines),
-    ...(examples.length > 0 ? ['.PP', '.EX', ...examples.map((example) => roff(`$ ${example}`)), '.EE'] : []),
+    ...exampleLines(command),
   ];
+}
+
+function exampleLines(command: AnyCommand): string[] {
+  const examples = aboutOf(command)?.examples ?? [];
+  return examples.length > 0 ? ['.PP', '.EX', ...examples.map((example) => roff(`$ ${example}`)), '.EE'] : [];
 }
 
 function flagLines(option: Option): string[] {
