@@ -1,6 +1,7 @@
-// Packs the light chunks of a build into few files, for finding, reading and compiling sixty small ones takes most of a
-// start: a pack has the chunks that the same common runs need, another those that none needs, each with a V8 code cache
-// beside it; `main.js` loads them. A chunk in a pack is a function, run when it is first required.
+// Packs the chunks of a build into few files, for finding, reading and compiling sixty small ones takes most of a start: a
+// pack has the light chunks that the same common runs need, another those that none needs, and each heavy chunk has one of
+// its own. Beside a pack lies a V8 code cache; `main.js` loads them. A chunk in a pack is a function, run when it is first
+// required.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFile, rm, writeFile } from 'node:fs/promises';
@@ -19,43 +20,45 @@ const commonRuns = [
 const otherRuns = [
   ['--offline', 'inventory', 'list'],
   ['--offline', 'orders', 'list', '-o', 'json'],
-  ['config', 'explain'],
+  [
+    'inventory',
+    'apply',
+    'stock.csv',
+    '--blind',
+    '--yes',
+    '--base-url',
+    'http://127.0.0.1:1',
+    '--retries',
+    '0',
+  ],
 ];
 
 /**
- * Writes the chunks of a build: the light ones into packs, each other one as a file of its own.
+ * Writes the chunks of a build.
  *
  * @param chunks code by file name.
- * @param light names of the chunks that go into packs.
+ * @param light names of the chunks that share packs.
  * @param scratch a folder for what the common runs keep.
  */
 export async function writeChunks(outdir, { chunks, light, scratch }) {
-  const packed = new Set(light);
-  const code = (name, loader) => redirect(chunks[name], packed, loader);
-  for (const name of Object.keys(chunks).filter((each) => !packed.has(each))) {
-    await writeFile(join(outdir, name), code(name, 'require("./main.js").load'));
-  }
-  const functionsOf = (names) =>
-    names
-      .map((name) => `"./${name}":function(exports,require,module){${code(name, '__chunk')}\n}`)
-      .join(',\n');
   const write = async (packs) => {
-    const files = await Promise.all(packs.map((names) => writePack(outdir, functionsOf(names))));
+    const files = await Promise.all(packs.map((names) => writePack(outdir, functionsOf(names, chunks))));
     const places = packs.flatMap((names, at) => names.map((name) => [`./${name}`, files[at]]));
     await writeFile(join(outdir, 'main.js'), loaderWith(Object.fromEntries(places)));
-    const loaded = await execute([...commonRuns, ...otherRuns], outdir, scratch);
-    return { files, loaded };
+    return { files, loaded: await execute([...commonRuns, ...otherRuns], outdir, scratch) };
   };
-  const { files, loaded } = await write([light]);
-  for (const file of files) for (const each of [file, cacheOf(file)]) await rm(join(outdir, each));
-  await write(grouped(light, (name) => commonRuns.map((_, at) => loaded[at].includes(`./${name}`)).join()));
+  const heavy = Object.keys(chunks).filter((name) => !light.includes(name));
+  const alone = heavy.map((name) => [name]);
+  const { files, loaded } = await write([light, ...alone]);
+  for (const each of [files[0], cacheOf(files[0])]) await rm(join(outdir, each));
+  const needs = (name) => commonRuns.map((_, at) => loaded[at].includes(`./${name}`)).join();
+  await write([...grouped(light, needs), ...alone]);
 }
 
-/** Calls for a chunk in a pack go to the loader. */
-function redirect(code, packed, loader) {
-  return code.replace(/\brequire\("\.\/([\w.-]+)"\)/g, (call, name) =>
-    packed.has(name) ? `${loader}("./${name}")` : call,
-  );
+/** The functions of a pack; calls for another chunk go to the loader. */
+function functionsOf(names, chunks) {
+  const code = (name) => chunks[name].replace(/\brequire\((?="\.\/[\w.-]+"\))/g, '__chunk(');
+  return names.map((name) => `"./${name}":function(exports,require,module){${code(name)}\n}`).join(',\n');
 }
 
 function grouped(names, keyOf) {
@@ -80,7 +83,9 @@ async function writePack(outdir, functions) {
 async function execute(runs, outdir, scratch) {
   const [runner, list] = [join(scratch, 'runner.cjs'), join(scratch, 'chunks.json')];
   await writeFile(runner, runnerOf(runs, resolve(outdir, 'main.js'), list));
+  await writeFile(join(scratch, 'stock.csv'), 'petId,quantity\n1,2\n');
   execFileSync(process.execPath, [runner], {
+    cwd: scratch,
     env: { PATH: process.env.PATH, PETSTORE_CONFIG_DIR: scratch, PETSTORE_STATE_DIR: scratch },
     stdio: 'ignore',
   });
