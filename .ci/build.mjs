@@ -21,23 +21,37 @@ const common = {
 // The package gives Node its CommonJS form, whose names a bundled `import()` would not see.
 const alias = { yaml: resolve('node_modules/yaml/browser/index.js') };
 
-/** commander loads child_process for commands that are programs of their own, which there are none of here. */
-const withoutChildProcess = {
-  name: 'commander without child_process',
+/** What packages load at once and this program has no use for: commands that are programs of their own, HTTP/2. */
+const withoutUnused = {
+  name: 'packages without what they load in vain',
   setup({ onLoad }) {
-    onLoad({ filter: /commander\/lib\/command\.js$/ }, async ({ path }) => ({
-      contents: (await readFile(path, 'utf8')).replace(
-        "const childProcess = require('node:child_process');",
-        "const childProcess = { get spawn() { return require('node:child_process').spawn; } };",
-      ),
-    }));
+    const change = (filter, from, to) =>
+      onLoad({ filter }, async ({ path }) => ({
+        contents: replaced(await readFile(path, 'utf8'), from, to),
+      }));
+    change(
+      /commander\/lib\/command\.js$/,
+      "const childProcess = require('node:child_process');",
+      "const childProcess = { get spawn() { return require('node:child_process').spawn; } };",
+    );
+    // Where Node was built without it, undici goes on with no constants.
+    change(
+      /undici\/lib\/dispatcher\/client-h2\.js$/,
+      "http2 = require('node:http2')",
+      'http2 = { constants: {} }',
+    );
   },
 };
+
+function replaced(text, from, to) {
+  if (!text.includes(from)) throw new Error(`a package no longer holds: ${from}`);
+  return text.replace(from, to);
+}
 
 const { outputFiles, metafile } = await build({
   ...common,
   alias,
-  plugins: [withoutChildProcess],
+  plugins: [withoutUnused],
   entryPoints: { main: 'src/bin.ts' },
   bundle: true,
   splitting: true,
