@@ -89,6 +89,8 @@ function judgeBody(operation: DocumentOperation, id: OperationId, names: SchemaN
   if (judgement.fit === 'no' || result === undefined || typeof answer === 'string') return judgement;
   const answered = fitResource(answer.schema, result, names);
   if (answered.by !== 'no') return judgement;
+  // Some fields in common, or none to go by, do not bring it near.
+  if (judgement.fit === 'part' || judgement.fit === 'open') return { fit: 'no' };
   return { fit: 'no', reason: answered.reason ?? `it answers something other than ${result}` };
 }
 

@@ -52,6 +52,27 @@ describe('the document of the table itself', () => {
   });
 });
 
+test('an update of a count is not taken for an order that would do but for its answer', async () => {
+  const count = { quantity: { type: 'integer' } };
+  const schemas = {
+    InventoryUpdate: { type: 'object', required: ['quantity'], properties: count },
+    InventoryItem: { type: 'object', properties: { petId: { type: 'integer' }, ...count } },
+  };
+  const entry = { $ref: '#/components/schemas/InventoryItem' };
+  const patch = {
+    requestBody: json({ $ref: '#/components/schemas/InventoryUpdate' }),
+    responses: { 200: { description: 'set', ...json(entry) } },
+  };
+  const parameters = [{ name: 'sku', in: 'path', required: true, schema: { type: 'integer' } }];
+  const paths = { '/stock/{sku}': { parameters, patch } };
+  const found = summary(await bind({ openapi: '3.0.3', paths, components: { schemas } }));
+  expect(found).toMatchObject({ updateInventory: 'PATCH /stock/{sku}', updateOrder: 'missing' });
+});
+
+function json(schema: object) {
+  return { content: { 'application/json': { schema } } };
+}
+
 describe('a document with other paths and methods', () => {
   test('is found by the names of its schemas', async () => {
     expect(summary(await bind(warehouse))).toMatchObject({
