@@ -7,7 +7,7 @@ export interface Place {
 }
 
 /** Less room than this makes a column of single words. */
-export const leastRoom = 24;
+export const leastRoom = 16;
 
 /**
  * Prose that fits into a terminal: broken at spaces, further lines under the first. A word that is longer, such as an
