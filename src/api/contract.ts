@@ -113,6 +113,12 @@ export function takesParameter({ parameters }: Operation, name: string): boolean
   return parameters.some((parameter) => parameter.name === name);
 }
 
+/** The most records that one page of a list may be asked for: 1000, as in the table, unless a description says less. */
+export function largestPage({ parameters }: Operation): number {
+  const maximum = parameters.find(({ name }) => name === 'limit')?.bounds?.maximum;
+  return Math.min(1000, Number(maximum ?? 1000));
+}
+
 export function isListId(id: OperationId): id is ListId {
   return rowOf(id).many === true;
 }

@@ -1,3 +1,4 @@
+import { largestPage, offeredOperation } from '../api/contract.ts';
 import type { CallOptions, Client } from '../client/client.ts';
 import { ApiError, UsageError } from '../errors.ts';
 import type { IdIndex } from './id-index.ts';
@@ -8,7 +9,6 @@ import type { Stop } from './stop.ts';
 
 /** Under so many rows each is read by itself, and with its ETag; from there on the whole list is. */
 const rowsForList = 100;
-const pageSize = 1000;
 
 export interface CountReading {
   readonly client: Client;
@@ -74,11 +74,8 @@ class Wanted {
 
 async function readList(reading: CountReading, wanted: Wanted): Promise<void> {
   const { client, index, progress } = reading;
-  const limit = client.contract.operations
-    .get('listInventory')
-    ?.parameters.find(({ name }) => name === 'limit');
-  const largest = Number(limit?.bounds?.maximum ?? pageSize);
-  const pages = client.list('listInventory', { limit: Math.min(pageSize, largest) }, paced(reading));
+  const limit = largestPage(offeredOperation(client.contract, 'listInventory'));
+  const pages = client.list('listInventory', { limit }, paced(reading));
   let read = 0;
   for await (const page of ahead(pages)) {
     for (const { petId, quantity } of page) {

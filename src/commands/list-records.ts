@@ -1,4 +1,4 @@
-import { type Operation, offeredOperation, takesParameter } from '../api/contract.ts';
+import { largestPage, type Operation, offeredOperation, takesParameter } from '../api/contract.ts';
 import type { ListId, Query, Result } from '../api/operations.ts';
 import type { Context } from '../context.ts';
 import type { Noun } from './noun.ts';
@@ -41,8 +41,7 @@ export async function listRecords<K extends ListId>(
 
 /** A page size of which a whole number of pages is the limit, or little more. */
 function pageSize(limit: number, operation: Operation): number {
-  const bounds = operation.parameters.find(({ name }) => name === 'limit')?.bounds;
-  const most = Number(bounds?.maximum ?? 1000);
+  const most = largestPage(operation);
   return Math.ceil(limit / Math.ceil(limit / most));
 }
 

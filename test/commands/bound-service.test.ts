@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { toOpenApi } from '../../src/api/openapi.ts';
 import { sparse, warehouse } from '../helpers/descriptions.ts';
 import { type RecordingServer, recordingServer } from '../helpers/recording-server.ts';
 import { type Run, runCli } from '../helpers/run-cli.ts';
@@ -55,6 +56,26 @@ test('filters and page size go by the names that the service has for them', asyn
   expect(server.calls()[0]).toMatch(/^GET \/animals\?.*pet_status=sold/);
   expect(server.calls()[0]).toMatch(/category_id=2/);
   expect(server.calls()[0]).toMatch(/page_size=30/);
+});
+
+test('an export asks for pages as large as the service gives, and no larger', async () => {
+  const document = toOpenApi() as { paths: Record<string, { get: { parameters: object[] } }> };
+  const list = document.paths['/store/inventory']?.get;
+  list?.parameters.splice(0, Infinity, {
+    name: 'limit',
+    in: 'query',
+    schema: { type: 'integer', maximum: 50 },
+  });
+  const config = join(folder, 'small-pages');
+  writeFileSync(join(folder, 'small-pages.json'), JSON.stringify(document));
+  const env = { PETSTORE_CONFIG_DIR: config };
+  await runCli(['api', 'bind', join(folder, 'small-pages.json')], { env });
+  await using server = await recordingServer({}, () => ({
+    body: [{ petId: 1, quantity: 2, status: 'sold' }],
+  }));
+  const exported = await runCli(['inventory', 'export', '--base-url', server.url], { env });
+  expect(exported).toMatchObject({ code: 0, stdout: 'petId,quantity,status\n1,2,sold\n' });
+  expect(server.calls()).toEqual(['GET /store/inventory?limit=50']);
 });
 
 test('what the service cannot filter by is filtered here', async () => {

@@ -1,3 +1,4 @@
+import { largestPage, offeredOperation } from '../../api/contract.ts';
 import type { Context } from '../../context.ts';
 import type { Printer } from '../../output/print.ts';
 import { verb } from '../command.ts';
@@ -13,7 +14,8 @@ export function declare(context: Context, entry: Entry) {
     const printer = await openCsvPrinter(context);
     await printer.check(inventoryView);
     const client = await context.client();
-    await printer.records(client.list('listInventory', { limit: 1000 }), inventoryView);
+    const limit = largestPage(offeredOperation(client.contract, 'listInventory'));
+    await printer.records(client.list('listInventory', { limit }), inventoryView);
   });
 }
 
