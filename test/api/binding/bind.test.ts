@@ -56,7 +56,10 @@ test('an update of a count is not taken for an order that would do but for its a
   const count = { quantity: { type: 'integer' } };
   const schemas = {
     InventoryUpdate: { type: 'object', required: ['quantity'], properties: count },
-    InventoryItem: { type: 'object', properties: { petId: { type: 'integer' }, ...count } },
+    InventoryItem: {
+      type: 'object',
+      properties: { petId: { type: 'integer' }, ...count, status: { type: 'string' } },
+    },
   };
   const entry = { $ref: '#/components/schemas/InventoryItem' };
   const patch = {
