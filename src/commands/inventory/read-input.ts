@@ -21,7 +21,7 @@ export async function readInput(context: Context, source: Source, flags: InputFl
     throw refusal(
       source,
       conflicts,
-      `${count(conflicts.count, 'row')} differ from another row for the same pet`,
+      `${count(conflicts.count, 'row')} at odds with another row for the same pet`,
       {
         hint: '--on-duplicate first or last says which one counts',
       },
