@@ -51,7 +51,7 @@ const layers: readonly (readonly string[])[] = [
   ['src/api'],
   ['src/yaml.ts'],
   ['src/json.ts'],
-  ['src/errors.ts', 'src/clock.ts'],
+  ['src/errors.ts', 'src/clock.ts', 'src/deadline.ts'],
 ];
 
 test('imports go one way, from the process to the data', () => {

@@ -1,4 +1,5 @@
 import { monotonicMs } from '../clock.ts';
+import { withDeadline } from '../deadline.ts';
 import type { Io } from '../io.ts';
 import { canDrawBar, startProgress } from './progress.ts';
 import type { StatusLine } from './status-line.ts';
@@ -76,7 +77,10 @@ export async function* joined<Row>(pages: Pages<Row>): AsyncGenerator<readonly R
   try {
     while (true) {
       next ??= iterator.next();
-      const result = held.length === 0 ? await next : await within(next, until);
+      const result =
+        held.length === 0
+          ? await next
+          : await withDeadline(next, Math.max(0, until - monotonicMs()), () => undefined);
       if (result?.done) return;
       if (result) {
         next = undefined;
@@ -92,22 +96,10 @@ export async function* joined<Row>(pages: Pages<Row>): AsyncGenerator<readonly R
     // A page that is still awaited when the reader leaves is nobody's any more.
     next?.catch(() => {});
     iterator.return(undefined).catch(() => {});
+    // What has come is shown, also where the rest breaks off.
     if (held.length > 0) yield held;
   }
 }
 
 const leastRows = 50;
 const joinMs = 300;
-
-/** Undefined where it does not settle in time. */
-async function within<Value>(promise: Promise<Value>, until: number): Promise<Value | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), Math.max(0, until - monotonicMs()));
-  });
-  try {
-    return await Promise.race([promise, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
-}

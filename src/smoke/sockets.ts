@@ -5,6 +5,7 @@ import { bareHost } from '../api/host.ts';
 import { createDialer, type TlsFiles } from '../client/transport/dial.ts';
 import { findProxy, portOf } from '../client/transport/proxy.ts';
 import { createContext } from '../client/transport/tls.ts';
+import { withDeadline } from '../deadline.ts';
 import type { Io } from '../io.ts';
 import { durationText } from './duration.ts';
 
@@ -158,12 +159,8 @@ function describeProblem(reason: Error | string | undefined): string {
   return text ? `${text} (${code})` : code;
 }
 
-/** The outcome of work, or an error once so many milliseconds have passed. */
-async function within<Value>(timeoutMs: number, work: Promise<Value>): Promise<Value> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${durationText(timeoutMs)}`)), timeoutMs);
+function within<Value>(timeoutMs: number, work: Promise<Value>): Promise<Value> {
+  return withDeadline(work, timeoutMs, () => {
+    throw new Error(`no answer within ${durationText(timeoutMs)}`);
   });
-  work.catch(() => {});
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }

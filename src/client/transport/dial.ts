@@ -1,5 +1,6 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { bareHost } from '../../api/host.ts';
+import { withDeadline } from '../../deadline.ts';
 import { UnavailableError } from '../../errors.ts';
 import { toUnavailable } from './failure.ts';
 import { findProxy, type HttpProxy, portOf } from './proxy.ts';
@@ -126,17 +127,17 @@ function ready(socket: Socket, event: 'connect' | 'secureConnect'): Promise<Sock
 /** Bounds the making of a connection; what has been opened for one that fails or takes too long is closed. */
 async function within(timeoutMs: number, make: (track: Track) => Promise<Socket>): Promise<Socket> {
   const opened: Socket[] = [];
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(tooLate(timeoutMs)), Math.min(timeoutMs, 2 ** 31 - 1));
-  });
   try {
-    return await Promise.race([make((socket) => opened.push(socket)), late]);
+    return await withDeadline(
+      make((socket) => opened.push(socket)),
+      timeoutMs,
+      () => {
+        throw tooLate(timeoutMs);
+      },
+    );
   } catch (error) {
     destroyAll(opened);
     throw toUnavailable(error as Error, false);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { sinceStartMs } from '../../clock.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import type { Context } from '../../context.ts';
+import { withDeadline } from '../../deadline.ts';
 import { ensurePrivateFolder, writeFileAtomic } from '../../files.ts';
 import { sanitize } from '../../output/sanitize.ts';
 
@@ -25,7 +26,9 @@ export async function categoryNames(context: Context): Promise<readonly string[]
   const now = context.now().getTime();
   if (cache && Math.abs(now - cache.savedAt) < freshMs) return cache.names;
   const patienceMs = Math.max(leastPatienceMs, Math.round(budgetMs - sinceStartMs()));
-  const names = await withDeadline(fetchNames(context, patienceMs), patienceMs).catch(() => undefined);
+  // The deadline is also for what takes long before the first request, such as a command that prints the token.
+  const fetched = withDeadline(fetchNames(context, patienceMs), patienceMs, () => undefined);
+  const names = await fetched.catch(() => undefined);
   if (!names) return cache?.names ?? [];
   await saveCache(file, { savedAt: now, names }).catch(() => {});
   return names;
@@ -47,15 +50,6 @@ async function fetchNames(context: Context, patienceMs: number): Promise<string[
     names.push(...page.map(({ name }) => name));
   // A name that cannot be shown as it is cannot be typed either.
   return names.filter((name) => sanitize(name) === name);
-}
-
-/** Also for what takes long before the first request, such as a command that prints the token. */
-async function withDeadline<Value>(work: Promise<Value>, timeoutMs: number): Promise<Value | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const end = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), timeoutMs);
-  });
-  return Promise.race([work, end]).finally(() => clearTimeout(timer));
 }
 
 /** Undefined where there is none, or none that can be read: the next one takes its place. */
