@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -53,5 +53,27 @@ test('the package holds the completions, the manual page and the licence', () =>
       'LICENSE',
       'README.md',
     ]),
+  );
+});
+
+test.skipIf(process.platform === 'win32')('installed globally, it comes with its manual page', () => {
+  const prefix = join(folder, 'global');
+  const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? '';
+  execFileSync(
+    'npm',
+    [
+      'install',
+      '--global',
+      '--prefix',
+      prefix,
+      '--offline',
+      '--no-audit',
+      '--no-fund',
+      join(folder, tarball),
+    ],
+    { env, stdio: 'pipe' },
+  );
+  expect(readFileSync(join(prefix, 'share', 'man', 'man1', 'petstore.1'), 'utf8')).toMatch(
+    /^\.TH PETSTORE 1 /,
   );
 });
