@@ -1,3 +1,4 @@
+import { messageOf } from '../errors.ts';
 import { cellPosition } from '../input/csv.ts';
 import { type Member, membersOf } from '../input/json-members.ts';
 import type { InputRecord, Position } from '../input/record.ts';
@@ -95,7 +96,7 @@ function notAnObject(text: string): string | undefined {
   try {
     return isJsonObject(parseJson(text)) ? undefined : `${quoteValue(text)} is no JSON object`;
   } catch (error) {
-    return `not valid JSON: ${error instanceof Error ? error.message : String(error)}`;
+    return `not valid JSON: ${messageOf(error)}`;
   }
 }
 

@@ -12,7 +12,7 @@ export interface RejectNote {
   readonly _message: string | undefined;
   readonly _attempts: number | undefined;
 }
-export const noteColumns = ['_line', '_state', '_status', '_code', '_message', '_attempts'] as const;
+const noteColumns = ['_line', '_state', '_status', '_code', '_message', '_attempts'] as const;
 
 /** Puts rejected records into the format that they came in. */
 export interface RejectWriter {

@@ -54,7 +54,7 @@ export async function writeRejects(file: NewFile, rejected: Rejected): Promise<n
   }
 }
 
-export function isRejected(rows: Rows, row: number): boolean {
+function isRejected(rows: Rows, row: number): boolean {
   return rows.isState(row, 'failed') || rows.isState(row, 'unknown');
 }
 

@@ -1,4 +1,4 @@
-import { ApiError, UnavailableError, type UnavailableReason } from '../errors.ts';
+import { ApiError, messageOf, UnavailableError, type UnavailableReason } from '../errors.ts';
 import type { Stop, StopReason } from './stop.ts';
 
 const mostTransportFailures = 20;
@@ -51,8 +51,4 @@ function fatalReason(error: unknown): StopReason | undefined {
   return hopeless === undefined
     ? undefined
     : { kind: 'unavailable', message: `${hopeless}: ${messageOf(error)}` };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,5 +1,6 @@
 import type { PetStatus } from '../api/schemas.ts';
 import type { Client } from '../client/client.ts';
+import { messageOf } from '../errors.ts';
 import type { Ledger } from './ledger.ts';
 import type { Outcome } from './outcome.ts';
 import type { Pace } from './pace.ts';
@@ -34,7 +35,7 @@ export function writeRows(writing: Writing): Promise<void> {
     let isDrained = false;
     const grace = startGrace(stop);
     const fail = (error: unknown) => {
-      stop.stop({ kind: 'failed', message: error instanceof Error ? error.message : String(error) });
+      stop.stop({ kind: 'failed', message: messageOf(error) });
       stop.giveUp();
       reject(error);
     };

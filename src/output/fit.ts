@@ -15,7 +15,7 @@ export interface Sizes {
 
 /** A longer word is cut before a column is left out for it. */
 const longestWord = 24;
-export const leastWidth = 2;
+const leastWidth = 2;
 
 /** What the header takes. */
 export function headerSizes<Row>({ columns, header }: Sheet<Row>): Sizes {

@@ -1,6 +1,7 @@
 import { monotonicMs } from '../clock.ts';
 import type { Io } from '../io.ts';
 import { printJson } from '../json.ts';
+import { groupDigits } from './digits.ts';
 import type { StatusLine } from './status-line.ts';
 import type { Style } from './style.ts';
 
@@ -137,20 +138,16 @@ function plainText(reading: Reading, { label, unit }: DrawOptions): string {
 
 /** What a person wants to know, the most important first. */
 function factsOf({ done, total, percent, rate, failed, concurrency, etaSeconds }: Reading, unit: string) {
-  const count = total === undefined ? grouped(done) : `${grouped(done)}/${grouped(total)}`;
+  const count = total === undefined ? groupDigits(done) : `${groupDigits(done)}/${groupDigits(total)}`;
   const facts = [
     percent === undefined ? undefined : `${String(percent).padStart(3)}%`.trimStart(),
     `${count} ${unit}`,
-    failed ? `${grouped(failed)} failed` : undefined,
+    failed ? `${groupDigits(failed)} failed` : undefined,
     etaSeconds === undefined ? undefined : `${clock(etaSeconds)} left`,
-    `${grouped(Math.round(rate))}/s`,
+    `${groupDigits(Math.round(rate))}/s`,
     concurrency === undefined ? undefined : `${concurrency} at once`,
   ];
   return facts.filter((fact) => fact !== undefined);
-}
-
-function grouped(count: number): string {
-  return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
 /** `m:ss` or `h:mm:ss`. */

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
-import { UsageError } from '../errors.ts';
+import { messageOf, UsageError } from '../errors.ts';
 import type { Store } from './store.ts';
 import { parseStore } from './store-text.ts';
 
@@ -22,6 +22,6 @@ function readBytes(file: string): Buffer | undefined {
     return readFileSync(file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw new UsageError(`read ${file}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(`read ${file}: ${messageOf(error)}`);
   }
 }

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { Id, NewCategory, NewOrder, NewPet, PetStatus, Quantity } from '../api/schemas.ts';
-import { UsageError } from '../errors.ts';
+import { messageOf, UsageError } from '../errors.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../json.ts';
 import type { IdCounter } from './id-counter.ts';
 import { describeIssues } from './issues.ts';
@@ -64,7 +64,7 @@ function parse(text: string, refuse: Refuse): JsonValue {
   try {
     return parseJson(text);
   } catch (error) {
-    return refuse(`is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+    return refuse(`is not JSON: ${messageOf(error)}`);
   }
 }
 

@@ -7,7 +7,7 @@ import { parseSetting } from '../../config/settings.ts';
 import { UsageError } from '../../errors.ts';
 import { type RecordFormat, recordFormats } from '../../input/records.ts';
 import { type ProgressMode, progressModes } from '../../output/progress.ts';
-import { Option } from '../command.ts';
+import { collect, Option } from '../command.ts';
 
 /** How the input is read. */
 export interface InputFlags {
@@ -135,8 +135,4 @@ export function toRetryWait({ maxRetryWait }: RunFlags): number {
 function grouped(heading: string, options: readonly object[]): Option[] {
   for (const option of options as Option[]) option.helpGroup(heading);
   return options as Option[];
-}
-
-function collect(value: string, before: unknown): string[] {
-  return [...(Array.isArray(before) ? before : []), value];
 }

@@ -134,7 +134,7 @@ class Runner {
       if (stop.reason) return stop.giveUp();
       stop.stop(interruption(signal));
       const waiting = 'stopping: waits up to 10 s for requests in flight; once more gives them up';
-      if (!stop.cut.aborted) context.notice(waiting).catch(() => {});
+      if (!stop.cut.aborted) void context.notice(waiting);
     };
     return this.timed(() =>
       withSignals(context, onSignal, async () => {

@@ -6,8 +6,8 @@ import type { Rows } from '../../bulk/rows.ts';
 import { isResumable, readRunInfo } from '../../bulk/run-info.ts';
 import { isSameRun, type RunStore } from '../../bulk/run-store.ts';
 import type { Context } from '../../context.ts';
+import { groupDigits } from '../../output/digits.ts';
 import type { BulkJob, Earlier } from './bulk-job.ts';
-import { groupDigits } from './digits.ts';
 
 /** The unfinished run of the same rows at the same place, its outcomes put onto the job's rows; undefined for none. */
 export async function findEarlier(

@@ -2,6 +2,7 @@ import type { JournalHeader } from '../../bulk/journal-lines.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
+import { shellWord } from '../../output/shell-word.ts';
 
 /** Where writes go, as a journal keeps it: the base URL, or the file of the embedded store. */
 export async function targetOf(context: Context): Promise<string> {
@@ -23,12 +24,7 @@ export function commandLine({ flags }: Context, words: readonly string[]): strin
     ...(baseUrl === undefined ? [] : ['--base-url', baseUrl]),
     ...(offline ? ['--offline'] : []),
   ];
-  return ['petstore', ...words, ...place].map(quoteWord).join(' ');
-}
-
-/** For a POSIX shell. */
-function quoteWord(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+  return ['petstore', ...words, ...place].map(shellWord).join(' ');
 }
 
 /** A run is gone on with, or taken back, where it was. @throws UsageError anywhere else. */

@@ -1,8 +1,8 @@
 import type { Plan } from '../../bulk/plan.ts';
 import type { Client } from '../../client/client.ts';
 import type { Context } from '../../context.ts';
+import { groupDigits } from '../../output/digits.ts';
 import { createPrinter, type View } from '../../output/print.ts';
-import { groupDigits } from './digits.ts';
 import { readPetNames } from './pet-names.ts';
 
 /** A change as it is shown; `now` is null for a pet that has no entry, absent where it was not read. */
@@ -16,12 +16,12 @@ export interface ChangeRow {
 }
 
 /** How many changes a person is shown before the question. */
-export const shownChanges = 20;
+const shownChanges = 20;
 /** Up to so many changes, the names of their pets are read. */
 const mostNames = 100;
 
 /** @param asText shows the change with its sign, for people. */
-export function changesView(asText: (change: number) => string | number): View<ChangeRow> {
+function changesView(asText: (change: number) => string | number): View<ChangeRow> {
   return {
     noun: 'changes',
     columns: [

@@ -59,12 +59,12 @@ export async function report(context: Context, run: BulkRun, facts: Reported): P
   const mayUndo = summary.run !== undefined && summary.applied > 0 && !run.job.write.blind;
   const undo = mayUndo ? commandLine(context, ['inventory', 'undo', summary.run ?? '']) : undefined;
   await printSummary(context, run, { ...summary, rejects, resume, undo }).catch(unlessClosed);
-  if (undo !== undefined) await context.notice(`undo with: ${undo}`).catch(unlessClosed);
+  if (undo !== undefined) await context.notice(`undo with: ${undo}`);
   const again = rejects && commandLine(context, ['inventory', 'apply', rejects, ...inputWords(run.job)]);
-  if (rejects) await context.notice(`rejected rows are in ${rejects}`).catch(unlessClosed);
+  if (rejects) await context.notice(`rejected rows are in ${rejects}`);
   const hint = resume ? `go on with: ${resume}` : again && `when the reasons are gone: ${again}`;
   const error = errorOf(summary, hint);
-  if (error && problem) await context.notice(`warning: ${problem.message}`).catch(unlessClosed);
+  if (error && problem) await context.notice(`warning: ${problem.message}`);
   if (error ?? problem) throw error ?? problem;
 }
 

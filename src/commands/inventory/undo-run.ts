@@ -6,10 +6,10 @@ import type { RunStore } from '../../bulk/run-store.ts';
 import { toUndoRows } from '../../bulk/undo-rows.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
+import { groupDigits } from '../../output/digits.ts';
 import type { RunFlags } from './bulk-flags.ts';
 import type { BulkJob } from './bulk-job.ts';
 import { runBulk } from './bulk-run.ts';
-import { groupDigits } from './digits.ts';
 import { closeRun, findEarlier } from './earlier.ts';
 import { refuseOtherTarget } from './place.ts';
 
