@@ -22,11 +22,11 @@ export async function connect(context: Context, load: Load): Promise<Client> {
   const baseUrl = settings.offline ? embeddedOrigin : settings.get('base-url');
   if (!baseUrl) throw noTarget();
   const contract = await context.contract();
-  const fields = await ownFields(context, baseUrl);
+  const own = await ownFields(context, baseUrl);
   const transport = settings.offline
     ? await openOffline(context)
     : await openTransport(baseUrl, context, load);
-  return openClient(context, { baseUrl, contract, fields, transport, load });
+  return openClient(context, { baseUrl, contract, ...own, transport, load });
 }
 
 /**
@@ -37,21 +37,20 @@ export async function connectTo(context: Context, origin: string): Promise<Clien
   const settings = await context.settings();
   const baseUrl = settings.get('base-url');
   const isOwn = baseUrl !== undefined && new URL(baseUrl).origin === origin;
-  const fields = isOwn ? await ownFields(context, baseUrl) : foreignFields(context, { origin, baseUrl });
+  const own = isOwn ? await ownFields(context, baseUrl) : foreignFields(context, { origin, baseUrl });
   const transport = await openTransport(origin, context, 'few');
   return openClient(context, {
     baseUrl: origin,
     contract: builtInContract,
-    fields,
+    ...own,
     transport,
     load: 'few',
   });
 }
 
-interface Connection {
+interface Connection extends OwnFields {
   readonly baseUrl: string;
   readonly contract: Contract;
-  readonly fields: HttpFields;
   readonly transport: Transport;
   readonly load: Load;
 }
@@ -95,8 +94,14 @@ const commonFields = [
   { name: 'accept', value: 'application/json', source: 'petstore' },
 ];
 
+interface OwnFields {
+  readonly fields: HttpFields;
+  /** Where the credential among them came from; undefined where there is none. */
+  readonly credential?: string | undefined;
+}
+
 /** What every request to the service carries: who asks, the credential, and what the user adds or replaces. */
-async function ownFields(context: Context, baseUrl: string): Promise<HttpFields> {
+async function ownFields(context: Context, baseUrl: string): Promise<OwnFields> {
   const { io, flags, notice } = context;
   const settings = await context.settings();
   const allowInsecureHttp = flags.allowInsecureHttp === true;
@@ -110,18 +115,19 @@ async function ownFields(context: Context, baseUrl: string): Promise<HttpFields>
   for (const secret of secretsIn(fields)) context.secrets.add(secret);
   // Also where its header is one whose value is shown.
   if (credential) context.secrets.add(credential.secret);
-  return fields;
+  const isAdded = added.some(({ name }) => name.toLowerCase() === 'authorization');
+  return { fields, credential: isAdded ? '--header' : credential?.source };
 }
 
 function foreignFields(
   { flags, secrets }: Context,
   { origin, baseUrl }: { readonly origin: string; readonly baseUrl: string | undefined },
-): HttpFields {
+): OwnFields {
   const added = baseUrl === undefined ? (flags.headers ?? []).map(parseHeaderFlag) : [];
   if (!flags.allowInsecureHttp) refuseInsecure(added, origin);
   const fields = toFields([...commonFields, ...added]);
   for (const secret of secretsIn(fields)) secrets.add(secret);
-  return fields;
+  return { fields };
 }
 
 async function openTrace({ io, flags }: Context): Promise<OnAttempt | undefined> {

@@ -113,6 +113,8 @@ export interface ClientOptions {
   readonly transport: Transport;
   /** Fields for every request: the user agent, those of `--header`, the credential. */
   readonly fields: HttpFields;
+  /** Where the credential among them came from, for the hint where it is refused. */
+  readonly credential?: string | undefined;
   readonly timeoutMs: number;
   readonly retries: number;
   readonly signal: AbortSignal;
@@ -139,6 +141,7 @@ export function createClient(options: ClientOptions): Client {
       what: operation.summary,
       method: request.method,
       mask: options.mask,
+      credential: options.credential,
       ...exchange,
     });
     if (status >= 400) throw await refusalError(failed(), response);
@@ -180,7 +183,8 @@ export function createClient(options: ClientOptions): Client {
     const exchange = await send(request, undefined, callOptions);
     const { response, url, attempts } = exchange;
     const { status, fields } = response;
-    const failed = { what: undefined, method: request.method, mask: options.mask, ...exchange };
+    const { mask, credential } = options;
+    const failed = { what: undefined, method: request.method, mask, credential, ...exchange };
     const refusal = status >= 400 ? await refusalError(failed, response) : undefined;
     try {
       return { status, fields, body: await decodeBody(response, maxAnswerBytes), url, attempts, refusal };

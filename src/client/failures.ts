@@ -14,6 +14,8 @@ export interface Failed {
   /** More on why it ended here, a clause. */
   readonly note?: string | undefined;
   readonly hint?: string | undefined;
+  /** Where the credential that was sent came from; undefined where none was. */
+  readonly credential?: string | undefined;
   /** Masks secrets in what a service says. */
   readonly mask?: ((text: string) => string) | undefined;
 }
@@ -33,7 +35,7 @@ export async function refusalError(failed: Failed, response: HttpResponse): Prom
     method,
     url: maskUrl(url),
     attempts,
-    hint: hint ?? hintOfStatus(status),
+    hint: hint ?? hintOfStatus(status, failed.credential),
     retryable: retriedStatuses.has(status) && isSafeAgain(method, ending),
   });
 }
@@ -93,12 +95,14 @@ function isPassing(reason: UnavailableReason): boolean {
   return reason !== 'tls' && reason !== 'redirect' && reason !== 'invalid-response';
 }
 
-function hintOfStatus(status: number): string | undefined {
-  if (status === 401)
-    return 'give a token: PETSTORE_TOKEN, PETSTORE_TOKEN_FILE, or token-file in the profile';
-  if (status === 403) return 'the token may not do this';
+function hintOfStatus(status: number, credential: string | undefined): string | undefined {
   if (status === 412) return 'somebody changed it meanwhile: read it again, then decide';
-  return undefined;
+  if (status !== 401 && status !== 403) return undefined;
+  if (credential === undefined)
+    return 'give a token: PETSTORE_TOKEN, PETSTORE_TOKEN_FILE, or token-file in the profile';
+  return status === 401
+    ? `the token of ${credential} was sent: is it that of this service, and still valid?`
+    : `the token of ${credential} may not do this`;
 }
 
 const hintOfReason: { readonly [R in UnavailableReason]?: string } = {

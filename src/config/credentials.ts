@@ -11,6 +11,8 @@ export interface Credential {
   readonly value: string;
   /** The bare secret, to be masked wherever it stands. */
   readonly secret: string;
+  /** Where it came from, as `token file /run/token`. */
+  readonly source: string;
 }
 
 export interface Destination {
@@ -45,6 +47,7 @@ export async function readCredential(
     header: settings.get('auth-header'),
     value: scheme === '' ? secret : `${scheme} ${secret}`,
     secret,
+    source: describeToken(source),
   };
 }
 

@@ -22,6 +22,22 @@ test('the error of a redirect that is not followed has its status', async () => 
   expect(await errorOf(['categories', 'list'], reply)).toMatchObject({ kind: 'unavailable', status: 302 });
 });
 
+test.each([
+  [401, {}, 'give a token: PETSTORE_TOKEN, PETSTORE_TOKEN_FILE, or token-file in the profile'],
+  [403, {}, 'give a token: PETSTORE_TOKEN, PETSTORE_TOKEN_FILE, or token-file in the profile'],
+  [
+    401,
+    { PETSTORE_TOKEN: 's3cret' },
+    'the token of PETSTORE_TOKEN was sent: is it that of this service, and still valid?',
+  ],
+  [403, { PETSTORE_TOKEN: 's3cret' }, 'the token of PETSTORE_TOKEN may not do this'],
+])('the hint of a %i knows whether a token was sent: %j', async (status, env, hint) => {
+  await using server = await recordingServer({}, () => ({ status, body: { ...refused, status } }));
+  const run = await runCli(['categories', 'list', '--base-url', server.url], { env });
+  expect(run.code).toBe(4);
+  expect(run.stderr).toContain(`\nhint: ${hint}\n`);
+});
+
 test('a record that lacks a field is told by that field', async () => {
   const error = await errorOf(['categories', 'list'], { body: [{ id: 1 }] });
   expect(error.message).toMatch(/the body is no Category: \/0\/name is required$/);

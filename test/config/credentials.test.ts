@@ -18,7 +18,12 @@ const node = process.execPath;
 
 test('a token goes to the base URL that is given, where no config names one', async () => {
   const { credential, notices } = await read({ env: token, baseUrl: 'https://shop.example' });
-  expect(credential).toEqual({ header: 'Authorization', value: 'Bearer s3cret', secret: 's3cret' });
+  expect(credential).toEqual({
+    header: 'Authorization',
+    value: 'Bearer s3cret',
+    secret: 's3cret',
+    source: 'PETSTORE_TOKEN',
+  });
   expect(notices).toEqual([]);
 });
 
