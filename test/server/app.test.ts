@@ -319,6 +319,17 @@ describe('requests', () => {
     ]);
   });
 
+  test('a body may hold the character that stands for what is no UTF-8', () => {
+    const request = {
+      method: 'POST',
+      url: 'http://shop.test/pets',
+      fields: { 'content-type': 'application/json' },
+    };
+    const pet = Buffer.from('{"name":"\ufffd","categoryId":1}');
+    expect(app({ ...request, body: pet }).status).toBe(201);
+    expect(app({ ...request, body: Buffer.concat([pet, Buffer.from([0xff])]) }).status).toBe(400);
+  });
+
   test('a body that is not JSON is 400, one that breaks the schema 422 with a pointer to each field', () => {
     for (const text of ['', '{', 'nonsense', '{"name":"Rex",}', `${'['.repeat(200)}${']'.repeat(200)}`])
       expect(refusal(send('POST', '/pets', text)).slice(0, 2)).toEqual([400, 'invalid_json']);

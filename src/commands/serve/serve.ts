@@ -46,7 +46,7 @@ function openServer(context: Context, plan: ServePlan, { store, autosave }: Shop
   return startServer({
     ...plan,
     store,
-    onChange: () => autosave?.changed(),
+    ...(autosave && { onChange: () => autosave.changed() }),
     onExchange: plan.log
       ? ({ method, target, status, elapsedMs }) =>
           say(
