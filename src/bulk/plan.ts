@@ -73,11 +73,14 @@ export async function makePlan(options: PlanOptions): Promise<Plan> {
         ledger.settle(row, { state: 'failed', status: 404, code: 'no_entry', message });
     },
   });
-  return sumUp(rows, etags);
+  return sumUp(rows, { etags });
 }
 
 /** The plan of rows whose counts are known already, or are not to be read. */
-export function sumUp(rows: Rows, etags: ReadonlyMap<number, string> = new Map(), isBlind = false): Plan {
+export function sumUp(
+  rows: Rows,
+  { etags = new Map(), isBlind = false }: Partial<Pick<Plan, 'etags' | 'isBlind'>> = {},
+): Plan {
   const [up, down] = [new ExactSum(), new ExactSum()];
   const counts = { considered: 0, changes: 0, unchanged: 0, raised: 0, lowered: 0, toZero: 0, created: 0 };
   let largest: Plan['largest'];

@@ -73,7 +73,7 @@ export class Session {
   /** The same by the counts of an earlier session, or by none. */
   planAsKnown(): Plan {
     const { rows, write } = this.options;
-    return sumUp(rows, new Map(), write.blind);
+    return sumUp(rows, { isBlind: write.blind });
   }
 
   /** Writes what the plan left unprocessed, until that is done or the session stops. */

@@ -32,8 +32,3 @@ export function createGuard(host: string): (fields: HttpFields) => void {
       throw new Refusal('forbidden_origin', `a page of ${origin} may not use this server`);
   };
 }
-
-/** Whether only this machine can reach what listens on this address. */
-export function isLoopback(host: string): boolean {
-  return loopback.test(host.includes(':') ? `[${host}]` : host.toLowerCase());
-}

@@ -81,8 +81,9 @@ async function reachProxy(proxy: HttpProxy, secure: Secure, track: Track): Promi
     const socket = await connected(proxy.host, proxy.port, track);
     return proxy.secure ? await secure(socket, proxy.host, track) : socket;
   } catch (error) {
-    const { message, reason, details } = toUnavailable(error as Error, false);
-    throw proxyError(proxy, `cannot be reached: ${message}`, reason !== 'tls' && details.retryable !== false);
+    const { message, reason, details } = toUnavailable(error as Error, { sent: false });
+    const retryable = reason !== 'tls' && details.retryable !== false;
+    throw proxyError(proxy, `cannot be reached: ${message}`, { retryable });
   }
 }
 
@@ -137,7 +138,7 @@ async function within(timeoutMs: number, make: (track: Track) => Promise<Socket>
     );
   } catch (error) {
     destroyAll(opened);
-    throw toUnavailable(error as Error, false);
+    throw toUnavailable(error as Error, { sent: false });
   }
 }
 

@@ -1,7 +1,7 @@
 import { UnavailableError, type UnavailableReason } from '../../errors.ts';
 
 /** A socket's or parser's error as the reason why no answer came. */
-export function toUnavailable(error: Error, sent: boolean): UnavailableError {
+export function toUnavailable(error: Error, { sent }: { readonly sent: boolean }): UnavailableError {
   if (error instanceof UnavailableError) return error;
   const root = rootOf(error);
   // undici's parser has no code for some of its errors.

@@ -21,7 +21,7 @@ export function createNodeHttpTransport(options: TransportOptions): Transport {
       const url = new URL(request.url);
       const agent = agentOf(url);
       const { cancellation } = sendOptions;
-      return agent.slots.use(cancellation, () => exchange(agent, url, request, sendOptions));
+      return agent.slots.use(cancellation, () => exchange({ agent, url }, request, sendOptions));
     },
     async close() {
       for (const agent of agents.values()) agent.destroy();
@@ -57,8 +57,7 @@ class DialingAgent extends Agent {
 }
 
 function exchange(
-  agent: DialingAgent,
-  url: URL,
+  { agent, url }: { readonly agent: DialingAgent; readonly url: URL },
   request: HttpRequest,
   options: SendOptions,
 ): Promise<HttpResponse> {
@@ -76,11 +75,11 @@ function exchange(
       message.destroy();
       reject(reason);
     });
-    message.on('error', (error) => reject(toUnavailable(error, sent)));
+    message.on('error', (error) => reject(toUnavailable(error, { sent })));
     // Node closes such a connection and tells nobody.
     message.on('upgrade', (_, socket) => {
       socket.destroy();
-      reject(toUnavailable(Object.assign(new Error('unasked upgrade'), { code: 'ECONNRESET' }), sent));
+      reject(toUnavailable(Object.assign(new Error('unasked upgrade'), { code: 'ECONNRESET' }), { sent }));
     });
     message.on('response', (incoming) => read(incoming, message, options).then(resolve, reject));
     message.end(body);
@@ -103,7 +102,7 @@ function read(
     incoming.on('end', () => resolve(collector.response()));
     incoming.on('error', (error) => {
       if (collector.isError) resolve(collector.response());
-      else reject(toUnavailable(error, true));
+      else reject(toUnavailable(error, { sent: true }));
     });
   });
 }

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { UnavailableError } from '../../errors.ts';
+import { type ErrorDetails, UnavailableError } from '../../errors.ts';
 import { toUnavailable } from './failure.ts';
 import type { HttpProxy } from './proxy.ts';
 
@@ -16,25 +16,20 @@ export async function openTunnel(socket: Socket, proxy: HttpProxy, authority: st
   const head = await readHead(socket, proxy);
   const [, status = '', reason = ''] = /^HTTP\/1\.[01] (\d{3})(?: ([^\r\n]*))?/.exec(head) ?? [];
   if (/^2/.test(status)) return;
-  if (status === '') throw proxyError(proxy, 'does not answer as an http proxy does', false);
+  if (status === '') throw proxyError(proxy, 'does not answer as an http proxy does', { retryable: false });
   const why = `answered CONNECT ${authority} with ${status} ${reason}`.trimEnd();
-  throw proxyError(
-    proxy,
-    why,
-    /^5/.test(status),
-    status === '407' ? 'it wants a user and password' : undefined,
-  );
+  const hint = status === '407' ? 'it wants a user and password' : undefined;
+  throw proxyError(proxy, why, { retryable: /^5/.test(status), hint });
 }
 
 /** What went wrong at or with a proxy, as the reason why no answer came. */
 export function proxyError(
   proxy: HttpProxy,
   why: string,
-  retryable: boolean,
-  hint?: string,
+  details: Pick<ErrorDetails, 'retryable' | 'hint'>,
 ): UnavailableError {
   const message = `the proxy ${proxy.shown} (${proxy.source}) ${why}`;
-  return new UnavailableError(message, { reason: 'proxy', sent: false, retryable, hint });
+  return new UnavailableError(message, { ...details, reason: 'proxy', sent: false });
 }
 
 /** The head of the proxy's answer; what follows it stays on the socket. */
@@ -45,9 +40,13 @@ function readHead(socket: Socket, proxy: HttpProxy): Promise<string> {
       socket.off('readable', onReadable).off('end', onEnd).off('error', onError).off('close', onEnd);
       act();
     };
-    const onEnd = () => settle(() => reject(proxyError(proxy, 'closed the connection', true)));
+    const onEnd = () => settle(() => reject(proxyError(proxy, 'closed the connection', { retryable: true })));
     const onError = (error: Error) =>
-      settle(() => reject(proxyError(proxy, `failed: ${toUnavailable(error, false).message}`, true)));
+      settle(() =>
+        reject(
+          proxyError(proxy, `failed: ${toUnavailable(error, { sent: false }).message}`, { retryable: true }),
+        ),
+      );
     const onReadable = () => {
       for (let chunk = socket.read() as Buffer | null; chunk; chunk = socket.read() as Buffer | null) {
         read = Buffer.concat([read, chunk]);

@@ -64,6 +64,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onError(error: Error): void {
     this.#parts.waiting.delete(this);
     if (this.#collector?.isError) this.#parts.resolve(this.#collector.response());
-    else this.#parts.reject(toUnavailable(error, this.#sent));
+    else this.#parts.reject(toUnavailable(error, { sent: this.#sent }));
   }
 }

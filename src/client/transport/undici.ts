@@ -43,7 +43,7 @@ export async function createUndiciTransport(options: TransportOptions): Promise<
             path: target.path,
             method: request.method,
             headers: target.fields as Record<string, string | string[]>,
-            body: (request.body as string | undefined) ?? null,
+            body: request.body ?? null,
           },
           new Exchange({ options: sendOptions, waiting, fieldReader, resolve, reject }),
         );

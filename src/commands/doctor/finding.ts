@@ -56,7 +56,7 @@ export function warn(check: CheckName, reason: string, hint: string): Verdict {
 
 /** A failure from the error that another command would end with; any other error is that of a socket. */
 export function fail(check: CheckName, error: unknown): Verdict {
-  const found = error instanceof CliError ? error : toUnavailable(error as Error, false);
+  const found = error instanceof CliError ? error : toUnavailable(error as Error, { sent: false });
   const hint = found.details.hint ?? hintFor(found);
   return { finding: { check, state: 'fail', reason: found.message, hint }, exitCode: found.exitCode };
 }

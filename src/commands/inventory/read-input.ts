@@ -14,18 +14,15 @@ export async function readInput(context: Context, source: Source, flags: InputFl
   const input = await readRows(source, toReadOptions(flags));
   const { issues, conflicts, rows, same, overruled } = input;
   if (issues.count > 0 && !flags.skipInvalid)
-    throw refusal(source, issues, `${count(issues.count, 'row')} of ${rows.length} invalid`, {
+    throw refusal(source, issues, {
+      what: `${count(issues.count, 'row')} of ${rows.length} invalid`,
       hint: '--skip-invalid goes on without them',
     });
   if (conflicts.count > 0)
-    throw refusal(
-      source,
-      conflicts,
-      `${count(conflicts.count, 'row')} at odds with another row for the same pet`,
-      {
-        hint: '--on-duplicate first or last says which one counts',
-      },
-    );
+    throw refusal(source, conflicts, {
+      what: `${count(conflicts.count, 'row')} at odds with another row for the same pet`,
+      hint: '--on-duplicate first or last says which one counts',
+    });
   if (rows.length === 0 && !flags.allowEmpty)
     throw new UsageError(`${source.name}: no data rows`, '--allow-empty lets that pass');
   await warn(context, source, issues);
@@ -43,7 +40,11 @@ async function warn(context: Context, source: Source, issues: RowIssues): Promis
   if (more > 0) await context.notice(`warning: ${source.name}: and ${count(more, 'more invalid row')}`);
 }
 
-function refusal(source: Source, issues: RowIssues, what: string, { hint }: { hint: string }): ManyError {
+function refusal(
+  source: Source,
+  issues: RowIssues,
+  { what, hint }: { readonly what: string; readonly hint: string },
+): ManyError {
   const more = issues.count - issues.first.length;
   const summary = `${source.name}: ${what}${more > 0 ? ` (the first ${issues.first.length} are above)` : ''}, nothing was sent`;
   const errors = issueTexts(source, issues).map((text) => new UsageError(text));

@@ -1,6 +1,6 @@
+import { isLoopbackHost } from '../../api/host.ts';
 import type { Context } from '../../context.ts';
 import { writeFileAtomic } from '../../files.ts';
-import { isLoopback } from '../../server/guard.ts';
 import type { ServePlan } from './flags.ts';
 import { say } from './say.ts';
 
@@ -16,7 +16,7 @@ export async function announce(
   plan: ServePlan,
   { url, isAlone }: Announcement,
 ): Promise<void> {
-  if (!isLoopback(plan.host))
+  if (!isLoopbackHost(plan.host))
     say(
       context,
       `warning: --host ${plan.host}: whoever can reach this machine can read and change the store`,
