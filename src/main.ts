@@ -52,13 +52,17 @@ function takeEchoAway({ io, statusLine }: MutableContext): void {
 
 /** Whether errors go out as JSON. The words are read themselves, for the command line may not have parsed. */
 async function wantsJson(context: MutableContext, argv: readonly string[]): Promise<boolean> {
-  const format =
-    lastFormat(argv) ??
-    (await context.quietSettings().then(
-      (settings) => settings.get('output'),
-      () => context.io.env.PETSTORE_OUTPUT,
-    ));
+  const format = lastFormat(argv) ?? (await settledFormat(context));
   return format === 'json' || format === 'jsonl';
+}
+
+/** The format of the settings; where a flag is what is wrong with them, of the settings without it. */
+async function settledFormat({ io, flags, quietSettings }: MutableContext): Promise<string | undefined> {
+  const { resolveSettings } = await import('./config/settings.ts');
+  const settings = await quietSettings()
+    .catch(() => resolveSettings(io, { ...(flags.profile && { profile: flags.profile }) }))
+    .catch(() => undefined);
+  return settings?.get('output') ?? io.env.PETSTORE_OUTPUT;
 }
 
 function lastFormat(argv: readonly string[]): string | undefined {

@@ -1,7 +1,10 @@
+import { writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { main } from '../src/main.ts';
 import { fakeIo, runCli } from './helpers/run-cli.ts';
+import { temporaryFolder } from './helpers/temporary-folder.ts';
 
 test('a noun with no verb prints its help on stderr and exits 2', async () => {
   const run = await runCli(['pets']);
@@ -58,6 +61,14 @@ test('of several formats the last one counts, the nearest to the verb first, for
   expect(await list('pets', 'list', '-o=csv')).toMatch(/^id,/);
   const env = { PETSTORE_OUTPUT: 'json' };
   expect((await runCli(['pets', 'get', 'x', '-o', 'table'], { env })).stderr).toMatch(/^error: id 'x'/);
+});
+
+test('an error of a flag goes out in the format of the config', async () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, 'config.json'), '{"output":"json"}', { mode: 0o600 });
+  const env = { PETSTORE_CONFIG_DIR: folder };
+  const run = await runCli(['pets', 'list', '--timeout', '0', '--offline'], { env });
+  expect(JSON.parse(run.stderr)).toMatchObject({ error: { kind: 'usage' } });
 });
 
 test('an error of the embedded store names the path alone, for it has no address', async () => {
