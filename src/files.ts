@@ -3,7 +3,6 @@ import { basename, dirname, join } from 'node:path';
 import { fileError } from './file-error.ts';
 import { processId } from './io.ts';
 
-export { fileError, fileErrorReason } from './file-error.ts';
 export { holderOf, type LockOptions, withLock } from './lock.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { OutputClosedError } from '../errors.ts';
-import { fileError } from '../files.ts';
+import { fileError } from '../file-error.ts';
 import type { OutputStream } from '../io.ts';
 import { printJson } from '../json.ts';
 import type { OutcomeListener } from './ledger.ts';

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import { CliError } from '../errors.ts';
-import { fileError } from '../files.ts';
+import { fileError } from '../file-error.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../json.ts';
 import type { JournalHeader, JournalLine } from './journal-lines.ts';
 

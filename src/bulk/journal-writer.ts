@@ -9,7 +9,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { promisify } from 'node:util';
-import { fileError } from '../files.ts';
+import { fileError } from '../file-error.ts';
 import { type JournalHeader, type JournalLine, printLine } from './journal-lines.ts';
 
 const linesPerSync = 100;

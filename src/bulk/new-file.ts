@@ -1,6 +1,6 @@
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { UsageError } from '../errors.ts';
-import { fileError } from '../files.ts';
+import { fileError } from '../file-error.ts';
 
 /** A file that a run makes because a flag asks for it. */
 export interface NewFile {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type FileHandle, rm } from 'node:fs/promises';
 import { extname, resolve } from 'node:path';
 import { CliError } from '../errors.ts';
-import { fileError } from '../files.ts';
+import { fileError } from '../file-error.ts';
 import type { InputRecord } from '../input/record.ts';
 import { type Layout, type RecordFormat, readRecords } from '../input/records.ts';
 import type { Source } from '../input/source.ts';

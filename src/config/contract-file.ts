@@ -71,7 +71,7 @@ export async function writeContract(path: string, bound: BoundContract): Promise
 /** Whether there was one to remove. */
 export async function removeContract(path: string): Promise<boolean> {
   const { rm } = await import('node:fs/promises');
-  const { fileError } = await import('../files.ts');
+  const { fileError } = await import('../file-error.ts');
   return await rm(path).then(
     () => true,
     (error: NodeJS.ErrnoException) => {

@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import { CliError, UsageError } from '../errors.ts';
-import { ensurePrivateFolder, fileError, withLock } from '../files.ts';
+import { fileError } from '../file-error.ts';
+import { ensurePrivateFolder, withLock } from '../files.ts';
 import type { Io } from '../io.ts';
 import { parseConfig, readConfigFile } from './config-file.ts';
 import { resolvePaths } from './paths.ts';

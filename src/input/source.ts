@@ -2,7 +2,7 @@ import { type FileHandle, mkdtemp, open, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { CliError, UsageError } from '../errors.ts';
-import { fileError, fileErrorReason } from '../files.ts';
+import { fileError, fileErrorReason } from '../file-error.ts';
 import type { Io } from '../io.ts';
 
 /** Small pieces make records that die young: a million rows take 1.1 s so, and 1.5 s by 256 KiB. */

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
-import { fileErrorReason } from '../../files.ts';
+import { fileErrorReason } from '../../file-error.ts';
 
 /** The bytes of a file, or of stdin for `-`. @throws UsageError where the file cannot be read. */
 export async function readBody({ io }: Context, input: string): Promise<Uint8Array> {

@@ -4,7 +4,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { DescriptionSource } from '../../api/binding/description.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
-import { fileErrorReason } from '../../files.ts';
+import { fileErrorReason } from '../../file-error.ts';
 
 /** Many times what the largest public descriptions have. */
 const maxBytes = 64 * 1024 * 1024;

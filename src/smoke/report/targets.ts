@@ -1,7 +1,8 @@
 import { appendFile, open, stat, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { UsageError } from '../../errors.ts';
-import { ensureFolder, fileError, writeFileAtomic } from '../../files.ts';
+import { fileError } from '../../file-error.ts';
+import { ensureFolder, writeFileAtomic } from '../../files.ts';
 import type { SmokeReport } from '../smoke.ts';
 import { toStepSummary } from './github.ts';
 import { toJsonReport } from './json.ts';
