@@ -44,13 +44,12 @@ export class Pace {
   gate(): Promise<void> | undefined {
     this.stop.stopped.throwIfAborted();
     if (this.intervalMs > 0 || this.pausedUntil > 0) return this.takeTurn();
-    this.onWire += 1;
+    this.begin();
     return undefined;
   }
 
   /** To be told of each attempt when it has ended. */
   observe({ number, elapsedMs, response, error, retryAfterMs }: Attempt): void {
-    this.requests += 1;
     this.onWire -= 1;
     if (this.stop.stopped.aborted) this.giveUpWhereIdle();
     if (number > 1) this.retries += 1;
@@ -73,6 +72,12 @@ export class Pace {
       if (turn - now >= 1) await this.sleep(turn - now);
       await this.pauseEnds();
     }
+    this.begin();
+  }
+
+  /** What is begun counts as a request, whether its end is ever told or not. */
+  private begin(): void {
+    this.requests += 1;
     this.onWire += 1;
   }
 
