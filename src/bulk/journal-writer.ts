@@ -14,10 +14,12 @@ import { type JournalHeader, type JournalLine, printLine } from './journal-lines
 
 const linesPerSync = 100;
 const syncEveryMs = 1000;
+const writeEveryMs = 5;
+const synchronise = promisify(fsync);
 
 /**
- * Appends to a journal. What is appended within one turn of the event loop goes to the system in one write, so a kill of
- * the process loses at most that; every 100 lines or second it is synchronised to the disk, which a power cut spares.
+ * Appends to a journal. What is appended within 5 ms goes to the system in one write, so a kill of the process loses at
+ * most that; every 100 lines or second it is synchronised to the disk, which a power cut spares.
  */
 export class JournalWriter {
   readonly path: string;
@@ -65,7 +67,7 @@ export class JournalWriter {
     const at = this.offset;
     this.offset += Buffer.byteLength(text);
     this.pending.push(text);
-    if (this.pending.length === 1) setImmediate(() => this.flushOrKeepError());
+    if (this.pending.length === 1) setTimeout(() => this.flushOrKeepError(), writeEveryMs);
     return at;
   }
 
@@ -108,7 +110,7 @@ export class JournalWriter {
   private sync(): void {
     if (this.syncing || this.unsynced === 0) return;
     this.unsynced = 0;
-    this.syncing = promisify(fsync)(this.file).then(
+    this.syncing = synchronise(this.file).then(
       () => {
         this.syncing = undefined;
         if (this.unsynced >= linesPerSync) this.sync();

@@ -64,10 +64,10 @@ export function writeRows(writing: Writing): Promise<void> {
   });
 }
 
-async function send(writing: Writing, row: number): Promise<Outcome | undefined> {
+function send(writing: Writing, row: number): Promise<Outcome | undefined> {
   const wait = writing.ready();
-  if (wait) await wait;
-  return writeRow(writing, writing.targetOf(row));
+  const write = () => writeRow(writing, writing.targetOf(row));
+  return wait ? wait.then(write) : write();
 }
 
 /** Gives up what is in flight some time after the run has stopped. */

@@ -196,7 +196,13 @@ export function createClient(options: ClientOptions): Client {
   return {
     contract,
     baseUrl,
-    call: (async (id, input, callOptions) => call(id, input, callOptions)) as Client['call'],
+    call: ((id, input, callOptions) => {
+      try {
+        return call(id, input, callOptions);
+      } catch (error) {
+        return Promise.reject(error);
+      }
+    }) as Client['call'],
     list: list as Client['list'],
     toRequest(id, given, callOptions = {}) {
       const operation = offeredOperation(contract, id);

@@ -47,20 +47,21 @@ export class OneCall implements Limits {
   /** @throws the reason of the signal, where that was aborted. */
   async attempt(): Promise<Outcome> {
     this.attempts += 1;
-    const leftBefore = this.leftMs;
+    const begun = { atMs: monotonicMs(), leftMs: this.leftMs };
     let request = this.request;
     try {
       for (let redirects = 0; ; redirects += 1) {
         const response = await this.#send(request);
-        const elapsedMs = leftBefore - this.leftMs;
+        const elapsedMs = this.#spend(begun);
         if (!isRedirect(response)) return { request, response, elapsedMs };
         this.sender.onAttempt?.({ request, response, number: this.attempts, elapsedMs });
         if (redirects === mostRedirects) throw tooManyRedirects();
         request = followRedirect(request, response);
       }
     } catch (error) {
+      const elapsedMs = this.#spend(begun);
       for (const signal of this.signals) signal.throwIfAborted();
-      return { request, error: error as Error, elapsedMs: leftBefore - this.leftMs };
+      return { request, error: error as Error, elapsedMs };
     }
   }
 
@@ -77,16 +78,16 @@ export class OneCall implements Limits {
     });
   }
 
-  async #send(request: HttpRequest): Promise<HttpResponse> {
+  #send(request: HttpRequest): Promise<HttpResponse> {
     this.#sent = false;
-    const started = monotonicMs();
-    try {
-      return await race(this, (cancellation) =>
-        this.sender.transport.send(request, this.#sendOptions(cancellation)),
-      );
-    } finally {
-      this.leftMs -= monotonicMs() - started;
-    }
+    return race(this, (cancellation) => this.sender.transport.send(request, this.#sendOptions(cancellation)));
+  }
+
+  /** Takes what an attempt has used from the time that was left when it began, and gives it. */
+  #spend({ atMs, leftMs }: { readonly atMs: number; readonly leftMs: number }): number {
+    const elapsedMs = monotonicMs() - atMs;
+    this.leftMs = leftMs - elapsedMs;
+    return elapsedMs;
   }
 
   #sendOptions(cancellation: Cancellation): SendOptions {

@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { pause, race } from '../../src/client/race.ts';
+
+const signals: AbortSignal[] = [];
+
+function timeLimit(leftMs: number, name = 'late') {
+  return { leftMs, signals, timedOut: () => new Error(name) };
+}
+
+function never(): Promise<never> {
+  return new Promise(() => {});
+}
+
+test('each piece of work ends at its own deadline, the one that began last too', async () => {
+  const ended: string[] = [];
+  const late = (leftMs: number) =>
+    race(timeLimit(leftMs, String(leftMs)), never).catch(({ message }) => ended.push(message));
+  await Promise.all([90, 30, 60, 1].map(late));
+  expect(ended).toEqual(['1', '30', '60', '90']);
+});
+
+test('work that is done in time does not expire, and what began beside it does', async () => {
+  const expired: string[] = [];
+  const timedOut = () => {
+    expired.push('done');
+    return new Error();
+  };
+  const beside = race(timeLimit(20), never);
+  expect(await race({ leftMs: 10, signals, timedOut }, async () => 'answer')).toBe('answer');
+  await expect(beside).rejects.toThrow('late');
+  expect(expired).toEqual([]);
+});
+
+test('a deadline that is over already ends the work', async () => {
+  await expect(race(timeLimit(-5), never)).rejects.toThrow('late');
+});
+
+test('work without a deadline goes on, and a signal ends it', async () => {
+  const stop = new AbortController();
+  const work = race({ ...timeLimit(Number.POSITIVE_INFINITY), signals: [stop.signal] }, never);
+  await pause(5, timeLimit(1000));
+  stop.abort(new Error('stopped'));
+  await expect(work).rejects.toThrow('stopped');
+});
