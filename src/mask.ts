@@ -43,11 +43,30 @@ const shownFields = new Set([
 /** Those of them that hold a URL. */
 const urlFields = new Set(['link', 'location']);
 
-/** A URL as it may be shown: without userinfo, and without the values of parameters that look like credentials. */
+const namesOfSecrets = /key|token|secret|passw|signature|auth/i;
+
+/**
+ * A URL as it may be shown: without userinfo, and without the values of parameters that look like credentials. In time that
+ * grows with its length alone, for a service may send any.
+ */
 export function maskUrl(url: string): string {
-  return url
-    .replace(/(\b[a-z][a-z0-9+.-]*:\/\/)[^/?#@\s]*@/gi, `$1${masked}@`)
-    .replace(/([?&][^=&#]*(?:key|token|secret|passw|signature|auth)[^=&#]*=)[^&#>\s]*/gi, `$1${masked}`);
+  return maskParameters(url.replace(/(\b[a-z][a-z0-9+.-]{0,20}:\/\/)[^/?#@\s]*@/gi, `$1${masked}@`));
+}
+
+/** A parameter may stand within the value of another, as that of a URL in a URL. */
+function maskParameters(url: string): string {
+  const parameter = /[?&]([^?&=#]*)=/g;
+  const valueEnd = /[&#>\s]|$/g;
+  let shown = '';
+  let at = 0;
+  for (let found = parameter.exec(url); found; found = parameter.exec(url)) {
+    if (!namesOfSecrets.test(found[1] ?? '')) continue;
+    shown += url.slice(at, parameter.lastIndex) + masked;
+    valueEnd.lastIndex = parameter.lastIndex;
+    at = valueEnd.exec(url)?.index ?? url.length;
+    parameter.lastIndex = at;
+  }
+  return shown + url.slice(at);
 }
 
 /** A URL as people read it: masked; of the embedded store, which has no address, the path alone. */
