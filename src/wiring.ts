@@ -12,6 +12,7 @@ import { resolvePaths } from './config/paths.ts';
 import type { OutputFormat, Settings } from './config/settings.ts';
 import type { Context, Load } from './context.ts';
 import { UsageError } from './errors.ts';
+import { compileWebAssemblyOnce } from './io.ts';
 import { secretsIn } from './mask.ts';
 import { createPrinter, type Printer } from './output/print.ts';
 import { createWaiting, type Waiting, withWaiting } from './output/waiting.ts';
@@ -198,7 +199,10 @@ async function openTransport(
     connections: settings.get('concurrency'),
     connectTimeoutMs: settings.get('timeout'),
   };
-  if (load === 'many') return (await import('./client/transport/undici.ts')).createUndiciTransport(options);
+  if (load === 'many') {
+    compileWebAssemblyOnce();
+    return (await import('./client/transport/undici.ts')).createUndiciTransport(options);
+  }
   return (await import('./client/transport/node-http.ts')).createNodeHttpTransport(options);
 }
 
