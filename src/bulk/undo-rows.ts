@@ -9,8 +9,17 @@ export interface UndoRows {
   readonly rows: Rows;
   readonly index: IdIndex;
   /** Entries that the run made; they stay, for before it there was no count to go back to. */
-  readonly created: number;
+  readonly created: MadeEntries;
 }
+
+export interface MadeEntries {
+  readonly count: number;
+  /** The pets of the first few. */
+  readonly first: readonly bigint[];
+}
+
+/** How many pets of entries that stay are named. */
+const mostNamed = 20;
 
 /**
  * What to set back: what the run applied, and what it may have applied.
@@ -22,9 +31,11 @@ export function toUndoRows(image: Rows, { header, sentTo }: Replay): UndoRows {
   if (header.options.blind)
     throw new UsageError(
       `undo ${header.run}: it was written with --blind: the counts before it are not known`,
+      'apply a file that holds the counts to go back to',
     );
   const rows = new Rows();
-  let created = 0;
+  const first: bigint[] = [];
+  let count = 0;
   for (let row = 0; row < image.length; row += 1) {
     const before = image.before(row);
     const expected = image.quantity(row);
@@ -32,10 +43,12 @@ export function toUndoRows(image: Rows, { header, sentTo }: Replay): UndoRows {
       image.isState(row, 'unknown') || (image.isState(row, 'unprocessed') && row <= sentTo);
     if (before === undefined || before === expected || !(image.isState(row, 'applied') || mayBeApplied))
       continue;
-    if (before === null) created += 1;
-    else rows.add({ id: image.id(row), quantity: before, expected, line: 0 });
+    if (before === null) {
+      count += 1;
+      if (count <= mostNamed) first.push(image.id(row));
+    } else rows.add({ id: image.id(row), quantity: before, expected, line: 0 });
   }
-  return { rows, index: indexOf(rows), created };
+  return { rows, index: indexOf(rows), created: { count, first } };
 }
 
 function indexOf(rows: Rows): IdIndex {

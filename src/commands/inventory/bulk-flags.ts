@@ -63,7 +63,7 @@ export function inputOptions(): Option[] {
 
 export function planOptions(): Option[] {
   return grouped('Plan flags:', [
-    new Option('--blind', 'read no current counts: send every row'),
+    new Option('--blind', 'read no current counts: send every row; cannot be undone'),
     new Option('--create-missing', 'create the entry of a pet that has none'),
     new Option('--max-changes <n or n%>', 'refuse a plan that changes more rows'),
     new Option('--max-delta <n>', 'refuse a plan that changes one count by more'),

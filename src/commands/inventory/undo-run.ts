@@ -3,7 +3,7 @@ import type { InputOptions } from '../../bulk/journal-lines.ts';
 import { blankRows, replayJournal } from '../../bulk/replay.ts';
 import { type RunInfo, readRunInfo } from '../../bulk/run-info.ts';
 import type { RunStore } from '../../bulk/run-store.ts';
-import { toUndoRows } from '../../bulk/undo-rows.ts';
+import { type MadeEntries, toUndoRows } from '../../bulk/undo-rows.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { groupDigits } from '../../output/digits.ts';
@@ -11,7 +11,7 @@ import type { RunFlags } from './bulk-flags.ts';
 import type { BulkJob } from './bulk-job.ts';
 import { runBulk } from './bulk-run.ts';
 import { closeRun, findEarlier } from './earlier.ts';
-import { refuseOtherTarget } from './place.ts';
+import { commandLine, refuseOtherTarget } from './place.ts';
 
 /** An undo reads no input. */
 const noInput: InputOptions = {
@@ -51,12 +51,7 @@ async function readUndoJob(context: Context, runs: RunStore, { header }: RunInfo
   if (!journal) throw new UsageError(`undo ${run}: the run has not begun`);
   const image = blankRows(header.rows);
   const { rows, index, created } = toUndoRows(image, await replayJournal(journal, image));
-  if (created > 0) {
-    const entries = created === 1 ? '1 entry' : `${groupDigits(created)} entries`;
-    await context.notice(
-      `warning: ${entries} that the run made will stay; petstore inventory delete removes one`,
-    );
-  }
+  if (created.count > 0) await context.notice(stayingText(context, created));
   const sha256 = createHash('sha256').update(run).digest('hex');
   return {
     identity: { kind: 'undo', sha256, target, input: noInput },
@@ -71,4 +66,14 @@ async function readUndoJob(context: Context, runs: RunStore, { header }: RunInfo
     earlier: undefined,
     finished: (by) => closeRun(context, runs, { run, ended: 'undone', by: by ?? 'undo' }),
   };
+}
+
+/** Names what an undo leaves behind, and the command that removes it: only a person knows whether anybody relies on it by now. */
+function stayingText(context: Context, { count, first }: MadeEntries): string {
+  const more = count - first.length;
+  const command = commandLine(context, ['inventory', 'delete', ...first.map(String)]);
+  const subject =
+    count === 1 ? '1 entry that the run made stays' : `${groupDigits(count)} entries that the run made stay`;
+  const which = more > 0 ? `; the first ${first.length} are removed with` : '; to remove';
+  return `warning: ${subject}${which}: ${command}`;
 }
