@@ -119,7 +119,8 @@ function toJson({ done, total, percent, rate, failed, concurrency, etaSeconds }:
 function barText(reading: Reading, { label, unit, style }: DrawOptions, columns: number): string {
   const leastBar = 10;
   const facts = factsOf(reading, unit);
-  const room = () => columns - 1 - [label, ...facts].join('  ').length - 2;
+  // Ctrl-C shows as ^C behind the bar, and must not wrap it onto another line.
+  const room = () => columns - 3 - [label, ...facts].join('  ').length - 2;
   while (facts.length > 1 && room() < leastBar) facts.pop();
   const text = facts.map((fact) => (fact.endsWith('failed') ? style.red(fact) : fact));
   const width = Math.min(room(), 30);

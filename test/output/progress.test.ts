@@ -32,7 +32,7 @@ test('a terminal gets one bar with what a person wants to know', async () => {
   Object.assign(state, { done: 9000, failed: 3 });
   await vi.advanceTimersByTimeAsync(1000);
   expect(written().split('\r\x1b[K').at(-1)).toBe(
-    'applying  ━━━━━━━━━━──────────────  45%  9,000/20,000 rows  3 failed  0:02 left  9,000/s  8 at once',
+    'applying  ━━━━━━━━━─────────────  45%  9,000/20,000 rows  3 failed  0:02 left  9,000/s  8 at once',
   );
 });
 
