@@ -93,16 +93,6 @@ export function processArgv(): string[] {
   return process.argv.slice(2);
 }
 
-/**
- * Lets V8 compile WebAssembly once, quickly, and not again: with the V8 of Node 20 undici answers its first request in two
- * thirds of the time, with that of Node 24 it would take longer.
- */
-export function compileWebAssemblyOnce(): void {
-  if (!process.version.startsWith('v20.')) return;
-  const { setFlagsFromString } = process.getBuiltinModule('node:v8');
-  setFlagsFromString('--liftoff-only');
-}
-
 export function processId(): number {
   return process.pid;
 }

@@ -12,7 +12,6 @@ import { resolvePaths } from './config/paths.ts';
 import type { OutputFormat, Settings } from './config/settings.ts';
 import type { Context, Load } from './context.ts';
 import { UsageError } from './errors.ts';
-import { compileWebAssemblyOnce } from './io.ts';
 import { secretsIn } from './mask.ts';
 import { createPrinter, type Printer } from './output/print.ts';
 import { createWaiting, type Waiting, withWaiting } from './output/waiting.ts';
@@ -199,10 +198,7 @@ async function openTransport(
     connections: settings.get('concurrency'),
     connectTimeoutMs: settings.get('timeout'),
   };
-  if (load === 'many') {
-    compileWebAssemblyOnce();
-    return (await import('./client/transport/undici.ts')).createUndiciTransport(options);
-  }
+  if (load === 'many') return (await import('./client/transport/undici.ts')).createUndiciTransport(options);
   return (await import('./client/transport/node-http.ts')).createNodeHttpTransport(options);
 }
 
