@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, rmSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,4 +34,22 @@ test('a code cache that cannot be used is passed over', async () => {
   const whole = await listPets();
   for (const name of caches()) truncateSync(join(folder, 'dist', name), 100);
   expect(await listPets()).toMatchObject({ code: 0, stdout: whole.stdout, stderr: '' });
+});
+
+test('V8 takes the code caches of the build', () => {
+  const check = `
+    const [{ readFileSync }, { Script }] = [require('node:fs'), require('node:vm')];
+    const [pack, cache] = process.argv.slice(1);
+    const cachedData = readFileSync(cache);
+    console.log(new Script(readFileSync(pack, 'latin1'), { filename: pack, cachedData }).cachedDataRejected);`;
+  const built = caches().filter((name) => name.includes(`-${process.versions.v8}-`));
+  expect(built.length).toBeGreaterThan(2);
+  for (const name of built) {
+    const pack = `${name.split('-').slice(0, 2).join('-')}.js`;
+    const answer = execFileSync(process.execPath, ['-e', check, pack, name], {
+      cwd: join(folder, 'dist'),
+      encoding: 'utf8',
+    });
+    expect(answer, name).toBe('false\n');
+  }
 });
