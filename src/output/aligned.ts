@@ -26,5 +26,5 @@ export function alignedWriter<Row>(sheet: Sheet<Row>): Writer<Row> {
 }
 
 function toLine(cells: readonly string[]): string {
-  return cells.join('  ').replace(/ +$/, '');
+  return cells.join('  ').replace(/(?<! ) +$/, '');
 }

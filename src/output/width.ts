@@ -71,7 +71,7 @@ function cutWord(word: string, width: number, measure: Measure): string[] {
 function cut(word: string, width: number, measure: Measure): string[] {
   const pieces = [''];
   let used = 0;
-  for (const { segment } of new Intl.Segmenter().segment(word)) {
+  for (const segment of ascii.test(word) ? word : charactersOf(word)) {
     const size = measure(segment);
     if (used > 0 && used + size > width) {
       pieces.push('');
@@ -81,4 +81,20 @@ function cut(word: string, width: number, measure: Measure): string[] {
     used += size;
   }
   return pieces;
+}
+
+/** Long enough for any character, and short enough for a segmenter, which takes quadratic time. */
+const windowLength = 256;
+
+/** The characters of a text as a person counts them, in time that grows with its length alone. */
+function* charactersOf(text: string): Generator<string> {
+  const segmenter = new Intl.Segmenter();
+  for (let at = 0; at < text.length; ) {
+    const window = text.slice(at, at + windowLength);
+    const segments = Array.from(segmenter.segment(window), ({ segment }) => segment);
+    // The last one may go on behind the window.
+    if (at + window.length < text.length && segments.length > 1) segments.pop();
+    for (const segment of segments) at += segment.length;
+    yield* segments;
+  }
 }
