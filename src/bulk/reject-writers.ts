@@ -79,10 +79,7 @@ class JsonRejects implements RejectWriter {
   row({ text = '' }: InputRecord, note: RejectNote): string {
     const own = membersOf(text)
       .filter(({ name }) => !isNote(name))
-      .map(
-        ({ name, start, end }) =>
-          `${printJson(name)}:${text.slice(start, end).replace(/\s*[\r\n]\s*/g, ' ')}`,
-      );
+      .map(({ name, start, end }) => `${printJson(name)}:${onOneLine(text.slice(start, end))}`);
     const notes = noteColumns.flatMap((name) =>
       note[name] === undefined ? [] : `"${name}":${printJson(note[name])}`,
     );
@@ -94,6 +91,13 @@ class JsonRejects implements RejectWriter {
   tail(): string {
     return this.closing === '' ? '\n' : this.closing;
   }
+}
+
+/** JSON without its line breaks and what indents the lines. */
+function onOneLine(json: string): string {
+  if (!/[\r\n]/.test(json)) return json;
+  const lines = json.split(/[\r\n]+/).map((line) => line.trim());
+  return lines.filter((line) => line !== '').join(' ');
 }
 
 function isNote(name: string): boolean {

@@ -36,7 +36,7 @@ export function parseBaseUrl(text: string): string {
     throw new ValueError('must not carry a user name or password; give a token with PETSTORE_TOKEN');
   if (text.includes('?')) throw new ValueError('must not carry a query');
   if (text.includes('#')) throw new ValueError('must not carry a fragment');
-  return url.origin + url.pathname.replace(/\/+$/, '');
+  return url.origin + url.pathname.replace(/(?<!\/)\/+$/, '');
 }
 
 /** @throws ValueError */

@@ -22,7 +22,7 @@ function addresses(servers: JsonValue | undefined, documentUrl: string): string[
   return stated.flatMap((server) => {
     try {
       const { protocol, href } = new URL(fillIn(server), documentUrl);
-      return protocol === 'http:' || protocol === 'https:' ? [href.replace(/\/+$/, '')] : [];
+      return protocol === 'http:' || protocol === 'https:' ? [href.replace(/(?<!\/)\/+$/, '')] : [];
     } catch {
       return [];
     }

@@ -130,7 +130,7 @@ async function create({ session, ledger }: Run, kind: Kind, body: JsonObject): P
 /** The id of a new record: from its body, else from the end of its Location. */
 function idOf({ idField }: Kind, answer: Exchange): bigint | undefined {
   const body = jsonOf(answer);
-  const digits = /(\d+)\/?$/.exec(fieldValue(answer.fields, 'location') ?? '')?.[1];
+  const digits = /(?<!\d)(\d+)\/?$/.exec(fieldValue(answer.fields, 'location') ?? '')?.[1];
   return (isJsonObject(body) ? toId(body[idField]) : undefined) ?? (digits ? BigInt(digits) : undefined);
 }
 
