@@ -12,7 +12,7 @@ import { sanitize } from '../../output/sanitize.ts';
 const freshMs = 60_000;
 /** A Tab waits this long for the process to end, and the process at least so long for the service, in milliseconds. */
 const budgetMs = 240;
-const leastPatienceMs = 100;
+const leastPatienceMs = 150;
 
 interface Cache {
   readonly savedAt: number;
