@@ -1,4 +1,5 @@
-const longestTimerMs = 2 ** 31 - 1;
+/** Node runs a longer timer at once. */
+export const longestTimerMs = 2 ** 31 - 1;
 
 /** What the work comes to, or what `late` does where the work takes longer; the work itself is not ended. */
 export async function withDeadline<Value, Late>(

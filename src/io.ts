@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { withDeadline } from './deadline.ts';
 import { exitCodes } from './errors.ts';
 import { type OutputStream, processOutput } from './output-stream.ts';
 
@@ -67,7 +68,7 @@ export function processIo(): ProcessIo {
     async flushThenExit(code) {
       const flushed = Promise.all([stdout.flush(), stderr.flush()]);
       const isInterrupted = code === exitCodes.interrupted || code === exitCodes.terminated;
-      await (isInterrupted ? Promise.race([flushed, patience()]) : flushed);
+      await (isInterrupted ? withDeadline(flushed, patienceMs, () => undefined) : flushed);
       process.exit(code);
     },
   };
@@ -84,9 +85,7 @@ function leaveTlsWarning(): void {
 }
 
 /** How long a reader that takes nothing may hold up the end of an interrupted run. */
-function patience(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 300));
-}
+const patienceMs = 300;
 
 /** The words of the command line after `petstore`. */
 export function processArgv(): string[] {

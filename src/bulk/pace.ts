@@ -1,5 +1,6 @@
 import type { Attempt } from '../client/client.ts';
 import { monotonicMs } from '../clock.ts';
+import { longestTimerMs } from '../deadline.ts';
 import { UnavailableError } from '../errors.ts';
 import type { Stop } from './stop.ts';
 
@@ -116,7 +117,7 @@ export class Pace {
         if (stopped.aborted) reject(stopped.reason);
         else resolve();
       };
-      const timer = setTimeout(end, Math.min(ms, 2 ** 31 - 1));
+      const timer = setTimeout(end, Math.min(ms, longestTimerMs));
       stopped.addEventListener('abort', end);
     });
   }

@@ -1,4 +1,5 @@
 import type { Cancellation } from '../api/http.ts';
+import { longestTimerMs } from '../deadline.ts';
 
 /** What may end a piece of work from outside. */
 export interface Limits {
@@ -8,8 +9,6 @@ export interface Limits {
   timedOut(): Error;
   readonly signals: readonly AbortSignal[];
 }
-
-const longestTimerMs = 2 ** 31 - 1;
 
 /**
  * Settles when the work does, when its time is over, or when a signal aborts; in the last two cases at once, whether the
