@@ -1,6 +1,7 @@
 // Builds dist: one bundle, split so that a command loads only what it needs, packed (see pack.mjs), the manual page, and
-// the licences of what is bundled. The chunks are CommonJS, for Node starts those faster than ES modules; esbuild splits only ES modules, so
-// each chunk is turned into CommonJS afterwards. With --completions it writes the scripts of completions/ too.
+// the licences of what is bundled. The chunks are CommonJS, for Node starts those faster than ES modules; esbuild splits
+// only ES modules, so each chunk is turned into CommonJS afterwards. With --completions it writes the scripts of
+// completions/ too.
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -10,7 +11,7 @@ import { build, transform } from 'esbuild';
 import { writeChunks } from './pack.mjs';
 
 const outdir = 'dist';
-/** What most commands load; every other package stays in files of its own. */
+/** What most commands load; a chunk with any other package is packed alone. */
 const lightPackages = ['@commander-js/extra-typings', 'commander', 'hono', 'lossless-json', 'valibot'];
 const common = {
   format: 'cjs',
@@ -106,7 +107,7 @@ await writeManual(join(outdir, 'petstore.1'));
 if (process.argv.includes('--completions')) await writeCompletions('completions');
 await rm(generator);
 
-/** The packages that each file of dist holds, by the file's name. */
+/** The packages that each chunk holds, by the chunk's name. */
 function packagesByFile({ outputs }) {
   const rows = Object.entries(outputs).map(([file, { inputs }]) => {
     const names = Object.entries(inputs)

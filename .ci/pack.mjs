@@ -41,18 +41,18 @@ const otherRuns = [
  * @param scratch a folder for what the common runs keep.
  */
 export async function writeChunks(outdir, { chunks, light, scratch }) {
-  const write = async (packs) => {
+  const write = async (packs, runs) => {
     const files = await Promise.all(packs.map((names) => writePack(outdir, functionsOf(names, chunks))));
     const places = packs.flatMap((names, at) => names.map((name) => [`./${name}`, files[at]]));
     await writeFile(join(outdir, 'main.js'), loaderWith(Object.fromEntries(places)));
-    return { files, loaded: await execute([...commonRuns, ...otherRuns], outdir, scratch) };
+    return { files, loaded: await execute(runs, outdir, scratch) };
   };
   const heavy = Object.keys(chunks).filter((name) => !light.includes(name));
   const alone = heavy.map((name) => [name]);
-  const { files, loaded } = await write([light, ...alone]);
+  const { files, loaded } = await write([light, ...alone], commonRuns);
   for (const each of [files[0], cacheOf(files[0])]) await rm(join(outdir, each));
-  const needs = (name) => commonRuns.map((_, at) => loaded[at].includes(`./${name}`)).join();
-  await write([...grouped(light, needs), ...alone]);
+  const needs = (name) => loaded.map((names) => names.includes(`./${name}`)).join();
+  await write([...grouped(light, needs), ...alone], [...commonRuns, ...otherRuns]);
 }
 
 /** The functions of a pack; calls for another chunk go to the loader. */

@@ -6,7 +6,7 @@ import { basename, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { spawnCli } from '../helpers/spawn-cli.ts';
 
-/** The packages in each file of dist, by the file's name. */
+/** The packages in each chunk, by its name. */
 let packagesOf: ReadonlyMap<string, readonly string[]>;
 let folder: string;
 let server: Server;
