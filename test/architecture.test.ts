@@ -18,7 +18,7 @@ const imports = files.flatMap(importsOf);
 const owners: Readonly<Record<string, { readonly files: readonly string[]; readonly heavy?: true }>> = {
   '@commander-js/extra-typings': { files: ['src/commands/command.ts'] },
   commander: { files: ['src/commands/command.ts', 'src/commands/help.ts'] },
-  valibot: { files: ['src/api', 'src/client', 'src/server', 'src/commands'] },
+  valibot: { files: ['src/api', 'src/client', 'src/server', 'src/records', 'src/commands'] },
   '@valibot/to-json-schema': { files: ['src/api/openapi-schemas.ts'] },
   hono: { files: ['src/server/routes.ts'], heavy: true },
   yaml: { files: ['src/yaml.ts'], heavy: true },
@@ -39,6 +39,8 @@ const layers: readonly (readonly string[])[] = [
   ['src/bin.ts', 'src/generate.ts'],
   ['src/main.ts'],
   ['src/commands'],
+  ['src/records'],
+  ['src/asking'],
   ['src/wiring.ts', 'src/context.ts'],
   ['src/bulk', 'src/smoke'],
   ['src/client', 'src/server', 'src/config', 'src/input', 'src/output'],

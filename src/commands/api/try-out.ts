@@ -1,14 +1,14 @@
 import { type Contract, isListId, type Operation, offeredOperation } from '../../api/contract.ts';
 import type { Input, OperationId } from '../../api/operations.ts';
+import { confirmWrite } from '../../asking/confirmation.ts';
 import type { Client } from '../../client/client.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import type { Prompt } from '../../input/prompt.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
 import type { View } from '../../output/print.ts';
-import { confirmWrite } from '../confirmation.ts';
-import { requestText, showRequests } from '../dry-run.ts';
-import { readPet } from '../read-pet.ts';
+import { readPet } from '../../records/read-pet.ts';
+import { requestText, showRequests } from '../../records/show-requests.ts';
 import { describe, type Question, questionsOf } from './question.ts';
 import { findOperation } from './targets.ts';
 

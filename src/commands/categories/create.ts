@@ -1,9 +1,9 @@
 import type { Context } from '../../context.ts';
+import { createRecords } from '../../records/create-records.ts';
+import { given } from '../../records/noun.ts';
 import { fromFlag, parseText } from '../arguments.ts';
 import { verb } from '../command.ts';
-import { createRecords } from '../create-records.ts';
 import type { Entry } from '../entry.ts';
-import { given } from '../noun.ts';
 import { categories } from './noun.ts';
 
 export function declare(context: Context, entry: Entry) {

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
+import { deleteRecords } from '../../records/delete-records.ts';
 import { idsArgument } from '../arguments.ts';
 import { verb } from '../command.ts';
-import { deleteRecords } from '../delete-records.ts';
 import type { Entry } from '../entry.ts';
 import { categories } from './noun.ts';
 

@@ -1,8 +1,8 @@
 import type { Context } from '../../context.ts';
+import { getRecords } from '../../records/get-records.ts';
 import { idsArgument } from '../arguments.ts';
 import { verb } from '../command.ts';
 import type { Entry } from '../entry.ts';
-import { getRecords } from '../get-records.ts';
 import { categories } from './noun.ts';
 
 export function declare(context: Context, entry: Entry) {

@@ -1,8 +1,8 @@
 import type { Context } from '../../context.ts';
+import { listRecords } from '../../records/list-records.ts';
 import { parseLimit } from '../arguments.ts';
 import { verb } from '../command.ts';
 import type { Entry } from '../entry.ts';
-import { listRecords } from '../list-records.ts';
 import { categories } from './noun.ts';
 
 export function declare(context: Context, entry: Entry) {

@@ -1,6 +1,6 @@
 import { type Category, NewCategory } from '../../api/schemas.ts';
-import { askParsed, askText } from '../ask.ts';
-import { type EditableNoun, toWrite } from '../noun.ts';
+import { askParsed, askText } from '../../asking/ask-text.ts';
+import { type EditableNoun, toWrite } from '../../records/noun.ts';
 import { categoriesView } from './view.ts';
 
 export const categories: EditableNoun<Category, NewCategory> = {

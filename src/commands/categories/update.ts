@@ -1,9 +1,9 @@
 import type { Context } from '../../context.ts';
+import { given } from '../../records/noun.ts';
+import { updateRecords } from '../../records/update-records.ts';
 import { idArgument, parseText } from '../arguments.ts';
 import { verb } from '../command.ts';
 import type { Entry } from '../entry.ts';
-import { given } from '../noun.ts';
-import { updateRecords } from '../update-records.ts';
 import { categories } from './noun.ts';
 
 export function declare(context: Context, entry: Entry) {

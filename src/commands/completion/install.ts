@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { confirmDestruction } from '../../asking/confirmation.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { ensureFolder, writeFileAtomic } from '../../files.ts';
 import type { Io } from '../../io.ts';
-import { confirmDestruction } from '../confirmation.ts';
 import { quote } from './posix.ts';
 import { type Shell, scriptNames, shells } from './shells.ts';
 

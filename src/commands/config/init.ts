@@ -1,3 +1,4 @@
+import { askBaseUrl, refuseValue } from '../../asking/ask-base-url.ts';
 import { offlineProfile } from '../../config/active-profile.ts';
 import { readConfigFile } from '../../config/config-file.ts';
 import { activate, addProfile } from '../../config/edits.ts';
@@ -9,7 +10,6 @@ import { toSection } from '../../config/stored-values.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import type { Prompt } from '../../input/prompt.ts';
-import { askBaseUrl, refuseValue } from '../ask-value.ts';
 import { verb } from '../command.ts';
 import type { Entry } from '../entry.ts';
 import { addKeyFlags, givenKeys } from '../key-flags.ts';

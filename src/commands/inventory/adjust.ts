@@ -1,10 +1,10 @@
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
+import { toWrite } from '../../records/noun.ts';
+import { openWrites, writeRecord } from '../../records/write-records.ts';
 import { idArgument, parseChange } from '../arguments.ts';
 import { Argument, verb } from '../command.ts';
 import type { Entry } from '../entry.ts';
-import { toWrite } from '../noun.ts';
-import { openWrites, writeRecord } from '../write-records.ts';
 import { inventory } from './noun.ts';
 
 export function declare(context: Context, entry: Entry) {

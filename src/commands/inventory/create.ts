@@ -1,10 +1,10 @@
 import type { Context } from '../../context.ts';
+import { toWrite } from '../../records/noun.ts';
+import { readPet } from '../../records/read-pet.ts';
+import { openWrites, writeRecord } from '../../records/write-records.ts';
 import { idArgument, quantityArgument } from '../arguments.ts';
 import { verb } from '../command.ts';
 import type { Entry } from '../entry.ts';
-import { toWrite } from '../noun.ts';
-import { readPet } from '../read-pet.ts';
-import { openWrites, writeRecord } from '../write-records.ts';
 import { inventory } from './noun.ts';
 
 export function declare(context: Context, entry: Entry) {

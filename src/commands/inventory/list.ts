@@ -1,9 +1,9 @@
 import { petStatuses } from '../../api/schemas.ts';
 import type { Context } from '../../context.ts';
+import { listRecords } from '../../records/list-records.ts';
 import { parseLimit, parseQuantity } from '../arguments.ts';
 import { Option, verb } from '../command.ts';
 import type { Entry } from '../entry.ts';
-import { listRecords } from '../list-records.ts';
 import { inventory } from './noun.ts';
 
 export function declare(context: Context, entry: Entry) {

@@ -1,5 +1,5 @@
 import type { InventoryItem } from '../../api/schemas.ts';
-import { type Noun, toWrite } from '../noun.ts';
+import { type Noun, toWrite } from '../../records/noun.ts';
 import { inventoryView } from './view.ts';
 
 export const inventory: Noun<InventoryItem> = {

@@ -3,7 +3,7 @@ import { createFileSink, createStreamSink, Events } from '../../bulk/events.ts';
 import { checkNewFile, type NewFile } from '../../bulk/new-file.ts';
 import { Session } from '../../bulk/session.ts';
 import type { Context } from '../../context.ts';
-import { readPet } from '../read-pet.ts';
+import { readPet } from '../../records/read-pet.ts';
 import { type RunFlags, toRetryWait } from './bulk-flags.ts';
 import type { BulkJob } from './bulk-job.ts';
 

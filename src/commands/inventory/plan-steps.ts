@@ -1,8 +1,8 @@
+import { confirmWrite } from '../../asking/confirmation.ts';
 import type { Plan } from '../../bulk/plan.ts';
 import type { Session } from '../../bulk/session.ts';
 import type { Context } from '../../context.ts';
 import { groupDigits } from '../../output/digits.ts';
-import { confirmWrite } from '../confirmation.ts';
 import type { BulkJob } from './bulk-job.ts';
 import { placeName } from './place.ts';
 import { totalsBlock, totalsLines } from './plan-totals.ts';

@@ -1,7 +1,7 @@
 import type { NewOrder } from '../../api/schemas.ts';
+import { type Given, given } from '../../records/noun.ts';
 import { parseId, parseQuantity, parseShipDate } from '../arguments.ts';
 import { Option } from '../command.ts';
-import { type Given, given } from '../noun.ts';
 
 export function petFlag(meaning: string) {
   return new Option('--pet <id>', meaning).argParser((text: string) => parseId(text, '--pet'));

@@ -1,8 +1,8 @@
 import type { Context } from '../../context.ts';
+import { listRecords } from '../../records/list-records.ts';
 import { parseLimit } from '../arguments.ts';
 import { Option, verb } from '../command.ts';
 import type { Entry } from '../entry.ts';
-import { listRecords } from '../list-records.ts';
 import { petFlag } from './flags.ts';
 import { orders } from './noun.ts';
 

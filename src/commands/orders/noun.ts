@@ -1,7 +1,7 @@
 import { NewOrder, type Order } from '../../api/schemas.ts';
+import { askParsed } from '../../asking/ask-text.ts';
+import { type EditableNoun, toWrite } from '../../records/noun.ts';
 import { parseId, parseQuantity, parseShipDate } from '../arguments.ts';
-import { askParsed } from '../ask.ts';
-import { type EditableNoun, toWrite } from '../noun.ts';
 import { ordersView } from './view.ts';
 
 export const orders: EditableNoun<Order, NewOrder> = {

@@ -1,8 +1,8 @@
 import type { Context } from '../../context.ts';
+import { updateRecords } from '../../records/update-records.ts';
 import { idArgument } from '../arguments.ts';
 import { verb } from '../command.ts';
 import type { Entry } from '../entry.ts';
-import { updateRecords } from '../update-records.ts';
 import { givenOrder, petFlag, quantityFlag, shipDateFlag } from './flags.ts';
 import { orders } from './noun.ts';
 

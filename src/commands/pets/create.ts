@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
+import { createRecords } from '../../records/create-records.ts';
 import { fromFlag } from '../arguments.ts';
 import { verb } from '../command.ts';
-import { createRecords } from '../create-records.ts';
 import type { Entry } from '../entry.ts';
 import { categoryFlag, givenPet, nameFlag, statusFlag } from './flags.ts';
 import { pets } from './noun.ts';

@@ -1,8 +1,8 @@
 import type { NewPet, PetStatus } from '../../api/schemas.ts';
 import { petStatuses } from '../../api/schemas.ts';
+import { type Given, given } from '../../records/noun.ts';
 import { parseText } from '../arguments.ts';
 import { Option } from '../command.ts';
-import { type Given, given } from '../noun.ts';
 import { resolveCategory } from './categories.ts';
 
 export function nameFlag() {

@@ -1,7 +1,7 @@
 import { NewPet, type Pet, petStatuses } from '../../api/schemas.ts';
-import { askText } from '../ask.ts';
-import { type EditableNoun, toWrite } from '../noun.ts';
-import { readPet } from '../read-pet.ts';
+import { askText } from '../../asking/ask-text.ts';
+import { type EditableNoun, toWrite } from '../../records/noun.ts';
+import { readPet } from '../../records/read-pet.ts';
 import { categoryChoices, type NamedCategories, readCategoryNames } from './categories.ts';
 import { petsView } from './view.ts';
 

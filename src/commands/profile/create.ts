@@ -1,10 +1,10 @@
+import { askBaseUrl } from '../../asking/ask-base-url.ts';
 import { activate, addProfile } from '../../config/edits.ts';
 import { refuseProfileName } from '../../config/profile-name.ts';
 import { editConfig } from '../../config/profiles.ts';
 import { toSection } from '../../config/stored-values.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
-import { askBaseUrl } from '../ask-value.ts';
 import { verb } from '../command.ts';
 import type { Entry } from '../entry.ts';
 import { addKeyFlags, givenKeys } from '../key-flags.ts';

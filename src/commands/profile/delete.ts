@@ -1,3 +1,4 @@
+import { confirmDestruction } from '../../asking/confirmation.ts';
 import { readConfigFile } from '../../config/config-file.ts';
 import { contractPath, removeContract } from '../../config/contract-file.ts';
 import { dropProfile, requireProfile } from '../../config/edits.ts';
@@ -5,7 +6,6 @@ import { resolvePaths } from '../../config/paths.ts';
 import { editConfig } from '../../config/profiles.ts';
 import type { Context } from '../../context.ts';
 import { verb } from '../command.ts';
-import { confirmDestruction } from '../confirmation.ts';
 import type { Entry } from '../entry.ts';
 
 export function declare(context: Context, entry: Entry) {

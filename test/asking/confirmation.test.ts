@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { confirmWrite } from '../../src/commands/confirmation.ts';
+import { confirmWrite } from '../../src/asking/confirmation.ts';
 import { settingsFrom } from '../../src/config/settings.ts';
 import type { Context, GlobalFlags } from '../../src/context.ts';
 import { fakeIo } from '../helpers/run-cli.ts';

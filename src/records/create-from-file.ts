@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { type CliError, UsageError } from '../errors.ts';
 import { openSource, type Source } from '../input/source.ts';
 import { type EditableNoun, toBody, type Write } from './noun.ts';
-import { type FileRecord, readBodies } from './record-input.ts';
+import { type FileRecord, readBodies } from './read-bodies.ts';
 import { openWrites, writeRecords } from './write-records.ts';
 
 /** Creates a record from each of a file, in its order; nothing is sent before all of them are known to be valid. */

@@ -1,15 +1,15 @@
 import { offeredOperation } from '../api/contract.ts';
 import type { HttpRequest } from '../api/http.ts';
 import type { OperationId } from '../api/operations.ts';
+import { confirmWrite } from '../asking/confirmation.ts';
 import type { Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { type AttemptOptions, attemptEach } from './attempts.ts';
 import { clientFor } from './client-for.ts';
-import { confirmWrite } from './confirmation.ts';
-import { showRequests } from './dry-run.ts';
 import { follow } from './follow.ts';
 import type { Noun, Write } from './noun.ts';
 import { printSuccesses } from './print-successes.ts';
+import { showRequests } from './show-requests.ts';
 
 export interface Intent {
   readonly operation: OperationId;

@@ -1,10 +1,10 @@
 import { offeredOperation } from '../api/contract.ts';
+import { confirmWrite } from '../asking/confirmation.ts';
 import type { Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { attemptEach } from './attempts.ts';
 import { clientFor } from './client-for.ts';
-import { confirmWrite } from './confirmation.ts';
 import { type Noun, nameAll } from './noun.ts';
 import { showWrites } from './write-records.ts';
 
