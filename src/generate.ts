@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { version } from '../package.json';
 import { completionFiles } from './commands/completion/scripts.ts';
 import { readTree } from './commands/completion/tree.ts';
-import { toManual } from './commands/manual.ts';
+import { toManual } from './commands/help/manual.ts';
+import { topicNames } from './commands/help/topic-names.ts';
 import { createWholeProgram } from './commands/program.ts';
 import { createContext } from './context.ts';
 import { processIo } from './io.ts';
@@ -15,7 +16,7 @@ export async function writeManual(file: string): Promise<void> {
 
 /** Writes the completion script of each shell into `folder`. */
 export async function writeCompletions(folder: string): Promise<void> {
-  const files = completionFiles(readTree(await wholeProgram()));
+  const files = completionFiles(readTree(await wholeProgram(), topicNames));
   await Promise.all([...files].map(([name, text]) => writeFile(join(folder, name), text)));
 }
 

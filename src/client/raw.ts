@@ -3,6 +3,9 @@ import { UsageError } from '../errors.ts';
 import type { RawRequest } from './client.ts';
 import type { Target } from './request.ts';
 
+/** What a request of one's own may be sent with. */
+export const rawMethods = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
 /** @throws UsageError for a URL of another origin: what a request carries is meant for this service alone. */
 export function toRawRequest(raw: RawRequest, { baseUrl, fields }: Target): HttpRequest {
   const url = toUrl(raw.path, baseUrl);

@@ -10,8 +10,8 @@ import {
   withGlobalFlags,
 } from './command.ts';
 import type { Entry } from './entry.ts';
-import { formatHelp, styleTitle } from './help.ts';
-import { helpColumns } from './help-columns.ts';
+import { helpColumns } from './help/columns.ts';
+import { formatHelp, styleTitle } from './help/format-help.ts';
 
 /** What commander wants to print: help and version for stdout, help after an error for stderr. */
 export interface ProgramText {
@@ -110,7 +110,7 @@ const entries: readonly Entry[] = [
     summary: 'Print the completion script of a shell, or install it',
     load: () => import('./completion/index.ts'),
   },
-  { name: 'help', summary: 'Show help for a command or a topic', load: () => import('./help-command.ts') },
+  { name: 'help', summary: 'Show help for a command or a topic', load: () => import('./help/index.ts') },
 ];
 
 /** The command tree with all of it declared, for what looks at the tree itself: completions, the man page. */

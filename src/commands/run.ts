@@ -3,8 +3,8 @@ import type { MutableContext } from '../context.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { type AnyCommand, CommanderError, mergeFlags } from './command.ts';
-import { expandHelp } from './help-command.ts';
-import { overview } from './overview.ts';
+import { expandHelp } from './help/index.ts';
+import { overview } from './help/overview.ts';
 import { createProgram, namedCommand, type ProgramText } from './program.ts';
 
 /** Runs the command that the words name, and gives its exit code. */

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { completionFiles } from '../../src/commands/completion/scripts.ts';
 import { readTree } from '../../src/commands/completion/tree.ts';
+import { topicNames } from '../../src/commands/help/topic-names.ts';
 import { createWholeProgram } from '../../src/commands/program.ts';
 import { createContext } from '../../src/context.ts';
 import { fakeIo } from '../helpers/run-cli.ts';
@@ -65,7 +66,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test('the scripts are those that the command tree gives; if not: npm run completions', async () => {
   const program = await createWholeProgram(createContext(fakeIo()));
-  for (const [name, text] of completionFiles(readTree(program))) {
+  for (const [name, text] of completionFiles(readTree(program, topicNames))) {
     expect(readFileSync(join('completions', name), 'utf8'), name).toBe(text);
   }
 });

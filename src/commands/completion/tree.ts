@@ -1,9 +1,8 @@
 import { operations } from '../../api/operations.ts';
+import { rawMethods } from '../../client/raw.ts';
 import { colorModes, outputFormats, settingKeys } from '../../config/settings.ts';
 import { softResults } from '../../smoke/options.ts';
 import type { AnyCommand } from '../command.ts';
-import { rawMethods } from '../raw-methods.ts';
-import { topicNames } from '../topic-names.ts';
 
 /** What may stand in a place of the command line: fixed words, a file, a name that is looked up, or free text. */
 export type Values =
@@ -44,11 +43,15 @@ export interface Tree extends Node {
   readonly globalFlags: readonly Flag[];
 }
 
-/** The whole command line as data, read off the declared commands. */
-export function readTree(program: AnyCommand): Tree {
+/**
+ * The whole command line as data, read off the declared commands.
+ *
+ * @param topics what `help` takes beside the name of a command.
+ */
+export function readTree(program: AnyCommand, topics: readonly string[]): Tree {
   const globalFlags = program.options.map(toFlag);
   const root = readNode(program, new Set(globalFlags.map(({ long }) => long)));
-  const words = [...root.commands.map(({ name }) => name), ...topicNames];
+  const words = [...root.commands.map(({ name }) => name), ...topics];
   const commands = root.commands.map((node) =>
     node.name === 'help' ? { ...node, operands: wordsOf(words) } : node,
   );

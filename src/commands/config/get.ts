@@ -9,7 +9,7 @@ import { CliError } from '../../errors.ts';
 import type { JsonValue } from '../../json.ts';
 import { verb } from '../command.ts';
 import type { Entry } from '../entry.ts';
-import { printValue } from '../print-value.ts';
+import { printValue } from './print-value.ts';
 
 export function declare(context: Context, entry: Entry) {
   return verb(entry, {

@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import type { View } from '../../output/print.ts';
 import { Argument, verb } from '../command.ts';
 import type { Entry } from '../entry.ts';
-import { printValue } from '../print-value.ts';
+import { printValue } from './print-value.ts';
 
 interface Row {
   readonly what: string;

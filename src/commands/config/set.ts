@@ -1,6 +1,7 @@
 import { type Address, formatAddress, parseAddress, requireKey } from '../../config/addresses.ts';
 import { readConfigFile } from '../../config/config-file.ts';
 import { activate, requireProfile, setValue } from '../../config/edits.ts';
+import { keyItems } from '../../config/key-items.ts';
 import { keyRules, type SettingKey } from '../../config/keys.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import { editConfig } from '../../config/profiles.ts';
@@ -9,7 +10,6 @@ import { toStored } from '../../config/stored-values.ts';
 import type { Context } from '../../context.ts';
 import { verb } from '../command.ts';
 import type { Entry } from '../entry.ts';
-import { keyItems } from '../keys-help.ts';
 
 const width = Math.max(...keyItems.map(([key]) => key.length));
 const keyList = keyItems.map(([key, text]) => `  ${key.padEnd(width)}  ${text}`).join('\n');

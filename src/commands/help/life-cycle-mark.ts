@@ -1,4 +1,4 @@
-import { type OperationId, rowOf } from '../api/operations.ts';
+import { type OperationId, rowOf } from '../../api/operations.ts';
 
 /**
  * What help says of an operation's life cycle: `(deprecated, sunset 2027-12-31)`, `(beta)`, `(experimental)`, or nothing.

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { AnyCommand } from '../../src/commands/command.ts';
-import { createWholeProgram } from '../../src/commands/program.ts';
-import { createContext } from '../../src/context.ts';
-import { fakeIo, runCli } from '../helpers/run-cli.ts';
+import type { AnyCommand } from '../../../src/commands/command.ts';
+import { createWholeProgram } from '../../../src/commands/program.ts';
+import { createContext } from '../../../src/context.ts';
+import { fakeIo, runCli } from '../../helpers/run-cli.ts';
 
 const program = await createWholeProgram(createContext(fakeIo()));
 

@@ -1,4 +1,4 @@
-import type { Io } from '../io.ts';
+import type { Io } from '../../io.ts';
 
 /** Longer lines are hard to read, however wide the terminal is. */
 const mostColumns = 100;

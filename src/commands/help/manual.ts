@@ -1,5 +1,5 @@
-import { type AnyCommand, aboutOf, type Option } from './command.ts';
-import { describe, meaningOf, ownFirst, usageOf } from './help.ts';
+import { type AnyCommand, aboutOf, type Option } from '../command.ts';
+import { describe, meaningOf, ownFirst, usageOf } from './format-help.ts';
 import { type Topic, type TopicPart, topics } from './topics.ts';
 
 /**

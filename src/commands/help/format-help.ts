@@ -1,6 +1,6 @@
 import type { Help, Option } from 'commander';
-import { fold, leastRoom } from '../output/fold.ts';
-import { type AnyCommand, aboutOf } from './command.ts';
+import { fold, leastRoom } from '../../output/fold.ts';
+import { type AnyCommand, aboutOf } from '../command.ts';
 import { lifeCycleMark } from './life-cycle-mark.ts';
 
 /** Terms with what they mean, under a title. */

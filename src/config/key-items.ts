@@ -1,4 +1,4 @@
-import { keyRules, settingKeys } from '../config/keys.ts';
+import { keyRules, settingKeys } from './keys.ts';
 
 /** Every key of the config with what it is and its default, for help. */
 export const keyItems = settingKeys.map((key) => {

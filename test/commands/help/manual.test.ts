@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import type { AnyCommand } from '../../src/commands/command.ts';
-import { usageOf } from '../../src/commands/help.ts';
-import { toManual } from '../../src/commands/manual.ts';
-import { createWholeProgram } from '../../src/commands/program.ts';
-import { createContext } from '../../src/context.ts';
-import { fakeIo } from '../helpers/run-cli.ts';
+import type { AnyCommand } from '../../../src/commands/command.ts';
+import { usageOf } from '../../../src/commands/help/format-help.ts';
+import { toManual } from '../../../src/commands/help/manual.ts';
+import { createWholeProgram } from '../../../src/commands/program.ts';
+import { createContext } from '../../../src/context.ts';
+import { fakeIo } from '../../helpers/run-cli.ts';
 
 const program = await createWholeProgram(createContext(fakeIo()));
 const manual = toManual(program, '1.2.3');

@@ -1,8 +1,8 @@
-import type { Context } from '../context.ts';
-import { UsageError } from '../errors.ts';
-import { Argument, verb } from './command.ts';
-import type { Entry } from './entry.ts';
-import { helpColumns } from './help-columns.ts';
+import type { Context } from '../../context.ts';
+import { UsageError } from '../../errors.ts';
+import { Argument, verb } from '../command.ts';
+import type { Entry } from '../entry.ts';
+import { helpColumns } from './columns.ts';
 import { topicNames } from './topic-names.ts';
 
 /** `petstore help <topic>`; with the words of a command, `main` shows that command's own help instead. */

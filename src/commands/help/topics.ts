@@ -1,5 +1,5 @@
-import { fold } from '../output/fold.ts';
-import { keyItems } from './keys-help.ts';
+import { keyItems } from '../../config/key-items.ts';
+import { fold } from '../../output/fold.ts';
 import type { TopicName } from './topic-names.ts';
 
 /** A page of help that belongs to no single command. */

@@ -1,2 +1,0 @@
-/** What `api request` may send. */
-export const rawMethods = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
