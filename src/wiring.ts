@@ -4,10 +4,11 @@ import { embeddedOrigin, type HttpFields, type HttpResponse, type Transport } fr
 import { describeLifecycle } from './api/life-cycle.ts';
 import type { OperationId } from './api/operations.ts';
 import { type Attempt, type Client, createClient } from './client/client.ts';
-import { parseHeaderFlag, refuseInsecure, toFields } from './client/fields.ts';
+import type { CredentialParameter } from './client/credential-parameter.ts';
+import { type GivenField, parseHeaderFlag, refuseInsecure, toFields } from './client/fields.ts';
 import type { TlsFiles } from './client/transport/dial.ts';
 import { readActiveContract, storedProfile } from './config/contract-file.ts';
-import { readCredential } from './config/credentials.ts';
+import { type Credential, readCredential } from './config/credentials.ts';
 import { resolvePaths } from './config/paths.ts';
 import type { OutputFormat, Settings } from './config/settings.ts';
 import type { Context, Load } from './context.ts';
@@ -22,7 +23,7 @@ export async function connect(context: Context, load: Load): Promise<Client> {
   const baseUrl = settings.offline ? embeddedOrigin : settings.get('base-url');
   if (!baseUrl) throw noTarget();
   const contract = await context.contract();
-  const own = await ownFields(context, baseUrl);
+  const own = await ownFields(context, baseUrl, contract);
   const transport = settings.offline
     ? await openOffline(context)
     : await openTransport(baseUrl, context, load);
@@ -37,7 +38,11 @@ export async function connectTo(context: Context, origin: string): Promise<Clien
   const settings = await context.settings();
   const baseUrl = settings.get('base-url');
   const isOwn = baseUrl !== undefined && new URL(baseUrl).origin === origin;
-  const own = isOwn ? await ownFields(context, baseUrl) : foreignFields(context, { origin, baseUrl });
+  // Who binds anew may do so because what is bound cannot be read.
+  const contract = await context.contract().catch(() => builtInContract);
+  const own = isOwn
+    ? await ownFields(context, baseUrl, contract)
+    : foreignFields(context, { origin, baseUrl });
   const transport = await openTransport(origin, context, 'few');
   return openClient(context, {
     baseUrl: origin,
@@ -96,12 +101,18 @@ const commonFields = [
 
 interface OwnFields {
   readonly fields: HttpFields;
-  /** Where the credential among them came from; undefined where there is none. */
+  /** A credential that the service takes in the query. */
+  readonly parameter?: CredentialParameter | undefined;
+  /** Where the credential came from; undefined where there is none. */
   readonly credential?: string | undefined;
 }
 
 /** What every request to the service carries: who asks, the credential, and what the user adds or replaces. */
-async function ownFields(context: Context, baseUrl: string): Promise<OwnFields> {
+async function ownFields(
+  context: Context,
+  baseUrl: string,
+  { credentialPlaces: places }: Contract,
+): Promise<OwnFields> {
   const { io, flags, notice } = context;
   const settings = await context.settings();
   const allowInsecureHttp = flags.allowInsecureHttp === true;
@@ -109,14 +120,21 @@ async function ownFields(context: Context, baseUrl: string): Promise<OwnFields> 
   if (!settings.offline && !allowInsecureHttp) refuseInsecure(added, baseUrl);
   const credential = settings.offline
     ? undefined
-    : await readCredential(settings, { io, baseUrl, allowInsecureHttp, notice });
-  const token = credential ? [{ name: credential.header, value: credential.value, source: 'the token' }] : [];
-  const fields = toFields([...commonFields, ...token, ...added]);
+    : await readCredential(settings, { io, baseUrl, allowInsecureHttp, places, notice });
+  const fields = toFields([...commonFields, ...tokenField(credential), ...added]);
   for (const secret of secretsIn(fields)) context.secrets.add(secret);
   // Also where its header is one whose value is shown.
   if (credential) context.secrets.add(credential.secret);
   const isAdded = added.some(({ name }) => name.toLowerCase() === 'authorization');
-  return { fields, credential: isAdded ? '--header' : credential?.source };
+  const parameter =
+    credential?.place.in === 'query' ? { name: credential.place.name, value: credential.value } : undefined;
+  return { fields, parameter, credential: isAdded ? '--header' : credential?.source };
+}
+
+function tokenField(credential: Credential | undefined): GivenField[] {
+  if (!credential || credential.place.in === 'query') return [];
+  const { place, value } = credential;
+  return [{ name: place.in === 'cookie' ? 'cookie' : place.name, value, source: 'the token' }];
 }
 
 function foreignFields(

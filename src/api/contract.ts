@@ -82,20 +82,27 @@ export interface Operation {
   readonly source: 'stated' | 'chosen' | 'bound';
 }
 
+/** Where a request carries a credential. */
+export interface CredentialPlace {
+  readonly in: 'header' | 'query' | 'cookie';
+  /** A header's in lower case. */
+  readonly name: string;
+}
+
 /** What a service offers: each operation of the table, or the reason why there is none. */
 export interface Contract {
   readonly operations: ReadonlyMap<OperationId, Operation>;
   /** Why an operation is missing, a clause without a full stop. */
   readonly missing: ReadonlyMap<OperationId, string>;
-  /** Lower-case names of the request fields that carry a credential, as the description's security schemes name them. */
-  readonly credentialFields: readonly string[];
+  /** Where requests may carry a credential, as the description's security schemes have it. */
+  readonly credentialPlaces: readonly CredentialPlace[];
 }
 
 /** The contract of the table itself: what a profile that is bound to nothing talks to. */
 export const builtInContract: Contract = {
   operations: new Map(operationIds.map((id) => [id, toOperation(id)])),
   missing: new Map(),
-  credentialFields: [],
+  credentialPlaces: [],
 };
 
 /** @throws UsageError where the contract lacks the operation: a command asks before it sends anything. */

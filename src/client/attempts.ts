@@ -1,6 +1,7 @@
 import type { HttpRequest, HttpResponse, Transport } from '../api/http.ts';
 import { UnavailableError } from '../errors.ts';
 import type { Attempt, CallOptions } from './client.ts';
+import type { CredentialParameter } from './credential-parameter.ts';
 import { type Failed, unavailableError } from './failures.ts';
 import { type Delay, OneCall, type Outcome } from './one-call.ts';
 import { retryAfter, retryDelay, shouldRetry } from './retry.ts';
@@ -10,6 +11,7 @@ export interface SenderOptions {
   readonly timeoutMs: number;
   readonly retries: number;
   readonly signal: AbortSignal;
+  readonly parameter?: CredentialParameter | undefined;
   readonly mask?: ((text: string) => string) | undefined;
   onAttempt?: ((attempt: Attempt) => void) | undefined;
   now(): Date;
@@ -91,7 +93,15 @@ function report(call: OneCall, outcome: Outcome, { delayMs, retryAfterMs }: Next
   const { options, sender, attempts: number } = call;
   if (!sender.onAttempt && !options.afterAttempt) return;
   const { request, elapsedMs, response, error } = outcome;
-  const attempt = { request, number, elapsedMs, response, error, retryAfterMs, nextDelayMs: delayMs };
+  const attempt = {
+    request: call.shown(request),
+    number,
+    elapsedMs,
+    response,
+    error,
+    retryAfterMs,
+    nextDelayMs: delayMs,
+  };
   sender.onAttempt?.(attempt);
   options.afterAttempt?.(attempt);
 }

@@ -12,6 +12,7 @@ import { maskFields } from '../mask.ts';
 import { createSender } from './attempts.ts';
 import { BodyError, decodeBody, isEncoded, maxAnswerBytes } from './body.ts';
 import { checkInput } from './bounds.ts';
+import { type CredentialParameter, withMaskedParameter } from './credential-parameter.ts';
 import { type Failed, invalidResponse, refusalError } from './failures.ts';
 import { createPages } from './pages.ts';
 import { toRawRequest } from './raw.ts';
@@ -40,6 +41,8 @@ export interface CallOptions {
   readonly timeoutMs?: number | undefined;
   /** Most retries, instead of the client's. */
   readonly retries?: number | undefined;
+  /** Leaves out the credential that the client would put into the query. */
+  readonly withoutParameter?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   /**
    * Longest Retry-After that is waited for, outside the deadline; a longer one ends the call. Where this is absent a
@@ -113,7 +116,9 @@ export interface ClientOptions {
   readonly transport: Transport;
   /** Fields for every request: the user agent, those of `--header`, the credential. */
   readonly fields: HttpFields;
-  /** Where the credential among them came from, for the hint where it is refused. */
+  /** A credential that every request carries in its query. */
+  readonly parameter?: CredentialParameter | undefined;
+  /** Where the credential came from, for the hint where it is refused. */
   readonly credential?: string | undefined;
   readonly timeoutMs: number;
   readonly retries: number;
@@ -128,7 +133,7 @@ export interface ClientOptions {
 }
 
 export function createClient(options: ClientOptions): Client {
-  const { contract, baseUrl, fields, transport } = options;
+  const { contract, baseUrl, fields, parameter, transport } = options;
   const target = { baseUrl, fields };
   const send = createSender(options);
 
@@ -208,9 +213,11 @@ export function createClient(options: ClientOptions): Client {
       const operation = offeredOperation(contract, id);
       const input = withId(operation, given);
       checkInput(operation, input, fields);
-      return withIfMatch(toRequest(operation, input, { baseUrl, fields: maskFields(fields) }), callOptions);
+      const request = toRequest(operation, input, { baseUrl, fields: maskFields(fields) });
+      return withMaskedParameter(withIfMatch(request, callOptions), parameter);
     },
-    toRawRequest: (raw) => toRawRequest(raw, { baseUrl, fields: maskFields(fields) }),
+    toRawRequest: (raw) =>
+      withMaskedParameter(toRawRequest(raw, { baseUrl, fields: maskFields(fields) }), parameter),
     request: (raw, callOptions = {}) =>
       requestRaw(withIfMatch(toRawRequest(raw, target), callOptions), callOptions),
     close: () => transport.close(),

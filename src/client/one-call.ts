@@ -4,6 +4,7 @@ import { UnavailableError } from '../errors.ts';
 import type { SenderOptions } from './attempts.ts';
 import { maxAnswerBytes, maxErrorBytes } from './body.ts';
 import type { CallOptions } from './client.ts';
+import { type CredentialParameter, withMaskedParameter, withParameter } from './credential-parameter.ts';
 import { type Limits, pause, race } from './race.ts';
 import { followRedirect, isRedirect, mostRedirects, tooManyRedirects } from './redirects.ts';
 
@@ -32,6 +33,8 @@ export class OneCall implements Limits {
   readonly sender: SenderOptions;
   readonly options: CallOptions;
   readonly request: HttpRequest;
+  /** Put into the query only when it is sent, so that nothing else of the program knows it. */
+  readonly #parameter: CredentialParameter | undefined;
   /** Whether a byte of the attempt that is under way may have reached the service. */
   #sent = false;
 
@@ -39,6 +42,7 @@ export class OneCall implements Limits {
     this.sender = sender;
     this.options = options;
     this.request = request;
+    this.#parameter = options.withoutParameter ? undefined : sender.parameter;
     this.timeoutMs = options.timeoutMs ?? sender.timeoutMs;
     this.leftMs = this.timeoutMs;
     this.signals = options.signal ? [sender.signal, options.signal] : [sender.signal];
@@ -54,7 +58,7 @@ export class OneCall implements Limits {
         const response = await this.#send(request);
         const elapsedMs = this.#spend(begun);
         if (!isRedirect(response)) return { request, response, elapsedMs };
-        this.sender.onAttempt?.({ request, response, number: this.attempts, elapsedMs });
+        this.sender.onAttempt?.({ request: this.shown(request), response, number: this.attempts, elapsedMs });
         if (redirects === mostRedirects) throw tooManyRedirects();
         request = followRedirect(request, response);
       }
@@ -71,6 +75,11 @@ export class OneCall implements Limits {
     if (!outsideDeadline) this.leftMs -= delayMs;
   }
 
+  /** The request as it may be shown. */
+  shown(request: HttpRequest): HttpRequest {
+    return withMaskedParameter(request, this.#parameter);
+  }
+
   timedOut(): Error {
     return new UnavailableError(`no answer within ${this.timeoutMs / 1000} s`, {
       reason: 'timeout',
@@ -80,7 +89,8 @@ export class OneCall implements Limits {
 
   #send(request: HttpRequest): Promise<HttpResponse> {
     this.#sent = false;
-    return race(this, (cancellation) => this.sender.transport.send(request, this.#sendOptions(cancellation)));
+    const whole = withParameter(request, this.#parameter);
+    return race(this, (cancellation) => this.sender.transport.send(whole, this.#sendOptions(cancellation)));
   }
 
   /** Takes what an attempt has used from the time that was left when it began, and gives it. */

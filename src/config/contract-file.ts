@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Contract, DocumentedAnswer, Operation } from '../api/contract.ts';
+import type { Contract, CredentialPlace, DocumentedAnswer, Operation } from '../api/contract.ts';
 import { operationIds } from '../api/operations.ts';
 import { UsageError } from '../errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, printJson } from '../json.ts';
@@ -16,7 +16,7 @@ export interface BoundContract {
   readonly boundAt: string;
 }
 
-const version = 1;
+const version = 2;
 
 /** Where the contract of a profile is kept, or that of the top level where no profile is named: beside the config file. */
 export function contractPath(configFile: string, profile: string | undefined): string {
@@ -90,9 +90,9 @@ function toJson({ contract, source, boundAt }: BoundContract): unknown {
     return answer.schema ? { ...answer, schema } : answer;
   };
   const operations = [...contract.operations.values()].map((each) => withAnswers(each, withoutDefinitions));
-  const { credentialFields } = contract;
+  const { credentialPlaces } = contract;
   const missing = Object.fromEntries(contract.missing);
-  return { version, source, boundAt, credentialFields, missing, operations, definitions };
+  return { version, source, boundAt, credentialPlaces, missing, operations, definitions };
 }
 
 function withAnswers(
@@ -104,13 +104,13 @@ function withAnswers(
 }
 
 function fromJson(stored: JsonObject): BoundContract {
-  const { source, boundAt, missing, operations, credentialFields, definitions = {} } = stored;
+  const { source, boundAt, missing, operations, credentialPlaces, definitions = {} } = stored;
   const withDefinitions = (answer: DocumentedAnswer): DocumentedAnswer =>
     answer.schema ? { ...answer, schema: { ...answer.schema, $defs: definitions } } : answer;
   if (stored.version !== version) throw new Error('another version of this program wrote it');
   if (typeof source !== 'string' || typeof boundAt !== 'string' || !Array.isArray(operations))
     throw new Error('it holds no contract');
-  if (!isJsonObject(missing) || !Array.isArray(credentialFields)) throw new Error('it holds no contract');
+  if (!isJsonObject(missing) || !Array.isArray(credentialPlaces)) throw new Error('it holds no contract');
   const bound = new Map(
     (operations as unknown as Operation[]).map((each) => [each.id, withAnswers(each, withDefinitions)]),
   );
@@ -119,7 +119,7 @@ function fromJson(stored: JsonObject): BoundContract {
     contract: {
       operations: bound,
       missing: new Map(reasons),
-      credentialFields: credentialFields as string[],
+      credentialPlaces: credentialPlaces as unknown as CredentialPlace[],
     },
     source,
     boundAt,

@@ -1,13 +1,14 @@
+import type { CredentialPlace } from '../api/contract.ts';
 import { bareHost, isLoopbackHost } from '../api/host.ts';
 import { CliError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import type { Settings } from './settings.ts';
 import { describeToken, findToken, type TokenSource } from './token-source.ts';
 
-/** A secret and the header that carries it. */
+/** A secret and where requests carry it. */
 export interface Credential {
-  readonly header: string;
-  /** The whole value, scheme included. */
+  readonly place: CredentialPlace;
+  /** What stands there, the scheme included. */
   readonly value: string;
   /** The bare secret, to be masked wherever it stands. */
   readonly secret: string;
@@ -19,6 +20,8 @@ export interface Destination {
   readonly io: Io;
   readonly baseUrl: string;
   readonly allowInsecureHttp: boolean;
+  /** Where the service may take a credential; empty where nobody says. */
+  readonly places: readonly CredentialPlace[];
   /** Told why a token that there is will not be sent. */
   notice(line: string): Promise<void>;
 }
@@ -42,13 +45,40 @@ export async function readCredential(
   }
   const secret = withoutNewline(await readToken(source, destination.io), source);
   refuseUnsendable(secret, describeToken(source));
-  const scheme = settings.get('auth-scheme');
-  return {
-    header: settings.get('auth-header'),
-    value: scheme === '' ? secret : `${scheme} ${secret}`,
-    secret,
-    source: describeToken(source),
-  };
+  const place = credentialPlace(settings, destination.places);
+  return { place, value: valueAt(place, secret, settings), secret, source: describeToken(source) };
+}
+
+/**
+ * Where the token goes: the header that the config names; or else where the service's description wants it, unless
+ * Authorization will do there.
+ */
+export function credentialPlace(settings: Settings, places: readonly CredentialPlace[]): CredentialPlace {
+  const header = { in: 'header', name: settings.get('auth-header') } as const;
+  const isGiven = (['auth-header', 'auth-scheme'] as const).some(
+    (key) => settings.explain(key).source !== 'default',
+  );
+  const [first] = places;
+  if (isGiven || first === undefined || places.some((place) => isSamePlace(place, header))) return header;
+  return first;
+}
+
+export function isSamePlace(one: CredentialPlace, other: CredentialPlace): boolean {
+  const isSameName = one.name.toLowerCase() === other.name.toLowerCase();
+  return one.in === other.in && (one.in === 'header' ? isSameName : one.name === other.name);
+}
+
+/** As `the header X-Key`. */
+export function describePlace({ in: place, name }: CredentialPlace): string {
+  return place === 'query' ? `the query parameter ${name}` : `the ${place} ${name}`;
+}
+
+/** A key of a description has no scheme. */
+function valueAt(place: CredentialPlace, secret: string, settings: Settings): string {
+  if (place.in === 'cookie') return `${place.name}=${secret}`;
+  const isOfConfig = place.in === 'header' && place.name === settings.get('auth-header');
+  const scheme = isOfConfig ? settings.get('auth-scheme') : '';
+  return scheme === '' ? secret : `${scheme} ${secret}`;
 }
 
 /**
@@ -57,7 +87,7 @@ export async function readCredential(
  */
 export function obstacleTo(
   settings: Settings,
-  { io, baseUrl, allowInsecureHttp }: Omit<Destination, 'notice'>,
+  { io, baseUrl, allowInsecureHttp }: Pick<Destination, 'io' | 'baseUrl' | 'allowInsecureHttp'>,
 ): string | undefined {
   const home = settings.profileBaseUrl ?? (io.env.PETSTORE_BASE_URL || undefined);
   const { origin, protocol, hostname } = new URL(baseUrl);

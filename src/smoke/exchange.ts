@@ -29,6 +29,8 @@ export interface Exchange {
 export interface SendOptions {
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs?: number | undefined;
+  /** Leaves out the credential that requests carry in their query. */
+  readonly withoutParameter?: boolean | undefined;
   mask?(text: string): string;
 }
 
@@ -78,10 +80,15 @@ async function exchangePatiently(
 export async function exchangeOnce(
   client: Client,
   request: RawRequest,
-  { mask = same, signal, timeoutMs }: SendOptions = {},
+  { mask = same, signal, timeoutMs, withoutParameter }: SendOptions = {},
 ): Promise<Exchange> {
   const startedMs = monotonicMs();
-  const { url, status, fields, body } = await client.request(request, { signal, timeoutMs, retries: 0 });
+  const { url, status, fields, body } = await client.request(request, {
+    signal,
+    timeoutMs,
+    withoutParameter,
+    retries: 0,
+  });
   const elapsedMs = monotonicMs() - startedMs;
   const bytes = Buffer.from(body);
   const text = bytes.toString('utf8');

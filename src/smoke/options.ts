@@ -1,3 +1,4 @@
+import type { CredentialPlace } from '../api/contract.ts';
 import type { Selection } from './select.ts';
 
 export const statistics = ['p50', 'p95', 'max'] as const;
@@ -29,6 +30,6 @@ export interface SmokeOptions {
   readonly waitMs: number;
   /** Deadline of one request or connection. */
   readonly timeoutMs: number;
-  /** The request field that carries the profile's credential, in lower case. */
-  readonly credentialField: string;
+  /** Where requests carry the profile's credential. */
+  readonly credentialPlace: CredentialPlace;
 }

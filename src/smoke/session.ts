@@ -4,7 +4,7 @@ import type { Client, RawRequest } from '../client/client.ts';
 import { type CallInput, toRequest } from '../client/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import type { CheckResult } from './check.ts';
-import { type Exchange, exchange, jsonOf } from './exchange.ts';
+import { type Exchange, exchange, jsonOf, type SendOptions } from './exchange.ts';
 import type { SmokeOptions } from './options.ts';
 import type { Sockets } from './sockets.ts';
 
@@ -37,7 +37,7 @@ export interface Session extends SessionParts {
   /** The request of an operation, as a call of the client's would send it. */
   toRequest(operation: Operation, input: CallInput): RawRequest;
   /** Sends a request, once more where that may help. */
-  send(request: RawRequest): Promise<Exchange>;
+  send(request: RawRequest, options?: Pick<SendOptions, 'withoutParameter'>): Promise<Exchange>;
   /** A plain GET of an operation, sent once in a run; or why there is nothing to get. */
   visit(operation: Operation): Promise<Visit>;
   /** An id that an operation's path may be given, taken from a list. */
@@ -53,8 +53,8 @@ export function createSession(parts: SessionParts): Session {
     retries: () => retries,
     contract: client.contract,
     toRequest: (operation, input) => toRaw(client, operation, input),
-    async send(request) {
-      const answer = await exchange(client, request, { signal, mask: parts.mask });
+    async send(request, options = {}) {
+      const answer = await exchange(client, request, { ...options, signal, mask: parts.mask });
       if (answer.retried) retries += 1;
       return answer;
     },

@@ -19,7 +19,7 @@ const node = process.execPath;
 test('a token goes to the base URL that is given, where no config names one', async () => {
   const { credential, notices } = await read({ env: token, baseUrl: 'https://shop.example' });
   expect(credential).toEqual({
-    header: 'Authorization',
+    place: { in: 'header', name: 'Authorization' },
     value: 'Bearer s3cret',
     secret: 's3cret',
     source: 'PETSTORE_TOKEN',
@@ -30,7 +30,7 @@ test('a token goes to the base URL that is given, where no config names one', as
 test('header and scheme are those of the settings; an empty scheme sends the bare token', async () => {
   const config = { 'auth-header': 'X-Api-Key', 'auth-scheme': '', 'base-url': 'https://shop.example' };
   expect((await read({ config, env: token })).credential).toMatchObject({
-    header: 'X-Api-Key',
+    place: { in: 'header', name: 'X-Api-Key' },
     value: 's3cret',
   });
 });
@@ -195,6 +195,7 @@ async function read({ config = {}, env = {}, flags = {}, baseUrl, allowInsecureH
     io,
     baseUrl: settings.get('base-url') ?? 'https://given.example',
     allowInsecureHttp,
+    places: [],
     notice: async (line) => void notices.push(line),
   });
   return { credential, notices };

@@ -150,6 +150,28 @@ test('a key in a cookie is left out, and made wrong, as one in a header is', asy
   expect(run.check('auth/wrong')).toMatchObject({ result: 'pass', reason: '401 Unauthorized' });
 });
 
+test('a key in the query is sent, left out and made wrong, and stands in no report', async () => {
+  await using service = await startService({
+    spoil: ({ target }, answer) =>
+      new URL(target, 'http://any').searchParams.get('k') === 'right key'
+        ? answer
+        : { ...withBody(answer, { code: 'unauthorized', message: target, status: 401 }), status: 401 },
+  });
+  const home = await bind(service, (document) => {
+    document.security = [{ key: [] }];
+    document.components.securitySchemes = { key: { type: 'apiKey', in: 'query', name: 'k' } };
+  });
+  const run = await smokeBound(service, home, ['--write', '-v'], 'right key');
+  expect(run.code).toBe(0);
+  expect(run.check('auth/missing')).toMatchObject({ result: 'pass', reason: '401 Unauthorized' });
+  expect(run.check('auth/wrong')).toMatchObject({ result: 'pass', reason: '401 Unauthorized' });
+  expect(run.stderr).toContain('k=***');
+  expect(JSON.stringify(run) + run.stderr).not.toMatch(/right.{1,3}key/);
+  const keys = service.seen.map(({ target }) => new URL(target, 'http://any').searchParams.getAll('k'));
+  expect(keys.filter(([key]) => key === undefined)).toHaveLength(1);
+  expect(keys.every(({ length }) => length < 2)).toBe(true);
+});
+
 test('a service that declares security and lets anybody in fails auth', async () => {
   await using service = await guarded(undefined);
   const home = await bind(service, declareSecurity);

@@ -6,7 +6,7 @@ import type { Description } from './description.ts';
 import { type DocumentOperation, operationsOf, placeOf } from './document-operation.ts';
 import { judge, refusePart } from './judge.ts';
 import { type Match, type Matches, matchOperations, show } from './match.ts';
-import { credentialFields } from './security.ts';
+import { credentialPlaces } from './security.ts';
 import { elsewhere } from './servers.ts';
 import { toOperation } from './to-operation.ts';
 
@@ -39,7 +39,7 @@ export function bindContract(description: Description, targets: ReadonlyMap<Oper
     }),
   );
   const missing = new Map([...matches].flatMap(([id, match]) => reasonOf(id, match)));
-  return { contract: { operations, missing, credentialFields: credentialFields(document) }, matches };
+  return { contract: { operations, missing, credentialPlaces: credentialPlaces(document) }, matches };
 }
 
 function reasonOf(id: OperationId, match: Match): [OperationId, string][] {

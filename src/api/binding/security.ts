@@ -1,4 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../json.ts';
+import type { CredentialPlace } from '../contract.ts';
+import { operationsOf } from './document-operation.ts';
 
 /** Whether an operation asks for a credential: its own word, or else the document's; one way without any is none. */
 export function isSecured(operation: JsonObject, document: JsonObject): boolean {
@@ -7,20 +9,29 @@ export function isSecured(operation: JsonObject, document: JsonObject): boolean 
   return ways.every((way) => isJsonObject(way) && Object.keys(way).length > 0);
 }
 
-/** Lower-case names of the request fields that carry a credential, as the document's security schemes have them. */
-export function credentialFields(document: JsonObject): string[] {
+/** Where requests carry a credential, as the security schemes have it that are asked for; all of them where none is. */
+export function credentialPlaces(document: JsonObject): CredentialPlace[] {
   const { components } = document;
   const schemes = isJsonObject(components) ? components.securitySchemes : undefined;
   if (!isJsonObject(schemes)) return [];
-  return [...new Set(Object.values(schemes).flatMap(fieldOf))];
+  const asked = askedSchemes(document).filter((name) => Object.hasOwn(schemes, name));
+  const names = asked.length > 0 ? asked : Object.keys(schemes);
+  const places = names.flatMap((name) => placeOf(schemes[name]));
+  return [...new Map(places.map((place) => [`${place.in} ${place.name}`, place])).values()];
 }
 
-function fieldOf(scheme: unknown): string[] {
+function askedSchemes(document: JsonObject): string[] {
+  const sources = [document, ...operationsOf(document).map(({ source }) => source)];
+  const ways = sources.flatMap(({ security }) => (Array.isArray(security) ? security : []));
+  return [...new Set(ways.filter(isJsonObject).flatMap(Object.keys))];
+}
+
+function placeOf(scheme: unknown): CredentialPlace[] {
   if (!isJsonObject(scheme)) return [];
-  if (scheme.type === 'apiKey' && scheme.in === 'cookie') return ['cookie'];
-  if (scheme.type === 'apiKey')
-    return scheme.in === 'header' && typeof scheme.name === 'string' ? [scheme.name.toLowerCase()] : [];
-  return scheme.type === 'http' || scheme.type === 'oauth2' || scheme.type === 'openIdConnect'
-    ? ['authorization']
-    : [];
+  const { type, in: place, name } = scheme;
+  if (type === 'http' || type === 'oauth2' || type === 'openIdConnect')
+    return [{ in: 'header', name: 'authorization' }];
+  if (type !== 'apiKey' || typeof name !== 'string' || name === '') return [];
+  if (place === 'header') return [{ in: 'header', name: name.toLowerCase() }];
+  return place === 'query' || place === 'cookie' ? [{ in: place, name }] : [];
 }

@@ -4,6 +4,7 @@ import type { Match } from '../../api/binding/match.ts';
 import { serversOf } from '../../api/binding/servers.ts';
 import type { OperationId } from '../../api/operations.ts';
 import { type BoundContract, contractPath, writeContract } from '../../config/contract-file.ts';
+import { credentialPlace, describePlace, isSamePlace } from '../../config/credentials.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import type { Context } from '../../context.ts';
 import { CliError, UsageError } from '../../errors.ts';
@@ -13,6 +14,8 @@ import { boundProfile, nameOfTarget } from './bound-profile.ts';
 import { bindAndAsk } from './settle-ties.ts';
 import { openSource } from './source.ts';
 import { readTargets } from './targets.ts';
+
+const usualPlace = { in: 'header', name: 'authorization' } as const;
 
 /** Binds the active profile to a description; nothing is stored before all of it has been read and understood. */
 export async function bindDescription(
@@ -46,14 +49,17 @@ async function store(
   await writeContract(path, { ...bound, boundAt: now().toISOString() });
 }
 
-/** A service that takes its credential elsewhere than the program puts it would refuse every request. */
+/** Where a token will go; a service that takes it elsewhere than the config has it would refuse every request. */
 async function noteCredential(context: Context, { contract }: Binding): Promise<void> {
-  const header = (await context.settings()).get('auth-header');
-  const [first] = contract.credentialFields;
-  if (first === undefined || contract.credentialFields.includes(header.toLowerCase())) return;
-  await context.notice(
-    `note: the service takes its credential in the header ${first}, not in ${header}: petstore config set auth-header ${first}, and auth-scheme '' for a bare token`,
-  );
+  const place = credentialPlace(await context.settings(), contract.credentialPlaces);
+  const [first] = contract.credentialPlaces;
+  if (first === undefined) return;
+  if (!contract.credentialPlaces.some((each) => isSamePlace(each, place)))
+    return context.notice(
+      `note: the service takes its credential in ${describePlace(first)}, and the config puts it in ${describePlace(place)}: \`petstore config unset auth-header\` and auth-scheme leave it to the description`,
+    );
+  if (place === first && !isSamePlace(place, usualPlace))
+    await context.notice(`note: a token is sent in ${describePlace(place)}, as the description asks`);
 }
 
 async function read(context: Context, location: string): Promise<Description> {

@@ -1,4 +1,4 @@
-import { obstacleTo } from '../../config/credentials.ts';
+import { credentialPlace, describePlace, obstacleTo } from '../../config/credentials.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import { type Settings, settingKeys } from '../../config/settings.ts';
 import { shownValue } from '../../config/shown-value.ts';
@@ -40,7 +40,7 @@ export function declare(context: Context, entry: Entry) {
     const rows = [
       ...targetRows(settings),
       ...keyRows(settings),
-      tokenRow(context, settings),
+      await tokenRow(context, settings),
       ...placeRows(context),
     ];
     await printer.records([rows], view);
@@ -61,7 +61,8 @@ function keyRows(settings: Settings): Row[] {
   });
 }
 
-function tokenRow({ io, flags }: Context, settings: Settings): Row {
+async function tokenRow(context: Context, settings: Settings): Promise<Row> {
+  const { io, flags } = context;
   const token = findToken(settings, io);
   if (token === undefined) return { key: 'token', value: 'not set', ...from(undefined) };
   const baseUrl = settings.get('base-url');
@@ -72,9 +73,17 @@ function tokenRow({ io, flags }: Context, settings: Settings): Row {
       : obstacleTo(settings, { io, baseUrl, allowInsecureHttp });
   return {
     key: 'token',
-    value: obstacle === undefined ? 'set' : `set, not sent: ${obstacle}`,
+    value: obstacle === undefined ? `set${await placeText(context, settings)}` : `set, not sent: ${obstacle}`,
     ...from(token),
   };
+}
+
+/** Only where the description moves it: otherwise auth-header tells. */
+async function placeText(context: Context, settings: Settings): Promise<string> {
+  if (settings.offline) return '';
+  const places = (await context.contract()).credentialPlaces;
+  const place = credentialPlace(settings, places);
+  return places.includes(place) ? `, sent in ${describePlace(place)}` : '';
 }
 
 function placeRows({ io }: Context): Row[] {

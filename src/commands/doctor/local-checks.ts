@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { closest } from '../../config/closest.ts';
-import { obstacleTo } from '../../config/credentials.ts';
+import { credentialPlace, describePlace, obstacleTo } from '../../config/credentials.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import type { Settings } from '../../config/settings.ts';
 import { describeToken, findToken } from '../../config/token-source.ts';
@@ -59,7 +59,8 @@ export function checkEnvironment({ env }: Io): Verdict {
 }
 
 /** Whether there is a token and it will be sent; that it can be read is seen when the client is made. */
-export function checkToken({ io, flags }: Context, settings: Settings): Verdict {
+export async function checkToken(context: Context, settings: Settings): Promise<Verdict> {
+  const { io, flags } = context;
   if (settings.offline) return skip('token', 'the embedded store needs none');
   const source = findToken(settings, io);
   if (source === undefined) return ok('token', 'none is set');
@@ -73,5 +74,7 @@ export function checkToken({ io, flags }: Context, settings: Settings): Verdict 
       `${describeToken(source)} is not sent: ${obstacle}`,
       'see `petstore config explain`',
     );
-  return ok('token', `${describeToken(source)}, sent as ${settings.get('auth-header')}`);
+  const place = credentialPlace(settings, (await context.contract()).credentialPlaces);
+  const how = place.in === 'header' ? `as ${place.name}` : `in ${describePlace(place)}`;
+  return ok('token', `${describeToken(source)}, sent ${how}`);
 }

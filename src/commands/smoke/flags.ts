@@ -1,3 +1,5 @@
+import type { Contract } from '../../api/contract.ts';
+import { credentialPlace } from '../../config/credentials.ts';
 import { parseSetting, type Settings } from '../../config/settings.ts';
 import { parseInteger, ValueError } from '../../config/values.ts';
 import { UsageError } from '../../errors.ts';
@@ -25,7 +27,11 @@ export interface SmokeFlags {
 }
 
 /** @throws UsageError that names the flag. */
-export function toSmokeOptions(flags: SmokeFlags, settings: Settings): SmokeOptions {
+export function toSmokeOptions(
+  flags: SmokeFlags,
+  settings: Settings,
+  { credentialPlaces }: Contract,
+): SmokeOptions {
   return {
     selection: { only: listOf(flags.only), skip: listOf(flags.skip) },
     failOn: listOf(flags.failOn).map(toFailOn),
@@ -36,7 +42,7 @@ export function toSmokeOptions(flags: SmokeFlags, settings: Settings): SmokeOpti
     write: flags.write === true,
     waitMs: flags.wait === undefined ? 0 : parseSetting('timeout', flags.wait, '--wait'),
     timeoutMs: settings.get('timeout'),
-    credentialField: settings.get('auth-header').toLowerCase(),
+    credentialPlace: credentialPlace(settings, credentialPlaces),
   };
 }
 

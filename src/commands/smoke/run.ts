@@ -13,9 +13,10 @@ import { plannedView } from './view.ts';
 /** Runs the checks, shows them, writes the reports, and leaves with the code that they came to. */
 export async function smoke(context: Context, flags: SmokeFlags): Promise<void> {
   const settings = await context.settings();
-  const options = toSmokeOptions(flags, settings);
+  const contract = await context.contract();
+  const options = toSmokeOptions(flags, settings, contract);
   const targets = parseReports(flags.report ?? [], context.io.cwd);
-  const checks = listChecks(await context.contract(), options);
+  const checks = listChecks(contract, options);
   if (context.flags.dryRun) return showChecks(context, checks);
   if (options.write) await confirmWrite(context, { what: 'write test records and remove them' });
   const client = await context.client();

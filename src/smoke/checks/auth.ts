@@ -1,4 +1,5 @@
-import type { Contract, Operation } from '../../api/contract.ts';
+import type { Contract, CredentialPlace, Operation } from '../../api/contract.ts';
+import type { RawRequest } from '../../client/client.ts';
 import { excerpt, statusText } from '../answer.ts';
 import { type Check, fail, pass, skip, type Verdict } from '../check.ts';
 import { detailsOf } from '../exchange.ts';
@@ -31,10 +32,11 @@ async function check(
   if (!operation) return skip('the description declares no security');
   const id = idParameter(operation)?.name;
   const request = session.toRequest(operation, id === undefined ? {} : { [id]: 1n });
-  const answer = await session.send({
-    ...request,
-    fields: { ...request.fields, ...credentials(session, name) },
-  });
+  const { fields, query } = credentials(session, name);
+  const answer = await session.send(
+    { ...request, query, fields: { ...request.fields, ...fields } },
+    { withoutParameter: true },
+  );
   if (answer.status === 401 || answer.status === 403)
     return pass(statusText(answer.status), detailsOf(answer));
   return fail(`let in with ${name === 'wrong' ? 'a wrong' : 'no'} credential`, {
@@ -44,13 +46,28 @@ async function check(
   });
 }
 
-/** Every field that may carry a credential, left out or wrong. */
+/** Every place that may carry a credential, left out or wrong. */
 function credentials(
   { contract, options }: Session,
   name: 'missing' | 'wrong',
-): Record<string, string | undefined> {
-  const names = new Set([...contract.credentialFields, options.credentialField]);
-  const wrong = (field: string) =>
-    field === 'authorization' ? `Bearer ${wrongCredential}` : wrongCredential;
-  return Object.fromEntries([...names].map((field) => [field, name === 'wrong' ? wrong(field) : undefined]));
+): Required<Pick<RawRequest, 'fields' | 'query'>> {
+  const places = [...contract.credentialPlaces, options.credentialPlace];
+  const given = places.map((place) => [fieldOf(place), wrongAt(place)] as const);
+  const fields = given.filter(([field]) => field !== undefined);
+  const parameters = places.filter((place) => place.in === 'query').map((place) => place.name);
+  const isWrong = name === 'wrong';
+  return {
+    fields: Object.fromEntries(fields.map(([field, value]) => [field, isWrong ? value : undefined])),
+    query: isWrong ? [...new Set(parameters)].map((parameter) => [parameter, wrongCredential]) : [],
+  };
+}
+
+function fieldOf({ in: place, name }: CredentialPlace): string | undefined {
+  if (place === 'query') return undefined;
+  return place === 'cookie' ? 'cookie' : name.toLowerCase();
+}
+
+function wrongAt(place: CredentialPlace): string {
+  if (place.in === 'cookie') return `${place.name}=${wrongCredential}`;
+  return fieldOf(place) === 'authorization' ? `Bearer ${wrongCredential}` : wrongCredential;
 }

@@ -173,7 +173,7 @@ describe('a document with other paths and methods', () => {
       secured: true,
     });
     expect(contract.operations.get('updateInventory')).toMatchObject({ stability: 'beta' });
-    expect(contract.credentialFields).toEqual(['x-api-key']);
+    expect(contract.credentialPlaces).toEqual([{ in: 'header', name: 'x-api-key' }]);
     const description = await readDescription({ url, text: warehouse, read: unreachable });
     expect(serversOf(description)).toEqual(['https://eu.warehouse.test/api/v2']);
   });

@@ -235,7 +235,7 @@ describe('the servers of a description', () => {
     const path = await file('w.yaml', warehouse);
     const bound = await run(['api', 'bind', path]);
     expect(bound.stderr).toContain('config set base-url https://eu.warehouse.test/api/v2');
-    expect(bound.stderr).toContain('config set auth-header x-api-key');
+    expect(bound.stderr).toContain('a token is sent in the header x-api-key, as the description asks');
     await run(['api', 'bind', path, '--yes']);
     expect(await baseUrl()).toBe('https://eu.warehouse.test/api/v2');
   });

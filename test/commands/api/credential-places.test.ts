@@ -1,0 +1,127 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { toOpenApi } from '../../../src/api/openapi.ts';
+import { type Reply, recordingServer, type Seen } from '../../helpers/recording-server.ts';
+import { type Run, runCli } from '../../helpers/run-cli.ts';
+
+const token = 'a secret+key';
+const rex = { id: 1, name: 'Rex', categoryId: 1, status: 'sold' };
+
+let folder = '';
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'petstore-places-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+/** A service whose description has these security schemes, bound, and the program run against it with a token. */
+async function secured(schemes: Record<string, unknown>, answer: (seen: Seen) => Reply) {
+  const server = await recordingServer({}, answer);
+  const home = await mkdtemp(join(folder, 'home-'));
+  const document = toOpenApi({ serverUrl: server.url }) as unknown as Record<string, object>;
+  const file = join(home, 'openapi.json');
+  const text = JSON.stringify({
+    ...document,
+    components: { ...document.components, securitySchemes: schemes },
+    security: Object.keys(schemes).map((name) => ({ [name]: [] })),
+  });
+  await writeFile(file, text);
+  await writeFile(join(home, 'config.json'), JSON.stringify({ 'base-url': server.url }));
+  const env = { PETSTORE_CONFIG_DIR: home, PETSTORE_TOKEN: token };
+  const run = (...words: string[]): Promise<Run> => runCli(words, { env });
+  const binding = await run('api', 'bind', file);
+  expect(binding).toMatchObject({ code: 0 });
+  return { server, run, binding, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+}
+
+const inQuery = { key: { type: 'apiKey', in: 'query', name: 'k' } };
+const pets = (): Reply => ({ body: [rex] });
+
+function expectNoToken({ stdout, stderr }: Run): void {
+  for (const text of [stdout, stderr]) {
+    expect(text).not.toContain('secret');
+  }
+}
+
+describe('a service that takes its key in the query', () => {
+  test('gets it there with every request, and no Authorization', async () => {
+    await using service = await secured(inQuery, pets);
+    expect((await service.run('pets', 'list', '--status', 'sold', '-o', 'ids')).stdout).toBe('1\n');
+    const [first] = service.server.seen;
+    expect(first?.path).toBe('/pets?status=sold&k=a%20secret%2Bkey');
+    expect(first?.headers.authorization).toBeUndefined();
+  });
+
+  test('gets it on the next page and after a redirect, once', async () => {
+    await using service = await secured(inQuery, ({ path }) => {
+      if (path.startsWith('/pets?after=1')) return { body: [{ ...rex, id: 2 }] };
+      if (path.startsWith('/moved'))
+        return { body: [rex], headers: { link: '</pets?after=1&k=a%20secret%2Bkey>; rel="next"' } };
+      return { status: 307, headers: { location: '/moved' } };
+    });
+    expect((await service.run('pets', 'list', '-o', 'ids')).stdout).toBe('1\n2\n');
+    const paths = service.server.seen.map(({ path }) => path);
+    const sent = 'k=a%20secret%2Bkey';
+    expect(paths).toEqual([`/pets?${sent}`, `/moved?${sent}`, `/pets?after=1&${sent}`]);
+  });
+
+  test('shows it nowhere: traces, dry runs, errors', async () => {
+    await using service = await secured(inQuery, ({ path }) => ({
+      status: 500,
+      body: { code: 'x', message: `no ${path}`, status: 500 },
+    }));
+    const failed = await service.run('pets', 'get', '1', '-v', '-v', '--retries', '0', '-o', 'json');
+    expect(failed.code).toBe(6);
+    expect(failed.stderr).toContain('/pets/1?k=***');
+    expectNoToken(failed);
+    const planned = await service.run('pets', 'create', '--name', 'a', '--category', '1', '--dry-run');
+    expect(planned.stdout).toContain('/pets?k=***');
+    expectNoToken(planned);
+    const raw = await service.run('api', 'request', 'GET', '/pets', '--dry-run', '-o', 'json');
+    expect(JSON.parse(raw.stdout).url).toBe(`${service.server.url}/pets?k=***`);
+  });
+
+  test('gets a key of the caller instead, where the request has one', async () => {
+    await using service = await secured(inQuery, pets);
+    await service.run('api', 'request', 'GET', '/pets?k=other');
+    expect(service.server.seen[0]?.path).toBe('/pets?k=other');
+  });
+
+  test('is told at binding, by doctor and by explain', async () => {
+    await using service = await secured(inQuery, pets);
+    expect(service.binding.stderr).toContain('in the query parameter k, as the description asks');
+    expect((await service.run('doctor')).stdout).toContain('sent in the query parameter k');
+    const explained = await service.run('config', 'explain', '-o', 'json');
+    const row = JSON.parse(explained.stdout).find(({ key }: { key: string }) => key === 'token');
+    expect(row.value).toBe('set, sent in the query parameter k');
+  });
+});
+
+test('a key in a cookie and one in a header go where the description puts them', async () => {
+  await using cookie = await secured({ key: { type: 'apiKey', in: 'cookie', name: 'sid' } }, pets);
+  await cookie.run('orders', 'get', '1');
+  expect(cookie.server.seen[0]?.headers).toMatchObject({ cookie: 'sid=a secret+key' });
+  await using header = await secured({ key: { type: 'apiKey', in: 'header', name: 'X-Key' } }, pets);
+  await header.run('orders', 'get', '1');
+  expect(header.server.seen[0]?.headers).toMatchObject({ 'x-key': token });
+});
+
+test('a service that takes Authorization too gets that', async () => {
+  await using service = await secured({ ...inQuery, token: { type: 'http', scheme: 'bearer' } }, pets);
+  await service.run('orders', 'get', '1');
+  expect(service.server.seen[0]).toMatchObject({
+    path: '/store/orders/1',
+    headers: { authorization: `Bearer ${token}` },
+  });
+});
+
+test('what the config says of the header beats the description', async () => {
+  await using service = await secured(inQuery, pets);
+  await service.run('config', 'set', 'auth-header', 'X-Own');
+  await service.run('orders', 'get', '1');
+  expect(service.server.seen[0]).toMatchObject({
+    path: '/store/orders/1',
+    headers: { 'x-own': `Bearer ${token}` },
+  });
+});
