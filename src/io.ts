@@ -30,7 +30,7 @@ export interface Io {
   onSignal(listener: (signal: Signal) => void): () => void;
 }
 
-export interface ProcessIo extends Io {
+interface ProcessIo extends Io {
   /** Ends the process when both streams have handed over what they hold: a late socket or timer cannot keep it. */
   flushThenExit(code: number): Promise<never>;
 }

@@ -18,7 +18,7 @@ export interface OutputStream {
 }
 
 /** An output stream of the process, by its descriptor. */
-export interface ProcessOutput extends OutputStream {
+interface ProcessOutput extends OutputStream {
   /** Resolves when all that was written has left the process. */
   flush(): Promise<void>;
 }

@@ -2,7 +2,7 @@ import type { ScalarTag } from 'yaml';
 import { isExactNumber, isJsonObject, type JsonValue, printJson } from './json.ts';
 
 /** YAML, once its package is loaded. */
-export interface Yaml {
+interface Yaml {
   /** YAML 1.2 text of a value, numbers exact; what a YAML 1.1 reader would take for no string is quoted. */
   print(value: unknown): string;
   /**

@@ -2,7 +2,7 @@ import type { Operation } from './contract.ts';
 import { fieldValue, type HttpFields } from './http.ts';
 
 /** A date that a header gives; undefined where the header is malformed. */
-export interface HeaderDate {
+interface HeaderDate {
   readonly text: string;
   readonly date: Date | undefined;
   /** Written as a draft of the standard had it: `true` or an HTTP date. */

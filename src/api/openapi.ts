@@ -4,7 +4,7 @@ import { convert, reference, toComponents } from './openapi-schemas.ts';
 import { type Example, type OperationId, operations } from './operations.ts';
 import { type BodyName, IdText, type QueryName, querySchemas, type ResultName } from './schemas.ts';
 
-export interface OpenApiOptions {
+interface OpenApiOptions {
   /** Where the service answers; `/`, the origin that serves the document, unless told. */
   readonly serverUrl?: string | undefined;
   /** YYYY-MM-DD of every deprecated operation, instead of the table's. */

@@ -7,7 +7,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type Noun = 'pets' | 'categories' | 'orders' | 'inventory';
 
 /** One operation of the service. */
-export interface Row {
+interface Row {
   readonly method: Method;
   readonly path: string;
   readonly tag: 'Pets' | 'Store';

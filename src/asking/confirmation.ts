@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import type { Prompt } from '../input/prompt.ts';
 
-export interface Write {
+interface Write {
   /** What will happen, as a clause: `delete pet 5 (Rex)`. */
   readonly what: string;
   /** It cannot be taken back: without --yes a person is asked. */

@@ -18,7 +18,7 @@ export interface SenderOptions {
 }
 
 /** The answer that the service gave in the end, be it a refusal. */
-export interface Exchange {
+interface Exchange {
   readonly response: HttpResponse;
   /** Where it came from, redirects followed. */
   readonly url: string;
@@ -34,11 +34,7 @@ export interface Exchange {
  * @param what what it is for, as `Get a pet`; undefined for a raw request.
  * @throws UnavailableError where no answer came; the reason of the signal where that was aborted.
  */
-export type Sender = (
-  request: HttpRequest,
-  what: string | undefined,
-  options: CallOptions,
-) => Promise<Exchange>;
+type Sender = (request: HttpRequest, what: string | undefined, options: CallOptions) => Promise<Exchange>;
 
 export function createSender(sender: SenderOptions): Sender {
   return async (request, what, options) => {

@@ -85,7 +85,7 @@ export interface Client {
 }
 
 /** What a call gives: its record; a write may also be answered with a bare 2xx, and then there is none. */
-export type Answered<K extends OperationId> = (typeof operations)[K]['method'] extends 'GET'
+type Answered<K extends OperationId> = (typeof operations)[K]['method'] extends 'GET'
   ? Result<K>
   : Result<K> | undefined;
 
@@ -109,7 +109,7 @@ export interface RawRequest {
   readonly body?: string | Uint8Array | undefined;
 }
 
-export interface ClientOptions {
+interface ClientOptions {
   readonly contract: Contract;
   /** Without a trailing slash; paths of operations are joined below it. */
   readonly baseUrl: string;

@@ -4,7 +4,7 @@ import { nextLink } from './links.ts';
 import { InvalidAnswerError } from './response.ts';
 
 /** What is known of a page that was read. */
-export interface Page {
+interface Page {
   /** Where it came from, redirects followed. */
   readonly url: string;
   readonly fields: HttpFields;
@@ -15,7 +15,7 @@ export interface Page {
 const mostEmptyPages = 1000;
 
 /** Follows the `next` links of one list. */
-export interface Pages {
+interface Pages {
   /**
    * The URL of the page that follows; undefined after the last.
    *

@@ -5,12 +5,12 @@ import { fileErrorReason } from '../file-error.ts';
 import type { TlsFiles } from './transport/dial.ts';
 
 /** A file, and the flag, variable or config file that names it. */
-export interface NamedFile {
+interface NamedFile {
   readonly path: string;
   readonly source: string;
 }
 
-export interface NamedTlsFiles {
+interface NamedTlsFiles {
   readonly ca?: NamedFile | undefined;
   readonly cert?: NamedFile | undefined;
   readonly key?: NamedFile | undefined;

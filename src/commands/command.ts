@@ -8,7 +8,7 @@ export { Argument, Command, Option } from '@commander-js/extra-typings';
 export { type Command as AnyCommand, CommanderError } from 'commander';
 
 /** What a verb says of itself, beside its entry; its arguments, flags and action follow on the Command that `verb` gives. */
-export interface About {
+interface About {
   /** More than the summary, where it needs it. */
   readonly description?: string;
   /** Whole command lines, the most useful first. */

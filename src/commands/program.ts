@@ -135,7 +135,7 @@ export async function createProgram(
   return program;
 }
 
-export interface ProgramOptions {
+interface ProgramOptions {
   /** The command line after `petstore`. */
   readonly words: readonly string[];
   readonly text: ProgramText;
@@ -211,7 +211,7 @@ export function namedCommand(program: AnyCommand, words: readonly string[]): Nam
   return { command };
 }
 
-export interface NamedCommand {
+interface NamedCommand {
   readonly command: AnyCommand;
   readonly unknown?: string;
 }

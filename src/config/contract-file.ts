@@ -40,7 +40,7 @@ export async function readActiveContract(
 }
 
 /** @throws UsageError where the file cannot be read or holds no contract. */
-export async function readContract(path: string): Promise<BoundContract | undefined> {
+async function readContract(path: string): Promise<BoundContract | undefined> {
   const text = readText(path);
   if (text === undefined) return undefined;
   try {

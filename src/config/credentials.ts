@@ -6,7 +6,7 @@ import type { Settings } from './settings.ts';
 import { describeToken, findToken, type TokenSource } from './token-source.ts';
 
 /** A secret and where requests carry it. */
-export interface Credential {
+interface Credential {
   readonly place: CredentialPlace;
   /** What stands there, the scheme included. */
   readonly value: string;
@@ -16,7 +16,7 @@ export interface Credential {
   readonly source: string;
 }
 
-export interface Destination {
+interface Destination {
   readonly io: Io;
   readonly baseUrl: string;
   readonly allowInsecureHttp: boolean;

@@ -3,7 +3,7 @@ import { isAbsolute, join, resolve } from 'node:path';
 import type { Io } from '../io.ts';
 
 /** Where the program keeps things on this machine; absolute paths. */
-export interface Paths {
+interface Paths {
   readonly configFile: string;
   readonly stateDir: string;
   /** `:memory:`, or the file that holds the embedded store. */

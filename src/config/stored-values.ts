@@ -5,7 +5,7 @@ import { parseSetting } from './settings.ts';
 /** A value as the config file keeps it. */
 export type Stored = string | number | boolean;
 
-export interface StoredFrom {
+interface StoredFrom {
   /** How an error speaks of the value. */
   readonly label: string;
   /** What a relative path is relative to. */

@@ -1,6 +1,6 @@
 import { afterLineEnd, type InputRecord, type Position } from './record.ts';
 
-export interface QuotedRecord {
+interface QuotedRecord {
   readonly record: InputRecord;
   /** Index after its line end. */
   readonly end: number;
@@ -8,12 +8,12 @@ export interface QuotedRecord {
 }
 
 /** A record that does not end within the text, and where its last quote was opened. */
-export interface UnfinishedRecord {
+interface UnfinishedRecord {
   readonly openedAt: Position | undefined;
 }
 
 /** The line on which a record begins, and what stands between its cells. */
-export interface Place {
+interface Place {
   readonly line: number;
   readonly delimiter: string;
 }

@@ -20,13 +20,13 @@ export interface Prompt {
   search<Value>(message: string, choices: readonly Choice<Value>[]): Promise<Value>;
 }
 
-export interface TextOptions {
+interface TextOptions {
   readonly initial?: string | undefined;
   /** Why the text is refused, or undefined where it is fine. */
   refuse?(text: string): string | undefined;
 }
 
-export interface PromptOptions {
+interface PromptOptions {
   /** Ends a question; its reason is thrown. */
   readonly signal: AbortSignal;
   /** Of stderr. */

@@ -26,7 +26,7 @@ export interface RecordOptions {
   rankHeader?(cells: readonly string[]): number;
 }
 
-export interface RecordStream {
+interface RecordStream {
   /** Undefined where the input is empty. */
   readonly layout: Layout | undefined;
   /** Records in order, as many at a time as came together. */

@@ -6,7 +6,7 @@ import type { Sheet } from './writer.ts';
 type Cells = readonly (readonly string[])[];
 
 /** What the cells of each column take. */
-export interface Sizes {
+interface Sizes {
   /** On one line. */
   readonly whole: Widths;
   /** Wrapped, no word cut. */

@@ -1,5 +1,5 @@
 /** Where a text stands on a terminal. */
-export interface Place {
+interface Place {
   /** Columns of the terminal; undefined where nothing is to be folded. */
   readonly columns: number | undefined;
   /** Column at which the text begins, and at which its further lines do. */

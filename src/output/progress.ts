@@ -18,7 +18,7 @@ export interface ProgressState {
   readonly concurrency?: number | undefined;
 }
 
-export interface ProgressOptions {
+interface ProgressOptions {
   readonly mode: ProgressMode;
   /** What goes on, as `applying`. */
   readonly label: string;

@@ -13,7 +13,7 @@ export interface Waiting {
   note(attempt: Attempt): void;
 }
 
-export interface WaitingOptions {
+interface WaitingOptions {
   /** Whose answer is awaited: the host of the service. */
   readonly host: string;
   readonly quiet: boolean;

@@ -4,7 +4,7 @@ import { UsageError } from '../errors.ts';
 import type { EditableNoun, Field, Given } from './noun.ts';
 import { openWrites, writeRecord } from './write-records.ts';
 
-export interface Creation<Body> {
+interface Creation<Body> {
   readonly given: Given<Body>;
   /** A file of records, instead of what flags give. */
   readonly from: string | undefined;

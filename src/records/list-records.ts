@@ -3,7 +3,7 @@ import type { ListId, Query, Result } from '../api/operations.ts';
 import type { Context } from '../context.ts';
 import type { Noun } from './noun.ts';
 
-export interface Listing<K extends ListId> {
+interface Listing<K extends ListId> {
   readonly operation: K;
   /** Conditions by parameter, each of which is the name of a field too; one that is undefined was not given. */
   readonly where: Query<K>;

@@ -3,7 +3,7 @@ import { OutputClosedError } from '../errors.ts';
 import type { Attempts } from './attempts.ts';
 import type { FilledView } from './noun.ts';
 
-export interface Shape<Row> {
+interface Shape<Row> {
   readonly filled: Promise<FilledView<Row>>;
   readonly asList: boolean;
   /** All are to be tried, also where nobody reads any more what comes of it. */

@@ -4,7 +4,7 @@ import { UsageError } from '../errors.ts';
 import { type EditableNoun, type Given, nameAll, toBody, type Write } from './noun.ts';
 import { openWrites, writeRecords } from './write-records.ts';
 
-export interface Change<Body> {
+interface Change<Body> {
   readonly ids: readonly bigint[];
   readonly given: Given<Body>;
 }

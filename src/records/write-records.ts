@@ -11,7 +11,7 @@ import type { Noun, Write } from './noun.ts';
 import { printSuccesses } from './print-successes.ts';
 import { showRequests } from './show-requests.ts';
 
-export interface Intent {
+interface Intent {
   readonly operation: OperationId;
   /** What will happen, as a clause: `change pet 5`. */
   readonly what: string;
@@ -31,7 +31,7 @@ export async function openWrites<Row>(
   return clientFor(context, requests);
 }
 
-export interface Writes<Item, Row> extends AttemptOptions<Item> {
+interface Writes<Item, Row> extends AttemptOptions<Item> {
   readonly client: Client;
   readonly items: Iterable<Item> | AsyncIterable<Item>;
   /** May read what the write needs. */

@@ -11,7 +11,7 @@ export type App = (request: HttpRequest) => HttpResponse;
 /** The same of a request whose URL has been taken apart. */
 export type TargetedApp = (request: TargetedRequest) => HttpResponse;
 
-export interface AppOptions {
+interface AppOptions {
   /** The store as it is now. */
   store(): Store;
   /** When deprecated operations end, YYYY-MM-DD, instead of the table's date. */

@@ -3,7 +3,7 @@ import { mapKey } from './map-key.ts';
 import { SortedList } from './sorted-list.ts';
 
 /** Values to filter by; a filter that is undefined lets every record through. */
-export type Filters<Name extends string> = {
+type Filters<Name extends string> = {
   readonly [N in Name]?: FilterValue | undefined;
 };
 
@@ -21,7 +21,7 @@ export interface Page<Record> {
   readonly after: bigint | undefined;
 }
 
-export interface PageRequest<Name extends string> {
+interface PageRequest<Name extends string> {
   readonly filters: Filters<Name>;
   readonly limit: number;
   readonly after: bigint | undefined;

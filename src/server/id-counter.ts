@@ -1,4 +1,4 @@
-export interface IdCounterState {
+interface IdCounterState {
   readonly next: bigint;
   readonly retired: readonly bigint[];
 }

@@ -6,7 +6,7 @@ import { readStore } from './store-file.ts';
 import { printStore } from './store-text.ts';
 
 /** A store that lives in a file between processes, any number of which may use it at the same time. */
-export interface KeptStore {
+interface KeptStore {
   /** The store as it was when the file was last looked at. */
   readonly current: Store;
   /** Takes over what other processes have changed. @throws UsageError where the file is no shop any more. */

@@ -16,7 +16,7 @@ export interface ListenOptions extends Omit<ListenerOptions, 'guard'> {
 }
 
 /** What a client may take of a server: milliseconds, and a count. */
-export interface Limits {
+interface Limits {
   readonly headersTimeoutMs: number;
   readonly requestTimeoutMs: number;
   /** On a connection where nothing moves, such as one whose client does not read its answer. */

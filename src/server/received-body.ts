@@ -11,7 +11,7 @@ export function hasBody({ headers }: IncomingMessage): boolean {
   );
 }
 
-export interface BodyReader {
+interface BodyReader {
   whole(body: Uint8Array): void;
   tooLarge(): void;
 }

@@ -22,7 +22,7 @@ const statuses = {
   internal: 500,
   unavailable: 503,
 } as const;
-export type RefusalCode = keyof typeof statuses;
+type RefusalCode = keyof typeof statuses;
 
 /** The server says no: thrown anywhere below the app, answered with the document's Error body. */
 export class Refusal extends Error {

@@ -1,7 +1,7 @@
 import type { Router } from 'hono/router';
 
 /** What a method and a path lead to. */
-export interface Route<Target> {
+interface Route<Target> {
   readonly target: Target;
   /** Values of the path's parameters in the order of the template, still percent-encoded. */
   readonly values: readonly string[];

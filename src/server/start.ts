@@ -5,7 +5,7 @@ import { type Listening, type ListenOptions, listen } from './listen.ts';
 import { createRandom } from './random.ts';
 import type { Store } from './store.ts';
 
-export interface ServerOptions extends ListenOptions {
+interface ServerOptions extends ListenOptions {
   readonly store: Store;
   /** YYYY-MM-DD. */
   readonly sunset?: string | undefined;

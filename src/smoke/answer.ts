@@ -17,7 +17,7 @@ export interface Expectation {
 }
 
 /** A body that is as documented, or what is wrong with the answer; the body is undefined where none is documented. */
-export type Judgement = { readonly body: JsonValue | undefined } | { readonly fault: Verdict };
+type Judgement = { readonly body: JsonValue | undefined } | { readonly fault: Verdict };
 
 /** Judges an answer by its status, then its media type, then its body. */
 export function judge(operation: Operation, answer: Exchange, expectation: Expectation): Judgement {

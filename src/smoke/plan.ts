@@ -12,7 +12,7 @@ import { writeChecks } from './checks/write.ts';
 import { isSelected, namesGroup, type Selection } from './select.ts';
 import type { Ledger } from './write/ledger.ts';
 
-export interface PlanOptions {
+interface PlanOptions {
   readonly selection: Selection;
   readonly write: boolean;
 }

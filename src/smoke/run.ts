@@ -7,7 +7,7 @@ import { isSelected } from './select.ts';
 import type { Session } from './session.ts';
 
 /** The parts of a session that the run itself moves. */
-export interface Running {
+interface Running {
   readonly session: Session;
   readonly checks: readonly Check[];
   /** Results so far, by id; the run adds to it. */

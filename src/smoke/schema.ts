@@ -29,7 +29,7 @@ export function createSchemaCheck(schema: JsonObject): SchemaCheck {
   return check;
 }
 
-export type SchemaCheck = (value: JsonValue) => SchemaFault | undefined;
+type SchemaCheck = (value: JsonValue) => SchemaFault | undefined;
 
 /** A description's schemas may be large, and each is asked for many times in a run. */
 const checks = new WeakMap<JsonObject, SchemaCheck>();

@@ -9,10 +9,10 @@ import type { SmokeOptions } from './options.ts';
 import type { Sockets } from './sockets.ts';
 
 /** A call to make and, once made, what came of it: checks of the same operation share one. */
-export type Visit = { readonly exchange: Exchange } | { readonly none: string };
+type Visit = { readonly exchange: Exchange } | { readonly none: string };
 
 /** What a session is made of. */
-export interface SessionParts {
+interface SessionParts {
   readonly client: Client;
   readonly options: SmokeOptions;
   readonly sockets: Sockets;

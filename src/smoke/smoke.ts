@@ -34,7 +34,7 @@ export interface SmokeReport {
   readonly signal?: Signal | undefined;
 }
 
-export interface SmokeParts {
+interface SmokeParts {
   readonly client: Client;
   /** What the reports call the service. */
   readonly target: string;

@@ -36,7 +36,7 @@ export interface Sockets {
   handshake(): Promise<Handshake>;
 }
 
-export interface SocketOptions {
+interface SocketOptions {
   readonly baseUrl: string;
   /** The service is in this process. */
   readonly embedded: boolean;

@@ -5,7 +5,7 @@ import { CliError, UnavailableError } from '../errors.ts';
 import { statusText } from './answer.ts';
 import { exchangeOnce } from './exchange.ts';
 
-export interface Waiting {
+interface Waiting {
   readonly client: Client;
   /** The request to knock with. */
   readonly request: RawRequest;

@@ -2,7 +2,7 @@ import { generate } from 'selfsigned';
 
 const dayMs = 86_400_000;
 
-export interface Certificate {
+interface Certificate {
   /** PEM; to be trusted it must be given as an authority too. */
   readonly cert: string;
   readonly key: string;

@@ -2,7 +2,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 
 /** A request as it came in, byte for byte what the program sent. */
-export interface SeenRequest {
+interface SeenRequest {
   readonly method: string;
   /** As it stands in the request line. */
   readonly target: string;

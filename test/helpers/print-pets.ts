@@ -19,7 +19,7 @@ export const mia: Row = { id: 9223372036854775807n, name: 'Mia', categoryId: 8n,
 
 export const terminal: RunOptions = { terminals: ['stdout', 'stderr'] };
 
-export interface Shown {
+interface Shown {
   readonly stdout: string;
   readonly stderr: string;
 }

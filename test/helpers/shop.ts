@@ -7,7 +7,7 @@ import { main } from '../../src/main.ts';
 import { fakeIo, type Run, type RunOptions, runCli } from './run-cli.ts';
 
 /** An embedded store in a file of its own, kept from command to command. */
-export interface Shop extends Disposable {
+interface Shop extends Disposable {
   readonly file: string;
   run(argv: readonly string[], options?: RunOptions): Promise<Run>;
   /** What a command that must succeed prints as JSON. */

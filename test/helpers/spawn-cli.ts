@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 
 /** The built program as a child process, on the Node that PETSTORE_TEST_NODE names, else on this one. */
-export interface SpawnOptions {
+interface SpawnOptions {
   readonly stdin?: string;
   /** Beside an environment that holds only PATH and a store in memory. */
   readonly env?: Readonly<Record<string, string>>;

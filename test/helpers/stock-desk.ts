@@ -17,7 +17,7 @@ export interface StockDesk {
   summary(words: readonly string[], options?: RunOptions): Promise<Summary>;
 }
 
-export interface Summary extends Record<string, unknown> {
+interface Summary extends Record<string, unknown> {
   readonly code: number;
   readonly stderr: string;
 }

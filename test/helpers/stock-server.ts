@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 
 /** A request as the server saw it. */
-export interface StockRequest {
+interface StockRequest {
   readonly method: string;
   readonly path: string;
   /** Undefined for the list. */
@@ -14,7 +14,7 @@ export interface StockRequest {
 }
 
 /** Answers a request in the server's stead; undefined leaves it to the server. */
-export type Misbehave = (
+type Misbehave = (
   request: StockRequest,
   response: ServerResponse,
 ) => true | undefined | Promise<true | undefined>;

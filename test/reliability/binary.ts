@@ -6,9 +6,7 @@ import type { Ask, Case, Scene } from './cases.ts';
 import type { Result } from './run-cases.ts';
 
 /** A command line for each ask; one kind of command sends few requests, the other many. */
-export type Commands = Readonly<
-  Partial<Record<Ask, { readonly argv: readonly string[]; readonly stdin?: string }>>
->;
+type Commands = Readonly<Partial<Record<Ask, { readonly argv: readonly string[]; readonly stdin?: string }>>>;
 
 /** Commands that send few requests, over node:http. */
 export const few: Commands = {

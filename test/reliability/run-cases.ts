@@ -12,7 +12,7 @@ export interface Result {
 }
 
 /** What the program made of a scene. */
-export type Play = (scene: Scene, one: Case) => Promise<Pick<Result, 'exit' | 'text' | 'ms'>>;
+type Play = (scene: Scene, one: Case) => Promise<Pick<Result, 'exit' | 'text' | 'ms'>>;
 
 /** Runs every case, so many at a time: most of them wait. */
 export async function runCases(

@@ -1,7 +1,7 @@
 import { SaxesParser } from 'saxes';
 import { Parser as TapParser } from 'tap-parser';
 
-export interface Tag {
+interface Tag {
   readonly name: string;
   readonly attributes: Readonly<Record<string, string>>;
 }
@@ -20,7 +20,7 @@ export function readXml(text: string): Tag[] {
   return tags;
 }
 
-export interface Tap {
+interface Tap {
   readonly complete: {
     readonly count: number;
     readonly pass: number;

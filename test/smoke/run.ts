@@ -1,13 +1,13 @@
 import { type RunOptions, runCli } from '../helpers/run-cli.ts';
 
 /** The JSON report, as far as tests look at it. */
-export interface Report {
+interface Report {
   readonly exitCode: number;
   readonly totals: Readonly<Record<string, number>>;
   readonly checks: readonly Check[];
 }
 
-export interface Check {
+interface Check {
   readonly id: string;
   readonly result: string;
   readonly reason: string;
@@ -18,7 +18,7 @@ export interface Check {
   readonly status?: number;
 }
 
-export interface SmokeRun extends Report {
+interface SmokeRun extends Report {
   readonly code: number;
   readonly stderr: string;
   /** Ids of the checks with a result. */

@@ -15,7 +15,7 @@ export interface Seen {
   readonly fields: HttpRequest['fields'];
 }
 
-export interface ServiceOptions {
+interface ServiceOptions {
   /** Makes the service wrong: gives another answer, or breaks the connection. */
   spoil?(seen: Seen, answer: HttpResponse): HttpResponse | Promise<HttpResponse> | 'reset';
   readonly tls?: TlsOptions;

@@ -7,7 +7,7 @@ import { identify, unmetParameter } from './parameters.ts';
 import { type Fit, fieldTypes, fitList, fitResource } from './resource.ts';
 import { shapeOf } from './schema-shape.ts';
 
-export type Role = 'list' | 'get' | 'create' | 'update' | 'delete';
+type Role = 'list' | 'get' | 'create' | 'update' | 'delete';
 
 /** How an operation of a document fits one of the table. */
 export type Judgement =

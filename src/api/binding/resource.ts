@@ -6,7 +6,7 @@ import { type SchemaShape, shapeOf } from './schema-shape.ts';
 
 /** The objects of the service document, section 2, by name. */
 const resources = { NewPet, Pet, NewCategory, Category, Order, InventoryItem, InventoryUpdate } as const;
-export type ResourceName = keyof typeof resources;
+type ResourceName = keyof typeof resources;
 
 /** How well a schema of a document fits a resource of the service document. */
 export type Fit =

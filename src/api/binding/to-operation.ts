@@ -10,7 +10,7 @@ import { shapeOf } from './schema-shape.ts';
 import { isSecured } from './security.ts';
 
 /** A description, and how its schemas are kept. */
-export interface OperationSource extends Description {
+interface OperationSource extends Description {
   readonly schemas: SchemaWriter;
 }
 

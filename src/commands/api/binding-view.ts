@@ -3,7 +3,7 @@ import type { OperationId } from '../../api/operations.ts';
 import type { View } from '../../output/print.ts';
 
 /** What became of one operation of the table. */
-export interface BindingRow {
+interface BindingRow {
   readonly operation: OperationId;
   readonly state: Match['state'];
   /** Of the operation that is bound, or that came nearest. */

@@ -15,7 +15,7 @@ import { operationAt } from './operation-at.ts';
 import { type RawField, readField, toBody } from './raw-field.ts';
 
 /** What `api request` was asked to send. */
-export interface RawOrder {
+interface RawOrder {
   readonly method: string;
   readonly path: string;
   /** Each as `key=value` or `key:=json`. */

@@ -13,7 +13,7 @@ const accept = 'application/openapi+json, application/json, application/yaml, */
 const noClose = async () => {};
 
 /** A description that is open until it is closed. */
-export interface OpenSource extends DescriptionSource {
+interface OpenSource extends DescriptionSource {
   close(): Promise<void>;
 }
 

@@ -22,14 +22,14 @@ export interface Flag {
   readonly values?: Values | undefined;
 }
 
-export interface Operand {
+interface Operand {
   readonly name: string;
   readonly values: Values;
   readonly variadic: boolean;
 }
 
 /** A command as a shell completes it. */
-export interface Node {
+interface Node {
   readonly name: string;
   readonly aliases: readonly string[];
   readonly summary: string;

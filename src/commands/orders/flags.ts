@@ -20,7 +20,7 @@ export function shipDateFlag() {
   ).argParser((text: string) => parseShipDate(text));
 }
 
-export interface OrderFlags {
+interface OrderFlags {
   readonly pet?: bigint | undefined;
   readonly quantity?: number | undefined;
   readonly shipDate?: string | undefined;

@@ -17,7 +17,7 @@ export function statusFlag(meaning: string) {
   return new Option('--status <status>', meaning).choices(petStatuses);
 }
 
-export interface PetFlags {
+interface PetFlags {
   readonly name?: string | undefined;
   /** Id or name. */
   readonly category?: string | undefined;

@@ -4,7 +4,7 @@ import { writeFileAtomic } from '../../files.ts';
 import type { ServePlan } from './flags.ts';
 import { say } from './say.ts';
 
-export interface Announcement {
+interface Announcement {
   readonly url: string;
   /** Without a command of its own, whose stdout it would be. */
   readonly isAlone: boolean;

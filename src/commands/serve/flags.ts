@@ -1,7 +1,7 @@
 import { UsageError } from '../../errors.ts';
 
 /** The flags of `serve` as commander gives them. */
-export interface ServeFlags {
+interface ServeFlags {
   readonly port?: string | undefined;
   readonly host?: string | undefined;
   readonly data?: string | undefined;

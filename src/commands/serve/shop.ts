@@ -7,7 +7,7 @@ import type { Store } from '../../server/store.ts';
 import type { ServePlan } from './flags.ts';
 import { say } from './say.ts';
 
-export interface Shop {
+interface Shop {
   readonly store: Store;
   /** No file has it yet. */
   readonly isNew: boolean;

@@ -11,7 +11,7 @@ import { type Silence, watchSilence } from './silence.ts';
 import { checksView } from './view.ts';
 
 /** What a run shows while it goes on and when it ends. */
-export interface Display {
+interface Display {
   begin(target: string, ids: readonly string[]): Promise<void>;
   result(result: CheckResult): Promise<void>;
   end(report: SmokeReport): Promise<void>;
@@ -19,7 +19,7 @@ export interface Display {
   readonly failure: Error | undefined;
 }
 
-export interface DisplayOptions {
+interface DisplayOptions {
   readonly write: boolean;
   /** GitHub's annotations after the report for people. */
   readonly annotations: boolean;

@@ -11,7 +11,7 @@ export type Reply<Value> =
   | { readonly status: 204 };
 
 /** Does one operation on the store, or throws a Refusal before it has changed anything. */
-export type Handler<K extends OperationId> = (
+type Handler<K extends OperationId> = (
   store: Store,
   input: Input<K>,
 ) => K extends ListId ? Page<Result<K>> : Reply<Result<K>>;

@@ -15,12 +15,10 @@ const writers = {
   json: async (report: SmokeReport) => toJsonReport(report, 2),
 } as const;
 
-export type FileFormat = keyof typeof writers;
+type FileFormat = keyof typeof writers;
 
 /** A report that was asked for: a file, or annotations in the log. */
-export type ReportTarget =
-  | { readonly format: FileFormat; readonly path: string }
-  | { readonly format: 'github' };
+type ReportTarget = { readonly format: FileFormat; readonly path: string } | { readonly format: 'github' };
 
 /**
  * Reads the values of `--report`: `junit=<file>`, `tap=<file>`, `json=<file>`, `github`.

@@ -23,7 +23,7 @@ export function operationOf({ contract }: Session, id: OperationId): Operation |
   return contract.operations.get(id);
 }
 
-export interface Step {
+interface Step {
   /** What it is called in a report. */
   readonly step: string;
   readonly operation: Operation;
