@@ -5,7 +5,7 @@ import type { Io } from '../io.ts';
 import { type AnyCommand, CommanderError, mergeFlags } from './command.ts';
 import { expandHelp } from './help/index.ts';
 import { overview } from './help/overview.ts';
-import { createProgram, namedCommand, type ProgramText } from './program.ts';
+import { createProgram, type ProgramText } from './program.ts';
 
 /** Runs the command that the words name, and gives its exit code. */
 export async function runCommand(argv: readonly string[], context: MutableContext): Promise<number> {
@@ -15,18 +15,21 @@ export async function runCommand(argv: readonly string[], context: MutableContex
   }
   const text: ProgramText = { out: '', err: '' };
   const words = expandHelp(argv);
-  const program = await createProgram(context, { words, text, onAction: context.useFlags });
-  const named = namedCommand(program, words);
+  const { root, command, unknown } = await createProgram(context, {
+    words,
+    text,
+    onAction: context.useFlags,
+  });
   try {
-    await program.parseAsync(named.unknown === undefined ? [...words] : withoutHelp(words), { from: 'user' });
+    await root.parseAsync(unknown === undefined ? [...words] : withoutHelp(words), { from: 'user' });
     await context.tellLifeCycle();
     return context.exitCode;
   } catch (thrown) {
     if (!(thrown instanceof CommanderError)) throw thrown;
-    if (!isHelp(thrown)) throw toUsageError(thrown, named.command);
+    if (!isHelp(thrown)) throw toUsageError(thrown, command);
     return text.err === '' ? exitCodes.done : exitCodes.usage;
   } finally {
-    const { color } = mergeFlags(named.command);
+    const { color } = mergeFlags(command);
     if (text.out !== '') await showHelp(context.io, { stream: 'stdout', text: text.out, color });
     if (text.err !== '') await showHelp(context.io, { stream: 'stderr', text: text.err, color });
   }

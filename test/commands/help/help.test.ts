@@ -109,3 +109,13 @@ test.each([
 ])('a value that is none of the choices of %j is refused as any other', async (words, why) => {
   expect(await runCli(words)).toEqual({ code: 2, stdout: '', stderr: `error: ${why}\n` });
 });
+
+test.each([
+  ['completion', 'bash', '--help'],
+  ['help', 'completion', 'bash'],
+  ['pets', 'get', '3', '--help'],
+])('arguments do not keep a command from showing its help: %s %s %s', async (...words) => {
+  const { code, stdout } = await runCli(words);
+  expect(code).toBe(0);
+  expect(stdout).toContain('\nUsage:\n');
+});
