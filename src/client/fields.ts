@@ -3,7 +3,7 @@ import type { HttpFields } from '../api/http.ts';
 import { UsageError } from '../errors.ts';
 
 /** A name and a value as somebody gave them, and where, for messages: `--header`, `PETSTORE_TOKEN`. */
-interface GivenField {
+export interface GivenField {
   readonly name: string;
   readonly value: string;
   readonly source: string;

@@ -6,7 +6,7 @@ import type { Settings } from './settings.ts';
 import { describeToken, findToken, type TokenSource } from './token-source.ts';
 
 /** A secret and where requests carry it. */
-interface Credential {
+export interface Credential {
   readonly place: CredentialPlace;
   /** What stands there, the scheme included. */
   readonly value: string;

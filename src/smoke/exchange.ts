@@ -26,7 +26,7 @@ export interface Exchange {
   mask(text: string): string;
 }
 
-interface SendOptions {
+export interface SendOptions {
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs?: number | undefined;
   /** Leaves out the credential that requests carry in their query. */
