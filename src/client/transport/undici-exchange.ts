@@ -3,10 +3,14 @@ import type { HttpResponse, SendOptions } from '../../api/http.ts';
 import { Collector, type FieldReader } from './collect.ts';
 import { toUnavailable } from './failure.ts';
 
+/** How many exchanges have no connection yet. */
+export class Waiting {
+  count = 0;
+}
+
 interface Parts {
   readonly options: SendOptions;
-  /** Exchanges that have no connection yet. */
-  readonly waiting: Set<Exchange>;
+  readonly waiting: Waiting;
   readonly fieldReader: FieldReader;
   resolve(response: HttpResponse): void;
   reject(error: unknown): void;
@@ -16,22 +20,23 @@ interface Parts {
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #parts: Parts;
   #collector: Collector | undefined;
+  #isWaiting = true;
   #sent = false;
   #abort: ((reason: Error) => void) | undefined;
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    parts.waiting.add(this);
+    parts.waiting.count += 1;
     parts.options.cancellation.onCancel((reason) => {
-      parts.waiting.delete(this);
+      this.#leaveQueue();
       this.#abort?.(new Error('cancelled'));
       parts.reject(reason);
     });
   }
 
   onConnect(abort: (reason?: Error) => void): void {
-    const { options, waiting } = this.#parts;
-    waiting.delete(this);
+    const { options } = this.#parts;
+    this.#leaveQueue();
     this.#abort = abort;
     // undici would send a request that waited for its connection longer than anybody waits for its answer.
     if (options.cancellation.isCancelled) {
@@ -62,8 +67,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onError(error: Error): void {
-    this.#parts.waiting.delete(this);
+    this.#leaveQueue();
     if (this.#collector?.isError) this.#parts.resolve(this.#collector.response());
     else this.#parts.reject(toUnavailable(error, { sent: this.#sent }));
+  }
+
+  #leaveQueue(): void {
+    if (this.#isWaiting) this.#parts.waiting.count -= 1;
+    this.#isWaiting = false;
   }
 }

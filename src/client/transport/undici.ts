@@ -3,15 +3,16 @@ import type { Dispatcher } from 'undici';
 import type { Transport } from '../../api/http.ts';
 import { FieldReader } from './collect.ts';
 import { createDialer, type Dialer, type Route, type TransportOptions } from './dial.ts';
+import { withLateTier } from './parser-tier.ts';
 import { toTarget } from './target.ts';
-import { Exchange } from './undici-exchange.ts';
+import { Exchange, Waiting } from './undici-exchange.ts';
 
 /** The transport for many requests: slower to load, and much faster than node:http once it runs. */
 export async function createUndiciTransport(options: TransportOptions): Promise<Transport> {
   // The pool alone loads three times as fast as the whole of undici.
   const { default: Pool } = await import('undici/lib/dispatcher/pool.js');
   const dialer = createDialer(options);
-  const waiting = new Set<Exchange>();
+  const waiting = new Waiting();
   const fieldReader = new FieldReader();
   const origins = new Map<string, Origin>();
   const originOf = (name: string) => {
@@ -65,14 +66,14 @@ interface Origin {
  * undici's own connector drops what a proxy says, and retries for ever where one hangs up. And undici connects anew for a
  * request that was cancelled: where nobody waits for a connection there is none.
  */
-function connector(dialer: Dialer, route: Route, waiting: ReadonlySet<Exchange>) {
+function connector(dialer: Dialer, route: Route, waiting: Waiting) {
   return (_options: unknown, callback: (...result: [Error, null] | [null, Socket]) => void): void => {
-    if (waiting.size === 0) {
+    if (waiting.count === 0) {
       callback(new Error('nobody waits for a connection'), null);
       return;
     }
     dialer.dial(route).then(
-      (socket) => callback(null, socket),
+      (socket) => withLateTier(() => callback(null, socket)),
       (error: Error) => callback(error, null),
     );
   };
