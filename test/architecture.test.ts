@@ -57,7 +57,7 @@ const layers: readonly (readonly string[])[] = [
   ['src/api'],
   ['src/yaml.ts'],
   ['src/json.ts'],
-  ['src/errors.ts', 'src/clock.ts', 'src/deadline.ts'],
+  ['src/errors.ts', 'src/clock.ts', 'src/deadline.ts', 'src/time-limit.ts'],
 ];
 
 test('imports go one way, from the process to the data', () => {

@@ -2,6 +2,7 @@ import type { Bounds, Operation, Parameter } from '../api/contract.ts';
 import type { HttpFields } from '../api/http.ts';
 import { UsageError } from '../errors.ts';
 import { isJsonObject } from '../json.ts';
+import { TimeLimitError, withinTime } from '../time-limit.ts';
 import { type CallInput, parameterValue } from './request.ts';
 
 /**
@@ -18,6 +19,8 @@ export function checkInput(operation: Operation, input: CallInput, carried: Http
   if (problems.length === 0) return;
   throw new UsageError(`${operation.id}: ${problems.join('; ')}`);
 }
+
+const patternLimitMs = 1000;
 
 /** Why a value breaks the bounds, a clause; undefined where it keeps them. */
 export function brokenBound(value: unknown, bounds: Bounds): string | undefined {
@@ -47,8 +50,18 @@ function brokenTextBound(value: string, { minLength, maxLength, pattern }: Bound
   const length = [...value].length;
   if (minLength !== undefined && length < minLength) return `must have at least ${minLength} characters`;
   if (maxLength !== undefined && length > maxLength) return `must have at most ${maxLength} characters`;
-  if (pattern !== undefined && !new RegExp(pattern, 'u').test(value)) return `must match ${pattern}`;
+  if (pattern !== undefined && !matches(pattern, value)) return `must match ${pattern}`;
   return undefined;
+}
+
+/** What takes too long to tell is the service's to judge. */
+function matches(pattern: string, value: string): boolean {
+  try {
+    return withinTime(patternLimitMs, () => new RegExp(pattern, 'u').test(value));
+  } catch (error) {
+    if (error instanceof TimeLimitError) return true;
+    throw error;
+  }
 }
 
 function addParameterProblems(

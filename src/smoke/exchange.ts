@@ -24,6 +24,8 @@ export interface Exchange {
   readonly retried: boolean;
   /** Masks the secrets of this run, which a service may send back. */
   mask(text: string): string;
+  /** Tells what of the answer could not be checked, a clause: the check that looks at it is no pass then. */
+  remark(text: string): void;
 }
 
 export interface SendOptions {
@@ -32,6 +34,7 @@ export interface SendOptions {
   /** Leaves out the credential that requests carry in their query. */
   readonly withoutParameter?: boolean | undefined;
   mask?(text: string): string;
+  remark?(text: string): void;
 }
 
 const pauseMs = 250;
@@ -80,7 +83,7 @@ async function exchangePatiently(
 export async function exchangeOnce(
   client: Client,
   request: RawRequest,
-  { mask = same, signal, timeoutMs, withoutParameter }: SendOptions = {},
+  { mask = same, remark = ignore, signal, timeoutMs, withoutParameter }: SendOptions = {},
 ): Promise<Exchange> {
   const startedMs = monotonicMs();
   const { url, status, fields, body } = await client.request(request, {
@@ -92,7 +95,18 @@ export async function exchangeOnce(
   const elapsedMs = monotonicMs() - startedMs;
   const bytes = Buffer.from(body);
   const text = bytes.toString('utf8');
-  return { request, url, status, fields, text, isUtf8: isUtf8(bytes), elapsedMs, retried: false, mask };
+  return {
+    request,
+    url,
+    status,
+    fields,
+    text,
+    isUtf8: isUtf8(bytes),
+    elapsedMs,
+    retried: false,
+    mask,
+    remark,
+  };
 }
 
 function pause(ms: number, { signal }: SendOptions): Promise<void> {
@@ -126,6 +140,8 @@ export function jsonOf({ text }: Pick<Exchange, 'text'>): JsonValue | undefined 
 function mayPass(error: unknown): boolean {
   return error instanceof UnavailableError && passing.includes(error.reason);
 }
+
+function ignore(): void {}
 
 function same(text: string): string {
   return text;

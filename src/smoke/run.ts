@@ -49,8 +49,9 @@ function barred(check: Check, { reason, barredBy }: Bar): CheckResult {
 export async function runOne({ session }: Pick<Running, 'session'>, check: Check): Promise<CheckResult> {
   const startedMs = monotonicMs();
   const retriesBefore = session.retries();
+  const remarksBefore = session.remarks.length;
   const found = await check.run(session).catch((error: unknown) => toVerdict(error, session));
-  const verdict = masked(found, session);
+  const verdict = masked(withRemarks(found, session.remarks.slice(remarksBefore)), session);
   const measured = {
     elapsedMs: monotonicMs() - startedMs,
     retried: session.retries() > retriesBefore,
@@ -79,6 +80,12 @@ function toResult(
   const operation = verdict.operation ?? check.operation;
   const flaky = retried && verdict.outcome === 'pass';
   return { ...verdict, operation, id: idOf(check), group, name, elapsedMs, flaky };
+}
+
+/** What could not be checked in full is no failure, and no pass either. */
+function withRemarks(verdict: Verdict, remarks: readonly string[]): Verdict {
+  if (verdict.outcome !== 'pass' || remarks.length === 0) return verdict;
+  return { ...verdict, outcome: 'warn', reason: [verdict.reason, ...new Set(remarks)].join('; ') };
 }
 
 /** A failure of what is not settled yet is a warning; a warning or a flaky pass may be told to count as a failure. */

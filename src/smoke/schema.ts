@@ -1,5 +1,6 @@
 import { type OutputUnit, type Schema, Validator } from '@cfworker/json-schema';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { mapSchemas, mapValues } from './map-schemas.ts';
 
 /** The first thing in a value that breaks its schema. */
 export interface SchemaFault {
@@ -24,18 +25,7 @@ const firstOutside = 2 ** 64;
  * @param schema what it refers to must lie in itself.
  */
 export function createSchemaCheck(schema: JsonObject): SchemaCheck {
-  const check = checks.get(schema) ?? compile(schema);
-  checks.set(schema, check);
-  return check;
-}
-
-type SchemaCheck = (value: JsonValue) => SchemaFault | undefined;
-
-/** A description's schemas may be large, and each is asked for many times in a run. */
-const checks = new WeakMap<JsonObject, SchemaCheck>();
-
-function compile(schema: JsonObject): SchemaCheck {
-  const prepared = withIntegerBounds(toDoubles(schema)) as Schema;
+  const prepared = mapSchemas(toDoubles(schema), withIntegerBounds) as Schema;
   const validator = new Validator(prepared, '2020-12', true);
   return (value) => {
     const { valid, errors } = validator.validate(toDoubles(value));
@@ -43,6 +33,8 @@ function compile(schema: JsonObject): SchemaCheck {
     return leaf && describe(leaf, prepared as JsonObject, value);
   };
 }
+
+export type SchemaCheck = (value: JsonValue) => SchemaFault | undefined;
 
 /** Whether an error is the reason and not a wrapper around one; of alternatives none is the reason. */
 function isLeaf(error: OutputUnit, errors: readonly OutputUnit[]): boolean {
@@ -100,8 +92,7 @@ function typeText({ type, format }: JsonObject): string {
 function toDoubles(value: JsonValue): JsonValue {
   if (typeof value === 'bigint') return toDouble(value);
   if (Array.isArray(value)) return value.map(toDoubles);
-  if (isJsonObject(value))
-    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, toDoubles(inner)]));
+  if (isJsonObject(value)) return mapValues(value, toDoubles);
   return typeof value === 'object' && value !== null ? Number(value) : value;
 }
 
@@ -121,18 +112,13 @@ function isIntegerFormat(format: JsonValue | undefined): format is string {
 }
 
 /** JSON Schema lets a format say nothing of a number: what int32 and int64 mean is added as bounds. */
-function withIntegerBounds(value: JsonValue): JsonValue {
-  if (Array.isArray(value)) return value.map(withIntegerBounds);
-  if (!isJsonObject(value)) return value;
-  const inner = Object.fromEntries(
-    Object.entries(value).map(([key, member]) => [key, withIntegerBounds(member)]),
-  );
-  const { format, minimum, maximum } = inner;
+function withIntegerBounds(schema: JsonObject): JsonObject {
+  const { format, minimum, maximum } = schema;
   const [least, most] = (isIntegerFormat(format) && integerBounds[format]) || [];
-  if (least === undefined || most === undefined) return inner;
+  if (least === undefined || most === undefined) return schema;
   const low = typeof minimum === 'number' ? Math.max(minimum, least) : least;
   const high = typeof maximum === 'number' ? Math.min(maximum, most) : most;
-  return { ...inner, minimum: low, maximum: high };
+  return { ...schema, minimum: low, maximum: high };
 }
 
 function resolve(schema: JsonObject, path: readonly string[], root: JsonObject): JsonObject | undefined {

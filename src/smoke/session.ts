@@ -34,6 +34,8 @@ export interface Session extends SessionParts {
   readonly contract: Contract;
   /** How many requests have taken a second attempt so far. */
   retries(): number;
+  /** What could not be checked of the answers so far, a clause each. */
+  readonly remarks: readonly string[];
   /** The request of an operation, as a call of the client's would send it. */
   toRequest(operation: Operation, input: CallInput): RawRequest;
   /** Sends a request, once more where that may help. */
@@ -47,14 +49,17 @@ export interface Session extends SessionParts {
 export function createSession(parts: SessionParts): Session {
   const { client, signal } = parts;
   const visits = new Map<OperationId, Promise<Visit>>();
+  const remarks: string[] = [];
+  const remark = (text: string) => void remarks.push(text);
   let retries = 0;
   const session: Session = {
     ...parts,
     retries: () => retries,
+    remarks,
     contract: client.contract,
     toRequest: (operation, input) => toRaw(client, operation, input),
     async send(request, options = {}) {
-      const answer = await exchange(client, request, { ...options, signal, mask: parts.mask });
+      const answer = await exchange(client, request, { ...options, signal, mask: parts.mask, remark });
       if (answer.retried) retries += 1;
       return answer;
     },

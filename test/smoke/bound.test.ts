@@ -172,6 +172,23 @@ test('a key in the query is sent, left out and made wrong, and stands in no repo
   expect(keys.every(({ length }) => length < 2)).toBe(true);
 });
 
+test('a pattern that a hostile name keeps busy for ever ends in a warning', async () => {
+  await using service = await startService({
+    spoil: ({ target }, answer) =>
+      target === '/categories/1' ? withBody(answer, { id: 1, name: `${'a'.repeat(60)}!` }) : answer,
+  });
+  const home = await bind(service, ({ components: { schemas } }) => {
+    if (schemas.NewCategory)
+      schemas.NewCategory.properties.name = { type: 'string', pattern: '^(a+)+$|^[A-Z]' };
+  });
+  const run = await smokeBound(service, home, ['--only', 'op/*Category']);
+  expect(run.code).toBe(0);
+  expect(run.check('op/getCategory')).toMatchObject({
+    result: 'warn',
+    reason: '200 OK; getCategory: the pattern ^(a+)+$|^[A-Z] could not be tried within 2 s',
+  });
+});
+
 test('a service that declares security and lets anybody in fails auth', async () => {
   await using service = await guarded(undefined);
   const home = await bind(service, declareSecurity);

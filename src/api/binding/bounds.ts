@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json.ts';
 import type { Bounds } from '../contract.ts';
+import { readPattern } from '../pattern.ts';
 import type { SchemaNames } from './description.ts';
 import { kindOf, membersOf, shapeOf } from './schema-shape.ts';
 
@@ -76,11 +77,5 @@ function texts(values: JsonValue | undefined): string[] | undefined {
 
 /** One that this program's expressions cannot read bounds nothing. */
 function pattern(value: JsonValue | undefined): string | undefined {
-  if (typeof value !== 'string') return undefined;
-  try {
-    new RegExp(value, 'u');
-    return value;
-  } catch {
-    return undefined;
-  }
+  return typeof value === 'string' ? readPattern(value) : undefined;
 }
