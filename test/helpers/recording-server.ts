@@ -1,5 +1,7 @@
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import type { TlsOptions } from 'node:tls';
 
 /** A request as the server saw it. */
 export interface Seen {
@@ -31,9 +33,10 @@ export async function recordingServer(
     status: 404,
     body: { code: 'not_found', message: 'no', status: 404 },
   }),
+  tls?: TlsOptions,
 ): Promise<RecordingServer> {
   const seen: Seen[] = [];
-  const server = createServer(async (request, response) => {
+  const listener = async (request: IncomingMessage, response: ServerResponse) => {
     let body = '';
     for await (const chunk of request) body += chunk;
     const one = { method: request.method ?? '', path: request.url ?? '', headers: request.headers, body };
@@ -44,11 +47,12 @@ export async function recordingServer(
     const type = reply.body === undefined ? {} : { 'content-type': 'application/json' };
     response.writeHead(reply.status ?? 200, { ...type, ...reply.headers });
     response.end(reply.body === undefined ? undefined : text);
-  });
+  };
+  const server = tls ? createTlsServer(tls, listener) : createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}`,
     seen,
     calls: () =>
       seen.filter(({ path }) => !(path in documents)).map(({ method, path }) => `${method} ${path}`),

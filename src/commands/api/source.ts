@@ -90,26 +90,47 @@ function toPath(url: string): string {
 
 async function openUrl(context: Context, location: string): Promise<OpenSource> {
   if (!URL.canParse(location)) throw new UsageError(`${location} is no valid URL`);
-  const { origin, href } = new URL(location);
-  const { connectTo } = await import('../../wiring.ts');
-  const client = await connectTo(context, origin);
-  const read = async (path: string) => {
-    const answer = await client.request({ method: 'GET', path, fields: { accept } });
-    if (answer.refusal) throw answer.refusal;
-    return { url: answer.url, text: toText(answer.body, path) };
-  };
+  const first = await openOrigin(context, location);
   try {
-    const { url, text } = await read(href);
-    return { url, text, read: sameOrigin, close: () => client.close() };
+    const { url, text } = await first.read(new URL(location).href);
+    const { origin } = new URL(url);
+    if (origin === first.origin) return { url, text, read: readerAt(first), close: first.close };
+    // A redirect has led from http to https: there the description lies, and what it refers to.
+    await first.close();
+    const moved = await openOrigin(context, origin);
+    return { url, text, read: readerAt(moved), close: moved.close };
   } catch (error) {
-    await client.close();
+    await first.close();
     throw error;
   }
+}
 
-  async function sameOrigin(url: string): Promise<string> {
+interface Origin {
+  readonly origin: string;
+  read(url: string): Promise<{ readonly url: string; readonly text: string }>;
+  close(): Promise<void>;
+}
+
+async function openOrigin(context: Context, location: string): Promise<Origin> {
+  const { origin } = new URL(location);
+  const { connectTo } = await import('../../wiring.ts');
+  const client = await connectTo(context, origin);
+  return {
+    origin,
+    read: async (path) => {
+      const answer = await client.request({ method: 'GET', path, fields: { accept } });
+      if (answer.refusal) throw answer.refusal;
+      return { url: answer.url, text: toText(answer.body, path) };
+    },
+    close: () => client.close(),
+  };
+}
+
+function readerAt({ origin, read }: Origin): (url: string) => Promise<string> {
+  return async (url) => {
     if (URL.canParse(url) && new URL(url).origin === origin) return (await read(url)).text;
     throw refused(url, 'a description may refer to documents of its own origin only');
-  }
+  };
 }
 
 async function readText(path: string, shown: string): Promise<string> {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { toOpenApi } from '../../../src/api/openapi.ts';
+import { makeCertificate } from '../../helpers/certificate.ts';
 import { ambiguous, sparse, unnamed, warehouse, wrapped } from '../../helpers/descriptions.ts';
 import { answer } from '../../helpers/person.ts';
 import { recordingServer } from '../../helpers/recording-server.ts';
@@ -197,6 +198,30 @@ describe('a document from a URL', () => {
     const bound = await run(['api', 'bind', `${server.url}/docs/openapi.json`, '-o', 'json']);
     expect(bound.code).toBe(0);
     expect(rows(bound).listPets).toMatchObject({ path: '/a', why: 'answers an array of Pet' });
+  });
+
+  test('may refer to what lies where a redirect to https has led', async () => {
+    const tls = await makeCertificate(30);
+    const list = {
+      content: { 'application/json': { schema: { type: 'array', items: { $ref: 'Pet.json' } } } },
+    };
+    const documents = {
+      '/v2/openapi.json': { openapi: '3.0.0', paths: { '/a': { get: { responses: { 200: list } } } } },
+      '/v2/Pet.json': { type: 'object', properties: { id: {}, name: {}, categoryId: {} } },
+    };
+    await using secure = await recordingServer(documents, undefined, tls);
+    const location = `${secure.url}/v2/openapi.json`;
+    await using plain = await recordingServer({}, () => ({ status: 301, headers: { location } }));
+    const bound = await run([
+      'api',
+      'bind',
+      `${plain.url}/openapi.json`,
+      '--ca-cert',
+      await file('ca.pem', tls.cert),
+    ]);
+    expect(bound).toMatchObject({ code: 0 });
+    expect(bound.stdout).toContain('listPets');
+    expect(plain.calls()).toEqual(['GET /openapi.json']);
   });
 
   test('may not lead to another origin, which is never asked', async () => {
