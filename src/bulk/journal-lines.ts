@@ -47,12 +47,12 @@ export interface JournalHeader {
   readonly started: string;
 }
 
-/** A change that is planned: row number from 0, pet, count now (null: no entry), count to be, and the entry's ETag. */
+/** A change that is planned: row number from 0, pet, count now and count to be (null: no entry), and the entry's ETag. */
 export type PlannedChange = readonly [
   row: number,
   petId: bigint | number,
   before: number | null,
-  after: number,
+  after: number | null,
   etag?: string,
 ];
 
@@ -63,7 +63,8 @@ export interface OutcomeLine {
   readonly state: State;
   /** The count before: null for a pet that had no entry, absent where it was not read. */
   readonly before?: number | null | undefined;
-  readonly after: number;
+  /** Null for an entry that was taken away. */
+  readonly after: number | null;
   readonly status?: number | undefined;
   readonly code?: string | undefined;
   readonly message?: string | undefined;

@@ -22,6 +22,8 @@ export interface Plan {
   readonly toZero: number;
   /** Entries that would be made. */
   readonly created: number;
+  /** Entries that would be taken away. */
+  readonly removed: number;
   /** The row with the largest change, up or down, and its size. */
   readonly largest: { readonly row: number; readonly delta: number } | undefined;
   /** ETags by row, where the service sends them. */
@@ -66,9 +68,10 @@ export async function makePlan(options: PlanOptions): Promise<Plan> {
       }
     },
     missing(row) {
+      if (rows.quantity(row) === null) return settleSame(options, row, before(row));
       rows.setBefore(row, null);
       const message = 'the pet has no inventory entry';
-      if (rows.expected(row) !== undefined) ledger.settle(row, unexpected(undefined, rows.expected(row)));
+      if (!isExpected(rows, row, null)) ledger.settle(row, unexpected(null, rows.expected(row)));
       else if (!createMissing)
         ledger.settle(row, { state: 'failed', status: 404, code: 'no_entry', message });
     },
@@ -82,7 +85,16 @@ export function sumUp(
   { etags = new Map(), isBlind = false }: Partial<Pick<Plan, 'etags' | 'isBlind'>> = {},
 ): Plan {
   const [up, down] = [new ExactSum(), new ExactSum()];
-  const counts = { considered: 0, changes: 0, unchanged: 0, raised: 0, lowered: 0, toZero: 0, created: 0 };
+  const counts = {
+    considered: 0,
+    changes: 0,
+    unchanged: 0,
+    raised: 0,
+    lowered: 0,
+    toZero: 0,
+    created: 0,
+    removed: 0,
+  };
   let largest: Plan['largest'];
   for (let row = 0; row < rows.length; row += 1) {
     if (rows.isLeftOut(row)) continue;
@@ -95,8 +107,9 @@ export function sumUp(
     if (quantity === 0 && before !== null) counts.toZero += 1;
     if (before === undefined) continue;
     if (before === null) counts.created += 1;
-    const delta = quantity - (before ?? 0);
-    if (delta >= 0) {
+    if (quantity === null) counts.removed += 1;
+    const delta = (quantity ?? 0) - (before ?? 0);
+    if (delta >= 0 && quantity !== null) {
       counts.raised += 1;
       up.add(delta);
     } else {
@@ -143,7 +156,7 @@ function settleSame(
   ledger.settle(row, { state: isOurs ? 'applied' : 'unchanged' });
 }
 
-function isExpected(rows: Rows, row: number, count: number | bigint): boolean {
+function isExpected(rows: Rows, row: number, count: number | bigint | null): boolean {
   const expected = rows.expected(row);
   return expected === undefined || expected === count;
 }

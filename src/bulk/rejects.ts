@@ -40,12 +40,14 @@ export async function defaultRejectsPath(
 
 /**
  * Writes the original columns of each row that failed or is unknown, with what is known of it; what is written can be fed
- * in again as it is. Gives the number of rows.
+ * in again as it is. Gives the number of rows; for none there is no file.
  */
 export async function writeRejects(file: NewFile, rejected: Rejected): Promise<number> {
   const output = await openNewFile(file);
   try {
-    return await writeTo(output, rejected);
+    const count = await writeTo(output, rejected);
+    if (count === 0) await rm(file.path, { force: true });
+    return count;
   } catch (error) {
     await rm(file.path, { force: true }).catch(() => {});
     throw error instanceof CliError ? error : fileError('write', file.name, error);
@@ -54,8 +56,9 @@ export async function writeRejects(file: NewFile, rejected: Rejected): Promise<n
   }
 }
 
+/** An entry that was to be removed is none of them: no row that is fed in says so. */
 function isRejected(rows: Rows, row: number): boolean {
-  return rows.isState(row, 'failed') || rows.isState(row, 'unknown');
+  return (rows.isState(row, 'failed') || rows.isState(row, 'unknown')) && rows.quantity(row) !== null;
 }
 
 async function writeTo(output: FileHandle, rejected: Rejected): Promise<number> {

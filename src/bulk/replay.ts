@@ -81,7 +81,7 @@ function putOutcome(rows: Rows, { row, petId, state, before, after }: OutcomeLin
 function identify(
   rows: Rows,
   row: number,
-  { id, quantity }: { id: number | bigint; quantity: number },
+  { id, quantity }: { id: number | bigint; quantity: number | null },
 ): void {
   if (row >= rows.length) throw otherRow(row);
   if (rows.id(row) === 0n) rows.put(row, { id, quantity });

@@ -4,16 +4,17 @@ import { type State, stateCodes, stateOf, states } from './states.ts';
 /** What a data row of the input says. */
 export interface RowValues {
   readonly id: number | bigint;
-  readonly quantity: number;
-  /** The count that the pet must have now for the row to apply. */
-  readonly expected?: number | undefined;
+  /** Null: the pet is to have no entry. */
+  readonly quantity: number | null;
+  /** The count that the pet must have now for the row to apply; null: it must have no entry. */
+  readonly expected?: number | null | undefined;
   /** Where the row begins in the input, from 1; 0 for a row that came from none. */
   readonly line: number;
 }
 
-/** The count before a run where it is not known. */
+/** A count that is not known. */
 const notKnown = Number.NaN;
-/** The count before a run of a pet that had no entry. */
+/** The count of a pet without an entry. */
 const noEntry = Number.NEGATIVE_INFINITY;
 
 /**
@@ -36,10 +37,10 @@ export class Rows {
   /** Sets what a row that is there says. */
   put(row: number, { id, quantity, expected }: Omit<RowValues, 'line'>): void {
     this.ids.set(row, id);
-    this.quantities.set(row, quantity);
+    this.quantities.set(row, toCell(quantity));
     if (expected === undefined && !this.expectations) return;
     this.expectations ??= this.notKnownColumn();
-    this.expectations.set(row, expected ?? notKnown);
+    this.expectations.set(row, toCell(expected));
   }
 
   /** A row that holds nothing that can be used. */
@@ -63,13 +64,15 @@ export class Rows {
     return this.ids.low(row) === low && this.ids.high(row) === high;
   }
 
-  quantity(row: number): number {
-    return this.quantities.get(row);
+  /** The count that the row sets; null where it takes the entry away. */
+  quantity(row: number): number | null {
+    const quantity = this.quantities.get(row);
+    return quantity === noEntry ? null : quantity;
   }
 
-  expected(row: number): number | undefined {
-    const expected = this.expectations?.get(row) ?? notKnown;
-    return Number.isNaN(expected) ? undefined : expected;
+  /** The count that the row expects: null for no entry, undefined for any. */
+  expected(row: number): number | null | undefined {
+    return ofCell(this.expectations?.get(row));
   }
 
   get hasExpectations(): boolean {
@@ -94,14 +97,12 @@ export class Rows {
 
   /** The count that the service had before the run: null for a pet without an entry, undefined where it was not read. */
   before(row: number): number | null | undefined {
-    const before = this.counts?.get(row) ?? notKnown;
-    if (Number.isNaN(before)) return undefined;
-    return before === noEntry ? null : before;
+    return ofCell(this.counts?.get(row));
   }
 
   setBefore(row: number, before: number | null | undefined): void {
     this.counts ??= this.notKnownColumn();
-    this.counts.set(row, before === null ? noEntry : (before ?? notKnown));
+    this.counts.set(row, toCell(before));
   }
 
   /** How many rows are in each state. */
@@ -134,4 +135,13 @@ export class Rows {
     for (let row = 0; row < this.length; row += 65_536) column.set(row, notKnown);
     return column;
   }
+}
+
+function toCell(count: number | null | undefined): number {
+  return count === null ? noEntry : (count ?? notKnown);
+}
+
+function ofCell(cell = notKnown): number | null | undefined {
+  if (Number.isNaN(cell)) return undefined;
+  return cell === noEntry ? null : cell;
 }

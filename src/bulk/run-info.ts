@@ -19,11 +19,11 @@ export interface RunInfo {
 
 /** Reads how a run stands: from its last line, or all of its lines where it ended without one; undefined for no run yet. */
 export async function readRunInfo(store: RunStore, run: string): Promise<RunInfo | undefined> {
+  const isRunning = store.isHeld(run);
+  const last = await readLastLine(store.pathOf(run));
   const journal = await store.open(run);
   if (!journal) return undefined;
   const { header } = journal;
-  const isRunning = store.isHeld(run);
-  const last = await readLastLine(store.pathOf(run));
   if (last && isEnding(last) && !isRunning) {
     await journal.lines.return(undefined);
     return { header, state: last.ended, by: last.by, counts: last.counts };

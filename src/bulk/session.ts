@@ -59,9 +59,9 @@ export class Session {
 
   /** What would be written; reads the current counts, unless they are not wanted. */
   async plan(): Promise<Plan> {
-    const { write, rows, replay } = this.options;
+    const { write, rows } = this.options;
     if (write.blind) return this.planAsKnown();
-    const mayHaveBeenSent = (row: number) => row <= (replay?.sentTo ?? -1);
+    const mayHaveBeenSent = (row: number) => this.mayHaveBeenSent(row);
     try {
       return await makePlan({ ...this.reading(), createMissing: write.createMissing, mayHaveBeenSent });
     } catch (error) {
@@ -112,7 +112,13 @@ export class Session {
       mayCreate: write.createMissing && (isBlind || rows.before(row) === null),
       etag: etags.get(row),
       expected: rows.expected(row),
+      mayHaveBeenSent: this.mayHaveBeenSent(row),
     };
+  }
+
+  /** By an earlier session of the run. */
+  private mayHaveBeenSent(row: number): boolean {
+    return row <= (this.options.replay?.sentTo ?? -1);
   }
 
   private reading() {

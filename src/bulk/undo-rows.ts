@@ -5,17 +5,26 @@ import { Rows } from './rows.ts';
 
 /** The rows that take a run back. */
 export interface UndoRows {
-  /** Each sets the count of before the run, and expects the one that the run set. */
+  /** Each sets the count of before the run, or takes away the entry that it made, and expects what the run left. */
   readonly rows: Rows;
   readonly index: IdIndex;
-  /** Entries that the run made; they stay, for before it there was no count to go back to. */
-  readonly created: MadeEntries;
+  /** Whether entries that the run took away are made again. */
+  readonly createsEntries: boolean;
+  /** Entries that the run made and that stay, for the service removes none. */
+  readonly staying: StayingEntries;
 }
 
-export interface MadeEntries {
+export interface StayingEntries {
   readonly count: number;
   /** The pets of the first few. */
   readonly first: readonly bigint[];
+}
+
+/** What a run left, and what the service can do about it. */
+export interface Undone {
+  readonly replay: Replay;
+  /** Whether the service can take an entry away. */
+  readonly canRemove: boolean;
 }
 
 /** How many pets of entries that stay are named. */
@@ -27,28 +36,42 @@ const mostNamed = 20;
  * @param image the rows as the run's journal has them.
  * @throws UsageError for a run that did not read the counts before.
  */
-export function toUndoRows(image: Rows, { header, sentTo }: Replay): UndoRows {
-  if (header.options.blind)
-    throw new UsageError(
-      `undo ${header.run}: it was written with --blind: the counts before it are not known`,
-      'apply a file that holds the counts to go back to',
-    );
+export function toUndoRows(image: Rows, { replay, canRemove }: Undone): UndoRows {
+  refuseBlind(replay);
   const rows = new Rows();
   const first: bigint[] = [];
   let count = 0;
-  for (let row = 0; row < image.length; row += 1) {
-    const before = image.before(row);
-    const expected = image.quantity(row);
-    const mayBeApplied =
-      image.isState(row, 'unknown') || (image.isState(row, 'unprocessed') && row <= sentTo);
-    if (before === undefined || before === expected || !(image.isState(row, 'applied') || mayBeApplied))
-      continue;
-    if (before === null) {
+  let createsEntries = false;
+  for (const row of changedRows(image, replay)) {
+    const quantity = image.before(row) ?? null;
+    if (quantity === null && !canRemove) {
       count += 1;
       if (count <= mostNamed) first.push(image.id(row));
-    } else rows.add({ id: image.id(row), quantity: before, expected, line: 0 });
+      continue;
+    }
+    const expected = image.quantity(row);
+    createsEntries ||= expected === null;
+    rows.add({ id: image.id(row), quantity, expected, line: 0 });
   }
-  return { rows, index: indexOf(rows), created: { count, first } };
+  return { rows, index: indexOf(rows), createsEntries, staying: { count, first } };
+}
+
+function refuseBlind({ header: { run, options } }: Replay): void {
+  if (!options.blind) return;
+  throw new UsageError(
+    `undo ${run}: it was written with --blind: the counts before it are not known`,
+    'apply a file that holds the counts to go back to',
+  );
+}
+
+function* changedRows(image: Rows, { sentTo }: Replay): Generator<number> {
+  for (let row = 0; row < image.length; row += 1) {
+    const before = image.before(row);
+    const mayBeApplied =
+      image.isState(row, 'unknown') || (image.isState(row, 'unprocessed') && row <= sentTo);
+    const isApplied = image.isState(row, 'applied') || mayBeApplied;
+    if (isApplied && before !== undefined && before !== image.quantity(row)) yield row;
+  }
 }
 
 function indexOf(rows: Rows): IdIndex {

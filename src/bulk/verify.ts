@@ -13,7 +13,7 @@ export async function verifyRows(
   let looked = 0;
   const isWanted = (row: number) => ['applied', 'unchanged', 'unknown'].includes(rows.state(row));
   const differs = (row: number, found: string) => {
-    const message = `read back ${found}, not ${rows.quantity(row)}`;
+    const message = `read back ${found}, not ${rows.quantity(row) ?? 'no entry'}`;
     ledger.correct(row, { state: 'failed', code: 'not_as_written', message });
   };
   await readCounts({
@@ -27,7 +27,8 @@ export async function verifyRows(
     },
     missing(row) {
       looked += 1;
-      differs(row, 'no entry');
+      if (rows.quantity(row) !== null) differs(row, 'no entry');
+      else if (rows.isState(row, 'unknown')) ledger.correct(row, { state: 'applied' });
     },
   });
   return looked;

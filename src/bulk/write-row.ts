@@ -1,5 +1,5 @@
 import type { InventoryItem, PetStatus } from '../api/schemas.ts';
-import type { Answer, Client } from '../client/client.ts';
+import type { Answer, CallOptions, Client } from '../client/client.ts';
 import { ApiError, CliError, UnavailableError } from '../errors.ts';
 import type { Outcome } from './outcome.ts';
 import type { Pace } from './pace.ts';
@@ -10,13 +10,16 @@ import type { StopRules } from './stop-rules.ts';
 /** What a row wants of the service. */
 export interface RowTarget {
   readonly petId: bigint;
-  readonly quantity: number;
+  /** Null: the entry is taken away. */
+  readonly quantity: number | null;
   /** Where the pet has no entry, one is made. */
   readonly mayCreate: boolean;
   /** Of the entry as the plan saw it: another one is not overwritten. */
   readonly etag?: string | undefined;
-  /** The count that it must have now; looked at once more where there is no ETag to hold it. */
-  readonly expected?: number | undefined;
+  /** The count that it must have now, null for no entry; looked at once more where there is no ETag to hold it. */
+  readonly expected?: number | null | undefined;
+  /** Whether an earlier session of the run may have sent it: what is as it should be may be so by that. */
+  readonly mayHaveBeenSent: boolean;
 }
 
 export interface RowWriter {
@@ -53,16 +56,21 @@ async function checkExpected(
   call: RowCall,
 ): Promise<Outcome | undefined> {
   const { petId, quantity, expected } = target;
-  const answer = await writer.client.call('getInventory', { petId }, call);
-  const found = answer.value.quantity;
-  call.ifMatch = answer.etag;
-  if (found === expected) return undefined;
-  return found === quantity ? { state: 'unchanged' } : unexpected(found, expected);
+  const { count, etag } = await readEntry(writer.client, petId, call);
+  call.ifMatch = etag;
+  if (count === expected) return undefined;
+  return count === quantity ? asWanted(target) : unexpected(count, expected);
 }
 
-export function unexpected(found: number | bigint | undefined, expected: number | undefined): Outcome {
-  const now = found === undefined ? 'the pet has no inventory entry' : `the count is ${found} now`;
-  return { state: 'failed', code: 'unexpected_count', message: `${now}, not ${expected} as expected` };
+/** What a row comes to whose count is as it should be before this session has sent it. */
+function asWanted({ mayHaveBeenSent }: RowTarget, attempts = 1): Outcome {
+  return { state: mayHaveBeenSent || attempts > 1 ? 'applied' : 'unchanged' };
+}
+
+export function unexpected(found: Count, expected: number | null | undefined): Outcome {
+  const now = found === null ? 'the pet has no inventory entry' : `the count is ${found} now`;
+  const message = `${now}, not ${expected === null ? 'none' : expected} as expected`;
+  return { state: 'failed', code: 'unexpected_count', message };
 }
 
 async function send(
@@ -71,14 +79,20 @@ async function send(
   call: RowCall,
 ): Promise<Answer<InventoryItem | undefined>> {
   const { client } = writer;
-  const { petId, quantity, mayCreate } = target;
+  const { petId, quantity, mayCreate, expected } = target;
+  if (quantity === null) return client.call('deleteInventory', { petId }, call);
+  const create = async () => {
+    const status = await writer.readPetStatus(petId);
+    return client.call('createInventory', { body: { petId, quantity, status } }, call);
+  };
+  const canCreate = mayCreate && client.contract.operations.has('createInventory');
+  // Creating, unlike setting, overwrites nobody's entry.
+  if (canCreate && expected === null) return create();
   try {
     return await client.call('updateInventory', { petId, body: { quantity } }, call);
   } catch (error) {
-    const isMissing = error instanceof ApiError && error.kind === 'not-found';
-    if (!isMissing || !mayCreate || !client.contract.operations.has('createInventory')) throw error;
-    const status = await writer.readPetStatus(petId);
-    return await client.call('createInventory', { body: { petId, quantity, status } }, call);
+    if (!canCreate || !isMissing(error)) throw error;
+    return await create();
   }
 }
 
@@ -88,7 +102,7 @@ function accept(
   answer: Answer<InventoryItem | undefined>,
 ): Outcome {
   const { value, status, attempts } = answer;
-  if (value === undefined || Number(value.quantity) === quantity) {
+  if (quantity === null || value === undefined || Number(value.quantity) === quantity) {
     writer.rules.succeeded();
     return { state: 'applied', status, attempts };
   }
@@ -98,17 +112,18 @@ function accept(
 }
 
 async function refuse(writer: RowWriter, target: RowTarget, error: CliError): Promise<Outcome> {
+  const { status, attempts } = error.details;
+  if (target.quantity === null && isMissing(error))
+    return { ...asWanted(target, attempts), status, attempts };
   if (error instanceof ApiError && error.status === 412) {
     const found = await readNow(writer.client, target.petId);
     // Somebody set just this count, or the answer to an earlier attempt of ours was lost.
-    if (found === target.quantity)
-      return { state: (error.details.attempts ?? 1) > 1 ? 'applied' : 'unchanged', status: 412 };
+    if (found === target.quantity) return { ...asWanted(target, attempts), status };
     writer.rules.failed(error);
-    const message = `the entry has changed since the plan${found === undefined ? '' : `: its quantity is ${found} now`}`;
-    return { state: 'failed', status: 412, code: 'changed', message, attempts: error.details.attempts };
+    const message = `the entry has changed since the plan${describeNow(found)}`;
+    return { state: 'failed', status, code: 'changed', message, attempts };
   }
   writer.rules.failed(error);
-  const { status, attempts } = error.details;
   const code = error instanceof UnavailableError ? error.reason : error.details.code;
   return {
     state: isUnknown(error) ? 'unknown' : 'failed',
@@ -125,12 +140,38 @@ function isUnknown(error: CliError): boolean {
   return error instanceof UnavailableError && error.sent && error.reason !== 'redirect';
 }
 
-async function readNow(client: Client, petId: bigint): Promise<number | bigint | undefined> {
+async function readNow(client: Client, petId: bigint): Promise<Count | undefined> {
   if (!client.contract.operations.has('getInventory')) return undefined;
-  return client.call('getInventory', { petId }).then(
-    ({ value }) => value.quantity,
+  return readEntry(client, petId).then(
+    ({ count }) => count,
     () => undefined,
   );
+}
+
+function describeNow(count: Count | undefined): string {
+  if (count === undefined) return '';
+  return count === null ? ': it is gone' : `: its quantity is ${count} now`;
+}
+
+/** A count as the service has it; null for a pet without an entry. */
+type Count = number | bigint | null;
+
+async function readEntry(
+  client: Client,
+  petId: bigint,
+  call?: CallOptions,
+): Promise<{ count: Count; etag: string | undefined }> {
+  try {
+    const { value, etag } = await client.call('getInventory', { petId }, call);
+    return { count: value.quantity, etag };
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    return { count: null, etag: undefined };
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof ApiError && error.kind === 'not-found';
 }
 
 /** The message without what all rows have in common: the operation, the method and the URL. */

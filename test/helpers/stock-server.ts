@@ -7,6 +7,8 @@ interface StockRequest {
   readonly path: string;
   /** Undefined for the list. */
   readonly petId: string | undefined;
+  /** The one that the body names. */
+  readonly newPetId: string | undefined;
   readonly quantity: number | undefined;
   readonly headers: IncomingMessage['headers'];
   /** Milliseconds, by performance.now. */
@@ -97,29 +99,53 @@ export function toCsv(rows: Iterable<readonly [number | string, number]>): strin
 function toRequest({ method = '', url = '', headers }: IncomingMessage, text: string): StockRequest {
   const petId = /^\/store\/inventory\/(\d+)$/.exec(url)?.[1];
   const quantity = text === '' ? undefined : (JSON.parse(text) as { quantity: number }).quantity;
-  return { method, path: url, petId, quantity, headers, at: performance.now() };
+  const newPetId = /"petId":(\d+)/.exec(text)?.[1];
+  return { method, path: url, petId, newPetId, quantity, headers, at: performance.now() };
 }
 
 function answer(server: StockServer, request: StockRequest, response: ServerResponse): void {
   const { method, petId, path, quantity } = request;
-  if (path.startsWith('/store/inventory?') || path === '/store/inventory') list(server, path, response);
+  if (method === 'POST') create(server, request, response);
+  else if (path.startsWith('/pets/')) reply(response, 200, toPet(path));
+  else if (path.startsWith('/store/inventory?') || path === '/store/inventory') list(server, path, response);
   else if (petId === undefined || !server.stock.has(petId)) refuse(response, 404, 'not_found');
+  else if (isStale(server, request, petId)) refuse(response, 412, 'precondition_failed');
   else if (method === 'PUT') put(server, { ...request, petId, quantity: quantity ?? 0 }, response);
+  else if (method === 'DELETE') remove(server, petId, response);
   else reply(response, 200, toItem(server, petId), etagFields(server, petId));
 }
 
 function put(
   server: StockServer,
-  { petId, quantity, headers }: StockRequest & { petId: string; quantity: number },
+  { petId, quantity }: StockRequest & { petId: string; quantity: number },
   response: ServerResponse,
 ): void {
+  server.stock.set(petId, quantity);
+  reply(response, 200, toItem(server, petId), etagFields(server, petId));
+}
+
+function isStale(server: StockServer, { method, headers }: StockRequest, petId: string): boolean {
   const expected = headers['if-match'];
-  if (server.sendsETags && expected !== undefined && expected !== etagOf(server, petId))
-    refuse(response, 412, 'precondition_failed');
+  return (
+    method !== 'GET' && server.sendsETags && expected !== undefined && expected !== etagOf(server, petId)
+  );
+}
+
+function remove(server: StockServer, petId: string, response: ServerResponse): void {
+  server.stock.delete(petId);
+  response.writeHead(204).end();
+}
+
+function create(server: StockServer, { newPetId, quantity }: StockRequest, response: ServerResponse): void {
+  if (newPetId === undefined || server.stock.has(newPetId)) refuse(response, 409, 'already_exists');
   else {
-    server.stock.set(petId, quantity);
-    reply(response, 200, toItem(server, petId), etagFields(server, petId));
+    server.stock.set(newPetId, quantity ?? 0);
+    reply(response, 201, toItem(server, newPetId));
   }
+}
+
+function toPet(path: string): string {
+  return `{"id":${path.slice('/pets/'.length)},"name":"Rex","categoryId":1,"status":"available"}`;
 }
 
 function list(server: StockServer, path: string, response: ServerResponse): void {

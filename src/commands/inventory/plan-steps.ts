@@ -20,8 +20,21 @@ export async function confirmPlan(context: Context, job: BulkJob, { plan, sessio
   await tellPlan(context, plan, session);
   // A run that goes on by its own plan has been confirmed before.
   const destructive = job.earlier === undefined || job.earlier.mustPlan;
-  const counts = `${groupDigits(plan.changes)} ${plan.changes === 1 ? 'count' : 'counts'}`;
-  await confirmWrite(context, { what: `set ${counts} at ${placeName(job.identity.target)}`, destructive });
+  await confirmWrite(context, {
+    what: `${deedsText(plan)} at ${placeName(job.identity.target)}`,
+    destructive,
+  });
+}
+
+/** As `set 12 counts and remove 1 entry`. */
+function deedsText({ changes, removed }: Plan): string {
+  const counted = (count: number, one: string, many: string) =>
+    `${groupDigits(count)} ${count === 1 ? one : many}`;
+  const set = changes - removed;
+  return [
+    ...(set > 0 ? [`set ${counted(set, 'count', 'counts')}`] : []),
+    ...(removed > 0 ? [`remove ${counted(removed, 'entry', 'entries')}`] : []),
+  ].join(' and ');
 }
 
 /** What the plan adds up to, and what it finds that cannot be done: aligned for a person, plain lines in a log. */

@@ -17,7 +17,8 @@ interface Total {
 
 /** What a plan adds up to, and what cannot be done, as aligned lines for a terminal. */
 export function totalsBlock(plan: Plan, failures: readonly FailureKind[], style: Style): string {
-  const totals = [...totalsOf(plan), ...failures.map(toFailureTotal)];
+  const told = [...totalsOf(plan), ...failures.map(toFailureTotal)];
+  const totals = told.length > 0 ? told : [sameTotal(plan)];
   const widest = (text: (total: Total) => string) => Math.max(...totals.map((total) => text(total).length));
   const counts = widest(({ count }) => groupDigits(count));
   const nouns = widest(({ noun }) => noun);
@@ -46,21 +47,37 @@ export function totalsLines(plan: Plan, failures: readonly FailureKind[]): strin
   const warnings = failures
     .map(toFailureTotal)
     .map(({ count, noun, note }) => `warning: ${groupDigits(count)} ${noun} cannot be written: ${note}`);
-  return [`${head}${isBlind ? ', blind' : `: ${facts.join(', ')}`}`, ...warnings];
+  const tail = isBlind ? [', blind'] : facts.map((fact, at) => `${at === 0 ? ': ' : ', '}${fact}`);
+  return [`${head}${tail.join('')}`, ...warnings];
 }
 
-function totalsOf({ changes, unchanged, raised, lowered, toZero, created, isBlind }: Plan): Total[] {
+function totalsOf(plan: Plan): Total[] {
+  const { changes, raised, lowered, toZero, created, removed, isBlind } = plan;
   if (isBlind)
     return [{ label: 'blind', count: changes, noun: nounOf(changes), note: 'current counts not read' }];
-  const zero = toZero > 0 ? `${groupDigits(toZero)} to 0` : undefined;
-  const made = created > 0 ? `${groupDigits(created)} new` : undefined;
   const totals: Total[] = [
-    { label: 'up', ...totalOf(raised, '+'), note: made, paint: 'green' },
-    { label: 'down', ...totalOf(lowered, '-'), note: zero, paint: 'yellow' },
-    { label: 'same', count: unchanged, noun: nounOf(unchanged), paint: 'dim' },
+    { label: 'up', ...totalOf(raised, '+'), note: noteOf([[created, 'new']]), paint: 'green' },
+    {
+      label: 'down',
+      ...totalOf(lowered, '-'),
+      note: noteOf([
+        [toZero, 'to 0'],
+        [removed, 'removed'],
+      ]),
+      paint: 'yellow',
+    },
+    sameTotal(plan),
   ];
-  const told = totals.filter(({ count }) => count > 0);
-  return told.length > 0 ? told : totals.slice(-1);
+  return totals.filter(({ count }) => count > 0);
+}
+
+function sameTotal({ unchanged }: Plan): Total {
+  return { label: 'same', count: unchanged, noun: nounOf(unchanged), paint: 'dim' };
+}
+
+function noteOf(parts: readonly (readonly [count: number, what: string])[]): string {
+  const told = parts.filter(([count]) => count > 0);
+  return told.map(([count, what]) => `${groupDigits(count)} ${what}`).join(', ');
 }
 
 function totalOf({ rows, units }: Plan['raised'], sign: string) {

@@ -5,12 +5,12 @@ import { groupDigits } from '../../output/digits.ts';
 import { createPrinter, type View } from '../../output/print.ts';
 import { readPetNames } from './pet-names.ts';
 
-/** A change as it is shown; `now` is null for a pet that has no entry, absent where it was not read. */
+/** A change as it is shown; `now` is null for a pet that has no entry, absent where it was not read; `new` is null for an entry that is removed. */
 export interface ChangeRow {
   readonly petId: bigint;
   readonly name: string | null;
   readonly now: number | null | undefined;
-  readonly new: number;
+  readonly new: number | null;
   readonly change: number | undefined;
   readonly line: number;
 }
@@ -20,15 +20,24 @@ const shownChanges = 20;
 /** Up to so many changes, the names of their pets are read. */
 const mostNames = 100;
 
-/** @param asText shows the change with its sign, for people. */
-function changesView(asText: (change: number) => string | number): View<ChangeRow> {
+/** What cells say. */
+interface Wording {
+  change(change: number): string | number;
+  /** Of an entry that is removed. */
+  readonly removed: string | null;
+}
+
+const forPeople: Wording = { change: signed, removed: 'removed' };
+const forMachines: Wording = { change: (change) => change, removed: null };
+
+function changesView({ change: asText, removed }: Wording): View<ChangeRow> {
   return {
     noun: 'changes',
     columns: [
       { name: 'petId', value: ({ petId }) => petId, align: 'right' },
       { name: 'name', value: ({ name }) => name },
       { name: 'now', value: ({ now }) => now, align: 'right' },
-      { name: 'new', value: (row) => row.new, align: 'right' },
+      { name: 'new', value: (row) => row.new ?? removed, align: 'right' },
       { name: 'change', value: ({ change }) => change && asText(change), align: 'right' },
       { name: 'line', value: ({ line }) => line, align: 'right', extra: true },
     ],
@@ -38,8 +47,8 @@ function changesView(asText: (change: number) => string | number): View<ChangeRo
 /** Prints all changes on stdout, in the format asked for. */
 export async function printChanges(context: Context, client: Client, plan: Plan): Promise<void> {
   const printer = await context.printer();
-  const view = changesView(printer.format === 'table' ? signed : (change) => change);
-  await printer.records(changePages(client, plan), view);
+  const wording = printer.format === 'table' ? forPeople : forMachines;
+  await printer.records(changePages(client, plan), changesView(wording));
 }
 
 /** Shows a person the first changes on stderr, and what they add up to. */
@@ -57,7 +66,7 @@ export async function showPlan(context: Context, client: Client, plan: Plan): Pr
   } as const;
   const rows = await firstChanges(client, plan);
   if (rows.length > 0 && !flags.quiet)
-    await createPrinter({ ...io, stdout: io.stderr }, shown).records([rows], changesView(signed));
+    await createPrinter({ ...io, stdout: io.stderr }, shown).records([rows], changesView(forPeople));
   if (plan.changes > rows.length)
     await context.notice(`and ${groupDigits(plan.changes - rows.length)} more; --dry-run shows all of them`);
 }
@@ -101,7 +110,7 @@ function toChanges({ rows }: Plan, page: readonly number[], names: ReadonlyMap<b
     const now = rows.before(row);
     const quantity = rows.quantity(row);
     const petId = rows.id(row);
-    const change = now === undefined ? undefined : quantity - (now ?? 0);
+    const change = now === undefined ? undefined : (quantity ?? 0) - (now ?? 0);
     return { petId, name: names.get(petId) ?? null, now, new: quantity, change, line: rows.line(row) };
   });
 }

@@ -41,8 +41,8 @@ export async function saveRejects(context: Context, run: BulkRun, ended: Ended):
       flag: '--rejects',
       mayReplace: false,
     };
-    await writeRejects(target, { rows, journal: keeper.journal, input: job.input });
-    return { path: named };
+    const count = await writeRejects(target, { rows, journal: keeper.journal, input: job.input });
+    return count > 0 ? { path: named } : {};
   } catch (error) {
     return { error: error as Error };
   }
@@ -60,7 +60,7 @@ export async function report(context: Context, run: BulkRun, facts: Reported): P
   const undo = mayUndo ? commandLine(context, ['inventory', 'undo', summary.run ?? '']) : undefined;
   await printSummary(context, run, { ...summary, rejects, resume, undo }).catch(unlessClosed);
   if (undo !== undefined) await context.notice(`undo with: ${undo}`);
-  const again = rejects && commandLine(context, ['inventory', 'apply', rejects, ...inputWords(run.job)]);
+  const again = againCommand(context, run, facts);
   if (rejects) await context.notice(`rejected rows are in ${rejects}`);
   const hint = resume ? `go on with: ${resume}` : again && `when the reasons are gone: ${again}`;
   const error = errorOf(summary, hint);
@@ -95,6 +95,17 @@ function inputWords({ identity, input }: BulkJob): string[] {
   const isDetected = !delimiter || (delimiters as readonly string[]).includes(delimiter);
   const named = Object.entries(map).flatMap(([field, column]) => ['--map', `${field}=${column}`]);
   return input ? [...(isDetected ? [] : ['--delimiter', delimiter]), ...named] : [];
+}
+
+/** The command that tries what failed once more. */
+function againCommand(
+  context: Context,
+  { job }: BulkRun,
+  { summary, rejects }: Reported,
+): string | undefined {
+  const isUndo = job.identity.kind === 'undo' && summary.failed + summary.unknown > 0;
+  if (isUndo) return commandLine(context, ['inventory', 'undo', job.name]);
+  return rejects && commandLine(context, ['inventory', 'apply', rejects, ...inputWords(job)]);
 }
 
 function resumeCommand(

@@ -3,7 +3,7 @@ import type { InputOptions } from '../../bulk/journal-lines.ts';
 import { blankRows, replayJournal } from '../../bulk/replay.ts';
 import { type RunInfo, readRunInfo } from '../../bulk/run-info.ts';
 import type { RunStore } from '../../bulk/run-store.ts';
-import { type MadeEntries, toUndoRows } from '../../bulk/undo-rows.ts';
+import { type StayingEntries, toUndoRows } from '../../bulk/undo-rows.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { groupDigits } from '../../output/digits.ts';
@@ -11,7 +11,7 @@ import type { RunFlags } from './bulk-flags.ts';
 import type { BulkJob } from './bulk-job.ts';
 import { runBulk } from './bulk-run.ts';
 import { closeRun, findEarlier } from './earlier.ts';
-import { commandLine, refuseOtherTarget } from './place.ts';
+import { refuseOtherTarget } from './place.ts';
 
 /** An undo reads no input. */
 const noInput: InputOptions = {
@@ -32,7 +32,8 @@ export async function undoRun(
   const info = await readRunInfo(runs, run);
   if (!info) throw new UsageError(`undo ${run}: the run has not begun`);
   await refuseOtherTarget(context, info.header);
-  if (info.state === 'undone') throw new UsageError(`undo ${run}: run ${info.by} has undone it already`);
+  if (info.state === 'undone' && !(await hasLeftRows(runs, info.by)))
+    throw new UsageError(`undo ${run}: run ${info.by} has undone it already`);
   if (context.flags.dryRun)
     return runBulk(context, runs, { job: await readUndoJob(context, runs, info), flags });
   await runs.hold(info.header, async () => {
@@ -44,14 +45,24 @@ export async function undoRun(
   });
 }
 
+/** Whether an undo could not do all: then it may be tried again. */
+async function hasLeftRows(runs: RunStore, undo: string | undefined): Promise<boolean> {
+  if (undo === undefined || !(await runs.ids()).includes(undo)) return false;
+  const info = await readRunInfo(runs, undo);
+  return info !== undefined && info.counts.failed + info.counts.unknown > 0;
+}
+
 /** The job that takes a run back. */
 async function readUndoJob(context: Context, runs: RunStore, { header }: RunInfo): Promise<BulkJob> {
   const { run, target } = header;
   const journal = await runs.open(run);
   if (!journal) throw new UsageError(`undo ${run}: the run has not begun`);
   const image = blankRows(header.rows);
-  const { rows, index, created } = toUndoRows(image, await replayJournal(journal, image));
-  if (created.count > 0) await context.notice(stayingText(context, created));
+  const replay = await replayJournal(journal, image);
+  const { operations } = (await context.client('many')).contract;
+  const canRemove = operations.has('deleteInventory');
+  const { rows, index, createsEntries, staying } = toUndoRows(image, { replay, canRemove });
+  if (staying.count > 0) await context.notice(stayingText(staying));
   const sha256 = createHash('sha256').update(run).digest('hex');
   return {
     identity: { kind: 'undo', sha256, target, input: noInput },
@@ -60,7 +71,7 @@ async function readUndoJob(context: Context, runs: RunStore, { header }: RunInfo
     file: null,
     rows,
     index,
-    write: { blind: false, createMissing: false },
+    write: { blind: false, createMissing: createsEntries },
     guards: undefined,
     input: undefined,
     earlier: undefined,
@@ -68,12 +79,10 @@ async function readUndoJob(context: Context, runs: RunStore, { header }: RunInfo
   };
 }
 
-/** Names what an undo leaves behind, and the command that removes it: only a person knows whether anybody relies on it by now. */
-function stayingText(context: Context, { count, first }: MadeEntries): string {
+/** Names what an undo leaves behind where the service, as it is bound, takes no entry away. */
+function stayingText({ count, first }: StayingEntries): string {
+  const [subject, verb] = count === 1 ? ['1 entry', 'stays'] : [`${groupDigits(count)} entries`, 'stay'];
   const more = count - first.length;
-  const command = commandLine(context, ['inventory', 'delete', ...first.map(String)]);
-  const subject =
-    count === 1 ? '1 entry that the run made stays' : `${groupDigits(count)} entries that the run made stay`;
-  const which = more > 0 ? `; the first ${first.length} are removed with` : '; to remove';
-  return `warning: ${subject}${which}: ${command}`;
+  const others = more > 0 ? ` and ${groupDigits(more)} more` : '';
+  return `warning: ${subject} that the run made ${verb}, for the service offers no deleteInventory: ${count === 1 ? 'pet' : 'pets'} ${first.join(', ')}${others}`;
 }

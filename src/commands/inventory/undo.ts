@@ -9,7 +9,7 @@ import { undoRun } from './undo-run.ts';
 export function declare(context: Context, entry: Entry) {
   const command = verb(entry, {
     description:
-      'Sets every count that a run changed back to what it was before, where it is still the one that the run set: what somebody has changed since is left alone, and reported as failed. Entries that --create-missing made stay, and are named with the command that deletes them. A --blind run read no counts to go back to and cannot be undone. An undo is a run too, and can be undone.',
+      'Sets every count that a run changed back to what it was before, and removes the entries that its --create-missing made, where the count is still the one that the run set: what somebody has changed since is left alone, and reported as failed. A --blind run read no counts to go back to and cannot be undone. An undo is a run too: it can be resumed, and undone, which makes removed entries again.',
     write: 'planned',
     examples: [
       'petstore inventory undo 20271121-021530123-3f2a9c',

@@ -1,0 +1,293 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { runCli } from '../helpers/run-cli.ts';
+import { stockDesk } from '../helpers/stock-desk.ts';
+import { refuse, type StockServer, shelves, stockServer, toCsv } from '../helpers/stock-server.ts';
+
+test('undo sets back what a run changed, and only that', async () => {
+  await using server = await stockServer(shelves(150, (petId) => petId));
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv(shelves(150, (petId) => (petId % 2 === 0 ? petId : 500))));
+  const { run } = await desk.summary(['apply', 'stock.csv', '--yes']);
+  server.stock.set('2', 77);
+  expect((await desk.inventory(['undo', String(run)])).code).toBe(2);
+  const summary = await desk.summary(['undo', String(run), '--yes']);
+  expect(summary).toMatchObject({ code: 0, rows: 75, applied: 75 });
+  expect([...server.stock.entries()].filter(([petId, count]) => Number(petId) !== count)).toEqual([
+    ['2', 77],
+  ]);
+  const again = await desk.inventory(['undo', String(run), '--yes']);
+  expect(again.code).toBe(2);
+  expect(again.stderr).toContain('has undone it already');
+});
+
+test("undo never overwrites somebody's later change", async () => {
+  await using server = await stockServer(shelves(150, (petId) => petId));
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv(shelves(150, () => 500)));
+  const { run } = await desk.summary(['apply', 'stock.csv', '--yes']);
+  server.stock.set('7', 8);
+  server.misbehave = ({ method, petId }) => {
+    // Another one is changed between the plan and the write.
+    if (method === 'GET' && petId === '9') server.stock.set('9', 10);
+    return undefined;
+  };
+  const summary = await desk.summary(['undo', String(run), '--yes']);
+  expect(summary).toMatchObject({
+    code: 3,
+    applied: 148,
+    failed: 2,
+    failures: [{ kind: 'unexpected_count', count: 2 }],
+  });
+  expect([server.stock.get('7'), server.stock.get('9')]).toEqual([8, 10]);
+});
+
+test('undo takes back a run that stopped half-way, which then cannot be resumed', async () => {
+  await using server = await stockServer(shelves(200, () => 1));
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv(shelves(200, (petId) => petId + 5)));
+  server.misbehave = ({ method }, response) =>
+    method === 'PUT' && server.writes().length > 100 ? refuse(response, 409, 'no') : undefined;
+  const run = String((await desk.summary(['apply', 'stock.csv', '--yes', '--fail-fast'])).run);
+  server.misbehave = undefined;
+  expect(await desk.summary(['undo', run, '--yes'])).toMatchObject({ code: 0 });
+  expect([...server.stock.values()].every((count) => count === 1)).toBe(true);
+  expect((await desk.inventory(['resume', run])).stderr).toContain('it was undone');
+  expect(await desk.summary(['apply', 'stock.csv', '--yes'])).toMatchObject({ code: 0, applied: 200 });
+});
+
+test('an undo is a run: it can be resumed and undone itself', async () => {
+  await using server = await stockServer(shelves(200, () => 1));
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv(shelves(200, () => 4)));
+  const { run } = await desk.summary(['apply', 'stock.csv', '--yes']);
+  server.misbehave = ({ method }, response) =>
+    method === 'PUT' && server.writes().length > 300 ? refuse(response, 409, 'no') : undefined;
+  const stopped = await desk.summary(['undo', String(run), '--yes', '--fail-fast']);
+  expect(stopped).toMatchObject({ code: 3 });
+  server.misbehave = undefined;
+  expect(await desk.summary(['resume', String(stopped.run)])).toMatchObject({ code: 0, applied: 200 });
+  expect(server.stock.get('200')).toBe(1);
+  expect(await desk.summary(['undo', String(stopped.run), '--yes'])).toMatchObject({ code: 0, applied: 200 });
+  expect(server.stock.get('200')).toBe(4);
+});
+
+test('a blind run cannot be undone: what was before is not known', async () => {
+  await using server = await stockServer(shelves(3, () => 1));
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv(shelves(3, () => 4)));
+  const summary = await desk.summary(['apply', 'stock.csv', '--yes', '--blind']);
+  expect(summary).not.toHaveProperty('undo');
+  const { code, stderr } = await desk.inventory(['undo', String(summary.run), '--yes']);
+  expect(code).toBe(2);
+  expect(stderr).toContain('it was written with --blind');
+});
+
+/** Pet 1 is set from 5 to 6, and entries of so many units are made for the pets from 2 on. */
+async function runThatMade(server: StockServer, counts: readonly number[]) {
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv([[1, 6], ...counts.map((count, at): [number, number] => [at + 2, count])]));
+  const made = await desk.summary(['apply', 'stock.csv', '--yes', '--create-missing']);
+  expect(made).toMatchObject({ code: 0, applied: counts.length + 1 });
+  server.seen.length = 0;
+  const undo = (...words: string[]) => desk.summary(['undo', String(made.run), '--yes', ...words]);
+  return { desk, run: String(made.run), undo };
+}
+
+test('takes away the entries that a run made', async () => {
+  await using server = await stockServer([[1, 5]]);
+  const { undo } = await runThatMade(server, [7, 0]);
+  expect(await undo('--verify')).toMatchObject({ code: 0, rows: 3, applied: 3, verified: 3 });
+  expect([...server.stock]).toEqual([['1', 5]]);
+});
+
+test('shows in the plan what is removed, for people and for machines', async () => {
+  await using server = await stockServer([[1, 5]]);
+  const { desk, run } = await runThatMade(server, [7, 1200]);
+  const dry = await desk.inventory(['undo', run, '--dry-run']);
+  expect(dry.stdout).toBe(
+    'petId  name   now      new  change\n' +
+      '    1           6        5      -1\n' +
+      '    2           7  removed      -7\n' +
+      '    3        1200  removed  -1,200\n',
+  );
+  expect(dry.stderr).toContain('plan: 3 of 3 rows to write: down 3 pets -1,208 (2 removed)\n');
+  const json = await desk.inventory(['undo', run, '--dry-run', '-o', 'json']);
+  expect(JSON.parse(json.stdout)[1]).toEqual({
+    petId: 2,
+    name: null,
+    now: 7,
+    new: null,
+    change: -7,
+    line: 0,
+  });
+  expect((await desk.inventory(['undo', run])).stderr).toContain(
+    `error: set 1 count and remove 2 entries at ${server.url}: needs a confirmation`,
+  );
+  expect(server.writes()).toEqual([]);
+});
+
+test('removes no entry that somebody has changed, nor one that is gone already', async () => {
+  await using server = await stockServer([[1, 5]]);
+  const { undo } = await runThatMade(server, [7, 7, 7]);
+  server.stock.set('2', 8);
+  server.stock.delete('3');
+  let reads = 0;
+  server.misbehave = ({ method, petId }) => {
+    // Without ETags the entry is looked at once more just before: by then somebody has changed it.
+    if (method === 'GET' && petId === '4') reads += 1;
+    if (reads === 2) server.stock.set('4', 9);
+    return undefined;
+  };
+  const summary = await undo();
+  expect(summary).toMatchObject({ code: 3, applied: 1, unchanged: 1, failed: 2, requests: 7 });
+  expect([...server.stock]).toEqual([
+    ['1', 5],
+    ['2', 8],
+    ['4', 9],
+  ]);
+});
+
+test('tells removals as events, and rejects nothing that cannot be fed in again', async () => {
+  await using server = await stockServer([[1, 5]]);
+  const { desk, run } = await runThatMade(server, [7, 7]);
+  server.stock.set('2', 8);
+  const { stdout } = await desk.inventory([
+    ...['undo', run, '--yes', '--events', '-', '--rejects', 'left.csv', '-o', 'json'],
+  ]);
+  const lines = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(lines).toContainEqual({
+    petId: 3,
+    quantity: null,
+    before: 7,
+    state: 'applied',
+    status: 204,
+    attempts: 1,
+  });
+  expect(lines).toContainEqual(expect.objectContaining({ petId: 2, quantity: null, state: 'failed' }));
+  expect(lines.at(-1)).toMatchObject({ applied: 2, failed: 1 });
+  expect(desk.files()).not.toContain('left.csv');
+});
+
+test('removes by the ETag that the plan saw, and never what has another one', async () => {
+  await using server = await stockServer([[1, 5]]);
+  const { undo } = await runThatMade(server, [7, 7]);
+  server.sendsETags = true;
+  server.misbehave = ({ method, petId }) => {
+    if (method === 'DELETE' && petId === '2') server.stock.set('2', 8);
+    return undefined;
+  };
+  const summary = await undo();
+  expect(summary).toMatchObject({ code: 3, applied: 2, failed: 1, failures: [{ kind: '412 changed' }] });
+  expect(server.stock.get('2')).toBe(8);
+  expect(server.stock.has('3')).toBe(false);
+  const removals = server.seen.filter(({ method }) => method === 'DELETE');
+  expect(removals.map(({ headers }) => headers['if-match'])).toEqual(['"7"', '"7"']);
+});
+
+test.each([
+  ['without ETags', false],
+  ['with ETags', true],
+])('an undo that was cut off in a removal resumes, and knows it for its own, %s', async (_, sendsETags) => {
+  await using server = await stockServer([[1, 5]]);
+  const { desk, undo } = await runThatMade(server, [7, 7]);
+  server.sendsETags = sendsETags;
+  server.misbehave = ({ method, petId = '' }, response) => {
+    if (method !== 'DELETE') return undefined;
+    // Done, but the answer is lost.
+    if (petId === '2') server.stock.delete('2');
+    response.destroy();
+    return true;
+  };
+  const stopped = await undo('--retries', '0', '--max-errors', '1', '--concurrency', '1');
+  expect(stopped).toMatchObject({ code: 3, applied: 1, unknown: 1, unprocessed: 1 });
+  server.misbehave = undefined;
+  const rest = await desk.summary(['resume', String(stopped.run), '--yes']);
+  expect(rest).toMatchObject({ code: 0, applied: 3, unchanged: 0 });
+  expect([...server.stock]).toEqual([['1', 5]]);
+});
+
+test('an undo that is undone makes the entries again, over nobody else', async () => {
+  await using server = await stockServer([[1, 5]]);
+  const { desk, undo } = await runThatMade(server, [7, 8]);
+  const undone = await undo();
+  server.seen.length = 0;
+  let reads = 0;
+  server.misbehave = ({ method, petId }) => {
+    if (method === 'GET' && petId === '3') reads += 1;
+    if (method === 'POST' && reads === 2) server.stock.set('3', 1);
+    return undefined;
+  };
+  const redone = await desk.summary(['undo', String(undone.run), '--yes']);
+  expect(redone).toMatchObject({
+    code: 3,
+    applied: 2,
+    failed: 1,
+    failures: [{ kind: '409 already_exists' }],
+  });
+  expect([...server.stock].sort()).toEqual([
+    ['1', 6],
+    ['2', 7],
+    ['3', 1],
+  ]);
+  expect(server.writes().map(({ method }) => method)).toEqual(['PUT', 'POST', 'POST']);
+});
+
+test('leaves entries that a run made, and names them, where the service offers no deleteInventory', async () => {
+  await using server = await stockServer([[1, 5]]);
+  const { desk, run } = await runThatMade(server, [7]);
+  const env = { PETSTORE_CONFIG_DIR: join(desk.folder, 'config') };
+  const spec = JSON.parse((await runCli(['api', 'spec', '-o', 'json'])).stdout);
+  delete spec.paths['/store/inventory/{petId}'].delete;
+  writeFileSync(join(desk.folder, 'service.json'), JSON.stringify(spec));
+  await runCli(['api', 'bind', join(desk.folder, 'service.json')], { env });
+  const summary = await desk.summary(['undo', run, '--yes'], { env });
+  expect(summary).toMatchObject({ code: 0, rows: 1, applied: 1 });
+  expect(summary.stderr).toContain(
+    'warning: 1 entry that the run made stays, for the service offers no deleteInventory: pet 2\n',
+  );
+  expect([...server.stock]).toEqual([
+    ['1', 5],
+    ['2', 7],
+  ]);
+});
+
+test('an undo that could not do all says how to try again, and then does only what is left', async () => {
+  await using server = await stockServer(shelves(3, () => 1));
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv(shelves(3, () => 4)));
+  const { run } = await desk.summary(['apply', 'stock.csv', '--yes']);
+  server.misbehave = ({ method, petId }, response) =>
+    method === 'PUT' && petId === '2' ? refuse(response, 409, 'locked') : undefined;
+  const first = await desk.summary(['undo', String(run), '--yes']);
+  expect(first).toMatchObject({ code: 3, applied: 2, failed: 1 });
+  expect(first.stderr).toContain(`when the reasons are gone: petstore inventory undo ${run}`);
+  server.misbehave = undefined;
+  expect(await desk.summary(['undo', String(run), '--yes'])).toMatchObject({
+    code: 0,
+    applied: 1,
+    unchanged: 2,
+  });
+  expect((await desk.inventory(['undo', String(run), '--yes'])).stderr).toContain('has undone it already');
+});
+
+test('says of an undo that finds nothing to set back only what fails', async () => {
+  await using server = await stockServer(shelves(2, () => 1));
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv(shelves(2, () => 4)));
+  const { run } = await desk.summary(['apply', 'stock.csv', '--yes']);
+  for (const petId of server.stock.keys()) server.stock.set(petId, 9);
+  const terminal = await desk.inventory(['undo', String(run), '--dry-run'], {
+    terminals: ['stderr'],
+    env: { NO_COLOR: '1' },
+  });
+  expect(terminal.stderr).toBe(
+    'no changes\n fails  2 rows    pet 1: the count is 9 now, not 4 as expected\n',
+  );
+  const log = await desk.inventory(['undo', String(run), '--dry-run']);
+  expect(log.stderr).toMatch(/^plan: 0 of 2 rows to write\nwarning: 2 rows cannot be written: pet 1: /);
+});
