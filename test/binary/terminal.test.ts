@@ -1,0 +1,90 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { stockDesk } from '../helpers/stock-desk.ts';
+import { type StockServer, shelves, stockServer, toCsv } from '../helpers/stock-server.ts';
+import { ctrlC, plainText, startInTerminal } from '../helpers/terminal.ts';
+
+const rows = 96;
+
+/** A person in a terminal, who applies a file that changes every count from 1 to 5. */
+async function seat(server: StockServer, words: readonly string[] = []) {
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv(shelves(rows, () => 5)));
+  const argv = ['inventory', 'apply', 'stock.csv', ...words];
+  return { desk, terminal: startInTerminal(argv, { env: desk.env, cwd: desk.folder, columns: 80 }) };
+}
+
+function answerSlowly(server: StockServer, ms: number): void {
+  server.misbehave = async ({ method }) => {
+    if (method === 'PUT') await sleep(ms);
+    return undefined;
+  };
+}
+
+test('shows the plan in a terminal, asks, draws a bar while it writes, and takes it away for the summary', async () => {
+  await using server = await stockServer(shelves(rows, () => 1));
+  answerSlowly(server, 40);
+  const { terminal } = await seat(server);
+  await terminal.until(`Set ${rows} counts at ${server.url}?`);
+  expect(server.writes()).toEqual([]);
+  terminal.press('y\r');
+  await terminal.until('applying');
+  const { code, drawn } = await terminal.ended;
+  expect(code).toBe(0);
+  const text = plainText(drawn);
+  expect(text).toContain('│ petId │ name │ now │ new │ change │\n');
+  expect(text).toContain(`│    20 │      │   1 │   5 │     +4 │\n`);
+  expect(text).toContain(`and ${rows - 20} more; --dry-run shows all of them\n    up  ${rows} pets  +384\n`);
+  expect(text).toMatch(/\rapplying {2}━*─* {2}\d+% {2}\d+\/96 rows {2}/);
+  // Each drawing stays on its line, and the last one is erased before anything else is written.
+  const bars = drawn.split('\r\x1b[K').filter((part) => part.includes('applying'));
+  expect(bars.length).toBeGreaterThan(1);
+  for (const bar of bars) expect(plainText(bar).trimEnd().length).toBeLessThan(78);
+  expect(drawn.slice(drawn.lastIndexOf('applying'))).toMatch(/^[^\n]*\r\x1b\[K/);
+  expect(text.slice(text.lastIndexOf('applying'))).toContain(`applied                ${rows}  100.0 %\n`);
+});
+
+test.each([
+  ['n\r', 2],
+  ['\r', 2],
+  [ctrlC, 130],
+])('writes nothing where %j is the answer', async (keys, expected) => {
+  await using server = await stockServer(shelves(rows, () => 1));
+  const { desk, terminal } = await seat(server);
+  await terminal.until('(y/N)');
+  terminal.press(keys);
+  expect((await terminal.ended).code).toBe(expected);
+  expect(server.writes()).toEqual([]);
+  expect((await desk.inventory(['runs', '-o', 'ids'])).stdout).toBe('');
+});
+
+test('Ctrl-C in a terminal waits for what is in flight, and prints the command that goes on', async () => {
+  await using server = await stockServer(shelves(rows, () => 1));
+  answerSlowly(server, 60);
+  const { desk, terminal } = await seat(server, ['--yes']);
+  await terminal.until('applying');
+  terminal.press(ctrlC);
+  const { code, drawn } = await terminal.ended;
+  expect(code).toBe(130);
+  const text = plainText(drawn);
+  expect(text).toContain('stopping: waits up to 10 s for requests in flight; once more gives them up\n');
+  expect(text).toMatch(/unknown {17}0\n/);
+  expect(text).toMatch(/hint: go on with: petstore inventory resume \d{8}-\d{9}-[0-9a-f]{6}\n/);
+  server.misbehave = undefined;
+  expect(await desk.summary(['resume'])).toMatchObject({ code: 0, applied: rows });
+});
+
+test('a second Ctrl-C in a terminal stops at once, and calls unknown what was in flight', async () => {
+  await using server = await stockServer(shelves(rows, () => 1));
+  server.misbehave = ({ method }) => (method === 'PUT' ? true : undefined);
+  const { terminal } = await seat(server, ['--yes']);
+  await terminal.until('applying');
+  terminal.press(ctrlC);
+  await terminal.until('once more gives them up');
+  const second = performance.now();
+  terminal.press(ctrlC);
+  const { code, drawn } = await terminal.ended;
+  expect(performance.now() - second).toBeLessThan(5000);
+  expect(code).toBe(130);
+  expect(plainText(drawn)).toMatch(/unknown {17}8 {4}8.3 %\n/);
+});

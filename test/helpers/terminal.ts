@@ -1,0 +1,67 @@
+import { spawn } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { cliPath, nodeBinary } from './spawn-cli.ts';
+
+/** The built program in a real terminal of its own, and the keys that a person presses there. */
+export interface Terminal {
+  /** Everything that was drawn so far, escape sequences as they came. */
+  drawn(): string;
+  /** Waits until this text has been drawn behind what was there when it was asked for last. */
+  until(text: string): Promise<void>;
+  press(keys: string): void;
+  readonly ended: Promise<{ readonly code: number | null; readonly drawn: string }>;
+}
+
+export interface TerminalOptions {
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  readonly columns: number;
+}
+
+export const ctrlC = '\x03';
+const longestWaitMs = 10_000;
+
+/** Starts the program in a pseudo-terminal, which `script` of util-linux, or of BSD, opens. */
+export function startInTerminal(argv: readonly string[], { env, cwd, columns }: TerminalOptions): Terminal {
+  const program = [nodeBinary, cliPath, ...argv].map((word) => `'${word}'`).join(' ');
+  const shell = `stty cols ${columns} rows 40; exec ${program}`;
+  const words =
+    process.platform === 'linux'
+      ? ['-qefc', shell, '/dev/null']
+      : ['-q', '/dev/null', '/bin/sh', '-c', shell];
+  const child = spawn('script', words, {
+    cwd,
+    env: { PATH: process.env.PATH, SHELL: '/bin/sh', TERM: 'xterm-256color', ...env },
+  });
+  let drawn = '';
+  let looked = 0;
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    drawn += text;
+  });
+  const ended = new Promise<{ code: number | null; drawn: string }>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code, drawn }));
+  });
+  return {
+    drawn: () => drawn,
+    ended,
+    press: (keys) => void child.stdin.write(keys),
+    async until(text) {
+      for (let waited = 0; waited < longestWaitMs; waited += 5) {
+        const at = drawn.indexOf(text, looked);
+        if (at !== -1) {
+          looked = at + text.length;
+          return;
+        }
+        await sleep(5);
+      }
+      child.kill();
+      throw new Error(`'${text}' was never drawn; this was:\n${drawn}`);
+    },
+  };
+}
+
+/** What was drawn, without colours and what else moves no text. */
+export function plainText(drawn: string): string {
+  return drawn.replace(/\x1b\[[\d;?]*[a-zA-Z]/g, '').replaceAll('\r\n', '\n');
+}
