@@ -31,7 +31,7 @@ export async function confirmWrite(context: Context, write: Write): Promise<void
   const prompt = context.prompt();
   if (!prompt) throw unanswerable(write, { name: asksName ? name : undefined, yes: asksYes });
   if (asksName) await askName(await prompt, write, name);
-  else await askYes(await prompt, write);
+  else await askYes(await prompt, write, placeOf(settings));
 }
 
 /**
@@ -44,7 +44,7 @@ export async function confirmDestruction(context: Context, what: string): Promis
   if (context.flags.yes) return;
   const prompt = context.prompt();
   if (!prompt) throw unanswerable({ what }, { yes: true });
-  await askYes(await prompt, { what });
+  await askYes(await prompt, { what }, '');
 }
 
 /** What names the target: its profile, or the host of a base URL that no profile holds. */
@@ -54,8 +54,15 @@ function nameToConfirm(settings: Settings): string {
   return settings.profile?.value ?? (baseUrl === undefined ? '' : new URL(baseUrl).host);
 }
 
-async function askYes(prompt: Prompt, write: Write): Promise<void> {
-  if (!(await prompt.confirm(`${capitalise(write.what)}?`))) throw declined(write);
+/** Who is asked must see which service it is about; of the embedded store there is only one. */
+function placeOf(settings: Settings): string {
+  const baseUrl = settings.get('base-url');
+  if (settings.offline || baseUrl === undefined) return '';
+  return settings.profile ? ` on ${settings.profile.value} (${baseUrl})` : ` on ${baseUrl}`;
+}
+
+async function askYes(prompt: Prompt, write: Write, place: string): Promise<void> {
+  if (!(await prompt.confirm(`${capitalise(write.what)}${place}?`))) throw declined(write);
 }
 
 async function askName(prompt: Prompt, write: Write, name: string): Promise<void> {

@@ -27,11 +27,21 @@ export function tsvWriter<Row>(sheet: Sheet<Row>): Writer<Row> {
   );
 }
 
-/** One id per line: the first column. */
+/** One id per line: the first column. A record without one has no line, which a warning tells. */
 export function idsWriter<Row>({ columns: [column] }: Sheet<Row>): Writer<Row> {
+  let missing = 0;
+  const line = (row: Row) => {
+    const text = sanitize(cellText(column?.value(row)));
+    if (text === '') missing += 1;
+    return text === '' ? '' : `${text}\n`;
+  };
   return {
-    rows: (rows) => rows.map((row) => `${sanitize(cellText(column?.value(row)))}\n`).join(''),
+    rows: (rows) => rows.map(line).join(''),
     end: () => '',
+    warning: () =>
+      missing === 0
+        ? undefined
+        : `warning: ${missing} ${missing === 1 ? 'record is' : 'records are'} left out, without ${column?.name}`,
   };
 }
 

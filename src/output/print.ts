@@ -85,6 +85,8 @@ export function createPrinter(io: Io, options: PrinterOptions): Printer {
     const count = await writeAll(io, format === 'table' ? joined(wanted) : wanted, writer);
     const remarks = [count === 0 && format === 'table' ? `no ${view.noun}` : undefined, writer.remark?.()];
     const told = remarks.filter((remark) => remark !== undefined).map((remark) => `${remark}\n`);
+    const warning = writer.warning?.();
+    if (warning !== undefined && !options.quiet) await io.stderr.write(`${warning}\n`);
     if (told.length > 0 && io.stderr.isTerminal && !options.quiet) await io.stderr.write(told.join(''));
   };
   return {

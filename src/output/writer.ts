@@ -31,4 +31,6 @@ export interface Writer<Row> {
   abandon?(): string;
   /** What a person should know of the text, once it has ended. */
   remark?(): string | undefined;
+  /** What a program's log should tell of it too. */
+  warning?(): string | undefined;
 }

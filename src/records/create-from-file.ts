@@ -93,11 +93,14 @@ function checkBounds<Row>(client: Client, { write, place }: Item<Row>): void {
 /** Says once what of the records is not sent, or is sent without being understood. */
 async function noticeFields<Row, Body extends object>(
   context: Context,
-  { schema, many, one }: EditableNoun<Row, Body>,
+  { schema, many, one, creation }: EditableNoun<Row, Body>,
   names: ReadonlySet<string>,
 ): Promise<void> {
   const unknown = [...names].filter((name) => !Object.hasOwn(schema.entries, name));
-  const others = unknown.filter((name) => name !== 'id');
+  const body = (await context.contract()).operations.get(creation)?.body;
+  const isDescribed = (name: string) =>
+    body?.required.includes(name) || Object.hasOwn(body?.bounds ?? {}, name);
+  const others = unknown.filter((name) => name !== 'id' && !isDescribed(name));
   if (unknown.includes('id'))
     await context.notice(`note: ids in the file are left out, for the service gives each new ${one} its own`);
   if (others.length > 0)

@@ -28,7 +28,8 @@ async function createRecord<Row, Body extends object>(
   given: Given<Body>,
 ): Promise<void> {
   const missing = await missingNames(context, noun, given);
-  if (missing.length > 0 && !context.prompt()) throw missingError(noun, missing);
+  const isAsked = unflagged(noun, missing).length === 0 && context.prompt() !== undefined;
+  if (missing.length > 0 && !isAsked) throw missingError(noun, missing, given.names);
   const client = await openWrites(context, noun, {
     operation: noun.creation,
     what: `create ${noun.one}`,
@@ -65,15 +66,36 @@ async function ask<Body extends object>(
 }
 
 function missingError<Row, Body extends object>(
-  { one, fields }: EditableNoun<Row, Body>,
+  noun: EditableNoun<Row, Body>,
   missing: readonly string[],
+  given: readonly string[],
 ): UsageError {
+  const names = [...given, ...missing];
   const flags = missing.map(
-    (name) => fields.find((field) => field.name === name)?.flag ?? `${name} (no flag gives it)`,
+    (name) => noun.fields.find((field) => field.name === name)?.flag ?? `${name} (no flag gives it)`,
   );
   const verb = missing.length === 1 ? 'is' : 'are';
   return new UsageError(
-    `create ${one}: ${flags.join(' and ')} ${verb} missing`,
-    'give them as flags, or records with --from <file or ->; on a terminal they are asked for',
+    `create ${noun.one}: ${flags.join(' and ')} ${verb} missing`,
+    unflagged(noun, missing).length > 0
+      ? `give the whole record as JSON, with fields of the service's own: ${exampleOf(noun, names)}`
+      : 'give them as flags, or records with --from <file or ->; on a terminal they are asked for',
   );
+}
+
+/** What the service wants and this program does not know. */
+function unflagged<Row, Body extends object>(
+  { fields }: EditableNoun<Row, Body>,
+  missing: readonly string[],
+): string[] {
+  return missing.filter((name) => !fields.some((field) => field.name === name));
+}
+
+/** As `echo '{"name": …}' | petstore pets create --from -`. */
+function exampleOf<Row, Body extends object>(
+  noun: EditableNoun<Row, Body>,
+  names: readonly string[],
+): string {
+  const fields = [...new Set(names)].map((name) => `${JSON.stringify(name)}: …`);
+  return `echo '{${fields.join(', ')}}' | petstore ${noun.many} create --from -`;
 }

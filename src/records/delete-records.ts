@@ -2,9 +2,10 @@ import { offeredOperation } from '../api/contract.ts';
 import { confirmWrite } from '../asking/confirmation.ts';
 import type { Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
-import { CliError } from '../errors.ts';
+import { ApiError, CliError } from '../errors.ts';
 import { attemptEach } from './attempts.ts';
 import { clientFor } from './client-for.ts';
+import { commandLine } from './command-line.ts';
 import { type Noun, nameAll } from './noun.ts';
 import { showWrites } from './write-records.ts';
 
@@ -29,7 +30,12 @@ export async function deleteRecords<Row>(
   const remove = async (id: bigint) => {
     const missing = known.missing.get(id);
     if (missing) throw missing;
-    await noun.remove(id).send(client);
+    await noun
+      .remove(id)
+      .send(client)
+      .catch((error: unknown) => {
+        throw withHolders(context, noun, { id, error });
+      });
     return id;
   };
   const attempts = attemptEach(items, remove, options);
@@ -42,6 +48,17 @@ export async function deleteRecords<Row>(
     else await tell(id);
   attempts.check();
   for (const id of untold) await tell(id);
+}
+
+/** A record that is in use cannot be deleted: the hint names the command that shows by what. */
+function withHolders<Row>(
+  context: Context,
+  { holders }: Noun<Row>,
+  { id, error }: { readonly id: bigint; readonly error: unknown },
+): unknown {
+  if (!holders || !(error instanceof ApiError) || error.status !== 409) return error;
+  const hint = `see what holds it: ${commandLine(context, holders(id))}`;
+  return new ApiError(error.message, { ...error.details, status: error.status, hint });
 }
 
 /** What is known of records before they go; nothing where nobody is asked, for then it is of no use. */

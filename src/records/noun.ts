@@ -20,6 +20,8 @@ export interface Noun<Row> {
   readonly reading: readonly [OperationId, ...OperationId[]];
   read(context: Context, client: Client, id: bigint): Promise<Answer<Row>>;
   readonly removal: OperationId;
+  /** The words of the command that shows what may keep a record from being deleted. */
+  holders?(id: bigint): readonly string[];
   remove(id: bigint): Write<undefined>;
   /** What a person knows a record by, beside its id. */
   title(row: Row): string;

@@ -60,8 +60,15 @@ test.each([
 test('asks a person for a yes, and for nothing more than the name where the profile is protected', async () => {
   const asked: string[] = [];
   await confirmWrite(contextOf({}, asked, [true]), destruction);
+  await confirmWrite(contextOf({ profile: 'staging' }, asked, [true]), destruction);
+  await confirmWrite(contextOf({ baseUrl: 'http://other' }, asked, [true]), destruction);
   await confirmWrite(contextOf({ profile: 'prod' }, asked, ['prod ']), destruction);
-  expect(asked).toEqual(['Delete pet 5 (Rex)?', 'prod is protected. To delete pet 5 (Rex), type its name:']);
+  expect(asked).toEqual([
+    'Delete pet 5 (Rex)?',
+    'Delete pet 5 (Rex) on staging (http://staging)?',
+    'Delete pet 5 (Rex) on http://other?',
+    'prod is protected. To delete pet 5 (Rex), type its name:',
+  ]);
 });
 
 test('takes a no, and a wrong name, for an end', async () => {

@@ -73,6 +73,15 @@ test('a carriage return of csv never reaches a terminal, where it would overwrit
   expect(await cell('csv', 'a\rb', terminal)).toBe('a\\x0db');
 });
 
+test('a record without an id has no line among ids, and a warning counts it', async () => {
+  const rows = [{ id: 1n }, { name: 'Rex' }, { id: null }, { id: 4n }];
+  expect(await printPets([rows], { format: 'ids' })).toEqual({
+    stdout: '1\n4\n',
+    stderr: 'warning: 2 records are left out, without id\n',
+  });
+  expect((await printPets([rows], { format: 'ids', quiet: true })).stderr).toBe('');
+});
+
 test('an id per line stays one line', async () => {
   expect(await cell('ids', 'a\nb')).toBe('a\\x0ab');
 });

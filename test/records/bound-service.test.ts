@@ -114,3 +114,36 @@ test('bounds of the description hold for every record of a file before the first
   expect(failed.stderr).toContain('pets.jsonl:2: createPet: name must have at most');
   expect(server.seen).toEqual([]);
 });
+
+test('a field that only the service knows is asked for as JSON, and that way it gets there', async () => {
+  const document = structuredClone(toOpenApi()) as unknown as {
+    components: { schemas: { NewPet: { required: string[]; properties: Record<string, object> } } };
+  };
+  const { NewPet } = document.components.schemas;
+  NewPet.required.push('chip');
+  NewPet.properties.chip = { type: 'string' };
+  const file = join(folder, 'chip.json');
+  writeFileSync(file, JSON.stringify(document));
+  const env = { PETSTORE_CONFIG_DIR: join(folder, 'chip') };
+  await runCli(['api', 'bind', file], { env });
+  await using server = await recordingServer({}, () => ({ status: 201, body: animals[0] }));
+  const create = ['pets', 'create', '--base-url', server.url];
+  const refused = await runCli([...create, '--name', 'Rex', '--category', '1'], { env });
+  expect(refused).toMatchObject({ code: 2, stdout: '' });
+  expect(refused.stderr).toContain('create pet: chip (no flag gives it) is missing');
+  expect(refused.stderr).toContain(
+    `echo '{"name": …, "categoryId": …, "chip": …}' | petstore pets create --from -`,
+  );
+  expect(server.seen).toEqual([]);
+  const person = await runCli(create, { env, terminals: ['stdin', 'stderr'] });
+  expect(person.code).toBe(2);
+  const stdin = '{"name":"Rex","categoryId":1,"chip":"x1"}';
+  expect(await runCli([...create, '--from', '-', '-o', 'ids'], { env, stdin })).toMatchObject({
+    code: 0,
+    stdout: '1\n',
+    stderr: '',
+  });
+  expect(server.seen.find(({ method }) => method === 'POST')?.body).toBe(
+    '{"name":"Rex","categoryId":1,"chip":"x1"}',
+  );
+});

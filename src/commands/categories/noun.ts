@@ -12,6 +12,7 @@ export const categories: EditableNoun<Category, NewCategory> = {
   reading: ['getCategory'],
   read: (_, client, categoryId) => client.call('getCategory', { categoryId }),
   removal: 'deleteCategory',
+  holders: (categoryId) => ['pets', 'list', '--category', `${categoryId}`],
   remove: (categoryId) => toWrite('deleteCategory', { categoryId }),
   creation: 'createCategory',
   create: (body) => toWrite('createCategory', { body }),

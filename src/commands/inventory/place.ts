@@ -2,7 +2,6 @@ import type { JournalHeader } from '../../bulk/journal-lines.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
-import { shellWord } from '../../output/shell-word.ts';
 
 /** Where writes go, as a journal keeps it: the base URL, or the file of the embedded store. */
 export async function targetOf(context: Context): Promise<string> {
@@ -14,17 +13,6 @@ export async function targetOf(context: Context): Promise<string> {
 /** A target as a question speaks of it. */
 export function placeName(target: string): string {
   return target.startsWith('offline:') ? 'the embedded store' : target;
-}
-
-/** A command line of this tool that goes to the same place as this one. */
-export function commandLine({ flags }: Context, words: readonly string[]): string {
-  const { profile, baseUrl, offline } = flags;
-  const place = [
-    ...(profile === undefined ? [] : ['--profile', profile]),
-    ...(baseUrl === undefined ? [] : ['--base-url', baseUrl]),
-    ...(offline ? ['--offline'] : []),
-  ];
-  return ['petstore', ...words, ...place].map(shellWord).join(' ');
 }
 
 /** A run is gone on with, or taken back, where it was. @throws UsageError anywhere else. */

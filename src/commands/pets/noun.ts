@@ -20,6 +20,7 @@ export const pets: EditableNoun<Pet, NewPet> = {
   reading: ['getPet', 'listPets'],
   read: readPet,
   removal: 'deletePet',
+  holders: (petId) => ['orders', 'list', '--pet', `${petId}`, '--open'],
   remove: (petId) => toWrite('deletePet', { petId }),
   creation: 'createPet',
   create: (body) => toWrite('createPet', { body }),

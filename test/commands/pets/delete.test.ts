@@ -66,7 +66,10 @@ test('a pet with an open order stays', async () => {
 
 test('asks by id where the pet may not be read', async () => {
   await using server = await recordingServer({}, ({ method }) => ({ status: method === 'GET' ? 403 : 204 }));
-  const run = await runTyping(['pets', 'delete', '1', '--base-url', server.url], [['Delete pet 1?', 'y\r']]);
+  const run = await runTyping(
+    ['pets', 'delete', '1', '--base-url', server.url],
+    [[`Delete pet 1 on ${server.url}?`, 'y\r']],
+  );
   expect(run.code).toBe(0);
   expect(server.calls()).toEqual(['GET /pets/1', 'DELETE /pets/1']);
 });

@@ -1,0 +1,13 @@
+import type { Context } from '../context.ts';
+import { shellWord } from '../output/shell-word.ts';
+
+/** A command line of this tool that goes to the same place as this one. */
+export function commandLine({ flags }: Context, words: readonly string[]): string {
+  const { profile, baseUrl, offline } = flags;
+  const place = [
+    ...(profile === undefined ? [] : ['--profile', profile]),
+    ...(baseUrl === undefined ? [] : ['--base-url', baseUrl]),
+    ...(offline ? ['--offline'] : []),
+  ];
+  return ['petstore', ...words, ...place].map(shellWord).join(' ');
+}
