@@ -7,7 +7,6 @@ import { type StayingEntries, toUndoRows } from '../../bulk/undo-rows.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { groupDigits } from '../../output/digits.ts';
-import { commandLine } from '../../records/command-line.ts';
 import type { RunFlags } from './bulk-flags.ts';
 import type { BulkJob } from './bulk-job.ts';
 import { runBulk } from './bulk-run.ts';
