@@ -8,6 +8,8 @@ const names = Object.entries({
   letters: 'a'.repeat(length),
   slashes: '/'.repeat(length),
   controls: '\x1b'.repeat(length),
+  emoji: '😀'.repeat(length / 2),
+  families: '\u{1f468}\u200d\u{1f469}\u200d\u{1f467}'.repeat(length / 8),
   'accents on one letter': `e${'\u0301'.repeat(1000)}`,
 });
 
