@@ -47,5 +47,5 @@ export class OverlongRecord {
 }
 
 export function unclosedProblem(line: number): string {
-  return `the quote opened on line ${line} is never closed`;
+  return `the quote opened on line ${line} is never closed: all that follows is in it`;
 }

@@ -40,9 +40,10 @@ function decodeOr(decode: () => string, refusal: () => UsageError): string {
 function refuseUtf16(head: Uint8Array, name: string): void {
   const marked = (head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff);
   if (!marked && !head.subarray(0, 4096).includes(0)) return;
+  const encoding = marked ? 'UTF-16' : unmarkedUtf16(head);
   throw new UsageError(
-    `${name}: not UTF-8: the file looks like ${marked || looksLikeUtf16(head) ? 'UTF-16' : 'binary data'}`,
-    conversion('UTF-16', name),
+    `${name}: not UTF-8: the file looks like ${encoding ? 'UTF-16' : 'binary data'}`,
+    encoding && conversion(encoding, name),
   );
 }
 
@@ -53,8 +54,10 @@ function conversion(encoding: string, name: string): string {
   return `convert it: ${command} ${shellWord(name)} > converted${extname(name)}`;
 }
 
-function looksLikeUtf16(head: Uint8Array): boolean {
-  return (head[0] === 0) !== (head[1] === 0);
+/** By the first letter, which has its zero byte before it or behind; undefined where none begins the text. */
+function unmarkedUtf16([first, second]: Uint8Array): string | undefined {
+  if ((first === 0) === (second === 0)) return undefined;
+  return first === 0 ? 'UTF-16BE' : 'UTF-16LE';
 }
 
 function notUtf8(chunk: Uint8Array, lines: LineCounter, name: string): UsageError {

@@ -61,9 +61,15 @@ test('says where a cell begins, also after quotes and quoted newlines', async ()
 
 test('names the line on which an unclosed quote was opened', async () => {
   const records = await read('a,b\n1,2\n3,"4\n5,6\n', { size: 3 });
-  expect(records.at(-1)).toMatchObject({ line: 3, problem: 'the quote opened on line 3 is never closed' });
+  expect(records.at(-1)).toMatchObject({
+    line: 3,
+    problem: 'the quote opened on line 3 is never closed: all that follows is in it',
+  });
   const later = await read('a,b\n"1\n1","4\n5,6\n');
-  expect(later.at(-1)).toMatchObject({ line: 2, problem: 'the quote opened on line 3 is never closed' });
+  expect(later.at(-1)).toMatchObject({
+    line: 2,
+    problem: 'the quote opened on line 3 is never closed: all that follows is in it',
+  });
 });
 
 test('reports text after a closing quote and goes on with the next row', async () => {
@@ -94,7 +100,7 @@ test.each([1000, 65_536, 10_000_000])(
 test('names the line of an unclosed quote that swallows more than 1 MiB', async () => {
   const records = await read(`a,b\n1,2\n3,"${'x\n'.repeat(600_000)}`, { size: 65_536 });
   expect(records.slice(2)).toMatchObject([
-    { line: 3, problem: 'the quote opened on line 3 is never closed' },
+    { line: 3, problem: 'the quote opened on line 3 is never closed: all that follows is in it' },
   ]);
 });
 
@@ -198,6 +204,17 @@ test('tells how to convert a file, in words that a shell takes as they are, and 
   await expect(read(latin1, { name: 'stdin' })).rejects.toMatchObject(
     hint('send it through: iconv -f WINDOWS-1252 -t UTF-8'),
   );
+  const unmarked = Buffer.from('a,b\n', 'utf16le').swap16();
+  await expect(read(unmarked, { name: 'a.csv' })).rejects.toMatchObject(
+    hint('convert it: iconv -f UTF-16BE -t UTF-8 a.csv > converted.csv'),
+  );
+});
+
+test('gives no advice on binary data, which no conversion makes a file of counts', async () => {
+  await expect(read(Buffer.from([0x1f, 0x8b, 8, 0, 0, 0]))).rejects.toMatchObject({
+    message: 'input: not UTF-8: the file looks like binary data',
+    details: { hint: undefined },
+  });
 });
 
 test('is empty for an input without a visible character', async () => {
