@@ -93,17 +93,21 @@ export class UnavailableError extends CliError {
   readonly reason: UnavailableReason;
   /** Whether a byte of the last request may have reached the service: then a write may have been applied. */
   readonly sent: boolean;
+  /** What came instead, where it is JSON of another shape than that of the answer; undefined else. */
+  readonly answer: unknown;
 
   constructor(
     message: string,
     details: ErrorDetails & {
       readonly reason: UnavailableReason;
       readonly sent: boolean;
+      readonly answer?: unknown;
     },
   ) {
     super('unavailable', message, details);
     this.reason = details.reason;
     this.sent = details.sent;
+    this.answer = details.answer;
   }
 }
 

@@ -8,6 +8,8 @@ import type { Stop } from './stop.ts';
 export class RowCall implements CallOptions {
   readonly signal: AbortSignal;
   ifMatch: string | undefined;
+  /** Whether what is sent from now on changes anything. */
+  isWrite = false;
   readonly maxRetryAfterMs: number;
   private readonly pace: Pace;
   private isInFlight = false;
@@ -42,7 +44,8 @@ export class RowCall implements CallOptions {
   /** Unknown where a request may have been applied; undefined where none was, and the row is as it was. */
   interrupted(): Outcome | undefined {
     const error = this.last?.error;
-    const mayBeApplied = this.isInFlight || (error instanceof UnavailableError && error.sent);
+    const mayBeApplied =
+      this.isWrite && (this.isInFlight || (error instanceof UnavailableError && error.sent));
     if (!mayBeApplied) return undefined;
     const message = 'the run stopped before the answer came; it may or may not have been applied';
     return { state: 'unknown', code: 'interrupted', message, attempts: this.attempts };

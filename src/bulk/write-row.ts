@@ -1,6 +1,7 @@
 import type { InventoryItem, PetStatus } from '../api/schemas.ts';
 import type { Answer, CallOptions, Client } from '../client/client.ts';
 import { ApiError, CliError, UnavailableError } from '../errors.ts';
+import { isJsonObject } from '../json.ts';
 import type { Outcome } from './outcome.ts';
 import type { Pace } from './pace.ts';
 import { RowCall } from './row-call.ts';
@@ -38,14 +39,17 @@ export async function writeRow(writer: RowWriter, target: RowTarget): Promise<Ou
     const { expected, etag } = target;
     const turned =
       expected === undefined || etag !== undefined ? undefined : await checkExpected(writer, target, call);
-    return turned ?? accept(writer, target, await send(writer, target, call));
+    if (turned) return turned;
+    call.isWrite = true;
+    const { value, status, attempts } = await send(writer, target, call);
+    return accept(writer, target, { quantity: value?.quantity, status, attempts });
   } catch (error) {
     if (error instanceof StoppedError) return call.interrupted();
     if (!(error instanceof CliError)) throw error;
     // Turned away by a service that is overloaded, and then the run stopped: the row is as it was.
     if (writer.stop.reason && error instanceof ApiError && (error.status === 429 || error.status === 503))
       return undefined;
-    return refuse(writer, target, error);
+    return acceptOther(writer, target, error) ?? refuse(writer, target, error);
   }
 }
 
@@ -73,6 +77,14 @@ export function unexpected(found: Count, expected: number | null | undefined): O
   return { state: 'failed', code: 'unexpected_count', message };
 }
 
+/** What a service says of a write that it has done. */
+interface Answered {
+  /** Undefined where the answer has none. */
+  readonly quantity: number | bigint | undefined;
+  readonly status: number;
+  readonly attempts: number;
+}
+
 async function send(
   writer: RowWriter,
   target: RowTarget,
@@ -96,19 +108,29 @@ async function send(
   }
 }
 
-function accept(
-  writer: RowWriter,
-  { quantity }: RowTarget,
-  answer: Answer<InventoryItem | undefined>,
-): Outcome {
-  const { value, status, attempts } = answer;
-  if (quantity === null || value === undefined || Number(value.quantity) === quantity) {
+function accept(writer: RowWriter, { quantity }: RowTarget, answer: Answered): Outcome {
+  const { quantity: set, status, attempts } = answer;
+  if (quantity === null || set === undefined || Number(set) === quantity) {
     writer.rules.succeeded();
     return { state: 'applied', status, attempts };
   }
   writer.rules.failed();
-  const message = `the service answered the quantity ${value.quantity}, not ${quantity}`;
+  const message = `the service answered the quantity ${set}, not ${quantity}`;
   return { state: 'failed', status, code: 'other_quantity', message, attempts };
+}
+
+/**
+ * Takes an answer of success that is JSON of another shape for what it is: a service need not answer with the entry, and
+ * only a quantity that stands there can contradict.
+ */
+function acceptOther(writer: RowWriter, target: RowTarget, error: CliError): Outcome | undefined {
+  if (!(error instanceof UnavailableError) || error.answer === undefined) return undefined;
+  const { method, status = 200, attempts = 1 } = error.details;
+  // What was read before the write says nothing about it.
+  if (method === 'GET') return undefined;
+  const quantity = isJsonObject(error.answer) ? error.answer.quantity : undefined;
+  if (quantity !== undefined && typeof quantity !== 'number') return undefined;
+  return accept(writer, target, { quantity, status, attempts });
 }
 
 async function refuse(writer: RowWriter, target: RowTarget, error: CliError): Promise<Outcome> {
@@ -135,9 +157,10 @@ async function refuse(writer: RowWriter, target: RowTarget, error: CliError): Pr
   };
 }
 
-/** A request that was sent and not answered may have been applied; a redirect is an answer. */
+/** A write that was sent and not answered may have been applied; a redirect is an answer. */
 function isUnknown(error: CliError): boolean {
-  return error instanceof UnavailableError && error.sent && error.reason !== 'redirect';
+  const isWrite = error.details.method !== 'GET';
+  return error instanceof UnavailableError && isWrite && error.sent && error.reason !== 'redirect';
 }
 
 async function readNow(client: Client, petId: bigint): Promise<Count | undefined> {

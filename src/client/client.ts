@@ -233,6 +233,7 @@ async function decoded(response: HttpResponse): Promise<HttpResponse> {
 }
 
 function toInvalidResponse(failed: Failed, status: number, error: unknown): unknown {
-  const isInvalid = error instanceof InvalidAnswerError || error instanceof BodyError;
-  return isInvalid ? invalidResponse(failed, error.message, status) : error;
+  if (error instanceof InvalidAnswerError)
+    return invalidResponse(failed, error.message, { status, answer: error.answer });
+  return error instanceof BodyError ? invalidResponse(failed, error.message, { status }) : error;
 }

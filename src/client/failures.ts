@@ -42,12 +42,13 @@ export async function refusalError(failed: Failed, response: HttpResponse): Prom
 
 /** Why no valid answer came, as an error of the whole call. */
 export function unavailableError(failed: Failed, cause: UnavailableError): UnavailableError {
-  const { reason, sent, details } = cause;
+  const { reason, sent, answer, details } = cause;
   const { method, url, attempts, mask = same } = failed;
   return new UnavailableError(sentence(failed, mask(cause.message), { sent }), {
     ...details,
     reason,
     sent,
+    answer,
     method,
     url: maskUrl(url),
     attempts,
@@ -57,9 +58,19 @@ export function unavailableError(failed: Failed, cause: UnavailableError): Unava
   });
 }
 
+interface InvalidResponse {
+  readonly status: number;
+  /** @see UnavailableError.answer */
+  readonly answer?: unknown;
+}
+
 /** An answer that is none: its status was fine and the rest was not. */
-export function invalidResponse(failed: Failed, why: string, status: number): UnavailableError {
-  const cause = new UnavailableError(why, { reason: 'invalid-response', sent: true, status });
+export function invalidResponse(
+  failed: Failed,
+  why: string,
+  { status, answer }: InvalidResponse,
+): UnavailableError {
+  const cause = new UnavailableError(why, { reason: 'invalid-response', sent: true, status, answer });
   return unavailableError(failed, cause);
 }
 

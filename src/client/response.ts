@@ -7,7 +7,15 @@ import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../jso
 import { decodeText, excerpt, isJsonType, mediaType } from './body.ts';
 
 /** Why an answer of success is no valid one, a clause. */
-export class InvalidAnswerError extends Error {}
+export class InvalidAnswerError extends Error {
+  /** The body, where it is JSON of another shape. */
+  readonly answer: JsonValue | undefined;
+
+  constructor(message: string, answer?: JsonValue) {
+    super(message);
+    this.answer = answer;
+  }
+}
 
 /**
  * The records of a successful answer: the service's own fields and their order, those that the schema does not know too,
@@ -56,5 +64,5 @@ function toRecord(value: JsonValue, result: ResultName, pointer: string): JsonOb
   const [issue] = checked.issues ?? [];
   const path = (issue?.path ?? []).map(({ key }) => `/${String(key)}`).join('');
   const where = `${pointer}${path}` || 'it';
-  throw new InvalidAnswerError(`the body is no ${result}: ${where} ${issue ? reasonOf(issue) : ''}`);
+  throw new InvalidAnswerError(`the body is no ${result}: ${where} ${issue ? reasonOf(issue) : ''}`, value);
 }

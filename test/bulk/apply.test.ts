@@ -215,6 +215,34 @@ test('takes a bare 204 for success', async () => {
   expect(await desk.summary(['apply', 'stock.csv', '--yes'])).toMatchObject({ code: 0, applied: 2 });
 });
 
+test.each([
+  ['an object without a quantity', '{"ok":true}', 'applied'],
+  ['only the quantity', '{"quantity":6}', 'applied'],
+  ['no object', '[]', 'applied'],
+  ['another quantity, and nothing else', '{"quantity":5}', 'failed'],
+  ['a quantity that is none', '{"quantity":"many"}', 'unknown'],
+])('takes a 2xx with %s for what it says', async (_, body, state) => {
+  await using server = await stockServer(shelves(1, () => 5));
+  server.misbehave = ({ method }, response) => (method === 'PUT' ? reply(response, 202, body) : undefined);
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv([[1, 6]]));
+  expect(await desk.summary(['apply', 'stock.csv', '--yes'])).toMatchObject({ rows: 1, [state]: 1 });
+});
+
+test('takes no answer to what it reads before a write for one to the write', async () => {
+  await using server = await stockServer(shelves(120, () => 5));
+  server.misbehave = ({ method, petId, path }, response) =>
+    method === 'GET' && (petId === '7' || path === '/pets/200')
+      ? reply(response, 200, { ok: true })
+      : undefined;
+  const desk = stockDesk(server);
+  const rows = shelves(120, () => 6).map(([petId, count]) => `${petId},${count},5\n`);
+  desk.write('stock.csv', `petId,quantity,expected\n${rows.join('')}200,1,\n`);
+  const summary = await desk.summary(['apply', 'stock.csv', '--yes', '--create-missing', '--retries', '0']);
+  expect(summary).toMatchObject({ code: 3, applied: 119, failed: 2, unknown: 0 });
+  expect([server.stock.get('7'), server.stock.get('200')]).toEqual([5, undefined]);
+});
+
 test('sends the ETag that the plan saw, and overwrites nothing that has changed since', async () => {
   await using server = await stockServer(shelves(3, () => 5));
   server.sendsETags = true;

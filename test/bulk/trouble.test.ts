@@ -116,6 +116,20 @@ test('calls what was sent and never answered unknown, never failed', async () =>
   expect(desk.read('stock.rejects.csv')).toMatch(/^3,6,4,unknown,,reset,/m);
 });
 
+test('calls a row failed, not unknown, whose count could not be looked at before the write', async () => {
+  await using server = await stockServer(shelves(120, () => 5));
+  server.misbehave = ({ method, petId }, response) => {
+    if (method !== 'GET' || petId !== '7') return undefined;
+    response.destroy();
+    return true;
+  };
+  const desk = stockDesk(server);
+  const rows = shelves(120, () => 6).map(([petId, count]) => `${petId},${count},5\n`);
+  desk.write('stock.csv', `petId,quantity,expected\n${rows.join('')}`);
+  const summary = await desk.summary(['apply', 'stock.csv', '--yes', '--retries', '0']);
+  expect(summary).toMatchObject({ code: 3, applied: 119, failed: 1, unknown: 0 });
+});
+
 test('settles by --verify what was unknown', async () => {
   await using server = await stockServer(shelves(5, () => 5));
   server.misbehave = ({ method, petId }, response) => {
