@@ -3,12 +3,9 @@ import { InterruptedError, UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { sanitize } from '../output/sanitize.ts';
 import { plainStyle, type Style } from '../output/style.ts';
+import { type Choice, matching, readable } from './choices.ts';
 
-export interface Choice<Value> {
-  readonly name: string;
-  readonly value: Value;
-  readonly description?: string | undefined;
-}
+export type { Choice } from './choices.ts';
 
 /** Questions to a person, drawn on stderr; Ctrl-C throws InterruptedError, the end of input UsageError. */
 export interface Prompt {
@@ -37,6 +34,7 @@ interface PromptOptions {
 const pageSize = 10;
 
 export async function createPrompt(io: Io, options: PromptOptions): Promise<Prompt> {
+  if (io.env.TERM === 'dumb') return (await import('./line-prompt.ts')).createLinePrompt(io, options.signal);
   const { input, confirm, select, search } = await import('@inquirer/prompts');
   const ask = createAsk(io, options);
   return {
@@ -111,19 +109,4 @@ function watchEnd(input: NodeJS.ReadableStream) {
   const end = () => setImmediate(() => controller.abort(new UsageError('no answer: the input has ended')));
   input.on('pause', end).on('end', end);
   return { ended: controller.signal, release: () => input.off('pause', end).off('end', end) };
-}
-
-function readable<Value>({ name, value, description }: Choice<Value>) {
-  const readableName = sanitize(name);
-  return description === undefined
-    ? { name: readableName, value }
-    : { name: readableName, value, description: sanitize(description) };
-}
-
-/** Choices whose name holds the term, upper and lower case alike; those that begin with it first. */
-function matching<Named extends { readonly name: string }>(choices: readonly Named[], term: string): Named[] {
-  const wanted = term.toLowerCase();
-  const rank = ({ name }: Named) => name.toLowerCase().indexOf(wanted);
-  const found = choices.filter((choice) => rank(choice) !== -1);
-  return found.sort((one, other) => Math.min(rank(one), 1) - Math.min(rank(other), 1));
 }

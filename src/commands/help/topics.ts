@@ -50,7 +50,7 @@ const environment: Topic = {
       ['PETSTORE_DEBUG', '1 shows the stack of an error'],
       ['NO_COLOR', 'not empty: no colour'],
       ['FORCE_COLOR', 'not empty: colour in pipes too; 0 or false: none'],
-      ['TERM', 'dumb: no colour, and no line that is drawn anew'],
+      ['TERM', 'dumb: no colour, no line that is drawn anew, and questions that are answered by lines'],
       ['CI', 'not empty: nothing is asked, and no line is drawn anew'],
       ['HTTP_PROXY, HTTPS_PROXY', 'the proxy for addresses of http and https; loopback never takes one'],
       ['NO_PROXY', 'hosts that take no proxy, with commas between'],

@@ -1,0 +1,93 @@
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { UsageError } from '../errors.ts';
+import type { Io } from '../io.ts';
+import { sanitize } from '../output/sanitize.ts';
+import { type Choice, matching, readable } from './choices.ts';
+import type { Prompt } from './prompt.ts';
+
+/**
+ * Questions for a terminal that obeys nothing but line ends, as that of an editor: each is a line, and the answer is one.
+ *
+ * @param signal ends a question; its reason is thrown.
+ */
+export function createLinePrompt(io: Io, signal: AbortSignal): Prompt {
+  const say = (text: string) => io.stderr.write(text);
+  const ask = async (question: string): Promise<string> => {
+    await say(`${question} `);
+    return readLine(io.stdin.stream, signal);
+  };
+  /** Until an answer is read as a value; what is no answer is told. */
+  const askFor = async <Value>(
+    question: string,
+    read: (answer: string) => Value | Refused,
+  ): Promise<Value> => {
+    for (;;) {
+      const value = read(await ask(question));
+      if (!(value instanceof Refused)) return value;
+      await say(`${value.why}\n`);
+    }
+  };
+  const choose = async <Value>(question: string, choices: readonly Choice<Value>[]): Promise<Value> => {
+    const offered = choices.map(readable);
+    const lines = offered.map(({ name, description }, at) => {
+      return `${String(at + 1).padStart(4)}  ${name}${description === undefined ? '' : `  ${description}`}\n`;
+    });
+    await say(`${sanitize(question)}:\n${lines.join('')}`);
+    return askFor('Number or name:', (answer) => chosen(offered, answer.trim()));
+  };
+  return {
+    text(question, { initial = '', refuse } = {}) {
+      const shown = initial === '' ? '' : ` (${sanitize(initial)})`;
+      return askFor(`${sanitize(question)}${shown}`, (answer) => {
+        const text = answer === '' ? initial : answer;
+        const why = refuse?.(text);
+        return why === undefined ? text : new Refused(sanitize(why));
+      });
+    },
+    confirm: async (question) => /^y(es)?$/i.test((await ask(`${sanitize(question)} (y/N)`)).trim()),
+    select: choose,
+    search: choose,
+  };
+}
+
+/** An answer that is none, and why. */
+class Refused {
+  readonly why: string;
+
+  constructor(why: string) {
+    this.why = why;
+  }
+}
+
+function chosen<Value>(
+  choices: readonly { readonly name: string; readonly value: Value }[],
+  answer: string,
+): Value | Refused {
+  const named = choices.find(({ name }) => name === answer) ?? choices[Number(answer) - 1];
+  const [first, ...others] = named ? [named] : answer === '' ? [] : matching(choices, answer);
+  if (first === undefined) return new Refused('that is none of them');
+  return others.length === 0
+    ? first.value
+    : new Refused(`which of them: ${[first, ...others].map(({ name }) => name).join(', ')}?`);
+}
+
+/** @throws UsageError where the input ends; the reason of the signal where that is aborted. */
+async function readLine(input: NodeJS.ReadableStream, signal: AbortSignal): Promise<string> {
+  const lines = createInterface({ input, terminal: false });
+  const left = new AbortController();
+  const stop = AbortSignal.any([signal, left.signal]);
+  const ended = once(lines, 'close', { signal: stop }).then(() => undefined);
+  try {
+    const line = await Promise.race([once(lines, 'line', { signal: stop }), ended]);
+    if (line === undefined) throw new UsageError('no answer: the input has ended');
+    return String(line[0]);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
+  } finally {
+    ended.catch(() => {});
+    left.abort();
+    lines.close();
+  }
+}

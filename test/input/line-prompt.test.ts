@@ -1,0 +1,56 @@
+import { PassThrough } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { InterruptedError, UsageError } from '../../src/errors.ts';
+import { createPrompt } from '../../src/input/prompt.ts';
+import { plainStyle } from '../../src/output/style.ts';
+import { fakeIo } from '../helpers/run-cli.ts';
+
+async function sit() {
+  const io = fakeIo({ terminals: ['stdin', 'stderr'], env: { TERM: 'dumb' } });
+  const keyboard = new PassThrough();
+  const abort = new AbortController();
+  const seated = { ...io, stdin: { isTerminal: true, bytes: () => keyboard, stream: keyboard } };
+  const prompt = await createPrompt(seated, { signal: abort.signal, style: plainStyle });
+  const type = async (...lines: string[]) => {
+    for (const line of lines) {
+      await sleep(20);
+      keyboard.write(`${line}\n`);
+    }
+  };
+  return { io, prompt, abort, keyboard, type };
+}
+
+const categories = ['Dogs', 'Cats', 'Hot dogs'].map((name, at) => ({ name, value: BigInt(at) }));
+
+test('a dumb terminal is sent nothing but lines', async () => {
+  const { prompt, type, io } = await sit();
+  const answers = (async () => [
+    await prompt.text('Name', { refuse: (text) => (text === '' ? 'must not be empty' : undefined) }),
+    await prompt.text('Na\x1bme', { initial: 'Mia' }),
+    await prompt.confirm('Delete pet 1?'),
+    await prompt.confirm('Delete pet 2?'),
+    await prompt.select('Category', categories),
+    await prompt.search('Category', categories),
+  ])();
+  await type('', 'Rex', '', 'y', '', '2', 'dogs', '9', 'Hot');
+  expect(await answers).toEqual(['Rex', 'Mia', true, false, 1n, 2n]);
+  expect(io.written('stderr')).toBe(
+    'Name must not be empty\nName Na\\x1bme (Mia) Delete pet 1? (y/N) Delete pet 2? (y/N) ' +
+      'Category:\n   1  Dogs\n   2  Cats\n   3  Hot dogs\nNumber or name: ' +
+      'Category:\n   1  Dogs\n   2  Cats\n   3  Hot dogs\nNumber or name: which of them: Dogs, Hot dogs?\n' +
+      'Number or name: that is none of them\nNumber or name: ',
+  );
+  expect(io.written('stdout')).toBe('');
+});
+
+test('the end of the input, and Ctrl-C, end the question', async () => {
+  const one = await sit();
+  const unanswered = one.prompt.confirm('Delete?');
+  one.keyboard.end();
+  await expect(unanswered).rejects.toBeInstanceOf(UsageError);
+  const other = await sit();
+  const broken = other.prompt.confirm('Delete?');
+  setTimeout(() => other.abort.abort(new InterruptedError('SIGINT')), 20);
+  await expect(broken).rejects.toBeInstanceOf(InterruptedError);
+});
