@@ -15,7 +15,13 @@ export function createLinePrompt(io: Io, signal: AbortSignal): Prompt {
   const say = (text: string) => io.stderr.write(text);
   const ask = async (question: string): Promise<string> => {
     await say(`${question} `);
-    return readLine(io.stdin.stream, signal);
+    try {
+      return await readLine(io.stdin.stream, signal);
+    } catch (error) {
+      // What follows is no answer, and begins a line of its own.
+      await say('\n');
+      throw error;
+    }
   };
   /** Until an answer is read as a value; what is no answer is told. */
   const askFor = async <Value>(

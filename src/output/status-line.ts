@@ -12,19 +12,34 @@ export interface StatusLine {
 
 const eraseLine = '\r\x1b[K';
 
+/**
+ * Takes away a line of so many columns. A terminal that was narrowed meanwhile has folded it over several; only xterm cuts
+ * it off, and what stands above there is another's.
+ */
+function erase(width: number, { stderr, env }: Io): string {
+  const columns = stderr.columns ?? width;
+  const folds = env.XTERM_VERSION || width === 0 ? 0 : Math.ceil(width / columns) - 1;
+  return folds > 0 ? `\r\x1b[${folds}A\x1b[J` : eraseLine;
+}
+
+/** Every character of the line takes one column, but those that colour it. */
+function widthOf(text: string): number {
+  return Array.from(text.replace(/\x1b\[[\d;]*m/g, '')).length;
+}
+
 /** The line, and the streams by which everything else is written: a write to the terminal takes the line away first. */
 export function createStatusLine(io: Io): { readonly io: Io; readonly line: StatusLine } {
-  let isShown = false;
+  let width: number | undefined;
   let takers = 0;
   const draw = (text: string) => void io.stderr.write(text).catch(() => {});
   const line: StatusLine = {
     show(text) {
-      isShown = true;
-      draw(`${eraseLine}${text}`);
+      draw(`${erase(width ?? 0, io)}${text}`);
+      width = widthOf(text);
     },
     clear() {
-      if (isShown) draw(eraseLine);
-      isShown = false;
+      if (width !== undefined) draw(erase(width, io));
+      width = undefined;
     },
     take() {
       takers += 1;

@@ -53,4 +53,5 @@ test('the end of the input, and Ctrl-C, end the question', async () => {
   const broken = other.prompt.confirm('Delete?');
   setTimeout(() => other.abort.abort(new InterruptedError('SIGINT')), 20);
   await expect(broken).rejects.toBeInstanceOf(InterruptedError);
+  expect(other.io.written('stderr')).toBe('Delete? (y/N) \n');
 });
