@@ -71,8 +71,17 @@ export class JournalWriter {
     return at;
   }
 
-  /** Hands what was appended to the system. */
+  /** Hands what was appended to the system. @throws CliError `failed` where it does not take it; then nothing more is written. */
   flush(): void {
+    try {
+      this.writePending();
+    } catch (error) {
+      this.failure = error as Error;
+      throw error;
+    }
+  }
+
+  private writePending(): void {
     if (this.pending.length === 0) return;
     const { pending } = this;
     this.pending = [];
@@ -98,12 +107,11 @@ export class JournalWriter {
     }
   }
 
+  /** What goes wrong is told at the next line. */
   private flushOrKeepError(): void {
     try {
       this.flush();
-    } catch (error) {
-      this.failure = error as Error;
-    }
+    } catch {}
   }
 
   /** One at a time: where the disk is slow, more lines share one. */

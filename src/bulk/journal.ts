@@ -59,8 +59,11 @@ export class RunJournal implements OutcomeListener {
 
   /** Ends the session; the run can be resumed unless it has finished. */
   async end(ended: Ending, by?: string): Promise<void> {
-    this.append({ ended, by, counts: this.rows.countStates(), at: this.now().getTime() });
-    await this.writer.close();
+    try {
+      this.append({ ended, by, counts: this.rows.countStates(), at: this.now().getTime() });
+    } finally {
+      await this.writer.close();
+    }
   }
 
   /** Ends a session that did nothing: the plan in the journal is no younger for it. */

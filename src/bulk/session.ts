@@ -1,5 +1,6 @@
 import type { PetStatus } from '../api/schemas.ts';
 import type { Client } from '../client/client.ts';
+import { messageOf } from '../errors.ts';
 import type { Events } from './events.ts';
 import type { IdIndex } from './id-index.ts';
 import type { RunJournal } from './journal.ts';
@@ -35,6 +36,7 @@ export class Session {
   private readonly options: SessionOptions;
   private journal: RunJournal | undefined;
   private events: Events | undefined;
+  private isJournalLost = false;
 
   constructor(options: SessionOptions) {
     this.options = options;
@@ -49,7 +51,7 @@ export class Session {
 
   keepJournal(journal: RunJournal): void {
     this.journal = journal;
-    this.ledger.tell(journal);
+    this.ledger.tell({ settled: (row, outcome) => this.keep(() => journal.settled(row, outcome)) });
   }
 
   tellEvents(events: Events): void {
@@ -88,7 +90,7 @@ export class Session {
       rules: new StopRules(stop),
       rows: options.rows.inState('unprocessed'),
       targetOf: (row) => this.targetOf(row, plan),
-      starting: (row) => journal?.starting(row),
+      starting: (row) => this.keep(() => journal?.starting(row)),
       ready: () => events?.ready(),
     });
   }
@@ -101,6 +103,17 @@ export class Session {
     } catch (error) {
       if (error instanceof StoppedError) return undefined;
       throw error;
+    }
+  }
+
+  /** Does what keeps the session; where that fails, no row may be sent any more of which nobody would know. */
+  private keep(write: () => void): void {
+    if (this.isJournalLost) return;
+    try {
+      write();
+    } catch (error) {
+      this.isJournalLost = true;
+      this.stop.stop({ kind: 'failed', message: messageOf(error) });
     }
   }
 

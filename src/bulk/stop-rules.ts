@@ -46,7 +46,8 @@ export function stopAtErrors(stop: Stop, errorCount: number, mostErrors: number)
 }
 
 function fatalReason(error: unknown): StopReason | undefined {
-  if (error instanceof ApiError && error.kind === 'auth') return { kind: 'auth', message: error.message };
+  if (error instanceof ApiError && error.kind === 'auth')
+    return { kind: 'auth', message: error.message, hint: error.details.hint };
   const hopeless = error instanceof UnavailableError ? hopelessReasons[error.reason] : undefined;
   return hopeless === undefined
     ? undefined

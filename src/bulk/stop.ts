@@ -6,6 +6,8 @@ export interface StopReason {
   readonly kind: ErrorKind;
   /** A clause without a full stop. */
   readonly message: string;
+  /** What to do before it can go on. */
+  readonly hint?: string | undefined;
 }
 
 /** What ends a run: first no new request is sent, then, where that is not enough, those in flight are given up. */

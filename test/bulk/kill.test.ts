@@ -1,10 +1,11 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { outcomeOf, startCli } from '../helpers/spawn-cli.ts';
+import { nodeBinary, outcomeOf, startCli } from '../helpers/spawn-cli.ts';
 import { stockDesk } from '../helpers/stock-desk.ts';
 import { type StockServer, shelves, stockServer, toCsv } from '../helpers/stock-server.ts';
 
@@ -162,4 +163,27 @@ test('leaves no copy of stdin behind, killed or not', async () => {
   await once(child, 'exit');
   expect(copies()).toEqual(before);
   expect(readdirSync(join(desk.folder, 'state', 'runs')).some((name) => name.endsWith('.jsonl'))).toBe(true);
+});
+
+test('a full disk below the journal stops a run, which tells what it did and goes on later', async () => {
+  await using server = await stockServer(shelves(1200, () => 1));
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv(shelves(1200, (petId) => petId + 5)));
+  slow(server, 1);
+  // No file of the process may grow beyond 32 KiB.
+  const words = ['bin/petstore.js', 'inventory', 'apply', `${desk.folder}/stock.csv`, '--yes'];
+  const child = spawn('bash', ['-c', `trap '' XFSZ; ulimit -f 32; exec "$@"`, 'bash', nodeBinary, ...words], {
+    env: { PATH: process.env.PATH, ...desk.env },
+  });
+  const { code, stdout, stderr } = await outcomeOf(child);
+  expect(code).toBe(1);
+  const applied = Number(/^applied +(\d+)$/m.exec(stdout)?.[1]);
+  expect(applied).toBe(server.writes().length);
+  expect(stdout).toMatch(new RegExp(`^unprocessed +${1200 - applied}$`, 'm'));
+  expect(stderr).toMatch(
+    /^error: .*: stopped: write .*\.jsonl: file too large; \d+ of 1200 rows are not processed$/m,
+  );
+  expect(stderr).toMatch(/^hint: go on with: petstore inventory resume /m);
+  server.misbehave = undefined;
+  expect(await desk.summary(['resume'])).toMatchObject({ code: 0, applied: 1200 });
 });

@@ -172,6 +172,7 @@ test.each([
   expect(summary.code).toBe(code);
   expect(server.seen.length).toBeLessThan(36);
   expect(Number(summary.unprocessed)).toBeGreaterThan(60);
+  expect(summary.stderr).toMatch(/"hint":"give a token: .*; then go on with: petstore inventory resume /);
 });
 
 test('stops at once where the service redirects a write', async () => {

@@ -150,14 +150,16 @@ class Runner {
     const { ledger, pace, stop } = session;
     const { job } = run;
     const isWorthKeeping = plan.changes > 0 || ledger.errorCount > 0 || job.earlier !== undefined;
-    await (isWorthKeeping ? keeper.end() : keeper.leave());
+    const lost = await problemOf(isWorthKeeping ? keeper.end() : keeper.leave());
     const saved = await saveRejects(context, run, { session, keeper, file: facts.rejects });
     const { target } = job.identity;
     const id = isWorthKeeping ? keeper.run : undefined;
     const ended = { run: id, name: job.name, target, verified, stop: stop.reason, ledger, pace, elapsedMs };
     const summary = summarise(ended);
     if (summary.unprocessed === 0) await job.finished?.(id);
-    await report(context, run, { summary, rejects: saved.path, problem: eventsError ?? saved.error });
+    const isTold = lost?.message === stop.reason?.message;
+    const problem = (isTold ? undefined : lost) ?? eventsError ?? saved.error;
+    await report(context, run, { summary, rejects: saved.path, problem });
   }
 
   private async timed<Value>(work: () => Promise<Value>): Promise<Value> {

@@ -62,7 +62,8 @@ export async function report(context: Context, run: BulkRun, facts: Reported): P
   if (undo !== undefined) await context.notice(`undo with: ${undo}`);
   const again = againCommand(context, run, facts);
   if (rejects) await context.notice(`rejected rows are in ${rejects}`);
-  const hint = resume ? `go on with: ${resume}` : again && `when the reasons are gone: ${again}`;
+  const then = summary.stop?.hint === undefined ? '' : `${summary.stop.hint}; then `;
+  const hint = resume ? `${then}go on with: ${resume}` : again && `when the reasons are gone: ${again}`;
   const error = errorOf(summary, hint);
   if (error && problem) await context.notice(`warning: ${problem.message}`);
   if (error ?? problem) throw error ?? problem;
