@@ -50,14 +50,13 @@ const layers: readonly (readonly string[])[] = [
   ['src/client', 'src/server', 'src/config', 'src/input', 'src/output'],
   ['src/files.ts', 'src/interrupts.ts', 'src/masked-io.ts'],
   ['src/lock.ts'],
-  ['src/file-error.ts'],
   ['src/io.ts'],
   ['src/output-stream.ts'],
   ['src/mask.ts'],
   ['src/api'],
   ['src/yaml.ts'],
   ['src/json.ts'],
-  ['src/errors.ts', 'src/clock.ts', 'src/deadline.ts', 'src/time-limit.ts'],
+  ['src/errors.ts', 'src/clock.ts', 'src/deadline.ts', 'src/file-error.ts', 'src/time-limit.ts'],
 ];
 
 test('imports go one way, from the process to the data', () => {

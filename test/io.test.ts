@@ -78,7 +78,7 @@ test.each(['jsonl', 'table'])('a reader that leaves early ends the run in silenc
 test('a full disk is a failure with its reason', async () => {
   const run = await inShell('$petstore > /dev/full');
   expect(run).toMatchObject({ code: 1, stdout: '' });
-  expect(run.stderr).toContain('write to stdout: ENOSPC');
+  expect(run.stderr).toContain('write to stdout: no space left on device');
 });
 
 test('a stderr that is closed or full changes no exit code', async () => {

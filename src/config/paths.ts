@@ -1,4 +1,4 @@
-import { homedir } from 'node:os';
+import { homedir, userInfo } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import type { Io } from '../io.ts';
 
@@ -28,9 +28,11 @@ export function resolvePaths(io: Io): Paths {
 
 /** The home of the person who runs this; the root folder where there is none, as in a container of an unknown user. */
 export function homeFolder(io: Io): string {
-  if (io.env.HOME && isAbsolute(io.env.HOME)) return io.env.HOME;
+  const { HOME } = io.env;
+  if (HOME && isAbsolute(HOME)) return HOME;
   try {
-    return homedir();
+    // What is no absolute path would make a config of whatever lies in the folder that one is in.
+    return HOME === undefined ? homedir() : userInfo().homedir;
   } catch {
     return resolve('/');
   }

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
-import { messageOf, UsageError } from '../errors.ts';
+import { UsageError } from '../errors.ts';
+import { fileErrorReason } from '../file-error.ts';
 import type { Store } from './store.ts';
 import { parseStore } from './store-text.ts';
 
@@ -22,6 +23,6 @@ function readBytes(file: string): Buffer | undefined {
     return readFileSync(file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw new UsageError(`read ${file}: ${messageOf(error)}`);
+    throw new UsageError(`${file}: ${fileErrorReason(error)}`);
   }
 }

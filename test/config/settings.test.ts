@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { resolvePaths } from '../../src/config/paths.ts';
 import { resolveSettings } from '../../src/config/settings.ts';
@@ -211,6 +211,12 @@ test('folders are those of the variables, else of the platform', () => {
     stateDir: '/s',
     offlineStore: ':memory:',
   });
+});
+
+test.each(['', 'here'])('a HOME of %j never makes a config of what lies in the folder one is in', (HOME) => {
+  const env = { PETSTORE_CONFIG_DIR: '', PETSTORE_STATE_DIR: '', PETSTORE_OFFLINE_STORE: '', HOME };
+  const { configFile, stateDir } = resolvePaths(fakeIo({ env }));
+  expect([configFile, stateDir].every(isAbsolute)).toBe(true);
 });
 
 function write(config: unknown): void {
