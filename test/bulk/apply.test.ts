@@ -58,6 +58,21 @@ test('sends nothing without a confirmation', async () => {
   expect((await desk.inventory(['runs', '-o', 'ids'])).stdout).toBe('');
 });
 
+test.each([
+  [['apply', 'stock.csv', '--yes', '--fields', 'petId'], "no field 'petId'"],
+  [['apply', 'stock.csv', '--yes', '--sort', 'nothing'], "no field 'nothing'"],
+  [['apply', 'stock.csv', '--dry-run', '--fields', 'applied'], "no field 'applied'"],
+  [['diff', 'stock.csv', '--fields', 'applied'], "no field 'applied'"],
+])('refuses %j before any request', async (words, message) => {
+  await using server = await stockServer(shelves(3, () => 5));
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv(shelves(3, () => 6)));
+  const run = await desk.inventory(words);
+  expect(run).toMatchObject({ code: 2, stdout: '' });
+  expect(run.stderr).toContain(message);
+  expect(server.seen).toEqual([]);
+});
+
 test('sends no request at all where a row is invalid, and names line, column and value', async () => {
   await using server = await stockServer(shelves(3, () => 5));
   const desk = stockDesk(server);

@@ -49,7 +49,7 @@ test('shows a person the plan with names, and asks', async () => {
   await using server = await stockServer(shelves(30, () => 5));
   const desk = stockDesk(server);
   desk.write('stock.csv', toCsv(shelves(30, (petId) => petId)));
-  const run = await desk.inventory(['apply', 'stock.csv', '--dry-run'], {
+  const run = await desk.inventory(['apply', 'stock.csv', '--dry-run', '--progress', 'none'], {
     terminals: ['stdout', 'stderr'],
     env: { NO_COLOR: '1' },
   });

@@ -281,7 +281,7 @@ test('says of an undo that finds nothing to set back only what fails', async () 
   desk.write('stock.csv', toCsv(shelves(2, () => 4)));
   const { run } = await desk.summary(['apply', 'stock.csv', '--yes']);
   for (const petId of server.stock.keys()) server.stock.set(petId, 9);
-  const terminal = await desk.inventory(['undo', String(run), '--dry-run'], {
+  const terminal = await desk.inventory(['undo', String(run), '--dry-run', '--progress', 'none'], {
     terminals: ['stderr'],
     env: { NO_COLOR: '1' },
   });

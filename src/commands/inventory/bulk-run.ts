@@ -14,8 +14,9 @@ import { type RunFlags, toErrorLimit } from './bulk-flags.ts';
 import type { BulkJob } from './bulk-job.ts';
 import { openSession, rejectsFile, startEvents } from './open-session.ts';
 import { confirmPlan, tellPlan } from './plan-steps.ts';
-import { printChanges } from './plan-view.ts';
+import { checkChangesView, printChanges } from './plan-view.ts';
 import { report, saveRejects } from './report.ts';
+import { summaryView } from './summary-view.ts';
 import { withProgress, withSignals } from './while-running.ts';
 
 export interface BulkRun {
@@ -29,6 +30,7 @@ export interface BulkRun {
  * @throws CliError where not every row is as the job says, when all has been reported.
  */
 export async function runBulk(context: Context, runs: RunStore, run: BulkRun): Promise<void> {
+  await checkView(context);
   const rejects = await rejectsFile(context, run.flags);
   const errorLimit = toErrorLimit(run.flags);
   const session = await openSession(context, run.job, run.flags);
@@ -41,8 +43,15 @@ export async function runBulk(context: Context, runs: RunStore, run: BulkRun): P
   await runner.execute(await keep(context, runs, { session, job: run.job }), rejects);
 }
 
+/** Settles `--fields` and `--sort` of what will be printed while nothing has been sent. */
+async function checkView(context: Context): Promise<void> {
+  if (context.flags.dryRun) await checkChangesView(context);
+  else await (await context.printer()).check(summaryView);
+}
+
 /** Prints what applying a job would change, and gives whether that is anything. */
 export async function showDifferences(context: Context, job: BulkJob, flags: RunFlags): Promise<boolean> {
+  await checkChangesView(context);
   const session = await openSession(context, job, flags);
   const plan = await new Runner(context, { job, flags }, session).preview();
   return plan.changes > 0 || session.ledger.errorCount > 0;

@@ -2,7 +2,7 @@ import type { Plan } from '../../bulk/plan.ts';
 import type { Client } from '../../client/client.ts';
 import type { Context } from '../../context.ts';
 import { groupDigits } from '../../output/digits.ts';
-import { createPrinter, type View } from '../../output/print.ts';
+import { createPrinter, type Printer, type View } from '../../output/print.ts';
 import { readPetNames } from './pet-names.ts';
 
 /** A change as it is shown; `now` is null for a pet that has no entry, absent where it was not read; `new` is null for an entry that is removed. */
@@ -47,8 +47,17 @@ function changesView({ change: asText, removed }: Wording): View<ChangeRow> {
 /** Prints all changes on stdout, in the format asked for. */
 export async function printChanges(context: Context, client: Client, plan: Plan): Promise<void> {
   const printer = await context.printer();
-  const wording = printer.format === 'table' ? forPeople : forMachines;
-  await printer.records(changePages(client, plan), changesView(wording));
+  await printer.records(changePages(client, plan), viewFor(printer));
+}
+
+/** Settles `--fields` and `--sort` of the changes before anything is sent. @see Printer.check */
+export async function checkChangesView(context: Context): Promise<void> {
+  const printer = await context.printer();
+  await printer.check(viewFor(printer));
+}
+
+function viewFor({ format }: Printer): View<ChangeRow> {
+  return changesView(format === 'table' ? forPeople : forMachines);
 }
 
 /** Shows a person the first changes on stderr, and what they add up to. */

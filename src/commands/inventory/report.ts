@@ -54,11 +54,12 @@ export async function saveRejects(context: Context, run: BulkRun, ended: Ended):
  * @throws CliError where not every row is as the job wants it.
  */
 export async function report(context: Context, run: BulkRun, facts: Reported): Promise<void> {
-  const { summary, rejects, problem } = facts;
+  const { summary, rejects } = facts;
   const resume = resumeCommand(context, run, summary);
   const mayUndo = summary.run !== undefined && summary.applied > 0 && !run.job.write.blind;
   const undo = mayUndo ? commandLine(context, ['inventory', 'undo', summary.run ?? '']) : undefined;
-  await printSummary(context, run, { ...summary, rejects, resume, undo }).catch(unlessClosed);
+  const unprinted = await problemOfPrinting(context, run, { ...summary, rejects, resume, undo });
+  const problem = facts.problem ?? unprinted;
   if (undo !== undefined) await context.notice(`undo with: ${undo}`);
   const again = againCommand(context, run, facts);
   if (rejects) await context.notice(`rejected rows are in ${rejects}`);
@@ -74,6 +75,20 @@ interface Reported {
   readonly rejects: string | undefined;
   /** Why a file beside the run could not be written. */
   readonly problem: Error | undefined;
+}
+
+/** Why the summary could not be printed; a reader that has gone away is no problem. */
+async function problemOfPrinting(
+  context: Context,
+  run: BulkRun,
+  summary: SummaryRecord,
+): Promise<Error | undefined> {
+  try {
+    await printSummary(context, run, summary);
+  } catch (error) {
+    if (!(error instanceof OutputClosedError)) return error as Error;
+  }
+  return undefined;
 }
 
 /** For people the summary leaves stdout to `--events -`; as JSON it is its last line. */
@@ -123,8 +138,4 @@ function resumeCommand(
 function defaultName({ io }: Context, { file, name, input }: BulkJob): Promise<string> {
   const stem = file === null ? 'stdin' : name;
   return defaultRejectsPath(stem, { folder: io.cwd, format: input?.layout.format ?? 'csv' });
-}
-
-function unlessClosed(error: unknown): void {
-  if (!(error instanceof OutputClosedError)) throw error;
 }
