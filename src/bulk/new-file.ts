@@ -1,4 +1,5 @@
 import { type FileHandle, open, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { UsageError } from '../errors.ts';
 import { fileError } from '../file-error.ts';
 
@@ -13,9 +14,12 @@ export interface NewFile {
   readonly mayReplace: boolean;
 }
 
-/** @throws UsageError where the file is there and may not be replaced. */
+/** @throws UsageError where the file is there and may not be replaced, or its folder is not there. */
 export async function checkNewFile(file: NewFile): Promise<void> {
-  if (!file.mayReplace && (await exists(file.path))) throw existing(file);
+  const { path, name, flag, mayReplace } = file;
+  if (!mayReplace && (await exists(path))) throw existing(file);
+  if (!(await exists(dirname(path))))
+    throw new UsageError(`${flag} ${name}: no such folder, nothing was sent`);
 }
 
 /** Opens the file for writing, empty. @throws UsageError as `checkNewFile`; CliError `failed` where it cannot be written. */

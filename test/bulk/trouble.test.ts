@@ -249,6 +249,8 @@ test('never overwrites a file that it was not told to', async () => {
     expect(run).toMatchObject({ code: 2, stdout: '' });
     expect(run.stderr).toContain(`${flag} mine.csv: the file exists`);
   }
+  const nowhere = await desk.inventory(['apply', 'stock.csv', '--yes', '--rejects', 'nowhere/mine.csv']);
+  expect(nowhere.stderr).toContain('--rejects nowhere/mine.csv: no such folder, nothing was sent');
   expect(desk.read('mine.csv')).toBe('precious');
   expect(server.seen).toEqual([]);
   await desk.inventory(['apply', 'stock.csv', '--yes', '--blind', '--rejects', 'mine.csv', '--force']);

@@ -123,7 +123,8 @@ export function toGuards({ maxChanges, maxDelta, allowZero, blind }: PlanFlags):
 export function toErrorLimit({ maxErrors, failFast }: RunFlags): RowLimit {
   if (failFast) return { rows: 1 };
   const limit = parseRowLimit(maxErrors ?? '100', '--max-errors');
-  if ('rows' in limit && limit.rows === 0) throw new UsageError('--max-errors 0: must be at least 1');
+  if (('rows' in limit ? limit.rows : limit.percent) === 0)
+    throw new UsageError(`--max-errors ${maxErrors}: must be more than nothing`);
   return limit;
 }
 
