@@ -28,7 +28,7 @@ export async function openJournal(path: string): Promise<Journal | undefined> {
   if (line.journal === 1)
     return { header: line as unknown as JournalHeader, lines: lines as Journal['lines'] };
   await lines.return(undefined);
-  throw new CliError('failed', `${path}: is no journal that this version can read`);
+  throw unreadable(path, 'is no journal that this version can read');
 }
 
 /** The last whole line of a journal, where it is one of the short ones that end a session. */
@@ -39,7 +39,9 @@ export async function readLastLine(path: string): Promise<JsonObject | undefined
   try {
     const { size } = await file.stat();
     const piece = Buffer.alloc(Math.min(size, 4096));
-    await file.read(piece, 0, piece.length, size - piece.length);
+    await file.read(piece, 0, piece.length, size - piece.length).catch((error) => {
+      throw fileError('read', path, error);
+    });
     return parseLine(piece.toString('utf8').split('\n').at(-2) ?? '');
   } finally {
     await file.close();
@@ -70,13 +72,16 @@ async function* readLines(
     let rest = Buffer.alloc(0);
     let start = from;
     for (;;) {
-      const { bytesRead } = await file.read(piece, 0, pieceBytes, start + rest.length);
+      const position = start + rest.length;
+      const { bytesRead } = await file.read(piece, 0, pieceBytes, position).catch((error) => {
+        throw fileError('read', path, error);
+      });
       if (bytesRead === 0) return;
       const bytes = Buffer.concat([rest, piece.subarray(0, bytesRead)]);
       let at = 0;
       for (let end = bytes.indexOf(newline); end !== -1; end = bytes.indexOf(newline, at)) {
         const line = parseLine(bytes.toString('utf8', at, end));
-        if (!line) throw new CliError('failed', `${path}: is damaged at byte ${start + at}`);
+        if (!line) throw unreadable(path, `is damaged at byte ${start + at}`);
         yield { line, start: start + at };
         at = end + 1;
       }
@@ -86,6 +91,10 @@ async function* readLines(
   } finally {
     await file.close();
   }
+}
+
+function unreadable(path: string, why: string): CliError {
+  return new CliError('failed', `${path}: ${why}`, { hint: 'apply with --restart begins a run of its own' });
 }
 
 function parseLine(text: string): JsonObject | undefined {

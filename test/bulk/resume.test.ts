@@ -1,4 +1,12 @@
-import { readdirSync, readFileSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type StockDesk, stockDesk } from '../helpers/stock-desk.ts';
@@ -111,6 +119,38 @@ test('ignores a torn last line', async () => {
   expect([...server.stock.values()].at(-1)).toBe(205);
   for (const line of readFileSync(path, 'utf8').trim().split('\n'))
     expect(() => JSON.parse(line)).not.toThrow();
+});
+
+test('goes on beside journals that cannot be read, and names them', async () => {
+  await using server = await stockServer(shelves(200, () => 1));
+  const { desk, run } = await stoppedRun(server, 200);
+  const folder = join(journalOf(desk), '..');
+  writeFileSync(join(folder, '20301121-082000000-aaaaaa.jsonl'), '{"x":1}\n');
+  mkdirSync(join(folder, '20301121-082000001-aaaaaa.jsonl'));
+  const listed = await desk.inventory(['runs', '-o', 'ids']);
+  expect(listed).toMatchObject({ code: 0, stdout: `${run}\n` });
+  expect(listed.stderr).toMatch(
+    /^warning: read .*-082000001-aaaaaa.jsonl: .*\nwarning: .*is no journal that/,
+  );
+  expect(await desk.summary(['resume'])).toMatchObject({ code: 0, run, applied: 200 });
+});
+
+test('a damaged journal stops no other run of the same file', async () => {
+  await using server = await stockServer(shelves(200, () => 1));
+  const { desk, run } = await stoppedRun(server, 200);
+  const path = join(desk.folder, 'state', 'runs', `${run}.jsonl`);
+  const text = readFileSync(path, 'utf8');
+  writeFileSync(path, text.replace('"state":"applied"', '"state":applied'));
+  const refused = await desk.inventory(['apply', 'stock.csv', '--yes']);
+  expect(refused).toMatchObject({ code: 1, stdout: '' });
+  expect(refused.stderr).toMatch(
+    /is damaged at byte \d+\nhint: apply with --restart begins a run of its own\n$/,
+  );
+  // Killed, it does not even say any more how it stands.
+  writeFileSync(path, text.replace('"state":"applied"', '"state":applied').replace(/.*\n$/, ''));
+  const summary = await desk.summary(['apply', 'stock.csv', '--yes']);
+  expect(summary).toMatchObject({ code: 0, unprocessed: 0 });
+  expect(summary.stderr).toMatch(/^warning: .*is damaged at byte \d+$/m);
 });
 
 test('keeps the journal from others, and the token out of it', async () => {

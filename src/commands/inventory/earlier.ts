@@ -3,9 +3,10 @@ import { JournalWriter } from '../../bulk/journal-writer.ts';
 import { replayJournal } from '../../bulk/replay.ts';
 import { mustPlanAgain, reopenRows } from '../../bulk/resumption.ts';
 import type { Rows } from '../../bulk/rows.ts';
-import { isResumable, readRunInfo } from '../../bulk/run-info.ts';
+import { isResumable, type RunInfo, readRunInfo } from '../../bulk/run-info.ts';
 import { isSameRun, type RunStore } from '../../bulk/run-store.ts';
 import type { Context } from '../../context.ts';
+import { CliError } from '../../errors.ts';
 import { groupDigits } from '../../output/digits.ts';
 import type { BulkJob, Earlier } from './bulk-job.ts';
 
@@ -16,7 +17,7 @@ export async function findEarlier(
   job: BulkJob,
 ): Promise<Earlier | undefined> {
   for (const run of await runs.idsLike(job.identity)) {
-    const info = await readRunInfo(runs, run);
+    const info = await infoOrWarning(context, runs, run);
     if (!info || !isResumable(info.state) || !isSameRun(info.header, job.identity)) continue;
     const earlier = await loadEarlier(context, runs, { run, job });
     if (earlier) return earlier;
@@ -24,10 +25,25 @@ export async function findEarlier(
   return undefined;
 }
 
+/** How a run stands; undefined for none yet, and, with a warning, for one whose journal cannot be read: others can. */
+export async function infoOrWarning(
+  context: Context,
+  runs: RunStore,
+  run: string,
+): Promise<RunInfo | undefined> {
+  try {
+    return await readRunInfo(runs, run);
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    await context.notice(`warning: ${error.message}`);
+    return undefined;
+  }
+}
+
 /** Marks every unfinished run of the same rows as given up, for another one begins. */
 export async function abandonEarlier(context: Context, runs: RunStore, job: BulkJob): Promise<void> {
   for (const run of await runs.idsLike(job.identity)) {
-    const info = await readRunInfo(runs, run);
+    const info = await infoOrWarning(context, runs, run);
     if (info && isResumable(info.state) && isSameRun(info.header, job.identity))
       await closeRun(context, runs, { run, ended: 'abandoned', by: 'restart' });
   }

@@ -7,7 +7,7 @@ import { openSource } from '../../input/source.ts';
 import { type ApplyFlags, readJob } from './apply-input.ts';
 import type { RunFlags } from './bulk-flags.ts';
 import { runBulk } from './bulk-run.ts';
-import { loadEarlier } from './earlier.ts';
+import { infoOrWarning, loadEarlier } from './earlier.ts';
 import { refuseOtherTarget, targetOf } from './place.ts';
 import { undoRun } from './undo-run.ts';
 
@@ -69,7 +69,7 @@ function flagsOf({ input, options }: JournalHeader): ApplyFlags {
 async function newestResumable(context: Context, runs: RunStore): Promise<string> {
   const target = await targetOf(context);
   for (const run of await runs.ids()) {
-    const info = await readRunInfo(runs, run);
+    const info = await infoOrWarning(context, runs, run);
     if (info && isResumable(info.state) && info.header.target === target) return run;
   }
   throw new UsageError(

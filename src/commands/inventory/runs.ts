@@ -1,4 +1,4 @@
-import { type RunInfo, readRunInfo } from '../../bulk/run-info.ts';
+import type { RunInfo } from '../../bulk/run-info.ts';
 import { RunStore } from '../../bulk/run-store.ts';
 import type { State } from '../../bulk/states.ts';
 import { resolvePaths } from '../../config/paths.ts';
@@ -6,6 +6,7 @@ import type { Context } from '../../context.ts';
 import type { Column, View } from '../../output/print.ts';
 import { verb } from '../command.ts';
 import type { Entry } from '../entry.ts';
+import { infoOrWarning } from './earlier.ts';
 
 export function declare(context: Context, entry: Entry) {
   return verb(entry, {
@@ -18,7 +19,7 @@ export function declare(context: Context, entry: Entry) {
     ],
   }).action(async () => {
     const printer = await context.printer();
-    await printer.records(readRuns(new RunStore(resolvePaths(context.io).stateDir)), runsView);
+    await printer.records(readRuns(context, new RunStore(resolvePaths(context.io).stateDir)), runsView);
   });
 }
 
@@ -59,9 +60,9 @@ function countColumn(name: 'rows' | State): Column<RunRow> {
   return { name, value: (row) => row[name], align: 'right' };
 }
 
-async function* readRuns(runs: RunStore): AsyncGenerator<RunRow[]> {
+async function* readRuns(context: Context, runs: RunStore): AsyncGenerator<RunRow[]> {
   for (const id of await runs.ids()) {
-    const info = await readRunInfo(runs, id);
+    const info = await infoOrWarning(context, runs, id);
     if (info) yield [toRow(info)];
   }
 }
