@@ -119,6 +119,27 @@ test('a global flag counts before and after the noun and the verb', async () => 
   }
 });
 
+test('the flags of writes count before the noun and the verb too, and no other verb takes them there', async () => {
+  const create = ['create', '--name', 'Rex', '--category', '1'];
+  for (const argv of [
+    ['--dry-run', '--confirm', 'offline', 'pets', ...create],
+    ['pets', '--dry-run', ...create],
+    ['pets', ...create, '--dry-run'],
+  ]) {
+    const run = await runCli(['--offline', ...argv]);
+    expect(run).toMatchObject({ code: 0, stderr: '' });
+    expect(run.stdout).toMatch(/^POST /);
+  }
+  for (const argv of [
+    ['--dry-run', 'pets', 'list'],
+    ['pets', '--confirm', 'x', 'list'],
+  ]) {
+    const run = await runCli(['--offline', ...argv]);
+    expect(run).toMatchObject({ code: 2, stdout: '' });
+    expect(run.stderr).toMatch(/^error: petstore pets list: unknown option '--(dry-run|confirm)'\n/);
+  }
+});
+
 test('an error that the service sent is told to programs in its own words', async () => {
   const run = await runCli(['--offline', 'pets', 'get', '999', '-o', 'json']);
   expect(run.code).toBe(5);

@@ -21,12 +21,9 @@ interface About {
 export function verb(entry: Entry, about: About): Command {
   const command = named(entry).description(about.description ?? entry.summary);
   if (about.write) {
-    command
-      .option(
-        '--dry-run',
-        about.write === 'planned' ? 'show the plan and write nothing' : 'print the request and send nothing',
-      )
-      .option('--confirm <profile>', 'name of the profile, where it is protected');
+    const preview =
+      about.write === 'planned' ? 'show the plan and write nothing' : 'print the request and send nothing';
+    command.option(dryRunFlag, preview).option(confirmFlag, 'name of the profile, where it is protected');
   }
   facts.set(command, { ...entry, ...about });
   return withGlobalFlags(command);
@@ -40,7 +37,7 @@ export function group(entry: Entry): Command {
     .commandsGroup('Verbs:')
     .helpCommand(false);
   facts.set(command, entry);
-  return withGlobalFlags(command);
+  return withFlagsOfVerbs(command);
 }
 
 /** A command by name only, for the help of those above it: it takes no flags. */
@@ -103,6 +100,28 @@ const facts = new WeakMap<object, Entry & Partial<About>>();
 
 function withoutDefaults(level: FlagValues): FlagValues {
   return Object.fromEntries(Object.entries(level).filter(([, value]) => value !== undefined)) as FlagValues;
+}
+
+const dryRunFlag = '--dry-run';
+const confirmFlag = '--confirm <profile>';
+
+/** Declares on what stands before a verb the flags that every verb takes, and, unseen, those of writes. */
+export function withFlagsOfVerbs(command: Command): Command {
+  const ofWrites = [new Option(dryRunFlag), new Option(confirmFlag)] as Option[];
+  for (const option of ofWrites) command.addOption(option.hideHelp());
+  return withGlobalFlags(command);
+}
+
+/** A flag of writes that stands before a verb that does not take it; undefined where there is none. */
+export function strayFlag(action: AnyCommand): string | undefined {
+  const isTaken = (option: Option) => action.options.some(({ long }) => long === option.long);
+  for (let at = action.parent; at; at = at.parent) {
+    const given = at.opts();
+    const hidden = at.options.filter((option) => option.hidden) as Option[];
+    const stray = hidden.find((option) => given[option.attributeName()] !== undefined && !isTaken(option));
+    if (stray) return stray.long;
+  }
+  return undefined;
 }
 
 /** Declares on a command the flags that every command takes. */

@@ -4,10 +4,12 @@ import {
   type AnyCommand,
   addCommands,
   Command,
+  CommanderError,
   group,
   mergeFlags,
   outline,
-  withGlobalFlags,
+  strayFlag,
+  withFlagsOfVerbs,
 } from './command.ts';
 import type { Entry } from './entry.ts';
 import { helpColumns } from './help/columns.ts';
@@ -46,7 +48,11 @@ export async function createProgram(
 ): Promise<Program> {
   const root = createRoot(context, text);
   const named = await addNamed(root, entries, { context, path: operands(root, words) });
-  root.hook('preAction', (_, action) => onAction(mergeFlags(action as AnyCommand)));
+  root.hook('preAction', (_, action) => {
+    const stray = strayFlag(action as AnyCommand);
+    if (stray) throw new CommanderError(1, 'commander.unknownOption', `error: unknown option '${stray}'`);
+    onAction(mergeFlags(action as AnyCommand));
+  });
   return { root, ...named };
 }
 
@@ -58,7 +64,7 @@ interface ProgramOptions {
 }
 
 function createRoot(context: Context, text: ProgramText): AnyCommand {
-  const program = withGlobalFlags(new Command('petstore')) as unknown as AnyCommand;
+  const program = withFlagsOfVerbs(new Command('petstore')) as unknown as AnyCommand;
   return program
     .description('The command line of the pet store service')
     .usage('<command> [arguments] [flags]')

@@ -49,7 +49,7 @@ export interface Tree extends Node {
  * @param topics what `help` takes beside the name of a command.
  */
 export function readTree(program: AnyCommand, topics: readonly string[]): Tree {
-  const globalFlags = program.options.map(toFlag);
+  const globalFlags = program.options.filter(({ hidden }) => !hidden).map(toFlag);
   const root = readNode(program, new Set(globalFlags.map(({ long }) => long)));
   const words = [...root.commands.map(({ name }) => name), ...topics];
   const commands = root.commands.map((node) =>
