@@ -3,8 +3,6 @@ import { basename, dirname, join } from 'node:path';
 import { fileError } from './file-error.ts';
 import { processId } from './io.ts';
 
-export { holderOf, type LockOptions, withLock } from './lock.ts';
-
 /**
  * Makes the content of a file `data`, so that whoever reads it, also after a crash, finds the old or the new content and
  * nothing between. The folder must exist; a symbolic link stays one, and what it names is replaced.

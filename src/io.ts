@@ -3,8 +3,6 @@ import { withDeadline } from './deadline.ts';
 import { exitCodes } from './errors.ts';
 import { type OutputStream, processOutput } from './output-stream.ts';
 
-export type { OutputStream } from './output-stream.ts';
-
 export type Signal = 'SIGINT' | 'SIGTERM';
 
 export interface InputStream {

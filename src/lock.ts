@@ -6,7 +6,7 @@ import { CliError } from './errors.ts';
 import { fileError } from './file-error.ts';
 import { processExists, processId } from './io.ts';
 
-export interface LockOptions {
+interface LockOptions {
   /** Longest wait for another holder, in milliseconds: 30,000 unless told. */
   readonly waitMs?: number | undefined;
 }

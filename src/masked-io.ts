@@ -1,5 +1,6 @@
-import { type Io, type OutputStream, withWrite } from './io.ts';
+import { type Io, withWrite } from './io.ts';
 import type { Secrets } from './mask.ts';
+import type { OutputStream } from './output-stream.ts';
 
 /** The same process, but that no secret of this run leaves by stdout or stderr. */
 export function maskedIo(io: Io, secrets: Secrets): Io {

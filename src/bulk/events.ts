@@ -1,7 +1,7 @@
 import { OutputClosedError } from '../errors.ts';
 import { fileError } from '../file-error.ts';
-import type { OutputStream } from '../io.ts';
 import { printJson } from '../json.ts';
+import type { OutputStream } from '../output-stream.ts';
 import type { OutcomeListener } from './ledger.ts';
 import { type NewFile, openNewFile } from './new-file.ts';
 import type { Outcome } from './outcome.ts';

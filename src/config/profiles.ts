@@ -1,8 +1,9 @@
 import { dirname } from 'node:path';
 import { CliError, UsageError } from '../errors.ts';
 import { fileError } from '../file-error.ts';
-import { ensurePrivateFolder, withLock } from '../files.ts';
+import { ensurePrivateFolder } from '../files.ts';
 import type { Io } from '../io.ts';
+import { withLock } from '../lock.ts';
 import { parseConfig, readConfigFile } from './config-file.ts';
 import { resolvePaths } from './paths.ts';
 

@@ -10,10 +10,6 @@ import { type Layer, layersOf, type SettingSource } from './layers.ts';
 import { homeFolder, resolvePaths } from './paths.ts';
 import { ValueError } from './values.ts';
 
-export { type ColorMode, colorModes, type OutputFormat, outputFormats } from './choices.ts';
-export { type SettingKey, type SettingValues, settingKeys } from './keys.ts';
-export type { SettingSource } from './layers.ts';
-
 export interface Setting<Value> {
   readonly value: Value;
   /** The value as it was written; empty where there is none. */

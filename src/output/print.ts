@@ -1,4 +1,4 @@
-import type { ColorMode, OutputFormat } from '../config/settings.ts';
+import type { ColorMode, OutputFormat } from '../config/choices.ts';
 import { AnsweredError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { alignedWriter } from './aligned.ts';
@@ -11,8 +11,6 @@ import type { StatusLine } from './status-line.ts';
 import { createStyle } from './style.ts';
 import type { Shape, Sheet, Writer } from './writer.ts';
 import { yamlWriter } from './yaml.ts';
-
-export type { Column, View } from './columns.ts';
 
 /** Prints records to stdout in the format that the user asked for, page by page where the format and sorting allow. */
 export interface Printer {

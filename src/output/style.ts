@@ -1,5 +1,6 @@
 import type { ColorMode } from '../config/choices.ts';
-import type { Io, OutputStream } from '../io.ts';
+import type { Io } from '../io.ts';
+import type { OutputStream } from '../output-stream.ts';
 
 type Paint = (text: string) => string;
 

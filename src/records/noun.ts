@@ -4,7 +4,7 @@ import type { bodySchemas } from '../api/schemas.ts';
 import type { Answer, CallOptions, Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import type { Prompt } from '../input/prompt.ts';
-import type { View } from '../output/print.ts';
+import type { View } from '../output/columns.ts';
 
 /** What the verbs that all nouns share know of one noun. */
 export interface Noun<Row> {

@@ -90,7 +90,8 @@ class StoreInFile implements KeptStore {
 
   async #save(changes: readonly Change[]): Promise<void> {
     // Most commands only read: they start without what writing takes.
-    const { ensurePrivateFolder, withLock, writeFileAtomic } = await import('../files.ts');
+    const { ensurePrivateFolder, writeFileAtomic } = await import('../files.ts');
+    const { withLock } = await import('../lock.ts');
     await ensurePrivateFolder(dirname(this.#file));
     const saveAll = async () => {
       this.#load();

@@ -1,5 +1,6 @@
 import type { JsonValue } from '../../src/json.ts';
-import { createPrinter, type PrinterOptions, type View } from '../../src/output/print.ts';
+import type { View } from '../../src/output/columns.ts';
+import { createPrinter, type PrinterOptions } from '../../src/output/print.ts';
 import { fakeIo, type RunOptions } from './run-cli.ts';
 
 export type Row = { [field: string]: JsonValue };

@@ -1,6 +1,7 @@
 import { Readable, Writable } from 'node:stream';
-import type { InputStream, Io, OutputStream, Signal } from '../../src/io.ts';
+import type { InputStream, Io, Signal } from '../../src/io.ts';
 import { main } from '../../src/main.ts';
+import type { OutputStream } from '../../src/output-stream.ts';
 
 export interface RunOptions {
   readonly stdin?: string | Uint8Array;

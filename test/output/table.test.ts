@@ -1,6 +1,7 @@
 import stringWidth from 'string-width';
 import { expect, test } from 'vitest';
-import { createPrinter, type View } from '../../src/output/print.ts';
+import type { View } from '../../src/output/columns.ts';
+import { createPrinter } from '../../src/output/print.ts';
 import { mia, petView, printerDefaults, printPets, type Row, rex, terminal } from '../helpers/print-pets.ts';
 import { fakeIo } from '../helpers/run-cli.ts';
 

@@ -1,6 +1,6 @@
 import type { Confidence, Match, Matches } from '../../api/binding/match.ts';
 import type { OperationId } from '../../api/operations.ts';
-import type { View } from '../../output/print.ts';
+import type { View } from '../../output/columns.ts';
 
 /** What became of one operation of the table. */
 interface BindingRow {

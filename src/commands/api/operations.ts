@@ -1,7 +1,7 @@
 import type { Contract } from '../../api/contract.ts';
 import { type OperationId, operationIds, rowOf } from '../../api/operations.ts';
 import type { Context } from '../../context.ts';
-import type { View } from '../../output/print.ts';
+import type { View } from '../../output/columns.ts';
 import { verb } from '../command.ts';
 import type { Entry } from '../entry.ts';
 

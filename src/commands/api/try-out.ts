@@ -6,7 +6,7 @@ import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import type { Prompt } from '../../input/prompt.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
-import type { View } from '../../output/print.ts';
+import type { View } from '../../output/columns.ts';
 import { readPet } from '../../records/read-pet.ts';
 import { requestText, showRequests } from '../../records/show-requests.ts';
 import { describe, type Question, questionsOf } from './question.ts';

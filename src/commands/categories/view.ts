@@ -1,5 +1,5 @@
 import type { Category } from '../../api/schemas.ts';
-import type { View } from '../../output/print.ts';
+import type { View } from '../../output/columns.ts';
 
 export const categoriesView: View<Category> = {
   noun: 'categories',

@@ -1,11 +1,12 @@
 import { credentialPlace, describePlace, obstacleTo } from '../../config/credentials.ts';
+import { settingKeys } from '../../config/keys.ts';
 import { resolvePaths } from '../../config/paths.ts';
-import { type Settings, settingKeys } from '../../config/settings.ts';
+import type { Settings } from '../../config/settings.ts';
 import { shownValue } from '../../config/shown-value.ts';
 import { findToken } from '../../config/token-source.ts';
 import type { Context } from '../../context.ts';
 import type { JsonValue } from '../../json.ts';
-import type { View } from '../../output/print.ts';
+import type { View } from '../../output/columns.ts';
 import { verb } from '../command.ts';
 import type { Entry } from '../entry.ts';
 

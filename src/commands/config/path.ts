@@ -1,6 +1,6 @@
 import { resolvePaths } from '../../config/paths.ts';
 import type { Context } from '../../context.ts';
-import type { View } from '../../output/print.ts';
+import type { View } from '../../output/columns.ts';
 import { Argument, verb } from '../command.ts';
 import type { Entry } from '../entry.ts';
 import { printValue } from './print-value.ts';

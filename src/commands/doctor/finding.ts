@@ -1,6 +1,6 @@
 import { toUnavailable } from '../../client/transport/failure.ts';
 import { CliError, type ExitCode, UnavailableError } from '../../errors.ts';
-import type { View } from '../../output/print.ts';
+import type { View } from '../../output/columns.ts';
 
 /** In the order in which they are made. */
 export const checkNames = [

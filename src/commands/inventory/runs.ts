@@ -3,7 +3,7 @@ import { RunStore } from '../../bulk/run-store.ts';
 import type { State } from '../../bulk/states.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import type { Context } from '../../context.ts';
-import type { Column, View } from '../../output/print.ts';
+import type { Column, View } from '../../output/columns.ts';
 import { verb } from '../command.ts';
 import type { Entry } from '../entry.ts';
 import { infoOrWarning } from './earlier.ts';

@@ -1,5 +1,5 @@
 import type { InventoryItem } from '../../api/schemas.ts';
-import type { View } from '../../output/print.ts';
+import type { View } from '../../output/columns.ts';
 
 export const inventoryView: View<InventoryItem> = {
   noun: 'inventory entries',

@@ -1,5 +1,5 @@
 import type { Order } from '../../api/schemas.ts';
-import type { View } from '../../output/print.ts';
+import type { View } from '../../output/columns.ts';
 
 export const ordersView: View<Order> = {
   noun: 'orders',

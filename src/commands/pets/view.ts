@@ -1,5 +1,5 @@
 import type { Pet } from '../../api/schemas.ts';
-import type { View } from '../../output/print.ts';
+import type { View } from '../../output/columns.ts';
 
 /** Category names by id; empty where categories cannot be read. */
 export type CategoryNames = ReadonlyMap<bigint, string>;

@@ -5,7 +5,7 @@ import { resolvePaths } from '../../config/paths.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import type { JsonValue } from '../../json.ts';
-import type { View } from '../../output/print.ts';
+import type { View } from '../../output/columns.ts';
 import { verb } from '../command.ts';
 import type { Entry } from '../entry.ts';
 

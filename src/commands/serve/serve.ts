@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import type { Context } from '../../context.ts';
 import { messageOf } from '../../errors.ts';
-import { withLock } from '../../files.ts';
+import { withLock } from '../../lock.ts';
 import type { Autosave } from '../../server/autosave.ts';
 import type { Listening } from '../../server/listen.ts';
 import { startServer } from '../../server/start.ts';

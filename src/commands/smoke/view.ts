@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../json.ts';
-import type { View } from '../../output/print.ts';
+import type { View } from '../../output/columns.ts';
 import { type Check, idOf } from '../../smoke/check.ts';
 
 const columns = ['id', 'result', 'seconds', 'reason'] as const;
