@@ -1,5 +1,5 @@
 import type { Contract } from './api/contract.ts';
-import type { LifecycleNotice } from './api/life-cycle.ts';
+import type { LifecycleNotice } from './api/lifecycle.ts';
 import type { OperationId } from './api/operations.ts';
 import type { Client } from './client/client.ts';
 import { colorModes } from './config/choices.ts';
@@ -76,7 +76,7 @@ export interface Context {
    */
   notice(line: string): Promise<void>;
   /** What there is to know of the life cycle of the operations that this run used. */
-  readonly lifeCycle: Map<OperationId, LifecycleNotice>;
+  readonly lifecycle: Map<OperationId, LifecycleNotice>;
   now(): Date;
   /** What the process will exit with when the command ends without an error. */
   exitCode: number;
@@ -87,8 +87,8 @@ export interface MutableContext extends Context {
   useFlags(flags: GlobalFlags): void;
   /** The settings without their warning, for what reports another's error. */
   quietSettings(): Promise<Settings>;
-  /** Tells what `lifeCycle` holds, once: a line for what is deprecated, and one for what is beta or experimental. */
-  tellLifeCycle(): Promise<void>;
+  /** Tells what `lifecycle` holds, once: a line for what is deprecated, and one for what is beta or experimental. */
+  tellLifecycle(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -130,10 +130,10 @@ export function createContext(processIo: Io): MutableContext {
     async notice(line) {
       if (!flags.quiet) await io.stderr.write(`${sanitize(line)}\n`).catch(() => {});
     },
-    lifeCycle: new Map(),
-    async tellLifeCycle() {
-      const notices = [...context.lifeCycle.values()];
-      context.lifeCycle.clear();
+    lifecycle: new Map(),
+    async tellLifecycle() {
+      const notices = [...context.lifecycle.values()];
+      context.lifecycle.clear();
       for (const kind of ['deprecation', 'stability'] as const) {
         const clauses = notices.flatMap((notice) => notice[kind] ?? []);
         if (clauses.length > 0) await context.notice(`warning: ${clauses.join('; ')}`);

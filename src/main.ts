@@ -36,7 +36,7 @@ async function report(thrown: unknown, context: MutableContext, argv: readonly s
     thrown instanceof CliError ? thrown : new CliError('failed', `internal: ${messageOf(thrown)}`);
   const isJson = await wantsJson(context, argv);
   // A program that reads the error as JSON finds that one object and nothing beside it.
-  if (!isJson) await context.tellLifeCycle();
+  if (!isJson) await context.tellLifecycle();
   const { errorJson, errorText } = await import('./output/error.ts');
   const text = isJson ? errorJson(error) : errorText(error, await context.style('stderr'));
   if (context.interrupts.signal.aborted) takeEchoAway(context);

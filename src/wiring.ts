@@ -1,7 +1,7 @@
 import { version } from '../package.json';
 import { builtInContract, type Contract, type Operation } from './api/contract.ts';
 import { embeddedOrigin, type HttpFields, type HttpResponse, type Transport } from './api/http.ts';
-import { describeLifecycle } from './api/life-cycle.ts';
+import { describeLifecycle } from './api/lifecycle.ts';
 import type { OperationId } from './api/operations.ts';
 import { type Attempt, type Client, createClient } from './client/client.ts';
 import type { CredentialParameter } from './client/credential-parameter.ts';
@@ -72,7 +72,7 @@ async function openClient(context: Context, connection: Connection): Promise<Cli
     signal: context.interrupts.signal,
     mask: context.secrets.mask,
     onAttempt: bothOf(waiting?.note, trace),
-    onAnswer: lifeCycleReader(context),
+    onAnswer: lifecycleReader(context),
     now: context.now,
   });
   return waiting ? withWaiting(client, waiting) : client;
@@ -165,15 +165,15 @@ export async function readContract(context: Context): Promise<Contract> {
 }
 
 /** Reads what the first answer of each operation says of its life; a fault's answer says nothing. */
-function lifeCycleReader({
-  lifeCycle,
+function lifecycleReader({
+  lifecycle,
   now,
 }: Context): (operation: Operation, response: HttpResponse) => void {
   const read = new Set<OperationId>();
   return (operation, { status, fields }) => {
     if (read.has(operation.id) || status >= 500) return;
     read.add(operation.id);
-    lifeCycle.set(operation.id, describeLifecycle(operation, fields, now()));
+    lifecycle.set(operation.id, describeLifecycle(operation, fields, now()));
   };
 }
 

@@ -22,7 +22,7 @@ export async function runCommand(argv: readonly string[], context: MutableContex
   });
   try {
     await root.parseAsync(unknown === undefined ? [...words] : withoutHelp(words), { from: 'user' });
-    await context.tellLifeCycle();
+    await context.tellLifecycle();
     return context.exitCode;
   } catch (thrown) {
     if (!(thrown instanceof CommanderError)) throw thrown;

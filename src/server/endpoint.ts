@@ -1,10 +1,10 @@
 import { builtInContract, type Operation } from '../api/contract.ts';
 import type { HttpFields, HttpResponse } from '../api/http.ts';
 import type { Entry, Page } from './collection.ts';
+import { deprecationFields } from './deprecation-fields.ts';
 import type { Reply } from './handlers/handler.ts';
 import { handlers } from './handlers/index.ts';
 import { createReadInput, type ReadInput } from './input.ts';
-import { deprecationFields } from './life-cycle.ts';
 import { printers } from './record-text.ts';
 import type { Refusal } from './refusal.ts';
 import type { Store } from './store.ts';

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Operation } from '../../api/contract.ts';
 import { fieldValue, type HttpFields } from '../../api/http.ts';
-import { describeLifecycle } from '../../api/life-cycle.ts';
+import { describeLifecycle } from '../../api/lifecycle.ts';
 import { confirmWrite } from '../../asking/confirmation.ts';
 import type { RawAnswer, RawRequest } from '../../client/client.ts';
 import { rawMethods } from '../../client/raw.ts';
@@ -42,7 +42,7 @@ export async function sendRaw(context: Context, order: RawOrder): Promise<void> 
   if (context.flags.dryRun) return showRequests(context, [client.toRawRequest(request)]);
   const answer = await client.request(request);
   if (operation)
-    context.lifeCycle.set(operation.id, describeLifecycle(operation, answer.fields, context.now()));
+    context.lifecycle.set(operation.id, describeLifecycle(operation, answer.fields, context.now()));
   if (order.include) await context.io.stdout.write(headOf(answer, context));
   await printBody(context, answer);
   if (answer.refusal) throw answer.refusal;

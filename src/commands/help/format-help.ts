@@ -1,7 +1,7 @@
 import type { Help, Option } from 'commander';
 import { fold, leastRoom } from '../../output/fold.ts';
 import { type AnyCommand, aboutOf } from '../command.ts';
-import { lifeCycleMark } from './life-cycle-mark.ts';
+import { lifecycleMark } from './lifecycle-mark.ts';
 
 /** Terms with what they mean, under a title. */
 interface Section {
@@ -24,7 +24,7 @@ export function formatHelp(command: AnyCommand, helper: Help): string {
 
 export function describe(command: AnyCommand): string {
   const operation = aboutOf(command)?.operation;
-  const mark = operation ? lifeCycleMark(operation) : '';
+  const mark = operation ? lifecycleMark(operation) : '';
   return mark === '' ? command.description() : `${command.description()} ${mark}`;
 }
 
@@ -109,7 +109,7 @@ export function meaningOf({ description, argChoices }: Pick<Option, 'description
 
 function subItem(sub: AnyCommand): readonly [string, string] {
   const operation = aboutOf(sub)?.operation;
-  const mark = operation ? lifeCycleMark(operation) : '';
+  const mark = operation ? lifecycleMark(operation) : '';
   return [[sub.name(), ...sub.aliases()].join(', '), `${sub.summary()} ${mark}`.trim()];
 }
 

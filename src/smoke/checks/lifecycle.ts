@@ -1,5 +1,5 @@
 import type { Contract, Operation } from '../../api/contract.ts';
-import { type Lifecycle, readLifecycle } from '../../api/life-cycle.ts';
+import { type Lifecycle, readLifecycle } from '../../api/lifecycle.ts';
 import { type Check, type Details, fail, pass, skip, type Verdict, warn } from '../check.ts';
 import { detailsOf } from '../exchange.ts';
 import { readsOf, type Session } from '../session.ts';

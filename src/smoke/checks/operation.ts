@@ -1,5 +1,5 @@
 import type { Contract, Operation } from '../../api/contract.ts';
-import { readLifecycle } from '../../api/life-cycle.ts';
+import { readLifecycle } from '../../api/lifecycle.ts';
 import { judge, statusText, successOf } from '../answer.ts';
 import { type Check, pass, skip, type Verdict, warn } from '../check.ts';
 import { detailsOf, type Exchange, jsonOf } from '../exchange.ts';
