@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { nodeBinary, outcomeOf, startCli } from '../helpers/spawn-cli.ts';
-import { stockDesk } from '../helpers/stock-desk.ts';
+import { type StockDesk, stockDesk } from '../helpers/stock-desk.ts';
 import { type StockServer, shelves, stockServer, toCsv } from '../helpers/stock-server.ts';
 
 const rows = 160;
@@ -20,46 +20,91 @@ function slow(server: StockServer, ms: number): void {
   };
 }
 
-async function untilSeen(server: StockServer, count: number): Promise<void> {
-  while (server.seen.length < count) await sleep(1);
+const longestWaitMs = 10_000;
+
+async function until(isReached: () => boolean): Promise<void> {
+  const end = performance.now() + longestWaitMs;
+  while (!isReached() && performance.now() < end) await sleep(1);
 }
 
-async function untilWrites(server: StockServer, count: number): Promise<void> {
-  while (server.writes().length < count) await sleep(1);
+function untilSeen(server: StockServer, count: number): Promise<void> {
+  return until(() => server.seen.length >= count);
 }
 
-test('survives twenty kills: each run resumes to the file, and its undo to what was before', async () => {
-  await using server = await stockServer(shelves(rows, () => 1));
-  const desk = stockDesk(server);
+function untilWrites(server: StockServer, count: number): Promise<void> {
+  return until(() => server.writes().length >= count);
+}
+
+/** A desk and a service whose pets from the last tenth on have no entry yet. */
+interface Lane {
+  readonly server: StockServer;
+  readonly desk: StockDesk;
+  readonly rows: number;
+}
+
+const laneFlags = ['--yes', '--allow-zero', '--create-missing'];
+
+/** Kills a command at a random point, some time while it writes or, each fourth, from its first request on; gives whether it was alive. */
+async function killed(
+  { server, desk, rows }: Lane,
+  words: readonly string[],
+  round: number,
+): Promise<boolean> {
+  server.seen.length = 0;
+  slow(server, 1);
+  const child = startCli(['inventory', ...words], { env: desk.env, cwd: desk.folder });
+  const ended = once(child, 'exit');
+  const point =
+    round % 4 === 0 ? untilSeen(server, 1) : untilWrites(server, 1 + Math.floor(Math.random() * rows * 0.8));
+  await Promise.race([ended, point]);
+  if (round % 4 === 0) await sleep(Math.random() * 25);
+  child.kill('SIGKILL');
+  const [, signal] = await ended;
+  // What was in flight may still arrive.
+  await sleep(5);
+  server.misbehave = undefined;
+  return signal === 'SIGKILL';
+}
+
+function sorted(stock: Iterable<readonly [string, number]>): (readonly [string, number])[] {
+  return [...stock].sort(([one], [other]) => Number(one) - Number(other));
+}
+
+/** Kills an apply, goes on with it, kills its undo in some rounds, and goes on with that; gives the kills. */
+async function surviveRound(lane: Lane, round: number): Promise<number> {
+  const { server, desk, rows } = lane;
+  const before = sorted(server.stock);
+  const wanted = shelves(rows, (petId) => countOf(petId, round));
+  desk.write('stock.csv', toCsv(wanted));
+  let kills = Number(await killed(lane, ['apply', 'stock.csv', ...laneFlags], round));
+  const words = round % 2 === 0 || kills === 0 ? ['apply', 'stock.csv', ...laneFlags] : ['resume'];
+  const summary = await desk.summary(words);
+  expect(summary).toMatchObject({ code: 0, rows, unprocessed: 0 });
+  expect(sorted(server.stock)).toEqual(wanted.map(([petId, count]) => [String(petId), count]));
+  const run = String(summary.run ?? (await newestRun(desk)));
+  if (round % 3 === 0) kills += Number(await killed(lane, ['undo', run, '--yes'], round));
+  const undone = await desk.inventory(['undo', run, '--yes']);
+  expect(undone.stderr).not.toContain('rows failed');
+  expect(sorted(server.stock)).toEqual(before);
+  return kills;
+}
+
+async function newestRun(desk: StockDesk): Promise<string> {
+  return (await desk.inventory(['runs', '-o', 'ids'])).stdout.split('\n')[0] ?? '';
+}
+
+/** @param rows few, each of which is looked up by itself, or more, which are looked up in the list. */
+async function surviveRounds(rows: number): Promise<number> {
+  await using server = await stockServer(shelves(rows - 5, () => 1));
+  const lane = { server, desk: stockDesk(server), rows };
   let kills = 0;
-  for (let round = 1; kills < 20 && round <= 30; round += 1) {
-    const before = new Map(server.stock);
-    desk.write('stock.csv', toCsv(shelves(rows, (petId) => countOf(petId, round))));
-    server.seen.length = 0;
-    slow(server, 1);
-    const child = startCli(['inventory', 'apply', 'stock.csv', '--yes', '--allow-zero'], {
-      env: desk.env,
-      cwd: desk.folder,
-    });
-    // Every fourth is killed at any time from its first request on, the others while they write.
-    if (round % 4 === 0) await untilSeen(server, 1).then(() => sleep(Math.random() * 40));
-    else await untilWrites(server, 1 + Math.floor(Math.random() * (rows - 40)));
-    child.kill('SIGKILL');
-    const [, signal] = await once(child, 'exit');
-    if (signal === 'SIGKILL') kills += 1;
-    // What was in flight may still arrive.
-    await sleep(10);
-    server.misbehave = undefined;
-    const words = round % 2 === 0 ? ['apply', 'stock.csv', '--yes', '--allow-zero'] : ['resume'];
-    const summary = await desk.summary(words);
-    expect(summary).toMatchObject({ code: 0, rows, unprocessed: 0 });
-    expect([...server.stock]).toEqual(
-      shelves(rows, (petId) => countOf(petId, round)).map(([id, n]) => [String(id), n]),
-    );
-    expect(await desk.summary(['undo', String(summary.run), '--yes'])).toMatchObject({ code: 0, failed: 0 });
-    expect(server.stock).toEqual(before);
-  }
-  expect(kills).toBe(20);
+  for (let round = 1; round <= 11; round += 1) kills += await surviveRound(lane, round);
+  return kills;
+}
+
+test('survives kill -9 at more than twenty random points: each run resumes to the file, and its undo to what was before', async () => {
+  const [few, more] = await Promise.all([surviveRounds(45), surviveRounds(105)]);
+  expect(few + more).toBeGreaterThan(20);
 }, 120_000);
 
 test.each([
