@@ -99,7 +99,7 @@ export function createContext(processIo: Io): MutableContext {
   let flags: GlobalFlags = {};
   const closers: (() => Promise<void>)[] = [];
   const clients = keyed(async (load: Load) => {
-    const client = await (await import('./wiring.ts')).connect(context, load);
+    const client = await (await import('./wiring/connect.ts')).connect(context, load);
     closers.push(() => client.close());
     return client;
   });
@@ -121,12 +121,12 @@ export function createContext(processIo: Io): MutableContext {
       for (const warning of resolved.warnings) await context.notice(warning);
       return resolved;
     }),
-    contract: once(async () => (await import('./wiring.ts')).readContract(context)),
+    contract: once(async () => (await import('./wiring/read-contract.ts')).readContract(context)),
     client: (load = 'few') => clients(load),
     prompt: once(() => (canAsk(io, flags) ? openPrompt(context) : undefined)),
     statusLine: line,
     style: keyed((stream) => openStyle(context, stream)),
-    printer: once(async () => (await import('./wiring.ts')).openPrinter(context)),
+    printer: once(async () => (await import('./wiring/open-printer.ts')).openPrinter(context)),
     async notice(line) {
       if (!flags.quiet) await io.stderr.write(`${sanitize(line)}\n`).catch(() => {});
     },

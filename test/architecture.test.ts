@@ -45,7 +45,7 @@ const layers: readonly (readonly string[])[] = [
   ['src/commands'],
   ['src/records'],
   ['src/asking'],
-  ['src/wiring.ts', 'src/context.ts'],
+  ['src/wiring', 'src/context.ts'],
   ['src/bulk', 'src/smoke'],
   ['src/client', 'src/server', 'src/config', 'src/input', 'src/output'],
   ['src/files.ts', 'src/interrupts.ts', 'src/masked-io.ts'],

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import { createSockets, type Sockets } from '../smoke/sockets.ts';
-import { openTlsFiles } from '../wiring.ts';
+import { openTlsFiles } from './open-tls-files.ts';
 
 /** What the checks below HTTP look at. */
 export async function openSockets(context: Context, baseUrl: string): Promise<Sockets> {
