@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { builtInContract, isListId } from '../src/api/contract.ts';
 import { type Input, type OperationId, operationIds, operations } from '../src/api/operations.ts';
 import { resultSchemas } from '../src/api/schemas.ts';
-import { type Client, createClient } from '../src/client/client.ts';
+import type { Client } from '../src/client/client.ts';
+import { createClient } from '../src/client/create-client.ts';
 import { parseJson } from '../src/json.ts';
 import { createOfflineTransport } from '../src/server/offline.ts';
 

@@ -34,7 +34,11 @@ interface Exchange {
  * @param what what it is for, as `Get a pet`; undefined for a raw request.
  * @throws UnavailableError where no answer came; the reason of the signal where that was aborted.
  */
-type Sender = (request: HttpRequest, what: string | undefined, options: CallOptions) => Promise<Exchange>;
+export type Sender = (
+  request: HttpRequest,
+  what: string | undefined,
+  options: CallOptions,
+) => Promise<Exchange>;
 
 export function createSender(sender: SenderOptions): Sender {
   return async (request, what, options) => {

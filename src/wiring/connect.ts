@@ -2,7 +2,8 @@ import { builtInContract, type Contract, type Operation } from '../api/contract.
 import { embeddedOrigin, type HttpResponse, type Transport } from '../api/http.ts';
 import { describeLifecycle } from '../api/lifecycle.ts';
 import type { OperationId } from '../api/operations.ts';
-import { type Attempt, type Client, createClient } from '../client/client.ts';
+import type { Attempt, Client } from '../client/client.ts';
+import { createClient } from '../client/create-client.ts';
 import type { Context, Load } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { createWaiting, type Waiting, withWaiting } from '../output/waiting.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { builtInContract } from '../../src/api/contract.ts';
-import { type Attempt, type Client, createClient } from '../../src/client/client.ts';
+import type { Attempt, Client } from '../../src/client/client.ts';
+import { createClient } from '../../src/client/create-client.ts';
 import { createNodeHttpTransport } from '../../src/client/transport/node-http.ts';
 import { createUndiciTransport } from '../../src/client/transport/undici.ts';
 import { InterruptedError } from '../../src/errors.ts';
