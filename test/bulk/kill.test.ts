@@ -70,21 +70,24 @@ function sorted(stock: Iterable<readonly [string, number]>): (readonly [string, 
   return [...stock].sort(([one], [other]) => Number(one) - Number(other));
 }
 
-/** Kills an apply, goes on with it, kills its undo in some rounds, and goes on with that; gives the kills. */
+/** Kills an apply, goes on with it but in some rounds, undoes it, killed in others; gives the kills. */
 async function surviveRound(lane: Lane, round: number): Promise<number> {
   const { server, desk, rows } = lane;
   const before = sorted(server.stock);
   const wanted = shelves(rows, (petId) => countOf(petId, round));
   desk.write('stock.csv', toCsv(wanted));
+  const earlier = await newestRun(desk);
   let kills = Number(await killed(lane, ['apply', 'stock.csv', ...laneFlags], round));
   const words = round % 2 === 0 || kills === 0 ? ['apply', 'stock.csv', ...laneFlags] : ['resume'];
-  const summary = await desk.summary(words);
-  expect(summary).toMatchObject({ code: 0, rows, unprocessed: 0 });
-  expect(sorted(server.stock)).toEqual(wanted.map(([petId, count]) => [String(petId), count]));
-  const run = String(summary.run ?? (await newestRun(desk)));
-  if (round % 3 === 0) kills += Number(await killed(lane, ['undo', run, '--yes'], round));
-  const undone = await desk.inventory(['undo', run, '--yes']);
-  expect(undone.stderr).not.toContain('rows failed');
+  if (round % 5 !== 0) {
+    expect(await desk.summary(words)).toMatchObject({ code: 0, rows, unprocessed: 0 });
+    expect(sorted(server.stock)).toEqual(wanted.map(([petId, count]) => [String(petId), count]));
+  }
+  const run = await newestRun(desk);
+  if (run !== earlier) {
+    if (round % 3 === 0) kills += Number(await killed(lane, ['undo', run, '--yes'], round));
+    expect((await desk.inventory(['undo', run, '--yes'])).stderr).not.toContain('rows failed');
+  }
   expect(sorted(server.stock)).toEqual(before);
   return kills;
 }
