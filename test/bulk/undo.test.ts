@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runCli } from '../helpers/run-cli.ts';
-import { stockDesk } from '../helpers/stock-desk.ts';
+import { type StockDesk, stockDesk } from '../helpers/stock-desk.ts';
 import { refuse, type StockServer, shelves, stockServer, toCsv } from '../helpers/stock-server.ts';
 
 test('undo sets back what a run changed, and only that', async () => {
@@ -237,14 +237,54 @@ test('an undo that is undone makes the entries again, over nobody else', async (
   expect(server.writes().map(({ method }) => method)).toEqual(['PUT', 'POST', 'POST']);
 });
 
+/** Binds the service's description without one of its operations; gives the environment that it is bound in. */
+async function bindWithout(desk: StockDesk, method: string, path: string) {
+  const env = { PETSTORE_CONFIG_DIR: join(desk.folder, 'config') };
+  const spec = JSON.parse((await runCli(['api', 'spec', '-o', 'json'])).stdout);
+  delete spec.paths[path][method];
+  writeFileSync(join(desk.folder, 'service.json'), JSON.stringify(spec));
+  await runCli(['api', 'bind', join(desk.folder, 'service.json')], { env });
+  return env;
+}
+
+test('undo looks once where the service offers the list alone, also when it is resumed', async () => {
+  await using server = await stockServer(shelves(3, () => 1));
+  const desk = stockDesk(server);
+  const env = await bindWithout(desk, 'get', '/store/inventory/{petId}');
+  desk.write('stock.csv', toCsv(shelves(3, () => 4)));
+  const { run } = await desk.summary(['apply', 'stock.csv', '--yes'], { env });
+  server.misbehave = ({ method, petId }, response) =>
+    method === 'PUT' && petId !== '1' ? refuse(response, 409, 'locked') : undefined;
+  const words = ['undo', String(run), '--yes', '--fail-fast', '--concurrency', '1'];
+  expect(await desk.summary(words, { env })).toMatchObject({ applied: 1, failed: 1, unprocessed: 1 });
+  server.misbehave = undefined;
+  server.stock.set('3', 9);
+  expect(await desk.summary(['resume', '--yes'], { env })).toMatchObject({ applied: 2, failed: 1 });
+  expect([...server.stock.values()]).toEqual([1, 1, 9]);
+});
+
+test.each(['apply', 'undo'])(
+  '%s sends nothing where the service offers no way to set a count',
+  async (verb) => {
+    await using server = await stockServer(shelves(3, () => 1));
+    const desk = stockDesk(server);
+    desk.write('stock.csv', toCsv(shelves(3, () => 4)));
+    const { run } = await desk.summary(['apply', 'stock.csv', '--yes']);
+    const env = await bindWithout(desk, 'put', '/store/inventory/{petId}');
+    server.seen.length = 0;
+    const refused = await desk.inventory([verb, verb === 'undo' ? String(run) : 'stock.csv', '--yes'], {
+      env,
+    });
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toContain('updateInventory: the service offers no such operation');
+    expect(server.seen).toEqual([]);
+  },
+);
+
 test('leaves entries that a run made, and names them, where the service offers no deleteInventory', async () => {
   await using server = await stockServer([[1, 5]]);
   const { desk, run } = await runThatMade(server, [7]);
-  const env = { PETSTORE_CONFIG_DIR: join(desk.folder, 'config') };
-  const spec = JSON.parse((await runCli(['api', 'spec', '-o', 'json'])).stdout);
-  delete spec.paths['/store/inventory/{petId}'].delete;
-  writeFileSync(join(desk.folder, 'service.json'), JSON.stringify(spec));
-  await runCli(['api', 'bind', join(desk.folder, 'service.json')], { env });
+  const env = await bindWithout(desk, 'delete', '/store/inventory/{petId}');
   const summary = await desk.summary(['undo', run, '--yes'], { env });
   expect(summary).toMatchObject({ code: 0, rows: 1, applied: 1 });
   expect(summary.stderr).toContain(

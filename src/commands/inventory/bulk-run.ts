@@ -1,3 +1,4 @@
+import { offeredOperation } from '../../api/contract.ts';
 import { checkGuards, toRows } from '../../bulk/guards.ts';
 import type { NewFile } from '../../bulk/new-file.ts';
 import type { Plan } from '../../bulk/plan.ts';
@@ -27,9 +28,11 @@ export interface BulkRun {
 /**
  * Plans the rows of a job, asks, writes them and reports; with --dry-run shows the plan and ends.
  *
- * @throws CliError where not every row is as the job says, when all has been reported.
+ * @throws UsageError where the service, as it is bound, offers no way to write a count; CliError where not every row is as
+ *   the job says, when all has been reported.
  */
 export async function runBulk(context: Context, runs: RunStore, run: BulkRun): Promise<void> {
+  offeredOperation((await context.client('many')).contract, 'updateInventory');
   await checkView(context);
   const rejects = await rejectsFile(context, run.flags);
   const errorLimit = toErrorLimit(run.flags);
