@@ -116,11 +116,7 @@ export function createContext(processIo: Io): MutableContext {
     },
     exitCode: exitCodes.done,
     quietSettings,
-    settings: once(async () => {
-      const resolved = await quietSettings();
-      for (const warning of resolved.warnings) await context.notice(warning);
-      return resolved;
-    }),
+    settings: once(() => settingsWithWarnings(context)),
     contract: once(async () => (await import('./wiring/read-contract.ts')).readContract(context)),
     client: (load = 'few') => clients(load),
     prompt: once(() => (canAsk(io, flags) ? openPrompt(context) : undefined)),
@@ -131,14 +127,7 @@ export function createContext(processIo: Io): MutableContext {
       if (!flags.quiet) await io.stderr.write(`${sanitize(line)}\n`).catch(() => {});
     },
     lifecycle: new Map(),
-    async tellLifecycle() {
-      const notices = [...context.lifecycle.values()];
-      context.lifecycle.clear();
-      for (const kind of ['deprecation', 'stability'] as const) {
-        const clauses = notices.flatMap((notice) => notice[kind] ?? []);
-        if (clauses.length > 0) await context.notice(`warning: ${clauses.join('; ')}`);
-      }
-    },
+    tellLifecycle: () => tellLifecycle(context),
     now: () => new Date(),
     async close() {
       line.clear();
@@ -146,6 +135,21 @@ export function createContext(processIo: Io): MutableContext {
     },
   };
   return context;
+}
+
+async function settingsWithWarnings({ quietSettings, notice }: MutableContext): Promise<Settings> {
+  const settings = await quietSettings();
+  for (const warning of settings.warnings) await notice(warning);
+  return settings;
+}
+
+async function tellLifecycle({ lifecycle, notice }: Context): Promise<void> {
+  const notices = [...lifecycle.values()];
+  lifecycle.clear();
+  for (const kind of ['deprecation', 'stability'] as const) {
+    const clauses = notices.flatMap((each) => each[kind] ?? []);
+    if (clauses.length > 0) await notice(`warning: ${clauses.join('; ')}`);
+  }
 }
 
 async function openPrompt({ io, interrupts, style }: Context): Promise<Prompt> {

@@ -21,7 +21,7 @@ export type ErrorKind = Exclude<keyof typeof exitCodes, 'done' | 'differs'>;
 export interface ErrorDetails {
   /** What the user can do about it, one sentence. */
   readonly hint?: string | undefined;
-  /** The service's own error code, as in the document's section 7. */
+  /** The service's own error code, as in section 7 of the service document. */
   readonly code?: string | undefined;
   /** The service's own message, where it sent one; what programs read instead of the whole sentence. */
   readonly serviceMessage?: string | undefined;

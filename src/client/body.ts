@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { fieldValue, type HttpResponse } from '../api/http.ts';
+import { messageOf } from '../errors.ts';
 
 /** Most bytes of an answer, a page of a list included, sent or decoded. */
 export const maxAnswerBytes = 64 * 1024 * 1024;
@@ -69,7 +70,7 @@ async function undo(encoding: string, bytes: Uint8Array, maxOutputLength: number
         : zlib.inflateRawSync(bytes, options);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLong(maxOutputLength);
-    throw new BodyError(`the body is no valid ${encoding}: ${(error as Error).message}`);
+    throw new BodyError(`the body is no valid ${encoding}: ${messageOf(error)}`);
   }
   throw new BodyError(
     `the body is encoded as ${encoding}, which nobody asked for and this program cannot read`,

@@ -3,6 +3,7 @@ import type { Operation } from '../api/contract.ts';
 import { fieldValue, type HttpResponse } from '../api/http.ts';
 import { reasonOf } from '../api/issue.ts';
 import { type ResultName, resultSchemas } from '../api/schemas.ts';
+import { messageOf } from '../errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../json.ts';
 import { decodeText, excerpt, isJsonType, mediaType } from './body.ts';
 
@@ -54,7 +55,7 @@ function parse(text: string): JsonValue {
   try {
     return parseJson(text);
   } catch (error) {
-    throw new InvalidAnswerError(`the body is no valid JSON: ${(error as Error).message}`);
+    throw new InvalidAnswerError(`the body is no valid JSON: ${messageOf(error)}`);
   }
 }
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Contract, CredentialPlace, DocumentedAnswer, Operation } from '../api/contract.ts';
 import { operationIds } from '../api/operations.ts';
-import { UsageError } from '../errors.ts';
+import { messageOf, UsageError } from '../errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, printJson } from '../json.ts';
 import { offlineProfile } from './active-profile.ts';
 import type { Settings } from './settings.ts';
@@ -46,7 +46,7 @@ async function readContract(path: string): Promise<BoundContract | undefined> {
   try {
     return fromJson(parseJson(text) as JsonObject);
   } catch (error) {
-    throw unusable(path, (error as Error).message);
+    throw unusable(path, messageOf(error));
   }
 }
 

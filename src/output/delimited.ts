@@ -9,8 +9,9 @@ import type { Sheet, Writer } from './writer.ts';
  */
 export function csvWriter<Row>(sheet: Sheet<Row>): Writer<Row> {
   const kept = `\t\n${keptInFiles(sheet)}`;
-  return delimitedWriter(sheet, ',', (text, isText) => {
-    const guarded = isText && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return delimitedWriter(sheet, ',', (value) => {
+    const text = cellText(value);
+    const guarded = typeof value === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
     const safe = sanitizeExcept(guarded, kept);
     return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
   });
@@ -19,9 +20,9 @@ export function csvWriter<Row>(sheet: Sheet<Row>): Writer<Row> {
 /** Tab-separated; tab, newline, carriage return and backslash are written as `\t`, `\n`, `\r`, `\\`. */
 export function tsvWriter<Row>(sheet: Sheet<Row>): Writer<Row> {
   const kept = keptInFiles(sheet);
-  return delimitedWriter(sheet, '\t', (text) =>
+  return delimitedWriter(sheet, '\t', (value) =>
     sanitizeExcept(
-      text.replace(/[\t\n\r\\]/g, (character) => tsvEscapes[character] ?? character),
+      cellText(value).replace(/[\t\n\r\\]/g, (character) => tsvEscapes[character] ?? character),
       kept,
     ),
   );
@@ -58,7 +59,7 @@ const tsvEscapes: Readonly<Record<string, string>> = { '\t': '\\t', '\n': '\\n',
 function delimitedWriter<Row>(
   { columns, header }: Sheet<Row>,
   delimiter: string,
-  toCell: (text: string, isText: boolean) => string,
+  toCell: (value: JsonValue | undefined) => string,
 ): Writer<Row> {
   let head = header ? `${columns.map(({ name }) => name).join(delimiter)}\n` : '';
   const takeHead = () => {
@@ -68,8 +69,8 @@ function delimitedWriter<Row>(
   };
   const cell = (value: JsonValue | undefined) => {
     // Half of the time of a long list of numbers went into looking for controls in them.
-    if (typeof value === 'number' || typeof value === 'bigint' || value === null) return cellText(value);
-    return toCell(cellText(value), typeof value === 'string');
+    const isPlain = typeof value === 'number' || typeof value === 'bigint' || value === null;
+    return isPlain ? cellText(value) : toCell(value);
   };
   const line = (row: Row) => `${columns.map((column) => cell(column.value(row))).join(delimiter)}\n`;
   return { rows: (rows) => takeHead() + rows.map(line).join(''), end: takeHead };

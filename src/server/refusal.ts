@@ -24,7 +24,7 @@ const statuses = {
 } as const;
 type RefusalCode = keyof typeof statuses;
 
-/** The server says no: thrown anywhere below the app, answered with the document's Error body. */
+/** The server says no: thrown anywhere below the app, answered with the service document's Error body. */
 export class Refusal extends Error {
   readonly code: RefusalCode;
   readonly fields: HttpFields;

@@ -28,23 +28,21 @@ export function questionsOf(operation: Operation): Question[] {
 
 /** Type, limits and default in a few words: `integer, 1 to 1000, default 100`. */
 export function describe({ bounds, fallback, required }: Question): string {
-  const { type, minimum, maximum, maxLength } = bounds;
-  const range =
-    minimum !== undefined && maximum !== undefined
-      ? [`${minimum} to ${maximum}`]
-      : minimum !== undefined
-        ? [`at least ${minimum}`]
-        : maximum !== undefined
-          ? [`at most ${maximum}`]
-          : [];
+  const { type, maxLength } = bounds;
   const parts = [
     type ?? 'text',
-    ...range,
+    ...rangeOf(bounds),
     ...(maxLength === undefined ? [] : [`at most ${maxLength} characters`]),
     ...(fallback === undefined ? [] : [`default ${fallback}`]),
     ...(required ? [] : ['optional']),
   ];
   return parts.join(', ');
+}
+
+function rangeOf({ minimum, maximum }: Bounds): string[] {
+  if (minimum !== undefined && maximum !== undefined) return [`${minimum} to ${maximum}`];
+  if (minimum !== undefined) return [`at least ${minimum}`];
+  return maximum === undefined ? [] : [`at most ${maximum}`];
 }
 
 function ofParameter({ name, in: place, required, bounds = {} }: Parameter): Question {

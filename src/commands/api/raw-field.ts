@@ -1,6 +1,6 @@
 import { fieldTypes } from '../../api/binding/resource.ts';
 import type { Operation } from '../../api/contract.ts';
-import { UsageError } from '../../errors.ts';
+import { messageOf, UsageError } from '../../errors.ts';
 import { type JsonObject, type JsonValue, parseJson } from '../../json.ts';
 
 /** One `-f`. */
@@ -32,17 +32,18 @@ export function toBody(fields: readonly RawField[], operation: Operation | undef
   );
 }
 
-function toValue({ key, text, isJson }: RawField, type: string | undefined): JsonValue {
-  if (isJson) return parse(key, text);
+function toValue(field: RawField, type: string | undefined): JsonValue {
+  const { text, isJson } = field;
+  if (isJson) return parse(field);
   if (type === 'string') return text;
-  if (/^(true|false|null|-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?)$/.test(text)) return parse(key, text);
+  if (/^(true|false|null|-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?)$/.test(text)) return parse(field);
   return text;
 }
 
-function parse(key: string, text: string): JsonValue {
+function parse({ key, text, isJson }: RawField): JsonValue {
   try {
     return parseJson(text);
   } catch (error) {
-    throw new UsageError(`-f ${key}:=${text}: ${(error as Error).message}`);
+    throw new UsageError(`-f ${key}${isJson ? ':=' : '='}${text}: ${messageOf(error)}`);
   }
 }

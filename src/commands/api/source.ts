@@ -3,7 +3,7 @@ import { dirname, resolve, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { DescriptionSource } from '../../api/binding/description.ts';
 import type { Context } from '../../context.ts';
-import { UsageError } from '../../errors.ts';
+import { messageOf, UsageError } from '../../errors.ts';
 import { fileErrorReason } from '../../file-error.ts';
 
 /** Many times what the largest public descriptions have. */
@@ -84,7 +84,7 @@ function toPath(url: string): string {
   try {
     return url.startsWith('file:') ? fileURLToPath(url) : decodeURIComponent(url);
   } catch (error) {
-    throw new UsageError(`description ${url}: ${(error as Error).message}`);
+    throw new UsageError(`description ${url}: ${messageOf(error)}`);
   }
 }
 

@@ -3,7 +3,7 @@ import type { Input, OperationId } from '../../api/operations.ts';
 import { confirmWrite } from '../../asking/confirmation.ts';
 import type { Client } from '../../client/client.ts';
 import type { Context } from '../../context.ts';
-import { UsageError } from '../../errors.ts';
+import { messageOf, UsageError } from '../../errors.ts';
 import type { Prompt } from '../../input/prompt.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
 import type { View } from '../../output/columns.ts';
@@ -77,7 +77,7 @@ async function ask(prompt: Prompt, question: Question): Promise<unknown> {
       question.read(text);
       return undefined;
     } catch (error) {
-      return (error as Error).message;
+      return messageOf(error);
     }
   };
   const text = await prompt.text(message, { refuse });

@@ -6,6 +6,7 @@ import { UsageError } from '../../errors.ts';
 import { ensureFolder, writeFileAtomic } from '../../files.ts';
 import type { Io } from '../../io.ts';
 import { quote } from './posix.ts';
+import { quote as powershellQuote } from './powershell.ts';
 import { type Shell, scriptNames, shells } from './shells.ts';
 
 /**
@@ -77,8 +78,4 @@ function nextSteps(shell: Shell, target: string): string[] {
   };
   const removal = shell === 'powershell' ? `Remove-Item ${powershellQuote(target)}` : `rm ${file}`;
   return [...steps[shell], `to undo: ${removal}`];
-}
-
-function powershellQuote(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`;
 }

@@ -95,6 +95,7 @@ function describe(offers: readonly Offer[]): string {
   return offers.length === 1 ? `,${rows}` : rows;
 }
 
-function quote(text: string): string {
+/** Text as one word of PowerShell. */
+export function quote(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }

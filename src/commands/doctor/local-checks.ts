@@ -4,21 +4,12 @@ import { credentialPlace, describePlace, obstacleTo } from '../../config/credent
 import { resolvePaths } from '../../config/paths.ts';
 import type { Settings } from '../../config/settings.ts';
 import { describeToken, findToken } from '../../config/token-source.ts';
+import { ownVariables } from '../../config/variables.ts';
 import type { Context } from '../../context.ts';
 import type { Io } from '../../io.ts';
 import { ok, skip, type Verdict, warn } from './finding.ts';
 
-const variables = [
-  'PETSTORE_PROFILE',
-  'PETSTORE_BASE_URL',
-  'PETSTORE_OUTPUT',
-  'PETSTORE_TOKEN',
-  'PETSTORE_TOKEN_FILE',
-  'PETSTORE_CONFIG_DIR',
-  'PETSTORE_STATE_DIR',
-  'PETSTORE_OFFLINE_STORE',
-  'PETSTORE_DEBUG',
-];
+const variables = ownVariables.map(([name]) => name);
 
 /** What the config says, its settings resolved. */
 export function checkConfig({ io }: Context, { problem, profile, offline, get }: Settings): Verdict {

@@ -23,9 +23,12 @@ export function formatHelp(command: AnyCommand, helper: Help): string {
 }
 
 export function describe(command: AnyCommand): string {
+  return `${command.description()} ${markOf(command)}`.trimEnd();
+}
+
+function markOf(command: AnyCommand): string {
   const operation = aboutOf(command)?.operation;
-  const mark = operation ? lifecycleMark(operation) : '';
-  return mark === '' ? command.description() : `${command.description()} ${mark}`;
+  return operation ? lifecycleMark(operation) : '';
 }
 
 /** Titles are bold; on a stream that shows no style, `showHelp` drops that. */
@@ -108,9 +111,7 @@ export function meaningOf({ description, argChoices }: Pick<Option, 'description
 }
 
 function subItem(sub: AnyCommand): readonly [string, string] {
-  const operation = aboutOf(sub)?.operation;
-  const mark = operation ? lifecycleMark(operation) : '';
-  return [[sub.name(), ...sub.aliases()].join(', '), `${sub.summary()} ${mark}`.trim()];
+  return [[sub.name(), ...sub.aliases()].join(', '), `${sub.summary()} ${markOf(sub)}`.trimEnd()];
 }
 
 /** Long flags stand under each other, whether they have a short form or not. */

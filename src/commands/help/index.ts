@@ -5,7 +5,7 @@ import type { Entry } from '../entry.ts';
 import { helpColumns } from './columns.ts';
 import { topicNames } from './topic-names.ts';
 
-/** `petstore help <topic>`; with the words of a command, `main` shows that command's own help instead. */
+/** `petstore help <topic>`; the words of a command never come here. @see expandHelp */
 export function declare(context: Context, entry: Entry) {
   return verb(entry, {
     examples: ['petstore help pets list', ...topicNames.map((name) => `petstore help ${name}`)],

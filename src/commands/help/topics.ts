@@ -1,4 +1,5 @@
 import { keyItems } from '../../config/key-items.ts';
+import { ownVariables } from '../../config/variables.ts';
 import { fold } from '../../output/fold.ts';
 import type { TopicName } from './topic-names.ts';
 
@@ -39,15 +40,7 @@ const environment: Topic = {
   title: 'Environment',
   parts: [
     [
-      ['PETSTORE_PROFILE', 'the profile to use'],
-      ['PETSTORE_BASE_URL', 'the address of the service'],
-      ['PETSTORE_OUTPUT', 'the output format'],
-      ['PETSTORE_TOKEN', 'the token to send'],
-      ['PETSTORE_TOKEN_FILE', 'a file that holds the token'],
-      ['PETSTORE_CONFIG_DIR', 'the folder of config.json'],
-      ['PETSTORE_STATE_DIR', 'the folder of the runs of inventory apply and of the embedded store'],
-      ['PETSTORE_OFFLINE_STORE', 'the file of the embedded store; :memory: keeps nothing'],
-      ['PETSTORE_DEBUG', '1 shows the stack of an error'],
+      ...ownVariables,
       ['NO_COLOR', 'not empty: no colour'],
       ['FORCE_COLOR', 'not empty: colour in pipes too; 0 or false: none'],
       ['TERM', 'dumb: no colour, no line that is drawn anew, and questions that are answered by lines'],

@@ -1,5 +1,4 @@
-import type { NewPet, PetStatus } from '../../api/schemas.ts';
-import { petStatuses } from '../../api/schemas.ts';
+import { type NewPet, type PetStatus, petStatuses } from '../../api/schemas.ts';
 import { type Given, given } from '../../records/noun.ts';
 import { parseText } from '../arguments.ts';
 import { Option } from '../command.ts';

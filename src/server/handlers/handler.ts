@@ -36,7 +36,7 @@ export function found<Record>(record: Record | undefined, what: string, id: bigi
   return record;
 }
 
-/** @throws Refusal `unknown_reference` where the record that a field of the body refers to is missing. */
-export function mustExist(exists: boolean, pointer: string, what: string): void {
-  if (!exists) throw new Refusal('unknown_reference', `${pointer}: ${what} does not exist`);
+/** The record that a field of the body refers to is missing. */
+export function unknownReference(pointer: string, what: string): Refusal {
+  return new Refusal('unknown_reference', `${pointer}: ${what} does not exist`);
 }

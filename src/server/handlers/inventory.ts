@@ -1,5 +1,5 @@
 import { Refusal } from '../refusal.ts';
-import { done, found, type Handlers, mustExist, paging } from './handler.ts';
+import { done, found, type Handlers, paging, unknownReference } from './handler.ts';
 
 export const inventoryHandlers: Handlers<
   'listInventory' | 'createInventory' | 'getInventory' | 'updateInventory' | 'deleteInventory'
@@ -9,14 +9,11 @@ export const inventoryHandlers: Handlers<
 
   createInventory(store, { body: { petId, quantity, status } }) {
     const pet = store.pets.get(petId);
-    mustExist(pet !== undefined, '/petId', `pet ${petId}`);
+    if (!pet) throw unknownReference('/petId', `pet ${petId}`);
     if (store.inventory.has(petId))
       throw new Refusal('already_exists', `pet ${petId} has an inventory entry already`);
-    if (pet?.status !== status)
-      throw new Refusal(
-        'validation_failed',
-        `/status: must be that of pet ${petId}, which is ${pet?.status}`,
-      );
+    if (pet.status !== status)
+      throw new Refusal('validation_failed', `/status: must be that of pet ${petId}, which is ${pet.status}`);
     const item = { petId, quantity, status };
     store.inventory.put(petId, item);
     return { status: 201, value: item, id: petId };

@@ -1,7 +1,7 @@
 import type { NewOrder } from '../../api/schemas.ts';
 import { Refusal } from '../refusal.ts';
 import { type Store, type StoredOrder, toOrder } from '../store.ts';
-import { done, found, type Handlers, mustExist, paging } from './handler.ts';
+import { done, found, type Handlers, paging, unknownReference } from './handler.ts';
 
 export const orderHandlers: Handlers<
   'listOrders' | 'createOrder' | 'getOrder' | 'updateOrder' | 'deleteOrder'
@@ -54,5 +54,5 @@ function refuseGivenId(store: Store, id: bigint): void {
 }
 
 function refuseUnknownPet(store: Store, { petId }: NewOrder): void {
-  if (petId !== undefined) mustExist(store.pets.has(petId), '/petId', `pet ${petId}`);
+  if (petId !== undefined && !store.pets.has(petId)) throw unknownReference('/petId', `pet ${petId}`);
 }

@@ -1,7 +1,7 @@
 import type { NewPet } from '../../api/schemas.ts';
 import { Refusal } from '../refusal.ts';
 import { type Store, type StoredPet, toPet } from '../store.ts';
-import { done, found, type Handlers, mustExist, paging } from './handler.ts';
+import { done, found, type Handlers, paging, unknownReference } from './handler.ts';
 
 export const petHandlers: Handlers<'listPets' | 'createPet' | 'getPet' | 'updatePet' | 'deletePet'> = {
   listPets: (store, { query = {} }) =>
@@ -46,5 +46,5 @@ function findPet(store: Store, id: bigint): StoredPet {
 }
 
 function refuseUnknownCategory(store: Store, { categoryId }: NewPet): void {
-  mustExist(store.categories.has(categoryId), '/categoryId', `category ${categoryId}`);
+  if (!store.categories.has(categoryId)) throw unknownReference('/categoryId', `category ${categoryId}`);
 }
