@@ -49,7 +49,7 @@ function fatalReason(error: unknown): StopReason | undefined {
   if (error instanceof ApiError && error.kind === 'auth')
     return { kind: 'auth', message: error.message, hint: error.details.hint };
   const hopeless = error instanceof UnavailableError ? hopelessReasons[error.reason] : undefined;
-  return hopeless === undefined
-    ? undefined
-    : { kind: 'unavailable', message: `${hopeless}: ${messageOf(error)}` };
+  if (hopeless === undefined) return undefined;
+  const { hint } = (error as UnavailableError).details;
+  return { kind: 'unavailable', message: `${hopeless}: ${messageOf(error)}`, hint };
 }

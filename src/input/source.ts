@@ -33,13 +33,18 @@ export async function openSource(io: Io, path: string): Promise<Source> {
     throw fileError('read', path, error);
   });
   if (found.isDirectory()) throw new UsageError(`${path}: is a folder`);
-  if (!found.isFile()) return spool(path, readFile(absolute, path));
+  if (!found.isFile() || isOfProcess(absolute)) return spool(path, readFile(absolute, path, 'next'));
   return {
     name: path,
     path: absolute,
-    bytes: () => readFile(absolute, path),
+    bytes: () => readFile(absolute, path, 'own'),
     close: async () => {},
   };
+}
+
+/** `/dev/stdin`, `/dev/fd/63`: a name that means something else to the next process, even where a file is behind it. */
+function isOfProcess(path: string): boolean {
+  return /^\/(dev|proc)\//.test(path);
 }
 
 async function spool(name: string, bytes: AsyncIterable<Uint8Array>): Promise<Source> {
@@ -54,7 +59,7 @@ async function spool(name: string, bytes: AsyncIterable<Uint8Array>): Promise<So
     await close();
     throw error instanceof CliError ? error : fileError('keep', name, error);
   }
-  return { name, path: undefined, bytes: () => pieces(file, name), close };
+  return { name, path: undefined, bytes: () => pieces(file, name, 'own'), close };
 }
 
 /** A file for what can be read only once. Its name goes at once, so that a kill leaves none behind; on Windows at the end. */
@@ -75,22 +80,26 @@ async function openTemporary(name: string): Promise<{ file: FileHandle; remove: 
   }
 }
 
-async function* readFile(path: string, name: string): AsyncGenerator<Uint8Array> {
+/** Where each piece is read: at a position of the reader's own, or where a pipe, which has none, goes on. */
+type Position = 'own' | 'next';
+
+async function* readFile(path: string, name: string, position: Position): AsyncGenerator<Uint8Array> {
   const file = await open(path, 'r').catch((error) => {
     throw fileError('read', name, error);
   });
   try {
-    yield* pieces(file, name);
+    yield* pieces(file, name, position);
   } finally {
     await file.close();
   }
 }
 
 /** The bytes of a file from its start, all pieces in one buffer. */
-async function* pieces(file: FileHandle, name: string): AsyncGenerator<Uint8Array> {
+async function* pieces(file: FileHandle, name: string, position: Position): AsyncGenerator<Uint8Array> {
   const buffer = Buffer.allocUnsafe(pieceBytes);
   for (let at = 0; ; ) {
-    const { bytesRead } = await file.read(buffer, 0, pieceBytes, at).catch((error) => {
+    const from = position === 'own' ? at : null;
+    const { bytesRead } = await file.read(buffer, 0, pieceBytes, from).catch((error) => {
       throw fileError('read', name, error);
     });
     if (bytesRead === 0) return;

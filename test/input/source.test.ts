@@ -1,10 +1,13 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, test, vi } from 'vitest';
 import { CliError } from '../../src/errors.ts';
 import { openSource, type Source } from '../../src/input/source.ts';
 import { fakeIo } from '../helpers/run-cli.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-source-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -23,6 +26,30 @@ test('what came through a pipe can be read twice, and no file of it can be found
   expect([await textOf(source), await textOf(source)]).toEqual(['petId,quantity\n', 'petId,quantity\n']);
   await source.close();
 });
+
+test('a named pipe can be read twice too', async () => {
+  const pipe = join(temporaryFolder(), 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const written = writeFile(pipe, 'petId,quantity\n');
+  const source = await openSource(fakeIo(), pipe);
+  await written;
+  expect(source).toMatchObject({ name: pipe, path: undefined });
+  expect([await textOf(source), await textOf(source)]).toEqual(['petId,quantity\n', 'petId,quantity\n']);
+  await source.close();
+});
+
+test.runIf(process.platform === 'linux')(
+  'a file that came as /dev/fd has no name to put other files beside',
+  async () => {
+    const file = openSync(join(temporaryFolder(), 'stock.csv'), 'w+');
+    writeSync(file, 'petId,quantity\n');
+    const source = await openSource(fakeIo(), `/dev/fd/${file}`);
+    expect(source.path).toBe(undefined);
+    expect([await textOf(source), await textOf(source)]).toEqual(['petId,quantity\n', 'petId,quantity\n']);
+    await source.close();
+    closeSync(file);
+  },
+);
 
 test('without a folder for temporary files the error names it and the way out', async () => {
   vi.stubEnv('TMPDIR', join(folder, 'missing'));
