@@ -60,12 +60,21 @@ async function* split(
   splitter: RecordSplitter,
 ): AsyncGenerator<readonly InputRecord[]> {
   try {
-    yield splitter.push(head);
-    for (let next = await text.next(); !next.done; next = await text.next()) yield splitter.push(next.value);
+    for (const piece of piecesOf(head)) yield splitter.push(piece);
+    for (let next = await text.next(); !next.done; next = await text.next())
+      for (const piece of piecesOf(next.value)) yield splitter.push(piece);
     yield splitter.end();
   } finally {
     await text.return?.();
   }
+}
+
+/**
+ * Text in pieces of 8 Ki characters. The records of a piece are alive together: few of them are gone before V8 collects its
+ * young objects, thousands would be copied again and again.
+ */
+function* piecesOf(text: string): Generator<string> {
+  for (let at = 0; at < text.length; at += 8192) yield text.slice(at, at + 8192);
 }
 
 /** Text up to the end of the first line that holds anything, or 64 Ki characters. */
@@ -118,10 +127,18 @@ function formatOfText(head: string): RecordFormat {
 
 function detectDelimiter(head: string, { rankHeader }: RecordOptions): string {
   const candidates = delimiters.map((delimiter) => {
-    const [header] = createCsvSplitter(delimiter).push(`${head.trimStart()}\n`);
-    const cells = header?.cells ?? head.split(delimiter);
+    const cells =
+      firstRecord(createCsvSplitter(delimiter), `${head.trimStart()}\n`)?.cells ?? head.split(delimiter);
     return { delimiter, rank: rankHeader?.(cells) ?? 0, count: cells.length };
   });
   candidates.sort((one, other) => other.rank - one.rank || other.count - one.count);
   return candidates[0]?.delimiter ?? ',';
+}
+
+function firstRecord(splitter: RecordSplitter, text: string): InputRecord | undefined {
+  for (const piece of piecesOf(text)) {
+    const [record] = splitter.push(piece);
+    if (record) return record;
+  }
+  return undefined;
 }
