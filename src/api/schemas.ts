@@ -8,14 +8,16 @@ const int64Min = -9223372036854775808n;
 const rfc3339 =
   /^(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
 
-const integer = v.pipe(
-  v.union([v.pipe(v.number(), v.integer('must be an integer')), v.bigint()], 'must be an integer'),
-  v.metadata({ jsonSchema: { type: 'integer' } }),
+/** One function instead of a union of schemas, which takes a third longer: every answer is checked by it. */
+const anyInteger = v.custom<number | bigint>(
+  (value) => typeof value === 'bigint' || Number.isInteger(value),
+  'must be an integer',
 );
+const integer = v.pipe(anyInteger, v.metadata({ jsonSchema: { type: 'integer' } }));
 
 /** An identifier as JSON has it: any int64. */
 export const Id = v.pipe(
-  integer,
+  anyInteger,
   v.transform((value) => BigInt(value)),
   v.check((value) => value >= int64Min && value <= int64Max, 'must be an int64'),
   v.metadata({ jsonSchema: { type: 'integer', format: 'int64' } }),
