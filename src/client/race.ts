@@ -1,4 +1,5 @@
 import type { Cancellation } from '../api/http.ts';
+import { monotonicMs } from '../clock.ts';
 import { longestTimerMs } from '../deadline.ts';
 
 /** What may end a piece of work from outside. */
@@ -53,20 +54,27 @@ export function pause(ms: number, limits: Limits): Promise<void> {
 class Runner implements Cancellation {
   isCancelled = false;
   reason: unknown;
+  readonly #limits: Limits;
   readonly #reject: (reason: unknown) => void;
-  readonly #audiences: readonly Audience[];
-  readonly #timer: NodeJS.Timeout | undefined;
+  readonly #dueAtMs: number;
+  #timer: NodeJS.Timeout | undefined;
   #listener: ((reason: unknown) => void) | undefined;
 
   constructor(limits: Limits, reject: (reason: unknown) => void) {
     const { leftMs, signals } = limits;
+    this.#limits = limits;
     this.#reject = reject;
-    this.#audiences = signals.map(audienceOf);
-    for (const audience of this.#audiences) audience.add(this);
-    if (leftMs <= longestTimerMs)
-      this.#timer = setTimeout(() => this.cancel(limits.timedOut()), Math.max(0, Math.ceil(leftMs)));
+    this.#dueAtMs = monotonicMs() + leftMs;
+    for (const signal of signals) runnersOf(signal).add(this);
+    if (leftMs <= 2 * newForMs) this.startTimer();
+    else if (leftMs <= longestTimerMs) newRunners.add(this);
     const aborted = signals.find((signal) => signal.aborted);
     if (aborted) this.cancel(aborted.reason);
+  }
+
+  startTimer(): void {
+    const leftMs = Math.max(0, Math.ceil(this.#dueAtMs - monotonicMs()));
+    this.#timer = setTimeout(() => this.cancel(this.#limits.timedOut()), leftMs);
   }
 
   onCancel(listener: (reason: unknown) => void): void {
@@ -83,41 +91,66 @@ class Runner implements Cancellation {
   }
 
   leave(): void {
-    clearTimeout(this.#timer);
-    for (const audience of this.#audiences) audience.delete(this);
+    if (this.#timer) clearTimeout(this.#timer);
+    else newRunners.delete(this);
+    for (const signal of this.#limits.signals) runnersOf(signal).delete(this);
   }
 }
 
 /**
- * Those who wait for a signal. No Set: one that changes all the time leaves its outgrown tables behind, each of which holds
+ * Races that something concerns. No Set: one that changes all the time leaves its outgrown tables behind, each of which holds
  * the members of its time until the next full collection, and V8 then moves every request of a bulk run to the old space.
  */
-class Audience {
-  readonly #members: Runner[] = [];
+class Runners {
+  protected readonly members: Runner[] = [];
 
   add(member: Runner): void {
-    this.#members.push(member);
+    this.members.push(member);
   }
 
   delete(member: Runner): void {
-    const at = this.#members.indexOf(member);
-    const last = at === -1 ? undefined : this.#members.pop();
-    if (last && last !== member) this.#members[at] = last;
+    const at = this.members.indexOf(member);
+    const last = at === -1 ? undefined : this.members.pop();
+    if (last && last !== member) this.members[at] = last;
   }
 
   cancel(reason: unknown): void {
-    for (const member of [...this.#members]) member.cancel(reason);
+    for (const member of [...this.members]) member.cancel(reason);
   }
 }
 
-const audiences = new WeakMap<AbortSignal, Audience>();
+/** A timer for each race would cost as much as reading its answer, and most end soon: those that do not get one. */
+class NewRunners extends Runners {
+  #sweeping: NodeJS.Timeout | undefined;
+
+  override add(member: Runner): void {
+    super.add(member);
+    this.#sweeping ??= setTimeout(() => this.#sweep(), newForMs);
+  }
+
+  override delete(member: Runner): void {
+    super.delete(member);
+    if (this.members.length > 0) return;
+    clearTimeout(this.#sweeping);
+    this.#sweeping = undefined;
+  }
+
+  #sweep(): void {
+    this.#sweeping = undefined;
+    for (const member of this.members.splice(0)) member.startTimer();
+  }
+}
+
+const newForMs = 50;
+const newRunners = new NewRunners();
+const runners = new WeakMap<AbortSignal, Runners>();
 
 /** The races that a signal ends. */
-function audienceOf(signal: AbortSignal): Audience {
-  const known = audiences.get(signal);
+function runnersOf(signal: AbortSignal): Runners {
+  const known = runners.get(signal);
   if (known) return known;
-  const audience = new Audience();
-  signal.addEventListener('abort', () => audience.cancel(signal.reason));
-  audiences.set(signal, audience);
-  return audience;
+  const made = new Runners();
+  signal.addEventListener('abort', () => made.cancel(signal.reason));
+  runners.set(signal, made);
+  return made;
 }
