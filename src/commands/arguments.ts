@@ -40,7 +40,8 @@ export function parseQuantity(text: string, what = 'quantity'): number {
 /** `--limit`: at least 1. */
 export function parseLimit(text: string): number {
   const value = /^[1-9]\d{0,15}$/.test(text) ? Number(text) : Number.NaN;
-  if (!Number.isSafeInteger(value)) throw badValue('--limit', text, 'must be an integer from 1');
+  if (!Number.isSafeInteger(value))
+    throw badValue('--limit', text, 'must be an integer from 1 to 9007199254740991');
   return value;
 }
 

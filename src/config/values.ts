@@ -46,11 +46,12 @@ export function parseInteger(text: string, least: number, most: number): number 
   return Number(text);
 }
 
-/** Requests a second. @throws ValueError */
+/** Requests a second, written as `50` or `50/s`. @throws ValueError */
 export function parseRate(text: string): number {
-  if (!/^\d{1,9}(\.\d{1,9})?$/.test(text) || Number(text) <= 0 || Number(text) > 100_000)
+  const [, digits = ''] = /^(\d{1,9}(?:\.\d{1,9})?)(?:\/s)?$/.exec(text) ?? [];
+  if (digits === '' || Number(digits) <= 0 || Number(digits) > 100_000)
     throw new ValueError('must be a number of requests a second, above 0 and at most 100000');
-  return Number(text);
+  return Number(digits);
 }
 
 /** @throws ValueError */

@@ -60,7 +60,13 @@ test.each([
   expect((await resolve(flags)).get(key)).toBe(value);
 });
 
+test('a rate may say what it is of', async () => {
+  write({ rate: '2.5/s' });
+  expect((await resolve()).get('rate')).toBe(2.5);
+});
+
 test.each([
+  [{ rate: '2/m' }, `rate in ${path} '2/m': must be a number of requests a second`],
   [{ timeout: '3x' }, "--timeout '3x': is no duration; write it as 500ms, 30s, 2m or 1h"],
   [{ timeout: '0' }, "--timeout '0': must be longer than nothing"],
   [{ timeout: '25h' }, "--timeout '25h': must be at most 24h"],

@@ -88,7 +88,7 @@ function toNumber(flag: string, text: string | undefined, { integer, to }: Range
 }
 
 function toRate(text: string | undefined): number | undefined {
-  const rate = toNumber('--rate-limit', text, { to: 1_000_000 });
+  const rate = toNumber('--rate-limit', text?.replace(/(?<=\d)\/s$/, ''), { to: 1_000_000 });
   if (rate === 0) throw new UsageError('--rate-limit 0: must be more than 0 requests a second');
   return rate;
 }

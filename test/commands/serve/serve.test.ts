@@ -145,7 +145,7 @@ test('--sunset says when getPet ends, in its answers and in the description', as
 });
 
 test('faults are for the service, not for its health', async () => {
-  const serving = await start('--error-rate', '1', '--latency', '1', '--rate-limit', '1000');
+  const serving = await start('--error-rate', '1', '--latency', '1', '--rate-limit', '1000/s');
   expect((await get(serving, '/pets')).status).toBe(503);
   expect((await get(serving, '/healthz')).status).toBe(200);
   await serving.stop();
