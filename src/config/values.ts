@@ -100,7 +100,8 @@ export function splitWords(text: string): readonly [string, ...string[]] {
 }
 
 function unquote(word: string): string {
-  return word.replace(/\\(.)|'([^']*)'|"((?:\\.|[^"\\])*)"/gs, (_, escaped, single, double) =>
-    String(escaped ?? single ?? double.replace(/\\(["\\$`])/g, '$1')),
-  );
+  return word.replace(/\\(.)|'([^']*)'|"((?:\\.|[^"\\])*)"/gs, (_, ...groups: (string | undefined)[]) => {
+    const [escaped, single, double = ''] = groups;
+    return escaped ?? single ?? double.replace(/\\(["\\$`])/g, '$1');
+  });
 }

@@ -19,21 +19,27 @@ const flakyMark = 'flaky ';
 const bindHint =
   'where the service has other paths than these, `petstore api bind` learns them from its description';
 
+/** How the lines of one report are laid out. */
+interface Layout {
+  readonly style: Style;
+  readonly idWidth: number;
+  /** Of the terminal that long lines are folded for. */
+  readonly columns: number | undefined;
+}
+
 /**
  * @param ids of all checks that may come, so that the columns line up from the first line on.
  * @param columns of the terminal that long lines are folded for.
  */
 export function createHumanReport(style: Style, ids: readonly string[], columns?: number): HumanReport {
-  const idWidth = Math.max(...ids.map((id) => id.length));
-  const paints: Readonly<Record<Outcome, (text: string) => string>> = {
-    pass: style.green,
-    warn: style.yellow,
-    fail: style.red,
-    skip: style.dim,
-    error: style.red,
-  };
+  const layout: Layout = { style, idWidth: Math.max(...ids.map((id) => id.length)), columns };
   let last: CheckResult | undefined;
   let barred: CheckResult[] = [];
+  const takeBarred = () => {
+    const line = barredLine(barred, layout);
+    barred = [];
+    return line;
+  };
   return {
     head: ({ target, write }) =>
       `${style.bold(`Smoke checks of ${lineText(target)}`)}, ${write ? 'with writes' : 'read-only'}\n`,
@@ -44,44 +50,60 @@ export function createHumanReport(style: Style, ids: readonly string[], columns?
       }
       const gap = last?.group === result.group ? '' : '\n';
       last = result;
-      const word = paints[result.outcome](result.outcome.padEnd(5));
-      const time = result.outcome === 'skip' ? '-' : durationText(result.elapsedMs);
-      const cells = [word, result.id.padEnd(idWidth), style.dim(time.padStart(timeWidth)), textOf(result)];
-      const line = `${gap}${cells.join('  ')}\n`;
-      return `${takeBarred()}${line}${isQuiet(result) ? '' : detailLines(result)}`;
+      const details = isQuiet(result) ? '' : detailLines(result, layout);
+      return `${takeBarred()}${gap}${resultLine(result, layout)}${details}`;
     },
     end: (report) => `${takeBarred()}\n${summary(report, style, columns)}`,
   };
+}
 
-  /** The checks that never began are one line, or nobody would see the one that kept them from it. */
-  function takeBarred(): string {
-    const [first] = barred;
-    if (!first) return '';
-    const what = barred.length === 1 ? first.id : `${barred.length} checks`;
-    barred = [];
-    const cells = [paints.skip('skip '), what.padEnd(idWidth), style.dim('-'.padStart(timeWidth))];
-    return `\n${cells.join('  ')}  ${style.dim(foldReason(first.barredBy ?? ''))}\n`;
-  }
+function resultLine(result: CheckResult, layout: Layout): string {
+  const { style, idWidth } = layout;
+  const word = paintOf(result.outcome, style)(result.outcome.padEnd(5));
+  const time = result.outcome === 'skip' ? '-' : durationText(result.elapsedMs);
+  const cells = [word, result.id.padEnd(idWidth), style.dim(time.padStart(timeWidth))];
+  return `${[...cells, textOf(result, layout)].join('  ')}\n`;
+}
 
-  function textOf(result: CheckResult): string {
-    const reason = foldReason(`${result.flaky ? flakyMark : ''}${lineText(result.reason)}`);
-    if (!result.flaky) return isQuiet(result) ? style.dim(reason) : reason;
-    const rest = reason.slice(flakyMark.length);
-    return `${style.yellow(flakyMark.trim())} ${isQuiet(result) ? style.dim(rest) : rest}`;
-  }
+function paintOf(outcome: Outcome, style: Style): (text: string) => string {
+  const paints: Readonly<Record<Outcome, (text: string) => string>> = {
+    pass: style.green,
+    warn: style.yellow,
+    fail: style.red,
+    skip: style.dim,
+    error: style.red,
+  };
+  return paints[outcome];
+}
 
-  function foldReason(text: string): string {
-    return fold(text, { columns, indent: 'pass '.length + idWidth + timeWidth + 3 * gapWidth });
-  }
+/** The checks that never began are one line, or nobody would see the one that kept them from it. */
+function barredLine([first, ...others]: readonly CheckResult[], layout: Layout): string {
+  if (!first) return '';
+  const { style, idWidth } = layout;
+  const what = others.length === 0 ? first.id : `${others.length + 1} checks`;
+  const cells = [style.dim('skip '), what.padEnd(idWidth), style.dim('-'.padStart(timeWidth))];
+  return `\n${cells.join('  ')}  ${style.dim(foldReason(first.barredBy ?? '', layout))}\n`;
+}
 
-  function detailLines(result: CheckResult): string {
-    const lines = labelledDetails(result).map(([label, text]) => {
-      // A request stays one line, to be copied.
-      const shown = label === 'request' ? text : fold(text, { columns, indent: 17 });
-      return `       ${style.dim(label.padEnd(8))}  ${shown}\n`;
-    });
-    return lines.join('');
-  }
+function textOf(result: CheckResult, layout: Layout): string {
+  const { style } = layout;
+  const reason = foldReason(`${result.flaky ? flakyMark : ''}${lineText(result.reason)}`, layout);
+  if (!result.flaky) return isQuiet(result) ? style.dim(reason) : reason;
+  const rest = reason.slice(flakyMark.length);
+  return `${style.yellow(flakyMark.trim())} ${isQuiet(result) ? style.dim(rest) : rest}`;
+}
+
+function foldReason(text: string, { columns, idWidth }: Layout): string {
+  return fold(text, { columns, indent: 'pass '.length + idWidth + timeWidth + 3 * gapWidth });
+}
+
+function detailLines(result: CheckResult, { style, columns }: Layout): string {
+  const lines = labelledDetails(result).map(([label, text]) => {
+    // A request stays one line, to be copied.
+    const shown = label === 'request' ? text : fold(text, { columns, indent: 17 });
+    return `       ${style.dim(label.padEnd(8))}  ${shown}\n`;
+  });
+  return lines.join('');
 }
 
 /** An operation that the service document does not state, at a path that the service does not have. */
