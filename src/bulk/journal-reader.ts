@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject, parseJson } from '../json.ts';
 import type { JournalHeader, JournalLine } from './journal-lines.ts';
 
 /** A line of a journal and where it stands. */
-export interface PlacedLine<Line> {
+interface PlacedLine<Line> {
   readonly line: Line;
   /** Bytes before it. */
   readonly start: number;

@@ -30,13 +30,13 @@ export interface Plan {
   readonly etags: ReadonlyMap<number, string>;
 }
 
-export interface ChangeTotal {
+interface ChangeTotal {
   readonly rows: number;
   /** Sum of the differences, without a sign. */
   readonly units: bigint;
 }
 
-export interface PlanOptions extends Omit<CountReading, 'isWanted' | 'found' | 'missing' | 'rows' | 'index'> {
+interface PlanOptions extends Omit<CountReading, 'isWanted' | 'found' | 'missing' | 'rows' | 'index'> {
   readonly index: IdIndex;
   readonly ledger: Ledger;
   readonly createMissing: boolean;

@@ -13,7 +13,7 @@ import { createRejectWriter, type RejectNote, type RejectWriter } from './reject
 import type { Rows } from './rows.ts';
 
 /** The rows of a run that has ended, and where they came from. */
-export interface Rejected {
+interface Rejected {
   readonly rows: Rows;
   readonly journal: RunJournal;
   /** Undefined where they came from no input: then only what the program knows of them is written. */

@@ -19,7 +19,7 @@ export interface Keeper {
   end(): Promise<void>;
 }
 
-export interface NewRun {
+interface NewRun {
   readonly header: Omit<JournalHeader, 'run' | 'journal'>;
   readonly now: () => Date;
 }
@@ -37,7 +37,7 @@ export async function keepNewRun(runs: RunStore, session: Session, { header, now
   });
 }
 
-export interface EarlierRun {
+interface EarlierRun {
   readonly run: string;
   readonly replay: Replay;
   /** Whether this session plans anew. */

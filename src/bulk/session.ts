@@ -16,7 +16,7 @@ import { verifyRows } from './verify.ts';
 import type { RowTarget } from './write-row.ts';
 import { writeRows } from './write-rows.ts';
 
-export interface SessionOptions extends PaceOptions {
+interface SessionOptions extends PaceOptions {
   readonly client: Client;
   readonly rows: Rows;
   readonly index: IdIndex;

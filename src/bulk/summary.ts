@@ -23,7 +23,7 @@ export interface Summary extends Readonly<Record<State, number>> {
   readonly stop: StopReason | undefined;
 }
 
-export interface SummaryFacts extends Pick<Summary, 'run' | 'name' | 'target' | 'verified' | 'stop'> {
+interface SummaryFacts extends Pick<Summary, 'run' | 'name' | 'target' | 'verified' | 'stop'> {
   readonly ledger: Ledger;
   readonly pace: Pace;
   readonly elapsedMs: number;

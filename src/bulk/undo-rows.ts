@@ -4,7 +4,7 @@ import type { Replay } from './replay.ts';
 import { Rows } from './rows.ts';
 
 /** The rows that take a run back. */
-export interface UndoRows {
+interface UndoRows {
   /** Each sets the count of before the run, or takes away the entry that it made, and expects what the run left. */
   readonly rows: Rows;
   readonly index: IdIndex;
@@ -21,7 +21,7 @@ export interface StayingEntries {
 }
 
 /** What a run left, and what the service can do about it. */
-export interface Undone {
+interface Undone {
   readonly replay: Replay;
   /** Whether the service can take an entry away. */
   readonly canRemove: boolean;

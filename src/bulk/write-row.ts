@@ -23,7 +23,7 @@ export interface RowTarget {
   readonly mayHaveBeenSent: boolean;
 }
 
-export interface RowWriter {
+interface RowWriter {
   readonly client: Client;
   readonly pace: Pace;
   readonly stop: Stop;

@@ -11,7 +11,7 @@ import { type RowTarget, writeRow } from './write-row.ts';
 /** How long what is in flight may go on when a run has stopped. */
 const graceMs = 10_000;
 
-export interface Writing {
+interface Writing {
   readonly client: Client;
   readonly ledger: Ledger;
   readonly pace: Pace;

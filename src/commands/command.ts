@@ -125,7 +125,7 @@ export function strayFlag(action: AnyCommand): string | undefined {
 }
 
 /** Declares on a command the flags that every command takes. */
-export function withGlobalFlags(command: Command): Command {
+function withGlobalFlags(command: Command): Command {
   globalOptions ??= createGlobalOptions();
   for (const option of globalOptions) command.addOption(option);
   return command;

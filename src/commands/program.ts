@@ -30,7 +30,7 @@ export async function createWholeProgram(context: Context): Promise<AnyCommand> 
 }
 
 /** The command tree as far as some words need it: what they name is declared in full, the rest by name only. */
-export interface Program extends Named {
+interface Program extends Named {
   readonly root: AnyCommand;
 }
 

@@ -5,7 +5,7 @@ import { patternsOf, withoutExpressions, withReadablePatterns } from './expressi
 import { createSchemaCheck, type SchemaCheck, type SchemaFault } from './schema.ts';
 
 /** What came of holding a body against its schema. */
-export interface BodyFinding {
+interface BodyFinding {
   readonly fault: SchemaFault | undefined;
   /** What of the schema could not be tried, a clause. */
   readonly remark: string | undefined;

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { cliPath, nodeBinary } from './spawn-cli.ts';
 
 /** The built program in a real terminal of its own, and the keys that a person presses there. */
-export interface Terminal {
+interface Terminal {
   /** Everything that was drawn so far, escape sequences as they came. */
   drawn(): string;
   /** Waits until this text has been drawn behind what was there when it was asked for last. */
@@ -12,7 +12,7 @@ export interface Terminal {
   readonly ended: Promise<{ readonly code: number | null; readonly drawn: string }>;
 }
 
-export interface TerminalOptions {
+interface TerminalOptions {
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
   readonly columns: number;

@@ -7,7 +7,7 @@ import { createPrinter, type Printer } from '../../output/print.ts';
 import { readPetNames } from './pet-names.ts';
 
 /** A change as it is shown; `now` is null for a pet that has no entry, absent where it was not read; `new` is null for an entry that is removed. */
-export interface ChangeRow {
+interface ChangeRow {
   readonly petId: bigint;
   readonly name: string | null;
   readonly now: number | null | undefined;
@@ -81,7 +81,7 @@ export async function showPlan(context: Context, client: Client, plan: Plan): Pr
     await context.notice(`and ${groupDigits(plan.changes - rows.length)} more; --dry-run shows all of them`);
 }
 
-export function signed(change: number): string {
+function signed(change: number): string {
   return change > 0 ? `+${groupDigits(change)}` : groupDigits(change);
 }
 

@@ -21,7 +21,7 @@ interface Ended {
   readonly file: NewFile | undefined;
 }
 
-export interface SavedRejects {
+interface SavedRejects {
   /** As the user may type it; undefined where nothing was rejected. */
   readonly path?: string | undefined;
   readonly error?: Error | undefined;

@@ -47,7 +47,7 @@ export function toSummaryJson(summary: SummaryRecord): JsonObject {
 }
 
 /** How a stream shows a summary. */
-export interface Paper {
+interface Paper {
   readonly style: Style;
   /** Undefined where the stream is no terminal: then nothing is grouped or wrapped. */
   readonly columns: number | undefined;

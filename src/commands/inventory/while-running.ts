@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts';
 import type { Signal } from '../../io.ts';
 import { type ProgressMode, type ProgressState, startProgress } from '../../output/progress.ts';
 
-export interface Activity {
+interface Activity {
   /** As `applying`. */
   readonly label: string;
   readonly unit: string;
