@@ -9,7 +9,8 @@ const staleAfterMs = 3_600_000;
 /** Whether a run must read the current counts again before it goes on. */
 export function mustPlanAgain(replay: Replay, nowMs: number): boolean {
   if (replay.header.options.blind) return false;
-  return !replay.isPlanned || replay.hasETags || nowMs - replay.lastAt > staleAfterMs;
+  // A clock that was set back since makes no plan young.
+  return !replay.isPlanned || replay.hasETags || Math.abs(nowMs - replay.lastAt) > staleAfterMs;
 }
 
 /** What is in no line of a whole plan needed no change. */

@@ -91,10 +91,13 @@ test('a changed file, other options or another service make another run', async 
   expect(changed.stderr).toContain('is not what the run began with');
 });
 
-test('plans again past an hour, and asks again', async () => {
+test.each([
+  ['past an hour', 3_700_000],
+  ['where the clock was set back', -86_400_000],
+])('plans again %s, and asks again', async (_, ageMs) => {
   await using server = await stockServer(shelves(200, () => 1));
   const { desk, run } = await stoppedRun(server, 200);
-  age(desk, 3_700_000);
+  age(desk, ageMs);
   server.seen.length = 0;
   expect((await desk.inventory(['resume', run])).code).toBe(2);
   expect(server.writes()).toEqual([]);

@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import { Pace } from '../../src/bulk/pace.ts';
+import { Stop } from '../../src/bulk/stop.ts';
+import type { Attempt } from '../../src/client/client.ts';
+import { UnavailableError } from '../../src/errors.ts';
+
+function attempt(status: number, more: Partial<Attempt> = {}): Attempt {
+  const request = { method: 'PUT', url: 'http://127.0.0.1/', fields: {}, body: undefined };
+  return { request, number: 1, elapsedMs: 0, response: { status, fields: {}, body: '' }, ...more };
+}
+
+function paceOf(concurrency: number) {
+  const stop = new Stop();
+  const pace = new Pace({ concurrency, rate: undefined, maxRetryWaitMs: 120_000 }, stop);
+  const answer = (status: number, times = 1) => {
+    for (let time = 0; time < times; time += 1) {
+      void pace.gate();
+      pace.observe(attempt(status));
+    }
+  };
+  return { pace, stop, answer };
+}
+
+test.each([429, 503])('a %i halves the requests at a time, and never to none', async (status) => {
+  const { pace, answer } = paceOf(9);
+  const limits: number[] = [];
+  for (let time = 0; time < 5; time += 1) {
+    answer(status);
+    limits.push(pace.limit);
+  }
+  expect(limits).toEqual([4, 2, 1, 1, 1]);
+});
+
+test('a timeout halves them too, and other failures do not', () => {
+  const { pace, answer } = paceOf(8);
+  answer(500);
+  answer(404);
+  expect(pace.limit).toBe(8);
+  void pace.gate();
+  const error = new UnavailableError('no answer', { reason: 'timeout', sent: true });
+  pace.observe(attempt(0, { response: undefined, error }));
+  expect(pace.limit).toBe(4);
+});
+
+test('what was under way when they were halved halves them no further', () => {
+  const { pace } = paceOf(16);
+  for (let time = 0; time < 10; time += 1) {
+    void pace.gate();
+    pace.observe(attempt(503, { elapsedMs: 50 }));
+  }
+  expect(pace.limit).toBe(8);
+});
+
+test('they grow back one by one, each after a round of successes, up to where they were', () => {
+  const { pace, answer } = paceOf(8);
+  answer(503);
+  expect(pace.limit).toBe(4);
+  answer(200, 3);
+  expect(pace.limit).toBe(4);
+  answer(200);
+  expect(pace.limit).toBe(5);
+  answer(200, 5);
+  expect(pace.limit).toBe(6);
+  answer(200, 1000);
+  expect(pace.limit).toBe(8);
+});
