@@ -1,6 +1,7 @@
 import type { IdIndex } from './id-index.ts';
 import type { PlannedChange } from './journal-lines.ts';
 import type { Ledger } from './ledger.ts';
+import type { Outcome } from './outcome.ts';
 import { ExactSum } from './quantities.ts';
 import { type CountReading, readCounts } from './read-counts.ts';
 import type { Rows } from './rows.ts';
@@ -61,6 +62,7 @@ export async function makePlan(options: PlanOptions): Promise<Plan> {
     found(row, count, etag) {
       const quantity = rows.quantity(row);
       if (count === quantity) settleSame(options, row, before(row));
+      else if (quantity !== null && !Number.isSafeInteger(quantity)) ledger.settle(row, inexact);
       else if (!isExpected(rows, row, count)) ledger.settle(row, unexpected(count, rows.expected(row)));
       else {
         rows.setBefore(row, Number(count));
@@ -143,6 +145,13 @@ export function* plannedChanges({ rows, etags }: Plan): Generator<PlannedChange[
   }
   if (changes.length > 0) yield changes;
 }
+
+/** Of an undo: the count before the run was beyond a double, and another one must not take its place. */
+const inexact: Outcome = {
+  state: 'failed',
+  code: 'inexact_count',
+  message: `the count before was beyond ${Number.MAX_SAFE_INTEGER}, and cannot be set back to the unit`,
+};
 
 /** The count is as the file says: by this run, where an earlier session of it saw another one and may have sent the row. */
 function settleSame(

@@ -69,13 +69,18 @@ export function createOffsets(): NumberColumn {
 
 function putChange(rows: Rows, [row, petId, before, after]: PlannedChange): void {
   identify(rows, row, { id: petId, quantity: after });
-  rows.setBefore(row, before);
+  rows.setBefore(row, toCount(before));
 }
 
 function putOutcome(rows: Rows, { row, petId, state, before, after }: OutcomeLine): void {
   identify(rows, row, { id: petId, quantity: after });
   rows.setState(row, state);
-  if (before !== undefined) rows.setBefore(row, before);
+  if (before !== undefined) rows.setBefore(row, toCount(before));
+}
+
+/** A count beyond a double, which the service may have had, comes as a bigint; nothing goes back to it. */
+function toCount(before: number | bigint | null): number | null {
+  return before === null ? null : Number(before);
 }
 
 function identify(

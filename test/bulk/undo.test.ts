@@ -281,6 +281,25 @@ test.each(['apply', 'undo'])(
   },
 );
 
+test('sets back a count below 0, and none that is beyond a double', async () => {
+  await using server = await stockServer([
+    [1, -5],
+    [2, 9007199254740992],
+    [3, 1],
+  ]);
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv(shelves(3, () => 4)));
+  const { run } = await desk.summary(['apply', 'stock.csv', '--yes']);
+  const summary = await desk.summary(['undo', String(run), '--yes']);
+  expect(summary).toMatchObject({
+    code: 3,
+    applied: 2,
+    failed: 1,
+    failures: [{ kind: 'inexact_count', example: { petId: 2 } }],
+  });
+  expect([...server.stock.values()]).toEqual([-5, 4, 1]);
+});
+
 test('leaves entries that a run made, and names them, where the service offers no deleteInventory', async () => {
   await using server = await stockServer([[1, 5]]);
   const { desk, run } = await runThatMade(server, [7]);
