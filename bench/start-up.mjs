@@ -1,7 +1,7 @@
 // Start-up of the whole process against `node -e 0`, and what others take for their version.
 
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,12 +24,17 @@ const pets = JSON.stringify(
     status: 'available',
   })),
 );
-const server = createServer((request, response) => {
+const server = createServer(({ url }, response) => {
   response.setHeader('content-type', 'application/json');
-  response.end(request.url.startsWith('/pets') ? pets : '[{"id":1,"name":"Dogs"}]');
+  if (url.startsWith('/pets')) response.end(pets);
+  else if (url.startsWith('/store')) response.end('{"petId":1,"quantity":5,"status":"available"}');
+  else response.end('[{"id":1,"name":"Dogs"}]');
 });
 await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
 const url = `http://127.0.0.1:${server.address().port}`;
+
+const stock = join(folder, 'stock.csv');
+writeFileSync(stock, `petId,quantity\n${Array.from({ length: 10 }, (_, at) => `${at + 1},5\n`).join('')}`);
 
 const petstore =
   (words, env = {}) =>
@@ -56,6 +61,10 @@ try {
       '<= 2.4',
     ],
     ['`petstore --offline pets list`', petstore(['--offline', 'pets', 'list']), '<= 2.2'],
+    [
+      '`petstore inventory apply`, http, 10 rows, blind',
+      petstore(['inventory', 'apply', stock, '--blind', '--yes', '--restart'], { PETSTORE_BASE_URL: url }),
+    ],
     ['completion of a value', petstore(['completion', 'values', 'profiles']), '<= 1.6'],
   ];
   for (const [name, figure, target] of rows) await compare({ name, baseline: empty, figure, target });
