@@ -4,7 +4,6 @@ import type { Session } from '../../bulk/session.ts';
 import type { Context } from '../../context.ts';
 import { groupDigits } from '../../output/digits.ts';
 import type { BulkJob } from './bulk-job.ts';
-import { placeName } from './place.ts';
 import { totalsBlock, totalsLines } from './plan-totals.ts';
 import { showPlan } from './plan-view.ts';
 
@@ -15,15 +14,12 @@ interface Planned {
 
 /** Shows the plan to whoever can be asked, and asks. @throws UsageError where the answer is no, or nobody can be asked. */
 export async function confirmPlan(context: Context, job: BulkJob, { plan, session }: Planned): Promise<void> {
-  const { yes } = context.flags;
-  if (!yes && context.prompt()) await showPlan(context, await context.client('many'), plan);
-  await tellPlan(context, plan, session);
   // A run that goes on by its own plan has been confirmed before.
   const destructive = job.earlier === undefined || job.earlier.mustPlan;
-  await confirmWrite(context, {
-    what: `${deedsText(plan)} at ${placeName(job.identity.target)}`,
-    destructive,
-  });
+  const isAsked = destructive && !context.flags.yes;
+  if (isAsked && context.prompt()) await showPlan(context, await context.client('many'), plan);
+  await tellPlan(context, plan, session);
+  await confirmWrite(context, { what: deedsText(plan), destructive });
 }
 
 /** As `set 12 counts and remove 1 entry`. */
