@@ -75,6 +75,11 @@ export interface Context {
    * read along changes nothing of what a command does.
    */
   notice(line: string): Promise<void>;
+  /**
+   * A notice that is of use only together with what the command gives: where errors go out as JSON, which stands alone on
+   * stderr then, it waits for the end, and goes with an error.
+   */
+  note(line: string): Promise<void>;
   /** What there is to know of the life cycle of the operations that this run used. */
   readonly lifecycle: Map<OperationId, LifecycleNotice>;
   now(): Date;
@@ -87,7 +92,7 @@ export interface MutableContext extends Context {
   useFlags(flags: GlobalFlags): void;
   /** The settings without their warning, for what reports another's error. */
   quietSettings(): Promise<Settings>;
-  /** Tells what `lifecycle` holds, once: a line for what is deprecated, and one for what is beta or experimental. */
+  /** Tells the notes that wait, and what `lifecycle` holds, once: a line for what is deprecated, and one for what is beta or experimental. */
   tellLifecycle(): Promise<void>;
   close(): Promise<void>;
 }
@@ -97,6 +102,7 @@ export function createContext(processIo: Io): MutableContext {
   const { io, line } = createStatusLine(maskedIo(processIo, secrets));
   const interrupts = createInterrupts(io);
   let flags: GlobalFlags = {};
+  const notes: string[] = [];
   const closers: (() => Promise<void>)[] = [];
   const clients = keyed(async (load: Load) => {
     const client = await (await import('./wiring/connect.ts')).connect(context, load);
@@ -126,8 +132,16 @@ export function createContext(processIo: Io): MutableContext {
     async notice(line) {
       if (!flags.quiet) await io.stderr.write(`${sanitize(line)}\n`).catch(() => {});
     },
+    async note(line) {
+      const settings = await quietSettings().catch(() => undefined);
+      if (/^jsonl?$/.test(settings?.get('output') ?? '')) notes.push(line);
+      else await context.notice(line);
+    },
     lifecycle: new Map(),
-    tellLifecycle: () => tellLifecycle(context),
+    async tellLifecycle() {
+      for (const line of notes.splice(0)) await context.notice(line);
+      await tellLifecycle(context);
+    },
     now: () => new Date(),
     async close() {
       line.clear();

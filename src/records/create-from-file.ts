@@ -102,11 +102,9 @@ async function noticeFields<Row, Body extends object>(
     body?.required.includes(name) || Object.hasOwn(body?.bounds ?? {}, name);
   const others = unknown.filter((name) => name !== 'id' && !isDescribed(name));
   if (unknown.includes('id'))
-    await context.notice(`note: ids in the file are left out, for the service gives each new ${one} its own`);
+    await context.note(`note: ids in the file are left out, for the service gives each new ${one} its own`);
   if (others.length > 0)
-    await context.notice(
-      `note: ${many} have no such fields, they are sent as they are: ${others.join(', ')}`,
-    );
+    await context.note(`note: ${many} have no such fields, they are sent as they are: ${others.join(', ')}`);
 }
 
 /** After a refused token, or no answer after all retries, the next record would fare no better. */

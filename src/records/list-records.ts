@@ -33,7 +33,7 @@ export async function listRecords<K extends ListId>(
       : {};
   const pages = startNow(client.list(operation, { ...Object.fromEntries(asked), ...paging } as Query<K>));
   const [{ view, note }] = await Promise.all([noun.fillView(context, client), pages.first]);
-  if (note) await context.notice(note);
+  if (note) await context.note(note);
   // Those that were asked for too: a service may know the parameter and take no notice, or not know it and say nothing.
   const keep = (row: Result<K>) => holds(row, given) && (matches?.(row) ?? true);
   await printer.records(sift(pages.all, keep), view, { limit });

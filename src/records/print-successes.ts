@@ -35,7 +35,7 @@ async function printRows<Row>(
   const first = await rows.next();
   if (first.done) return;
   const { view, note } = await filled;
-  if (note) await context.notice(note);
+  if (note) await context.note(note);
   if (asList) await printer.records(onePerPage(first.value, rows), view);
   else await printer.record(first.value, view);
 }

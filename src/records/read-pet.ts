@@ -32,7 +32,7 @@ function isEndpointGone({ status, details }: ApiError): boolean {
 }
 
 async function findPet(context: Context, client: Client, { id, why }: Search): Promise<Answer<Pet>> {
-  if (!told.has(client)) await context.notice(`note: getPet ${why}: looking through listPets instead`);
+  if (!told.has(client)) await context.note(`note: getPet ${why}: looking through listPets instead`);
   told.add(client);
   for await (const page of pagesFrom(client, id)) {
     const value = page.find((pet) => pet.id === id);

@@ -26,7 +26,7 @@ export function declare(context: Context, entry: Entry) {
         BigInt(value.quantity) + change,
         `adjust the stock of pet ${petId}: ${value.quantity} now, ${signed(change)}`,
       );
-      if (etag === undefined) await context.notice(notAtomic);
+      if (etag === undefined) await context.note(notAtomic);
       const write = toWrite('updateInventory', { petId, body: { quantity } }, { ifMatch: etag });
       await writeRecord(context, inventory, { client, write });
     });

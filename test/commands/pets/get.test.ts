@@ -88,6 +88,10 @@ test.each(gone)(
 
 test('a pet that is in no list either is not found', async () => {
   await using server = await recordingServer({}, unlessList({ status: 410 }));
+  const some = ['pets', 'get', '3', String(rex.id), '-o', 'json', '--base-url', server.url];
+  const partial = await runCli(some);
+  expect(partial.code).toBe(3);
+  expect(JSON.parse(partial.stderr).error.errors).toHaveLength(1);
   expect(await runCli(['pets', 'get', '3', '--base-url', server.url])).toMatchObject({ code: 5, stdout: '' });
 });
 
