@@ -21,7 +21,7 @@ const newline = 0x0a;
 
 /** Opens a journal; undefined where it has no whole header yet. @throws CliError `failed` where it is no journal. */
 export async function openJournal(path: string): Promise<Journal | undefined> {
-  const lines = readLines(path, { start: 0, pieceBytes: 256 * 1024 });
+  const lines = readLines(path, 0);
   const first = await lines.next();
   if (first.done) return undefined;
   const { line } = first.value;
@@ -50,30 +50,24 @@ export async function readLastLine(path: string): Promise<JsonObject | undefined
 
 /** The line of a journal that begins at a byte. */
 export async function readLineAt(path: string, start: number): Promise<JournalLine | undefined> {
-  for await (const { line } of readLines(path, { start, pieceBytes: 4096 }))
-    return line as unknown as JournalLine;
+  for await (const { line } of readLines(path, start)) return line as unknown as JournalLine;
   return undefined;
 }
 
-interface Reach {
-  readonly start: number;
-  readonly pieceBytes: number;
-}
+/** The first piece holds the one line that many callers want, the next ones are larger. */
+const pieceBytes = { first: 4 * 1024, most: 256 * 1024 };
 
-async function* readLines(
-  path: string,
-  { start: from, pieceBytes }: Reach,
-): AsyncGenerator<PlacedLine<JsonObject>> {
+async function* readLines(path: string, from: number): AsyncGenerator<PlacedLine<JsonObject>> {
   const file = await open(path, 'r').catch((error) => {
     throw fileError('read', path, error);
   });
   try {
-    const piece = Buffer.allocUnsafe(pieceBytes);
+    let piece = Buffer.allocUnsafe(pieceBytes.first);
     let rest = Buffer.alloc(0);
     let start = from;
     for (;;) {
       const position = start + rest.length;
-      const { bytesRead } = await file.read(piece, 0, pieceBytes, position).catch((error) => {
+      const { bytesRead } = await file.read(piece, 0, piece.length, position).catch((error) => {
         throw fileError('read', path, error);
       });
       if (bytesRead === 0) return;
@@ -87,6 +81,7 @@ async function* readLines(
       }
       start += at;
       rest = bytes.subarray(at);
+      if (piece.length < pieceBytes.most) piece = Buffer.allocUnsafe(piece.length * 4);
     }
   } finally {
     await file.close();
