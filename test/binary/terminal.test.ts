@@ -25,7 +25,7 @@ test('shows the plan in a terminal, asks, draws a bar while it writes, and takes
   await using server = await stockServer(shelves(rows, () => 1));
   answerSlowly(server, 40);
   const { terminal } = await seat(server);
-  await terminal.until(`Set ${rows} counts at ${server.url}?`);
+  await terminal.until(`Set ${rows} counts on ${server.url}?`);
   expect(server.writes()).toEqual([]);
   terminal.press('y\r');
   await terminal.until('applying');

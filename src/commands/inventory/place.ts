@@ -10,11 +10,6 @@ export async function targetOf(context: Context): Promise<string> {
   return settings.get('base-url') ?? '';
 }
 
-/** A target as a question speaks of it. */
-export function placeName(target: string): string {
-  return target.startsWith('offline:') ? 'the embedded store' : target;
-}
-
 /** A run is gone on with, or taken back, where it was. @throws UsageError anywhere else. */
 export async function refuseOtherTarget(context: Context, { run, target }: JournalHeader): Promise<void> {
   const here = await targetOf(context);
