@@ -1,10 +1,10 @@
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
-import { toWrite } from '../../records/noun.ts';
 import { openWrites, writeRecord } from '../../records/write-records.ts';
 import { idArgument, parseChange } from '../arguments.ts';
 import { Argument, verb } from '../command.ts';
 import type { Entry } from '../entry.ts';
+import { countWrite } from './count-write.ts';
 import { inventory } from './noun.ts';
 
 export function declare(context: Context, entry: Entry) {
@@ -27,7 +27,7 @@ export function declare(context: Context, entry: Entry) {
         `adjust the stock of pet ${petId}: ${value.quantity} now, ${signed(change)}`,
       );
       if (etag === undefined) await context.note(notAtomic);
-      const write = toWrite('updateInventory', { petId, body: { quantity } }, { ifMatch: etag });
+      const write = countWrite(context, { petId, quantity }, { ifMatch: etag });
       await writeRecord(context, inventory, { client, write });
     });
 }

@@ -1,9 +1,9 @@
 import type { Context } from '../../context.ts';
-import { toWrite } from '../../records/noun.ts';
 import { openWrites, writeRecord } from '../../records/write-records.ts';
 import { idArgument, quantityArgument } from '../arguments.ts';
 import { verb } from '../command.ts';
 import type { Entry } from '../entry.ts';
+import { countWrite } from './count-write.ts';
 import { inventory } from './noun.ts';
 
 export function declare(context: Context, entry: Entry) {
@@ -18,7 +18,6 @@ export function declare(context: Context, entry: Entry) {
         operation: 'updateInventory',
         what: `set the stock of pet ${petId} to ${quantity}`,
       });
-      const write = toWrite('updateInventory', { petId, body: { quantity } });
-      await writeRecord(context, inventory, { client, write });
+      await writeRecord(context, inventory, { client, write: countWrite(context, { petId, quantity }) });
     });
 }

@@ -150,3 +150,15 @@ test('what is deprecated is one warning, what is beta another', async () => {
     /^warning: getPet is deprecated .*, in \d+ days\nwarning: createInventory is beta and may change\nerror: /,
   );
 });
+
+test.each([
+  ['set', '5'],
+  ['adjust', '+4'],
+])('%s says where the service answers with another count', async (verb, count) => {
+  await using server = await recordingServer({}, ({ method }) => ({
+    body: { petId: 1, quantity: method === 'PUT' ? 999 : 1, status: 'sold' },
+  }));
+  const run = await runCli(['inventory', verb, '1', count, '--base-url', server.url]);
+  expect(run.code).toBe(0);
+  expect(run.stderr).toContain('warning: the service answers with 999 for pet 1, and was told 5\n');
+});
