@@ -13,8 +13,8 @@ interface Sizes {
   readonly words: Widths;
 }
 
-/** A longer word is cut before a column is left out for it. */
-const longestWord = 24;
+/** A longer word is cut before a column is left out for it; the id of a run has just this length. */
+const longestWord = 25;
 const leastWidth = 2;
 
 /** What the header takes. */

@@ -196,6 +196,17 @@ test('lists runs, the newest first, with their state and counts', async () => {
   ]);
 });
 
+test('shows the ids of runs whole in a terminal of 80 columns, to be copied', async () => {
+  await using server = await stockServer(shelves(2, () => 1));
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv(shelves(2, () => 4)));
+  const { run } = await desk.summary(['apply', 'stock.csv', '--yes']);
+  const undo = await desk.summary(['undo', String(run), '--yes']);
+  const { stdout } = await desk.inventory(['runs'], { terminals: ['stdout'], columns: 80 });
+  expect(stdout).toContain(`│ ${run} │`);
+  expect(stdout).toContain(`│ ${undo.run} │`);
+});
+
 test('resumes a run from stdin with the same content on stdin', async () => {
   await using server = await stockServer(shelves(50, () => 1));
   const desk = stockDesk(server);
