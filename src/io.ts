@@ -90,6 +90,11 @@ export function processArgv(): string[] {
   return process.argv.slice(2);
 }
 
+/** As `11.3.244.8-node.38`. */
+export function v8Version(): string {
+  return process.versions.v8;
+}
+
 export function processId(): number {
   return process.pid;
 }

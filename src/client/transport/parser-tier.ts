@@ -1,5 +1,5 @@
-import { versions } from 'node:process';
 import { setFlagsFromString } from 'node:v8';
+import { v8Version } from '../../io.ts';
 
 /** What V8 11 has where nobody asks for another one, in about bytes of code that were run. */
 const usualBudget = 1_800_000;
@@ -12,7 +12,7 @@ const lateBudget = 2_000_000_000;
  * The flag is put back at once, for V8 refuses code caches that were made under other flags.
  */
 export function withLateTier(makeParser: () => void): void {
-  if (!versions.v8.startsWith('11.')) {
+  if (!v8Version().startsWith('11.')) {
     makeParser();
     return;
   }
