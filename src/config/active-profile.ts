@@ -1,6 +1,7 @@
 import type { GlobalFlags } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
+import { closest } from './closest.ts';
 import type { ConfigFile } from './config-file.ts';
 
 /** The profile that is built in: the embedded store. */
@@ -56,12 +57,17 @@ function nearestBaseUrl(io: Io, flags: GlobalFlags) {
   return io.env.PETSTORE_BASE_URL ? { source: 'environment', origin: 'PETSTORE_BASE_URL' } : undefined;
 }
 
-function refuseUnknown({ value, origin }: NonNullable<Active['profile']>, file: ConfigFile): void {
+function refuseUnknown({ value, origin, source }: NonNullable<Active['profile']>, file: ConfigFile): void {
   if (value === offlineProfile || Object.hasOwn(file.profiles, value)) return;
   const names = [...Object.keys(file.profiles), offlineProfile];
+  const near = closest(value, names);
+  const way =
+    source === 'config'
+      ? 'choose one with `petstore profile use <name>`, or none with `petstore config unset profile`'
+      : 'make one with `petstore profile create <name> --base-url <url>`';
   throw new UsageError(
     `${origin}: there is no profile '${value}'${file.problem ? `, for ${file.path} could not be read: ${file.problem}` : ''}`,
-    `profiles are ${names.slice(0, 20).join(', ')}${names.length > 20 ? ', …' : ''}; make one with \`petstore profile create <name> --base-url <url>\``,
+    `${near ? `did you mean ${near}? ` : ''}profiles are ${names.slice(0, 20).join(', ')}${names.length > 20 ? ', …' : ''}; ${way}`,
   );
 }
 

@@ -143,6 +143,20 @@ test.each([
   await expect(resolve()).rejects.toThrow(message);
 });
 
+test('an unknown profile is told with the nearest one, or the way out of a config that names it', async () => {
+  write({ profile: 'gone', profiles: { staging: {} } });
+  await expect(resolve({ profile: 'stagin' })).rejects.toMatchObject({
+    details: {
+      hint: expect.stringMatching(/^did you mean staging\? profiles are staging, offline; make one/),
+    },
+  });
+  await expect(resolve()).rejects.toMatchObject({
+    details: {
+      hint: expect.stringContaining('`petstore profile use <name>`, or none with `petstore config unset'),
+    },
+  });
+});
+
 test('what is wrong in a profile that is not used harms nobody', async () => {
   write({ profiles: { other: { colour: 'red' } } });
   expect((await resolve()).get('output')).toBe('table');
