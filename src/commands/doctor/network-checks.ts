@@ -5,11 +5,10 @@ import type { Client } from '../../client/client.ts';
 import { monotonicMs } from '../../clock.ts';
 import type { Context } from '../../context.ts';
 import { ApiError, CliError, UnavailableError } from '../../errors.ts';
+import { daysLeft, soonDays } from '../../smoke/expiry.ts';
 import type { Sockets } from '../../smoke/sockets.ts';
 import { fail, ok, skip, type Verdict, warn } from './finding.ts';
 
-const warnDays = 30;
-const dayMs = 86_400_000;
 const warnSkewMs = 60_000;
 
 export async function checkDns({ host, resolve }: Sockets): Promise<Verdict> {
@@ -39,10 +38,10 @@ export async function checkTls({ host, encrypted, handshake }: Sockets, now: Dat
         hint: 'if you trust its authority, name it with --ca-cert <file>',
       }),
     );
-  const days = validTo === undefined ? Infinity : Math.floor((validTo.getTime() - now.getTime()) / dayMs);
+  const days = validTo === undefined ? Infinity : daysLeft(validTo, now);
   const until =
     validTo === undefined ? '' : `, certificate valid until ${validTo.toISOString().slice(0, 10)}`;
-  return days < warnDays
+  return days < soonDays
     ? warn(
         'tls',
         `${protocol}${until}`,

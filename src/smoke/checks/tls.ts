@@ -1,9 +1,7 @@
 import { type Check, fail, pass, skip, type Verdict, warn } from '../check.ts';
+import { daysLeft, soonDays } from '../expiry.ts';
 import type { Session } from '../session.ts';
 import type { Handshake } from '../sockets.ts';
-
-const warnDays = 30;
-const dayMs = 86_400_000;
 
 /** Whether the service's TLS can be trusted, and for how long. */
 export function tlsChecks(): Check[] {
@@ -35,12 +33,12 @@ function valid({ problem }: Handshake, { sockets }: Session): Verdict {
 
 function expiry({ validTo }: Handshake, { options, now }: Session): Verdict {
   if (!validTo) return fail('the service showed no certificate');
-  const days = Math.floor((validTo.getTime() - now().getTime()) / dayMs);
+  const days = daysLeft(validTo, now());
   const date = validTo.toISOString().slice(0, 10);
   const reason =
     days < 0 ? `expired on ${date}` : `expires on ${date}, in ${days} ${days === 1 ? 'day' : 'days'}`;
   if (days < options.tlsMinDays) return fail(reason, { expected: `at least ${options.tlsMinDays} days` });
-  return days < warnDays ? warn(reason, { expected: `at least ${warnDays} days` }) : pass(reason);
+  return days < soonDays ? warn(reason, { expected: `at least ${soonDays} days` }) : pass(reason);
 }
 
 function protocol({ protocol }: Handshake): Verdict {
