@@ -1,9 +1,11 @@
-/** The candidate that differs from a word by at most two letters, the nearest first; for "did you mean". */
+/** The candidate that differs from a word by at most two letters, and half of it, the nearest first; for "did you mean". */
 export function closest(word: string, candidates: readonly string[]): string | undefined {
   const ranked = candidates
     .map((candidate) => ({ candidate, distance: distanceBetween(word.toLowerCase(), candidate) }))
     .sort((one, other) => one.distance - other.distance);
-  return ranked[0] !== undefined && ranked[0].distance <= 2 ? ranked[0].candidate : undefined;
+  // Of a word of one letter any other is two letters away.
+  const most = Math.min(2, Math.floor(word.length / 2));
+  return ranked[0] !== undefined && ranked[0].distance <= most ? ranked[0].candidate : undefined;
 }
 
 /** Levenshtein's distance: letters to insert, drop or replace. */

@@ -144,11 +144,14 @@ test.each([
 });
 
 test('an unknown profile is told with the nearest one, or the way out of a config that names it', async () => {
-  write({ profile: 'gone', profiles: { staging: {} } });
+  write({ profile: 'gone', profiles: { staging: {}, a: {} } });
   await expect(resolve({ profile: 'stagin' })).rejects.toMatchObject({
     details: {
-      hint: expect.stringMatching(/^did you mean staging\? profiles are staging, offline; make one/),
+      hint: expect.stringMatching(/^did you mean staging\? profiles are staging, a, offline; make one/),
     },
+  });
+  await expect(resolve({ profile: 'x' })).rejects.toMatchObject({
+    details: { hint: expect.stringMatching(/^profiles are/) },
   });
   await expect(resolve()).rejects.toMatchObject({
     details: {
