@@ -224,6 +224,20 @@ test('writes the rejected rows with their own columns, and takes them again as t
   expect(await desk.summary(['apply', 'stock.rejects.csv', '--yes'])).toMatchObject({ code: 0, applied: 2 });
 });
 
+test('the command that tries rejected rows again reads and writes them as the run did', async () => {
+  await using server = await stockServer([]);
+  server.misbehave = ({ method }, response) => (method === 'POST' ? refuse(response, 409, 'no') : undefined);
+  const desk = stockDesk(server);
+  desk.write('stock.csv', 'SKU,stock\n1,6\n');
+  const words = ['apply', 'stock.csv', '--yes', '--map', 'petId=SKU', '--create-missing'];
+  const { stderr } = await desk.inventory(words);
+  const again = 'petstore inventory apply stock.rejects.csv --map petId=SKU --create-missing';
+  expect(stderr).toContain(`hint: when the reasons are gone: ${again}\n`);
+  server.misbehave = undefined;
+  const summary = await desk.summary([...again.split(' ').slice(2), '--yes']);
+  expect(summary).toMatchObject({ code: 0, applied: 1 });
+});
+
 test('writes rejected JSON as JSON, every digit kept', async () => {
   await using server = await stockServer([]);
   const desk = stockDesk(server);

@@ -105,12 +105,14 @@ async function printSummary(context: Context, { flags }: BulkRun, summary: Summa
   else await printer.record(toSummaryJson(summary), summaryView);
 }
 
-/** The flags by which rejected rows are read as their input was. */
-function inputWords({ identity, input }: BulkJob): string[] {
+/** The flags by which rejected rows are read, and written, as their input was. */
+function inputWords({ identity, input, write }: BulkJob): string[] {
   const { delimiter, map } = identity.input;
   const isDetected = !delimiter || (delimiters as readonly string[]).includes(delimiter);
   const named = Object.entries(map).flatMap(([field, column]) => ['--map', `${field}=${column}`]);
-  return input ? [...(isDetected ? [] : ['--delimiter', delimiter]), ...named] : [];
+  if (!input) return [];
+  const creation = write.createMissing ? ['--create-missing'] : [];
+  return [...(isDetected ? [] : ['--delimiter', delimiter]), ...named, ...creation];
 }
 
 /** The command that tries what failed once more. */
