@@ -37,6 +37,7 @@ export class Session {
   private journal: RunJournal | undefined;
   private events: Events | undefined;
   private isJournalLost = false;
+  private isReadingBack = false;
 
   constructor(options: SessionOptions) {
     this.options = options;
@@ -44,9 +45,10 @@ export class Session {
     this.pace = new Pace(options, this.stop);
   }
 
-  /** Ends the session with the row that makes so many of failed and unknown ones. */
+  /** Ends the session with the row that makes so many of failed and unknown ones, while there is something left to send. */
   limitErrors(most: number): void {
-    this.ledger.tell({ settled: () => stopAtErrors(this.stop, this.ledger.errorCount, most) });
+    const { ledger, stop } = this;
+    ledger.tell({ settled: () => this.isReadingBack || stopAtErrors(stop, ledger.errorCount, most) });
   }
 
   keepJournal(journal: RunJournal): void {
@@ -98,6 +100,7 @@ export class Session {
   /** Reads back what was written, and corrects it; gives how many rows were read, undefined where the session stopped. */
   async verify(): Promise<number | undefined> {
     if (this.stop.reason) return undefined;
+    this.isReadingBack = true;
     try {
       return await verifyRows(this.reading());
     } catch (error) {

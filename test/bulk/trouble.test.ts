@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { stockDesk } from '../helpers/stock-desk.ts';
-import { refuse, type StockServer, shelves, stockServer, toCsv } from '../helpers/stock-server.ts';
+import { refuse, reply, type StockServer, shelves, stockServer, toCsv } from '../helpers/stock-server.ts';
 
 /** A desk with `count` rows to write blind, and the words that do so. */
 function deskWithRows(server: StockServer, count: number) {
@@ -128,6 +128,16 @@ test('calls a row failed, not unknown, whose count could not be looked at before
   desk.write('stock.csv', `petId,quantity,expected\n${rows.join('')}`);
   const summary = await desk.summary(['apply', 'stock.csv', '--yes', '--retries', '0']);
   expect(summary).toMatchObject({ code: 3, applied: 119, failed: 1, unknown: 0 });
+});
+
+test('reads everything back, however much of it is wrong', async () => {
+  await using server = await stockServer(shelves(5, () => 5));
+  server.misbehave = ({ method, petId, quantity }, response) =>
+    method === 'PUT' ? reply(response, 200, { petId: Number(petId), quantity, status: 'sold' }) : undefined;
+  const { apply } = deskWithRows(server, 5);
+  const summary = await apply('--verify', '--fail-fast');
+  expect(summary).toMatchObject({ code: 1, failed: 5, applied: 0, verified: 5 });
+  expect(summary.stderr).toContain('stock.csv: 5 of 5 rows failed');
 });
 
 test('settles by --verify what was unknown', async () => {
