@@ -140,6 +140,16 @@ test('reads everything back, however much of it is wrong', async () => {
   expect(summary.stderr).toContain('stock.csv: 5 of 5 rows failed');
 });
 
+test('tells what it has written also where that cannot be read back', async () => {
+  await using server = await stockServer(shelves(5, () => 5));
+  server.misbehave = ({ method }, response) =>
+    method === 'GET' ? refuse(response, 500, 'broken') : undefined;
+  const { apply } = deskWithRows(server, 5);
+  const summary = await apply('--verify', '--retries', '0');
+  expect(summary).toMatchObject({ code: 6, applied: 5, unprocessed: 0 });
+  expect(summary.stderr).toContain('read back stock.csv: get the inventory entry of a pet: GET ');
+});
+
 test('settles by --verify what was unknown', async () => {
   await using server = await stockServer(shelves(5, () => 5));
   server.misbehave = ({ method, petId }, response) => {

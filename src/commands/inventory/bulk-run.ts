@@ -9,7 +9,7 @@ import type { StopReason } from '../../bulk/stop.ts';
 import { summarise } from '../../bulk/summary.ts';
 import { monotonicMs } from '../../clock.ts';
 import type { Context } from '../../context.ts';
-import { InterruptedError } from '../../errors.ts';
+import { CliError, InterruptedError } from '../../errors.ts';
 import type { Signal } from '../../io.ts';
 import { type RunFlags, toErrorLimit } from './bulk-flags.ts';
 import type { BulkJob } from './bulk-job.ts';
@@ -87,8 +87,8 @@ class Runner {
     const { plan, endEvents } = await this.prepare(keeper);
     try {
       keeper.begin(plan);
-      const verified = await this.write(plan);
-      await this.finish(keeper, { plan, verified, rejects, eventsError: await problemOf(endEvents()) });
+      const readBack = await this.write(plan);
+      await this.finish(keeper, { ...readBack, plan, rejects, eventsError: await problemOf(endEvents()) });
     } finally {
       await keeper.end();
     }
@@ -130,8 +130,8 @@ class Runner {
     return plan;
   }
 
-  /** Writes and reads back; gives how many rows were read back. */
-  private write(plan: Plan): Promise<number | undefined> {
+  /** Writes, and reads back where that is wanted. */
+  private write(plan: Plan): Promise<ReadBack> {
     const { context, session, run } = this;
     const { ledger, stop, pace } = session;
     const settledBefore = ledger.settledCount;
@@ -151,14 +151,25 @@ class Runner {
     return this.timed(() =>
       withSignals(context, onSignal, async () => {
         await withProgress(context, writing, () => session.write(plan));
-        return run.flags.verify ? session.verify() : undefined;
+        return run.flags.verify ? this.readBack() : {};
       }),
     );
   }
 
+  /** What was written is told of, whether it can be read back or not. */
+  private async readBack(): Promise<ReadBack> {
+    try {
+      return { verified: await this.session.verify() };
+    } catch (error) {
+      if (!(error instanceof CliError)) throw error;
+      const { kind, message, details } = error;
+      return { unread: new CliError(kind, `read back ${this.run.job.name}: ${message}`, details) };
+    }
+  }
+
   private async finish(keeper: Keeper, facts: FinishFacts): Promise<void> {
     const { context, run, session, elapsedMs } = this;
-    const { plan, verified, eventsError } = facts;
+    const { plan, verified, unread, eventsError } = facts;
     const { ledger, pace, stop } = session;
     const { job } = run;
     const isWorthKeeping = plan.changes > 0 || ledger.errorCount > 0 || job.earlier !== undefined;
@@ -170,7 +181,7 @@ class Runner {
     const summary = summarise(ended);
     if (summary.unprocessed === 0) await job.finished?.(id);
     const isTold = lost?.message === stop.reason?.message;
-    const problem = (isTold ? undefined : lost) ?? eventsError ?? saved.error;
+    const problem = (isTold ? undefined : lost) ?? unread ?? eventsError ?? saved.error;
     await report(context, run, { summary, rejects: saved.path, problem });
   }
 
@@ -208,9 +219,15 @@ async function keep(
   return keepNewRun(runs, session, { header, now });
 }
 
-interface FinishFacts {
+interface ReadBack {
+  /** How many rows were read; undefined where they were not to be, or could not. */
+  readonly verified?: number | undefined;
+  /** Why they could not. */
+  readonly unread?: CliError | undefined;
+}
+
+interface FinishFacts extends ReadBack {
   readonly plan: Plan;
-  readonly verified: number | undefined;
   readonly rejects: NewFile | undefined;
   readonly eventsError: Error | undefined;
 }
