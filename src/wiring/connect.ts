@@ -4,6 +4,8 @@ import { describeLifecycle } from '../api/lifecycle.ts';
 import type { OperationId } from '../api/operations.ts';
 import type { Attempt, Client } from '../client/client.ts';
 import { createClient } from '../client/create-client.ts';
+import { readConfigFile } from '../config/config-file.ts';
+import { resolvePaths } from '../config/paths.ts';
 import type { Context, Load } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { createWaiting, type Waiting, withWaiting } from '../output/waiting.ts';
@@ -14,7 +16,7 @@ import { foreignFields, type OwnFields, ownFields } from './own-fields.ts';
 export async function connect(context: Context, load: Load): Promise<Client> {
   const settings = await context.settings();
   const baseUrl = settings.offline ? embeddedOrigin : settings.get('base-url');
-  if (!baseUrl) throw noTarget();
+  if (!baseUrl) throw noTarget(context);
   const contract = await context.contract();
   const own = await ownFields(context, baseUrl, contract);
   const transport = settings.offline
@@ -106,9 +108,12 @@ function lifecycleReader({
   };
 }
 
-function noTarget(): UsageError {
+function noTarget({ io }: Context): UsageError {
+  const names = Object.keys(readConfigFile(resolvePaths(io).configFile).profiles);
+  const choice =
+    names.length > 0 ? `choose a profile with --profile <name> (${names.slice(0, 20).join(', ')}), ` : '';
   return new UsageError(
     'no service to call: no base URL is set',
-    'give --base-url <url>, make a profile with `petstore profile create <name> --base-url <url>`, or use --offline for the embedded store',
+    `give --base-url <url>, ${choice}make a profile with \`petstore profile create <name> --base-url <url>\`, or use --offline for the embedded store`,
   );
 }

@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { recordingServer } from '../../helpers/recording-server.ts';
 import { runCli } from '../../helpers/run-cli.ts';
@@ -145,4 +148,12 @@ test('an unknown target is an error that names the ways out', async () => {
   const run = await runCli(['pets', 'list']);
   expect(run).toMatchObject({ code: 2, stdout: '' });
   for (const way of ['--base-url', 'profile create', '--offline']) expect(run.stderr).toContain(way);
+});
+
+test('where there are profiles, and none is active, the ways out name them', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'petstore-list-'));
+  writeFileSync(join(home, 'config.json'), '{"profiles":{"staging":{"base-url":"http://a"}}}');
+  const run = await runCli(['pets', 'list'], { env: { PETSTORE_CONFIG_DIR: home } });
+  rmSync(home, { recursive: true });
+  expect(run.stderr).toContain('choose a profile with --profile <name> (staging)');
 });
