@@ -147,7 +147,7 @@ test('tells what it has written also where that cannot be read back', async () =
   const { apply } = deskWithRows(server, 5);
   const summary = await apply('--verify', '--retries', '0');
   expect(summary).toMatchObject({ code: 6, applied: 5, unprocessed: 0 });
-  expect(summary.stderr).toContain('read back stock.csv: get the inventory entry of a pet: GET ');
+  expect(summary.stderr).toContain('"status":500,"method":"GET"');
 });
 
 test('settles by --verify what was unknown', async () => {

@@ -5,6 +5,7 @@ import type { RejectedInput } from '../../bulk/rejects.ts';
 import type { Replay } from '../../bulk/replay.ts';
 import type { Rows } from '../../bulk/rows.ts';
 import type { RunIdentity } from '../../bulk/run-store.ts';
+import type { RunFlags } from './bulk-flags.ts';
 
 /** Rows to be written, and all that a run needs to know of them. */
 export interface BulkJob {
@@ -31,4 +32,10 @@ export interface Earlier {
   readonly replay: Replay;
   /** Whether the counts must be read again before it goes on. */
   readonly mustPlan: boolean;
+}
+
+/** A job, and how it is to be done. */
+export interface BulkRun {
+  readonly job: BulkJob;
+  readonly flags: RunFlags;
 }

@@ -10,8 +10,7 @@ import { OutputClosedError } from '../../errors.ts';
 import { delimiters } from '../../input/records.ts';
 import { printJson } from '../../json.ts';
 import { commandLine } from '../../records/command-line.ts';
-import type { BulkJob } from './bulk-job.ts';
-import type { BulkRun } from './bulk-run.ts';
+import type { BulkJob, BulkRun } from './bulk-job.ts';
 import { type SummaryRecord, summaryText, summaryView, toSummaryJson } from './summary-view.ts';
 
 interface Ended {
