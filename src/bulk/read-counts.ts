@@ -1,6 +1,7 @@
 import { largestPage, offeredOperation } from '../api/contract.ts';
 import type { CallOptions, Client } from '../client/client.ts';
-import { ApiError, UsageError } from '../errors.ts';
+import { UsageError } from '../errors.ts';
+import { readEntry } from './entry.ts';
 import type { IdIndex } from './id-index.ts';
 import type { Pace } from './pace.ts';
 import { RowCall } from './row-call.ts';
@@ -107,13 +108,8 @@ async function readOneByOne(reading: CountReading, wanted: Wanted): Promise<void
     for (let row = next; row < rows.length; row = next) {
       next += 1;
       if (!isWanted(row)) continue;
-      const answer = await client
-        .call('getInventory', { petId: rows.id(row) }, paced(reading))
-        .catch((error) => {
-          if (error instanceof ApiError && error.kind === 'not-found') return undefined;
-          throw error;
-        });
-      if (answer) wanted.found(row, answer.value.quantity, answer.etag);
+      const { count, etag } = await readEntry(client, rows.id(row), paced(reading));
+      if (count !== null) wanted.found(row, count, etag);
       read += 1;
       await progress?.(read);
     }

@@ -1,7 +1,8 @@
 import type { InventoryItem, PetStatus } from '../api/schemas.ts';
-import type { Answer, CallOptions, Client } from '../client/client.ts';
+import type { Answer, Client } from '../client/client.ts';
 import { ApiError, CliError, UnavailableError } from '../errors.ts';
 import { isJsonObject } from '../json.ts';
+import { type Count, describeNow, isMissing, readEntry, readNow } from './entry.ts';
 import type { Outcome } from './outcome.ts';
 import type { Pace } from './pace.ts';
 import { RowCall } from './row-call.ts';
@@ -139,7 +140,7 @@ async function refuse(writer: RowWriter, target: RowTarget, error: CliError): Pr
   if (target.quantity === null && isMissing(error))
     return { ...asWanted(target, attempts), status, attempts };
   if (error instanceof ApiError && error.status === 412) {
-    const found = await readNow(writer.client, target.petId);
+    const found = await readNow(writer.client, target.petId, new RowCall(writer));
     // Somebody set just this count, or the answer to an earlier attempt of ours was lost.
     if (found === target.quantity) return { ...asWanted(target, attempts), status };
     writer.rules.failed(error);
@@ -163,40 +164,6 @@ async function refuse(writer: RowWriter, target: RowTarget, error: CliError): Pr
 function isUnknown(error: CliError): boolean {
   const isWrite = error.details.method !== 'GET';
   return error instanceof UnavailableError && isWrite && error.sent && error.reason !== 'redirect';
-}
-
-async function readNow(client: Client, petId: bigint): Promise<Count | undefined> {
-  if (!client.contract.operations.has('getInventory')) return undefined;
-  return readEntry(client, petId).then(
-    ({ count }) => count,
-    () => undefined,
-  );
-}
-
-function describeNow(count: Count | undefined): string {
-  if (count === undefined) return '';
-  return count === null ? ': it is gone' : `: its quantity is ${count} now`;
-}
-
-/** A count as the service has it; null for a pet without an entry. */
-type Count = number | bigint | null;
-
-async function readEntry(
-  client: Client,
-  petId: bigint,
-  call?: CallOptions,
-): Promise<{ count: Count; etag: string | undefined }> {
-  try {
-    const { value, etag } = await client.call('getInventory', { petId }, call);
-    return { count: value.quantity, etag };
-  } catch (error) {
-    if (!isMissing(error)) throw error;
-    return { count: null, etag: undefined };
-  }
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof ApiError && error.kind === 'not-found';
 }
 
 /** The message without what all rows have in common: the operation, the method and the URL. */

@@ -83,6 +83,16 @@ test('keeps to --rate, every attempt counted', async () => {
   expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(370);
 });
 
+test('keeps to --rate also with what it reads to make an entry, and counts it', async () => {
+  await using server = await stockServer([]);
+  const { apply } = deskWithRows(server, 10);
+  const summary = await apply('--rate', '100', '--create-missing');
+  // Each row is set in vain, its pet read, its entry made.
+  expect(summary).toMatchObject({ code: 0, applied: 10, requests: 30 });
+  const times = server.seen.map(({ at }) => at);
+  expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(270);
+});
+
 test('never has two requests for one pet at once, nor more than --concurrency', async () => {
   await using server = await stockServer(shelves(60, () => 5));
   server.misbehave = async ({ petId }, response) => {

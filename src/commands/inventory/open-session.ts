@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { createFileSink, createStreamSink, Events } from '../../bulk/events.ts';
 import { checkNewFile, type NewFile } from '../../bulk/new-file.ts';
+import { pacedClient } from '../../bulk/paced-client.ts';
 import { Session } from '../../bulk/session.ts';
 import type { Context } from '../../context.ts';
 import { readPet } from '../../records/read-pet.ts';
@@ -12,7 +13,7 @@ export async function openSession(context: Context, job: BulkJob, flags: RunFlag
   const settings = await context.settings();
   const client = await context.client('many');
   const { rows, index, write, earlier } = job;
-  return new Session({
+  const session: Session = new Session({
     client,
     rows,
     index,
@@ -21,8 +22,10 @@ export async function openSession(context: Context, job: BulkJob, flags: RunFlag
     concurrency: settings.get('concurrency'),
     rate: settings.get('rate'),
     maxRetryWaitMs: toRetryWait(flags),
-    readPetStatus: async (petId) => (await readPet(context, client, petId)).value.status ?? 'available',
+    readPetStatus: async (petId) => (await readPet(context, paced, petId)).value.status ?? 'available',
   });
+  const paced = pacedClient(client, session);
+  return session;
 }
 
 /** The file of `--rejects`; undefined where the default name is meant. @throws UsageError where it is there already. */
