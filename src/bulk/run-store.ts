@@ -67,7 +67,7 @@ export class RunStore {
    */
   async hold<Value>(identity: RunIdentity, work: () => Promise<Value>): Promise<Value> {
     const path = this.lockPath(keyOf(identity));
-    await ensurePrivateFolder(this.folder);
+    await this.ensureFolder();
     const holder = holderOf(path);
     if (holder)
       throw new CliError(
@@ -79,6 +79,16 @@ export class RunStore {
         },
       );
     return withLock(path, work, { waitMs: 0 });
+  }
+
+  private async ensureFolder(): Promise<void> {
+    try {
+      await ensurePrivateFolder(this.folder);
+    } catch (error) {
+      if (!(error instanceof CliError)) throw error;
+      const hint = 'what a run does is kept there; PETSTORE_STATE_DIR names another folder';
+      throw new CliError(error.kind, error.message, { ...error.details, hint });
+    }
   }
 
   private lockPath(runOrKey: string): string {
@@ -93,7 +103,7 @@ export class RunStore {
   async create(
     header: Omit<JournalHeader, 'run' | 'journal'>,
   ): Promise<{ run: string; writer: JournalWriter }> {
-    await ensurePrivateFolder(this.folder);
+    await this.ensureFolder();
     const taken = new Set(await this.ids());
     let startedMs = Date.parse(header.started);
     while (taken.has(idOf(header, startedMs))) startedMs += 1;

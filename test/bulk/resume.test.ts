@@ -91,6 +91,24 @@ test('a changed file, other options or another service make another run', async 
   expect(changed.stderr).toContain('is not what the run began with');
 });
 
+test('needs a service to tell which run is the newest', async () => {
+  const desk = stockDesk({ url: '' });
+  const { code, stderr } = await desk.inventory(['resume']);
+  expect(code).toBe(2);
+  expect(stderr).toContain('error: no service to call');
+});
+
+test('names the way out where nothing can be kept of a run', async () => {
+  await using server = await stockServer(shelves(1, () => 1));
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv([[1, 2]]));
+  const env = { PETSTORE_STATE_DIR: join(desk.folder, 'stock.csv', 'state') };
+  const { code, stderr } = await desk.inventory(['apply', 'stock.csv', '--yes'], { env });
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^error: make folder .*\nhint: .*PETSTORE_STATE_DIR names another folder\n$/);
+  expect(server.seen).toEqual([]);
+});
+
 test.each([
   ['past an hour', 3_700_000],
   ['where the clock was set back', -86_400_000],

@@ -14,7 +14,8 @@ export async function targetOf(context: Context): Promise<string> {
 export async function refuseOtherTarget(context: Context, { run, target }: JournalHeader): Promise<void> {
   const here = await targetOf(context);
   if (here === target) return;
-  throw new UsageError(`run ${run} wrote to ${target}, and this command goes to ${here}`, placeHint(target));
+  const goes = here === '' ? 'this command has no service to go to' : `this command goes to ${here}`;
+  throw new UsageError(`run ${run} wrote to ${target}, and ${goes}`, placeHint(target));
 }
 
 function placeHint(target: string): string {

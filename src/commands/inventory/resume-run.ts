@@ -67,6 +67,8 @@ function flagsOf({ input, options }: JournalHeader): ApplyFlags {
 }
 
 async function newestResumable(context: Context, runs: RunStore): Promise<string> {
+  // Without a service to call there is none whose run is meant.
+  await context.client('many');
   const target = await targetOf(context);
   for (const run of await runs.ids()) {
     const info = await infoOrWarning(context, runs, run);
