@@ -211,6 +211,23 @@ test.each([
   expect([...server.stock]).toEqual([['1', 5]]);
 });
 
+test('a removal whose answer was lost is its own when the retry finds nothing; what another removed is not', async () => {
+  await using server = await stockServer([[1, 5]]);
+  const { undo } = await runThatMade(server, [7, 8]);
+  server.sendsETags = true;
+  const lost = new Set<string>();
+  server.misbehave = ({ method, petId = '' }, response) => {
+    if (method !== 'DELETE' || lost.has(petId)) return undefined;
+    lost.add(petId);
+    server.stock.delete(petId);
+    // Pet 3 is removed by somebody else at this very moment.
+    if (petId === '3') return undefined;
+    response.destroy();
+    return true;
+  };
+  expect(await undo()).toMatchObject({ code: 0, applied: 2, unchanged: 1, retries: 1 });
+});
+
 test('an undo that is undone makes the entries again, over nobody else', async () => {
   await using server = await stockServer([[1, 5]]);
   const { desk, undo } = await runThatMade(server, [7, 8]);
