@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { CliError, UsageError } from '../errors.ts';
 import { fileError } from '../file-error.ts';
@@ -74,7 +75,7 @@ export class RunStore {
         'failed',
         `process ${holder.process} on ${holder.host} is at work on the same rows`,
         {
-          hint: 'wait for it to end; `petstore inventory runs` shows its run',
+          hint: `wait for it to end; \`petstore inventory runs\` shows its run${wayAround(holder, path)}`,
           retryable: true,
         },
       );
@@ -110,6 +111,11 @@ export class RunStore {
     const run = idOf(header, startedMs);
     return { run, writer: JournalWriter.create(this.pathOf(run), { journal: 1, run, ...header }) };
   }
+}
+
+/** Of another machine nobody here can tell whether its process still lives. */
+function wayAround({ host }: { readonly host: string }, path: string): string {
+  return host === hostname() ? '' : `. Where ${host} is gone for good, remove ${path}.lock`;
 }
 
 export function isSameRun(one: RunIdentity, other: RunIdentity): boolean {

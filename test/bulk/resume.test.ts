@@ -3,7 +3,9 @@ import {
   readdirSync,
   readFileSync,
   statSync,
+  symlinkSync,
   truncateSync,
+  unlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -89,6 +91,19 @@ test('a changed file, other options or another service make another run', async 
   const changed = await desk.inventory(['resume', run]);
   expect(changed.code).toBe(2);
   expect(changed.stderr).toContain('is not what the run began with');
+});
+
+test('names the lock of a machine that may be gone, and goes on without it', async () => {
+  await using server = await stockServer(shelves(200, () => 1));
+  const { desk, run } = await stoppedRun(server, 200);
+  const lock = join(desk.folder, 'state', 'runs', `${run.slice(-6)}.lock`);
+  symlinkSync('12~0~space~pod-7', lock);
+  const { code, stderr } = await desk.inventory(['resume', run]);
+  expect(code).toBe(1);
+  expect(stderr).toContain('error: process 12 on pod-7 is at work on the same rows\n');
+  expect(stderr).toContain(`Where pod-7 is gone for good, remove ${lock}\n`);
+  unlinkSync(lock);
+  expect(await desk.summary(['resume', run])).toMatchObject({ code: 0, applied: 200 });
 });
 
 test('needs a service to tell which run is the newest', async () => {

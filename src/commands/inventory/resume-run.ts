@@ -11,6 +11,13 @@ import { infoOrWarning, loadEarlier } from './earlier.ts';
 import { refuseOtherTarget, targetOf } from './place.ts';
 import { undoRun } from './undo-run.ts';
 
+/** Of a run that goes on in another process the lock says so, and which one it is. */
+const closedBecause: { readonly [S in RunState]?: string } = {
+  finished: 'it has finished',
+  undone: 'it was undone',
+  abandoned: 'another run was started in its place',
+};
+
 /** Goes on with a run that was stopped or killed: by its id, or the newest one of this place. */
 export async function resumeRun(
   context: Context,
@@ -21,7 +28,8 @@ export async function resumeRun(
   const info = await readRunInfo(runs, id);
   if (!info) throw new UsageError(`resume ${id}: the run has not begun`);
   await refuseOtherTarget(context, info.header);
-  if (!isResumable(info.state)) throw notResumable(id, info.state);
+  const closed = closedBecause[info.state];
+  if (closed !== undefined) throw new UsageError(`resume ${id}: ${closed}`);
   if (info.header.kind === 'undo') return undoRun(context, runs, { run: info.header.name, flags });
   await resumeApply(context, runs, { header: info.header, flags });
 }
@@ -77,16 +85,5 @@ async function newestResumable(context: Context, runs: RunStore): Promise<string
   throw new UsageError(
     `resume: no unfinished run at ${target}`,
     '`petstore inventory runs` lists all of them',
-  );
-}
-
-function notResumable(run: string, state: RunState): UsageError {
-  const why = {
-    finished: 'it has finished',
-    undone: 'it was undone',
-    abandoned: 'another run was started in its place',
-  };
-  return new UsageError(
-    `resume ${run}: ${state in why ? why[state as keyof typeof why] : 'a process is at work on it'}`,
   );
 }
