@@ -34,15 +34,15 @@ export class OneCall implements Limits {
   readonly options: CallOptions;
   readonly request: HttpRequest;
   /** Put into the query only when it is sent, so that nothing else of the program knows it. */
-  readonly #parameter: CredentialParameter | undefined;
+  private readonly parameter: CredentialParameter | undefined;
   /** Whether a byte of the attempt that is under way may have reached the service. */
-  #sent = false;
+  private sent = false;
 
   constructor(sender: SenderOptions, options: CallOptions, request: HttpRequest) {
     this.sender = sender;
     this.options = options;
     this.request = request;
-    this.#parameter = options.withoutParameter ? undefined : sender.parameter;
+    this.parameter = options.withoutParameter ? undefined : sender.parameter;
     this.timeoutMs = options.timeoutMs ?? sender.timeoutMs;
     this.leftMs = this.timeoutMs;
     this.signals = options.signal ? [sender.signal, options.signal] : [sender.signal];
@@ -55,15 +55,15 @@ export class OneCall implements Limits {
     let request = this.request;
     try {
       for (let redirects = 0; ; redirects += 1) {
-        const response = await this.#send(request);
-        const elapsedMs = this.#spend(begun);
+        const response = await this.send(request);
+        const elapsedMs = this.spend(begun);
         if (!isRedirect(response)) return { request, response, elapsedMs };
         this.sender.onAttempt?.({ request: this.shown(request), response, number: this.attempts, elapsedMs });
         if (redirects === mostRedirects) throw tooManyRedirects();
         request = followRedirect(request, response);
       }
     } catch (error) {
-      const elapsedMs = this.#spend(begun);
+      const elapsedMs = this.spend(begun);
       for (const signal of this.signals) signal.throwIfAborted();
       return { request, error: error as Error, elapsedMs };
     }
@@ -77,32 +77,32 @@ export class OneCall implements Limits {
 
   /** The request as it may be shown. */
   shown(request: HttpRequest): HttpRequest {
-    return withMaskedParameter(request, this.#parameter);
+    return withMaskedParameter(request, this.parameter);
   }
 
   timedOut(): Error {
     return new UnavailableError(`no answer within ${this.timeoutMs / 1000} s`, {
       reason: 'timeout',
-      sent: this.#sent,
+      sent: this.sent,
     });
   }
 
-  #send(request: HttpRequest): Promise<HttpResponse> {
-    this.#sent = false;
-    const whole = withParameter(request, this.#parameter);
-    return race(this, (cancellation) => this.sender.transport.send(whole, this.#sendOptions(cancellation)));
+  private send(request: HttpRequest): Promise<HttpResponse> {
+    this.sent = false;
+    const whole = withParameter(request, this.parameter);
+    return race(this, (cancellation) => this.sender.transport.send(whole, this.sendOptions(cancellation)));
   }
 
   /** Takes what an attempt has used from the time that was left when it began, and gives it. */
-  #spend({ atMs, leftMs }: { readonly atMs: number; readonly leftMs: number }): number {
+  private spend({ atMs, leftMs }: { readonly atMs: number; readonly leftMs: number }): number {
     const elapsedMs = monotonicMs() - atMs;
     this.leftMs = leftMs - elapsedMs;
     return elapsedMs;
   }
 
-  #sendOptions(cancellation: Cancellation): SendOptions {
+  private sendOptions(cancellation: Cancellation): SendOptions {
     const onSending = () => {
-      this.#sent = true;
+      this.sent = true;
     };
     return { cancellation, maxBytes, onSending };
   }

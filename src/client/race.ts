@@ -54,17 +54,17 @@ export function pause(ms: number, limits: Limits): Promise<void> {
 class Runner implements Cancellation {
   isCancelled = false;
   reason: unknown;
-  readonly #limits: Limits;
-  readonly #reject: (reason: unknown) => void;
-  readonly #dueAtMs: number;
-  #timer: NodeJS.Timeout | undefined;
-  #listener: ((reason: unknown) => void) | undefined;
+  private readonly limits: Limits;
+  private readonly reject: (reason: unknown) => void;
+  private readonly dueAtMs: number;
+  private timer: NodeJS.Timeout | undefined;
+  private listener: ((reason: unknown) => void) | undefined;
 
   constructor(limits: Limits, reject: (reason: unknown) => void) {
     const { leftMs, signals } = limits;
-    this.#limits = limits;
-    this.#reject = reject;
-    this.#dueAtMs = monotonicMs() + leftMs;
+    this.limits = limits;
+    this.reject = reject;
+    this.dueAtMs = monotonicMs() + leftMs;
     for (const signal of signals) runnersOf(signal).add(this);
     if (leftMs <= 2 * newForMs) this.startTimer();
     else if (leftMs <= longestTimerMs) newRunners.add(this);
@@ -73,27 +73,27 @@ class Runner implements Cancellation {
   }
 
   startTimer(): void {
-    const leftMs = Math.max(0, Math.ceil(this.#dueAtMs - monotonicMs()));
-    this.#timer = setTimeout(() => this.cancel(this.#limits.timedOut()), leftMs);
+    const leftMs = Math.max(0, Math.ceil(this.dueAtMs - monotonicMs()));
+    this.timer = setTimeout(() => this.cancel(this.limits.timedOut()), leftMs);
   }
 
   onCancel(listener: (reason: unknown) => void): void {
     if (this.isCancelled) listener(this.reason);
-    else this.#listener = listener;
+    else this.listener = listener;
   }
 
   cancel(reason: unknown): void {
     this.leave();
     this.isCancelled = true;
     this.reason = reason;
-    this.#reject(reason);
-    this.#listener?.(reason);
+    this.reject(reason);
+    this.listener?.(reason);
   }
 
   leave(): void {
-    if (this.#timer) clearTimeout(this.#timer);
+    if (this.timer) clearTimeout(this.timer);
     else newRunners.delete(this);
-    for (const signal of this.#limits.signals) runnersOf(signal).delete(this);
+    for (const signal of this.limits.signals) runnersOf(signal).delete(this);
   }
 }
 
@@ -121,22 +121,22 @@ class Runners {
 
 /** A timer for each race would cost as much as reading its answer, and most end soon: those that do not get one. */
 class NewRunners extends Runners {
-  #sweeping: NodeJS.Timeout | undefined;
+  private sweeping: NodeJS.Timeout | undefined;
 
   override add(member: Runner): void {
     super.add(member);
-    this.#sweeping ??= setTimeout(() => this.#sweep(), newForMs);
+    this.sweeping ??= setTimeout(() => this.sweep(), newForMs);
   }
 
   override delete(member: Runner): void {
     super.delete(member);
     if (this.members.length > 0) return;
-    clearTimeout(this.#sweeping);
-    this.#sweeping = undefined;
+    clearTimeout(this.sweeping);
+    this.sweeping = undefined;
   }
 
-  #sweep(): void {
-    this.#sweeping = undefined;
+  private sweep(): void {
+    this.sweeping = undefined;
     for (const member of this.members.splice(0)) member.startTimer();
   }
 }

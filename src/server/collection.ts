@@ -42,71 +42,69 @@ interface ChangingEntry<Record> extends Entry<Record> {
  * Records are never changed in place: a changed one replaces the one before.
  */
 export class Collection<Record, Name extends string = never> {
-  readonly #entries = new Map<number | bigint, ChangingEntry<Record>>();
-  readonly #sorted = new SortedList<ChangingEntry<Record>>();
-  readonly #valuesOf: ValuesOf<Record, Name>;
-  readonly #names: readonly Name[];
+  private readonly entries = new Map<number | bigint, ChangingEntry<Record>>();
+  private readonly sorted = new SortedList<ChangingEntry<Record>>();
+  private readonly valuesOf: ValuesOf<Record, Name>;
+  private readonly names: readonly Name[];
   /** By the names of their filters. */
-  readonly #indexes: ReadonlyMap<string, FilterIndex<ChangingEntry<Record>, Name>>;
-  readonly #onChange: () => void;
+  private readonly indexes: ReadonlyMap<string, FilterIndex<ChangingEntry<Record>, Name>>;
+  private readonly onChange: () => void;
 
   constructor(valuesOf: ValuesOf<Record, Name>, onChange: () => void) {
-    this.#valuesOf = valuesOf;
-    this.#names = Object.keys(valuesOf) as Name[];
-    this.#indexes = new Map(
-      combinationsOf(this.#names).map((names) => [names.join(), new FilterIndex(names)]),
-    );
-    this.#onChange = onChange;
+    this.valuesOf = valuesOf;
+    this.names = Object.keys(valuesOf) as Name[];
+    this.indexes = new Map(combinationsOf(this.names).map((names) => [names.join(), new FilterIndex(names)]));
+    this.onChange = onChange;
   }
 
   get size(): number {
-    return this.#entries.size;
+    return this.entries.size;
   }
 
   get(id: bigint): Record | undefined {
-    return this.#entries.get(mapKey(id))?.record;
+    return this.entries.get(mapKey(id))?.record;
   }
 
   entry(id: bigint): Entry<Record> | undefined {
-    return this.#entries.get(mapKey(id));
+    return this.entries.get(mapKey(id));
   }
 
   has(id: bigint): boolean {
-    return this.#entries.has(mapKey(id));
+    return this.entries.has(mapKey(id));
   }
 
   put(id: bigint, record: Record): void {
     const key = mapKey(id);
-    const entry = this.#entries.get(key);
-    if (entry) this.#replace(entry, record);
+    const entry = this.entries.get(key);
+    if (entry) this.replace(entry, record);
     else {
       const added = { id, record, text: undefined };
-      this.#entries.set(key, added);
-      this.#sorted.add(added);
-      for (const index of this.#indexes.values()) index.add(added, this.#look(record));
+      this.entries.set(key, added);
+      this.sorted.add(added);
+      for (const index of this.indexes.values()) index.add(added, this.look(record));
     }
-    this.#onChange();
+    this.onChange();
   }
 
   delete(id: bigint): void {
     const key = mapKey(id);
-    const entry = this.#entries.get(key);
+    const entry = this.entries.get(key);
     if (!entry) return;
-    this.#entries.delete(key);
-    this.#sorted.remove(id);
-    for (const index of this.#indexes.values()) index.remove(id, this.#look(entry.record));
-    this.#onChange();
+    this.entries.delete(key);
+    this.sorted.remove(id);
+    for (const index of this.indexes.values()) index.remove(id, this.look(entry.record));
+    this.onChange();
   }
 
   page({ filters, limit, after }: PageRequest<Name>): Page<Record> {
-    const entries = this.#listFor(filters)?.page(limit + 1, after) ?? [];
+    const entries = this.listFor(filters)?.page(limit + 1, after) ?? [];
     if (entries.length <= limit) return { entries, after: undefined };
     entries.pop();
     return { entries, after: entries.at(-1)?.id };
   }
 
   some(filters: Filters<Name>): boolean {
-    return this.#listFor(filters)?.isEmpty === false;
+    return this.listFor(filters)?.isEmpty === false;
   }
 
   /** Every record, in the order of the ids. */
@@ -119,26 +117,26 @@ export class Collection<Record, Name extends string = never> {
     } while (after !== undefined);
   }
 
-  #replace(entry: ChangingEntry<Record>, record: Record): void {
-    const before = this.#look(entry.record);
-    const after = this.#look(record);
+  private replace(entry: ChangingEntry<Record>, record: Record): void {
+    const before = this.look(entry.record);
+    const after = this.look(record);
     entry.record = record;
     entry.text = undefined;
-    if (this.#names.every((name) => before(name) === after(name))) return;
-    for (const index of this.#indexes.values()) {
+    if (this.names.every((name) => before(name) === after(name))) return;
+    for (const index of this.indexes.values()) {
       index.remove(entry.id, before);
       index.add(entry, after);
     }
   }
 
-  #listFor(filters: Filters<Name>): SortedList<ChangingEntry<Record>> | undefined {
-    const given = this.#names.filter((name) => filters[name] !== undefined);
-    if (given.length === 0) return this.#sorted;
-    return this.#indexes.get(given.join())?.list((name) => filters[name] ?? '');
+  private listFor(filters: Filters<Name>): SortedList<ChangingEntry<Record>> | undefined {
+    const given = this.names.filter((name) => filters[name] !== undefined);
+    if (given.length === 0) return this.sorted;
+    return this.indexes.get(given.join())?.list((name) => filters[name] ?? '');
   }
 
-  #look(record: Record): (name: Name) => FilterValue {
-    return (name) => this.#valuesOf[name](record);
+  private look(record: Record): (name: Name) => FilterValue {
+    return (name) => this.valuesOf[name](record);
   }
 }
 

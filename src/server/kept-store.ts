@@ -37,78 +37,78 @@ interface Change {
 
 class StoreInFile implements KeptStore {
   current = new Store();
-  readonly #file: string;
+  private readonly file: string;
   /** What the file was when it was last read or written; undefined where memory may hold what the file does not. */
-  #version: string | undefined;
-  #waiting: Change[] = [];
+  private version: string | undefined;
+  private waiting: Change[] = [];
   /** Reading and saving take turns: nobody sees what is not saved yet. */
-  #turn: Promise<unknown> = Promise.resolve();
+  private turn: Promise<unknown> = Promise.resolve();
 
   constructor(file: string) {
-    this.#file = file;
+    this.file = file;
   }
 
   get isNew(): boolean {
-    return this.#version === noFile;
+    return this.version === noFile;
   }
 
   refresh(): Promise<void> {
-    return this.#inTurn(async () => this.#load());
+    return this.inTurn(async () => this.load());
   }
 
   change<Value>(work: () => Value): Promise<Value> {
     return new Promise((resolve, reject) => {
       let value: Value;
-      this.#waiting.push({
+      this.waiting.push({
         work: () => {
           value = work();
         },
         saved: () => resolve(value),
         failed: reject,
       });
-      if (this.#waiting.length === 1) void this.#inTurn(() => this.#saveWaiting());
+      if (this.waiting.length === 1) void this.inTurn(() => this.saveWaiting());
     });
   }
 
-  #inTurn<Value>(work: () => Promise<Value>): Promise<Value> {
-    const done = this.#turn.then(work);
-    this.#turn = done.catch(() => {});
+  private inTurn<Value>(work: () => Promise<Value>): Promise<Value> {
+    const done = this.turn.then(work);
+    this.turn = done.catch(() => {});
     return done;
   }
 
-  async #saveWaiting(): Promise<void> {
-    const changes = this.#waiting;
-    this.#waiting = [];
+  private async saveWaiting(): Promise<void> {
+    const changes = this.waiting;
+    this.waiting = [];
     try {
-      await this.#save(changes);
+      await this.save(changes);
       for (const { saved } of changes) saved();
     } catch (error) {
-      this.#version = undefined;
+      this.version = undefined;
       for (const { failed } of changes) failed(error);
     }
   }
 
-  async #save(changes: readonly Change[]): Promise<void> {
+  private async save(changes: readonly Change[]): Promise<void> {
     // Most commands only read: they start without what writing takes.
     const { ensurePrivateFolder, writeFileAtomic } = await import('../files.ts');
     const { withLock } = await import('../lock.ts');
-    await ensurePrivateFolder(dirname(this.#file));
+    await ensurePrivateFolder(dirname(this.file));
     const saveAll = async () => {
-      this.#load();
+      this.load();
       const { revision } = this.current;
       for (const { work } of changes) work();
       if (this.current.revision === revision && !this.isNew) return;
-      await writeFileAtomic(this.#file, printStore(this.current));
-      this.#version = versionOf(this.#file);
+      await writeFileAtomic(this.file, printStore(this.current));
+      this.version = versionOf(this.file);
     };
-    await withLock(this.#file, saveAll, { waitMs: lockWaitMs });
+    await withLock(this.file, saveAll, { waitMs: lockWaitMs });
   }
 
-  #load(): void {
-    const version = versionOf(this.#file);
-    if (version === this.#version) return;
-    this.current = readStore(this.#file) ?? seedStore();
-    this.#version = version;
+  private load(): void {
+    const version = versionOf(this.file);
+    if (version === this.version) return;
+    this.current = readStore(this.file) ?? seedStore();
+    this.version = version;
   }
 }
 

@@ -6,45 +6,45 @@ const chunkSize = 512;
  * at a million items.
  */
 export class SortedList<Item extends { readonly id: bigint }> {
-  readonly #chunks: Item[][] = [];
+  private readonly chunks: Item[][] = [];
 
   get isEmpty(): boolean {
-    return this.#chunks.length === 0;
+    return this.chunks.length === 0;
   }
 
   /** An item whose id is there already is not added again. */
   add(item: Item): void {
-    const at = Math.max(0, this.#chunkOf(item.id));
-    const chunk = this.#chunks[at];
+    const at = Math.max(0, this.chunkOf(item.id));
+    const chunk = this.chunks[at];
     if (!chunk) {
-      this.#chunks.push([item]);
+      this.chunks.push([item]);
       return;
     }
     const position = lowerBound(chunk, item.id);
     if (chunk[position]?.id === item.id) return;
     if (position < chunk.length) chunk.splice(position, 0, item);
     else if (chunk.length < chunkSize) chunk.push(item);
-    else this.#chunks.splice(at + 1, 0, [item]);
-    if (chunk.length > chunkSize) this.#chunks.splice(at + 1, 0, chunk.splice(chunkSize / 2));
+    else this.chunks.splice(at + 1, 0, [item]);
+    if (chunk.length > chunkSize) this.chunks.splice(at + 1, 0, chunk.splice(chunkSize / 2));
   }
 
   remove(id: bigint): void {
-    const at = this.#chunkOf(id);
-    const chunk = this.#chunks[at];
+    const at = this.chunkOf(id);
+    const chunk = this.chunks[at];
     if (!chunk) return;
     const position = lowerBound(chunk, id);
     if (chunk[position]?.id !== id) return;
     chunk.splice(position, 1);
-    if (chunk.length === 0) this.#chunks.splice(at, 1);
+    if (chunk.length === 0) this.chunks.splice(at, 1);
   }
 
   /** The first `count` items whose ids are above `after`; from the lowest where that is undefined. */
   page(count: number, after: bigint | undefined): Item[] {
     const items: Item[] = [];
-    let at = after === undefined ? 0 : Math.max(0, this.#chunkOf(after));
-    let position = after === undefined ? 0 : lowerBound(this.#chunks[at] ?? [], after + 1n);
-    for (; at < this.#chunks.length && items.length < count; at += 1) {
-      const chunk = this.#chunks[at] ?? [];
+    let at = after === undefined ? 0 : Math.max(0, this.chunkOf(after));
+    let position = after === undefined ? 0 : lowerBound(this.chunks[at] ?? [], after + 1n);
+    for (; at < this.chunks.length && items.length < count; at += 1) {
+      const chunk = this.chunks[at] ?? [];
       const end = Math.min(chunk.length, position + count - items.length);
       for (const item of chunk.slice(position, end)) items.push(item);
       position = 0;
@@ -53,12 +53,12 @@ export class SortedList<Item extends { readonly id: bigint }> {
   }
 
   /** Index of the last chunk that begins at or before `id`; -1 where none does. */
-  #chunkOf(id: bigint): number {
+  private chunkOf(id: bigint): number {
     let low = 0;
-    let high = this.#chunks.length;
+    let high = this.chunks.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      const first = this.#chunks[middle]?.[0];
+      const first = this.chunks[middle]?.[0];
       if (first !== undefined && first.id <= id) low = middle + 1;
       else high = middle;
     }

@@ -54,25 +54,25 @@ export class Store {
   /** Counts the changes of all collections. */
   revision = 0;
 
-  readonly categories = new Collection<StoredCategory>({}, () => this.#count());
+  readonly categories = new Collection<StoredCategory>({}, () => this.count());
   readonly pets = new Collection<StoredPet, 'status' | 'categoryId'>(
     { status: (pet) => pet.status, categoryId: (pet) => pet.categoryId },
-    () => this.#count(),
+    () => this.count(),
   );
   readonly orders = new Collection<StoredOrder, 'petId' | 'complete'>(
     { petId: (order) => order.petId ?? 'none', complete: isComplete },
-    () => this.#count(),
+    () => this.count(),
   );
   /** Inventory entries by the id of their pet. */
   readonly inventory = new Collection<StoredItem, 'status'>({ status: (item) => item.status }, () =>
-    this.#count(),
+    this.count(),
   );
 
   readonly categoryIds = new IdCounter((id) => this.categories.has(id));
   readonly petIds = new IdCounter((id) => this.pets.has(id));
   readonly orderIds = new IdCounter((id) => this.orders.has(id));
 
-  #count(): void {
+  private count(): void {
     this.revision += 1;
   }
 }

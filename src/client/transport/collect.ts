@@ -5,15 +5,15 @@ import { describeBytes } from '../body.ts';
 /** Gathers an answer as a transport reads it, no longer than it may be. */
 export class Collector {
   readonly status: number;
-  readonly #fields: HttpFields;
-  readonly #maxBytes: number;
-  readonly #chunks: Uint8Array[] = [];
-  #length = 0;
+  private readonly fields: HttpFields;
+  private readonly maxBytes: number;
+  private readonly chunks: Uint8Array[] = [];
+  private length = 0;
 
   constructor(status: number, fields: HttpFields, options: SendOptions) {
     this.status = status;
-    this.#fields = fields;
-    this.#maxBytes = options.maxBytes(status);
+    this.fields = fields;
+    this.maxBytes = options.maxBytes(status);
   }
 
   get isError(): boolean {
@@ -22,25 +22,25 @@ export class Collector {
 
   /** False once the answer holds all that it may: the rest need not be read. */
   add(chunk: Uint8Array): boolean {
-    this.#length += chunk.length;
-    if (this.#length <= this.#maxBytes) {
-      this.#chunks.push(chunk);
+    this.length += chunk.length;
+    if (this.length <= this.maxBytes) {
+      this.chunks.push(chunk);
       return true;
     }
-    const kept = chunk.length - (this.#length - this.#maxBytes);
-    if (kept > 0) this.#chunks.push(chunk.subarray(0, kept));
+    const kept = chunk.length - (this.length - this.maxBytes);
+    if (kept > 0) this.chunks.push(chunk.subarray(0, kept));
     return false;
   }
 
   /** The answer as far as it came. */
   response(): HttpResponse {
-    const [first] = this.#chunks;
-    const body = this.#chunks.length === 1 && first ? first : Buffer.concat(this.#chunks);
-    return { status: this.status, fields: this.#fields, body };
+    const [first] = this.chunks;
+    const body = this.chunks.length === 1 && first ? first : Buffer.concat(this.chunks);
+    return { status: this.status, fields: this.fields, body };
   }
 
   tooLong(): UnavailableError {
-    return new UnavailableError(`the answer is longer than ${describeBytes(this.#maxBytes)}`, {
+    return new UnavailableError(`the answer is longer than ${describeBytes(this.maxBytes)}`, {
       reason: 'invalid-response',
       sent: true,
       status: this.status,
@@ -62,25 +62,25 @@ export function toFields(raw: readonly string[]): HttpFields {
  */
 export class FieldReader {
   /** Names and values of the last answer in turn, as they came; and the names in lower case, at the same places. */
-  readonly #texts: string[] = [];
-  readonly #names: string[] = [];
+  private readonly texts: string[] = [];
+  private readonly names: string[] = [];
 
   /** @param raw names and values in turn. */
   read(raw: readonly Buffer[]): HttpFields {
     const fields = noFields();
     for (let at = 0; at + 1 < raw.length; at += 2) {
-      if (this.#renew(raw, at)) this.#names[at] = (this.#texts[at] ?? '').toLowerCase();
-      this.#renew(raw, at + 1);
-      addField(fields, this.#names[at] ?? '', this.#texts[at + 1] ?? '');
+      if (this.renew(raw, at)) this.names[at] = (this.texts[at] ?? '').toLowerCase();
+      this.renew(raw, at + 1);
+      addField(fields, this.names[at] ?? '', this.texts[at + 1] ?? '');
     }
     return fields;
   }
 
   /** Brings the text at a place up to date; false where it was. */
-  #renew(raw: readonly Buffer[], at: number): boolean {
+  private renew(raw: readonly Buffer[], at: number): boolean {
     const bytes = raw[at];
-    if (!bytes || isText(bytes, this.#texts[at])) return false;
-    this.#texts[at] = bytes.toString('latin1');
+    if (!bytes || isText(bytes, this.texts[at])) return false;
+    this.texts[at] = bytes.toString('latin1');
     return true;
   }
 }

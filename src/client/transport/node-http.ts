@@ -36,7 +36,7 @@ class DialingAgent extends Agent {
   readonly protocol: string;
   /** Node's own limit does not count a connection that is still being made. */
   readonly slots: Slots;
-  readonly #dialer: Dialer;
+  private readonly dialer: Dialer;
 
   constructor(dialer: Dialer, route: Route, maxSockets: number) {
     // An idle connection is given up before the server does it, which would cost the next request.
@@ -45,11 +45,11 @@ class DialingAgent extends Agent {
     this.route = route;
     // node:http asks whether the agent's protocol is that of the URL; it need not know who speaks TLS.
     this.protocol = route.url.protocol;
-    this.#dialer = dialer;
+    this.dialer = dialer;
   }
 
   createConnection(_options: unknown, callback: (error: Error | null, socket?: Socket) => void): undefined {
-    this.#dialer.dial(this.route).then(
+    this.dialer.dial(this.route).then(
       (socket) => callback(null, socket),
       (error) => callback(error),
     );

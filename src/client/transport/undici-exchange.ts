@@ -18,62 +18,62 @@ interface Parts {
 
 /** What undici calls for one request, by the interface that it uses inside, so that nothing is wrapped. */
 export class Exchange implements Dispatcher.DispatchHandler {
-  readonly #parts: Parts;
-  #collector: Collector | undefined;
-  #isWaiting = true;
-  #sent = false;
-  #abort: ((reason: Error) => void) | undefined;
+  private readonly parts: Parts;
+  private collector: Collector | undefined;
+  private isWaiting = true;
+  private sent = false;
+  private abort: ((reason: Error) => void) | undefined;
 
   constructor(parts: Parts) {
-    this.#parts = parts;
+    this.parts = parts;
     parts.waiting.count += 1;
     parts.options.cancellation.onCancel((reason) => {
-      this.#leaveQueue();
-      this.#abort?.(new Error('cancelled'));
+      this.leaveQueue();
+      this.abort?.(new Error('cancelled'));
       parts.reject(reason);
     });
   }
 
   onConnect(abort: (reason?: Error) => void): void {
-    const { options } = this.#parts;
-    this.#leaveQueue();
-    this.#abort = abort;
+    const { options } = this.parts;
+    this.leaveQueue();
+    this.abort = abort;
     // undici would send a request that waited for its connection longer than anybody waits for its answer.
     if (options.cancellation.isCancelled) {
       abort(new Error('cancelled'));
       return;
     }
-    this.#sent = true;
+    this.sent = true;
     options.onSending?.();
   }
 
   onHeaders(status: number, raw: Buffer[]): boolean {
-    const { options, fieldReader } = this.#parts;
-    if (status >= 200) this.#collector = new Collector(status, fieldReader.read(raw), options);
+    const { options, fieldReader } = this.parts;
+    if (status >= 200) this.collector = new Collector(status, fieldReader.read(raw), options);
     return true;
   }
 
   onData(chunk: Buffer): boolean {
-    const collector = this.#collector;
+    const collector = this.collector;
     if (!collector || collector.add(chunk)) return true;
-    if (collector.isError) this.#parts.resolve(collector.response());
-    else this.#parts.reject(collector.tooLong());
-    this.#abort?.(new Error('the rest is not wanted'));
+    if (collector.isError) this.parts.resolve(collector.response());
+    else this.parts.reject(collector.tooLong());
+    this.abort?.(new Error('the rest is not wanted'));
     return true;
   }
 
   onComplete(): void {
-    if (this.#collector) this.#parts.resolve(this.#collector.response());
+    if (this.collector) this.parts.resolve(this.collector.response());
   }
 
   onError(error: Error): void {
-    this.#leaveQueue();
-    if (this.#collector?.isError) this.#parts.resolve(this.#collector.response());
-    else this.#parts.reject(toUnavailable(error, { sent: this.#sent }));
+    this.leaveQueue();
+    if (this.collector?.isError) this.parts.resolve(this.collector.response());
+    else this.parts.reject(toUnavailable(error, { sent: this.sent }));
   }
 
-  #leaveQueue(): void {
-    if (this.#isWaiting) this.#parts.waiting.count -= 1;
-    this.#isWaiting = false;
+  private leaveQueue(): void {
+    if (this.isWaiting) this.parts.waiting.count -= 1;
+    this.isWaiting = false;
   }
 }
