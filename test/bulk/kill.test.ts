@@ -101,7 +101,7 @@ async function surviveRounds(rows: number): Promise<number> {
   await using server = await stockServer(shelves(rows - 5, () => 1));
   const lane = { server, desk: stockDesk(server), rows };
   let kills = 0;
-  for (let round = 1; round <= 9; round += 1) kills += await surviveRound(lane, round);
+  for (let round = 1; kills < 10 && round <= 20; round += 1) kills += await surviveRound(lane, round);
   return kills;
 }
 
