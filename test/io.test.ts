@@ -93,7 +93,7 @@ test('the process ends with its last output, though the connection is kept', asy
     last = performance.now();
   });
   await once(child, 'exit');
-  expect(performance.now() - last).toBeLessThan(500);
+  expect(performance.now() - last).toBeLessThan(2000);
 });
 
 test.each([
@@ -106,7 +106,7 @@ test.each([
   const sent = performance.now();
   child.kill(signal);
   expect(await outcome).toMatchObject({ code });
-  expect(performance.now() - sent).toBeLessThan(2000);
+  expect(performance.now() - sent).toBeLessThan(4000);
 });
 
 test.each(['jsonl', 'table'])(
@@ -119,7 +119,7 @@ test.each(['jsonl', 'table'])(
     child.kill('SIGINT');
     const [code] = await exit;
     expect(code).toBe(130);
-    expect(performance.now() - sent).toBeLessThan(1500);
+    expect(performance.now() - sent).toBeLessThan(5000);
     child.stdout?.destroy();
   },
 );

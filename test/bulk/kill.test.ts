@@ -155,7 +155,7 @@ test('a second Ctrl-C gives up what is in flight, which is unknown', async () =>
   const second = performance.now();
   child.kill('SIGINT');
   const { code, stdout } = await outcome;
-  expect(performance.now() - second).toBeLessThan(2000);
+  expect(performance.now() - second).toBeLessThan(6000);
   expect(code).toBe(130);
   const requests = server.seen.length;
   expect(JSON.parse(stdout)).toMatchObject({

@@ -173,7 +173,7 @@ test('a command that takes too long is ended, also when it left something behind
   const start = Date.now();
   const line = `'${node}' -e 'require("child_process").spawn("sleep", ["5"], {stdio: "inherit"}); setTimeout(() => {}, 5000)'`;
   await expect(runTokenCommand(line, fakeIo(), 300)).rejects.toThrow('took longer than 0.3 s');
-  expect(Date.now() - start).toBeLessThan(2000);
+  expect(Date.now() - start).toBeLessThan(4000);
 });
 
 interface Case {

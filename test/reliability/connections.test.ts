@@ -90,7 +90,7 @@ describe.concurrent.each(Object.entries(transports))('over %s', (_, open) => {
     const started = performance.now();
     controller.abort(reason);
     expect(await Promise.all(calls)).toEqual(Array(5).fill(reason));
-    expect(performance.now() - started).toBeLessThan(500);
+    expect(performance.now() - started).toBeLessThan(3000);
     await client.close();
   });
 

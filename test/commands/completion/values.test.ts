@@ -70,7 +70,7 @@ test('a service that does not answer is not waited for', async () => {
   const { port } = server.address() as AddressInfo;
   const started = Date.now();
   expect(await offered(['--base-url', `http://127.0.0.1:${port}`])).toEqual(none);
-  expect(Date.now() - started).toBeLessThan(1500);
+  expect(Date.now() - started).toBeLessThan(3000);
 });
 
 test('a command that takes long to print the token is not waited for', async () => {
@@ -80,5 +80,5 @@ test('a command that takes long to print the token is not waited for', async () 
   });
   const started = Date.now();
   expect(await offered(['--profile', 'slow'])).toEqual(none);
-  expect(Date.now() - started).toBeLessThan(1500);
+  expect(Date.now() - started).toBeLessThan(3000);
 });
