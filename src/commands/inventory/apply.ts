@@ -1,8 +1,8 @@
 import type { Context } from '../../context.ts';
 import { verb } from '../command.ts';
 import type { Entry } from '../entry.ts';
-import { applyInput } from './apply-input.ts';
-import { inputOptions, planOptions, runOptions } from './bulk-flags.ts';
+import { applyInput } from './bulk/apply-input.ts';
+import { inputOptions, planOptions, runOptions } from './bulk/flags.ts';
 
 export function declare(context: Context, entry: Entry) {
   const command = verb(entry, {

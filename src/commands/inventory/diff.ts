@@ -3,9 +3,9 @@ import { exitCodes } from '../../errors.ts';
 import { openSource } from '../../input/source.ts';
 import { verb } from '../command.ts';
 import type { Entry } from '../entry.ts';
-import { readJob } from './apply-input.ts';
-import { inputOptions, readingOptions } from './bulk-flags.ts';
-import { showDifferences } from './bulk-run.ts';
+import { readJob } from './bulk/apply-input.ts';
+import { inputOptions, readingOptions } from './bulk/flags.ts';
+import { showDifferences } from './bulk/run.ts';
 
 export function declare(context: Context, entry: Entry) {
   const command = verb(entry, {

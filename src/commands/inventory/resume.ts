@@ -3,8 +3,8 @@ import { resolvePaths } from '../../config/paths.ts';
 import type { Context } from '../../context.ts';
 import { verb } from '../command.ts';
 import type { Entry } from '../entry.ts';
-import { runOptions } from './bulk-flags.ts';
-import { resumeRun } from './resume-run.ts';
+import { runOptions } from './bulk/flags.ts';
+import { resumeRun } from './bulk/resume-run.ts';
 
 export function declare(context: Context, entry: Entry) {
   const command = verb(entry, {

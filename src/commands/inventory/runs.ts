@@ -6,7 +6,7 @@ import type { Context } from '../../context.ts';
 import type { Column, View } from '../../output/columns.ts';
 import { verb } from '../command.ts';
 import type { Entry } from '../entry.ts';
-import { infoOrWarning } from './earlier.ts';
+import { infoOrWarning } from './bulk/earlier.ts';
 
 export function declare(context: Context, entry: Entry) {
   return verb(entry, {

@@ -1,11 +1,11 @@
-import type { Guards } from '../../bulk/guards.ts';
-import type { IdIndex } from '../../bulk/id-index.ts';
-import type { WriteOptions } from '../../bulk/journal-lines.ts';
-import type { RejectedInput } from '../../bulk/rejects.ts';
-import type { Replay } from '../../bulk/replay.ts';
-import type { Rows } from '../../bulk/rows.ts';
-import type { RunIdentity } from '../../bulk/run-store.ts';
-import type { RunFlags } from './bulk-flags.ts';
+import type { Guards } from '../../../bulk/guards.ts';
+import type { IdIndex } from '../../../bulk/id-index.ts';
+import type { WriteOptions } from '../../../bulk/journal-lines.ts';
+import type { RejectedInput } from '../../../bulk/rejects.ts';
+import type { Replay } from '../../../bulk/replay.ts';
+import type { Rows } from '../../../bulk/rows.ts';
+import type { RunIdentity } from '../../../bulk/run-store.ts';
+import type { RunFlags } from './flags.ts';
 
 /** Rows to be written, and all that a run needs to know of them. */
 export interface BulkJob {

@@ -1,14 +1,14 @@
-import { offeredOperation } from '../../api/contract.ts';
-import { toRows } from '../../bulk/guards.ts';
-import { type Keeper, keepEarlierRun, keepNewRun } from '../../bulk/run-keeper.ts';
-import type { RunStore } from '../../bulk/run-store.ts';
-import type { Session } from '../../bulk/session.ts';
-import type { Context } from '../../context.ts';
-import { type RunFlags, toErrorLimit } from './bulk-flags.ts';
-import type { BulkJob, BulkRun } from './bulk-job.ts';
-import { BulkRunner } from './bulk-runner.ts';
+import { offeredOperation } from '../../../api/contract.ts';
+import { toRows } from '../../../bulk/guards.ts';
+import { type Keeper, keepEarlierRun, keepNewRun } from '../../../bulk/run-keeper.ts';
+import type { RunStore } from '../../../bulk/run-store.ts';
+import type { Session } from '../../../bulk/session.ts';
+import type { Context } from '../../../context.ts';
+import { type RunFlags, toErrorLimit } from './flags.ts';
+import type { BulkJob, BulkRun } from './job.ts';
 import { openSession, rejectsFile } from './open-session.ts';
 import { checkChangesView } from './plan-view.ts';
+import { BulkRunner } from './runner.ts';
 import { summaryView } from './summary-view.ts';
 
 /**

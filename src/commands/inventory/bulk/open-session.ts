@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
-import { createFileSink, createStreamSink, Events } from '../../bulk/events.ts';
-import { checkNewFile, type NewFile } from '../../bulk/new-file.ts';
-import { pacedClient } from '../../bulk/paced-client.ts';
-import { Session } from '../../bulk/session.ts';
-import type { Context } from '../../context.ts';
-import { readPet } from '../../records/read-pet.ts';
-import { type RunFlags, toRetryWait } from './bulk-flags.ts';
-import type { BulkJob } from './bulk-job.ts';
+import { createFileSink, createStreamSink, Events } from '../../../bulk/events.ts';
+import { checkNewFile, type NewFile } from '../../../bulk/new-file.ts';
+import { pacedClient } from '../../../bulk/paced-client.ts';
+import { Session } from '../../../bulk/session.ts';
+import type { Context } from '../../../context.ts';
+import { readPet } from '../../../records/read-pet.ts';
+import { type RunFlags, toRetryWait } from './flags.ts';
+import type { BulkJob } from './job.ts';
 
 /** A session for the job, as flags and settings have it. */
 export async function openSession(context: Context, job: BulkJob, flags: RunFlags): Promise<Session> {

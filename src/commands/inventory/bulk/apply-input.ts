@@ -1,15 +1,15 @@
-import type { RowInput } from '../../bulk/read-rows.ts';
-import { type RunIdentity, RunStore } from '../../bulk/run-store.ts';
-import { resolvePaths } from '../../config/paths.ts';
-import type { Context } from '../../context.ts';
-import { UsageError } from '../../errors.ts';
-import { openSource, type Source } from '../../input/source.ts';
-import { type InputFlags, type PlanFlags, type RunFlags, toGuards, toReadOptions } from './bulk-flags.ts';
-import type { BulkJob } from './bulk-job.ts';
-import { runBulk } from './bulk-run.ts';
+import type { RowInput } from '../../../bulk/read-rows.ts';
+import { type RunIdentity, RunStore } from '../../../bulk/run-store.ts';
+import { resolvePaths } from '../../../config/paths.ts';
+import type { Context } from '../../../context.ts';
+import { UsageError } from '../../../errors.ts';
+import { openSource, type Source } from '../../../input/source.ts';
+import { targetOf } from '../place.ts';
 import { abandonEarlier, findEarlier } from './earlier.ts';
-import { targetOf } from './place.ts';
+import { type InputFlags, type PlanFlags, type RunFlags, toGuards, toReadOptions } from './flags.ts';
+import type { BulkJob } from './job.ts';
 import { readInput } from './read-input.ts';
+import { runBulk } from './run.ts';
 
 export type ApplyFlags = InputFlags & PlanFlags & RunFlags;
 

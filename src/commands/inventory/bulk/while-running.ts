@@ -1,6 +1,6 @@
-import type { Context } from '../../context.ts';
-import type { Signal } from '../../io.ts';
-import { type ProgressMode, type ProgressState, startProgress } from '../../output/progress.ts';
+import type { Context } from '../../../context.ts';
+import type { Signal } from '../../../io.ts';
+import { type ProgressMode, type ProgressState, startProgress } from '../../../output/progress.ts';
 
 interface Activity {
   /** As `applying`. */

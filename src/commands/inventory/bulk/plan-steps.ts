@@ -1,9 +1,9 @@
-import { confirmWrite } from '../../asking/confirmation.ts';
-import type { Plan } from '../../bulk/plan.ts';
-import type { Session } from '../../bulk/session.ts';
-import type { Context } from '../../context.ts';
-import { groupDigits } from '../../output/digits.ts';
-import type { BulkJob } from './bulk-job.ts';
+import { confirmWrite } from '../../../asking/confirmation.ts';
+import type { Plan } from '../../../bulk/plan.ts';
+import type { Session } from '../../../bulk/session.ts';
+import type { Context } from '../../../context.ts';
+import { groupDigits } from '../../../output/digits.ts';
+import type { BulkJob } from './job.ts';
 import { totalsBlock, totalsLines } from './plan-totals.ts';
 import { showPlan } from './plan-view.ts';
 

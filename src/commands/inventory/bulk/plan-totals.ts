@@ -1,8 +1,8 @@
-import type { FailureKind } from '../../bulk/outcome.ts';
-import type { Plan } from '../../bulk/plan.ts';
-import { groupDigits } from '../../output/digits.ts';
-import { sanitize } from '../../output/sanitize.ts';
-import type { Style } from '../../output/style.ts';
+import type { FailureKind } from '../../../bulk/outcome.ts';
+import type { Plan } from '../../../bulk/plan.ts';
+import { groupDigits } from '../../../output/digits.ts';
+import { sanitize } from '../../../output/sanitize.ts';
+import type { Style } from '../../../output/style.ts';
 
 /** One line of what a plan adds up to. */
 interface Total {

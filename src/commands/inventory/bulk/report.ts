@@ -1,16 +1,16 @@
 import { resolve } from 'node:path';
-import { errorOf } from '../../bulk/ending.ts';
-import type { NewFile } from '../../bulk/new-file.ts';
-import { defaultRejectsPath, writeRejects } from '../../bulk/rejects.ts';
-import type { Keeper } from '../../bulk/run-keeper.ts';
-import type { Session } from '../../bulk/session.ts';
-import type { Summary } from '../../bulk/summary.ts';
-import type { Context } from '../../context.ts';
-import { OutputClosedError } from '../../errors.ts';
-import { delimiters } from '../../input/records.ts';
-import { printJson } from '../../json.ts';
-import { commandLine } from '../../records/command-line.ts';
-import type { BulkJob, BulkRun } from './bulk-job.ts';
+import { errorOf } from '../../../bulk/ending.ts';
+import type { NewFile } from '../../../bulk/new-file.ts';
+import { defaultRejectsPath, writeRejects } from '../../../bulk/rejects.ts';
+import type { Keeper } from '../../../bulk/run-keeper.ts';
+import type { Session } from '../../../bulk/session.ts';
+import type { Summary } from '../../../bulk/summary.ts';
+import type { Context } from '../../../context.ts';
+import { OutputClosedError } from '../../../errors.ts';
+import { delimiters } from '../../../input/records.ts';
+import { printJson } from '../../../json.ts';
+import { commandLine } from '../../../records/command-line.ts';
+import type { BulkJob, BulkRun } from './job.ts';
 import { type SummaryRecord, summaryText, summaryView, toSummaryJson } from './summary-view.ts';
 
 interface Ended {

@@ -1,14 +1,14 @@
 import { rm } from 'node:fs/promises';
-import { JournalWriter } from '../../bulk/journal-writer.ts';
-import { replayJournal } from '../../bulk/replay.ts';
-import { mustPlanAgain, reopenRows } from '../../bulk/resumption.ts';
-import type { Rows } from '../../bulk/rows.ts';
-import { isResumable, type RunInfo, readRunInfo } from '../../bulk/run-info.ts';
-import { isSameRun, type RunStore } from '../../bulk/run-store.ts';
-import type { Context } from '../../context.ts';
-import { CliError } from '../../errors.ts';
-import { groupDigits } from '../../output/digits.ts';
-import type { BulkJob, Earlier } from './bulk-job.ts';
+import { JournalWriter } from '../../../bulk/journal-writer.ts';
+import { replayJournal } from '../../../bulk/replay.ts';
+import { mustPlanAgain, reopenRows } from '../../../bulk/resumption.ts';
+import type { Rows } from '../../../bulk/rows.ts';
+import { isResumable, type RunInfo, readRunInfo } from '../../../bulk/run-info.ts';
+import { isSameRun, type RunStore } from '../../../bulk/run-store.ts';
+import type { Context } from '../../../context.ts';
+import { CliError } from '../../../errors.ts';
+import { groupDigits } from '../../../output/digits.ts';
+import type { BulkJob, Earlier } from './job.ts';
 
 /** The unfinished run of the same rows at the same place, its outcomes put onto the job's rows; undefined for none. */
 export async function findEarlier(

@@ -1,14 +1,14 @@
-import type { JournalHeader } from '../../bulk/journal-lines.ts';
-import { isResumable, type RunState, readRunInfo } from '../../bulk/run-info.ts';
-import { isSameRun, type RunStore } from '../../bulk/run-store.ts';
-import type { Context } from '../../context.ts';
-import { UsageError } from '../../errors.ts';
-import { openSource } from '../../input/source.ts';
+import type { JournalHeader } from '../../../bulk/journal-lines.ts';
+import { isResumable, type RunState, readRunInfo } from '../../../bulk/run-info.ts';
+import { isSameRun, type RunStore } from '../../../bulk/run-store.ts';
+import type { Context } from '../../../context.ts';
+import { UsageError } from '../../../errors.ts';
+import { openSource } from '../../../input/source.ts';
+import { refuseOtherTarget, targetOf } from '../place.ts';
 import { type ApplyFlags, readJob } from './apply-input.ts';
-import type { RunFlags } from './bulk-flags.ts';
-import { runBulk } from './bulk-run.ts';
 import { infoOrWarning, loadEarlier } from './earlier.ts';
-import { refuseOtherTarget, targetOf } from './place.ts';
+import type { RunFlags } from './flags.ts';
+import { runBulk } from './run.ts';
 import { undoRun } from './undo-run.ts';
 
 /** Of a run that goes on in another process the lock says so, and which one it is. */

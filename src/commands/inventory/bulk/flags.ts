@@ -1,13 +1,13 @@
-import { parseColumnMap } from '../../bulk/columns.ts';
-import { type DuplicateRule, duplicateRules } from '../../bulk/duplicates.ts';
-import { type Guards, parseRowLimit, type RowLimit } from '../../bulk/guards.ts';
-import type { ReadOptions } from '../../bulk/read-rows.ts';
-import { parseShard } from '../../bulk/shard.ts';
-import { parseSetting } from '../../config/settings.ts';
-import { UsageError } from '../../errors.ts';
-import { type RecordFormat, recordFormats } from '../../input/records.ts';
-import { type ProgressMode, progressModes } from '../../output/progress.ts';
-import { collect, Option } from '../command.ts';
+import { parseColumnMap } from '../../../bulk/columns.ts';
+import { type DuplicateRule, duplicateRules } from '../../../bulk/duplicates.ts';
+import { type Guards, parseRowLimit, type RowLimit } from '../../../bulk/guards.ts';
+import type { ReadOptions } from '../../../bulk/read-rows.ts';
+import { parseShard } from '../../../bulk/shard.ts';
+import { parseSetting } from '../../../config/settings.ts';
+import { UsageError } from '../../../errors.ts';
+import { type RecordFormat, recordFormats } from '../../../input/records.ts';
+import { type ProgressMode, progressModes } from '../../../output/progress.ts';
+import { collect, Option } from '../../command.ts';
 
 /** How the input is read. */
 export interface InputFlags {

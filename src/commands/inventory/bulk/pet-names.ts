@@ -1,4 +1,4 @@
-import type { Client } from '../../client/client.ts';
+import type { Client } from '../../../client/client.ts';
 
 /** How many pets are asked for at a time. */
 const atOnce = 8;

@@ -1,9 +1,9 @@
-import { type RowInput, readRows } from '../../bulk/read-rows.ts';
-import type { RowIssues } from '../../bulk/row-issues.ts';
-import type { Context } from '../../context.ts';
-import { ManyError, UsageError } from '../../errors.ts';
-import type { Source } from '../../input/source.ts';
-import { type InputFlags, toReadOptions } from './bulk-flags.ts';
+import { type RowInput, readRows } from '../../../bulk/read-rows.ts';
+import type { RowIssues } from '../../../bulk/row-issues.ts';
+import type { Context } from '../../../context.ts';
+import { ManyError, UsageError } from '../../../errors.ts';
+import type { Source } from '../../../input/source.ts';
+import { type InputFlags, toReadOptions } from './flags.ts';
 
 /**
  * Reads and checks a whole input.

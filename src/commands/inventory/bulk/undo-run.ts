@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
-import type { InputOptions } from '../../bulk/journal-lines.ts';
-import { blankRows, replayJournal } from '../../bulk/replay.ts';
-import { type RunInfo, readRunInfo } from '../../bulk/run-info.ts';
-import type { RunStore } from '../../bulk/run-store.ts';
-import { type StayingEntries, toUndoRows } from '../../bulk/undo-rows.ts';
-import type { Context } from '../../context.ts';
-import { UsageError } from '../../errors.ts';
-import { groupDigits } from '../../output/digits.ts';
-import type { RunFlags } from './bulk-flags.ts';
-import type { BulkJob } from './bulk-job.ts';
-import { runBulk } from './bulk-run.ts';
+import type { InputOptions } from '../../../bulk/journal-lines.ts';
+import { blankRows, replayJournal } from '../../../bulk/replay.ts';
+import { type RunInfo, readRunInfo } from '../../../bulk/run-info.ts';
+import type { RunStore } from '../../../bulk/run-store.ts';
+import { type StayingEntries, toUndoRows } from '../../../bulk/undo-rows.ts';
+import type { Context } from '../../../context.ts';
+import { UsageError } from '../../../errors.ts';
+import { groupDigits } from '../../../output/digits.ts';
+import { refuseOtherTarget } from '../place.ts';
 import { closeRun, findEarlier } from './earlier.ts';
-import { refuseOtherTarget } from './place.ts';
+import type { RunFlags } from './flags.ts';
+import type { BulkJob } from './job.ts';
+import { runBulk } from './run.ts';
 
 /** An undo reads no input. */
 const noInput: InputOptions = {
