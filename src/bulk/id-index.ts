@@ -23,7 +23,7 @@ export class IdIndex {
 
   /** Makes `row` the one of its id, and gives the row that was it before. */
   put(row: number): number | undefined {
-    const slot = this.slotOf(...this.rows.idWords(row));
+    const slot = this.slotOf(this.rows.idLow(row), this.rows.idHigh(row));
     const before = this.slots[slot] as number;
     this.slots[slot] = row;
     return before === -1 ? undefined : before;

@@ -99,10 +99,11 @@ export function sumUp(
   };
   let largest: Plan['largest'];
   for (let row = 0; row < rows.length; row += 1) {
-    if (rows.isLeftOut(row)) continue;
+    const state = rows.state(row);
+    if (state === 'invalid' || state === 'skipped') continue;
     counts.considered += 1;
-    if (rows.isState(row, 'unchanged') || rows.isState(row, 'applied')) counts.unchanged += 1;
-    if (!rows.isState(row, 'unprocessed')) continue;
+    if (state === 'unchanged' || state === 'applied') counts.unchanged += 1;
+    if (state !== 'unprocessed') continue;
     counts.changes += 1;
     const quantity = rows.quantity(row);
     const before = rows.before(row);

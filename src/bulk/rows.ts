@@ -56,8 +56,14 @@ export class Rows {
     return this.ids.get(row);
   }
 
-  idWords(row: number): readonly [low: number, high: number] {
-    return [this.ids.low(row), this.ids.high(row)];
+  /** Bits 0 to 31 of the id. */
+  idLow(row: number): number {
+    return this.ids.low(row);
+  }
+
+  /** Bits 32 to 63 of the id. */
+  idHigh(row: number): number {
+    return this.ids.high(row);
   }
 
   hasId(row: number, low: number, high: number): boolean {
@@ -110,11 +116,6 @@ export class Rows {
     const counts = Object.fromEntries(states.map((state) => [state, 0])) as Record<State, number>;
     for (let row = 0; row < this.length; row += 1) counts[this.state(row)] += 1;
     return counts;
-  }
-
-  /** Whether the run leaves the row alone, whatever it says. */
-  isLeftOut(row: number): boolean {
-    return this.isState(row, 'invalid') || this.isState(row, 'skipped');
   }
 
   /** The rows in a state, in order; it may change on the way. */

@@ -103,15 +103,14 @@ interface LineCounter {
 
 /** Lines of a file whose ends are LF, CRLF or CR throughout. */
 function createLineCounter(): LineCounter {
-  const seen = { 10: 0, 13: 0 };
-  const countOf = (chunk: Uint8Array, end: 10 | 13) => {
-    for (let at = chunk.indexOf(end); at !== -1; at = chunk.indexOf(end, at + 1)) seen[end] += 1;
-  };
+  let [lineFeeds, returns] = [0, 0];
   return {
     count(chunk) {
-      countOf(chunk, 10);
-      countOf(chunk, 13);
+      for (let at = 0; at < chunk.length; at += 1) {
+        if (chunk[at] === 0x0a) lineFeeds += 1;
+        else if (chunk[at] === 0x0d) returns += 1;
+      }
     },
-    line: () => Math.max(seen[10], seen[13]) + 1,
+    line: () => Math.max(lineFeeds, returns) + 1,
   };
 }
