@@ -1,22 +1,17 @@
 import { type Context, createContext, Script } from 'node:vm';
 
-/** Work that was ended because it took too long. */
-export class TimeLimitError extends Error {}
-
 /**
- * What some synchronous work gives. It is ended in the middle of whatever it does when its time is over, in the middle of a
- * regular expression too.
- *
- * @throws TimeLimitError
+ * What some synchronous work gives, or what `late` does where it takes longer: the work is ended in the middle of whatever
+ * it does, in the middle of a regular expression too.
  */
-export function withinTime<Value>(limitMs: number, work: () => Value): Value {
+export function withinTime<Value, Late>(limitMs: number, work: () => Value, late: () => Late): Value | Late {
   room ??= createContext({});
   room.work = work;
   try {
     return script.runInContext(room, { timeout: limitMs }) as Value;
   } catch (error) {
-    const isOver = (error as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
-    throw isOver ? new TimeLimitError(`not done within ${limitMs / 1000} s`) : error;
+    if ((error as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return late();
+    throw error;
   } finally {
     delete room.work;
   }

@@ -1,6 +1,6 @@
 import { readPattern } from '../api/pattern.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
-import { TimeLimitError, withinTime } from '../time-limit.ts';
+import { withinTime } from '../time-limit.ts';
 import { patternsOf, withoutExpressions, withReadablePatterns } from './expressions.ts';
 import { createSchemaCheck, type SchemaCheck, type SchemaFault } from './schema.ts';
 
@@ -18,29 +18,22 @@ interface BodyFinding {
  * @throws Error where the schema itself is wrong.
  */
 export function checkBody(schema: JsonObject, body: JsonValue, limitMs: number): BodyFinding {
-  const { patterns, whole, plain } = prepare(schema);
-  const unread = patterns.find((pattern) => readPattern(pattern) === undefined);
-  const found = attempt(whole, body, limitMs);
+  const { patterns, unread, whole, plain } = prepare(schema);
+  const late = () => 'late' as const;
+  const found = withinTime(limitMs, () => whole(body), late);
   if (found !== 'late')
     return { fault: found, remark: unread && `no expression that can be tried: ${unread}` };
-  const others = attempt(plain, body, limitMs);
+  const others = withinTime(limitMs, () => plain(body), late);
   const limit = `within ${limitMs / 1000} s`;
   if (others === 'late') return { fault: undefined, remark: `the body could not be checked ${limit}` };
   const subject = patterns.length === 1 ? `the pattern ${patterns[0]}` : 'the patterns';
   return { fault: others, remark: `${subject} could not be tried ${limit}` };
 }
 
-function attempt(check: SchemaCheck, body: JsonValue, limitMs: number): SchemaFault | undefined | 'late' {
-  try {
-    return withinTime(limitMs, () => check(body));
-  } catch (error) {
-    if (error instanceof TimeLimitError) return 'late';
-    throw error;
-  }
-}
-
 interface Prepared {
   readonly patterns: readonly string[];
+  /** The first of them that is no expression. */
+  readonly unread: string | undefined;
   readonly whole: SchemaCheck;
   /** Without expressions. */
   readonly plain: SchemaCheck;
@@ -50,8 +43,12 @@ const known = new WeakMap<JsonObject, Prepared>();
 
 /** A description's schemas may be large, and each is asked for many times in a run. */
 function prepare(schema: JsonObject): Prepared {
-  const prepared = known.get(schema) ?? {
-    patterns: patternsOf(schema),
+  const before = known.get(schema);
+  if (before) return before;
+  const patterns = patternsOf(schema);
+  const prepared = {
+    patterns,
+    unread: patterns.find((pattern) => readPattern(pattern) === undefined),
     whole: createSchemaCheck(withReadablePatterns(schema)),
     plain: createSchemaCheck(withoutExpressions(schema)),
   };
