@@ -45,7 +45,7 @@ export async function abandonEarlier(context: Context, runs: RunStore, job: Bulk
   for (const run of await runs.idsLike(job.identity)) {
     const info = await infoOrWarning(context, runs, run);
     if (info && isResumable(info.state) && isSameRun(info.header, job.identity))
-      await closeRun(context, runs, { run, ended: 'abandoned', by: 'restart' });
+      await closeRun(context, runs, { info, ended: 'abandoned', by: 'restart' });
   }
 }
 
@@ -53,12 +53,15 @@ export async function abandonEarlier(context: Context, runs: RunStore, job: Bulk
 export async function closeRun(
   { now }: Context,
   runs: RunStore,
-  { run, ended, by }: { readonly run: string; readonly ended: 'undone' | 'abandoned'; readonly by: string },
+  {
+    info,
+    ended,
+    by,
+  }: { readonly info: RunInfo; readonly ended: 'undone' | 'abandoned'; readonly by: string },
 ): Promise<void> {
-  const info = await readRunInfo(runs, run);
-  if (!info) return;
-  const writer = JournalWriter.reopen(runs.pathOf(run));
-  writer.append({ ended, by, counts: info.counts, at: now().getTime() });
+  const { header, counts } = info;
+  const writer = JournalWriter.reopen(runs.pathOf(header.run));
+  writer.append({ ended, by, counts, at: now().getTime() });
   await writer.close();
 }
 

@@ -2,7 +2,7 @@ import { confirmWrite } from '../../../asking/confirmation.ts';
 import type { Plan } from '../../../bulk/plan.ts';
 import type { Session } from '../../../bulk/session.ts';
 import type { Context } from '../../../context.ts';
-import { groupDigits } from '../../../output/digits.ts';
+import { counted } from '../../../output/digits.ts';
 import type { BulkJob } from './job.ts';
 import { totalsBlock, totalsLines } from './plan-totals.ts';
 import { showPlan } from './plan-view.ts';
@@ -24,8 +24,6 @@ export async function confirmPlan(context: Context, job: BulkJob, { plan, sessio
 
 /** As `set 12 counts and remove 1 entry`. */
 function deedsText({ changes, removed }: Plan): string {
-  const counted = (count: number, one: string, many: string) =>
-    `${groupDigits(count)} ${count === 1 ? one : many}`;
   const set = changes - removed;
   return [
     ...(set > 0 ? [`set ${counted(set, 'count', 'counts')}`] : []),

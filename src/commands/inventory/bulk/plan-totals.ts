@@ -1,6 +1,6 @@
 import type { FailureKind } from '../../../bulk/outcome.ts';
 import type { Plan } from '../../../bulk/plan.ts';
-import { groupDigits } from '../../../output/digits.ts';
+import { counted, groupDigits } from '../../../output/digits.ts';
 import { sanitize } from '../../../output/sanitize.ts';
 import type { Style } from '../../../output/style.ts';
 
@@ -43,7 +43,7 @@ export function totalsLines(plan: Plan, failures: readonly FailureKind[]): strin
   const facts = totalsOf(plan).map(({ label, count, noun, units, note }) =>
     [`${label} ${groupDigits(count)} ${noun}`, units, note && `(${note})`].filter((part) => part).join(' '),
   );
-  const head = `plan: ${groupDigits(changes)} of ${rowsText(considered)} to write`;
+  const head = `plan: ${groupDigits(changes)} of ${counted(considered, 'row', 'rows')} to write`;
   const warnings = failures
     .map(toFailureTotal)
     .map(({ count, noun, note }) => `warning: ${groupDigits(count)} ${noun} cannot be written: ${note}`);
@@ -96,8 +96,4 @@ export function placeOf({ line, petId }: FailureKind['example']): string {
 
 function nounOf(count: number): string {
   return count === 1 ? 'pet' : 'pets';
-}
-
-function rowsText(count: number): string {
-  return `${groupDigits(count)} ${count === 1 ? 'row' : 'rows'}`;
 }

@@ -6,7 +6,7 @@ import type { RunStore } from '../../../bulk/run-store.ts';
 import { type StayingEntries, toUndoRows } from '../../../bulk/undo-rows.ts';
 import type { Context } from '../../../context.ts';
 import { UsageError } from '../../../errors.ts';
-import { groupDigits } from '../../../output/digits.ts';
+import { counted, groupDigits } from '../../../output/digits.ts';
 import { refuseOtherTarget } from '../place.ts';
 import { closeRun, findEarlier } from './earlier.ts';
 import type { RunFlags } from './flags.ts';
@@ -75,13 +75,17 @@ async function readUndoJob(context: Context, runs: RunStore, { header }: RunInfo
     guards: undefined,
     input: undefined,
     earlier: undefined,
-    finished: (by) => closeRun(context, runs, { run, ended: 'undone', by: by ?? 'undo' }),
+    async finished(by) {
+      const info = await readRunInfo(runs, run);
+      if (info) await closeRun(context, runs, { info, ended: 'undone', by: by ?? 'undo' });
+    },
   };
 }
 
 /** Names what an undo leaves behind where the service, as it is bound, takes no entry away. */
 function stayingText({ count, first }: StayingEntries): string {
-  const [subject, verb] = count === 1 ? ['1 entry', 'stays'] : [`${groupDigits(count)} entries`, 'stay'];
+  const subject = counted(count, 'entry', 'entries');
+  const verb = count === 1 ? 'stays' : 'stay';
   const more = count - first.length;
   const others = more > 0 ? ` and ${groupDigits(more)} more` : '';
   return `warning: ${subject} that the run made ${verb}, for the service offers no deleteInventory: ${count === 1 ? 'pet' : 'pets'} ${first.join(', ')}${others}`;
