@@ -18,13 +18,12 @@ export async function createMeasure(texts: Iterable<string>): Promise<Measure> {
   return (text) => text.length;
 }
 
-/** Sums up the characters, and measures each different one of them, and each longer text, once. */
+/** Sums up the characters, and measures each different one of them, and each text, once. */
 function remembering(measure: Measure): Measure {
-  const characters = new Map<string, number>();
-  const texts = new Map<string, number>();
+  const widths = new Map<string, number>();
   const widthOf = (character: string) => {
-    const width = characters.get(character) ?? measure(character);
-    characters.set(character, width);
+    const width = widths.get(character) ?? measure(character);
+    widths.set(character, width);
     return width;
   };
   const sum = (text: string) => {
@@ -34,10 +33,8 @@ function remembering(measure: Measure): Measure {
   };
   return (text) => {
     if (ascii.test(text)) return text.length;
-    const known = characters.get(text) ?? texts.get(text);
-    if (known !== undefined) return known;
-    const width = sum(text);
-    texts.set(text, width);
+    const width = widths.get(text) ?? sum(text);
+    widths.set(text, width);
     return width;
   };
 }
