@@ -1,3 +1,2 @@
 #!/usr/bin/env node
-if (!process.version.startsWith('v20.')) require('node:module').enableCompileCache();
 require('../dist/main.js');
