@@ -130,12 +130,6 @@ test('only io.ts reads the process, but for the clock, and only it ends it', () 
   expect(readers).toEqual([]);
 });
 
-test('no file is longer than 250 lines, but the one table', () => {
-  const code = files.filter((file) => file !== 'src/api/operations.ts');
-  const long = code.filter((file) => readFileSync(file, 'utf8').split('\n').length > 251);
-  expect(long).toEqual([]);
-});
-
 function importsOf(file: string): Import[] {
   const text = readFileSync(file, 'utf8');
   const fixed = [
