@@ -2,14 +2,13 @@ import { UsageError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import {
   type ListId,
-  type Method,
-  type Noun,
   type OperationId,
   operationIds,
+  type Row,
   rowOf,
   type Stability,
 } from './operations.ts';
-import { type BodyName, bodySchemas, type ResultName } from './schemas.ts';
+import { type BodyName, bodySchemas } from './schemas.ts';
 
 /** Bounds that a description puts on a value, in the words of JSON Schema. */
 export interface Bounds {
@@ -52,35 +51,25 @@ export interface DocumentedAnswer {
 }
 
 /** An operation as a service offers it: a row of the table, or what the service's own description says of that row. */
-export interface Operation {
+export interface Operation extends Omit<Row, Marks | 'query' | 'body' | 'source' | 'example'> {
   readonly id: OperationId;
-  readonly noun: Noun;
-  readonly tag: string;
-  readonly summary: string;
-  readonly method: Method;
-  /** Template below the base URL, as `/pets/{petId}`. */
-  readonly path: string;
+  readonly many: boolean;
   readonly parameters: readonly Parameter[];
   readonly body?: RequestBody | undefined;
-  readonly result?: ResultName | undefined;
-  readonly many: boolean;
-  /** Documented statuses of success, the usual one first. */
-  readonly success: readonly number[];
-  readonly errors: readonly number[];
   /**
    * By status, or `4XX`, or `default`, as the service's own description has them; absent in the built-in contract, whose
    * OpenAPI document holds them.
    */
   readonly answers?: Readonly<Record<string, DocumentedAnswer>> | undefined;
-  /** Whether the description asks for a credential; false where it says nothing of security. */
+  /** Whether the description asks for a credential; false if it says nothing of security. */
   readonly secured: boolean;
   readonly stability: Stability;
   readonly deprecated: boolean;
-  /** YYYY-MM-DD, where the description gives one. */
-  readonly sunset?: string | undefined;
   readonly hideTryIt: boolean;
-  readonly source: 'stated' | 'chosen' | 'bound';
+  readonly source: Row['source'] | 'bound';
 }
+
+type Marks = 'many' | 'stability' | 'deprecated' | 'hideTryIt';
 
 /** Where a request carries a credential. */
 export interface CredentialPlace {
@@ -130,27 +119,19 @@ export function isListId(id: OperationId): id is ListId {
   return rowOf(id).many === true;
 }
 
+/** A row with what rows leave out: the usual marks, and parameters and bodies by more than their names. */
 function toOperation(id: OperationId): Operation {
-  const row = rowOf(id);
+  const { query = [], body, example: _, ...row } = rowOf(id);
   return {
-    id,
-    noun: row.noun,
-    tag: row.tag,
-    summary: row.summary,
-    method: row.method,
-    path: row.path,
-    parameters: [...pathParameters(row.path), ...queryParameters(row.query ?? [])],
-    body: row.body && toRequestBody(row.body),
-    result: row.result,
-    many: row.many === true,
-    success: row.success,
-    errors: row.errors,
+    many: false,
+    stability: 'stable',
+    deprecated: false,
+    hideTryIt: false,
     secured: false,
-    stability: row.stability ?? 'stable',
-    deprecated: row.deprecated === true,
-    sunset: row.sunset,
-    hideTryIt: row.hideTryIt === true,
-    source: row.source,
+    ...row,
+    id,
+    parameters: [...pathNames(row.path).map(toParameter('path')), ...query.map(toParameter('query'))],
+    body: body && toRequestBody(body),
   };
 }
 
@@ -160,21 +141,10 @@ function toRequestBody(name: BodyName): RequestBody {
   return { name, mediaType: 'application/json', required, bounds: {} };
 }
 
-function pathParameters(path: string): Parameter[] {
-  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
-  return names.map((name) => ({
-    name,
-    wireName: name,
-    in: 'path',
-    required: true,
-  }));
+function pathNames(path: string): string[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
 }
 
-function queryParameters(names: readonly string[]): Parameter[] {
-  return names.map((name) => ({
-    name,
-    wireName: name,
-    in: 'query',
-    required: false,
-  }));
+function toParameter(place: 'path' | 'query'): (name: string) => Parameter {
+  return (name) => ({ name, wireName: name, in: place, required: place === 'path' });
 }

@@ -6,28 +6,29 @@ export type Stability = 'stable' | 'beta' | 'experimental';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type Noun = 'pets' | 'categories' | 'orders' | 'inventory';
 
-/** One operation of the service. */
-interface Row {
+/** A row of the table: one operation of the service, the usual marks left out. */
+export interface Row {
   readonly method: Method;
+  /** Template below the base URL, as `/pets/{petId}`. */
   readonly path: string;
-  readonly tag: 'Pets' | 'Store';
+  readonly tag: string;
   readonly noun: Noun;
   readonly summary: string;
   readonly query?: readonly QueryName[];
   readonly body?: BodyName;
-  readonly result?: ResultName;
+  readonly result?: ResultName | undefined;
   /** The result is an array of `result`, read page by page. */
-  readonly many?: true;
+  readonly many?: boolean;
   /** Documented statuses of success, the usual one first. */
-  readonly success: readonly (200 | 201 | 204)[];
+  readonly success: readonly number[];
   /** Documented error statuses, each with an Error body. */
   readonly errors: readonly number[];
-  readonly stability?: Exclude<Stability, 'stable'>;
-  readonly deprecated?: true;
+  readonly stability?: Stability;
+  readonly deprecated?: boolean;
   /** The day after which a deprecated operation may be gone, YYYY-MM-DD. */
-  readonly sunset?: string;
+  readonly sunset?: string | undefined;
   /** The service asks that no interactive panel offers this operation (`x-hideTryItPanel`). */
-  readonly hideTryIt?: true;
+  readonly hideTryIt?: boolean;
   /** Whether the service document states the operation, or this project chose it. */
   readonly source: 'stated' | 'chosen';
   readonly example: Example;
