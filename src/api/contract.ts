@@ -1,5 +1,5 @@
 import { UsageError } from '../errors.ts';
-import type { JsonObject } from '../json.ts';
+import type { JsonObject, JsonValue } from '../json.ts';
 import {
   type ListId,
   type OperationId,
@@ -40,6 +40,13 @@ export interface RequestBody {
   readonly required: readonly string[];
   /** Bounds by field, checked before a request. */
   readonly bounds: Readonly<Record<string, Bounds>>;
+  /**
+   * A valid value of each field that a bound body offers. Absent in the built-in contract, and if the description does not
+   * say which fields there are.
+   */
+  readonly fields?: Readonly<Record<string, JsonValue>> | undefined;
+  /** The field that carries the record's id: the path has none, or the description requires it in the body too. */
+  readonly idField?: 'id' | 'petId' | undefined;
 }
 
 /** What a description says of an answer with one status. */
@@ -56,6 +63,11 @@ export interface Operation extends Omit<Row, Marks | 'query' | 'body' | 'source'
   readonly many: boolean;
   readonly parameters: readonly Parameter[];
   readonly body?: RequestBody | undefined;
+  /**
+   * The fields of a bound operation's records; a field of ours that is not among them is empty. Absent in the built-in
+   * contract, whose records have them all, and if the description does not say.
+   */
+  readonly fields?: readonly string[] | undefined;
   /**
    * By status, or `4XX`, or `default`, as the service's own description has them; absent in the built-in contract, whose
    * OpenAPI document holds them.
@@ -117,6 +129,15 @@ export function largestPage({ parameters }: Operation): number {
 
 export function isListId(id: OperationId): id is ListId {
   return rowOf(id).many === true;
+}
+
+/**
+ * Whether a description asks that nobody offers to try an operation (`x-hideTryItPanel`).
+ *
+ * @param levels the document, the path item and the operation object.
+ */
+export function hidesTryIt(...levels: readonly JsonObject[]): boolean {
+  return levels.some((level) => level['x-hideTryItPanel'] === true);
 }
 
 /** A row with what rows leave out: the usual marks, and parameters and bodies by more than their names. */

@@ -58,7 +58,8 @@ const headers: JsonObject = {
   Link: {
     description: 'The next page, with rel="next" (RFC 8288); absent on the last page',
     schema: { type: 'string' },
-    example: '</pets?limit=100&after=100>; rel="next"',
+    // A mock that answers with this example must not make a list endless: not `next`.
+    example: '</pets?limit=100>; rel="first"',
   },
   Location: {
     description: 'The new record',

@@ -72,3 +72,10 @@ test('marks what is deprecated, unstable or not to be tried', () => {
   expect(operationOf('listOrders')).toMatchObject({ 'x-hideTryItPanel': true });
   expect(operationOf('listPets')).not.toHaveProperty('deprecated');
 });
+
+test('ends the list of a mock that answers with its examples', () => {
+  const { Link } = (toOpenApi() as { components: { headers: Record<string, { example: string }> } })
+    .components.headers;
+  expect(Link?.example).toMatch(/^<.+>; rel="\w+"$/);
+  expect(Link?.example).not.toContain('next');
+});

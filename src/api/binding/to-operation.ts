@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json.ts';
-import { builtInContract, type Operation, type RequestBody } from '../contract.ts';
+import { builtInContract, hidesTryIt, type Operation, type RequestBody } from '../contract.ts';
 import { type OperationId, rowOf, type Stability } from '../operations.ts';
 import { type SchemaWriter, toAnswers } from './answers.ts';
 import { fieldBounds } from './bounds.ts';
@@ -45,7 +45,7 @@ export function toOperation(
     stability: stabilityOf(source) ?? stabilityOf(pathItem) ?? 'stable',
     deprecated: source.deprecated === true,
     ...(sunset !== undefined && { sunset }),
-    hideTryIt: [source, pathItem, description.document].some((each) => each['x-hideTryItPanel'] === true),
+    hideTryIt: hidesTryIt(description.document, pathItem, source),
     source: 'bound',
   };
 }
