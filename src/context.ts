@@ -11,9 +11,9 @@ import type { Io } from './io.ts';
 import { createSecrets, type Secrets } from './mask.ts';
 import { maskedIo } from './masked-io.ts';
 import type { Printer } from './output/print.ts';
-import { sanitize } from './output/sanitize.ts';
 import { createStatusLine, type StatusLine } from './output/status-line.ts';
 import { createStyle, type Style } from './output/style.ts';
+import { sanitize } from './text.ts';
 
 /** The flags that every command takes, as commander parsed them; a flag that was not given is undefined. */
 export interface GlobalFlags {

@@ -121,6 +121,9 @@ export function withWrite(output: OutputStream, write: OutputStream['write']): O
     get columns() {
       return output.columns;
     },
+    get rows() {
+      return output.rows;
+    },
     get stream() {
       return output.stream;
     },

@@ -2,7 +2,7 @@ import { version } from '../package.json';
 import { createContext, type MutableContext } from './context.ts';
 import { AnsweredError, CliError, type ExitCode, exitCodes, messageOf, OutputClosedError } from './errors.ts';
 import type { Io } from './io.ts';
-import { sanitize } from './output/sanitize.ts';
+import { sanitize } from './text.ts';
 
 /**
  * Runs one command line and gives its exit code; the one place where an error becomes text and a code.

@@ -9,6 +9,8 @@ export interface OutputStream {
   readonly isFile: boolean;
   /** Width in columns now; undefined where the stream is no terminal, or one that does not tell. */
   readonly columns: number | undefined;
+  /** Height in lines now; undefined as for `columns`. */
+  readonly rows: number | undefined;
   /**
    * Resolves when the bytes have been handed over.
    *
@@ -54,6 +56,9 @@ export function processOutput(name: string, descriptor: 1 | 2, open: () => Write
     get columns() {
       // A terminal that nobody gave a size says 0.
       return kind === 'device' ? stream().columns || undefined : undefined;
+    },
+    get rows() {
+      return kind === 'device' ? stream().rows || undefined : undefined;
     },
     get stream() {
       return stream();

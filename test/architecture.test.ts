@@ -56,7 +56,14 @@ const layers: readonly (readonly string[])[] = [
   ['src/api'],
   ['src/yaml.ts'],
   ['src/json.ts'],
-  ['src/errors.ts', 'src/clock.ts', 'src/deadline.ts', 'src/file-error.ts', 'src/time-limit.ts'],
+  [
+    'src/errors.ts',
+    'src/text.ts',
+    'src/clock.ts',
+    'src/deadline.ts',
+    'src/file-error.ts',
+    'src/time-limit.ts',
+  ],
 ];
 
 test('imports go one way, from the process to the data', () => {

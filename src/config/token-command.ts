@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { CliError } from '../errors.ts';
 import type { Io } from '../io.ts';
-import { sanitize } from '../output/sanitize.ts';
+import { sanitize } from '../text.ts';
 import { splitWords } from './values.ts';
 
 const maxBytes = 64 * 1024;

@@ -1,4 +1,4 @@
-import { sanitize } from '../output/sanitize.ts';
+import { sanitize } from '../text.ts';
 
 /** One of several answers to a question. */
 export interface Choice<Value> {

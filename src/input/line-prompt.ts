@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
-import { sanitize } from '../output/sanitize.ts';
+import { sanitize } from '../text.ts';
 import { type Choice, matching, readable } from './choices.ts';
 import type { Prompt } from './prompt.ts';
 

@@ -1,8 +1,8 @@
 import { Writable } from 'node:stream';
 import { InterruptedError, UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
-import { sanitize } from '../output/sanitize.ts';
 import { plainStyle, type Style } from '../output/style.ts';
+import { sanitize } from '../text.ts';
 import { type Choice, matching, readable } from './choices.ts';
 
 export type { Choice } from './choices.ts';

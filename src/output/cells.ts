@@ -1,5 +1,5 @@
+import { sanitize } from '../text.ts';
 import { type Column, cellText } from './columns.ts';
-import { sanitize } from './sanitize.ts';
 import { paintStatus } from './style.ts';
 import type { Measure } from './width.ts';
 import type { Sheet } from './writer.ts';

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../json.ts';
+import { sanitize, sanitizeExcept } from '../text.ts';
 import { cellText } from './columns.ts';
-import { sanitize, sanitizeExcept } from './sanitize.ts';
 import type { Sheet, Writer } from './writer.ts';
 
 /**

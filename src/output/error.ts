@@ -1,6 +1,6 @@
 import { type CliError, ManyError } from '../errors.ts';
 import { type JsonObject, printJson } from '../json.ts';
-import { sanitize } from './sanitize.ts';
+import { sanitize } from '../text.ts';
 import { plainStyle } from './style.ts';
 
 /** An error as people read it: `error: <what failed>: <why>`, and a `hint:` line where there is one; each hint once. */

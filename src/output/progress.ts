@@ -1,7 +1,7 @@
 import { monotonicMs } from '../clock.ts';
 import type { Io } from '../io.ts';
 import { printJson } from '../json.ts';
-import { groupDigits } from './digits.ts';
+import { groupDigits } from '../text.ts';
 import type { StatusLine } from './status-line.ts';
 import type { Style } from './style.ts';
 

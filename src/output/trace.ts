@@ -1,7 +1,7 @@
 import type { HttpFields } from '../api/http.ts';
 import type { Attempt } from '../client/client.ts';
 import { maskFields, shownUrl } from '../mask.ts';
-import { sanitize } from './sanitize.ts';
+import { sanitize } from '../text.ts';
 
 /**
  * What `-v` tells of an attempt: one line; with `-vv` the fields of request and answer too, credentials masked.

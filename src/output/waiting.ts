@@ -1,8 +1,8 @@
 import type { Attempt, Client } from '../client/client.ts';
 import { monotonicMs } from '../clock.ts';
 import type { Io } from '../io.ts';
+import { sanitize } from '../text.ts';
 import { canDrawBar } from './progress.ts';
-import { sanitize } from './sanitize.ts';
 import type { StatusLine } from './status-line.ts';
 
 /** Says on the terminal what a command waits for, as soon as that takes more than a second. */

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { shellWord } from '../output/shell-word.ts';
+import { shellWord } from '../text.ts';
 
 /** A command line of this tool that goes to the same place as this one. */
 export function commandLine({ flags }: Context, words: readonly string[]): string {

@@ -2,7 +2,7 @@ import type { HttpRequest } from '../api/http.ts';
 import type { Context } from '../context.ts';
 import { type JsonValue, parseJson, printJson } from '../json.ts';
 import { maskUrl } from '../mask.ts';
-import { sanitize } from '../output/sanitize.ts';
+import { sanitize } from '../text.ts';
 
 /** Shows requests as they would be sent: to a person the way they stand on the wire, to a program as data. */
 export async function showRequests(context: Context, requests: readonly HttpRequest[]): Promise<void> {

@@ -7,9 +7,10 @@ export interface RunOptions {
   readonly stdin?: string | Uint8Array;
   /** Beside PETSTORE_OFFLINE_STORE=:memory: and folders that do not exist. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Streams that are terminals, 80 columns wide unless told. */
+  /** Streams that are terminals, of 80 columns and 24 rows unless told. */
   readonly terminals?: readonly ('stdin' | 'stdout' | 'stderr')[];
   readonly columns?: number;
+  readonly rows?: number;
   readonly cwd?: string;
 }
 
@@ -43,7 +44,8 @@ export function fakeIo(options: RunOptions = {}): FakeIo {
       write: (chunk, _, done) => void write(chunk).then(() => done()),
     });
     const columns = isTerminal(name) ? (options.columns ?? 80) : undefined;
-    return { isTerminal: isTerminal(name), isFile: false, columns, write, stream };
+    const rows = isTerminal(name) ? (options.rows ?? 24) : undefined;
+    return { isTerminal: isTerminal(name), isFile: false, columns, rows, write, stream };
   };
   const stream = Readable.from([Buffer.from(options.stdin ?? '')]);
   const stdin: InputStream = {

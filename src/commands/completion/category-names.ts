@@ -6,7 +6,7 @@ import { resolvePaths } from '../../config/paths.ts';
 import type { Context } from '../../context.ts';
 import { withDeadline } from '../../deadline.ts';
 import { ensurePrivateFolder, writeFileAtomic } from '../../files.ts';
-import { sanitize } from '../../output/sanitize.ts';
+import { sanitize } from '../../text.ts';
 
 /** How long category names are taken from the cache, in milliseconds. */
 const freshMs = 60_000;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
-import { sanitize } from '../../output/sanitize.ts';
+import { sanitize } from '../../text.ts';
 import { type AnyCommand, Argument, addCommands, verb } from '../command.ts';
 import type { Entry } from '../entry.ts';
 import { type Shell, scriptNames, shells, type ValueKind, valueKinds } from './shells.ts';

@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import { type JsonValue, printJson } from '../../json.ts';
-import { sanitize } from '../../output/sanitize.ts';
+import { sanitize } from '../../text.ts';
 
 /**
  * Prints one value that a script wants bare: a line of its own. Where this run, by flag or variable, asks for json, jsonl

@@ -1,6 +1,6 @@
 import { fold } from '../../output/fold.ts';
-import { sanitize } from '../../output/sanitize.ts';
 import { paintStatus, type Style } from '../../output/style.ts';
+import { sanitize } from '../../text.ts';
 import { checkNames, type Finding } from './finding.ts';
 
 const stateWidth = 'fail'.length;

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { resolvePaths } from '../../config/paths.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
-import { shellWord } from '../../output/shell-word.ts';
+import { shellWord } from '../../text.ts';
 import { ok, type Verdict, warn } from './finding.ts';
 
 /** Whether secrets are private, and config and state can be written. */

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { sanitize } from '../../output/sanitize.ts';
+import { sanitize } from '../../text.ts';
 
 /** A line that also --quiet leaves. */
 export function say({ io }: Context, line: string): void {

@@ -1,4 +1,4 @@
-import { sanitize } from '../../output/sanitize.ts';
+import { sanitize } from '../../text.ts';
 import type { CheckResult } from '../check.ts';
 
 /**

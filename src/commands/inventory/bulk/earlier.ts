@@ -7,7 +7,7 @@ import { isResumable, type RunInfo, readRunInfo } from '../../../bulk/run-info.t
 import { isSameRun, type RunStore } from '../../../bulk/run-store.ts';
 import type { Context } from '../../../context.ts';
 import { CliError } from '../../../errors.ts';
-import { groupDigits } from '../../../output/digits.ts';
+import { groupDigits } from '../../../text.ts';
 import type { BulkJob, Earlier } from './job.ts';
 
 /** The unfinished run of the same rows at the same place, its outcomes put onto the job's rows; undefined for none. */

@@ -2,7 +2,7 @@ import { confirmWrite } from '../../../asking/confirmation.ts';
 import type { Plan } from '../../../bulk/plan.ts';
 import type { Session } from '../../../bulk/session.ts';
 import type { Context } from '../../../context.ts';
-import { counted } from '../../../output/digits.ts';
+import { counted } from '../../../text.ts';
 import type { BulkJob } from './job.ts';
 import { totalsBlock, totalsLines } from './plan-totals.ts';
 import { showPlan } from './plan-view.ts';

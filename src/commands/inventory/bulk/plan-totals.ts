@@ -1,8 +1,7 @@
 import type { FailureKind } from '../../../bulk/outcome.ts';
 import type { Plan } from '../../../bulk/plan.ts';
-import { counted, groupDigits } from '../../../output/digits.ts';
-import { sanitize } from '../../../output/sanitize.ts';
 import type { Style } from '../../../output/style.ts';
+import { counted, groupDigits, sanitize } from '../../../text.ts';
 
 /** One line of what a plan adds up to. */
 interface Total {

@@ -2,8 +2,8 @@ import type { Plan } from '../../../bulk/plan.ts';
 import type { Client } from '../../../client/client.ts';
 import type { Context } from '../../../context.ts';
 import type { View } from '../../../output/columns.ts';
-import { groupDigits } from '../../../output/digits.ts';
 import { createPrinter, type Printer } from '../../../output/print.ts';
+import { groupDigits } from '../../../text.ts';
 import { readPetNames } from './pet-names.ts';
 
 /** A change as it is shown; `now` is null for a pet that has no entry, absent where it was not read; `new` is null for an entry that is removed. */

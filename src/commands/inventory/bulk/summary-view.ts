@@ -3,10 +3,9 @@ import { type State, states } from '../../../bulk/states.ts';
 import type { Summary } from '../../../bulk/summary.ts';
 import type { JsonObject } from '../../../json.ts';
 import type { Column, View } from '../../../output/columns.ts';
-import { groupDigits } from '../../../output/digits.ts';
-import { sanitize } from '../../../output/sanitize.ts';
 import type { Style } from '../../../output/style.ts';
 import { wrap } from '../../../output/width.ts';
+import { groupDigits, sanitize } from '../../../text.ts';
 import { placeOf } from './plan-totals.ts';
 
 /** A summary with what follows from it for the user. */

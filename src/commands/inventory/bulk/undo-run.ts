@@ -6,7 +6,7 @@ import type { RunStore } from '../../../bulk/run-store.ts';
 import { type StayingEntries, toUndoRows } from '../../../bulk/undo-rows.ts';
 import type { Context } from '../../../context.ts';
 import { UsageError } from '../../../errors.ts';
-import { counted, groupDigits } from '../../../output/digits.ts';
+import { counted, groupDigits } from '../../../text.ts';
 import { refuseOtherTarget } from '../place.ts';
 import { closeRun, findEarlier } from './earlier.ts';
 import type { RunFlags } from './flags.ts';

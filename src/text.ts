@@ -46,3 +46,18 @@ function toEscape(character: string): string {
   if (code < 0x100) return `\\x${digits.padStart(2, '0')}`;
   return code < 0x10000 ? `\\u${digits.padStart(4, '0')}` : `\\u{${digits}}`;
 }
+
+/** A whole number in groups of three digits, as 1,234,567. */
+export function groupDigits(value: number | bigint): string {
+  return String(value).replace(/\B(?=(\d{3})+$)/g, ',');
+}
+
+/** As `1 row` and `2,000 rows`. */
+export function counted(count: number, one: string, many: string): string {
+  return `${groupDigits(count)} ${count === 1 ? one : many}`;
+}
+
+/** Text as one word of a POSIX shell, in quotes where it needs them: for commands that a hint shows to be copied. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,55 @@
+import type { Io } from '../io.ts';
+
+/** A part of the terminal that is redrawn in place, for `--watch`. */
+export interface Screen {
+  /**
+   * Draws these lines in place of the ones before. Lines that do not fit the terminal's height become one line
+   * `… n more lines`; a line that is too long is cut by the terminal. Colour sequences are kept.
+   */
+  draw(lines: readonly string[]): Promise<void>;
+  /** Shows the cursor again, below the last drawing. Safe to call twice. */
+  close(): Promise<void>;
+}
+
+const hideCursor = '\x1b[?25l';
+const showCursor = '\x1b[?25h';
+/** The terminal cuts what is too long, instead of folding it onto another line. */
+const cutLines = '\x1b[?7l';
+const foldLines = '\x1b[?7h';
+const home = '\x1b[H';
+const eraseRestOfLine = '\x1b[K';
+const eraseBelow = '\x1b[J';
+
+/** Whether stdout is a terminal that can move its cursor. */
+export function canRedraw({ stdout, env }: Io): boolean {
+  return stdout.isTerminal && env.TERM !== 'dumb';
+}
+
+/**
+ * Opens a screen on stdout. The first drawing scrolls away what the terminal shows, so that nothing of it is lost. Each
+ * drawing is one write, and erases only what it does not overwrite, so that nothing flickers.
+ */
+export function openScreen({ stdout }: Io): Screen {
+  let isOpen = false;
+  return {
+    async draw(lines) {
+      const height = stdout.rows ?? 24;
+      const begin = isOpen ? home : `${hideCursor}${'\n'.repeat(height - 1)}${home}`;
+      isOpen = true;
+      // The last line of the terminal stays free for the live line.
+      const shown = fitHeight(lines, height - 1).map((line) => `${line}${eraseRestOfLine}\n`);
+      await stdout.write(`${begin}${cutLines}${shown.join('')}${foldLines}${eraseBelow}`);
+    },
+    async close() {
+      if (!isOpen) return;
+      isOpen = false;
+      await stdout.write(showCursor).catch(() => {});
+    },
+  };
+}
+
+function fitHeight(lines: readonly string[], height: number): readonly string[] {
+  if (lines.length <= height) return lines;
+  const kept = lines.slice(0, Math.max(0, height - 1));
+  return [...kept, `… ${lines.length - kept.length} more lines`];
+}
