@@ -1,7 +1,7 @@
 import { readFileSync, readlinkSync, symlinkSync, unlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { basename } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { sleep } from './deadline.ts';
 import { CliError } from './errors.ts';
 import { fileError } from './file-error.ts';
 import { processExists, processId } from './io.ts';

@@ -1,3 +1,5 @@
+import type { Cancellation } from '../deadline.ts';
+
 /** Field values by lower-case name; a list where a field came more than once and may not be joined. */
 export type HttpFields = Readonly<Record<string, string | readonly string[]>>;
 
@@ -24,15 +26,6 @@ export interface HttpResponse {
 export function fieldValue(fields: HttpFields, name: string): string | undefined {
   const value = fields[name];
   return typeof value === 'string' || value === undefined ? value : value.join(', ');
-}
-
-/** Tells a transport that nobody waits for an exchange any more; cheap enough to make one for every request. */
-export interface Cancellation {
-  readonly isCancelled: boolean;
-  /** Why, once it is. */
-  readonly reason: unknown;
-  /** Calls the listener, the only one, when it is cancelled, and at once where it is already. */
-  onCancel(listener: (reason: unknown) => void): void;
 }
 
 export interface SendOptions {

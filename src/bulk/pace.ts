@@ -1,6 +1,6 @@
 import type { Attempt } from '../client/client.ts';
 import { monotonicMs } from '../clock.ts';
-import { longestTimerMs } from '../deadline.ts';
+import { sleep } from '../deadline.ts';
 import { UnavailableError } from '../errors.ts';
 import type { Stop } from './stop.ts';
 
@@ -70,7 +70,7 @@ export class Pace {
       const turn = Math.max(now, this.nextAt);
       this.nextAt = turn + this.intervalMs;
       // Timers have a resolution of a millisecond: a shorter wait would become one of that length.
-      if (turn - now >= 1) await this.sleep(turn - now);
+      if (turn - now >= 1) await sleep(turn - now, this.stop.stopped);
       await this.pauseEnds();
     }
     this.begin();
@@ -83,7 +83,7 @@ export class Pace {
   }
 
   private async pauseEnds(): Promise<void> {
-    while (this.pausedUntil > monotonicMs()) await this.sleep(this.pausedUntil - monotonicMs());
+    while (this.pausedUntil > monotonicMs()) await sleep(this.pausedUntil - monotonicMs(), this.stop.stopped);
   }
 
   /** What is left of a stopped run when nothing is in flight are delays before attempts that will not be made. */
@@ -106,20 +106,6 @@ export class Pace {
     if (this.successes < this.limit) return;
     this.limit += 1;
     this.successes = 0;
-  }
-
-  private sleep(ms: number): Promise<void> {
-    const { stopped } = this.stop;
-    return new Promise((resolve, reject) => {
-      const end = () => {
-        clearTimeout(timer);
-        stopped.removeEventListener('abort', end);
-        if (stopped.aborted) reject(stopped.reason);
-        else resolve();
-      };
-      const timer = setTimeout(end, Math.min(ms, longestTimerMs));
-      stopped.addEventListener('abort', end);
-    });
   }
 }
 

@@ -1,11 +1,11 @@
-import type { Cancellation, HttpRequest, HttpResponse, SendOptions } from '../api/http.ts';
+import type { HttpRequest, HttpResponse, SendOptions } from '../api/http.ts';
 import { monotonicMs } from '../clock.ts';
+import { type Cancellation, type Limits, pause, race } from '../deadline.ts';
 import { UnavailableError } from '../errors.ts';
 import type { SenderOptions } from './attempts.ts';
 import { maxAnswerBytes, maxErrorBytes } from './body.ts';
 import type { CallOptions } from './client.ts';
 import { type CredentialParameter, withMaskedParameter, withParameter } from './credential-parameter.ts';
-import { type Limits, pause, race } from './race.ts';
 import { followRedirect, isRedirect, mostRedirects, tooManyRedirects } from './redirects.ts';
 
 /** How an attempt ended: with an answer, or without. */

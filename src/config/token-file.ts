@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { sleep } from '../deadline.ts';
 import { CliError } from '../errors.ts';
 import { fileErrorReason } from '../file-error.ts';
 

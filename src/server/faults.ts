@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpResponse } from '../api/http.ts';
 import { monotonicMs } from '../clock.ts';
+import { sleep } from '../deadline.ts';
 import type { Random } from './random.ts';
 import { Refusal } from './refusal.ts';
 import type { TargetedRequest } from './target.ts';

@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fieldValue, type HttpFields } from '../api/http.ts';
 import type { Client, RawRequest } from '../client/client.ts';
 import { retryAfter } from '../client/retry.ts';
 import { monotonicMs } from '../clock.ts';
+import { sleep } from '../deadline.ts';
 import { UnavailableError } from '../errors.ts';
 import { type JsonValue, parseJson } from '../json.ts';
 import type { Details } from './check.ts';
@@ -110,7 +110,7 @@ export async function exchangeOnce(
 }
 
 function pause(ms: number, { signal }: SendOptions): Promise<void> {
-  return sleep(ms, undefined, signal ? { signal } : {});
+  return sleep(ms, ...(signal ? [signal] : []));
 }
 
 /** Whether a status is a gateway's word that the service behind it does not answer. */

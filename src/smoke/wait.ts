@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, RawRequest } from '../client/client.ts';
 import { monotonicMs } from '../clock.ts';
+import { sleep } from '../deadline.ts';
 import { CliError, UnavailableError } from '../errors.ts';
 import { statusText } from './answer.ts';
 import { exchangeOnce } from './exchange.ts';
@@ -45,7 +45,7 @@ export async function waitForService(waiting: Waiting): Promise<string | undefin
     isTold = true;
     const restMs = endMs - monotonicMs();
     if (restMs < shortestPauseMs) return problem;
-    await sleep(Math.min(pauseMs, restMs), undefined, { signal }).catch(() => {});
+    await sleep(Math.min(pauseMs, restMs), signal).catch(() => {});
     pauseMs = Math.min(pauseMs * 1.5, longestPauseMs);
   }
 }

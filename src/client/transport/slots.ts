@@ -1,4 +1,4 @@
-import type { Cancellation } from '../../api/http.ts';
+import type { Cancellation } from '../../deadline.ts';
 
 /** So many exchanges at a time; the others wait in turn. */
 export interface Slots {

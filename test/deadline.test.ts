@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { pause, race } from '../../src/client/race.ts';
+import { pause, race } from '../src/deadline.ts';
 
 const signals: AbortSignal[] = [];
 
