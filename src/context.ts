@@ -9,10 +9,10 @@ import type { Prompt } from './input/prompt.ts';
 import { createInterrupts, type Interrupts } from './interrupts.ts';
 import type { Io } from './io.ts';
 import { createSecrets, type Secrets } from './mask.ts';
-import { maskedIo } from './masked-io.ts';
 import type { Printer } from './output/print.ts';
 import { createStatusLine, type StatusLine } from './output/status-line.ts';
 import { createStyle, type Style } from './output/style.ts';
+import { safeIo } from './safe-io.ts';
 import { sanitize } from './text.ts';
 
 /** The flags that every command takes, as commander parsed them; a flag that was not given is undefined. */
@@ -99,7 +99,7 @@ export interface MutableContext extends Context {
 
 export function createContext(processIo: Io): MutableContext {
   const secrets = createSecrets();
-  const { io, line } = createStatusLine(maskedIo(processIo, secrets));
+  const { io, line } = createStatusLine(safeIo(processIo, secrets));
   const interrupts = createInterrupts(io);
   let flags: GlobalFlags = {};
   const notes: string[] = [];

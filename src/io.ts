@@ -24,7 +24,9 @@ export interface Io {
   readonly pid: number;
   /** The folder of the installed package. */
   readonly packageDir: string;
-  /** Calls the listener at each SIGINT and SIGTERM until released. */
+  /** The text with the secrets of this run masked. For what is cut or wrapped before it is written; writing masks the rest. */
+  mask(text: string): string;
+  /** Calls the listener at each SIGINT and SIGTERM until released; a SIGHUP, as of a closed terminal, is a SIGTERM. */
   onSignal(listener: (signal: Signal) => void): () => void;
 }
 
@@ -55,12 +57,12 @@ export function processIo(): ProcessIo {
     platform: process.platform,
     pid: process.pid,
     packageDir: join(__dirname, '..'),
+    mask: (text) => text,
     onSignal(listener) {
-      process.on('SIGINT', listener);
-      process.on('SIGTERM', listener);
+      const onHangup = () => listener('SIGTERM');
+      process.on('SIGINT', listener).on('SIGTERM', listener).on('SIGHUP', onHangup);
       return () => {
-        process.off('SIGINT', listener);
-        process.off('SIGTERM', listener);
+        process.off('SIGINT', listener).off('SIGTERM', listener).off('SIGHUP', onHangup);
       };
     },
     async flushThenExit(code) {

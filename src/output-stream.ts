@@ -16,8 +16,13 @@ export interface OutputStream {
    *
    * @throws OutputClosedError when the reader has gone; CliError `failed` when they cannot be written (a full disk).
    */
-  write(data: string | Uint8Array): Promise<void>;
+  write(data: string | Uint8Array, options?: WriteOptions): Promise<void>;
   readonly stream: NodeJS.WritableStream;
+}
+
+export interface WriteOptions {
+  /** The text holds commands of this program to a CI runner, such as annotations: they are not broken up. */
+  readonly commands?: boolean;
 }
 
 /** An output stream of the process, by its descriptor. */

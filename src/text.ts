@@ -22,10 +22,15 @@ export function sanitizeExcept(text: string, kept: string): string {
 
 const emojiJoiner = '\u200d';
 const joiners = `\u200c${emojiJoiner}`;
+const joiningScripts = 'Arab Syrc Mong Deva Beng Guru Gujr Orya Taml Telu Knda Mlym Sinh Mymr Khmr'.split(
+  ' ',
+);
+let betweenLetters: RegExp | undefined;
+let betweenEmoji: RegExp | undefined;
 
 /**
- * Whether a joiner stands between the parts of an emoji such as a family, or the letters of a script that has joiners:
- * elsewhere it shows nothing, and only hides that two names differ.
+ * Whether a joiner stands between the parts of an emoji such as a family, or between letters of a script that has joiners.
+ * Anywhere else it shows nothing, and only hides that two names differ.
  *
  * @see UAX #31, 2.3
  */
@@ -33,11 +38,10 @@ function isNeededJoiner(text: string, at: number): boolean {
   const joiner = text.charAt(at);
   if (!joiners.includes(joiner)) return false;
   const around = text.slice(Math.max(0, at - 2), at + 3);
-  const scripts = 'Arab Syrc Mong Deva Beng Guru Gujr Orya Taml Telu Knda Mlym Sinh Mymr Khmr';
-  const letter = `[${scripts.replace(/(\w+) ?/g, '\\p{scx=$1}')}]`;
-  if (new RegExp(`${letter}[${joiners}]${letter}`, 'u').test(around)) return true;
-  const emoji = /(?:[\p{Extended_Pictographic}\p{Emoji_Modifier}]|\ufe0f)\u200d\p{Extended_Pictographic}/u;
-  return joiner === emojiJoiner && emoji.test(around);
+  const letter = () => `[${joiningScripts.map((script) => `\\p{scx=${script}}`).join('')}]`;
+  betweenLetters ??= new RegExp(`${letter()}[${joiners}]${letter()}`, 'u');
+  betweenEmoji ??= /(?:[\p{Extended_Pictographic}\p{Emoji_Modifier}]|\ufe0f)\u200d\p{Extended_Pictographic}/u;
+  return betweenLetters.test(around) || (joiner === emojiJoiner && betweenEmoji.test(around));
 }
 
 function toEscape(character: string): string {
@@ -60,4 +64,47 @@ export function counted(count: number, one: string, many: string): string {
 /** Text as one word of a POSIX shell, in quotes where it needs them: for commands that a hint shows to be copied. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** What GitHub and GitLab obey at the start of a line, GitHub behind spaces too, and Azure and GitHub anywhere in one. */
+const runnerCommand = /(?<=^[^\S\n\r]*)::|(?<=^[^\S\n\r]*section_(?:start|end)):|##(?:vso)?\[/gim;
+/** Characters that decide whether what follows completes a command. */
+const longestCommand = 'section_start:'.length;
+
+/**
+ * Returns a function that breaks up what a CI runner would obey, for text that comes in pieces: the last character of the
+ * command becomes `\uXXXX`. In JSON that escape means the same character; in other formats it is visible.
+ */
+export function createCommandBreaker(): (piece: string) => string {
+  let before = '\n';
+  return (piece) => {
+    const text = before + piece;
+    const shown = piece.length === 0 ? '' : breakCommands(text, before.length);
+    before = endOfLine(text);
+    return shown;
+  };
+}
+
+/** The text from an index on; a command whose last character stands there loses it to an escape. */
+function breakCommands(text: string, from: number): string {
+  let shown = '';
+  let at = from;
+  for (const { index, 0: command } of text.matchAll(runnerCommand)) {
+    const last = index + command.length - 1;
+    if (last < at) continue;
+    shown += text.slice(at, last) + toUnitEscape(text.charCodeAt(last));
+    at = last + 1;
+  }
+  return shown + text.slice(at);
+}
+
+/** What of a text decides whether the next piece completes a command: the start of a short line, else the end of it. */
+function endOfLine(text: string): string {
+  const line = text.slice(Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1);
+  const start = line.trimStart();
+  return start.length < longestCommand ? `\n${start}` : `…${line.slice(-longestCommand)}`;
+}
+
+function toUnitEscape(unit: number): string {
+  return `\\u${unit.toString(16).padStart(4, '0')}`;
 }

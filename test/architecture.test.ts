@@ -48,7 +48,7 @@ const layers: readonly (readonly string[])[] = [
   ['src/wiring', 'src/context.ts'],
   ['src/bulk', 'src/smoke'],
   ['src/client', 'src/server', 'src/config', 'src/input', 'src/output'],
-  ['src/files.ts', 'src/interrupts.ts', 'src/masked-io.ts'],
+  ['src/files.ts', 'src/interrupts.ts', 'src/safe-io.ts'],
   ['src/lock.ts'],
   ['src/io.ts'],
   ['src/output-stream.ts'],

@@ -99,6 +99,7 @@ test('the process ends with its last output, though the connection is kept', asy
 test.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],
+  ['SIGHUP', 143],
 ] as const)('%s while a page is awaited ends the run with %i', async (signal, code) => {
   const child = startCli(words('hung'));
   const outcome = outcomeOf(child);

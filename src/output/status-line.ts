@@ -52,13 +52,13 @@ export function createStatusLine(io: Io): { readonly io: Io; readonly line: Stat
       return takers > 0;
     },
   };
-  const stdout = withWrite(io.stdout, (data) => {
+  const stdout = withWrite(io.stdout, (...written) => {
     if (io.stdout.isTerminal) line.clear();
-    return io.stdout.write(data);
+    return io.stdout.write(...written);
   });
-  const stderr = withWrite(io.stderr, (data) => {
+  const stderr = withWrite(io.stderr, (...written) => {
     line.clear();
-    return io.stderr.write(data);
+    return io.stderr.write(...written);
   });
   return { io: { ...io, stdout, stderr }, line };
 }

@@ -67,6 +67,7 @@ export function fakeIo(options: RunOptions = {}): FakeIo {
     platform: 'linux',
     pid: process.pid,
     packageDir: process.cwd(),
+    mask: (text) => text,
     onSignal(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -61,7 +61,8 @@ export async function createDisplay(context: Context, options: DisplayOptions): 
     async end(report) {
       silence?.close();
       await say(human?.end(report));
-      if (options.annotations) await attempt(() => io[name].write(report.results.map(toAnnotation).join('')));
+      if (options.annotations)
+        await attempt(() => io[name].write(report.results.map(toAnnotation).join(''), { commands: true }));
       if (carries === 'json')
         await attempt(() => io.stdout.write(toJsonReport(report, io.stdout.isTerminal ? 2 : 0)));
       if (carries === 'records')

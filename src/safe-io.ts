@@ -1,0 +1,28 @@
+import { type Io, withWrite } from './io.ts';
+import type { Secrets } from './mask.ts';
+import type { OutputStream } from './output-stream.ts';
+import { createCommandBreaker } from './text.ts';
+
+/**
+ * The same process, but stdout and stderr show no secret of this run and, in a CI job, nothing that its runner would obey.
+ * A text that is cut or wrapped before it is written goes through `mask` first: half a secret would not be recognised.
+ */
+export function safeIo(io: Io, secrets: Secrets): Io {
+  const { env } = io;
+  const isCiJob = Boolean(env.GITHUB_ACTIONS || env.GITLAB_CI || env.TF_BUILD);
+  const safe = (output: OutputStream): OutputStream => {
+    const breakCommands = isCiJob ? createCommandBreaker() : undefined;
+    return withWrite(output, (data, options) => {
+      const toShown = (text: string) => {
+        const shown = secrets.mask(text);
+        return breakCommands && !options?.commands ? breakCommands(shown) : shown;
+      };
+      if (typeof data === 'string') return output.write(toShown(data));
+      // Latin-1 keeps every byte, whatever the bytes mean.
+      const text = Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('latin1');
+      const shown = toShown(text);
+      return output.write(shown === text ? data : Buffer.from(shown, 'latin1'));
+    });
+  };
+  return { ...io, mask: secrets.mask, stdout: safe(io.stdout), stderr: safe(io.stderr) };
+}

@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import { createSecrets } from '../src/mask.ts';
+import { safeIo } from '../src/safe-io.ts';
+import { fakeIo, runCli } from './helpers/run-cli.ts';
+import { temporaryFolder } from './helpers/temporary-folder.ts';
+
+const names = [
+  '::error::x',
+  'a\n::set-output name=x::y',
+  '##[group]x',
+  '##vso[task.complete]',
+  'section_start:1:x',
+];
+
+/** Lists pets with these names from an embedded store. */
+async function listed(format: string, env: Record<string, string>): Promise<string> {
+  const options = { env: { PETSTORE_OFFLINE_STORE: `${temporaryFolder()}/store.json`, ...env } };
+  for (const name of names) {
+    const created = await runCli(
+      ['--offline', 'pets', 'create', '--name', name, '--category', '1', '--status', 'sold', '-q'],
+      options,
+    );
+    expect(created.code).toBe(0);
+  }
+  const { stdout } = await runCli(['--offline', 'pets', 'list', '--fields', 'name', '-o', format], options);
+  return stdout;
+}
+
+const runners = ['GITHUB_ACTIONS', 'GITLAB_CI', 'TF_BUILD'];
+const formats = ['table', 'json', 'jsonl', 'csv', 'tsv', 'yaml'];
+
+test.each(runners.flatMap((runner) => formats.map((format) => [runner, format] as const)))(
+  'with %s set nothing in %s is obeyed',
+  async (runner, format) => {
+    const shown = await listed(format, { [runner]: 'true' });
+    expect(shown).not.toMatch(/^\s*(::|section_start:)|##\[|##vso\[/m);
+  },
+);
+
+test('JSON keeps its values where commands are broken up', async () => {
+  const shown = await listed('json', { GITHUB_ACTIONS: 'true' });
+  expect(JSON.parse(shown).map(({ name }: { name: string }) => name)).toEqual(expect.arrayContaining(names));
+});
+
+test('outside of a CI job nothing is broken up', async () => {
+  expect(await listed('csv', {})).toContain('##[group]x');
+});
+
+test('commands of this program are kept, and secrets in them are masked', async () => {
+  const fake = fakeIo({ env: { GITHUB_ACTIONS: 'true' } });
+  const secrets = createSecrets();
+  secrets.add('s3cret');
+  const { stdout, stderr } = safeIo(fake, secrets);
+  await stdout.write('::error::s3cret\n', { commands: true });
+  await stderr.write(Buffer.from('::error::s3cret\n'));
+  expect(fake.written('stdout')).toBe('::error::***\n');
+  expect(fake.written('stderr')).toBe(':\\u003aerror::***\n');
+});
