@@ -45,6 +45,10 @@ export interface RequestBody {
    * say which fields there are.
    */
   readonly fields?: Readonly<Record<string, JsonValue>> | undefined;
+  /** Fields that are only ever answered. */
+  readonly readOnly?: readonly string[] | undefined;
+  /** Whether the body may have no other fields than `fields`. */
+  readonly isClosed?: true | undefined;
   /** The field that carries the record's id: the path has none, or the description requires it in the body too. */
   readonly idField?: 'id' | 'petId' | undefined;
 }

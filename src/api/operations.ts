@@ -334,6 +334,11 @@ export function rowOf(id: OperationId): Row {
   return operations[id];
 }
 
+/** The table's name for the id in an operation's path; undefined if it takes none. */
+export function idName(id: OperationId): string | undefined {
+  return /\{(\w+)\}/.exec(rowOf(id).path)?.[1];
+}
+
 /** The operations that answer a list, read page by page. */
 export type ListId = {
   [K in OperationId]: Operations[K] extends { many: true } ? K : never;

@@ -143,6 +143,18 @@ export type BodyName = keyof typeof bodySchemas;
 export const resultSchemas = { Pet, Category, Order, InventoryItem } as const;
 export type ResultName = keyof typeof resultSchemas;
 
+/** JSON types of the fields of a body or a record, in the order of the service document. */
+export function fieldTypes(name: BodyName | ResultName): ReadonlyMap<string, string> {
+  const entries: Record<string, v.GenericSchema> = { ...bodySchemas, ...resultSchemas }[name].entries;
+  return new Map(Object.entries(entries).map(([field, schema]) => [field, jsonType(schema)]));
+}
+
+function jsonType(schema: v.GenericSchema): string {
+  const inner = 'wrapped' in schema ? (schema.wrapped as v.GenericSchema) : schema;
+  if (inner.type === 'picklist' || inner.type === 'string') return 'string';
+  return inner.type === 'boolean' ? 'boolean' : 'integer';
+}
+
 const flagText = v.pipe(
   v.picklist(['true', 'false'], 'must be true or false'),
   v.transform((text) => text === 'true'),

@@ -1,8 +1,8 @@
-import type { Binding } from '../../api/binding/bind.ts';
-import { type Description, readDescription } from '../../api/binding/description.ts';
-import type { Match } from '../../api/binding/match.ts';
-import { serversOf } from '../../api/binding/servers.ts';
 import type { OperationId } from '../../api/operations.ts';
+import type { Binding } from '../../binding/bind.ts';
+import { type Description, readDescription } from '../../binding/description.ts';
+import { serversOf } from '../../binding/document.ts';
+import type { Match } from '../../binding/match.ts';
 import { type BoundContract, contractPath, writeContract } from '../../config/contract-file.ts';
 import { credentialPlace, describePlace, isSamePlace } from '../../config/credentials.ts';
 import { resolvePaths } from '../../config/paths.ts';

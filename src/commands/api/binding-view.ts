@@ -1,5 +1,5 @@
-import type { Confidence, Match, Matches } from '../../api/binding/match.ts';
 import type { OperationId } from '../../api/operations.ts';
+import type { Confidence, Match, Matches } from '../../binding/match.ts';
 import type { View } from '../../output/columns.ts';
 
 /** What became of one operation of the table. */

@@ -1,7 +1,6 @@
 import * as v from 'valibot';
-import { fieldTypes } from '../../api/binding/resource.ts';
 import type { Bounds, Operation, Parameter } from '../../api/contract.ts';
-import { bodySchemas, IdText, type QueryName, querySchemas } from '../../api/schemas.ts';
+import { bodySchemas, fieldTypes, IdText, type QueryName, querySchemas } from '../../api/schemas.ts';
 import { brokenBound } from '../../client/bounds.ts';
 import type { JsonValue } from '../../json.ts';
 

@@ -1,5 +1,5 @@
-import { fieldTypes } from '../../api/binding/resource.ts';
 import type { Operation } from '../../api/contract.ts';
+import { fieldTypes } from '../../api/schemas.ts';
 import { messageOf, UsageError } from '../../errors.ts';
 import { type JsonObject, type JsonValue, parseJson } from '../../json.ts';
 

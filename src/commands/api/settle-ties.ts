@@ -1,6 +1,6 @@
-import { type Binding, bindContract, type Target } from '../../api/binding/bind.ts';
-import type { Description } from '../../api/binding/description.ts';
 import type { OperationId } from '../../api/operations.ts';
+import { type Binding, bindContract, type Target } from '../../binding/bind.ts';
+import type { Description } from '../../binding/description.ts';
 import type { Context } from '../../context.ts';
 import type { Prompt } from '../../input/prompt.ts';
 

@@ -1,7 +1,7 @@
 import { readFile, realpath } from 'node:fs/promises';
 import { dirname, resolve, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import type { DescriptionSource } from '../../api/binding/description.ts';
+import type { DescriptionSource } from '../../binding/description.ts';
 import type { Context } from '../../context.ts';
 import { messageOf, UsageError } from '../../errors.ts';
 import { fileErrorReason } from '../../file-error.ts';

@@ -1,5 +1,5 @@
-import type { Target } from '../../api/binding/bind.ts';
 import { type OperationId, operationIds } from '../../api/operations.ts';
+import type { Target } from '../../binding/bind.ts';
 import { UsageError } from '../../errors.ts';
 
 /**

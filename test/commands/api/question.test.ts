@@ -1,8 +1,8 @@
 import { expect, describe as group, test } from 'vitest';
-import { bindContract } from '../../../src/api/binding/bind.ts';
-import { readDescription } from '../../../src/api/binding/description.ts';
 import { builtInContract, type Contract } from '../../../src/api/contract.ts';
 import type { OperationId } from '../../../src/api/operations.ts';
+import { bindContract } from '../../../src/binding/bind.ts';
+import { readDescription } from '../../../src/binding/description.ts';
 import { describe, questionsOf } from '../../../src/commands/api/question.ts';
 import { warehouse } from '../../helpers/descriptions.ts';
 

@@ -1,9 +1,7 @@
-import { messageOf, UsageError } from '../../errors.ts';
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../json.ts';
-import { loadYaml } from '../../yaml.ts';
-
-/** The names that a document gives to its schemas, by the schema object itself: a schema may bear several. */
-export type SchemaNames = WeakMap<object, ReadonlySet<string>>;
+import { messageOf, UsageError } from '../errors.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../json.ts';
+import { loadYaml } from '../yaml.ts';
+import type { SchemaNames } from './schema.ts';
 
 /** An OpenAPI 3.0 or 3.1 document with every reference replaced by what it refers to; it may hold cycles. */
 export interface Description {

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { type Binding, bindContract, type Target } from '../../../src/api/binding/bind.ts';
-import { readDescription } from '../../../src/api/binding/description.ts';
-import { serversOf } from '../../../src/api/binding/servers.ts';
-import { builtInContract } from '../../../src/api/contract.ts';
-import { toOpenApi } from '../../../src/api/openapi.ts';
-import { type OperationId, operationIds } from '../../../src/api/operations.ts';
-import { ambiguous, sparse, unnamed, warehouse, wrapped } from '../../helpers/descriptions.ts';
+import { builtInContract } from '../../src/api/contract.ts';
+import { toOpenApi } from '../../src/api/openapi.ts';
+import { type OperationId, operationIds } from '../../src/api/operations.ts';
+import { fieldTypes } from '../../src/api/schemas.ts';
+import { type Binding, bindContract, type Target } from '../../src/binding/bind.ts';
+import { readDescription } from '../../src/binding/description.ts';
+import { serversOf } from '../../src/binding/document.ts';
+import { ambiguous, sparse, unnamed, warehouse, wrapped } from '../helpers/descriptions.ts';
 
 const url = 'http://service.test/docs/openapi.json';
 const noTargets = new Map<OperationId, Target>();
@@ -38,14 +39,16 @@ describe('the document of the table itself', () => {
     expect([...contract.operations.keys()]).toEqual(operationIds);
     expect(contract.missing.size).toBe(0);
     for (const [id, bound] of contract.operations) {
-      const { answers, source, body, parameters, ...rest } = bound;
+      const { answers, source, body, parameters, fields, ...rest } = bound;
       const { source: _, body: ownBody, parameters: own, ...row } = builtInContract.operations.get(id)!;
       expect(rest).toEqual(
         Object.fromEntries(Object.entries(row).filter(([, value]) => value !== undefined)),
       );
       expect(source).toBe('bound');
       expect(parameters.map(({ bounds, ...parameter }) => parameter)).toEqual(own);
-      expect(body && { ...body, bounds: {} }).toEqual(ownBody);
+      expect(body && { ...body, bounds: {}, fields: undefined }).toEqual(ownBody);
+      expect(Object.keys(body?.fields ?? {})).toEqual(body ? [...fieldTypes(body.name).keys()] : []);
+      expect(fields?.toSorted()).toEqual(row.result && [...fieldTypes(row.result).keys()].sort());
       expect(Object.keys(answers ?? {})).toEqual([...row.success, ...row.errors].map(String));
       expect(matches.get(id)).toMatchObject({ confidence: 'high' });
     }
@@ -153,6 +156,7 @@ describe('a document with other paths and methods', () => {
         categoryId: { type: 'integer', minimum: 1, maximum: 9223372036854775807n },
         status: { type: 'string', enum: ['available', 'pending', 'sold'] },
       },
+      fields: { name: 'text', categoryId: 1, status: 'available', friends: [] },
     });
     expect(contract.operations.get('updatePet')?.body).toMatchObject({
       mediaType: 'application/merge-patch+json',
@@ -256,16 +260,15 @@ describe('an ambiguous document', () => {
     });
   });
 
-  test('refuses a target that is not there or cannot be', async () => {
+  test('refuses a target that is not there or cannot be called as that operation', async () => {
     const map = (id: OperationId, method: string, path: string) =>
       bind(ambiguous, new Map([[id, { method, path }]]));
     await expect(map('getPet', 'GET', '/beasts/{id}')).rejects.toThrow('has no GET /beasts/{id}');
-    await expect(map('deletePet', 'GET', '/pets/{id}')).rejects.toThrow('deletePet cannot be a GET');
     await expect(map('getPet', 'GET', '/pets')).rejects.toThrow('getPet takes one id, and its path has none');
   });
 });
 
-test('a resource that lacks a field of ours, or has it as another type, is reported by name', async () => {
+test('a resource is bound for what it has; one that lacks its key, or has a field as another type, is reported', async () => {
   const pet = (fields: object) => ({
     content: { 'application/json': { schema: { $ref: '#/components/schemas/Pet' } } },
     ...fields,
@@ -282,8 +285,13 @@ test('a resource that lacks a field of ours, or has it as another type, is repor
     },
     components: { schemas: { Pet: { type: 'object', properties } } },
   });
-  const lacking = await bind(document({ id: { type: 'integer' }, name: { type: 'string' } }));
-  const why = 'its Pet has no field categoryId';
+  const whole = await bind(document({ id: { type: 'integer' }, name: { type: 'string' } }));
+  expect(whole.matches.get('getPet')).toMatchObject({
+    state: 'bound',
+    why: 'answers Pet (no categoryId, status)',
+  });
+  const lacking = await bind(document({ id: { type: 'integer' } }));
+  const why = 'its Pet has no field name';
   expect(lacking.matches.get('getPet')).toMatchObject({ state: 'unbindable', why });
   expect(lacking.matches.get('createPet')).toMatchObject({ state: 'unbindable', why });
   expect(lacking.contract.operations.get('deletePet')).toMatchObject({ hideTryIt: true });

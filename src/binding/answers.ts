@@ -1,7 +1,7 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../json.ts';
-import type { DocumentedAnswer } from '../contract.ts';
-import type { SchemaNames } from './description.ts';
-import { jsonContent } from './document-operation.ts';
+import type { DocumentedAnswer } from '../api/contract.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { jsonContent } from './document.ts';
+import type { SchemaNames } from './schema.ts';
 
 /** Keywords of OpenAPI's schemas that JSON Schema has too, and that hold no schema. */
 const plainKeywords = [

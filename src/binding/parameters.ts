@@ -1,9 +1,9 @@
-import { isJsonObject, type JsonValue } from '../../json.ts';
-import type { Bounds, Parameter } from '../contract.ts';
-import { type OperationId, rowOf } from '../operations.ts';
-import type { QueryName } from '../schemas.ts';
-import { boundsOf } from './bounds.ts';
-import type { DocumentOperation, DocumentParameter } from './document-operation.ts';
+import type { Bounds, Parameter } from '../api/contract.ts';
+import { idName, type OperationId, rowOf } from '../api/operations.ts';
+import type { QueryName } from '../api/schemas.ts';
+import { isJsonObject, type JsonValue } from '../json.ts';
+import { type DocumentOperation, type DocumentParameter, isFieldName } from './document.ts';
+import { boundsOf } from './schema.ts';
 
 /** Other names for the table's query parameters, in lower case and without punctuation. */
 const otherNames: Readonly<Record<QueryName, readonly string[]>> = {
@@ -35,13 +35,12 @@ export function unmetParameter(operation: DocumentOperation, id: OperationId): D
     (parameter) =>
       parameter.required &&
       !ids.has(parameter) &&
-      !(parameter.in === 'header' && isFieldName(parameter.name)) &&
       queryName(parameter, id) === undefined &&
-      fixedValue(parameter) === undefined,
+      (parameter.in === 'header' ? !isFieldName(parameter.name) : fixedValue(parameter) === undefined),
   );
 }
 
-/** A filter that a list asks for is no list of all. */
+/** Whether a list asks for a filter: it cannot list everything. */
 export function needsFilter(operation: DocumentOperation, id: OperationId): boolean {
   return operation.parameters.some(
     (parameter) =>
@@ -56,6 +55,7 @@ export function toParameters(operation: DocumentOperation, id: OperationId): Par
     const { name: wireName, required, schema } = parameter;
     const place = parameter.in;
     if (place !== 'path' && place !== 'query' && place !== 'header') return [];
+    if (place === 'header' && !isFieldName(wireName)) return [];
     const known = ids.has(parameter) ? idName(id) : queryName(parameter, id);
     if (known === undefined && !required) return [];
     const value = known === undefined ? fixedValue(parameter) : undefined;
@@ -79,17 +79,8 @@ function textBounds(schema: JsonValue | undefined): Bounds | undefined {
   return Object.keys(kept).length > 0 ? kept : undefined;
 }
 
-/** RFC 9110, 5.1. */
-function isFieldName(name: string): boolean {
-  return /^[\w!#$%&'*+.^`|~-]+$/.test(name);
-}
-
-/** The table's name for the id in an operation's path. */
-function idName(id: OperationId): string | undefined {
-  return /\{(\w+)\}/.exec(rowOf(id).path)?.[1];
-}
-
-function queryName({ name, in: place }: DocumentParameter, id: OperationId): QueryName | undefined {
+/** The table's name for a filter or a paging parameter. */
+export function queryName({ name, in: place }: DocumentParameter, id: OperationId): QueryName | undefined {
   if (place !== 'query' && place !== 'header') return undefined;
   const row = rowOf(id);
   const written = plain(name);

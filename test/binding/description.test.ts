@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { bindContract } from '../../../src/api/binding/bind.ts';
-import { type Description, readDescription } from '../../../src/api/binding/description.ts';
-import { serversOf } from '../../../src/api/binding/servers.ts';
-import { UsageError } from '../../../src/errors.ts';
+import { bindContract } from '../../src/binding/bind.ts';
+import { type Description, readDescription } from '../../src/binding/description.ts';
+import { serversOf } from '../../src/binding/document.ts';
+import { UsageError } from '../../src/errors.ts';
 
 const url = 'http://service.test/v2/openapi.json';
 
@@ -49,7 +49,10 @@ one:
     );
     const { contract, matches } = bindContract(description, new Map());
     expect([...contract.operations.keys()]).toEqual(['listPets', 'getPet']);
-    expect(matches.get('listPets')).toMatchObject({ why: 'answers an array of Pet', confidence: 'high' });
+    expect(matches.get('listPets')).toMatchObject({
+      why: 'answers an array of Pet (no status)',
+      confidence: 'high',
+    });
   });
 
   test('that may not be followed are refused for the reason that the reader gives', async () => {

@@ -1,0 +1,198 @@
+import {
+  builtInContract,
+  type Contract,
+  hidesTryIt,
+  type Operation,
+  type RequestBody,
+} from '../api/contract.ts';
+import { type OperationId, operationIds, rowOf, type Stability } from '../api/operations.ts';
+import { UsageError } from '../errors.ts';
+import type { JsonObject, JsonValue } from '../json.ts';
+import { createSchemaWriter, type SchemaWriter, toAnswers } from './answers.ts';
+import type { Description } from './description.ts';
+import {
+  credentialPlaces,
+  type DocumentOperation,
+  isSecured,
+  operationsOf,
+  placeOf,
+  successStatuses,
+} from './document.ts';
+import { evidenceFor, hasCategoryObject, idFieldOf, roleOf } from './evidence.ts';
+import { type Match, type Matches, matchOperations, show } from './match.ts';
+import { identify, toParameters } from './parameters.ts';
+import { boundsOf, exampleOf, isReadOnly, type Shape, shapeOf } from './schema.ts';
+
+/** An operation of the document that the user names for one of the table. */
+export interface Target {
+  readonly method: string;
+  readonly path: string;
+}
+
+export interface Binding {
+  readonly contract: Contract;
+  readonly matches: Matches;
+}
+
+/**
+ * What a description offers of the table.
+ *
+ * @throws UsageError if a target is not in the description, or cannot be called as that operation.
+ */
+export function bindContract(description: Description, targets: ReadonlyMap<OperationId, Target>): Binding {
+  const all = operationsOf(description);
+  const settled = new Map([...targets].map(([id, target]) => [id, find(all, id, target)]));
+  const matches = matchOperations(all, settled);
+  const schemas = createSchemaWriter(description.names);
+  const operations: Contract['operations'] = new Map(
+    operationIds.flatMap((id) => {
+      const match = matches.get(id);
+      return match?.state === 'bound'
+        ? [[id, toOperation(id, match.operation, description.document, schemas)] as const]
+        : [];
+    }),
+  );
+  const missing = new Map([...matches].flatMap(([id, match]) => reasonOf(id, match)));
+  return { contract: { operations, missing, credentialPlaces: credentialPlaces(description, all) }, matches };
+}
+
+function reasonOf(id: OperationId, match: Match): [OperationId, string][] {
+  if (match.state === 'bound') return [];
+  const near = match.state === 'unbindable' ? `${show(match.operation)} does not fit: ` : '';
+  return [[id, near + match.why]];
+}
+
+/** The operation that the user means, with any method: only what makes it impossible to call speaks against it. */
+function find(all: readonly DocumentOperation[], id: OperationId, target: Target): DocumentOperation {
+  const ofMethod = all.filter(({ method }) => method === target.method);
+  const operation =
+    ofMethod.find(({ path }) => path === target.path) ??
+    ofMethod.find(({ path }) => placeOf(path) === placeOf(target.path));
+  if (!operation) {
+    const near = all.filter(({ path }) => placeOf(path) === placeOf(target.path));
+    const offered = (near.length > 0 ? near : all).slice(0, 8).map(show);
+    throw new UsageError(
+      `--map ${id}: the description has no ${show(target)}`,
+      `it has ${offered.join(', ')}`,
+    );
+  }
+  const { obstacle } = evidenceFor(operation, id, undefined);
+  if (obstacle !== undefined)
+    throw new UsageError(`--map ${id}: ${show(operation)} does not fit: ${obstacle}`);
+  return operation;
+}
+
+/** An operation of the table as a document describes it. */
+function toOperation(
+  id: OperationId,
+  from: DocumentOperation,
+  document: JsonObject,
+  schemas: SchemaWriter,
+): Operation {
+  const row = builtInContract.operations.get(id);
+  if (!row) throw new Error(`no operation ${id}`);
+  const { source, pathItem, responses } = from;
+  const success = successStatuses(responses);
+  const tag = Array.isArray(source.tags) ? source.tags[0] : undefined;
+  const body = toRequestBody(id, from);
+  const record = recordOf(id, from);
+  const sunset = sunsetOf(source) ?? sunsetOf(pathItem);
+  return {
+    id,
+    noun: row.noun,
+    tag: textOf(tag) ?? row.tag,
+    summary: textOf(source.summary) ?? row.summary,
+    method: from.method,
+    path: from.path,
+    parameters: toParameters(from, id),
+    ...(body && { body }),
+    ...(row.result && record !== 'none' && { result: row.result }),
+    ...(typeof record === 'object' && { fields: [...record.fields.keys()] }),
+    many: row.many,
+    success: success.length > 0 ? usualFirst(success, row.success) : row.success,
+    errors: Object.keys(responses).filter(isErrorStatus).map(Number),
+    answers: toAnswers(responses, schemas),
+    secured: isSecured(source, document),
+    stability: stabilityOf(source) ?? stabilityOf(pathItem) ?? 'stable',
+    deprecated: source.deprecated === true,
+    ...(sunset !== undefined && { sunset }),
+    hideTryIt: hidesTryIt(document, pathItem, source),
+    source: 'bound',
+  };
+}
+
+/** The records that an operation answers: their shape, or `none` for an answer that holds none of them. */
+function recordOf(id: OperationId, { answer, names }: DocumentOperation): Shape | 'none' | 'unknown' {
+  if (answer === 'none' || answer === 'other') return 'none';
+  if (answer === 'unknown') return 'unknown';
+  const record = rowOf(id).many ? shapeOf(answer.shape.items, names) : answer.shape;
+  if (record.kind === 'unknown') return 'unknown';
+  // A write may answer something else, such as a message: then there is no record to print.
+  const isRecord = rowOf(id).noun === 'orders' || record.fields.has(idFieldOf(id));
+  return record.kind === 'object' && isRecord ? record : 'none';
+}
+
+function toRequestBody(id: OperationId, from: DocumentOperation): RequestBody | undefined {
+  const { body: name } = rowOf(id);
+  if (name === undefined) return undefined;
+  if (typeof from.body === 'string') return builtInContract.operations.get(id)?.body;
+  const { mediaType, shape } = from.body;
+  const offered = [...shape.fields].filter(([, schema]) => !isReadOnly(schema));
+  const readOnly = [...shape.fields.keys()].filter((field) => isReadOnly(shape.fields.get(field)));
+  const required = [...shape.required].filter((field) => !readOnly.includes(field));
+  const idField = idFieldOf(id);
+  const isIdInBody =
+    roleOf(id) === 'update' && (required.includes(idField) || identify(from, id).length === 0);
+  const bounds = offered.flatMap(([field, schema]) => {
+    const found = boundsOf(schema);
+    return found ? [[field, found] as const] : [];
+  });
+  return {
+    name,
+    mediaType,
+    required,
+    bounds: Object.fromEntries(bounds),
+    ...(shape.fields.size > 0 && {
+      fields: Object.fromEntries(
+        offered.map(([field, schema]) => [field, fieldExample(field, schema, shape)]),
+      ),
+    }),
+    ...(readOnly.length > 0 && { readOnly }),
+    ...(shape.isClosed && { isClosed: true as const }),
+    ...(isIdInBody && { idField }),
+  };
+}
+
+/** The example of a category tells that it is an object, whatever else the document has for one. */
+function fieldExample(field: string, schema: JsonValue, shape: Shape): JsonValue {
+  if (field !== 'category' || !hasCategoryObject(shape)) return exampleOf(schema);
+  const inner = shapeOf(schema);
+  const fields = ['id', 'name'].filter((each) => inner.fields.has(each));
+  return Object.fromEntries(fields.map((each) => [each, exampleOf(inner.fields.get(each))]));
+}
+
+function usualFirst(stated: readonly number[], usual: readonly number[]): number[] {
+  return [...stated].sort((a, b) => Number(usual.includes(b)) - Number(usual.includes(a)) || a - b);
+}
+
+function isErrorStatus(status: string): boolean {
+  return /^[45]\d\d$/.test(status);
+}
+
+/** Publishers know `alpha` too, which the service document does not. */
+function stabilityOf(source: JsonObject): Stability | undefined {
+  const value = source['x-stability'];
+  if (value === 'alpha') return 'experimental';
+  return value === 'beta' || value === 'experimental' || value === 'stable' ? value : undefined;
+}
+
+/** The date of the extension, whether it is written with a time or without. */
+function sunsetOf(source: JsonObject): string | undefined {
+  const value = textOf(source['x-deprecated-sunset'] ?? source['x-sunset']);
+  const [date] = /^\d{4}-\d\d-\d\d(?=$|[Tt ])/.exec(value ?? '') ?? [];
+  return date !== undefined && !Number.isNaN(Date.parse(date)) ? date : undefined;
+}
+
+function textOf(value: JsonValue | undefined): string | undefined {
+  return typeof value === 'string' && value.trim() !== '' ? value : undefined;
+}

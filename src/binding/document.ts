@@ -1,0 +1,221 @@
+import type { CredentialPlace } from '../api/contract.ts';
+import type { Method } from '../api/operations.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import type { Description } from './description.ts';
+import { type SchemaNames, type Shape, shapeOf } from './schema.ts';
+
+/** A parameter of an operation, those of its path included. */
+export interface DocumentParameter {
+  readonly name: string;
+  readonly in: string;
+  readonly required: boolean;
+  readonly schema: JsonValue | undefined;
+}
+
+/** What an operation takes or answers in JSON; an unknown shape if the document gives no schema. */
+export interface Content {
+  readonly mediaType: string;
+  readonly schema: JsonValue | undefined;
+  readonly shape: Shape;
+}
+
+/** One operation of an OpenAPI document, what its path says taken in. */
+export interface DocumentOperation {
+  readonly method: Method;
+  readonly path: string;
+  readonly operationId: string | undefined;
+  readonly parameters: readonly DocumentParameter[];
+  /** `none` if it takes no body, `other` if it takes none in JSON. */
+  readonly body: Content | 'none' | 'other';
+  /** Of its usual success: `none` if it is documented to have no body, `other` if it has none in JSON. */
+  readonly answer: Content | 'none' | 'other' | 'unknown';
+  readonly responses: JsonObject;
+  /** The operation object itself. */
+  readonly source: JsonObject;
+  /** The object of its path. */
+  readonly pathItem: JsonObject;
+  /** Names of all schemas of the document. */
+  readonly names: SchemaNames;
+}
+
+const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+/** Every operation that lies below the description's own servers, in the document's order. */
+export function operationsOf(description: Description): DocumentOperation[] {
+  const paths = Object.entries(description.document.paths as JsonObject);
+  return paths.flatMap(([path, pathItem]) => {
+    if (!isPath(path) || !isJsonObject(pathItem)) return [];
+    return methods.flatMap((method) => {
+      const source = pathItem[method.toLowerCase()];
+      if (!isJsonObject(source) || isElsewhere(description, [source.servers, pathItem.servers])) return [];
+      return [toDocumentOperation({ method, path, source, pathItem }, description.names)];
+    });
+  });
+}
+
+/** A path as a URL may hold it, below its base: no query, no fragment, no way up (`..`, `%2e%2e`). */
+function isPath(path: string): boolean {
+  return /^\/[\w\-.~!$&'()*+,;=:@%/{}]*$/.test(path) && !/\/(\.|%2e){1,2}(\/|$)/i.test(path);
+}
+
+/** A path with the names of its parameters left out: two that are equal are one place. */
+export function placeOf(path: string): string {
+  return path.replace(/\{[^}]*\}/g, '{}').replace(/(?<=.)\/$/, '');
+}
+
+/** Statuses of success that an operation documents, in order; the answer of none of them may be known. */
+export function successStatuses(responses: JsonObject): number[] {
+  const stated = Object.keys(responses).filter((status) => /^2\d\d$/.test(status));
+  return stated.map(Number).sort((a, b) => a - b);
+}
+
+/** The JSON of a `content` object: application/json first, then any type that ends with +json. */
+export function jsonContent(content: JsonValue | undefined, names?: SchemaNames): Content | undefined {
+  if (!isJsonObject(content)) return undefined;
+  const types = Object.keys(content);
+  const type = types.find((each) => /^application\/json\b/i.test(each)) ?? types.find(isJsonType);
+  if (type === undefined) return undefined;
+  const media = content[type];
+  const mediaType = /^[\w.+-]+\/[\w.+-]+(; ?[\w-]+=[\w.-]+)*$/.test(type) ? type : 'application/json';
+  const schema = isJsonObject(media) ? media.schema : undefined;
+  return { mediaType, schema, shape: shapeOf(schema, names) };
+}
+
+function toDocumentOperation(
+  stated: Pick<DocumentOperation, 'method' | 'path' | 'source' | 'pathItem'>,
+  names: SchemaNames,
+): DocumentOperation {
+  const { path, source, pathItem } = stated;
+  const responses = isJsonObject(source.responses) ? source.responses : {};
+  return {
+    ...stated,
+    operationId: typeof source.operationId === 'string' ? source.operationId : undefined,
+    parameters: parametersOf(path, pathItem.parameters, source.parameters),
+    body: bodyOf(source.requestBody, names),
+    answer: answerOf(responses, names),
+    responses,
+    names,
+  };
+}
+
+/** Those of the path's template first; a parameter of the operation beats one of its path. */
+function parametersOf(
+  path: string,
+  ofPath: JsonValue | undefined,
+  own: JsonValue | undefined,
+): DocumentParameter[] {
+  const merged = new Map<string, DocumentParameter>();
+  for (const [, name = ''] of path.matchAll(/\{([^}]*)\}/g))
+    merged.set(`path ${name}`, { name, in: 'path', required: true, schema: undefined });
+  for (const value of [ofPath, own].flatMap((list) => (Array.isArray(list) ? list : []))) {
+    if (!isJsonObject(value) || typeof value.name !== 'string' || typeof value.in !== 'string') continue;
+    const { name, in: place } = value;
+    const key = `${place} ${name}`;
+    if (place === 'path' && !merged.has(key)) continue;
+    // OpenAPI 3.0.3, "Parameter Object": these three are described elsewhere, and ignored here.
+    if (place === 'header' && /^(accept|content-type|authorization)$/i.test(name)) continue;
+    const schema = value.schema ?? jsonContent(value.content)?.schema;
+    merged.set(key, { name, in: place, required: place === 'path' || value.required === true, schema });
+  }
+  return [...merged.values()];
+}
+
+function bodyOf(body: JsonValue | undefined, names: SchemaNames): Content | 'none' | 'other' {
+  if (!isJsonObject(body)) return 'none';
+  return jsonContent(body.content, names) ?? 'other';
+}
+
+function answerOf(responses: JsonObject, names: SchemaNames): DocumentOperation['answer'] {
+  const statuses = successStatuses(responses).map(String);
+  const stated = [...statuses, '2XX'].map((status) => responses[status]).filter(isJsonObject);
+  const withJson = stated
+    .map(({ content }) => jsonContent(content, names))
+    .find((content) => content !== undefined);
+  if (withJson) return withJson;
+  if (statuses.length > 0 && statuses.every((status) => status === '204' || status === '205')) return 'none';
+  const hasOther = stated.some(({ content }) => isJsonObject(content) && Object.keys(content).length > 0);
+  return hasOther ? 'other' : 'unknown';
+}
+
+function isJsonType(type: string): boolean {
+  return /^[\w.*-]+\/([\w.-]+\+)?(json|\*)$/i.test(type);
+}
+
+/** Base URLs that a description offers, absolute and without a trailing slash; relative to where the document came from. */
+export function serversOf({ document, url }: Pick<Description, 'document' | 'url'>): string[] {
+  return [...new Set(addresses(document.servers ?? [{ url: '/' }], url))];
+}
+
+/** Whether an operation is served at another address than the document: one base URL cannot reach both. */
+function isElsewhere(description: Description, servers: readonly (JsonValue | undefined)[]): boolean {
+  const own = servers.find((each) => Array.isArray(each) && each.length > 0);
+  if (own === undefined) return false;
+  const shared = serversOf(description);
+  return !addresses(own, description.url).some((address) => shared.includes(address));
+}
+
+function addresses(servers: JsonValue | undefined, documentUrl: string): string[] {
+  const stated = Array.isArray(servers) ? servers.filter(isJsonObject) : [];
+  return stated.flatMap((server) => {
+    try {
+      const { protocol, href } = new URL(fillIn(server), documentUrl);
+      return protocol === 'http:' || protocol === 'https:' ? [href.replace(/(?<!\/)\/+$/, '')] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+/** Puts the defaults of its variables into a server's URL. */
+function fillIn({ url, variables }: JsonObject): string {
+  return String(url ?? '').replace(/\{([^}]*)\}/g, (whole, name: string) => {
+    const variable = isJsonObject(variables) ? variables[name] : undefined;
+    return isJsonObject(variable) && variable.default !== undefined ? String(variable.default) : whole;
+  });
+}
+
+/** Whether an operation asks for a credential: its own word, or else the document's; one way without any is none. */
+export function isSecured(operation: JsonObject, document: JsonObject): boolean {
+  const ways = operation.security ?? document.security;
+  if (!Array.isArray(ways) || ways.length === 0) return false;
+  return ways.every((way) => isJsonObject(way) && Object.keys(way).length > 0);
+}
+
+/**
+ * Where requests carry a credential, by the security schemes that the document and its operations ask for, or by all of
+ * them if nothing asks.
+ */
+export function credentialPlaces(
+  { document }: Description,
+  operations: readonly DocumentOperation[],
+): CredentialPlace[] {
+  const { components } = document;
+  const schemes = isJsonObject(components) ? components.securitySchemes : undefined;
+  if (!isJsonObject(schemes)) return [];
+  const ways = [document, ...operations.map(({ source }) => source)].flatMap(({ security }) =>
+    Array.isArray(security) ? security.filter(isJsonObject) : [],
+  );
+  const asked = [...new Set(ways.flatMap(Object.keys))].filter((name) => Object.hasOwn(schemes, name));
+  const names = asked.length > 0 ? asked : Object.keys(schemes);
+  const places = names.flatMap((name) => placeOfScheme(schemes[name]));
+  return [...new Map(places.map((place) => [`${place.in} ${place.name}`, place])).values()];
+}
+
+function placeOfScheme(scheme: JsonValue | undefined): CredentialPlace[] {
+  if (!isJsonObject(scheme)) return [];
+  const { type, in: place, name } = scheme;
+  if (type === 'http' || type === 'oauth2' || type === 'openIdConnect')
+    return [{ in: 'header', name: 'authorization' }];
+  if (type !== 'apiKey' || typeof name !== 'string' || name === '') return [];
+  if (place === 'header') return isFieldName(name) ? [{ in: 'header', name: name.toLowerCase() }] : [];
+  return place === 'query' || place === 'cookie' ? [{ in: place, name }] : [];
+}
+
+/** Fields that the connection or the client sets: a description must not. */
+const ownFields =
+  /^(accept-encoding|connection|content-length|cookie|expect|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/i;
+
+/** Whether a description may ask for a header of this name. @see RFC 9110, 5.1 */
+export function isFieldName(name: string): boolean {
+  return /^[\w!#$%&'*+.^`|~-]+$/.test(name) && !ownFields.test(name);
+}

@@ -1,0 +1,169 @@
+import type { Bounds } from '../api/contract.ts';
+import { readPattern } from '../api/pattern.ts';
+import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../json.ts';
+
+/** The names that a document gives to its schemas, by the schema object itself: a schema may bear several. */
+export type SchemaNames = WeakMap<object, ReadonlySet<string>>;
+
+/** What a schema says of a value, its compositions taken together. */
+export interface Shape {
+  /** `unknown` if the schema leaves the type open, or offers several. */
+  kind: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean' | 'unknown';
+  /** Names that the document gives to it. */
+  readonly names: Set<string>;
+  /** Schemas of an object's fields. */
+  readonly fields: Map<string, JsonValue>;
+  readonly required: Set<string>;
+  /** Whether the object may have no other fields. */
+  isClosed: boolean;
+  /** Schema of an array's items. */
+  items: JsonValue | undefined;
+}
+
+const kinds = ['object', 'array', 'string', 'integer', 'number', 'boolean'] as const;
+const noNames: SchemaNames = new WeakMap();
+
+/** Reads a schema through `allOf`, through a choice that leaves one way but null, and through its cycles. */
+export function shapeOf(schema: JsonValue | undefined, names: SchemaNames = noNames): Shape {
+  const shape: Shape = {
+    kind: 'unknown',
+    names: new Set(),
+    fields: new Map(),
+    required: new Set(),
+    isClosed: false,
+    items: undefined,
+  };
+  const seen = new Set<object>();
+  const gather = (part: JsonValue | undefined, isWhole: boolean): void => {
+    if (!isJsonObject(part) || seen.has(part)) return;
+    seen.add(part);
+    if (isWhole) for (const name of names.get(part) ?? []) shape.names.add(name);
+    const members = membersOf(part);
+    for (const member of members)
+      gather(member, isWhole && members.length === 1 && !isJsonObject(part.properties));
+    if (isJsonObject(part.properties))
+      for (const [field, inner] of Object.entries(part.properties)) shape.fields.set(field, inner);
+    if (Array.isArray(part.required))
+      for (const field of part.required) if (typeof field === 'string') shape.required.add(field);
+    if (part.additionalProperties === false) shape.isClosed = true;
+    shape.items = part.items ?? shape.items;
+    shape.kind = kindOf(part) ?? shape.kind;
+  };
+  gather(schema, true);
+  return shape;
+}
+
+/** Whether a field is only ever answered (OpenAPI 3.0.3, "readOnly"). */
+export function isReadOnly(schema: JsonValue | undefined): boolean {
+  return isJsonObject(schema) && schema.readOnly === true;
+}
+
+/** The schemas that a value must match beside the schema itself. */
+function membersOf(schema: JsonObject): JsonValue[] {
+  const all = Array.isArray(schema.allOf) ? schema.allOf : [];
+  const choices = [schema.oneOf, schema.anyOf]
+    .filter((choice) => Array.isArray(choice))
+    .map((choice) => choice.filter((way) => !isNull(way)));
+  return [...all, ...choices.flatMap((choice) => (choice.length === 1 ? choice : []))];
+}
+
+/** The one type that a schema states, null aside. */
+function kindOf(schema: JsonObject): Shape['kind'] | undefined {
+  const stated = (Array.isArray(schema.type) ? schema.type : [schema.type]).filter((type) => type !== 'null');
+  if (stated.length === 1) return kinds.find((kind) => kind === stated[0]);
+  if (isJsonObject(schema.properties)) return 'object';
+  if (schema.items !== undefined) return 'array';
+  return undefined;
+}
+
+function isNull(schema: JsonValue): boolean {
+  return isJsonObject(schema) && schema.type === 'null';
+}
+
+type Amount = number | bigint;
+
+/** The bounds that a schema puts on a value, those of its compositions included; undefined if it puts none. */
+export function boundsOf(schema: JsonValue | undefined): Bounds | undefined {
+  const bounds: Bounds = {};
+  const seen = new Set<object>();
+  const gather = (part: JsonValue | undefined): void => {
+    if (!isJsonObject(part) || seen.has(part)) return;
+    seen.add(part);
+    for (const member of membersOf(part)) gather(member);
+    Object.assign(bounds, ownBounds(part));
+  };
+  gather(schema);
+  return Object.keys(bounds).length === 0 ? undefined : bounds;
+}
+
+function ownBounds(schema: JsonObject): Bounds {
+  const kind = kindOf(schema);
+  const isScalar = kind === 'integer' || kind === 'number' || kind === 'string' || kind === 'boolean';
+  const bounds = {
+    type: isScalar ? kind : undefined,
+    enum: texts(schema.enum ?? (schema.const === undefined ? undefined : [schema.const])),
+    minimum: lowest(schema),
+    maximum: highest(schema),
+    minLength: length(schema.minLength),
+    maxLength: length(schema.maxLength),
+    // A pattern that this program's expressions cannot read bounds nothing.
+    pattern: typeof schema.pattern === 'string' ? readPattern(schema.pattern) : undefined,
+  };
+  return Object.fromEntries(Object.entries(bounds).filter(([, value]) => value !== undefined));
+}
+
+/** OpenAPI 3.0 has `exclusiveMinimum: true` beside `minimum`, 3.1 has the number itself. */
+function lowest({ minimum, exclusiveMinimum, type }: JsonObject): Amount | undefined {
+  const above = exclusiveMinimum === true ? amount(minimum) : amount(exclusiveMinimum);
+  if (above !== undefined && type === 'integer')
+    return typeof above === 'bigint' ? above + 1n : Math.floor(above) + 1;
+  return amount(minimum) ?? above;
+}
+
+function highest({ maximum, exclusiveMaximum, type }: JsonObject): Amount | undefined {
+  const below = exclusiveMaximum === true ? amount(maximum) : amount(exclusiveMaximum);
+  if (below !== undefined && type === 'integer')
+    return typeof below === 'bigint' ? below - 1n : Math.ceil(below) - 1;
+  return amount(maximum) ?? below;
+}
+
+function amount(value: JsonValue | undefined): Amount | undefined {
+  return typeof value === 'number' || typeof value === 'bigint' ? value : undefined;
+}
+
+function length(value: JsonValue | undefined): number | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+}
+
+function texts(values: JsonValue | undefined): string[] | undefined {
+  if (!Array.isArray(values)) return undefined;
+  const kept = values.filter((value) => value !== null && typeof value !== 'object');
+  return kept.length > 0 ? kept.map(String) : undefined;
+}
+
+const exampleTexts: Readonly<Record<string, string>> = {
+  'date-time': '2027-01-15T09:00:00Z',
+  date: '2027-01-15',
+  uri: 'https://example.com/',
+  email: 'somebody@example.com',
+  uuid: '123e4567-e89b-12d3-a456-426614174000',
+};
+const longestExample = 200;
+
+/** A value that a schema allows, as far as its types, choices and lower bounds tell: for messages and questions. */
+export function exampleOf(schema: JsonValue | undefined, depth = 0): JsonValue {
+  if (!isJsonObject(schema)) return 'text';
+  const [first] = Array.isArray(schema.examples) ? schema.examples : [];
+  const [choice] = Array.isArray(schema.enum) ? schema.enum : [];
+  const stated = schema.const ?? schema.example ?? first ?? schema.default ?? choice;
+  if (stated !== undefined && (typeof stated !== 'object' || printJson(stated).length <= longestExample))
+    return stated;
+  const shape = shapeOf(schema);
+  if (shape.kind === 'integer' || shape.kind === 'number') return lowest(schema) ?? 1;
+  if (shape.kind === 'boolean') return true;
+  if (shape.kind === 'array')
+    return Number(schema.minItems ?? 0) > 0 && depth < 3 ? [exampleOf(shape.items, depth + 1)] : [];
+  if (shape.kind !== 'object') return exampleTexts[String(schema.format)] ?? 'text';
+  const needed = depth < 3 ? [...shape.fields].filter(([field]) => shape.required.has(field)) : [];
+  return Object.fromEntries(needed.map(([field, inner]) => [field, exampleOf(inner, depth + 1)]));
+}
