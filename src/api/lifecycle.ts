@@ -1,5 +1,6 @@
 import type { Operation } from './contract.ts';
 import { fieldValue, type HttpFields } from './http.ts';
+import { linkTarget } from './links.ts';
 
 /** A date that a header gives; undefined where the header is malformed. */
 interface HeaderDate {
@@ -92,10 +93,8 @@ function httpDate(text: string): Date | undefined {
 
 /** RFC 9745, 3 and RFC 8594, 6; only an address that a person can open. */
 function readLink(field: string | undefined): string | undefined {
-  for (const [, target, parameters = ''] of (field ?? '').slice(0, 4096).matchAll(/<([^<>]*)>([^<]*)/g))
-    if (/;\s*rel\s*=\s*"?[^"]*\b(deprecation|sunset)\b/i.test(parameters) && /^https?:/.test(target ?? ''))
-      return target;
-  return undefined;
+  const target = linkTarget(field, 'deprecation', 'sunset');
+  return target !== undefined && /^https?:/.test(target) ? target : undefined;
 }
 
 function dateOf(text: string | undefined): Date | undefined {

@@ -1,6 +1,6 @@
 import { fieldValue, type HttpFields } from '../api/http.ts';
+import { linkTarget } from '../api/links.ts';
 import { maskUrl } from '../mask.ts';
-import { nextLink } from './links.ts';
 import { InvalidAnswerError } from './response.ts';
 
 /** What is known of a page that was read. */
@@ -31,7 +31,7 @@ export function createPages(): Pages {
     after({ url, fields, size }) {
       seen.add(normal(url));
       empty = size === 0 ? empty + 1 : 0;
-      const link = nextLink(fieldValue(fields, 'link'));
+      const link = linkTarget(fieldValue(fields, 'link'), 'next');
       if (link === undefined) return undefined;
       const next = resolve(link, url);
       if (seen.has(next)) throw new InvalidAnswerError(`the link to the next page repeats: ${maskUrl(next)}`);

@@ -1,6 +1,6 @@
 import type { Operation } from '../api/contract.ts';
 import { fieldValue } from '../api/http.ts';
-import { nextLink } from '../client/links.ts';
+import { linkTarget } from '../api/links.ts';
 import { judge, successOf } from './answer.ts';
 import { fail, type Verdict } from './check.ts';
 import { detailsOf, type Exchange } from './exchange.ts';
@@ -60,5 +60,5 @@ async function pageWithLink(
 }
 
 function nextOf({ fields }: Exchange): string | undefined {
-  return nextLink(fieldValue(fields, 'link'));
+  return linkTarget(fieldValue(fields, 'link'), 'next');
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nextLink } from '../../src/client/links.ts';
+import { linkTarget } from '../../src/api/links.ts';
 
 test.each([
   ['</pets?after=2>; rel="next"', '/pets?after=2'],
@@ -15,11 +15,17 @@ test.each([
   ['', undefined],
   [undefined, undefined],
 ])('the next page of %s is %s', (field, target) => {
-  expect(nextLink(field)).toBe(target);
+  expect(linkTarget(field, 'next')).toBe(target);
 });
 
 test('a hostile field of the longest length that a head may have is read in no time', () => {
   const started = performance.now();
-  for (const piece of ['; x="', '<', ' ;a', '<a>;"']) nextLink(`<a>${piece.repeat(16_384 / piece.length)}`);
+  for (const piece of ['; x="', '<', ' ;a', '<a>;"'])
+    linkTarget(`<a>${piece.repeat(16_384 / piece.length)}`, 'next');
   expect(performance.now() - started).toBeLessThan(1000);
+});
+
+test('the first link of any of several relations is found', () => {
+  const field = '</a>; rel=prev, </openapi.json>; rel="service-desc", </meta>; rel=describedby';
+  expect(linkTarget(field, 'describedby', 'service-desc')).toBe('/openapi.json');
 });

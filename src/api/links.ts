@@ -2,12 +2,13 @@ const target = /[\s,]*<([^>]*)>/y;
 const parameter = /\s*;\s*([^\s;,="<>]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*)))?/y;
 
 /**
- * The target of the first `rel="next"` link of a Link field, as it stands there; undefined where there is none. A link
- * with an anchor speaks of another document and is passed over; what cannot be read ends the field.
+ * The target of the first link of a Link field that has one of the relations, as it stands there; undefined if there is
+ * none. A link with an anchor speaks of another document and is passed over. What cannot be read ends the field.
  *
+ * @param relations in lower case, as `next`.
  * @see RFC 8288, 3
  */
-export function nextLink(field: string | undefined): string | undefined {
+export function linkTarget(field: string | undefined, ...relations: readonly string[]): string | undefined {
   let at = 0;
   const take = (pattern: RegExp): RegExpExecArray | undefined => {
     pattern.lastIndex = at;
@@ -19,14 +20,11 @@ export function nextLink(field: string | undefined): string | undefined {
     const values = new Map<string, string>();
     for (let found = take(parameter); found; found = take(parameter)) {
       const [, name = '', quoted, bare = ''] = found;
-      // Of a name that comes twice the first counts.
+      // If a name comes twice, the first one counts.
       if (!values.has(name.toLowerCase())) values.set(name.toLowerCase(), quoted ?? bare);
     }
-    if (!values.has('anchor') && isNext(values.get('rel'))) return link[1];
+    const found = (values.get('rel') ?? '').toLowerCase().split(/\s+/);
+    if (!values.has('anchor') && relations.some((relation) => found.includes(relation))) return link[1];
   }
   return undefined;
-}
-
-function isNext(relations = ''): boolean {
-  return relations.toLowerCase().split(/\s+/).includes('next');
 }
