@@ -1,8 +1,19 @@
-import { LosslessNumber, parse as parseExact, stringify } from 'lossless-json';
+/** A number that neither a double nor a bigint holds exactly, by its digits. */
+export class ExactNumber {
+  readonly digits: string;
+
+  constructor(digits: string) {
+    this.digits = digits;
+  }
+
+  toString(): string {
+    return this.digits;
+  }
+}
 
 /**
  * A JSON value whose numbers keep every digit: an integer beyond 2^53 is a bigint, any other number that a double would
- * change is a LosslessNumber.
+ * change is an ExactNumber.
  */
 export type JsonValue =
   | null
@@ -10,14 +21,16 @@ export type JsonValue =
   | number
   | bigint
   | string
-  | LosslessNumber
+  | ExactNumber
   | JsonValue[]
   | { [key: string]: JsonValue };
 
 export type JsonObject = { [key: string]: JsonValue };
 
 const maxDepth = 100;
-const needsExactParser = /[\d.]{16}|\d[eE][+-]?\d\d/;
+/** What a number that a double may change looks like; in a string it is a false alarm. */
+const longNumber = /[\d.]{16}|\d[eE][+-]?\d\d/;
+const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 /** DEL, C1, and format controls (zero-width, bidirectional): legal in JSON, but no terminal or log should get them raw. */
 const unsafeInText = /[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}]/gu;
 
@@ -25,29 +38,88 @@ const unsafeInText = /[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}]/gu;
 const plainText = /^[ !#-[\]-~]*$/;
 
 /**
- * The value of a JSON text, numbers exact; a leading BOM is dropped.
+ * The value of a JSON text, numbers exact; a leading BOM is dropped. The time it takes grows with the text's length alone.
  *
- * @throws SyntaxError for text that is no JSON, is nested deeper than 100, or holds a number that is not finite.
+ * @throws SyntaxError for text that is not JSON, is nested deeper than 100, or holds a number that is not finite.
  */
 export function parseJson(text: string): JsonValue {
   const body = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
-  refuseDeep(body);
-  if (!needsExactParser.test(body)) return JSON.parse(body) as JsonValue;
-  JSON.parse(body);
-  return parseExact(body, null, {
-    parseNumber,
-    onDuplicateKey: ({ newValue }) => newValue,
-  }) as JsonValue;
+  const hasLongNumber = longNumber.test(body);
+  if (!hasLongNumber && body.length <= 2 * maxDepth) return JSON.parse(body) as JsonValue;
+  const numbers = scan(body);
+  return hasLongNumber && numbers.length > 0 ? parseExact(body, numbers) : (JSON.parse(body) as JsonValue);
+}
+
+/**
+ * The elements of a long JSON array in turn, about a mebibyte of text at a time, so that a caller can look at the clock
+ * and hear signals between them. Undefined if the text is short, or not an array: then `parseJson` does.
+ */
+export function parseJsonArray(text: string): Iterable<JsonValue[]> | undefined {
+  const start = /^[\ufeff\s]*\[/.exec(text)?.[0].length;
+  return start === undefined || text.length < 2 * sliceLength ? undefined : arraySlices(text, start);
+}
+
+const sliceLength = 2 ** 20;
+
+function* arraySlices(text: string, start: number): Generator<JsonValue[]> {
+  let depth = 0;
+  let from = start;
+  const parse = (slice: string) => {
+    const values = parseSlice(slice);
+    // `[1,]` and `[,1]` are not JSON, and cut at the comma neither half shows it.
+    if (values.length === 0) throw new SyntaxError('an element of the array is missing');
+    return values;
+  };
+  for (let at = start; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit === quote) at = endOfString(text, at);
+    else if (unit === openBracket || unit === openBrace) depth += 1;
+    else if (unit === closeBracket || unit === closeBrace) depth -= 1;
+    else if (unit === comma && depth === 0 && at - from >= sliceLength) {
+      yield parse(`[${text.slice(from, at)}]`);
+      from = at + 1;
+    }
+  }
+  yield from === start ? parseSlice(`[${text.slice(from)}`) : parse(`[${text.slice(from)}`);
+}
+
+/** A position in a slice says nothing about the whole text. */
+function parseSlice(slice: string): JsonValue[] {
+  try {
+    return parseJson(slice) as JsonValue[];
+  } catch (error) {
+    throw new SyntaxError((error as Error).message.replace(/ (in JSON )?at position .*$/s, ''));
+  }
 }
 
 /** JSON text of a value: compact, or indented by `indent` spaces; controls are written as `\uXXXX`. */
 export function printJson(value: unknown, indent = 0): string {
   const flat = indent === 0 ? printFlat(value) : undefined;
   if (flat !== undefined) return flat;
-  return (stringify(value, null, indent === 0 ? undefined : indent) ?? 'null').replace(
-    unsafeInText,
-    escapeUnits,
-  );
+  return (printValue(value, indent, '\n') ?? 'null').replace(unsafeInText, escapeUnits);
+}
+
+/**
+ * As `JSON.stringify`, with every digit of bigints and exact numbers.
+ *
+ * @param newline a line break and the indentation of the value itself.
+ * @returns undefined for what JSON leaves out, as `undefined`.
+ */
+function printValue(value: unknown, indent: number, newline: string): string | undefined {
+  if (typeof value === 'bigint' || value instanceof ExactNumber) return value.toString();
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if ('toJSON' in value && typeof value.toJSON === 'function')
+    return printValue(value.toJSON(), indent, newline);
+  const inner = newline + ' '.repeat(indent);
+  const parts = Array.isArray(value)
+    ? value.map((item) => printValue(item, indent, inner) ?? 'null')
+    : Object.entries(value).flatMap(([key, field]) => {
+        const printed = printValue(field, indent, inner);
+        return printed === undefined ? [] : `${JSON.stringify(key)}:${indent > 0 ? ' ' : ''}${printed}`;
+      });
+  const [open, close] = Array.isArray(value) ? '[]' : '{}';
+  if (indent === 0 || parts.length === 0) return `${open}${parts.join(',')}${close}`;
+  return `${open}${inner}${parts.join(`,${inner}`)}${newline}${close}`;
 }
 
 /** The text of a record whose fields are plain, as those of nearly all are; it takes a fifth of the time. */
@@ -71,33 +143,93 @@ function printPlain(value: unknown): string | undefined {
   return isPlain ? String(value) : undefined;
 }
 
-/** Whether a value is a number that neither a double nor a bigint holds exactly. */
-export function isExactNumber(value: unknown): value is LosslessNumber {
-  return value instanceof LosslessNumber;
-}
-
 export function isJsonObject(value: unknown): value is JsonObject {
   return (
-    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof LosslessNumber)
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber)
   );
 }
 
-function parseNumber(digits: string): number | bigint | LosslessNumber {
-  const value = Number(digits);
-  if (!Number.isFinite(value)) throw new SyntaxError(`number ${digits.slice(0, 40)} is not finite`);
-  if (/^-?\d+$/.test(digits)) return Number.isSafeInteger(value) ? value : BigInt(digits);
-  return String(value) === digits || digits.length < 16 ? value : new LosslessNumber(digits);
-}
-
-function refuseDeep(text: string): void {
-  if (text.length <= 2 * maxDepth) return;
+/** The start and end of each long number of a text in turn. @throws SyntaxError for nesting that is too deep. */
+function scan(text: string): number[] {
+  const numbers: number[] = [];
   let depth = 0;
   for (let at = 0; at < text.length; at += 1) {
     const unit = text.charCodeAt(at);
-    if (unit === 0x22) at = endOfString(text, at);
-    else if (unit === 0x5b || unit === 0x7b) depth += 1;
-    else if (unit === 0x5d || unit === 0x7d) depth -= 1;
+    if (unit === quote) at = endOfString(text, at);
+    else if (unit === openBracket || unit === openBrace) depth += 1;
+    else if (unit === closeBracket || unit === closeBrace) depth -= 1;
+    else if (unit === minus || isDigit(unit)) {
+      const end = endOfNumber(text, at);
+      // Shorter ones have neither 16 digits nor an exponent of two.
+      if (end - at > 3 && longNumber.test(text.slice(at, end))) numbers.push(at, end);
+      at = end - 1;
+    }
     if (depth > maxDepth) throw new SyntaxError(`nested deeper than ${maxDepth}`);
+  }
+  return numbers;
+}
+
+/**
+ * Parses with the long numbers as strings behind a mark, and makes numbers of them again. `JSON.parse` gives a reviver the
+ * digits only since Node 21. The mark is random: nobody who sends a text can put it there.
+ */
+function parseExact(text: string, numbers: readonly number[]): JsonValue {
+  const mark = `${Math.random()}:`;
+  let marked = '';
+  let from = 0;
+  for (let index = 0; index < numbers.length; index += 2) {
+    const start = numbers[index] as number;
+    const end = numbers[index + 1] as number;
+    const digits = text.slice(start, end);
+    // As a string it would be a valid key.
+    const isKey = /\s*:/y;
+    isKey.lastIndex = end;
+    if (!jsonNumber.test(digits) || isKey.test(text))
+      throw new SyntaxError(`unexpected ${digits.slice(0, 40)}`);
+    marked += `${text.slice(from, start)}"${mark}${digits}"`;
+    from = end;
+  }
+  return unmark(JSON.parse(marked + text.slice(from)), mark);
+}
+
+function unmark(value: JsonValue, mark: string): JsonValue {
+  if (typeof value === 'string') return value.startsWith(mark) ? toNumber(value.slice(mark.length)) : value;
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length; at += 1) value[at] = unmark(value[at] as JsonValue, mark);
+    return value;
+  }
+  const fields = value as JsonObject;
+  for (const key in fields) fields[key] = unmark(fields[key] as JsonValue, mark);
+  return value;
+}
+
+function toNumber(digits: string): number | bigint | ExactNumber {
+  const value = Number(digits);
+  if (!Number.isFinite(value)) throw new SyntaxError(`number ${digits.slice(0, 40)} is not finite`);
+  if (/^-?\d+$/.test(digits)) return Number.isSafeInteger(value) ? value : BigInt(digits);
+  return String(value) === digits || digits.length < 16 ? value : new ExactNumber(digits);
+}
+
+const quote = 0x22;
+const comma = 0x2c;
+const minus = 0x2d;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+
+function isDigit(unit: number): boolean {
+  return unit >= 0x30 && unit <= 0x39;
+}
+
+/** Index behind the digits, signs, points and exponents from `start`. */
+function endOfNumber(text: string, start: number): number {
+  let at = start + 1;
+  for (let unit = text.charCodeAt(at); ; unit = text.charCodeAt(at)) {
+    if (!isDigit(unit) && unit !== 0x2b && unit !== minus && unit !== 0x2e && (unit | 0x20) !== 0x65)
+      return at;
+    at += 1;
   }
 }
 

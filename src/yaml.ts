@@ -1,5 +1,5 @@
 import type { ScalarTag } from 'yaml';
-import { isExactNumber, isJsonObject, type JsonValue, printJson } from './json.ts';
+import { ExactNumber, isJsonObject, type JsonValue, printJson } from './json.ts';
 
 /** YAML, once its package is loaded. */
 interface Yaml {
@@ -20,7 +20,7 @@ export async function loadYaml(): Promise<Yaml> {
   const exactNumber: ScalarTag = {
     tag: 'tag:yaml.org,2002:float',
     default: true,
-    identify: isExactNumber,
+    identify: (value: unknown) => value instanceof ExactNumber,
     resolve: Number,
     stringify: ({ value }) => printJson(value),
   };

@@ -28,7 +28,6 @@ const owners: Readonly<Record<string, { readonly files: readonly string[]; reado
   yaml: { files: ['src/yaml.ts'], heavy: true },
   '@apidevtools/json-schema-ref-parser': { files: ['src/binding/ref-parser.ts'] },
   'string-width': { files: ['src/output/width.ts'], heavy: true },
-  'lossless-json': { files: ['src/json.ts'] },
   undici: { files: ['src/client/transport'], heavy: true },
   conf: { files: ['src/config/profiles.ts'], heavy: true },
   chalk: { files: ['src/output/style.ts'], heavy: true },

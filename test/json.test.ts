@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseJson, printJson } from '../src/json.ts';
+import { parseJson, parseJsonArray, printJson } from '../src/json.ts';
 
 test('keeps the largest int64 exact', () => {
   expect(parseJson('{"id":9223372036854775807}')).toEqual({
@@ -59,4 +59,72 @@ test('prints a record of any fields as JSON does, ids exact', () => {
   expect(printJson({ id: 9223372036854775807n, at: new Date(0) })).toBe(
     '{"id":9223372036854775807,"at":"1970-01-01T00:00:00.000Z"}',
   );
+});
+
+test('reads long numbers exactly wherever they stand, and only numbers', () => {
+  const text =
+    '[-9223372036854775808,{"a":[12345678901234567890,"12345678901234567890"],"b":0.1234567890123456789},1e22,1.0000000000000000]';
+  expect(parseJson(text)).toMatchObject([
+    -9223372036854775808n,
+    { a: [12345678901234567890n, '12345678901234567890'] },
+    1e22,
+    {},
+  ]);
+  expect(printJson(parseJson(text)).startsWith(text.slice(0, 100))).toBe(true);
+});
+
+test.each([
+  '{12345678901234567890:1}',
+  '[01234567890123456789]',
+  '[12345678901234567890abc]',
+  '[1234567890123456.]',
+  '[-]',
+  '[1.2.3.4.5.6.7.8.9.0]',
+  '["a" 12345678901234567890]',
+])('%s is not JSON', (text) => {
+  expect(() => parseJson(text)).toThrow(SyntaxError);
+});
+
+test('keeps a duplicate key of long numbers as the last one, and __proto__ as data', () => {
+  expect(printJson(parseJson('{"a":12345678901234567890,"a":2,"__proto__":12345678901234567891}'))).toBe(
+    '{"a":2,"__proto__":12345678901234567891}',
+  );
+});
+
+test('one long number makes reading no slower than that of the length of the text', () => {
+  const rows = Array.from({ length: 200_000 }, (_, id) => `{"id":${id},"name":"Rex \\"${id}\\""}`).join(',');
+  const started = performance.now();
+  expect(parseJson(`[${rows},{"id":9007199254740993}]`)).toHaveLength(200_001);
+  expect(performance.now() - started).toBeLessThan(3000);
+});
+
+test('reads a long array a part at a time, to the same values', () => {
+  const rows = Array.from({ length: 120_000 }, (_, id) => `{"id":${id},"name":"[{,\\"${id}"}`);
+  const text = ` [${rows.join(',')},{"id":9007199254740993}] `;
+  const parts = [...parseJsonArray(text)!];
+  expect(parts.length).toBeGreaterThan(2);
+  expect(parts.flat()).toEqual(parseJson(text));
+  expect(parseJsonArray('[1]')).toBeUndefined();
+  expect(parseJsonArray(`{${' '.repeat(3_000_000)}}`)).toBeUndefined();
+});
+
+test.each([
+  ['a comma too much', (rows: string) => `[${rows},]`],
+  ['a comma in front', (rows: string) => `[${' '.repeat(1_100_000)},${rows}]`],
+  ['no end', (rows: string) => `[${rows}`],
+  ['more behind its end', (rows: string) => `[${rows}]]`],
+  ['another array behind it', (rows: string) => `[${rows}],[${rows}]`],
+])('a long array with %s is not JSON', (_, make) => {
+  const rows = Array.from({ length: 120_000 }, (_, id) => `{"id":${id}, "name":"Rex"}`).join(',');
+  expect(() => [...parseJsonArray(make(rows))!]).toThrow(SyntaxError);
+});
+
+test('prints what JSON.stringify prints, indented or not', () => {
+  const value = {
+    a: [1, [], {}, [undefined, () => 1, null, Number.NaN]],
+    b: undefined,
+    at: new Date(0),
+    'k"': { c: 'x\ud800' },
+  };
+  for (const indent of [0, 2]) expect(printJson(value, indent)).toBe(JSON.stringify(value, null, indent));
 });

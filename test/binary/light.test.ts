@@ -23,11 +23,11 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const light = ['commander', '@commander-js/extra-typings', 'valibot', 'lossless-json'];
+const light = ['commander', '@commander-js/extra-typings', 'valibot'];
 
 test.each([
   ['--version', [], []],
-  ['--help', [], ['commander', '@commander-js/extra-typings', 'lossless-json']],
+  ['--help', [], ['commander', '@commander-js/extra-typings']],
   ['pets --help', [], light],
   ['completion bash', [], light],
   ['completion values profiles', [], light],
