@@ -2,8 +2,8 @@ import type { Contract } from './api/contract.ts';
 import type { LifecycleNotice } from './api/lifecycle.ts';
 import type { OperationId } from './api/operations.ts';
 import type { Client } from './client/client.ts';
-import { colorModes } from './config/choices.ts';
-import type { Settings } from './config/settings.ts';
+import type { SettingFlags, Settings } from './config/settings.ts';
+import type { OutputFormat } from './config/values.ts';
 import { exitCodes } from './errors.ts';
 import type { Prompt } from './input/prompt.ts';
 import { createInterrupts, type Interrupts } from './interrupts.ts';
@@ -16,100 +16,96 @@ import { safeIo } from './safe-io.ts';
 import { sanitize } from './text.ts';
 
 /** The flags that every command takes, as commander parsed them; a flag that was not given is undefined. */
-export interface GlobalFlags {
-  readonly profile?: string | undefined;
-  readonly baseUrl?: string | undefined;
-  readonly offline?: boolean | undefined;
-  readonly output?: string | undefined;
+export interface GlobalFlags extends SettingFlags {
   readonly fields?: string | undefined;
   readonly sort?: string | undefined;
   /** False for `--no-header`. */
   readonly header?: boolean | undefined;
-  readonly quiet?: boolean | undefined;
   /** 1 for `-v`, 2 for `-vv`. */
   readonly verbose?: number | undefined;
-  readonly color?: string | undefined;
-  readonly timeout?: string | undefined;
-  readonly retries?: string | undefined;
-  /** Of bulk commands, as the one below. */
-  readonly concurrency?: string | undefined;
-  readonly rate?: string | undefined;
   readonly headers?: readonly string[] | undefined;
-  readonly caCert?: string | undefined;
-  readonly clientCert?: string | undefined;
-  readonly clientKey?: string | undefined;
   readonly allowInsecureHttp?: boolean | undefined;
   readonly yes?: boolean | undefined;
   /** False for `--no-input`. */
   readonly input?: boolean | undefined;
   readonly dryRun?: boolean | undefined;
-  /** The profile's name, where a protected profile asks for it. */
+  /** The profile's name, if a protected profile asks for it. */
   readonly confirm?: string | undefined;
 }
 
 /** How many requests a command will send: a few over node:http, which starts fast, or many over undici, which runs fast. */
 export type Load = 'few' | 'many';
 
-/** What a command works with. Each part is made when it is first asked for, and once. */
+/** What a command works with. Each part is made once, when it is first asked for. */
 export interface Context {
   readonly io: Io;
-  /** What no output, file or error may show; its streams mask it already. */
+  /** What no output, file or error may show; the streams of `io` mask it. */
   readonly secrets: Secrets;
   readonly flags: GlobalFlags;
+  /** Whether to show no notices: --quiet, or the config once the settings are resolved. */
+  readonly quiet: boolean;
   readonly interrupts: Interrupts;
-  /** Warns of a config file that is passed over. */
+  /** Warns if the config file is ignored. */
   settings(): Promise<Settings>;
-  /** What the service offers: the table, or the description that the profile is bound to. */
+  /** What the service offers: the built-in contract, or the description that the profile is bound to. */
   contract(): Promise<Contract>;
-  /** @throws UsageError where nothing says which service to call. */
+  /** @throws UsageError if nothing says which service to call. */
   client(load?: Load): Promise<Client>;
-  /** Undefined where nobody can answer: a stream is no terminal, CI is set, or --no-input was given. */
+  /** Undefined if nobody can answer: a stream is not a terminal, CI is set, or --no-input was given. */
   prompt(): Promise<Prompt> | undefined;
-  printer(): Promise<Printer>;
-  /** The colours of a stream, as --color, the environment and the stream itself have it. */
+  /** @param format for a command with a default of its own; else the format of the settings. */
+  printer(format?: OutputFormat): Promise<Printer>;
+  /** The colours of a stream: --color, the environment and the stream itself decide. */
   style(stream: 'stdout' | 'stderr'): Promise<Style>;
-  /** The line that says what goes on, for progress. */
+  /** The live line that shows progress. */
   readonly statusLine: StatusLine;
   /**
-   * A line for people on stderr, foreign text in it made visible; nothing with --quiet. Never rejects: whether somebody can
-   * read along changes nothing of what a command does.
+   * Writes a line for people to stderr, controls in it made visible; nothing with --quiet. Never rejects: a command does
+   * the same whether or not somebody reads along.
    */
   notice(line: string): Promise<void>;
   /**
-   * A notice that is of use only together with what the command gives: where errors go out as JSON, which stands alone on
-   * stderr then, it waits for the end, and goes with an error.
+   * A notice that is of use only beside the command's output. If errors go out as JSON, which then stands alone on stderr,
+   * it waits for the end, and is dropped with an error.
    */
   note(line: string): Promise<void>;
-  /** What there is to know of the life cycle of the operations that this run used. */
+  /** The life cycle of the operations that this run used, as far as it is worth a notice. */
   readonly lifecycle: Map<OperationId, LifecycleNotice>;
   now(): Date;
-  /** What the process will exit with when the command ends without an error. */
+  /** The exit code if the command ends without an error. */
   exitCode: number;
 }
 
-/** The context as `main` holds it: the flags are known once commander has parsed them. */
+/** The context as `main` holds it: the flags are known only when commander has parsed them. */
 export interface MutableContext extends Context {
   useFlags(flags: GlobalFlags): void;
-  /** The settings without their warning, for what reports another's error. */
+  /** The settings without their warnings, to report an error. */
   quietSettings(): Promise<Settings>;
-  /** Tells the notes that wait, and what `lifecycle` holds, once: a line for what is deprecated, and one for what is beta or experimental. */
+  /** Shows the notes that wait and what `lifecycle` holds, once: a line for deprecation, and one for stability. */
   tellLifecycle(): Promise<void>;
   close(): Promise<void>;
 }
 
 export function createContext(processIo: Io): MutableContext {
   const secrets = createSecrets();
+  // From the first line on: an error in the command line may quote it before a command reads it.
+  secrets.add(processIo.env.PETSTORE_TOKEN ?? '');
   const { io, line } = createStatusLine(safeIo(processIo, secrets));
   const interrupts = createInterrupts(io);
   let flags: GlobalFlags = {};
   const notes: string[] = [];
   const closers: (() => Promise<void>)[] = [];
   const clients = keyed(async (load: Load) => {
-    const client = await (await import('./wiring/connect.ts')).connect(context, load);
+    const client = await (await import('./connect.ts')).connect(context, load);
     closers.push(() => client.close());
     return client;
   });
-  const quietSettings = once(async () => (await import('./config/settings.ts')).resolveSettings(io, flags));
+  let isQuiet = false;
+  const quietSettings = once(async () => {
+    const settings = await (await import('./config/settings.ts')).resolveSettings(io, flags);
+    isQuiet = settings.get('quiet');
+    return settings;
+  });
   const context: MutableContext = {
     io,
     secrets,
@@ -120,17 +116,21 @@ export function createContext(processIo: Io): MutableContext {
     useFlags(given) {
       flags = given;
     },
+    get quiet() {
+      return flags.quiet === true || isQuiet;
+    },
     exitCode: exitCodes.done,
     quietSettings,
     settings: once(() => settingsWithWarnings(context)),
-    contract: once(async () => (await import('./wiring/read-contract.ts')).readContract(context)),
+    contract: once(() => readContract(context)),
     client: (load = 'few') => clients(load),
     prompt: once(() => (canAsk(io, flags) ? openPrompt(context) : undefined)),
     statusLine: line,
     style: keyed((stream) => openStyle(context, stream)),
-    printer: once(async () => (await import('./wiring/open-printer.ts')).openPrinter(context)),
+    printer: keyed((format) => openPrinter(context, format)),
     async notice(line) {
-      if (!flags.quiet) await io.stderr.write(`${sanitize(line)}\n`).catch(() => {});
+      await quietSettings().catch(() => {});
+      if (!context.quiet) await io.stderr.write(`${sanitize(line)}\n`).catch(() => {});
     },
     async note(line) {
       const settings = await quietSettings().catch(() => undefined);
@@ -157,6 +157,32 @@ async function settingsWithWarnings({ quietSettings, notice }: MutableContext): 
   return settings;
 }
 
+/** The embedded store has the built-in contract; a service has that of its profile. */
+async function readContract({ io, settings: resolve }: Context): Promise<Contract> {
+  const { builtInContract } = await import('./api/contract.ts');
+  const settings = await resolve();
+  if (settings.offline) return builtInContract;
+  const { readActiveContract, storedProfile } = await import('./config/contract-file.ts');
+  const { resolvePaths } = await import('./config/paths.ts');
+  const bound = await readActiveContract(resolvePaths(io).configFile, storedProfile(settings));
+  return bound?.contract ?? builtInContract;
+}
+
+async function openPrinter(context: Context, format: OutputFormat | undefined): Promise<Printer> {
+  const { createPrinter } = await import('./output/print.ts');
+  const settings = await context.settings();
+  const { io, flags, statusLine } = context;
+  return createPrinter(io, {
+    format: format ?? settings.get('output'),
+    fields: flags.fields?.split(',').map((field) => field.trim()),
+    sort: flags.sort,
+    header: flags.header !== false,
+    color: settings.get('color'),
+    quiet: context.quiet,
+    statusLine,
+  });
+}
+
 async function tellLifecycle({ lifecycle, notice }: Context): Promise<void> {
   const notices = [...lifecycle.values()];
   lifecycle.clear();
@@ -171,19 +197,19 @@ async function openPrompt({ io, interrupts, style }: Context): Promise<Prompt> {
   return createPrompt(io, { signal: interrupts.signal, style: await style('stderr') });
 }
 
-/** Settings that do not resolve are another's error to report: the colours of that report follow the stream alone. */
+/** If the settings do not resolve, that error is reported elsewhere, in the colours that the stream alone decides. */
 async function openStyle(
   { io, flags, quietSettings }: MutableContext,
   stream: 'stdout' | 'stderr',
 ): Promise<Style> {
   const color = await quietSettings().then(
     (resolved) => resolved.get('color'),
-    () => colorModes.find((mode) => mode === flags.color) ?? 'auto',
+    () => (flags.color === 'always' || flags.color === 'never' ? flags.color : 'auto'),
   );
   return createStyle(io[stream], io.env, color);
 }
 
-/** Nobody is asked unless a person sits at both ends: an answer is never read from a pipe. */
+/** Only a person at both ends is asked: an answer is never read from a pipe. */
 function canAsk(io: Io, flags: GlobalFlags): boolean {
   return io.stdin.isTerminal && io.stderr.isTerminal && !io.env.CI && flags.input !== false;
 }

@@ -108,3 +108,27 @@ function endOfLine(text: string): string {
 function toUnitEscape(unit: number): string {
   return `\\u${unit.toString(16).padStart(4, '0')}`;
 }
+
+/** The candidate nearest to a word, if they differ by at most two letters and half of the word. For "did you mean". */
+export function closest(word: string, candidates: readonly string[]): string | undefined {
+  const ranked = candidates
+    .map((candidate) => ({ candidate, distance: distanceBetween(word.toLowerCase(), candidate) }))
+    .sort((one, other) => one.distance - other.distance);
+  // Any word of two letters is within two letters of a word of one.
+  const most = Math.min(2, Math.floor(word.length / 2));
+  return ranked[0] !== undefined && ranked[0].distance <= most ? ranked[0].candidate : undefined;
+}
+
+/** Levenshtein's distance: letters to insert, drop or replace. */
+function distanceBetween(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, at) => at);
+  for (let line = 1; line <= from.length; line += 1) {
+    const above = row;
+    row = [line];
+    for (let at = 1; at <= to.length; at += 1) {
+      const replaced = (above[at - 1] ?? 0) + (from[line - 1] === to[at - 1] ? 0 : 1);
+      row.push(Math.min(replaced, (above[at] ?? 0) + 1, (row[at - 1] ?? 0) + 1));
+    }
+  }
+  return row[to.length] ?? 0;
+}

@@ -1,5 +1,4 @@
-import { offlineProfile } from '../config/active-profile.ts';
-import type { Settings } from '../config/settings.ts';
+import { offlineProfile, type Settings } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import type { Prompt } from '../input/prompt.ts';

@@ -1,6 +1,6 @@
 import { Command, Option } from '@commander-js/extra-typings';
 import type { Command as AnyCommand } from 'commander';
-import { outputFormats } from '../config/choices.ts';
+import { outputFormats } from '../config/values.ts';
 import type { GlobalFlags } from '../context.ts';
 import type { Entry } from './entry.ts';
 

@@ -1,5 +1,4 @@
-import { keyRules, type SettingKey, settingKeys } from '../config/keys.ts';
-import type { GlobalFlags } from '../context.ts';
+import { flagOf, type KeyFlags, keyRules, type SettingKey, settingKeys } from '../config/keys.ts';
 import { type AnyCommand, Option } from './command.ts';
 
 /** Gives a command flags for the keys of the config that it has none for yet. */
@@ -12,8 +11,8 @@ export function addKeyFlags(to: object): void {
 }
 
 function keyOption(key: SettingKey): Option {
-  const { summary, choices } = keyRules[key];
-  const option = new Option(`--${key}${placeholder(key)}`, summary) as Option;
+  const { summary, choices, placeholder = '[value]' } = keyRules[key];
+  const option = new Option(`--${key} ${placeholder}`, summary) as Option;
   return choices ? (option.choices(choices) as Option) : option;
 }
 
@@ -30,28 +29,8 @@ function isTruth(word: string | undefined): boolean {
   return word === 'true' || word === 'false';
 }
 
-/** What was given for each key, by a flag of its own or by one that other commands take too. */
-export function givenKeys(
-  flags: GlobalFlags,
-  own: Readonly<Record<string, unknown>>,
-): Partial<Record<SettingKey, string>> {
-  const entries = settingKeys.flatMap((key) => {
-    const { flag } = keyRules[key];
-    const value = (flag && flags[flag]) ?? own[new Option(`--${key}`).attributeName()];
-    return value === undefined ? [] : [[key, String(value)]];
-  });
-  return Object.fromEntries(entries);
-}
-
-const placeholders: Partial<Readonly<Record<SettingKey, string>>> = {
-  concurrency: ' <n>',
-  rate: ' <n>',
-  'token-command': ' <command>',
-  'auth-header': ' <name>',
-  'auth-scheme': ' <word>',
-  protected: ' [value]',
-};
-
-function placeholder(key: SettingKey): string {
-  return placeholders[key] ?? (keyRules[key].isFile ? ' <file>' : ' <value>');
+/** The keys that were given, by a flag of the command's own or by one that all commands take. */
+export function givenKeys(flags: KeyFlags, own: Readonly<Record<string, unknown>>): KeyFlags {
+  const given = { ...flags, ...own } as Record<string, unknown>;
+  return Object.fromEntries(settingKeys.map((key) => [flagOf(key), given[flagOf(key)]]));
 }

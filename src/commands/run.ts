@@ -1,4 +1,4 @@
-import { colorModes } from '../config/choices.ts';
+import { colorModes } from '../config/values.ts';
 import type { MutableContext } from '../context.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';

@@ -4,8 +4,7 @@ import type { Contract, CredentialPlace, DocumentedAnswer, Operation } from '../
 import { operationIds } from '../api/operations.ts';
 import { messageOf, UsageError } from '../errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, printJson } from '../json.ts';
-import { offlineProfile } from './active-profile.ts';
-import type { Settings } from './settings.ts';
+import { offlineProfile, type Settings } from './settings.ts';
 
 /** A contract as a service's own description gave it. */
 export interface BoundContract {

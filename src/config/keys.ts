@@ -1,25 +1,28 @@
-import type { GlobalFlags } from '../context.ts';
-import { type ColorMode, colorModes, type OutputFormat, outputFormats } from './choices.ts';
+import { UsageError } from '../errors.ts';
+import { closest } from '../text.ts';
 import * as parse from './values.ts';
 
 /** Every key that the config file and a profile may hold, as the program uses its value. */
 export interface SettingValues {
   'base-url': string | undefined;
-  output: OutputFormat;
+  output: parse.OutputFormat;
   /** Milliseconds. */
   timeout: number;
   retries: number;
   concurrency: number;
-  /** Requests a second; undefined for no limit. */
+  /** Requests per second; undefined for no limit. */
   rate: number | undefined;
-  color: ColorMode;
+  color: parse.ColorMode;
+  quiet: boolean;
   /** Absolute path. */
   'token-file': string | undefined;
   'token-command': string | undefined;
+  /** Origins; `*` stands for one label of the host. */
+  'token-origins': readonly string[] | undefined;
   'auth-header': string;
   /** Empty for the bare token. */
   'auth-scheme': string;
-  /** Absolute path, as the two below. */
+  /** Absolute path, as are the next two. */
   'ca-cert': string | undefined;
   'client-cert': string | undefined;
   'client-key': string | undefined;
@@ -27,106 +30,139 @@ export interface SettingValues {
 }
 export type SettingKey = keyof SettingValues;
 
+type CamelCase<Text extends string> = Text extends `${infer Word}-${infer Rest}`
+  ? `${Word}${Capitalize<CamelCase<Rest>>}`
+  : Text;
+
+/** What the command line gives for the keys, by the key in camel case; a flag that was not given is undefined. */
+export type KeyFlags = {
+  readonly [Key in SettingKey as CamelCase<Key>]?:
+    | (SettingValues[Key] extends boolean ? boolean : string)
+    | undefined;
+};
+
 interface KeyRule<Value> {
   readonly summary: string;
   /** @throws ValueError */
   parse(text: string): Value;
-  /** What the value is where nothing else says so, as text; undefined for none. */
+  /** The value, as text, if nothing else gives one. */
   readonly fallback?: string;
-  /** The flag of every command that sets it. */
-  readonly flag?: keyof GlobalFlags;
+  /** How help shows the value of its flag; a flag without one is a switch. */
+  readonly placeholder?: string;
   /** The environment variable that sets it. */
   readonly variable?: string;
   readonly choices?: readonly string[];
-  /** A file: relative to the folder of whoever names it. */
+  /** A path, relative to the folder of the file or command line that gives it. */
   readonly isFile?: true;
 }
+
+const truths = ['true', 'false'] as const;
+const parseTruth = (text: string) => parse.parseChoice(text, truths) === 'true';
 
 /** What each key is, which values it takes and where else it may be given. */
 export const keyRules: { readonly [Key in SettingKey]: KeyRule<Exclude<SettingValues[Key], undefined>> } = {
   'base-url': {
     summary: 'address of the service',
     parse: parse.parseBaseUrl,
-    flag: 'baseUrl',
+    placeholder: '<url>',
     variable: 'PETSTORE_BASE_URL',
   },
   output: {
     summary: 'format of the output',
-    parse: (text) => parse.parseChoice(text, outputFormats),
+    parse: (text) => parse.parseChoice(text, parse.outputFormats),
+    placeholder: '<format>',
     fallback: 'table',
-    flag: 'output',
     variable: 'PETSTORE_OUTPUT',
-    choices: outputFormats,
+    choices: parse.outputFormats,
   },
   timeout: {
-    summary: 'deadline of a whole call, retries included',
+    summary: 'deadline of a call, retries included',
     parse: parse.parseDuration,
+    placeholder: '<duration>',
     fallback: '30s',
-    flag: 'timeout',
   },
   retries: {
-    summary: 'how often a request is retried at most',
+    summary: 'retries of a request, at most',
     parse: (text) => parse.parseInteger(text, 0, 100),
+    placeholder: '<n>',
     fallback: '4',
-    flag: 'retries',
   },
   concurrency: {
-    summary: 'requests in flight at a time, in bulk work',
+    summary: 'requests in flight in bulk work',
     parse: (text) => parse.parseInteger(text, 1, 1024),
+    placeholder: '<n>',
     fallback: '8',
-    flag: 'concurrency',
   },
-  rate: { summary: 'requests a second at most, in bulk work', parse: parse.parseRate, flag: 'rate' },
+  rate: {
+    summary: 'requests per second in bulk work, at most',
+    parse: parse.parseRate,
+    placeholder: '<n>',
+  },
   color: {
     summary: 'when to use colour',
-    parse: (text) => parse.parseChoice(text, colorModes),
+    parse: (text) => parse.parseChoice(text, parse.colorModes),
+    placeholder: '<when>',
     fallback: 'auto',
-    flag: 'color',
-    choices: colorModes,
+    choices: parse.colorModes,
+  },
+  quiet: {
+    summary: 'whether to show no notices on stderr',
+    parse: parseTruth,
+    fallback: 'false',
+    choices: truths,
   },
   'token-file': {
     summary: 'file that holds the token',
     parse: parse.parsePath,
+    placeholder: '<file>',
     variable: 'PETSTORE_TOKEN_FILE',
     isFile: true,
   },
   'token-command': {
     summary: 'command that prints the token, run without a shell',
     parse: (text) => parse.splitWords(text) && text,
+    placeholder: '<command>',
+  },
+  'token-origins': {
+    summary: 'further origins that the token may go to; * stands for one label',
+    parse: parse.parseOrigins,
+    placeholder: '<origins>',
   },
   'auth-header': {
     summary: 'header that carries the token',
     parse: parse.parseFieldName,
+    placeholder: '<name>',
     fallback: 'Authorization',
   },
   'auth-scheme': {
     summary: 'word before the token; empty for the bare token',
     parse: parse.parseScheme,
+    placeholder: '<word>',
     fallback: 'Bearer',
   },
   'ca-cert': {
-    summary: 'authorities to trust too (PEM)',
+    summary: 'further certificate authorities to trust (PEM)',
     parse: parse.parsePath,
-    flag: 'caCert',
+    placeholder: '<file>',
     isFile: true,
   },
   'client-cert': {
     summary: 'certificate to show to the service (PEM)',
     parse: parse.parsePath,
-    flag: 'clientCert',
+    placeholder: '<file>',
     isFile: true,
   },
   'client-key': {
     summary: 'private key of that certificate (PEM)',
     parse: parse.parsePath,
-    flag: 'clientKey',
+    placeholder: '<file>',
     isFile: true,
   },
   protected: {
     summary: "whether every write asks for the profile's name",
-    parse: (text) => parse.parseChoice(text, ['true', 'false']) === 'true',
+    parse: parseTruth,
     fallback: 'false',
-    choices: ['true', 'false'],
+    choices: truths,
   },
 };
 
@@ -136,7 +172,70 @@ export function isSettingKey(key: string): key is SettingKey {
   return Object.hasOwn(keyRules, key);
 }
 
-/** Why a key may not have a value, a clause; undefined where it may. */
+/** The property of `KeyFlags` that holds a key's flag: `baseUrl` for `base-url`. */
+export function flagOf(key: SettingKey): keyof KeyFlags {
+  return key.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()) as keyof KeyFlags;
+}
+
+/** Every key with its summary and its default, for help. */
+export const keyItems = settingKeys.map((key) => {
+  const { summary, fallback } = keyRules[key];
+  return [key, fallback === undefined ? summary : `${summary} (default ${fallback})`] as const;
+});
+
+/** The environment variables that only this program reads, each with its meaning. */
+export const ownVariables: readonly (readonly [name: string, meaning: string])[] = [
+  ['PETSTORE_PROFILE', 'the profile to use'],
+  ['PETSTORE_BASE_URL', 'the address of the service'],
+  ['PETSTORE_OUTPUT', 'the output format'],
+  ['PETSTORE_TOKEN', 'the token to send'],
+  ['PETSTORE_TOKEN_FILE', 'a file that holds the token'],
+  ['PETSTORE_CONFIG_DIR', 'the folder of config.json'],
+  ['PETSTORE_STATE_DIR', 'the folder of the runs of inventory apply and of the embedded store'],
+  ['PETSTORE_OFFLINE_STORE', 'the file of the embedded store; :memory: keeps nothing'],
+  ['PETSTORE_DEBUG', '1 shows the stack of an error'],
+];
+
+/** @throws UsageError for an unknown key; if the key looks like a secret, the hint tells how to give one. */
+export function requireKey(key: string): SettingKey {
+  if (isSettingKey(key)) return key;
+  if (/^(token|.*[-_.]?(token|secret|password|api-?key))$/i.test(key))
+    throw new UsageError(
+      `${key}: a token is never stored`,
+      'give it with the variable PETSTORE_TOKEN, with a file (`petstore config set token-file <file>`), or with the output of a command (`petstore config set token-command <command>`)',
+    );
+  const near = closest(key, settingKeys);
+  throw new UsageError(
+    `unknown key '${key}'`,
+    near === undefined ? `keys are ${settingKeys.join(', ')}` : `did you mean ${near}?`,
+  );
+}
+
+/**
+ * A value given for a key by something other than the settings, such as `--concurrency` of a bulk command.
+ *
+ * @param label how an error names the value: `--concurrency`.
+ * @throws UsageError
+ */
+export function parseSetting<Key extends SettingKey>(
+  key: Key,
+  text: string,
+  label: string,
+): SettingValues[Key] {
+  const problem = valueProblem(key, text);
+  // A text that looks like a URL with a user name or a query may hold a secret.
+  if (problem !== undefined)
+    throw new UsageError(`${label}${/[@?]/.test(text) ? '' : ` '${text}'`}: ${problem}`);
+  return keyRules[key].parse(text) as SettingValues[Key];
+}
+
+/** The command alone: its arguments may hold a secret. */
+export function withoutArguments(command: string): string {
+  const [name = '', ...rest] = command.trim().split(/\s+/);
+  return rest.length === 0 ? name : `${name} ***`;
+}
+
+/** Why a key cannot have a value, a clause; undefined if it can. */
 export function valueProblem(key: SettingKey, text: string): string | undefined {
   try {
     keyRules[key].parse(text);

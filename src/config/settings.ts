@@ -1,76 +1,150 @@
-import { join, resolve } from 'node:path';
-import type { GlobalFlags } from '../context.ts';
+import { dirname, join, resolve } from 'node:path';
 import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
-import { type Active, findActive } from './active-profile.ts';
-import { closest } from './closest.ts';
-import { type ConfigFile, readConfigFile, type Section } from './config-file.ts';
-import { isSettingKey, keyRules, type SettingKey, type SettingValues, settingKeys } from './keys.ts';
-import { type Layer, layersOf, type SettingSource } from './layers.ts';
+import type { JsonValue } from '../json.ts';
+import { closest } from '../text.ts';
+import { type ConfigFile, readConfigFile, type Section } from './file.ts';
+import {
+  flagOf,
+  isSettingKey,
+  type KeyFlags,
+  keyRules,
+  parseSetting,
+  type SettingKey,
+  type SettingValues,
+  settingKeys,
+  withoutArguments,
+} from './keys.ts';
 import { homeFolder, resolvePaths } from './paths.ts';
-import { ValueError } from './values.ts';
+import { matchesOrigin } from './values.ts';
+
+/** The built-in profile: the embedded store. */
+export const offlineProfile = 'offline';
+
+/** What the command line says about settings. */
+export interface SettingFlags extends KeyFlags {
+  readonly profile?: string | undefined;
+  readonly offline?: boolean | undefined;
+}
+
+/** Where a value came from; an earlier source beats a later one. */
+export const sources = ['flag', 'environment', 'profile', 'config', 'default'] as const;
+export type SettingSource = (typeof sources)[number];
 
 export interface Setting<Value> {
   readonly value: Value;
-  /** The value as it was written; empty where there is none. */
+  /** The value as it was written; empty if there is none. */
   readonly text: string;
   readonly source: SettingSource;
   /** The flag, variable, profile or file that gave it; empty for a default. */
   readonly origin: string;
 }
 
+/** The name of a profile, and what chose it. */
+export interface Choice {
+  readonly value: string;
+  readonly source: 'flag' | 'environment' | 'config';
+  /** The flag, variable or file that names the profile. */
+  readonly origin: string;
+}
+
 /** All settings of this run, resolved: flag, environment, profile, top level of the config, default. */
 export interface Settings {
-  /** The active profile; `offline` is built in. */
-  readonly profile: Active['profile'];
-  /** What is wrong with the config file, a clause, where it was passed over. */
+  /** The profile whose settings are used; `offline` is built in. */
+  readonly profile: Choice | undefined;
+  /** The active profile of the config, if the address is of another origin: it takes no part then. */
+  readonly setAside: Choice | undefined;
+  /** What is wrong with the config file, a clause; the file counts as empty then. */
   readonly problem: string | undefined;
   /** What a person should know before a command acts, a line each. */
   readonly warnings: readonly string[];
   /** Whether commands go to the server in this process. */
   readonly offline: boolean;
   /** What sent them there. */
-  readonly offlineBy: Active['offline'];
-  /** The base URL of the profile, or of the top level where the profile has none: what a token belongs to. */
-  readonly profileBaseUrl: string | undefined;
+  readonly offlineBy: Choice | undefined;
+  /** Where a token may come from and where it may go. A profile that is set aside counts here too. */
+  readonly tokens: Tokens;
   get<Key extends SettingKey>(key: Key): SettingValues[Key];
   explain<Key extends SettingKey>(key: Key): Setting<SettingValues[Key]>;
+}
+
+export interface Tokens {
+  /** Empty if it is not set. */
+  readonly variable: string;
+  readonly file: Setting<string> | undefined;
+  readonly command: Setting<string> | undefined;
+  /** The origin of PETSTORE_BASE_URL. */
+  readonly originOfVariable: string | undefined;
+  /** The origin of the base URL that the config has for the profile. */
+  readonly originOfConfig: string | undefined;
+  /** Further origins for the tokens of the config; `*` stands for one label. */
+  readonly furtherOrigins: readonly string[];
 }
 
 /**
  * The settings of this run. A config file that cannot be read counts as empty: `problem` says why.
  *
- * @throws UsageError for an unknown profile, key or value, naming the flag, variable or file that holds it.
+ * @throws UsageError for an unknown profile, key or value; it names the flag, variable or file that holds it.
  */
-export async function resolveSettings(io: Io, flags: GlobalFlags): Promise<Settings> {
+export async function resolveSettings(io: Io, flags: SettingFlags): Promise<Settings> {
   return settingsFrom(io, flags, readConfigFile(resolvePaths(io).configFile));
 }
 
-/** The settings that a config file, read before, leads to. @throws UsageError as `resolveSettings` does. */
-export function settingsFrom(io: Io, flags: GlobalFlags, file: ConfigFile): Settings {
-  const { profile, offline } = findActive(io, flags, file);
+/** The settings that a config file read before leads to. @throws UsageError as `resolveSettings` does. */
+export function settingsFrom(io: Io, flags: SettingFlags, file: ConfigFile): Settings {
+  const { chosen, offline } = chooseProfile(io, flags, file);
+  const all = layersOf(io, flags, file, chosen?.value);
   refuseUnknownKeys(file, undefined);
+  const urls = valuesOf('base-url', all, io);
+  const tokens = tokensOf(all, urls, io);
+  const isSetAside = chosen?.source === 'config' && goesElsewhere(urls[0], tokens);
+  const profile = isSetAside ? undefined : chosen;
   if (profile) refuseUnknownKeys(file, profile.value);
-  const layers = layersOf({ io, flags }, file, profile?.value);
-  const found = new Map(settingKeys.map((key) => [key, given(key, layers, io)]));
+  const layers = isSetAside ? all.filter(({ source }) => source !== 'profile') : all;
+  const found = new Map(settingKeys.map((key) => [key, valuesOf(key, layers, io)]));
   const explain = <Key extends SettingKey>(key: Key) =>
     (found.get(key)?.[0] ?? fallback(key)) as Setting<SettingValues[Key]>;
   return {
     profile,
+    setAside: isSetAside ? chosen : undefined,
     problem: file.problem,
     warnings: warningsOf(file, profile, found.get('base-url') ?? []),
     offline: offline !== undefined,
     offlineBy: offline,
-    profileBaseUrl: found.get('base-url')?.find(({ source }) => source === 'profile' || source === 'config')
-      ?.value as string | undefined,
+    tokens,
     get: (key) => explain(key).value,
     explain,
   };
 }
 
+/** Whether a flag or variable leads to an origin that does not belong to the profile. */
+function goesElsewhere(url: Setting<unknown> | undefined, tokens: Tokens): boolean {
+  const { originOfConfig, furtherOrigins } = tokens;
+  if (originOfConfig === undefined || (url?.source !== 'flag' && url?.source !== 'environment')) return false;
+  return !matchesOrigin(originOf(url), [originOfConfig, ...furtherOrigins]);
+}
+
+function tokensOf(layers: readonly Layer[], urls: readonly Setting<unknown>[], io: Io): Tokens {
+  const variableUrl = urls.find(({ source }) => source === 'environment');
+  const configUrl = urls.find(({ source }) => source === 'profile' || source === 'config');
+  const [further] = valuesOf('token-origins', layers, io);
+  return {
+    variable: io.env.PETSTORE_TOKEN ?? '',
+    file: valuesOf('token-file', layers, io)[0] as Setting<string> | undefined,
+    command: valuesOf('token-command', layers, io)[0] as Setting<string> | undefined,
+    originOfVariable: variableUrl && originOf(variableUrl),
+    originOfConfig: configUrl && originOf(configUrl),
+    furtherOrigins: (further?.value as readonly string[] | undefined) ?? [],
+  };
+}
+
+function originOf({ value }: Setting<unknown>): string {
+  return new URL(value as string).origin;
+}
+
 function warningsOf(
   file: ConfigFile,
-  profile: Active['profile'],
+  profile: Choice | undefined,
   [baseUrl, ...beaten]: readonly Setting<unknown>[],
 ): string[] {
   const own = beaten.find(({ source }) => source === 'profile');
@@ -84,51 +158,60 @@ function warningsOf(
 }
 
 /**
- * A value given for a key from elsewhere than the settings: `--concurrency` of a bulk command.
+ * The profile of this run, and what sends commands to the embedded store. A base URL beats the embedded store if it is
+ * named nearer to the command: by flag, or in the environment when only the config file chose the profile.
  *
- * @param label how an error speaks of it: `--concurrency`.
- * @throws UsageError
+ * @throws UsageError for an unknown profile, or if both are named equally near.
  */
-export function parseSetting<Key extends SettingKey>(
-  key: Key,
-  text: string,
-  label: string,
-): SettingValues[Key] {
-  try {
-    return keyRules[key].parse(text) as SettingValues[Key];
-  } catch (error) {
-    if (!(error instanceof ValueError)) throw error;
-    // What looks like a URL with a user name or a query in it may hold a secret.
-    throw new UsageError(`${label}${/[@?]/.test(text) ? '' : ` '${text}'`}: ${error.message}`);
-  }
+function chooseProfile(
+  io: Io,
+  flags: SettingFlags,
+  file: ConfigFile,
+): { readonly chosen: Choice | undefined; readonly offline: Choice | undefined } {
+  const chosen = namedProfile(io, flags, file);
+  if (chosen) refuseUnknown(chosen, file);
+  const offline: Choice | undefined = flags.offline
+    ? { value: offlineProfile, source: 'flag', origin: '--offline' }
+    : chosen?.value === offlineProfile
+      ? chosen
+      : undefined;
+  const baseUrl = nearestBaseUrl(io, flags);
+  if (!offline || !baseUrl) return { chosen, offline };
+  if (offline.source === baseUrl.source)
+    throw new UsageError(
+      `${offline.origin} and ${baseUrl.origin} contradict each other: one names the embedded store, the other a service`,
+      'give one of them',
+    );
+  const isNearer =
+    offline.source === 'flag' || (offline.source === 'environment' && baseUrl.source !== 'flag');
+  if (isNearer) return { chosen, offline };
+  return { chosen: chosen === offline ? undefined : chosen, offline: undefined };
 }
 
-/** All that is given for a key, the winner first. What loses is checked all the same: no wrong value is passed over. */
-function given(key: SettingKey, layers: readonly Layer[], io: Io): Setting<unknown>[] {
-  return layers.flatMap((layer) => {
-    const raw = layer.read(key);
-    if (raw === undefined) return [];
-    if (!['string', 'number', 'boolean'].includes(typeof raw))
-      throw new UsageError(`${layer.label(key)}: must be text, a number, true or false`);
-    const text = String(raw);
-    const parsed = parseSetting(key, text, layer.label(key));
-    const value = keyRules[key].isFile ? resolve(layer.folder, expandHome(text, io)) : parsed;
-    return [{ value, text, source: layer.source, origin: layer.origin(key) }];
-  });
+function namedProfile(io: Io, flags: SettingFlags, file: ConfigFile): Choice | undefined {
+  const variable = io.env.PETSTORE_PROFILE;
+  if (flags.profile !== undefined) return { value: flags.profile, source: 'flag', origin: '--profile' };
+  if (variable) return { value: variable, source: 'environment', origin: 'PETSTORE_PROFILE' };
+  return file.active === undefined ? undefined : { value: file.active, source: 'config', origin: file.path };
 }
 
-function fallback(key: SettingKey): Setting<unknown> {
-  const text = keyRules[key].fallback;
-  return {
-    value: text === undefined ? undefined : keyRules[key].parse(text),
-    text: text ?? '',
-    source: 'default',
-    origin: '',
-  };
+function nearestBaseUrl(io: Io, flags: SettingFlags) {
+  if (flags.baseUrl !== undefined) return { source: 'flag', origin: '--base-url' };
+  return io.env.PETSTORE_BASE_URL ? { source: 'environment', origin: 'PETSTORE_BASE_URL' } : undefined;
 }
 
-function expandHome(path: string, io: Io): string {
-  return path.startsWith('~/') ? join(homeFolder(io), path.slice(2)) : path;
+function refuseUnknown({ value, origin, source }: Choice, file: ConfigFile): void {
+  if (value === offlineProfile || Object.hasOwn(file.profiles, value)) return;
+  const names = [...Object.keys(file.profiles), offlineProfile];
+  const near = closest(value, names);
+  const way =
+    source === 'config'
+      ? 'choose one with `petstore profile use <name>`, or none with `petstore config unset profile`'
+      : 'create one with `petstore profile create <name> --base-url <url>`';
+  throw new UsageError(
+    `${origin}: there is no profile '${value}'${file.problem ? `, because ${file.path} could not be read: ${file.problem}` : ''}`,
+    `${near ? `did you mean ${near}? ` : ''}profiles are ${names.slice(0, 20).join(', ')}${names.length > 20 ? ', …' : ''}; ${way}`,
+  );
 }
 
 function refuseUnknownKeys(file: ConfigFile, profile: string | undefined): void {
@@ -138,6 +221,105 @@ function refuseUnknownKeys(file: ConfigFile, profile: string | undefined): void 
   const near = closest(unknown, settingKeys);
   throw new UsageError(
     `${profile === undefined ? '' : `profile ${profile} in `}${file.path}: unknown key '${unknown}'`,
-    `${near ? `did you mean ${near}? ` : ''}\`petstore config unset ${profile === undefined ? '' : `--profile ${profile} `}${unknown}\` takes it out`,
+    `${near ? `did you mean ${near}? ` : ''}\`petstore config unset ${profile === undefined ? '' : `--profile ${profile} `}${unknown}\` removes it`,
   );
+}
+
+/** One place that may hold settings. */
+interface Layer {
+  readonly source: SettingSource;
+  /** The value as it stands there; undefined if it is not given. */
+  read(key: SettingKey): unknown;
+  /** The flag, variable, profile or file that gives the key. */
+  origin(key: SettingKey): string;
+  /** How an error names the place: `--timeout`, `PETSTORE_OUTPUT`, `timeout of profile staging in /…/config.json`. */
+  label(key: SettingKey): string;
+  /** What a relative path in it is relative to. */
+  readonly folder: string;
+}
+
+/** The layers but for the defaults, the one that wins first. */
+function layersOf(io: Io, flags: SettingFlags, file: ConfigFile, profile: string | undefined): Layer[] {
+  const section = profile === undefined ? undefined : file.profiles[profile];
+  const folder = dirname(file.path);
+  const variable = (key: SettingKey) => variableOf(key, io)?.name ?? '';
+  const flag = (key: SettingKey) => `--${key}`;
+  return [
+    { source: 'flag', read: (key) => flags[flagOf(key)], origin: flag, label: flag, folder: io.cwd },
+    {
+      source: 'environment',
+      read: (key) => variableOf(key, io)?.value,
+      origin: variable,
+      label: variable,
+      folder: io.cwd,
+    },
+    {
+      source: 'profile',
+      read: (key) => section?.[key],
+      origin: () => `profile ${profile}`,
+      label: (key) => `${key} of profile ${profile} in ${file.path}`,
+      folder,
+    },
+    {
+      source: 'config',
+      read: (key) => file.defaults[key],
+      origin: () => file.path,
+      label: (key) => `${key} in ${file.path}`,
+      folder,
+    },
+  ];
+}
+
+/** The variable that gives a key; an empty one counts as not set. */
+function variableOf(
+  key: SettingKey,
+  { env }: Io,
+): { readonly name: string; readonly value: string } | undefined {
+  if (key === 'color') {
+    // FORCE_COLOR beats NO_COLOR; `0` and `false` switch it off. See https://force-color.org and https://no-color.org.
+    if (env.FORCE_COLOR)
+      return { name: 'FORCE_COLOR', value: /^(0|false)$/i.test(env.FORCE_COLOR) ? 'never' : 'always' };
+    return env.NO_COLOR ? { name: 'NO_COLOR', value: 'never' } : undefined;
+  }
+  const name = keyRules[key].variable;
+  const value = name && env[name];
+  return name && value ? { name, value } : undefined;
+}
+
+/** All values that are given for a key, the winner first. Those that lose are checked too: no wrong value is ignored. */
+function valuesOf(key: SettingKey, layers: readonly Layer[], io: Io): Setting<unknown>[] {
+  return layers.flatMap((layer) => {
+    const raw = layer.read(key);
+    if (raw === undefined) return [];
+    const text = textOf(raw, key, layer);
+    const parsed = parseSetting(key, text, layer.label(key));
+    const value = keyRules[key].isFile ? resolve(layer.folder, expandHome(text, io)) : parsed;
+    return [{ value, text, source: layer.source, origin: layer.origin(key) }];
+  });
+}
+
+function textOf(raw: unknown, key: SettingKey, layer: Layer): string {
+  if (key === 'token-origins' && Array.isArray(raw)) return raw.join(' ');
+  if (['string', 'number', 'boolean'].includes(typeof raw)) return String(raw);
+  throw new UsageError(`${layer.label(key)}: must be text, a number, true or false`);
+}
+
+function fallback(key: SettingKey): Setting<unknown> {
+  const text = keyRules[key].fallback;
+  const value = text === undefined ? undefined : keyRules[key].parse(text);
+  return { value, text: text ?? '', source: 'default', origin: '' };
+}
+
+function expandHome(path: string, io: Io): string {
+  return path.startsWith('~/') ? join(homeFolder(io), path.slice(2)) : path;
+}
+
+/**
+ * A setting as a person would write it: a duration with its unit, a path in full; null if it has no value. A token-command
+ * is shown without its arguments, which may hold a secret.
+ */
+export function shownValue(key: SettingKey, { value, text }: Setting<unknown>): JsonValue {
+  if (key === 'token-command') return text === '' ? null : withoutArguments(text);
+  if (key === 'timeout') return text;
+  return (value as JsonValue | undefined) ?? null;
 }

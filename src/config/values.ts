@@ -1,17 +1,25 @@
-/** A value that a setting may not have; the message is a clause that says why, without the value itself. */
+/** A setting cannot have this value. The message is a clause that says why, without the value itself. */
 export class ValueError extends Error {}
+
+/** Values of `--output` and of the setting `output`. */
+export const outputFormats = ['table', 'json', 'jsonl', 'csv', 'tsv', 'yaml', 'ids'] as const;
+export type OutputFormat = (typeof outputFormats)[number];
+
+/** Values of `--color` and of the setting `color`. */
+export const colorModes = ['auto', 'always', 'never'] as const;
+export type ColorMode = (typeof colorModes)[number];
 
 const millisecondsPer = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
 const longestMs = 24 * millisecondsPer.h;
 
 /**
- * Milliseconds of a duration: `500ms`, `30s`, `1.5m`, `1h`, or a bare number of seconds; more than none, at most 24 h.
+ * Milliseconds of a duration: `500ms`, `30s`, `1.5m`, `1h`, or a bare number of seconds. From 1 ms to 24 h.
  *
  * @throws ValueError
  */
 export function parseDuration(text: string): number {
   const [, digits, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text) ?? [];
-  if (digits === undefined) throw new ValueError('is no duration; write it as 500ms, 30s, 2m or 1h');
+  if (digits === undefined) throw new ValueError('is not a duration; write it as 500ms, 30s, 2m or 1h');
   const duration = Math.round(
     Number(digits) * millisecondsPer[(unit ?? 's') as keyof typeof millisecondsPer],
   );
@@ -21,16 +29,16 @@ export function parseDuration(text: string): number {
 }
 
 /**
- * The base URL in one spelling: no trailing slash, default port left out, host in lower case.
+ * The base URL in one spelling: no trailing slash, no default port, host in lower case.
  *
- * @throws ValueError for what is no http or https URL, or carries a query, a fragment, a user name or a password.
+ * @throws ValueError if it is not an http or https URL, or has a query, a fragment, a user name or a password.
  */
 export function parseBaseUrl(text: string): string {
   if (!/^https?:\/\//i.test(text)) throw new ValueError('must begin with http:// or https://');
-  // The parser would drop line breaks and tabs in silence, and with them make another host of it.
+  // The URL parser silently drops line breaks and tabs, which can turn the text into another host.
   if (/[\s\x00-\x1f\x7f\\]/.test(text))
     throw new ValueError('must not contain spaces, controls or backslashes');
-  if (!URL.canParse(text)) throw new ValueError('is no valid URL');
+  if (!URL.canParse(text)) throw new ValueError('is not a valid URL');
   const url = new URL(text);
   if (url.username || url.password)
     throw new ValueError('must not carry a user name or password; give a token with PETSTORE_TOKEN');
@@ -61,6 +69,32 @@ export function parseChoice<Choice extends string>(text: string, choices: readon
   return found;
 }
 
+/**
+ * Origins, separated by commas or spaces; `*` stands for one whole label of the host: `https://*.preview.example.com`.
+ *
+ * @throws ValueError if one is not an http or https origin.
+ */
+export function parseOrigins(text: string): readonly string[] {
+  const origins = text.split(/[\s,]+/).filter((word) => word !== '');
+  if (origins.length === 0) throw new ValueError('must name an origin, such as https://api.example.com');
+  return origins.map((origin) => {
+    const url = parseBaseUrl(origin);
+    if (new URL(url).pathname !== '/')
+      throw new ValueError('must be origins: scheme, host and port, no path');
+    if (/[^./]\*|\*[^.:/]/.test(url.replace(/^\w+:\/\//, '')))
+      throw new ValueError('can have * only in place of a whole label, as in https://*.example.com');
+    return new URL(url).origin;
+  });
+}
+
+/** Whether an origin is one of those that `parseOrigins` gives. */
+export function matchesOrigin(origin: string, patterns: readonly string[]): boolean {
+  return patterns.some((pattern) => {
+    const parts = pattern.split('*').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+    return new RegExp(`^${parts.join('[^./:]+')}$`).test(origin);
+  });
+}
+
 /** @throws ValueError */
 export function parsePath(text: string): string {
   if (text === '') throw new ValueError('must name a file');
@@ -73,7 +107,7 @@ const fieldsOfTheConnection =
 
 /** The name of a header that may carry a credential. @throws ValueError @see RFC 9110, 5.1 */
 export function parseFieldName(text: string): string {
-  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(text)) throw new ValueError('is no name of a header');
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(text)) throw new ValueError('is not a header name');
   if (fieldsOfTheConnection.test(text)) throw new ValueError('is a header that the connection itself needs');
   return text;
 }
@@ -86,9 +120,10 @@ export function parseScheme(text: string): string {
 }
 
 /**
- * The words of a command line as a shell would split them: quotes and backslashes, and nothing else, for no shell runs it.
+ * The words of a command line, split at quotes and backslashes as a shell does. Nothing else is special, because no
+ * shell runs the command.
  *
- * @throws ValueError for a quote that is not closed, or no word at all.
+ * @throws ValueError if a quote is not closed, or if there is no word.
  */
 export function splitWords(text: string): readonly [string, ...string[]] {
   const unclosed = text.replace(/\\.|'[^']*'|"(?:\\.|[^"\\])*"/gs, '');

@@ -1,4 +1,4 @@
-import type { ColorMode, OutputFormat } from '../config/choices.ts';
+import type { ColorMode, OutputFormat } from '../config/values.ts';
 import { AnsweredError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { alignedWriter } from './aligned.ts';

@@ -1,4 +1,4 @@
-import type { ColorMode } from '../config/choices.ts';
+import type { ColorMode } from '../config/values.ts';
 import type { Io } from '../io.ts';
 import type { OutputStream } from '../output-stream.ts';
 

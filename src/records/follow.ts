@@ -13,9 +13,9 @@ export async function follow(
   work: () => Promise<void>,
 ): Promise<void> {
   if (state().total === 1) return work();
-  const { io, statusLine, flags, interrupts } = context;
+  const { io, statusLine, interrupts } = context;
   const progress = startProgress(io, statusLine, {
-    mode: flags.quiet || io.stdout.isTerminal ? 'none' : 'auto',
+    mode: context.quiet || io.stdout.isTerminal ? 'none' : 'auto',
     label: 'writing',
     unit: noun,
     style: await context.style('stderr'),

@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { readCredential } from '../../src/config/credentials.ts';
+import { readTokenFile, runTokenCommand } from '../../src/config/read-token.ts';
 import { settingsFrom } from '../../src/config/settings.ts';
-import { runTokenCommand } from '../../src/config/token-command.ts';
-import { readTokenFile } from '../../src/config/token-file.ts';
+import { readCredential } from '../../src/config/token.ts';
 import { splitWords } from '../../src/config/values.ts';
+import { createSecrets } from '../../src/mask.ts';
 import { fakeIo } from '../helpers/run-cli.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-credentials-'));
@@ -147,7 +147,7 @@ test('a token file may be a pipe; one that nobody writes to ends in time', async
 test('a command gets its words as they are, no shell between', async () => {
   const text = await runTokenCommand(
     `'${node}' -p 'process.argv.slice(1).join("|")' -- '$HOME' "a b" c\\ d ; *`,
-    fakeIo(),
+    reader(),
   );
   expect(text).toBe('$HOME|a b|c d|;|*\n');
   expect(splitWords(String.raw`a "b \"c\" \n" '' "d"e`)).toEqual(['a', String.raw`b "c" \n`, '', 'de']);
@@ -156,23 +156,26 @@ test('a command gets its words as they are, no shell between', async () => {
 test('stderr of a command is shown, its controls made visible', async () => {
   const io = fakeIo();
   await expect(
-    runTokenCommand(`'${node}' -e 'console.error("log in first \\x1b[2J"); process.exit(3)'`, io),
+    runTokenCommand(`'${node}' -e 'console.error("log in first \\x1b[2J"); process.exit(3)'`, {
+      ...reader(),
+      io,
+    }),
   ).rejects.toMatchObject({ kind: 'auth', message: `token-command ${node}: exited with 3` });
   expect(io.written('stderr')).toBe('log in first \\x1b[2J\n');
 });
 
 test.each([
   ['/nonexistent/command secret-word', 'token-command /nonexistent/command: there is no such command'],
-  ['/etc/passwd', 'token-command /etc/passwd: it may not be run'],
+  ['/etc/passwd', 'token-command /etc/passwd: permission denied'],
   [`'${node}' -e 'console.log("x".repeat(70000))'`, `token-command ${node}: printed more than 64 KiB`],
 ])('%s is an error of authentication', async (line, message) => {
-  await expect(runTokenCommand(line, fakeIo())).rejects.toMatchObject({ kind: 'auth', message });
+  await expect(runTokenCommand(line, reader())).rejects.toMatchObject({ kind: 'auth', message });
 });
 
 test('a command that takes too long is ended, also when it left something behind', async () => {
   const start = Date.now();
   const line = `'${node}' -e 'require("child_process").spawn("sleep", ["5"], {stdio: "inherit"}); setTimeout(() => {}, 5000)'`;
-  await expect(runTokenCommand(line, fakeIo(), 300)).rejects.toThrow('took longer than 0.3 s');
+  await expect(runTokenCommand(line, reader(), 300)).rejects.toThrow('took longer than 0.3 s');
   expect(Date.now() - start).toBeLessThan(4000);
 });
 
@@ -191,11 +194,15 @@ async function read({ config = {}, env = {}, flags = {}, baseUrl, allowInsecureH
   const file = { path: '/c/config.json', active: profile, profiles, defaults, problem: undefined };
   const settings = settingsFrom(io, baseUrl === undefined ? flags : { baseUrl }, file);
   const notices: string[] = [];
-  const credential = await readCredential(settings, {
-    io,
+  const target = {
     baseUrl: settings.get('base-url') ?? 'https://given.example',
     allowInsecureHttp,
     places: [],
+  };
+  const credential = await readCredential(settings, target, {
+    io,
+    secrets: createSecrets(),
+    signal: new AbortController().signal,
     notice: async (line) => void notices.push(line),
   });
   return { credential, notices };
@@ -205,4 +212,8 @@ function write(name: string, text: string): string {
   const path = join(folder, name);
   writeFileSync(path, text, { mode: 0o600 });
   return path;
+}
+
+function reader() {
+  return { io: fakeIo(), signal: new AbortController().signal };
 }

@@ -11,8 +11,7 @@ test('eight processes that make fifty changes each keep all four hundred', async
   const folder = temporaryFolder();
   const worker = join(folder, 'worker.cjs');
   const contents = `
-    import { setValue } from './src/config/edits.ts';
-    import { editConfig } from './src/config/profiles.ts';
+    import { editConfig, setValue } from './src/config/edit.ts';
     import { processIo } from './src/io.ts';
     const [, , writer] = process.argv;
     (async () => {

@@ -66,7 +66,7 @@ test('a rate may say what it is of', async () => {
 });
 
 test.each([
-  [{ timeout: '3x' }, "--timeout '3x': is no duration; write it as 500ms, 30s, 2m or 1h"],
+  [{ timeout: '3x' }, "--timeout '3x': is not a duration; write it as 500ms, 30s, 2m or 1h"],
   [{ timeout: '0' }, "--timeout '0': must be longer than nothing"],
   [{ timeout: '25h' }, "--timeout '25h': must be at most 24h"],
   [{ retries: '-1' }, "--retries '-1': must be a whole number from 0 to 100"],
@@ -131,7 +131,7 @@ test('an empty variable counts as not set', async () => {
 });
 
 test.each([
-  [{ timeout: '3x' }, `timeout in ${path} '3x': is no duration`],
+  [{ timeout: '3x' }, `timeout in ${path} '3x': is not a duration`],
   [{ rate: '2/m' }, `rate in ${path} '2/m': must be a number of requests a second`],
   [{ timeot: '3s' }, `${path}: unknown key 'timeot'`],
   [{ retries: [1] }, `retries in ${path}: must be text, a number, true or false`],

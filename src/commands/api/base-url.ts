@@ -1,6 +1,4 @@
-import { setValue } from '../../config/edits.ts';
-import { editConfig } from '../../config/profiles.ts';
-import { toStored } from '../../config/stored-values.ts';
+import { editConfig, setValue, toStored } from '../../config/edit.ts';
 import { parseBaseUrl, ValueError } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { nameOfTarget } from './bound-profile.ts';
@@ -22,7 +20,7 @@ export async function settleBaseUrl(
   const taken = context.flags.yes ? first : await ask(context, servers);
   if (taken === undefined)
     return `note: no base URL is set; the description offers ${servers.join(', ')}: petstore config set base-url ${first}`;
-  const stored = toStored('base-url', taken, { label: 'base-url', cwd: context.io.cwd });
+  const stored = toStored('base-url', taken, 'base-url', context.io.cwd);
   await editConfig(context.io, (config) => setValue(config, { profile, key: 'base-url' }, stored));
   return `the base URL of ${nameOfTarget(profile)} is ${stored}`;
 }

@@ -4,8 +4,8 @@ import { type Description, readDescription } from '../../binding/description.ts'
 import { serversOf } from '../../binding/document.ts';
 import type { Match } from '../../binding/match.ts';
 import { type BoundContract, contractPath, writeContract } from '../../config/contract-file.ts';
-import { credentialPlace, describePlace, isSamePlace } from '../../config/credentials.ts';
 import { resolvePaths } from '../../config/paths.ts';
+import { credentialPlace, describePlace, isSamePlace } from '../../config/token.ts';
 import type { Context } from '../../context.ts';
 import { CliError, UsageError } from '../../errors.ts';
 import { settleBaseUrl } from './base-url.ts';

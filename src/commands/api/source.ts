@@ -113,7 +113,7 @@ interface Origin {
 
 async function openOrigin(context: Context, location: string): Promise<Origin> {
   const { origin } = new URL(location);
-  const { connectTo } = await import('../../wiring/connect.ts');
+  const { connectTo } = await import('../../connect.ts');
   const client = await connectTo(context, origin);
   return {
     origin,

@@ -1,7 +1,7 @@
 import { operations } from '../../api/operations.ts';
 import { rawMethods } from '../../client/raw.ts';
-import { colorModes, outputFormats } from '../../config/choices.ts';
 import { settingKeys } from '../../config/keys.ts';
+import { colorModes, outputFormats } from '../../config/values.ts';
 import { softResults } from '../../smoke/options.ts';
 import type { AnyCommand } from '../command.ts';
 

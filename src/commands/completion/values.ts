@@ -1,6 +1,6 @@
-import { offlineProfile } from '../../config/active-profile.ts';
-import { readConfigFile } from '../../config/config-file.ts';
+import { readConfigFile } from '../../config/file.ts';
 import { resolvePaths } from '../../config/paths.ts';
+import { offlineProfile } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import type { ValueKind } from './shells.ts';
 

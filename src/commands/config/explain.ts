@@ -1,9 +1,7 @@
-import { credentialPlace, describePlace, obstacleTo } from '../../config/credentials.ts';
 import { settingKeys } from '../../config/keys.ts';
 import { resolvePaths } from '../../config/paths.ts';
-import type { Settings } from '../../config/settings.ts';
-import { shownValue } from '../../config/shown-value.ts';
-import { findToken } from '../../config/token-source.ts';
+import { type Settings, shownValue } from '../../config/settings.ts';
+import { describePlace, findToken, planToken } from '../../config/token.ts';
 import type { Context } from '../../context.ts';
 import type { JsonValue } from '../../json.ts';
 import type { View } from '../../output/columns.ts';
@@ -38,6 +36,11 @@ export function declare(context: Context, entry: Entry) {
   }).action(async () => {
     const printer = await context.printer();
     const settings = await context.settings();
+    const { setAside } = settings;
+    if (setAside)
+      await context.notice(
+        `note: profile ${setAside.value} is active, but the base URL is of another origin: nothing of the profile is used`,
+      );
     const rows = [
       ...targetRows(settings),
       ...keyRows(settings),
@@ -63,28 +66,21 @@ function keyRows(settings: Settings): Row[] {
 }
 
 async function tokenRow(context: Context, settings: Settings): Promise<Row> {
-  const { io, flags } = context;
-  const token = findToken(settings, io);
-  if (token === undefined) return { key: 'token', value: 'not set', ...from(undefined) };
+  const source = findToken(settings.tokens);
+  if (source === undefined) return { key: 'token', value: 'not set', ...from(undefined) };
   const baseUrl = settings.get('base-url');
-  const allowInsecureHttp = flags.allowInsecureHttp === true;
-  const obstacle =
-    settings.offline || baseUrl === undefined
-      ? undefined
-      : obstacleTo(settings, { io, baseUrl, allowInsecureHttp });
+  if (settings.offline || baseUrl === undefined) return { key: 'token', value: 'set', ...from(source) };
+  const places = (await context.contract()).credentialPlaces;
+  const allowInsecureHttp = context.flags.allowInsecureHttp === true;
+  const plan = planToken(settings, { baseUrl, allowInsecureHttp, places });
+  if (plan.kind === 'withheld') return { key: 'token', value: `set, not sent: ${plan.why}`, ...from(source) };
+  // Only if a description moves it; otherwise auth-header tells.
+  const isMoved = plan.kind === 'sent' && places.includes(plan.place);
   return {
     key: 'token',
-    value: obstacle === undefined ? `set${await placeText(context, settings)}` : `set, not sent: ${obstacle}`,
-    ...from(token),
+    value: isMoved ? `set, sent in ${describePlace(plan.place)}` : 'set',
+    ...from(source),
   };
-}
-
-/** Only where the description moves it: otherwise auth-header tells. */
-async function placeText(context: Context, settings: Settings): Promise<string> {
-  if (settings.offline) return '';
-  const places = (await context.contract()).credentialPlaces;
-  const place = credentialPlace(settings, places);
-  return places.includes(place) ? `, sent in ${describePlace(place)}` : '';
 }
 
 function placeRows({ io }: Context): Row[] {

@@ -1,9 +1,8 @@
-import { parseAddress, requireKey } from '../../config/addresses.ts';
-import { type ConfigFile, readConfigFile } from '../../config/config-file.ts';
-import { requireProfile } from '../../config/edits.ts';
+import { requireProfile } from '../../config/edit.ts';
+import { type ConfigFile, parseAddress, readConfigFile } from '../../config/file.ts';
+import { requireKey } from '../../config/keys.ts';
 import { resolvePaths } from '../../config/paths.ts';
-import { settingsFrom } from '../../config/settings.ts';
-import { shownValue } from '../../config/shown-value.ts';
+import { settingsFrom, shownValue } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import type { JsonValue } from '../../json.ts';
@@ -43,10 +42,12 @@ function find(context: Context, text: string): JsonValue | undefined {
     requireProfile(file, address.profile);
     return file.profiles[address.profile]?.[key] as JsonValue | undefined;
   }
-  return shownValue(key, fileSettings(context, file).explain(key));
+  const setting = fileSettings(context, file).explain(key);
+  // A person who asks for this one value gets all of it.
+  return key === 'token-command' ? setting.text || undefined : shownValue(key, setting);
 }
 
-/** What the file alone says, with the profile that this run would use. */
+/** What the file alone says, with the profile that this run uses. */
 function fileSettings({ io, flags }: Context, file: ConfigFile) {
   const { PETSTORE_PROFILE, HOME } = io.env;
   return settingsFrom({ ...io, env: { PETSTORE_PROFILE, HOME } }, { profile: flags.profile }, file);

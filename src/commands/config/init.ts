@@ -1,12 +1,9 @@
 import { askBaseUrl, refuseValue } from '../../asking/ask-base-url.ts';
-import { offlineProfile } from '../../config/active-profile.ts';
-import { readConfigFile } from '../../config/config-file.ts';
-import { activate, addProfile } from '../../config/edits.ts';
-import type { SettingKey } from '../../config/keys.ts';
+import { activate, addProfile, editConfig, profileNameProblem, toSection } from '../../config/edit.ts';
+import { readConfigFile } from '../../config/file.ts';
+import type { KeyFlags } from '../../config/keys.ts';
 import { resolvePaths } from '../../config/paths.ts';
-import { profileNameProblem } from '../../config/profile-name.ts';
-import { editConfig } from '../../config/profiles.ts';
-import { toSection } from '../../config/stored-values.ts';
+import { offlineProfile } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import type { Prompt } from '../../input/prompt.ts';
@@ -14,13 +11,11 @@ import { verb } from '../command.ts';
 import type { Entry } from '../entry.ts';
 import { addKeyFlags, givenKeys } from '../key-flags.ts';
 
-type Given = Partial<Record<SettingKey, string>>;
-
 export function declare(context: Context, entry: Entry) {
   const command = verb(entry, {
     description:
-      'Asks for a service, makes a profile for it and uses it from then on. What a flag gives is not asked for; ' +
-      'with --base-url or --offline nothing has to be asked.',
+      'Asks for a service, creates a profile for it and makes it the active one. What a flag gives is not asked for; ' +
+      'with --base-url or --offline nothing is.',
     examples: [
       'petstore config init',
       'petstore config init --base-url https://api.example.com --name prod --no-input',
@@ -33,26 +28,24 @@ export function declare(context: Context, entry: Entry) {
   );
 }
 
-async function init(context: Context, named: string | undefined, given: Given): Promise<void> {
+async function init(context: Context, named: string | undefined, given: KeyFlags): Promise<void> {
   if (await wantsOffline(context, given)) return useOffline(context);
-  const baseUrl = given['base-url'] ?? (await askBaseUrl(context, 'config init'));
+  const baseUrl = given.baseUrl ?? (await askBaseUrl(context, 'config init'));
   const prompt = await context.prompt();
   const name = named ?? (prompt ? await askName(context, prompt) : 'default');
-  const token = prompt && !('token-file' in given || 'token-command' in given) ? await askToken(prompt) : {};
-  const section = toSection({ ...given, ...token, 'base-url': baseUrl }, context.io.cwd);
+  const token = prompt && !(given.tokenFile || given.tokenCommand) ? await askToken(prompt) : {};
+  const section = toSection({ ...given, ...token, baseUrl }, context.io.cwd);
   await editConfig(context.io, (config) => {
     addProfile(config, name, section);
     activate(config, name);
   });
-  await context.notice(
-    `profile ${name} is made in ${resolvePaths(context.io).configFile}, and is the active one`,
-  );
+  await context.notice(`created profile ${name} (now active) in ${resolvePaths(context.io).configFile}`);
   await context.notice('next: `petstore doctor` checks it, `petstore pets list` uses it');
 }
 
-async function wantsOffline(context: Context, given: Given): Promise<boolean> {
+async function wantsOffline(context: Context, given: KeyFlags): Promise<boolean> {
   if (context.flags.offline) return true;
-  if (given['base-url'] !== undefined) return false;
+  if (given.baseUrl !== undefined) return false;
   const prompt = await context.prompt();
   if (!prompt)
     throw new UsageError(
@@ -84,8 +77,8 @@ function askName({ io }: Context, prompt: Prompt): Promise<string> {
   });
 }
 
-/** Where the token comes from; the token itself is never asked for, for it is never stored. */
-async function askToken(prompt: Prompt): Promise<Given> {
+/** Asks where the token comes from; never for the token itself, because it is never stored. */
+async function askToken(prompt: Prompt): Promise<KeyFlags> {
   const way = await prompt.select('Where does the token come from?', [
     { name: 'nowhere, or PETSTORE_TOKEN', value: undefined, description: 'nothing to set' },
     { name: 'a file', value: 'token-file' as const },
@@ -99,5 +92,5 @@ async function askToken(prompt: Prompt): Promise<Given> {
   const text = await prompt.text(way === 'token-file' ? 'The file:' : 'The command:', {
     refuse: refuseValue(way),
   });
-  return { [way]: text };
+  return way === 'token-file' ? { tokenFile: text } : { tokenCommand: text };
 }

@@ -1,5 +1,5 @@
-import { formatAddress } from '../../config/addresses.ts';
-import { type ConfigFile, readConfigFile } from '../../config/config-file.ts';
+import { type ConfigFile, formatAddress, readConfigFile } from '../../config/file.ts';
+import { withoutArguments } from '../../config/keys.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import type { Context } from '../../context.ts';
 import type { JsonValue } from '../../json.ts';
@@ -36,7 +36,7 @@ function rowsOf({ active, defaults, profiles }: ConfigFile): Row[] {
   const rows = (profile: string | undefined, section: Readonly<Record<string, unknown>>): Row[] =>
     Object.entries(section).map(([key, value]) => ({
       key: formatAddress({ profile, key }),
-      value: value as JsonValue,
+      value: key === 'token-command' ? withoutArguments(String(value)) : (value as JsonValue),
     }));
   return [
     ...(active === undefined ? [] : [{ key: 'profile', value: active }]),

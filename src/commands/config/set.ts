@@ -1,12 +1,8 @@
-import { type Address, formatAddress, parseAddress, requireKey } from '../../config/addresses.ts';
-import { readConfigFile } from '../../config/config-file.ts';
-import { activate, requireProfile, setValue } from '../../config/edits.ts';
-import { keyItems } from '../../config/key-items.ts';
-import { keyRules, type SettingKey } from '../../config/keys.ts';
+import { activate, editConfig, requireProfile, setValue, toStored } from '../../config/edit.ts';
+import { type Address, formatAddress, parseAddress, readConfigFile } from '../../config/file.ts';
+import { keyItems, keyRules, requireKey, type SettingKey, withoutArguments } from '../../config/keys.ts';
 import { resolvePaths } from '../../config/paths.ts';
-import { editConfig } from '../../config/profiles.ts';
 import { settingsFrom } from '../../config/settings.ts';
-import { toStored } from '../../config/stored-values.ts';
 import type { Context } from '../../context.ts';
 import { verb } from '../command.ts';
 import type { Entry } from '../entry.ts';
@@ -36,12 +32,13 @@ async function set(context: Context, text: string, value: string): Promise<void>
   }
   const address = parseAddress(text, flags.profile);
   const key = requireKey(address.key);
-  const stored = toStored(key, value, { label: key, cwd: io.cwd });
+  const stored = toStored(key, value, key, io.cwd);
   await editConfig(io, (config) => {
     if (flags.profile !== undefined) requireProfile(config, flags.profile);
     setValue(config, address, stored);
   });
-  await context.notice(`${formatAddress(address)} is ${stored}`);
+  const shown = key === 'token-command' ? withoutArguments(String(stored)) : stored;
+  await context.notice(`${formatAddress(address)} is ${shown}`);
   await warnOfNothingThere(context, key, String(stored));
   await warnOfWinner(context, key, address);
 }
@@ -52,7 +49,7 @@ async function warnOfNothingThere(context: Context, key: SettingKey, path: strin
   if (!existsSync(path)) await context.notice(`warning: there is no file ${path} yet`);
 }
 
-/** A default that something nearer beats changes nothing for the next command, which would puzzle who has just set it. */
+/** Says if something nearer beats the new value: the next command would not use it. */
 async function warnOfWinner(context: Context, key: SettingKey, { profile }: Address): Promise<void> {
   if (profile !== undefined) return;
   try {
@@ -66,6 +63,6 @@ async function warnOfWinner(context: Context, key: SettingKey, { profile }: Addr
     if (source === 'profile')
       await context.notice(`note: profile ${active?.value} sets ${key} too, and beats it`);
   } catch {
-    // What else is wrong in the config is not what was asked.
+    // Another mistake in the config is not what this command was asked about.
   }
 }

@@ -1,6 +1,6 @@
-import { formatAddress, parseAddress, requireKey } from '../../config/addresses.ts';
-import { requireProfile, unsetValue } from '../../config/edits.ts';
-import { editConfig } from '../../config/profiles.ts';
+import { editConfig, requireProfile, unsetValue } from '../../config/edit.ts';
+import { formatAddress, parseAddress } from '../../config/file.ts';
+import { requireKey } from '../../config/keys.ts';
 import type { Context } from '../../context.ts';
 import { verb } from '../command.ts';
 import type { Entry } from '../entry.ts';
@@ -22,7 +22,7 @@ async function unset({ io, flags, notice }: Context, text: string): Promise<void
   const wasSet = await editConfig(io, (config) => {
     if (address.profile !== undefined) requireProfile(config, address.profile);
     const found = unsetValue(config, address);
-    // A key that is unknown may be taken out, for it stops every command; one that is not even there is a slip.
+    // An unknown key can be removed, because it stops every command; one that is not there either is a typo.
     if (!found && text !== 'profile') requireKey(address.key);
     return found;
   });

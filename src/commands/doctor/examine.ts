@@ -1,8 +1,8 @@
 import { embeddedOrigin } from '../../api/http.ts';
 import type { Settings } from '../../config/settings.ts';
+import { openSockets } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { CliError, InterruptedError } from '../../errors.ts';
-import { openSockets } from '../../wiring/open-sockets.ts';
 import { type CheckName, fail, skip, type Verdict } from './finding.ts';
 import { checkConfig, checkEnvironment, checkToken } from './local-checks.ts';
 import { askService, checkClock, checkConnection, checkDns, checkTls } from './network-checks.ts';

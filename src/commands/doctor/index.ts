@@ -1,4 +1,4 @@
-import { outputFormats } from '../../config/choices.ts';
+import { outputFormats } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { createPrinter, type Printer } from '../../output/print.ts';
 import { plainStyle } from '../../output/style.ts';
@@ -37,11 +37,11 @@ async function createTeller({ io, style }: Context): Promise<Teller> {
 
 /** All findings; the line says meanwhile which check takes so long. */
 async function collect(context: Context, tell?: Teller): Promise<Finding[]> {
-  const { io, flags, statusLine } = context;
+  const { io, statusLine } = context;
   const findings: Finding[] = [];
   const say = () => {
     const next = checkNames[findings.length];
-    if (next && io.stderr.isTerminal && !flags.quiet) statusLine.show(`checking ${next}`);
+    if (next && io.stderr.isTerminal && !context.quiet) statusLine.show(`checking ${next}`);
   };
   const release = statusLine.take();
   say();

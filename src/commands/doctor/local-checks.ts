@@ -1,12 +1,11 @@
 import { existsSync } from 'node:fs';
-import { closest } from '../../config/closest.ts';
-import { credentialPlace, describePlace, obstacleTo } from '../../config/credentials.ts';
+import { ownVariables } from '../../config/keys.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import type { Settings } from '../../config/settings.ts';
-import { describeToken, findToken } from '../../config/token-source.ts';
-import { ownVariables } from '../../config/variables.ts';
+import { describePlace, describeToken, planToken } from '../../config/token.ts';
 import type { Context } from '../../context.ts';
 import type { Io } from '../../io.ts';
+import { closest } from '../../text.ts';
 import { ok, skip, type Verdict, warn } from './finding.ts';
 
 const variables = ownVariables.map(([name]) => name);
@@ -51,21 +50,17 @@ export function checkEnvironment({ env }: Io): Verdict {
 
 /** Whether there is a token and it will be sent; that it can be read is seen when the client is made. */
 export async function checkToken(context: Context, settings: Settings): Promise<Verdict> {
-  const { io, flags } = context;
   if (settings.offline) return skip('token', 'the embedded store needs none');
-  const source = findToken(settings, io);
-  if (source === undefined) return ok('token', 'none is set');
   const baseUrl = settings.get('base-url');
   if (baseUrl === undefined) return skip('token', 'there is no base URL to send it to');
-  const allowInsecureHttp = flags.allowInsecureHttp === true;
-  const obstacle = obstacleTo(settings, { io, baseUrl, allowInsecureHttp });
-  if (obstacle !== undefined)
-    return warn(
-      'token',
-      `${describeToken(source)} is not sent: ${obstacle}`,
-      'see `petstore config explain`',
-    );
-  const place = credentialPlace(settings, (await context.contract()).credentialPlaces);
+  const places = (await context.contract()).credentialPlaces;
+  const allowInsecureHttp = context.flags.allowInsecureHttp === true;
+  const plan = planToken(settings, { baseUrl, allowInsecureHttp, places });
+  if (plan.kind === 'none') return ok('token', 'none is set');
+  const source = describeToken(plan.source);
+  if (plan.kind === 'withheld')
+    return warn('token', `${source} is not sent: ${plan.why}`, 'see `petstore config explain`');
+  const { place } = plan;
   const how = place.in === 'header' ? `as ${place.name}` : `in ${describePlace(place)}`;
-  return ok('token', `${describeToken(source)}, sent ${how}`);
+  return ok('token', `${source}, sent ${how}`);
 }

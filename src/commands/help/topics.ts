@@ -1,5 +1,4 @@
-import { keyItems } from '../../config/key-items.ts';
-import { ownVariables } from '../../config/variables.ts';
+import { keyItems, ownVariables } from '../../config/keys.ts';
 import { fold } from '../../output/fold.ts';
 import type { TopicName } from './topic-names.ts';
 

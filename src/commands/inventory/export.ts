@@ -22,5 +22,5 @@ export function declare(context: Context, entry: Entry) {
 /** CSV unless a flag says otherwise: a table that somebody has chosen for lists would not be a stock file. */
 async function openCsvPrinter(context: Context): Promise<Printer> {
   if (context.flags.output !== undefined) return context.printer();
-  return (await import('../../wiring/open-printer.ts')).openPrinter(context, 'csv');
+  return context.printer('csv');
 }

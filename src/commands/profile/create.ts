@@ -1,8 +1,5 @@
 import { askBaseUrl } from '../../asking/ask-base-url.ts';
-import { activate, addProfile } from '../../config/edits.ts';
-import { refuseProfileName } from '../../config/profile-name.ts';
-import { editConfig } from '../../config/profiles.ts';
-import { toSection } from '../../config/stored-values.ts';
+import { activate, addProfile, editConfig, refuseProfileName, toSection } from '../../config/edit.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { verb } from '../command.ts';
@@ -12,8 +9,8 @@ import { addKeyFlags, givenKeys } from '../key-flags.ts';
 export function declare(context: Context, entry: Entry) {
   const command = verb(entry, {
     description:
-      'Makes a profile for a service. Every key of the config is a flag, and what is given is kept in the profile; ' +
-      'so here --output and the like speak of the profile. The first profile becomes the active one.',
+      'Creates a profile for a service. Every key of the config is a flag, and its value is kept in the profile: ' +
+      'here --output is the format of the profile. The first profile becomes the active one.',
     examples: [
       'petstore profile create staging --base-url https://staging.example.com/v1',
       'petstore profile create prod --base-url https://api.example.com --protected --token-command "pass show petstore"',
@@ -41,7 +38,7 @@ async function create(context: Context, name: string, { use, own }: Given): Prom
     );
   const given = givenKeys(flags, own);
   const section = toSection(
-    { ...given, 'base-url': given['base-url'] ?? (await askBaseUrl(context, 'profile create')) },
+    { ...given, baseUrl: given.baseUrl ?? (await askBaseUrl(context, 'profile create')) },
     io.cwd,
   );
   const isActive = await editConfig(io, (config) => {
@@ -50,6 +47,6 @@ async function create(context: Context, name: string, { use, own }: Given): Prom
     return config.profile === name;
   });
   await notice(
-    `profile ${name} is made${isActive ? ', and is the active one' : `; \`petstore profile use ${name}\` makes it the active one`}`,
+    `created profile ${name}${isActive ? ' (now active)' : `; \`petstore profile use ${name}\` makes it the active one`}`,
   );
 }

@@ -1,9 +1,8 @@
 import { confirmDestruction } from '../../asking/confirmation.ts';
-import { readConfigFile } from '../../config/config-file.ts';
 import { contractPath, removeContract } from '../../config/contract-file.ts';
-import { dropProfile, requireProfile } from '../../config/edits.ts';
+import { dropProfile, editConfig, requireProfile } from '../../config/edit.ts';
+import { readConfigFile } from '../../config/file.ts';
 import { resolvePaths } from '../../config/paths.ts';
-import { editConfig } from '../../config/profiles.ts';
 import type { Context } from '../../context.ts';
 import { verb } from '../command.ts';
 import type { Entry } from '../entry.ts';
@@ -23,6 +22,6 @@ export function declare(context: Context, entry: Entry) {
       }
       const wasActive = await editConfig(io, (config) => dropProfile(config, name));
       await removeContract(contractPath(configFile, name));
-      await notice(`profile ${name} is deleted${wasActive ? '; no profile is active now' : ''}`);
+      await notice(`deleted profile ${name}${wasActive ? '; no profile is active now' : ''}`);
     });
 }

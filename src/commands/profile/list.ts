@@ -1,6 +1,6 @@
-import { offlineProfile } from '../../config/active-profile.ts';
-import { readConfigFile } from '../../config/config-file.ts';
+import { readConfigFile } from '../../config/file.ts';
 import { resolvePaths } from '../../config/paths.ts';
+import { offlineProfile } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import type { JsonValue } from '../../json.ts';
 import type { View } from '../../output/columns.ts';
@@ -10,7 +10,7 @@ import type { Entry } from '../entry.ts';
 interface Row {
   readonly name: string;
   readonly active: boolean;
-  /** Null for the embedded store, and where the profile leaves it to the top level. */
+  /** Null for the embedded store, and if the profile leaves it to the top level. */
   readonly 'base-url': JsonValue;
 }
 
@@ -33,11 +33,11 @@ export function declare(context: Context, entry: Entry) {
     examples: ['petstore profile list', 'petstore profile list -o ids'],
   }).action(async () => {
     const printer = await context.printer();
-    const { profile } = await context.settings();
+    const { profile, setAside } = await context.settings();
     const { profiles } = readConfigFile(resolvePaths(context.io).configFile);
     const row = (name: string): Row => ({
       name,
-      active: name === profile?.value,
+      active: name === (profile ?? setAside)?.value,
       'base-url': (profiles[name]?.['base-url'] as JsonValue | undefined) ?? null,
     });
     await printer.records([[...Object.keys(profiles).sort(), offlineProfile].map(row)], view);

@@ -1,7 +1,8 @@
-import { offlineProfile } from '../../config/active-profile.ts';
-import { readConfigFile, type Section } from '../../config/config-file.ts';
-import { requireProfile } from '../../config/edits.ts';
+import { requireProfile } from '../../config/edit.ts';
+import { readConfigFile, type Section } from '../../config/file.ts';
+import { withoutArguments } from '../../config/keys.ts';
 import { resolvePaths } from '../../config/paths.ts';
+import { offlineProfile } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import type { JsonValue } from '../../json.ts';
@@ -18,12 +19,13 @@ export function declare(context: Context, entry: Entry) {
     .argument('[profile]', 'the profile to show (default: the active one)')
     .action(async (named) => {
       const printer = await context.printer();
-      const { profile } = await context.settings();
-      const name = named ?? profile?.value;
+      const { profile, setAside } = await context.settings();
+      const active = (profile ?? setAside)?.value;
+      const name = named ?? active;
       if (name === undefined)
         throw new UsageError('profile show: no profile is active', 'name one; see `petstore profile list`');
       const section = sectionOf(context, name);
-      const row: Row = { name, active: name === profile?.value, ...(section as Row) };
+      const row: Row = { name, active: name === active, ...(section as Row) };
       await printer.record(row, viewOf(Object.keys(row)));
     });
 }
@@ -32,7 +34,9 @@ function sectionOf({ io }: Context, name: string): Section {
   if (name === offlineProfile) return {};
   const file = readConfigFile(resolvePaths(io).configFile);
   requireProfile(file, name);
-  return file.profiles[name] ?? {};
+  const section = file.profiles[name] ?? {};
+  const command = section['token-command'];
+  return command === undefined ? section : { ...section, 'token-command': withoutArguments(String(command)) };
 }
 
 function viewOf(keys: readonly string[]): View<Row> {

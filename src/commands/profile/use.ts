@@ -1,5 +1,4 @@
-import { activate } from '../../config/edits.ts';
-import { editConfig } from '../../config/profiles.ts';
+import { activate, editConfig } from '../../config/edit.ts';
 import type { Context } from '../../context.ts';
 import { verb } from '../command.ts';
 import type { Entry } from '../entry.ts';

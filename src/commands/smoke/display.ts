@@ -30,13 +30,13 @@ interface DisplayOptions {
  * the report goes to stderr. A reader that goes away, or a disk that is full, does not end a run.
  */
 export async function createDisplay(context: Context, options: DisplayOptions): Promise<Display> {
-  const { io, flags } = context;
+  const { io } = context;
   const printer = await context.printer();
   const carries = dataFormat(context, printer);
   if (carries === 'records') await printer.check(checksView);
   const name = carries === 'people' ? 'stdout' : 'stderr';
   const style = await context.style(name);
-  const isSilent = name === 'stderr' && flags.quiet === true;
+  const isSilent = name === 'stderr' && context.quiet;
   let human: HumanReport | undefined;
   let silence: Silence | undefined;
   let failure: Error | undefined;

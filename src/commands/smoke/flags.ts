@@ -1,6 +1,7 @@
 import type { Contract } from '../../api/contract.ts';
-import { credentialPlace } from '../../config/credentials.ts';
-import { parseSetting, type Settings } from '../../config/settings.ts';
+import { parseSetting } from '../../config/keys.ts';
+import type { Settings } from '../../config/settings.ts';
+import { credentialPlace } from '../../config/token.ts';
 import { parseInteger, ValueError } from '../../config/values.ts';
 import { UsageError } from '../../errors.ts';
 import {

@@ -1,11 +1,11 @@
 import { confirmWrite } from '../../asking/confirmation.ts';
+import { openSockets } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { CliError, exitCodes, InterruptedError, UsageError } from '../../errors.ts';
 import { errorText } from '../../output/error.ts';
 import type { Check } from '../../smoke/check.ts';
 import { parseReports, prepareTargets, writeReports } from '../../smoke/report/targets.ts';
 import { listChecks, runSmoke, type SmokeReport } from '../../smoke/smoke.ts';
-import { openSockets } from '../../wiring/open-sockets.ts';
 import { createDisplay } from './display.ts';
 import { type SmokeFlags, toSmokeOptions } from './flags.ts';
 import { plannedView } from './view.ts';

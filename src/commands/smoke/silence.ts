@@ -11,8 +11,8 @@ export interface Silence {
 
 const everyMs = 1000;
 
-export function watchSilence({ io, flags, statusLine }: Context): Silence {
-  if (flags.quiet || !canDrawBar(io)) return { end: () => {}, close: () => {} };
+export function watchSilence({ io, quiet, statusLine }: Context): Silence {
+  if (quiet || !canDrawBar(io)) return { end: () => {}, close: () => {} };
   const release = statusLine.take();
   let told = 0;
   let since = monotonicMs();

@@ -3,7 +3,7 @@ import { type DuplicateRule, duplicateRules } from '../../../bulk/duplicates.ts'
 import { type Guards, parseRowLimit, type RowLimit } from '../../../bulk/guards.ts';
 import type { ReadOptions } from '../../../bulk/read-rows.ts';
 import { parseShard } from '../../../bulk/shard.ts';
-import { parseSetting } from '../../../config/settings.ts';
+import { parseSetting } from '../../../config/keys.ts';
 import { UsageError } from '../../../errors.ts';
 import { type RecordFormat, recordFormats } from '../../../input/records.ts';
 import { type ProgressMode, progressModes } from '../../../output/progress.ts';

@@ -33,9 +33,9 @@ function deedsText({ changes, removed }: Plan): string {
 
 /** What the plan adds up to, and what it finds that cannot be done: aligned for a person, plain lines in a log. */
 export async function tellPlan(context: Context, plan: Plan, { ledger }: Session): Promise<void> {
-  const { io, flags } = context;
+  const { io, quiet } = context;
   const failures = ledger.failures();
-  if (flags.quiet) return;
+  if (quiet) return;
   if (io.stderr.isTerminal && !io.env.CI)
     await io.stderr.write(totalsBlock(plan, failures, await context.style('stderr')));
   else for (const line of totalsLines(plan, failures)) await context.notice(line);

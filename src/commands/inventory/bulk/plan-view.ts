@@ -63,7 +63,7 @@ function viewFor({ format }: Printer): View<ChangeRow> {
 
 /** Shows a person the first changes on stderr, and what they add up to. */
 export async function showPlan(context: Context, client: Client, plan: Plan): Promise<void> {
-  const { io, flags } = context;
+  const { io } = context;
   const settings = await context.settings();
   const color = settings.get('color');
   const shown = {
@@ -75,7 +75,7 @@ export async function showPlan(context: Context, client: Client, plan: Plan): Pr
     quiet: true,
   } as const;
   const rows = await firstChanges(client, plan);
-  if (rows.length > 0 && !flags.quiet)
+  if (rows.length > 0 && !context.quiet)
     await createPrinter({ ...io, stdout: io.stderr }, shown).records([rows], changesView(forPeople));
   if (plan.changes > rows.length)
     await context.notice(`and ${groupDigits(plan.changes - rows.length)} more; --dry-run shows all of them`);

@@ -16,9 +16,9 @@ export async function withProgress<Value>(
   { mode, ...activity }: Activity,
   work: () => Promise<Value>,
 ): Promise<Value> {
-  const { io, statusLine, flags } = context;
+  const { io, statusLine } = context;
   const style = await context.style('stderr');
-  const shown = mode ?? (flags.quiet ? 'none' : 'auto');
+  const shown = mode ?? (context.quiet ? 'none' : 'auto');
   const progress = startProgress(io, statusLine, { ...activity, mode: shown, style });
   try {
     return await work();

@@ -1,0 +1,160 @@
+import { dirname, resolve } from 'node:path';
+import { CliError, UsageError } from '../errors.ts';
+import { fileError } from '../file-error.ts';
+import type { Io } from '../io.ts';
+import { type Address, parseConfig, readConfigFile } from './file.ts';
+import { flagOf, type KeyFlags, keyRules, parseSetting, type SettingKey, settingKeys } from './keys.ts';
+import { resolvePaths } from './paths.ts';
+import { offlineProfile } from './settings.ts';
+
+/** The content of the config file, to be changed in place. */
+export interface ConfigDraft {
+  profile?: string;
+  profiles?: Record<string, Record<string, unknown>>;
+  [key: string]: unknown;
+}
+
+/** A value as the config file keeps it. */
+export type Stored = string | number | boolean;
+
+/**
+ * Stores the config that `edit` leaves, unless `edit` throws. Works under a lock, because conf alone lets two processes
+ * overwrite each other's changes.
+ *
+ * @throws UsageError if the file cannot be read as a config; it stays as it is. CliError `failed` if it cannot be written.
+ */
+export async function editConfig<Value>(io: Io, edit: (config: ConfigDraft) => Value): Promise<Value> {
+  const path = resolvePaths(io).configFile;
+  // Loaded here, because reading a setting needs none of them.
+  const { default: Conf } = await import('conf');
+  const { ensurePrivateFolder } = await import('../files.ts');
+  const { withLock } = await import('../lock.ts');
+  await ensurePrivateFolder(dirname(path));
+  return withLock(path, async () => {
+    refuseUnreadable(path);
+    try {
+      const conf = new Conf({
+        cwd: dirname(path),
+        configFileMode: 0o600,
+        accessPropertiesByDotNotation: false,
+        serialize: (value) => `${JSON.stringify(value, undefined, 2)}\n`,
+        deserialize: parseConfig,
+      });
+      const draft = structuredClone({ ...conf.store }) as ConfigDraft;
+      const value = edit(draft);
+      conf.store = draft;
+      return value;
+    } catch (error) {
+      throw error instanceof CliError ? error : fileError('write', path, error);
+    }
+  });
+}
+
+function refuseUnreadable(path: string): void {
+  const { problem } = readConfigFile(path);
+  if (problem === undefined) return;
+  throw new UsageError(
+    `${path} cannot be read: ${problem}; it stays as it is`,
+    'repair the file, or move it away to start again',
+  );
+}
+
+/** Sets a value; creates the profile if it is missing. */
+export function setValue(config: ConfigDraft, { profile, key }: Address, value: Stored): void {
+  if (profile === undefined) {
+    config[key] = value;
+    return;
+  }
+  if (!hasProfile(config, profile)) addProfile(config, profile, {});
+  (config.profiles?.[profile] ?? {})[key] = value;
+}
+
+/** Removes a value; returns whether there was one. */
+export function unsetValue(config: ConfigDraft, { profile, key }: Address): boolean {
+  const section: Record<string, unknown> | undefined =
+    profile === undefined ? config : config.profiles?.[profile];
+  if (!section || !Object.hasOwn(section, key)) return false;
+  delete section[key];
+  return true;
+}
+
+/** @throws UsageError if the name is taken, or not a valid name. */
+export function addProfile(
+  config: ConfigDraft,
+  name: string,
+  section: Readonly<Record<string, Stored>>,
+): void {
+  refuseProfileName(name);
+  if (hasProfile(config, name))
+    throw new UsageError(
+      `profile '${name}': it already exists`,
+      `change it with \`petstore config set --profile ${name} <key> <value>\``,
+    );
+  config.profiles = { ...config.profiles, [name]: { ...section } };
+}
+
+/** Makes a profile the active one. @throws UsageError for an unknown profile. */
+export function activate(config: ConfigDraft, name: string): void {
+  if (name !== offlineProfile) requireProfile(config, name);
+  config.profile = name;
+}
+
+/** Deletes a profile; returns whether it was the active one. @throws UsageError for an unknown profile. */
+export function dropProfile(config: ConfigDraft, name: string): boolean {
+  requireProfile(config, name);
+  delete config.profiles?.[name];
+  const wasActive = config.profile === name;
+  if (wasActive) delete config.profile;
+  return wasActive;
+}
+
+/** @throws UsageError if the config has no such profile. */
+export function requireProfile(config: Pick<ConfigDraft, 'profiles'>, name: string): void {
+  if (name === offlineProfile)
+    throw new UsageError(`profile '${name}': it is built in and has no settings of its own`);
+  if (hasProfile(config, name)) return;
+  throw new UsageError(
+    `there is no profile '${name}'`,
+    `see \`petstore profile list\`, or create it with \`petstore profile create ${name} --base-url <url>\``,
+  );
+}
+
+function hasProfile(config: Pick<ConfigDraft, 'profiles'>, name: string): boolean {
+  return config.profiles !== undefined && Object.hasOwn(config.profiles, name);
+}
+
+/** @throws UsageError if no profile can have this name. */
+export function refuseProfileName(name: string): void {
+  const why = profileNameProblem(name);
+  if (why !== undefined) throw new UsageError(`profile '${name}': ${why}`);
+}
+
+/** Why no profile can have a name, a clause; undefined if one can. */
+export function profileNameProblem(name: string): string | undefined {
+  if (name === offlineProfile) return 'that name is the built-in profile of the embedded store';
+  if (/^[\p{L}\p{N}][\p{L}\p{N}._@-]{0,63}$/u.test(name)) return undefined;
+  return 'a name is 1 to 64 letters, digits, dots, dashes, @ and underscores, and begins with a letter or digit';
+}
+
+/**
+ * A value as the file keeps it: checked, numbers and booleans as such, a relative path made absolute.
+ *
+ * @param label how an error names the value.
+ * @param cwd what a relative path is relative to.
+ * @throws UsageError
+ */
+export function toStored(key: SettingKey, text: string, label: string, cwd: string): Stored {
+  const value = parseSetting(key, text, label);
+  if (keyRules[key].isFile) return text.startsWith('~/') ? text : resolve(cwd, text);
+  if (key === 'token-origins') return (value as readonly string[]).join(' ');
+  return key === 'timeout' ? text : ((value as Stored | undefined) ?? text);
+}
+
+/** The content of a profile from its flags. @throws UsageError for a wrong value. */
+export function toSection(flags: KeyFlags, cwd: string): Partial<Record<SettingKey, Stored>> {
+  const entries = settingKeys.flatMap((key) => {
+    const given = flags[flagOf(key)];
+    return given === undefined ? [] : [[key, toStored(key, String(given), `--${key}`, cwd)]];
+  });
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs';
+import { fileErrorReason } from '../file-error.ts';
+
+/** The top level of a config file, or one profile: values as they stand in the file, unchecked. */
+export type Section = Readonly<Record<string, unknown>>;
+
+/** The config file as it was read: of the right shape, its values unchecked. */
+export interface ConfigFile {
+  readonly path: string;
+  /** The name of the active profile. */
+  readonly active: string | undefined;
+  readonly profiles: Readonly<Record<string, Section>>;
+  /** The top level without `profile` and `profiles`. */
+  readonly defaults: Section;
+  /** Why the file could not be read, a clause; the fields above are empty then. A missing file is not a problem. */
+  readonly problem: string | undefined;
+}
+
+/** Reads the config file without conf, which takes many times as long to load as a small command takes to run. */
+export function readConfigFile(path: string): ConfigFile {
+  try {
+    const { profile, profiles = {}, ...defaults } = parseConfig(readFileSync(path, 'utf8'));
+    if (profile !== undefined && typeof profile !== 'string') throw new Error('"profile" is not text');
+    if (!isSection(profiles)) throw new Error('"profiles" is not an object');
+    const wrong = Object.entries(profiles).find(([, section]) => !isSection(section));
+    if (wrong) throw new Error(`profile ${wrong[0]} is not an object`);
+    return {
+      path,
+      active: profile,
+      profiles: profiles as Record<string, Section>,
+      defaults,
+      problem: undefined,
+    };
+  } catch (error) {
+    const isAbsent = ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
+    const problem = isAbsent ? undefined : fileErrorReason(error);
+    return { path, active: undefined, profiles: {}, defaults: {}, problem };
+  }
+}
+
+/** The content of a config file; an empty file is an empty config. @throws Error if the text is not a JSON object. */
+export function parseConfig(text: string): Record<string, unknown> {
+  const json = text.replace(/^\ufeff/, '').trim();
+  if (json === '') return {};
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch {
+    throw new Error('it is not valid JSON');
+  }
+  if (!isSection(value)) throw new Error('it is not a JSON object');
+  return value as Record<string, unknown>;
+}
+
+function isSection(value: unknown): value is Section {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A place in the config file: a key of the top level or of a profile. */
+export interface Address {
+  readonly profile: string | undefined;
+  /** Unchecked: a file may hold an unknown key. */
+  readonly key: string;
+}
+
+/** The place that `timeout` or `profiles.staging.timeout` names; `profile` is that of `--profile`. */
+export function parseAddress(text: string, profile: string | undefined): Address {
+  const [, name, key] = /^profiles\.(.+)\.([^.]+)$/.exec(text) ?? [];
+  return name !== undefined && key !== undefined ? { profile: name, key } : { profile, key: text };
+}
+
+/** The text of a place: the inverse of `parseAddress`. */
+export function formatAddress({ profile, key }: Address): string {
+  return profile === undefined ? key : `profiles.${profile}.${key}`;
+}

@@ -1,0 +1,108 @@
+import { type ExecFileException, execFile } from 'node:child_process';
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { sleep } from '../deadline.ts';
+import { CliError } from '../errors.ts';
+import { fileErrorReason } from '../file-error.ts';
+import { createSecrets } from '../mask.ts';
+import { sanitize } from '../text.ts';
+import type { TokenReader } from './token.ts';
+import { splitWords } from './values.ts';
+
+const maxBytes = 64 * 1024;
+
+/**
+ * What a command prints on stdout. No shell runs it, its stdin is empty, and its stderr is shown when it has ended, because
+ * only then is the token known that must be masked in it.
+ *
+ * @param limitMs when it is killed.
+ * @throws CliError `auth` if it cannot be started, fails, prints too much or takes too long. Only its first word is named,
+ *   because its arguments may be secret.
+ */
+export async function runTokenCommand(
+  line: string,
+  { io, signal }: Pick<TokenReader, 'io' | 'signal'>,
+  limitMs = 10_000,
+): Promise<string> {
+  const [command, ...words] = splitWords(line);
+  const options = {
+    cwd: io.cwd,
+    env: io.env,
+    timeout: limitMs,
+    killSignal: 'SIGKILL',
+    maxBuffer: maxBytes,
+    signal,
+    windowsHide: true,
+  } as const;
+  const { error, stdout, stderr } = await new Promise<{
+    error: ExecFileException | null;
+    stdout: string;
+    stderr: string;
+  }>((resolve) => {
+    const child = execFile(command, words, options, (error, stdout, stderr) =>
+      resolve({ error, stdout, stderr }),
+    );
+    child.stdin?.end();
+  });
+  // What it printed may hold the token even if it failed.
+  const printed = createSecrets();
+  for (const text of stdout.split('\n')) printed.add(text.trim());
+  for (const text of printed.mask(stderr).trimEnd().split(/\r?\n/))
+    if (text !== '') await io.stderr.write(`${sanitize(text)}\n`).catch(() => {});
+  if (error) throw new CliError('auth', `token-command ${command}: ${reasonOf(error, limitMs)}`);
+  return stdout;
+}
+
+function reasonOf(error: ExecFileException, limitMs: number): string {
+  const code: unknown = error.code;
+  if (code === 'ENOENT') return 'there is no such command';
+  if (code === 'EACCES') return 'permission denied';
+  if (code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') return 'printed more than 64 KiB';
+  if (typeof code === 'number') return `exited with ${code}`;
+  if (error.killed) return `took longer than ${limitMs / 1000} s`;
+  return error.signal ? `was ended by ${error.signal}` : error.message;
+}
+
+/**
+ * The text of a token file, which may be a pipe: `PETSTORE_TOKEN_FILE=<(pass show petstore)`.
+ *
+ * @param limitMs how long a pipe may take.
+ * @throws CliError `auth` if it cannot be read, is too long or takes too long.
+ */
+export async function readTokenFile(path: string, limitMs = 10_000): Promise<string> {
+  let file: FileHandle | undefined;
+  try {
+    // Without O_NONBLOCK, a pipe that nobody writes to blocks a thread, and with it the end of the process.
+    file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    return await readAll(file, Date.now() + limitMs);
+  } catch (error) {
+    throw new CliError('auth', `read token file ${path}: ${fileErrorReason(error)}`, { cause: error });
+  } finally {
+    await file?.close();
+  }
+}
+
+async function readAll(file: FileHandle, deadline: number): Promise<string> {
+  const isPipe = (await file.stat()).isFIFO();
+  const buffer = Buffer.alloc(maxBytes + 1);
+  let size = 0;
+  while (size <= maxBytes) {
+    const bytes = await readSome(file, buffer.subarray(size));
+    const waits = bytes === undefined || (bytes === 0 && size === 0 && isPipe);
+    if (!waits && bytes === 0) return buffer.toString('utf8', 0, size);
+    if (!waits) size += bytes;
+    else if (Date.now() < deadline) await sleep(10);
+    else throw new Error('nobody wrote to it in time');
+  }
+  throw new Error('it is longer than 64 KiB');
+}
+
+/** The number of bytes read, 0 at the end; undefined if there are none yet. */
+async function readSome(file: FileHandle, into: Buffer): Promise<number | undefined> {
+  try {
+    return (await file.read(into, 0, into.length, null)).bytesRead;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return undefined;
+    throw error;
+  }
+}

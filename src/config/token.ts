@@ -1,0 +1,201 @@
+import type { CredentialPlace } from '../api/contract.ts';
+import { bareHost, isLoopbackHost } from '../api/host.ts';
+import { CliError, UsageError } from '../errors.ts';
+import type { Io } from '../io.ts';
+import type { Secrets } from '../mask.ts';
+import { type SettingSource, type Settings, sources, type Tokens } from './settings.ts';
+import { matchesOrigin } from './values.ts';
+
+/** What gives the token, before anything is read. */
+export interface TokenSource {
+  readonly kind: 'variable' | 'file' | 'command';
+  /** The path of a file, or a command line; empty for the variable, whose value is the secret itself. */
+  readonly text: string;
+  readonly source: SettingSource;
+  /** The variable, profile or file that names the file or command. */
+  readonly origin: string;
+}
+
+export interface TokenTarget {
+  readonly baseUrl: string;
+  readonly allowInsecureHttp: boolean;
+  /** Where the service's description puts a credential; empty if it does not say. */
+  readonly places: readonly CredentialPlace[];
+}
+
+/** What happens to the token of a request, before it is read. */
+export type TokenPlan =
+  | { readonly kind: 'none' }
+  | {
+      readonly kind: 'withheld';
+      readonly source: TokenSource;
+      /** A clause. */
+      readonly why: string;
+      /** The target is plain http: no request may go out without the token either. */
+      readonly isInsecure: boolean;
+    }
+  | { readonly kind: 'sent'; readonly source: TokenSource; readonly place: CredentialPlace };
+
+/**
+ * Plans the token of requests to a base URL. A token goes only to the service that it belongs to: see `ownersOf`.
+ *
+ * @throws UsageError if token-file and token-command are set in the same place.
+ */
+export function planToken(
+  settings: Settings,
+  { baseUrl, allowInsecureHttp, places }: TokenTarget,
+): TokenPlan {
+  const source = findToken(settings.tokens);
+  if (source === undefined) return { kind: 'none' };
+  const { origin, protocol, hostname } = new URL(baseUrl);
+  const owners = ownersOf(source, settings.tokens);
+  if (owners.length > 0 && !matchesOrigin(origin, owners))
+    return {
+      kind: 'withheld',
+      source,
+      why: `it belongs to ${owners[0]}, not to ${origin}; create a profile for that service to use another`,
+      isInsecure: false,
+    };
+  if (protocol === 'http:' && !isLoopbackHost(bareHost(hostname)) && !allowInsecureHttp)
+    return {
+      kind: 'withheld',
+      source,
+      why: `${origin} is plain http, and anybody on the way could read it`,
+      isInsecure: true,
+    };
+  return { kind: 'sent', source, place: credentialPlace(settings, places) };
+}
+
+/** PETSTORE_TOKEN, else the nearer of token-file and token-command. */
+export function findToken({ variable, file, command }: Tokens): TokenSource | undefined {
+  if (variable) return { kind: 'variable', text: '', source: 'environment', origin: 'PETSTORE_TOKEN' };
+  if (file && command && file.source === command.source)
+    throw new UsageError(
+      `token-file and token-command are both set in ${file.origin}`,
+      'keep one: `petstore config unset token-file` or `petstore config unset token-command`',
+    );
+  if (file && (!command || sources.indexOf(file.source) < sources.indexOf(command.source)))
+    return { kind: 'file', text: file.value, source: file.source, origin: file.origin };
+  return command && { kind: 'command', text: command.value, source: command.source, origin: command.origin };
+}
+
+/**
+ * The origins that a token belongs to; empty if the config and the environment name none, and the token belongs to the
+ * base URL that the command line gives. A token of the environment belongs to PETSTORE_BASE_URL if that is set, any other
+ * to the base URL of the profile that is active, or of the top level of the config.
+ */
+function ownersOf(
+  { source }: TokenSource,
+  { originOfVariable, originOfConfig, furtherOrigins }: Tokens,
+): readonly string[] {
+  if (source === 'environment' && originOfVariable !== undefined) return [originOfVariable];
+  const origin = originOfConfig ?? originOfVariable;
+  return origin === undefined ? [] : [origin, ...furtherOrigins];
+}
+
+/** How a message names the source of a token. */
+export function describeToken({ kind, text, origin }: TokenSource): string {
+  if (kind === 'variable') return origin;
+  return kind === 'file' ? `token file ${text}` : 'token-command';
+}
+
+/**
+ * Where the token goes: the header that the config names, else the place that the service's description wants, unless
+ * that allows Authorization.
+ */
+export function credentialPlace(settings: Settings, places: readonly CredentialPlace[]): CredentialPlace {
+  const header = { in: 'header', name: settings.get('auth-header') } as const;
+  const isGiven = (['auth-header', 'auth-scheme'] as const).some(
+    (key) => settings.explain(key).source !== 'default',
+  );
+  const [first] = places;
+  if (isGiven || first === undefined || places.some((place) => isSamePlace(place, header))) return header;
+  return first;
+}
+
+export function isSamePlace(one: CredentialPlace, other: CredentialPlace): boolean {
+  const isSameName = one.name.toLowerCase() === other.name.toLowerCase();
+  return one.in === other.in && (one.in === 'header' ? isSameName : one.name === other.name);
+}
+
+/** As `the header X-Key`. */
+export function describePlace({ in: place, name }: CredentialPlace): string {
+  return place === 'query' ? `the query parameter ${name}` : `the ${place} ${name}`;
+}
+
+/** A secret and where requests carry it. */
+export interface Credential {
+  readonly place: CredentialPlace;
+  /** The text at that place, the scheme included. */
+  readonly value: string;
+  /** The bare secret, to be masked wherever it stands. */
+  readonly secret: string;
+  /** Where it came from, as `token file /run/token`. */
+  readonly source: string;
+}
+
+/** What reading a token needs. */
+export interface TokenReader {
+  readonly io: Io;
+  /** Learns the token before anything else that its source printed is shown. */
+  readonly secrets: Secrets;
+  /** Ends a token-command. */
+  readonly signal: AbortSignal;
+  /** Shows why a token is not sent. */
+  notice(line: string): Promise<void>;
+}
+
+/**
+ * Reads the credential for requests to a base URL; undefined if there is none, or if it belongs to another service. A
+ * token that is not sent is not read.
+ *
+ * @throws UsageError if the token would go over plain http; CliError `auth` if it cannot be read, or cannot stand in a header.
+ */
+export async function readCredential(
+  settings: Settings,
+  target: TokenTarget,
+  reader: TokenReader,
+): Promise<Credential | undefined> {
+  const plan = planToken(settings, target);
+  if (plan.kind === 'none') return undefined;
+  const source = describeToken(plan.source);
+  if (plan.kind === 'withheld') {
+    if (plan.isInsecure)
+      throw new UsageError(
+        `the token of ${source} is not sent: ${plan.why}`,
+        'use https, or --allow-insecure-http to send it anyway',
+      );
+    await reader.notice(`warning: the token of ${source} is not sent: ${plan.why}`);
+    return undefined;
+  }
+  const secret = await readToken(plan.source, settings, reader);
+  refuseUnsendable(secret, source);
+  reader.secrets.add(secret);
+  return { place: plan.place, value: valueAt(plan.place, secret, settings), secret, source };
+}
+
+/** The scheme goes with the header of the config; a place that a description names has none. */
+function valueAt(place: CredentialPlace, secret: string, settings: Settings): string {
+  if (place.in === 'cookie') return `${place.name}=${secret}`;
+  const isOfConfig = place.in === 'header' && place.name === settings.get('auth-header');
+  const scheme = isOfConfig ? settings.get('auth-scheme') : '';
+  return scheme === '' ? secret : `${scheme} ${secret}`;
+}
+
+/** One newline at the end of a file or of a command's output is dropped. */
+async function readToken(source: TokenSource, { tokens }: Settings, reader: TokenReader): Promise<string> {
+  if (source.kind === 'variable') return tokens.variable;
+  const { readTokenFile, runTokenCommand } = await import('./read-token.ts');
+  const text =
+    source.kind === 'file' ? await readTokenFile(source.text) : await runTokenCommand(source.text, reader);
+  return text.replace(/\r?\n$/, '');
+}
+
+/** @see RFC 9110, 5.5: what a field value may hold. */
+function refuseUnsendable(token: string, source: string): void {
+  if (token.trim() === '') throw new CliError('auth', `${source}: the token is empty`);
+  if (/[\r\n]/.test(token)) throw new CliError('auth', `${source}: the token holds a line break`);
+  const at = token.search(/[^\t\x20-\x7e\x80-\xff]/);
+  if (at !== -1)
+    throw new CliError('auth', `${source}: the token's character ${at + 1} cannot stand in a header`);
+}
