@@ -39,22 +39,70 @@ test.each([
   ['another host', 'https://evil.example'],
   ['another port', 'https://shop.example:8443'],
   ['another scheme', 'http://shop.example'],
-])('a token of a profile is not sent to %s, and one notice says why', async (_, baseUrl) => {
-  const config = { profile: 'p', profiles: { p: { 'base-url': 'https://shop.example' } } };
-  for (const how of [{ flags: { baseUrl } }, { env: { PETSTORE_BASE_URL: baseUrl } }]) {
-    const { credential, notices } = await read({ config, ...how, env: { ...token, ...how.env } });
+])('the token of a profile is not sent to %s, and one notice says why', async (_, baseUrl) => {
+  const own = { 'base-url': 'https://shop.example', 'token-file': write('own', 's3cret') };
+  const config = { profile: 'p', profiles: { p: own } };
+  for (const how of [
+    { flags: { baseUrl } },
+    { flags: { baseUrl, profile: 'p' } },
+    { env: { PETSTORE_BASE_URL: baseUrl } },
+    { env: { PETSTORE_BASE_URL: baseUrl, PETSTORE_PROFILE: 'p' } },
+  ]) {
+    const { credential, notices } = await read({ config, ...how });
     expect(credential).toBeUndefined();
     expect(notices).toHaveLength(1);
     expect(notices[0]).toMatch(
-      'warning: the token of PETSTORE_TOKEN is not sent: it belongs to https://shop.example',
+      /^warning: the token of token file .* is not sent: it belongs to https:..shop\.example/,
     );
   }
 });
 
-test('a token from the environment belongs to the base URL of the environment, where the config has none', async () => {
+test('PETSTORE_TOKEN belongs to PETSTORE_BASE_URL, whatever profile is active', async () => {
+  const config = { profile: 'p', profiles: { p: { 'base-url': 'https://shop.example' } } };
   const env = { ...token, PETSTORE_BASE_URL: 'https://a.example' };
-  expect((await read({ env })).credential).toBeDefined();
-  expect((await read({ env, flags: { baseUrl: 'https://b.example' } })).credential).toBeUndefined();
+  for (const each of [{}, config]) {
+    expect((await read({ config: each, env })).credential?.secret).toBe('s3cret');
+    const { credential, notices } = await read({
+      config: each,
+      env,
+      flags: { baseUrl: 'https://b.example' },
+    });
+    expect(credential).toBeUndefined();
+    expect(notices).toEqual([
+      expect.stringContaining('it belongs to https://a.example, not to https://b.example'),
+    ]);
+  }
+});
+
+test('PETSTORE_TOKEN without PETSTORE_BASE_URL belongs to the active profile, with none to --base-url', async () => {
+  const config = { profile: 'p', profiles: { p: { 'base-url': 'https://shop.example' } } };
+  const flags = { baseUrl: 'https://b.example' };
+  expect((await read({ config, env: token })).credential?.secret).toBe('s3cret');
+  expect((await read({ config, env: token, flags })).credential).toBeUndefined();
+  expect((await read({ env: token, flags })).credential?.secret).toBe('s3cret');
+});
+
+test.each([
+  ['https://pr-7.preview.example.com', true],
+  ['https://b.example:8443', true],
+  ['https://preview.example.com', false],
+  ['https://a.pr-7.preview.example.com', false],
+  ['https://pr-7.preview.example.com.evil.example', false],
+  ['https://evil.example/.preview.example.com', false],
+  ['https://pr-7.preview.example.com:8443', false],
+  ['http://pr-7.preview.example.com', false],
+  ['https://b.example', false],
+])('with token-origins the token of a profile goes to %s: %s', async (baseUrl, isSent) => {
+  const own = {
+    'base-url': 'https://shop.example',
+    'token-file': write('origins', 's3cret'),
+    'token-origins': 'https://*.preview.example.com https://b.example:8443',
+  };
+  for (const origins of [own['token-origins'], own['token-origins'].split(' ')]) {
+    const config = { profile: 'p', profiles: { p: { ...own, 'token-origins': origins } } };
+    for (const flags of [{ baseUrl }, { baseUrl, profile: 'p' }])
+      expect((await read({ config, flags })).credential?.secret).toBe(isSent ? 's3cret' : undefined);
+  }
 });
 
 test('another path of the same origin is the same service', async () => {
@@ -74,10 +122,14 @@ test.each([
   ['http://127.0.0.1.evil.example', false],
   ['http://localhost.evil.example', false],
   ['http://[::ffff:1.2.3.4]', false],
-])('over plain http to %s a token is sent: %s', async (baseUrl, isSent) => {
-  const { credential, notices } = await read({ env: token, baseUrl });
-  expect(credential !== undefined).toBe(isSent);
-  expect(notices).toHaveLength(isSent ? 0 : 1);
+])('over plain http to %s a token is sent: %s; else it is a usage error', async (baseUrl, isSent) => {
+  const reading = read({ env: token, baseUrl });
+  if (isSent) expect((await reading).credential?.secret).toBe('s3cret');
+  else
+    await expect(reading).rejects.toMatchObject({
+      kind: 'usage',
+      message: expect.stringContaining('the token of PETSTORE_TOKEN is not sent: '),
+    });
 });
 
 test('--allow-insecure-http sends it over plain http to any host', async () => {
@@ -164,6 +216,17 @@ test('stderr of a command is shown, its controls made visible', async () => {
   expect(io.written('stderr')).toBe('log in first \\x1b[2J\n');
 });
 
+test('what the command prints on stderr is shown with the token masked', async () => {
+  const io = fakeIo();
+  const line = `sh -c 'echo "got tok-3n" >&2; echo tok-3n'`;
+  expect(await runTokenCommand(line, { ...reader(), io })).toBe('tok-3n\n');
+  expect(io.written('stderr')).toBe('got ***\n');
+  await expect(
+    runTokenCommand(`sh -c 'echo tok-3n; echo "+ tok-3n" >&2; exit 1'`, { ...reader(), io }),
+  ).rejects.toThrow('token-command sh: exited with 1');
+  expect(io.written('stderr')).toBe('got ***\n+ ***\n');
+});
+
 test.each([
   ['/nonexistent/command secret-word', 'token-command /nonexistent/command: there is no such command'],
   ['/etc/passwd', 'token-command /etc/passwd: permission denied'],
@@ -182,7 +245,7 @@ test('a command that takes too long is ended, also when it left something behind
 interface Case {
   readonly config?: Record<string, unknown>;
   readonly env?: Record<string, string>;
-  readonly flags?: { readonly baseUrl?: string };
+  readonly flags?: { readonly baseUrl?: string; readonly profile?: string };
   readonly baseUrl?: string;
   readonly allowInsecureHttp?: boolean;
 }

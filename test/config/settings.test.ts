@@ -147,7 +147,7 @@ test('an unknown profile is told with the nearest one, or the way out of a confi
   write({ profile: 'gone', profiles: { staging: {}, a: {} } });
   await expect(resolve({ profile: 'stagin' })).rejects.toMatchObject({
     details: {
-      hint: expect.stringMatching(/^did you mean staging\? profiles are staging, a, offline; make one/),
+      hint: expect.stringMatching(/^did you mean staging\? profiles are staging, a, offline; create one/),
     },
   });
   await expect(resolve({ profile: 'x' })).rejects.toMatchObject({
@@ -165,7 +165,7 @@ test('what is wrong in a profile that is not used harms nobody', async () => {
   expect((await resolve()).get('output')).toBe('table');
 });
 
-test.each(['{"a', '[]', '"text"', '{"profiles": []}', '{"profiles": {"a": 1}}', '{"profile": 3}', ''])(
+test.each(['{"a', '[]', '"text"', '{"profiles": []}', '{"profiles": {"a": 1}}', '{"profile": 3}'])(
   'a file that holds %s is passed over with a warning that names it',
   async (text) => {
     writeFileSync(path, text);
@@ -176,6 +176,12 @@ test.each(['{"a', '[]', '"text"', '{"profiles": []}', '{"profiles": {"a": 1}}', 
     await expect(resolveSettings(io, { profile: 'staging' })).rejects.toThrow('could not be read');
   },
 );
+
+test.each(['', ' \n', '\ufeff'])('an empty file (%j) is an empty config', async (text) => {
+  writeFileSync(path, text);
+  const settings = await resolve();
+  expect([settings.get('output'), settings.problem, settings.warnings]).toEqual(['table', undefined, []]);
+});
 
 test('the embedded store is chosen by flag, variable or config, and gives way to a base URL that is nearer', async () => {
   const url = { PETSTORE_BASE_URL: 'http://a' };

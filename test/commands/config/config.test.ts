@@ -157,8 +157,8 @@ test('a value that something nearer beats is stored, and a note says what beats 
   expect(await run('set output csv -q', { env: { PETSTORE_OUTPUT: 'tsv' } })).toMatchObject({ stderr: '' });
 });
 
-test('a file that is no JSON is read as empty with one warning, and no command changes it', async () => {
-  for (const text of ['{"timeout": "5s"', '', '[]', '\0\0\0']) {
+test('a file that is not JSON is read as empty with one warning, and no command changes it', async () => {
+  for (const text of ['{"timeout": "5s"', '[]', '\0\0\0']) {
     mkdirSync(folder, { recursive: true });
     writeFileSync(path, text);
     for (const words of ['list', 'get timeout', 'path', 'explain']) {
@@ -175,12 +175,56 @@ test('a file that is no JSON is read as empty with one warning, and no command c
   }
 });
 
-test('a file with a key that is unknown stops commands, which say how to take it out; and that works', async () => {
+test('an empty file is an empty config, and can be written', async () => {
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(path, '');
+  expect(await run('list -o json')).toEqual({ code: 0, stdout: '[]\n', stderr: '' });
+  expect((await run('set timeout 5s')).code).toBe(0);
+  expect(stored()).toEqual({ timeout: '5s' });
+});
+
+test('quiet in the config silences notices, and a flag is not stored for it', async () => {
+  expect(await run('set quiet true')).toMatchObject({ code: 0 });
+  expect(await run('set timeout 5s')).toEqual({ code: 0, stdout: '', stderr: '' });
+  expect(
+    await runCli(['profile', 'create', 'a', '--base-url', 'http://a'], {
+      env: { PETSTORE_CONFIG_DIR: folder },
+    }),
+  ).toMatchObject({ code: 0, stderr: '' });
+  expect(stored()).toMatchObject({ quiet: true, profiles: { a: { 'base-url': 'http://a' } } });
+  expect(stored()).not.toHaveProperty('profiles.a.quiet');
+});
+
+test('explain, list, set and profile show hide the arguments of token-command, get shows them', async () => {
+  const words = ['config', 'set', 'token-command', 'vault read -field=x s3cret-path'];
+  const env = { PETSTORE_CONFIG_DIR: folder };
+  expect((await runCli(words, { env })).stderr).toBe('token-command is vault ***\n');
+  await runCli(['profile', 'create', 'a', '--base-url', 'http://a', '--token-command', 'vault s3cret-path'], {
+    env,
+  });
+  for (const line of ['config list', 'config explain', 'config explain -o json', 'profile show a']) {
+    const { stdout, stderr } = await runCli(line.split(' '), { env });
+    expect(stdout).toContain('vault ***');
+    expect(stdout + stderr).not.toContain('s3cret-path');
+  }
+  expect((await run('get profiles.a.token-command')).stdout).toBe('vault s3cret-path\n');
+});
+
+test('token-origins are origins, one or several, and * stands only for a whole label', async () => {
+  const set = (value: string) =>
+    runCli(['config', 'set', 'token-origins', value], { env: { PETSTORE_CONFIG_DIR: folder } });
+  expect((await set('https://*.preview.example.com, https://b.example:8443')).code).toBe(0);
+  expect(stored()).toEqual({ 'token-origins': 'https://*.preview.example.com https://b.example:8443' });
+  for (const wrong of ['shop', 'https://a.example/v1', 'https://pr-*.example.com', 'https://**.a', ''])
+    expect((await set(wrong)).code).toBe(2);
+});
+
+test('a file with an unknown key stops commands, which say how to remove it; and that works', async () => {
   write({ timeot: '5s', profiles: {} });
   const { code, stderr } = await run('list');
   expect(code).toBe(2);
   expect(stderr).toContain(`${path}: unknown key 'timeot'`);
-  expect(stderr).toContain('did you mean timeout? `petstore config unset timeot` takes it out');
+  expect(stderr).toContain('did you mean timeout? `petstore config unset timeot` removes it');
   expect((await run('unset timeot')).code).toBe(0);
   expect((await run('list')).code).toBe(0);
 });

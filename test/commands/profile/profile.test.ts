@@ -105,7 +105,7 @@ test('show gives the active profile, or the one that is named', async () => {
 test('delete asks first; the active profile leaves none active', async () => {
   await run('create a --base-url http://a');
   expect(await run('delete a')).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') });
-  expect((await run('rm a --yes')).stderr).toBe('profile a is deleted; no profile is active now\n');
+  expect((await run('rm a --yes')).stderr).toBe('deleted profile a; no profile is active now\n');
   expect(stored()).toEqual({ profiles: {} });
 });
 
