@@ -1,5 +1,5 @@
 import type * as v from 'valibot';
-import type { BodyName, bodySchemas, QueryName, querySchemas, ResultName, resultSchemas } from './schemas.ts';
+import type { BodyName, bodySchemas, QueryName, querySchemas, Records, ResultName } from './schemas.ts';
 
 /** How far an operation may be relied on, by the extension `x-stability`; `stable` where it carries no marker. */
 export type Stability = 'stable' | 'beta' | 'experimental';
@@ -371,5 +371,5 @@ export type Input<K extends OperationId> = {
 export type Result<K extends OperationId> = Operations[K] extends {
   result: infer R extends ResultName;
 }
-  ? v.InferOutput<(typeof resultSchemas)[R]>
+  ? Records[R]
   : undefined;

@@ -96,7 +96,11 @@ export const Pet = v.object({
   categoryId: Id,
   status: v.nullish(PetStatus),
 });
-export type Pet = v.InferOutput<typeof Pet>;
+/** As a service may answer it: one that is bound may lack `categoryId`, or have a `category` in its place. */
+export interface Pet extends Omit<v.InferOutput<typeof Pet>, 'categoryId'> {
+  readonly categoryId?: Id | null | undefined;
+  readonly category?: unknown;
+}
 
 export const Category = v.object({
   id: Id,
@@ -119,7 +123,10 @@ export const InventoryItem = v.object({
   quantity: AnyQuantity,
   status: PetStatus,
 });
-export type InventoryItem = v.InferOutput<typeof InventoryItem>;
+/** As a service may answer it: one that is bound may lack `status`. */
+export interface InventoryItem extends Omit<v.InferOutput<typeof InventoryItem>, 'status'> {
+  readonly status?: PetStatus | null | undefined;
+}
 
 /** The error body, section 7 of the service document. */
 export const ErrorBody = v.object({
@@ -142,6 +149,35 @@ export type BodyName = keyof typeof bodySchemas;
 /** What a successful answer may carry, likewise; a field that the program does not know is no error. */
 export const resultSchemas = { Pet, Category, Order, InventoryItem } as const;
 export type ResultName = keyof typeof resultSchemas;
+export interface Records {
+  Pet: Pet;
+  Category: Category;
+  Order: Order;
+  InventoryItem: InventoryItem;
+}
+
+/** The category of a pet as an object, its id exact; anything else stays as it came. */
+const categoryObject = v.pipe(
+  v.unknown(),
+  v.transform((value) => {
+    if (typeof value !== 'object' || value === null || !('id' in value)) return value;
+    const id = v.safeParse(Id, value.id);
+    return id.success ? { ...value, id: id.output } : value;
+  }),
+);
+
+/** The same of a service that is bound: what its description may lack may be missing, and a status may be any text. */
+export const boundResultSchemas = {
+  Pet: v.object({
+    ...Pet.entries,
+    categoryId: v.nullish(Id),
+    status: v.nullish(text),
+    category: v.optional(categoryObject),
+  }),
+  Category,
+  Order,
+  InventoryItem: v.object({ ...InventoryItem.entries, status: v.nullish(text) }),
+} as const;
 
 /** JSON types of the fields of a body or a record, in the order of the service document. */
 export function fieldTypes(name: BodyName | ResultName): ReadonlyMap<string, string> {

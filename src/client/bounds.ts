@@ -25,7 +25,8 @@ const patternLimitMs = 1000;
 /** Why a value breaks the bounds, a clause; undefined where it keeps them. */
 export function brokenBound(value: unknown, bounds: Bounds): string | undefined {
   if (bounds.type !== undefined && !hasType(value, bounds.type)) return `must be ${nounOf[bounds.type]}`;
-  if (bounds.enum && !bounds.enum.includes(String(value))) return `must be one of ${bounds.enum.join(', ')}`;
+  if (bounds.enum && !bounds.enum.includes(String(value)))
+    return `must be one of ${excerpt(bounds.enum.join(', '))}`;
   if (typeof value === 'string') return brokenTextBound(value, bounds);
   if (typeof value !== 'number' && typeof value !== 'bigint') return undefined;
   if (bounds.minimum !== undefined && value < bounds.minimum) return `must be at least ${bounds.minimum}`;
@@ -50,8 +51,13 @@ function brokenTextBound(value: string, { minLength, maxLength, pattern }: Bound
   const length = [...value].length;
   if (minLength !== undefined && length < minLength) return `must have at least ${minLength} characters`;
   if (maxLength !== undefined && length > maxLength) return `must have at most ${maxLength} characters`;
-  if (pattern !== undefined && !matches(pattern, value)) return `must match ${pattern}`;
+  if (pattern !== undefined && !matches(pattern, value)) return `must match ${excerpt(pattern)}`;
   return undefined;
+}
+
+/** A text of the description, which may be of any length. */
+function excerpt(text: string): string {
+  return text.length > 200 ? `${text.slice(0, 200)}...` : text;
 }
 
 /** What takes too long to tell is the service's to judge. */
@@ -89,8 +95,22 @@ function isCarried({ in: place, wireName }: Parameter, carried: HttpFields): boo
 function describeLack({ in: place, name, wireName }: Parameter): string {
   return place === 'header' && name === wireName
     ? `the header ${name} is required: give it with --header`
-    : `${name} is required`;
+    : `${name} is required${hintFor(place, name)}`;
 }
+
+/** The flag that gives a filter which a list asks for. */
+function hintFor(place: Parameter['in'], name: string): string {
+  const flag = place === 'path' ? undefined : filterFlags[name];
+  return flag === undefined ? '' : `: give it with ${flag}`;
+}
+
+const filterFlags: Readonly<Record<string, string>> = {
+  status: '--status',
+  categoryId: '--category',
+  petId: '--pet',
+  complete: '--complete',
+  limit: '--limit',
+};
 
 /** A filter that the service does not offer: to leave it out would answer another question. */
 function addUnknownFilters(problems: string[], operation: Operation, { query }: CallInput): void {

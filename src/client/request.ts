@@ -1,5 +1,6 @@
 import type { Operation, Parameter } from '../api/contract.ts';
 import type { HttpFields, HttpRequest } from '../api/http.ts';
+import { idName } from '../api/operations.ts';
 import { isJsonObject, printJson } from '../json.ts';
 
 /** The input of any operation: ids by name, a query, a body. */
@@ -43,12 +44,13 @@ const commonFieldsOf = new WeakMap<
   { readonly carried: HttpFields; readonly fields: HttpFields }
 >();
 
-/** The input with the record's id in its body too, where the service wants it there and the caller left it out. */
-export function withId({ body: contract, parameters }: Operation, input: CallInput): CallInput {
+/** The input with the record's id in its body too, if the service wants it there and the caller left it out. */
+export function withId({ id: operation, body: contract }: Operation, input: CallInput): CallInput {
   const { body } = input;
-  if (!contract?.required.includes('id') || !isJsonObject(body) || body.id !== undefined) return input;
-  const id = parameters.map(({ name }) => input[name]).find((value) => typeof value === 'bigint');
-  return id === undefined ? input : { ...input, body: { id, ...body } };
+  const { idField } = contract ?? {};
+  if (idField === undefined || !isJsonObject(body) || body[idField] !== undefined) return input;
+  const id = input[idName(operation) ?? ''];
+  return typeof id === 'bigint' ? { ...input, body: { [idField]: id, ...body } } : input;
 }
 
 /** A parameter's value by the program's name for it, wherever the service takes it; or the one that is always sent. */

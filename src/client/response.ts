@@ -2,7 +2,8 @@ import * as v from 'valibot';
 import type { Operation } from '../api/contract.ts';
 import { fieldValue, type HttpResponse } from '../api/http.ts';
 import { reasonOf } from '../api/issue.ts';
-import { type ResultName, resultSchemas } from '../api/schemas.ts';
+import { rowOf } from '../api/operations.ts';
+import { boundResultSchemas, type ResultName, resultSchemas } from '../api/schemas.ts';
 import { messageOf } from '../errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../json.ts';
 import { decodeText, excerpt, isJsonType, mediaType } from './body.ts';
@@ -27,17 +28,18 @@ export class InvalidAnswerError extends Error {
  *   that are no UTF-8.
  */
 export function readResult(operation: Operation, response: HttpResponse): unknown {
-  const { result, many, method } = operation;
+  const { result, many, id, source } = operation;
   if (!result) return undefined;
   const text = readJsonText(response);
   if (text === undefined) {
-    if (method !== 'GET') return undefined;
+    if (rowOf(id).method !== 'GET') return undefined;
     throw new InvalidAnswerError(`answered ${response.status} with no body`);
   }
   const value = parse(text);
-  if (!many) return toRecord(value, result, '');
+  const schema = (source === 'bound' ? boundResultSchemas : resultSchemas)[result];
+  if (!many) return toRecord(value, { result, schema, pointer: '' });
   if (!Array.isArray(value)) throw new InvalidAnswerError(`the body is no list of ${result}`);
-  return value.map((item, index) => toRecord(item, result, `/${index}`));
+  return value.map((item, index) => toRecord(item, { result, schema, pointer: `/${index}` }));
 }
 
 /** The text of a JSON answer; undefined where the body is empty. */
@@ -59,8 +61,15 @@ function parse(text: string): JsonValue {
   }
 }
 
-function toRecord(value: JsonValue, result: ResultName, pointer: string): JsonObject {
-  const checked = v.safeParse(resultSchemas[result], value);
+interface Expected {
+  readonly result: ResultName;
+  readonly schema: v.GenericSchema;
+  /** JSON pointer to the record. */
+  readonly pointer: string;
+}
+
+function toRecord(value: JsonValue, { result, schema, pointer }: Expected): JsonObject {
+  const checked = v.safeParse(schema, value);
   if (checked.success && isJsonObject(value)) return Object.assign(value, checked.output);
   const [issue] = checked.issues ?? [];
   const path = (issue?.path ?? []).map(({ key }) => `/${String(key)}`).join('');

@@ -1,4 +1,5 @@
 import type { Pet } from '../../api/schemas.ts';
+import { categoryOf } from '../../api/shapes.ts';
 import type { View } from '../../output/columns.ts';
 
 /** Category names by id; empty where categories cannot be read. */
@@ -11,9 +12,14 @@ export function petsView(names: CategoryNames): View<Pet> {
     columns: [
       { name: 'id', value: (pet) => pet.id, align: 'right' },
       { name: 'name', value: (pet) => pet.name },
-      { name: 'category', value: (pet) => names.get(pet.categoryId) ?? pet.categoryId },
+      { name: 'category', value: (pet) => categoryText(pet, names) },
       { name: 'status', value: (pet) => pet.status, status: true },
-      { name: 'categoryId', value: (pet) => pet.categoryId, align: 'right', extra: true },
+      { name: 'categoryId', value: (pet) => categoryOf(pet).id, align: 'right', extra: true },
     ],
   };
+}
+
+function categoryText(pet: Pet, names: CategoryNames): string | bigint | undefined {
+  const { id, name } = categoryOf(pet);
+  return name ?? (id === undefined ? undefined : (names.get(id) ?? id));
 }

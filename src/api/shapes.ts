@@ -1,0 +1,73 @@
+import { isJsonObject, type JsonObject } from '../json.ts';
+import type { Operation, RequestBody } from './contract.ts';
+import { fieldTypes, type Pet } from './schemas.ts';
+
+// What differs between the records of a service that is bound and those of the table: fields that are missing, fields that
+// this program does not know, a category that is an object.
+
+export interface CategoryReference {
+  readonly id?: bigint | undefined;
+  readonly name?: string | undefined;
+}
+
+/** The category of a pet, be it an id or an object with an id, a name or both. */
+export function categoryOf({ categoryId, category }: Pet): CategoryReference {
+  if (categoryId !== undefined && categoryId !== null) return { id: categoryId };
+  if (!isJsonObject(category)) return {};
+  const { id, name } = category;
+  return {
+    ...(typeof id === 'bigint' && { id }),
+    ...(typeof name === 'string' && { name }),
+  };
+}
+
+/** Whether the body of an operation has the category as an object. */
+export function takesCategoryObject({ body }: Operation): boolean {
+  const { category, categoryId } = body?.fields ?? {};
+  return isJsonObject(category) && categoryId === undefined;
+}
+
+/** The fields of a body that give a category, as the operation takes them. */
+export function categoryFields(operation: Operation, category: CategoryReference): JsonObject {
+  if (!takesCategoryObject(operation)) return { categoryId: category.id ?? null };
+  const { id, name } = category;
+  return { category: { ...(id !== undefined && { id }), ...(name !== undefined && { name }) } };
+}
+
+/** Whether the records of an operation have a field, as far as anybody knows. */
+export function hasField({ fields }: Operation, name: string): boolean {
+  if (!fields) return true;
+  return fields.includes(name) || (name === 'categoryId' && fields.includes('category'));
+}
+
+/** Whether the body of an operation offers a field, as far as anybody knows. */
+export function offersField(operation: Operation, name: string): boolean {
+  const { fields } = operation.body ?? {};
+  if (!fields) return true;
+  return Object.hasOwn(fields, name) || (name === 'categoryId' && takesCategoryObject(operation));
+}
+
+/**
+ * The body that changes a record: for a PUT the whole of it, what the program does not know as it came; for a PATCH what
+ * changes, and what else the operation requires.
+ */
+export function toUpdateBody(
+  { method, body }: Operation,
+  record: object,
+  changes: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  if (!body) return {};
+  const known = fieldTypes(body.name);
+  const keeps = ([name, value]: [string, unknown]): boolean => {
+    if (Object.hasOwn(changes, name) || value === undefined) return false;
+    if (method === 'PATCH') return body.required.includes(name);
+    if (known.has(name) ? value === null : name === 'id') return false;
+    return maySend(body, name);
+  };
+  return { ...Object.fromEntries(Object.entries(record).filter(keeps)), ...changes };
+}
+
+function maySend({ fields, readOnly, isClosed }: RequestBody, name: string): boolean {
+  if (readOnly?.includes(name)) return false;
+  return isClosed !== true || fields === undefined || Object.hasOwn(fields, name);
+}

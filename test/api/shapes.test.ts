@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { builtInContract, type Operation, type RequestBody } from '../../src/api/contract.ts';
+import type { Pet } from '../../src/api/schemas.ts';
+import { categoryFields, categoryOf, hasField, offersField, toUpdateBody } from '../../src/api/shapes.ts';
+
+const own = builtInContract.operations.get('updatePet') as Operation;
+const bound = (body: Partial<RequestBody>, more: Partial<Operation> = {}): Operation => ({
+  ...own,
+  ...more,
+  body: { name: 'NewPet', mediaType: 'application/json', required: [], bounds: {}, ...body },
+});
+const withObject = bound({ fields: { name: 'Rex', category: { id: 1, name: 'Dogs' } } });
+const rex = { id: 7n, name: 'Rex', categoryId: 1n, status: null, tag: 'x', createdAt: 'then' };
+
+test('a category is read from its id or from an object', () => {
+  expect(categoryOf({ id: 1n, name: 'Rex', categoryId: 2n })).toEqual({ id: 2n });
+  const pet: Pet = { id: 1n, name: 'Rex', category: { id: 2n, name: 'Dogs', since: 1 } };
+  expect(categoryOf(pet)).toEqual({ id: 2n, name: 'Dogs' });
+  expect(categoryOf({ id: 1n, name: 'Rex', category: null })).toEqual({});
+});
+
+test('a category is written as the service has it, a new one without the name of the old one', () => {
+  expect(categoryFields(own, { id: 2n })).toEqual({ categoryId: 2n });
+  expect(categoryFields(withObject, { id: 2n })).toEqual({ category: { id: 2n } });
+  expect(categoryFields(withObject, { name: 'Cats' })).toEqual({ category: { name: 'Cats' } });
+});
+
+test('a category that is an object stands for its id, in records and in bodies', () => {
+  expect(hasField({ ...own, fields: ['id', 'category'] }, 'categoryId')).toBe(true);
+  expect(hasField({ ...own, fields: ['id', 'name'] }, 'categoryId')).toBe(false);
+  expect(hasField(own, 'anything')).toBe(true);
+  expect(offersField(withObject, 'categoryId')).toBe(true);
+  expect(offersField(withObject, 'status')).toBe(false);
+});
+
+test('a PUT sends the record as it came, without what is given by the service or empty', () => {
+  expect(toUpdateBody(own, rex, { name: 'Max' })).toEqual({
+    categoryId: 1n,
+    tag: 'x',
+    createdAt: 'then',
+    name: 'Max',
+  });
+  expect(toUpdateBody(bound({ readOnly: ['createdAt'] }), rex, {})).not.toHaveProperty('createdAt');
+  const closed = bound({ fields: { name: 'Rex', tag: 'x' }, isClosed: true });
+  expect(toUpdateBody(closed, rex, {})).toEqual({ name: 'Rex', tag: 'x' });
+});
+
+test('a PATCH sends what changes and what its schema requires', () => {
+  const patch = bound({ required: ['name', 'tag'] }, { method: 'PATCH' });
+  expect(toUpdateBody(patch, rex, { name: 'Max' })).toEqual({ name: 'Max', tag: 'x' });
+});
