@@ -1,64 +1,149 @@
-import type { HttpRequest, HttpResponse } from '../api/http.ts';
-import { createEndpoints, type Endpoint, toRefused, toResponse } from './endpoint.ts';
-import { internalError, Refusal } from './refusal.ts';
-import { createRoutes, type Load, type RouteEntry, type Routes } from './routes.ts';
+import { builtInContract, type Operation } from '../api/contract.ts';
+import type { HttpFields, HttpRequest, HttpResponse } from '../api/http.ts';
+import { printJson } from '../json.ts';
+import type { Entry, Page } from './collection.ts';
+import { handlers, type Reply } from './handlers.ts';
+import { internalError, methodNotAllowed, Refusal } from './refusal.ts';
+import { createReadInput, type ReadInput, type Target, type TargetedRequest, toTargeted } from './request.ts';
 import type { Store } from './store.ts';
-import { type TargetedRequest, toTargeted } from './target.ts';
 
-/** The service: a request in, an answer out, whether it came through a socket or from the same process. */
+/** The service: a request in, a response out, whether it came through a socket or from the same process. */
 export type App = (request: HttpRequest) => HttpResponse;
 
-/** The same of a request whose URL has been taken apart. */
+/** The same for a request whose URL has been taken apart. */
 export type TargetedApp = (request: TargetedRequest) => HttpResponse;
 
 interface AppOptions {
   /** The store as it is now. */
   store(): Store;
-  /** When deprecated operations end, YYYY-MM-DD, instead of the table's date. */
+  /** The date on which deprecated operations end, YYYY-MM-DD, instead of the table's date. */
   readonly sunset?: string | undefined;
-  /** Many unless told. */
-  readonly load?: Load | undefined;
-  /** Told what a handler threw that was no Refusal: a defect. */
+  /** Called with what a handler threw if it was not a Refusal: a defect. */
   onDefect?: ((error: unknown) => void) | undefined;
 }
 
-/** The app of the table's operations. HEAD is answered like GET; whoever sends the answer leaves the body out. */
-export async function createApp(options: AppOptions): Promise<App> {
-  const answer = await createTargetedApp(options);
+/** The app of the operations table. HEAD is answered like GET; the sender of the response leaves the body out. */
+export function createApp(options: AppOptions): App {
+  const answer = createTargetedApp(options);
   return (request) => answer(toTargeted(request));
 }
 
-export async function createTargetedApp(options: AppOptions): Promise<TargetedApp> {
-  const { store, sunset, load = 'many', onDefect } = options;
-  const routes = await createRoutes(createEndpoints(sunset).map(toEntry), load);
+export function createTargetedApp({ store, sunset, onDefect }: AppOptions): TargetedApp {
+  const find = createRoutes(sunset);
   return (request) => {
-    const { target } = request;
-    const route = routes.find(request.method === 'HEAD' ? 'GET' : request.method, target.path);
-    if (!route) return refuseUnknown(routes, request.method, target.path).toResponse();
-    const endpoint = route.target;
+    const { method, target } = request;
+    const { endpoints, id } = find(target.path);
+    if (!endpoints) return new Refusal('not_found', `there is no ${target.path}`).toResponse();
+    const endpoint = endpoints.get(method === 'HEAD' ? 'GET' : method);
+    if (!endpoint)
+      return methodNotAllowed(`${target.path} does not take ${method}`, [...endpoints.keys()]).toResponse();
     try {
-      const input = endpoint.read(request, route.values);
-      return toResponse(endpoint.handle(store(), input), endpoint, target);
+      return toResponse(endpoint.handle(store(), endpoint.read(request, id)), endpoint, target);
     } catch (error) {
       if (!(error instanceof Refusal)) onDefect?.(error);
-      return toRefused(error instanceof Refusal ? error : internalError(), endpoint);
+      const refusal = (error instanceof Refusal ? error : internalError()).toResponse();
+      return { ...refusal, fields: { ...refusal.fields, ...endpoint.announced } };
     }
   };
 }
 
-function toEntry(endpoint: Endpoint): RouteEntry<Endpoint> {
-  const { method, path } = endpoint.operation;
-  return { method, path, target: endpoint };
+/** An operation with all that answering it takes; the operations table makes the types of its parts fit together. */
+interface Endpoint {
+  readonly read: ReadInput;
+  handle(store: Store, input: Record<string, unknown>): Page<object> | Reply<object>;
+  /** Fields of every response, refusals too. */
+  readonly announced: HttpFields;
+  /** Fields of every response that has a body. */
+  readonly json: HttpFields;
+  /** The id of a new record is appended to the path that it was posted to. */
+  readonly isPost: boolean;
 }
 
-function refuseUnknown(routes: Routes<unknown>, method: string, path: string): Refusal {
-  const methods = routes.methodsOf(path);
-  if (methods.length === 0) return new Refusal('not_found', `there is no ${path}`);
-  return methodNotAllowed(`${path} does not take ${method}`, methods);
+/** The endpoints of a path by method, and the id at its end; no endpoints if there is no such path. */
+interface Route {
+  readonly endpoints: ReadonlyMap<string, Endpoint> | undefined;
+  /** Still percent-encoded; empty if the path has none. */
+  readonly id: string;
 }
 
-/** @param methods those that the path takes; HEAD goes with GET. */
-export function methodNotAllowed(message: string, methods: readonly string[]): Refusal {
-  const allow = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
-  return new Refusal('method_not_allowed', message, { allow });
+/** Finds a path in two maps: every path of the table is fixed, or fixed up to the id that is its last segment. */
+function createRoutes(sunset: string | undefined): (path: string) => Route {
+  const fixed = new Map<string, Map<string, Endpoint>>();
+  const withId = new Map<string, Map<string, Endpoint>>();
+  for (const operation of builtInContract.operations.values()) {
+    const [prefix = '', parameter] = operation.path.split('{');
+    const paths = parameter === undefined ? fixed : withId;
+    const endpoints = paths.get(prefix) ?? new Map<string, Endpoint>();
+    paths.set(prefix, endpoints.set(operation.method, createEndpoint(operation, sunset)));
+  }
+  return (path) => {
+    const endpoints = fixed.get(path);
+    if (endpoints) return { endpoints, id: '' };
+    const end = path.lastIndexOf('/') + 1;
+    return {
+      endpoints: end === path.length ? undefined : withId.get(path.slice(0, end)),
+      id: path.slice(end),
+    };
+  };
+}
+
+function createEndpoint(operation: Operation, sunset: string | undefined): Endpoint {
+  const announced = operation.deprecated ? deprecationFields(sunset ?? operation.sunset) : {};
+  return {
+    read: createReadInput(operation),
+    handle: handlers[operation.id] as unknown as Endpoint['handle'],
+    announced,
+    json: { 'content-type': 'application/json', ...announced },
+    isPost: operation.method === 'POST',
+  };
+}
+
+/** Chosen, as the sunset is: the service document gives no date. */
+const deprecatedSince = Date.UTC(2026, 0, 1);
+
+/** @see RFC 9745 (Deprecation, a date that is never after the sunset), RFC 8594 (Sunset) */
+function deprecationFields(sunset: string | undefined): HttpFields {
+  if (sunset === undefined) return { deprecation: `@${deprecatedSince / 1000}` };
+  const end = new Date(`${sunset}T00:00:00Z`);
+  const since = Math.min(deprecatedSince, end.getTime());
+  return { deprecation: `@${since / 1000}`, sunset: end.toUTCString() };
+}
+
+function toResponse(reply: Page<object> | Reply<object>, endpoint: Endpoint, target: Target): HttpResponse {
+  if ('entries' in reply) return toPage(reply, endpoint, target);
+  if (reply.status === 204) return { status: 204, fields: endpoint.announced, body: '' };
+  if ('entry' in reply) return { status: 200, fields: endpoint.json, body: textOf(reply.entry) };
+  const body = printJson(reply.value);
+  if (reply.status === 200) return { status: 200, fields: endpoint.json, body };
+  const location = endpoint.isPost ? `${target.path}/${reply.id}` : target.path;
+  // `location` comes before the spread: V8 makes a new shape for each object whose fields follow one.
+  return { status: 201, fields: { location, ...endpoint.json }, body };
+}
+
+function toPage({ entries, after }: Page<object>, { json }: Endpoint, target: Target): HttpResponse {
+  let body = '[';
+  let before = '';
+  for (const entry of entries) {
+    body += before + textOf(entry);
+    before = ',';
+  }
+  body += ']';
+  if (after === undefined) return { status: 200, fields: json, body };
+  const link = `<${nextPage(target, after)}>; rel="next"`;
+  return { status: 200, fields: { link, ...json }, body };
+}
+
+function textOf(entry: Entry<object>): string {
+  if (entry.text === undefined) {
+    entry.text = printJson(entry.record);
+    // V8 joins a concatenated text when it is first read: done here, it happens once and not for every list.
+    entry.text.charCodeAt(0);
+  }
+  return entry.text;
+}
+
+/** The same list from the record after `after`. */
+function nextPage({ origin, path, query }: Target, after: bigint): string {
+  const others = query.includes('after=') ? query.replace(/(^|&)after=[^&]*/, '').replace(/^&/, '') : query;
+  return `${origin}${path}?${others}${others && '&'}after=${after}`;
 }

@@ -1,6 +1,6 @@
-import { FilterIndex, type FilterValue } from './filter-index.ts';
-import { mapKey } from './map-key.ts';
 import { SortedList } from './sorted-list.ts';
+
+type FilterValue = bigint | string | boolean;
 
 /** Values to filter by; a filter that is undefined lets every record through. */
 type Filters<Name extends string> = {
@@ -11,13 +11,13 @@ type Filters<Name extends string> = {
 export interface Entry<Record> {
   readonly id: bigint;
   readonly record: Record;
-  /** Its JSON text, once somebody has printed it: most of what an answer costs is the printing of its records. */
+  /** Its JSON text, once it has been printed: most of the time that a response takes goes into printing its records. */
   text: string | undefined;
 }
 
 export interface Page<Record> {
   readonly entries: readonly Entry<Record>[];
-  /** The last id of this page, where there are records after it. */
+  /** The last id of this page, if there are records after it. */
   readonly after: bigint | undefined;
 }
 
@@ -146,4 +146,55 @@ function combinationsOf<Name>(names: readonly Name[]): [Name, ...Name[]][] {
   for (const name of names)
     chosen.push(...chosen.map(([first, ...others]): [Name, ...Name[]] => [first, ...others, name]), [name]);
   return chosen;
+}
+
+type Key = number | bigint | string | boolean;
+
+/** The items that have certain values in certain fields, each such list in the order of the ids. */
+class FilterIndex<Item extends { readonly id: bigint }, Name extends string> {
+  private readonly first: Name;
+  private readonly others: readonly Name[];
+  private readonly lists = new Map<Key, SortedList<Item>>();
+
+  /** @param names of the fields. */
+  constructor([first, ...others]: readonly [Name, ...Name[]]) {
+    this.first = first;
+    this.others = others;
+  }
+
+  /** Undefined if no item has these values. */
+  list(look: (name: Name) => FilterValue): SortedList<Item> | undefined {
+    return this.lists.get(this.keyOf(look));
+  }
+
+  add(item: Item, look: (name: Name) => FilterValue): void {
+    const key = this.keyOf(look);
+    let list = this.lists.get(key);
+    if (!list) {
+      list = new SortedList();
+      this.lists.set(key, list);
+    }
+    list.add(item);
+  }
+
+  remove(id: bigint, look: (name: Name) => FilterValue): void {
+    const key = this.keyOf(look);
+    const list = this.lists.get(key);
+    list?.remove(id);
+    if (list?.isEmpty) this.lists.delete(key);
+  }
+
+  private keyOf(look: (name: Name) => FilterValue): Key {
+    const value = look(this.first);
+    if (this.others.length === 0) return typeof value === 'bigint' ? mapKey(value) : value;
+    let key = `${value}`;
+    for (const name of this.others) key += `&${look(name)}`;
+    return key;
+  }
+}
+
+/** An id as the key of a Map: a number if it is exact, because a Map takes ten times as long to find a bigint. */
+function mapKey(id: bigint): number | bigint {
+  const value = Number(id);
+  return Number.isSafeInteger(value) ? value : id;
 }

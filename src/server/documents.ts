@@ -1,16 +1,15 @@
 import type { HttpResponse } from '../api/http.ts';
 import { printJson } from '../json.ts';
-import { methodNotAllowed } from './app.ts';
 import type { SlowApp } from './faults.ts';
+import { methodNotAllowed } from './refusal.ts';
 
-const json = 'application/json';
-
-/** The app, and beside it what a server says of itself: `/healthz`, `/openapi.json` and `/openapi.yaml`. */
+/** The app, and beside it what a server says about itself: `/healthz`, `/openapi.json` and `/openapi.yaml`. */
 export function withDocuments(app: SlowApp, sunset: string | undefined): SlowApp {
+  const description = once(async () => (await import('../api/openapi.ts')).toOpenApi({ sunset }));
   const documents = new Map<string, () => Promise<HttpResponse>>([
-    ['/healthz', async () => document(json, '{"status":"ok"}')],
-    ['/openapi.json', async () => document(json, printJson(await openApi(sunset), 2))],
-    ['/openapi.yaml', async () => document('application/yaml', await printYaml(await openApi(sunset)))],
+    ['/healthz', once(async () => document('application/json', '{"status":"ok"}'))],
+    ['/openapi.json', once(async () => document('application/json', printJson(await description(), 2)))],
+    ['/openapi.yaml', once(async () => document('application/yaml', await printYaml(await description())))],
   ]);
   return (request) => {
     const { path } = request.target;
@@ -21,16 +20,20 @@ export function withDocuments(app: SlowApp, sunset: string | undefined): SlowApp
   };
 }
 
-async function openApi(sunset: string | undefined): Promise<unknown> {
-  const { toOpenApi } = await import('../api/openapi.ts');
-  return toOpenApi({ sunset });
-}
-
 async function printYaml(value: unknown): Promise<string> {
   const { loadYaml } = await import('../yaml.ts');
   return (await loadYaml()).print(value);
 }
 
-function document(type: string, body: string): HttpResponse {
-  return { status: 200, fields: { 'content-type': type }, body };
+/** The body as bytes: however many responses wait for their readers, they share it. */
+function document(type: string, text: string): HttpResponse {
+  return { status: 200, fields: { 'content-type': type }, body: Buffer.from(text) };
+}
+
+function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
+  let made: Promise<Value> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
 }

@@ -3,7 +3,7 @@ import { monotonicMs } from '../clock.ts';
 import { sleep } from '../deadline.ts';
 import type { Random } from './random.ts';
 import { Refusal } from './refusal.ts';
-import type { TargetedRequest } from './target.ts';
+import type { TargetedRequest } from './request.ts';
 
 /** An app that may take its time. */
 export type SlowApp = (request: TargetedRequest) => HttpResponse | Promise<HttpResponse>;

@@ -6,15 +6,15 @@ const loopback = /^(localhost|[\w-]+\.localhost|127(\.\d{1,3}){3}|\[::1\])\.?$/;
 const address = /^(\d{1,3}(\.\d{1,3}){3}|\[[\da-f:.]+\])$/;
 
 /**
- * Whether a request was meant for this server: against DNS rebinding, by which a page of a foreign site reaches a server
- * on the visitor's machine under the foreign site's name.
+ * Checks that a request was meant for this server: against DNS rebinding, by which a page of a foreign site reaches a
+ * server on the visitor's machine under the foreign site's name.
  *
  * @param host the address that the server listens on.
  * @throws Refusal `misdirected_request` by the Host, `forbidden_origin` by the Origin.
  */
 export function createGuard(host: string): (fields: HttpFields) => void {
   const own = host.includes(':') ? `[${host.toLowerCase()}]` : host.toLowerCase();
-  // Who listens on every address is called by any of them; a name, which could be rebound, is still refused.
+  // A server that listens on every address has any of them; a name, which could be rebound, is still refused.
   const isWildcard = own === '0.0.0.0' || own === '[::]';
   const isOwn = (value: string): boolean => {
     const name = authority.exec(value)?.[1]?.toLowerCase();

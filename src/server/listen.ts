@@ -1,13 +1,11 @@
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { CliError } from '../errors.ts';
-import { type Connections, trackConnections } from './connections.ts';
 import type { SlowApp } from './faults.ts';
 import { createGuard } from './guard.ts';
-import { createListener, type ListenerOptions } from './listener.ts';
-import { refuseMalformed } from './malformed.ts';
+import { answerRequests, type ListenerOptions } from './listener.ts';
 
-export interface ListenOptions extends Omit<ListenerOptions, 'guard'> {
+export interface ListenOptions extends ListenerOptions {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
@@ -15,18 +13,18 @@ export interface ListenOptions extends Omit<ListenerOptions, 'guard'> {
   readonly limits?: Partial<Limits> | undefined;
 }
 
-/** What a client may take of a server: milliseconds, and a count. */
+/** How much a client may take of a server: milliseconds, and a count. */
 interface Limits {
   readonly headersTimeoutMs: number;
   readonly requestTimeoutMs: number;
-  /** On a connection where nothing moves, such as one whose client does not read its answer. */
+  /** For a connection on which nothing moves, for example because the client does not read its response. */
   readonly idleTimeoutMs: number;
   readonly connections: number;
 }
 
 export interface Listening {
   readonly url: string;
-  /** Lets the requests that are being answered end, for a second at most. */
+  /** Waits for the requests that are being answered, for a second at most. */
   close(): Promise<void>;
 }
 
@@ -37,28 +35,27 @@ const usualLimits: Limits = {
   connections: 256,
 };
 
-/** How long a server that is being closed waits for the answers that it still owes, in milliseconds. */
+/** How long a server that is being closed waits for the responses that it still owes. */
 const graceMs = 1000;
 const sweepMs = 20;
 
 /**
  * Serves the app over HTTP/1.1.
  *
- * @throws CliError `failed` where the address cannot be listened on.
+ * @throws CliError `failed` if it cannot listen on the address.
  */
 export async function listen(app: SlowApp, options: ListenOptions): Promise<Listening> {
   const limits = { ...usualLimits, ...options.limits };
   const server = createServer({
     headersTimeout: limits.headersTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
-    // How often Node looks for requests that are over their time.
+    // How often Node looks for requests that have taken too long.
     connectionsCheckingInterval: Math.min(1000, limits.headersTimeoutMs),
     // The guard refuses a request without Host, in the service's own words.
     requireHostHeader: false,
   });
   server.maxConnections = limits.connections;
-  server.on('request', createListener(app, { ...options, guard: createGuard(options.host) }));
-  server.on('clientError', refuseMalformed);
+  answerRequests(server, app, createGuard(options.host), options);
   const connections = trackConnections(server, limits.idleTimeoutMs);
   await bind(server, options);
   const { port } = server.address() as AddressInfo;
@@ -99,7 +96,7 @@ function authorityOf(host: string): string {
 function close(server: Server, connections: Connections): Promise<void> {
   return new Promise((resolve) => {
     const end = setTimeout(() => server.closeAllConnections(), graceMs);
-    // A connection falls idle when its answer is out: Node would keep it open for the client's next request.
+    // A connection becomes idle when its response is out: Node would keep it open for the client's next request.
     const sweep = setInterval(() => server.closeIdleConnections(), sweepMs);
     server.close(() => {
       clearTimeout(end);
@@ -108,4 +105,35 @@ function close(server: Server, connections: Connections): Promise<void> {
     });
     connections.stop();
   });
+}
+
+interface Connections {
+  /** Ends the watch, and the connections on which no request has begun: Node does not count these as idle. */
+  stop(): void;
+}
+
+/**
+ * Ends the connections of a server on which nothing moves for `idleTimeoutMs`, or up to twice as long: a client that does
+ * not read its response would keep one for ever. Node's own timeout for that is set again with every request, which takes
+ * a tenth of the time of a request.
+ */
+function trackConnections(server: Server, idleTimeoutMs: number): Connections {
+  const bytesMoved = new Map<Socket, number>();
+  server.on('connection', (socket: Socket) => {
+    bytesMoved.set(socket, 0);
+    socket.once('close', () => bytesMoved.delete(socket));
+  });
+  const sweep = setInterval(() => {
+    for (const [socket, before] of bytesMoved) {
+      const now = socket.bytesRead + socket.bytesWritten;
+      if (now === before) socket.destroy();
+      else bytesMoved.set(socket, now);
+    }
+  }, idleTimeoutMs).unref();
+  return {
+    stop() {
+      clearInterval(sweep);
+      for (const socket of bytesMoved.keys()) if (socket.bytesRead === 0) socket.destroy();
+    },
+  };
 }

@@ -1,15 +1,19 @@
+import { statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { HttpRequest, HttpResponse, Transport } from '../api/http.ts';
 import { createApp } from './app.ts';
-import { openKeptStore } from './kept-store.ts';
+import { createBatches } from './saving.ts';
 import { seedStore } from './seed.ts';
+import { Store } from './store.ts';
+import { printStore, readStore } from './store-file.ts';
 
 /**
  * The embedded store as a transport: the server's own app on a store kept in `file`, or nowhere for `:memory:`.
  *
- * @throws UsageError where the file is no shop; it stays as it is.
+ * @throws UsageError if the file does not hold a shop; it stays as it is.
  */
 export async function createOfflineTransport({ file }: { readonly file: string }): Promise<Transport> {
-  const answer = file === ':memory:' ? await inMemory() : await inFile(file);
+  const answer = file === ':memory:' ? inMemory() : await inFile(file);
   return {
     async send(request, { cancellation }) {
       if (cancellation.isCancelled) throw cancellation.reason;
@@ -22,17 +26,106 @@ export async function createOfflineTransport({ file }: { readonly file: string }
 
 type Answer = (request: HttpRequest) => HttpResponse | Promise<HttpResponse>;
 
-async function inMemory(): Promise<Answer> {
+function inMemory(): Answer {
   const store = seedStore();
-  return createApp({ store: () => store, load: 'few' });
+  return createApp({ store: () => store });
 }
 
 async function inFile(file: string): Promise<Answer> {
-  const kept = await openKeptStore(file);
-  const app = await createApp({ store: () => kept.current, load: 'few' });
-  return async (request) => {
-    if (request.method !== 'GET' && request.method !== 'HEAD') return kept.change(() => app(request));
-    await kept.refresh();
-    return app(request);
-  };
+  const kept = new KeptStore(file);
+  const app = createApp({ store: () => kept.current });
+  const isNew = await kept.read(() => kept.isNew);
+  // Save the seed now, so that a later version's seed cannot change this store. Without permission to write it can be read.
+  if (isNew) await kept.change(() => {}).catch(() => {});
+  return (request) =>
+    request.method === 'GET' || request.method === 'HEAD'
+      ? kept.read(() => app(request))
+      : kept.change(() => app(request));
+}
+
+const noFile = 'none';
+
+/** A write holds the lock for milliseconds, but many commands at a time on a busy machine add up. */
+const lockWaitMs = 30_000;
+
+/** A store that lives in a file between processes, any number of which may use it at the same time. */
+class KeptStore {
+  /** The store as it was when the file was last read or written. */
+  current = new Store();
+  private readonly file: string;
+  /** The file's version then; undefined if memory may hold what the file does not. */
+  private version: string | undefined;
+  private changes: (() => void)[] = [];
+  private readonly saves = createBatches(() => this.save());
+
+  constructor(file: string) {
+    this.file = file;
+  }
+
+  get isNew(): boolean {
+    return this.version === noFile;
+  }
+
+  /**
+   * Reads the store as the file has it: changes of other processes are seen, those that are not saved yet are not.
+   *
+   * @throws UsageError if the file does not hold a shop any more.
+   */
+  async read<Value>(look: () => Value): Promise<Value> {
+    while (this.saves.running) await this.saves.running;
+    this.load();
+    return look();
+  }
+
+  /**
+   * Changes the store while no other process can, and saves it. Changes that are asked for during a save are saved together.
+   *
+   * @throws CliError `failed` if the file cannot be written: then nothing was changed.
+   */
+  async change<Value>(work: () => Value): Promise<Value> {
+    let value: Value | undefined;
+    this.changes.push(() => {
+      value = work();
+    });
+    await this.saves.next();
+    return value as Value;
+  }
+
+  private async save(): Promise<void> {
+    const changes = this.changes;
+    this.changes = [];
+    // Most commands only read: they start without the modules that writing takes.
+    const { ensurePrivateFolder, writeFileAtomic } = await import('../files.ts');
+    const { withLock } = await import('../lock.ts');
+    await ensurePrivateFolder(dirname(this.file));
+    const saveAll = async () => {
+      this.load();
+      const { revision } = this.current;
+      // Until the file is written, memory is ahead of it.
+      const version = this.version;
+      this.version = undefined;
+      for (const change of changes) change();
+      if (this.current.revision !== revision || version === noFile)
+        await writeFileAtomic(this.file, printStore(this.current));
+      this.version = versionOf(this.file);
+    };
+    await withLock(this.file, saveAll, { waitMs: lockWaitMs });
+  }
+
+  private load(): void {
+    const version = versionOf(this.file);
+    if (version === this.version) return;
+    this.current = readStore(this.file) ?? seedStore();
+    this.version = version;
+  }
+}
+
+/** Changes whenever the file is replaced. */
+function versionOf(file: string): string {
+  try {
+    const { ino, mtimeNs, size } = statSync(file, { bigint: true });
+    return `${ino}-${mtimeNs}-${size}`;
+  } catch {
+    return noFile;
+  }
 }

@@ -14,6 +14,7 @@ const statuses = {
   in_use: 409,
   payload_too_large: 413,
   unsupported_media_type: 415,
+  expectation_failed: 417,
   misdirected_request: 421,
   validation_failed: 422,
   unknown_reference: 422,
@@ -21,10 +22,11 @@ const statuses = {
   headers_too_large: 431,
   internal: 500,
   unavailable: 503,
+  version_not_supported: 505,
 } as const;
 type RefusalCode = keyof typeof statuses;
 
-/** The server says no: thrown anywhere below the app, answered with the service document's Error body. */
+/** The server refuses a request: thrown anywhere below the app, answered with the service document's Error body. */
 export class Refusal extends Error {
   readonly code: RefusalCode;
   readonly fields: HttpFields;
@@ -50,6 +52,12 @@ export const maxBodyBytes = 1024 * 1024;
 
 export function payloadTooLarge(): Refusal {
   return new Refusal('payload_too_large', `the body is larger than ${maxBodyBytes} bytes`);
+}
+
+/** @param methods that the path takes; HEAD goes with GET. */
+export function methodNotAllowed(message: string, methods: readonly string[]): Refusal {
+  const allow = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
+  return new Refusal('method_not_allowed', message, { allow });
 }
 
 export function internalError(): Refusal {

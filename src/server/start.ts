@@ -1,8 +1,9 @@
-import { createTargetedApp, methodNotAllowed, type TargetedApp } from './app.ts';
+import { createTargetedApp, type TargetedApp } from './app.ts';
 import { withDocuments } from './documents.ts';
 import { type Faults, type SlowApp, withFaults } from './faults.ts';
 import { type Listening, type ListenOptions, listen } from './listen.ts';
 import { createRandom } from './random.ts';
+import { methodNotAllowed } from './refusal.ts';
 import type { Store } from './store.ts';
 
 interface ServerOptions extends ListenOptions {
@@ -18,13 +19,12 @@ interface ServerOptions extends ListenOptions {
 }
 
 /** The whole local server: the app with its faults, its documents, and a socket. */
-export async function startServer(options: ServerOptions): Promise<Listening> {
+export function startServer(options: ServerOptions): Promise<Listening> {
   const { store, sunset, readOnly, faults = {}, seed = 1 } = options;
-  const plain = await createTargetedApp({ store: () => store, sunset, onDefect: options.onDefect });
+  const plain = createTargetedApp({ store: () => store, sunset, onDefect: options.onDefect });
   const app = readOnly ? withoutWrites(plain) : watchChanges(plain, store, options.onChange);
   return listen(withDocuments(withFaults(app, faults, createRandom(seed)), sunset), options);
 }
-
 function withoutWrites(app: SlowApp): SlowApp {
   return (request) =>
     request.method === 'GET' || request.method === 'HEAD'

@@ -1,6 +1,5 @@
 import type { NewCategory, NewOrder, NewPet, PetStatus } from '../api/schemas.ts';
 import { Collection } from './collection.ts';
-import { IdCounter } from './id-counter.ts';
 
 export interface StoredPet {
   readonly id: bigint;
@@ -49,7 +48,7 @@ export function toOrder(id: bigint, { petId, quantity, shipDate, complete }: New
   };
 }
 
-/** The shop in memory: four collections and the counters of their ids. What may be done to it, the handlers decide. */
+/** The shop in memory: four collections and the counters of their ids. The handlers decide what may be done to it. */
 export class Store {
   /** Counts the changes of all collections. */
   revision = 0;
@@ -80,4 +79,56 @@ export class Store {
 /** An order is open until it says that it is complete. */
 export function isComplete(order: StoredOrder): boolean {
   return order.complete === true;
+}
+
+interface IdCounterState {
+  readonly next: bigint;
+  readonly retired: readonly bigint[];
+}
+
+/**
+ * Gives ids that count up from 1, each once. An id that somebody else chose is skipped, and remembered after its record
+ * is gone, so that it is never given again.
+ */
+export class IdCounter {
+  private next = 1n;
+  /** Ids from `next` on that were in use once; those below it all were, or never will be. */
+  private retired = new Set<bigint>();
+  private readonly isTaken: (id: bigint) => boolean;
+
+  constructor(isTaken: (id: bigint) => boolean) {
+    this.isTaken = isTaken;
+  }
+
+  /** The next id to count up to, and the chosen ids from there on that may not be given again. */
+  get state(): IdCounterState {
+    this.skip();
+    return { next: this.next, retired: [...this.retired] };
+  }
+
+  set state({ next, retired }: IdCounterState) {
+    this.next = next;
+    this.retired = new Set(retired);
+  }
+
+  take(): bigint {
+    this.skip();
+    const id = this.next;
+    this.next += 1n;
+    return id;
+  }
+
+  /** Whether a record of this id may be created: there is none and there never was. */
+  isFree(id: bigint): boolean {
+    return id >= this.next && !this.retired.has(id) && !this.isTaken(id);
+  }
+
+  /** The record of this id is gone. */
+  retire(id: bigint): void {
+    if (id >= this.next) this.retired.add(id);
+  }
+
+  private skip(): void {
+    while (this.isTaken(this.next) || this.retired.delete(this.next)) this.next += 1n;
+  }
 }

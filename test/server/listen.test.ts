@@ -166,6 +166,33 @@ test.each([
     400,
     'malformed_request',
   ],
+  ['two hosts', 'GET /pets HTTP/1.1\r\nhost: localhost\r\nHost: localhost\r\n\r\n', 400, 'malformed_request'],
+  ['a request of HTTP/2', 'GET /pets HTTP/2.0\r\nhost: localhost\r\n\r\n', 505, 'version_not_supported'],
+  ['CONNECT', 'CONNECT localhost:1 HTTP/1.1\r\nhost: localhost\r\n\r\n', 405, 'method_not_allowed'],
+  [
+    'an expectation that it cannot meet',
+    'PUT /pets/1 HTTP/1.1\r\nhost: localhost\r\nexpect: 200-ok\r\ncontent-length: 2\r\n\r\n',
+    417,
+    'expectation_failed',
+  ],
+  [
+    'a body that it did not ask for, of another host',
+    'PUT /pets/1 HTTP/1.1\r\nhost: evil.example\r\nexpect: 100-continue\r\ncontent-length: 2\r\n\r\n',
+    421,
+    'misdirected_request',
+  ],
+  [
+    'a body that it did not ask for, larger than a mebibyte',
+    'PUT /pets/1 HTTP/1.1\r\nhost: localhost\r\nexpect: 100-continue\r\ncontent-length: 2000000\r\n\r\n',
+    413,
+    'payload_too_large',
+  ],
+  [
+    'chunks that are broken',
+    'POST /pets HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n',
+    400,
+    'malformed_request',
+  ],
   ['too many headers', `GET / HTTP/1.1\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`, 431, 'headers_too_large'],
 ])('answers %s with the Error body', async (_, text, status, code) => {
   await start();
@@ -173,6 +200,55 @@ test.each([
   expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
   expect(head.toLowerCase()).toContain('content-type: application/json');
   expect(JSON.parse(body)).toMatchObject({ code, status });
+});
+
+const put = (quantity: number, more = '') =>
+  `PUT /store/inventory/1 HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n${more}content-length: 15\r\n\r\n{"quantity":${quantity}}`;
+
+test('asks for a body that it may have, and takes it', async () => {
+  await start();
+  const socket = dial();
+  socket.write(put(77, 'expect: 100-continue\r\nconnection: close\r\n').slice(0, -15));
+  const [first] = await once(socket, 'data');
+  expect(String(first)).toBe('HTTP/1.1 100 Continue\r\n\r\n');
+  socket.write('{"quantity":77}');
+  expect(await readAll(socket)).toContain('"quantity":77');
+});
+
+test.each([
+  ['rubbish', 'rubbish\r\n\r\n', [200, 400]],
+  ['a request that follows a wish to close', 'GET /pets/1 HTTP/1.1\r\nhost: localhost\r\n\r\n', [200]],
+  ['CONNECT', 'CONNECT a:1 HTTP/1.1\r\nhost: a\r\n\r\n', [200, 405]],
+])('answers a write that came in one packet with %s', async (what, after, statuses) => {
+  await start();
+  const closing = what.startsWith('a request') ? 'connection: close\r\n' : '';
+  const answers = await raw(put(77, closing) + after);
+  expect([...answers.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status))).toEqual(statuses);
+  expect(answers).toContain('{"petId":1,"quantity":77,"status":"available"}');
+  expect((await send('GET', '/store/inventory/1')).body).toContain('"quantity":77');
+});
+
+test('a read that was pipelined behind a write sees it', async () => {
+  await start();
+  const answers = await raw(
+    `${put(77)}GET /store/inventory/1 HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`,
+  );
+  expect(answers.match(/"quantity":77/g)).toHaveLength(2);
+});
+
+test('clients that pipeline and do not read cost little memory', async () => {
+  await start();
+  const sockets = Array.from({ length: 100 }, () => dial().pause());
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+  globalThis.gc?.();
+  const before = process.memoryUsage().rss;
+  const requests = 'GET /openapi.json HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(500);
+  for (const socket of sockets) socket.write(requests);
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  const grown = process.memoryUsage().rss - before;
+  expect((await send('GET', '/pets/1')).status).toBe(200);
+  for (const socket of sockets) socket.destroy();
+  expect(grown).toBeLessThan(200_000_000);
 });
 
 test('takes a whole URL as the target, as a proxy sends it', async () => {

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import { generateStore } from '../../src/server/generate.ts';
-import { seedStore } from '../../src/server/seed.ts';
+import { generateStore, seedStore } from '../../src/server/seed.ts';
 import { isComplete, type Store } from '../../src/server/store.ts';
-import { parseStore, printStore } from '../../src/server/store-text.ts';
+import { parseStore, printStore } from '../../src/server/store-file.ts';
 
 /** What does not fit together in a shop. */
 function faultsOf(store: Store): string[] {

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { UsageError } from '../../errors.ts';
 
 /** The flags of `serve` as commander gives them. */
@@ -50,8 +51,14 @@ export function toServePlan(flags: ServeFlags): ServePlan {
   if (flags.data !== undefined && !flags.save && (flags.empty || flags.pets !== undefined))
     throw new UsageError(
       `--data and --${flags.empty ? 'empty' : 'pets'}: the file says what the shop holds`,
-      'with --save they say what a file begins with that is still missing',
+      'with --save they say the first content of a file that does not exist yet',
     );
+  if (
+    flags.data !== undefined &&
+    flags.readyFile !== undefined &&
+    resolve(flags.data) === resolve(flags.readyFile)
+  )
+    throw new UsageError('--data and --ready-file: name the same file');
   const pets = toNumber('--pets', flags.pets, { integer: true, to: mostPets });
   return {
     port: toNumber('--port', flags.port, { integer: true, to: 65_535 }) ?? defaultPort,

@@ -17,7 +17,7 @@ export function declare(context: Context, entry: Entry) {
     .option('--port <n>', 'port to listen on (default 4010); 0 takes a free one')
     .option('--host <address>', 'address to listen on (default 127.0.0.1)')
     .option('--data <file>', 'serve the shop that this file holds')
-    .option('--save', 'save to the file of --data after writes and at the end; made where it is missing')
+    .option('--save', 'save to the file of --data after writes and at the end; created if it is missing')
     .option('--empty', 'begin with an empty shop')
     .option('--pets <n>', 'begin with a made-up shop of n pets')
     .option('--seed <n>', 'number that the made-up shop and the faults follow from (default 1)')
@@ -31,7 +31,7 @@ export function declare(context: Context, entry: Entry) {
     .action(async (command, flags) => {
       const { toServePlan } = await import('./flags.ts');
       const { serve } = await import('./serve.ts');
-      // It needs none of them, but a profile or value that is wrong is told here as everywhere.
+      // It uses none of them, but a wrong profile or value is an error here as everywhere.
       await context.settings();
       await serve(context, toServePlan(flags), command);
     });

@@ -1,16 +1,18 @@
-import { rm } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
+import { isLoopbackHost } from '../../api/host.ts';
 import type { Context } from '../../context.ts';
-import { messageOf } from '../../errors.ts';
+import { messageOf, UsageError } from '../../errors.ts';
+import { writeFileAtomic } from '../../files.ts';
 import { withLock } from '../../lock.ts';
-import type { Autosave } from '../../server/autosave.ts';
 import type { Listening } from '../../server/listen.ts';
+import { type Autosave, createAutosave } from '../../server/saving.ts';
 import { startServer } from '../../server/start.ts';
 import type { Store } from '../../server/store.ts';
-import { announce } from './announce.ts';
+import { printStore, readStore } from '../../server/store-file.ts';
+import { sanitize } from '../../text.ts';
 import type { ServePlan } from './flags.ts';
+import { openReadyFile } from './ready-file.ts';
 import { runCommand } from './run-command.ts';
-import { say } from './say.ts';
-import { openAutosave, openShop } from './shop.ts';
 
 /** Serves until a signal comes, or until the command has ended. */
 export function serve(context: Context, plan: ServePlan, command: readonly string[]): Promise<void> {
@@ -20,29 +22,61 @@ export function serve(context: Context, plan: ServePlan, command: readonly strin
 }
 
 async function serveShop(context: Context, plan: ServePlan, command: readonly string[]): Promise<void> {
+  const readyFile = plan.readyFile === undefined ? undefined : await openReadyFile(plan.readyFile);
   const { store, isNew } = await openShop(plan);
   const autosave = plan.save && plan.data !== undefined ? openAutosave(context, store, plan.data) : undefined;
-  if (isNew) autosave?.changed();
   const stop = nextSignal(context);
-  if (plan.readyFile !== undefined) await rm(plan.readyFile, { force: true });
-  const server = await openServer(context, plan, { store, autosave });
+  const server = await openServer(context, plan, store, autosave);
   try {
-    await announce(context, plan, { url: server.url, isAlone: command.length === 0 });
+    if (isNew) autosave?.changed();
+    await readyFile?.write(`${server.url}\n`);
+    await announce(context, plan, server.url, command.length === 0);
     if (command.length === 0) await stop;
     else context.exitCode = await runCommand(context, command, server.url);
   } finally {
     await server.close();
-    if (plan.readyFile !== undefined) await rm(plan.readyFile, { force: true });
+    await readyFile?.remove();
     await autosave?.close();
   }
 }
 
-interface Shop {
-  readonly store: Store;
-  readonly autosave: Autosave | undefined;
+/**
+ * The shop to serve, and whether no file holds it yet.
+ *
+ * @throws UsageError if the file cannot be read or does not hold a shop; it may be missing if it will be saved.
+ */
+async function openShop(plan: ServePlan): Promise<{ readonly store: Store; readonly isNew: boolean }> {
+  const saved = plan.data === undefined ? undefined : readStore(plan.data);
+  if (saved) return { store: saved, isNew: false };
+  if (plan.data === undefined || plan.save) return { store: await makeShop(plan), isNew: true };
+  throw new UsageError(`--data ${plan.data}: no such file`, 'with --save a missing file is created');
 }
 
-function openServer(context: Context, plan: ServePlan, { store, autosave }: Shop): Promise<Listening> {
+async function makeShop({ shop, seed }: ServePlan): Promise<Store> {
+  if (shop === 'empty') return new (await import('../../server/store.ts')).Store();
+  const { generateStore, seedStore } = await import('../../server/seed.ts');
+  return shop === 'seeded' ? seedStore() : generateStore(shop.pets, seed);
+}
+
+/** Keeps the shop saved in the file; a save that fails is reported and tried again. */
+function openAutosave(context: Context, store: Store, file: string): Autosave {
+  const save = async () => {
+    // The file is the user's own: its mode stays, and a new one gets what the umask leaves.
+    const mode = await stat(file).then(
+      (found) => found.mode & 0o777,
+      () => 0o666,
+    );
+    await writeFileAtomic(file, printStore(store), mode);
+  };
+  return createAutosave(save, (error) => say(context, `warning: ${messageOf(error)}`));
+}
+
+function openServer(
+  context: Context,
+  plan: ServePlan,
+  store: Store,
+  autosave: Autosave | undefined,
+): Promise<Listening> {
   return startServer({
     ...plan,
     store,
@@ -58,8 +92,31 @@ function openServer(context: Context, plan: ServePlan, { store, autosave }: Shop
   });
 }
 
+/** Says that the server accepts: its URL to whoever waits for it, and to people what they should know. */
+async function announce(context: Context, plan: ServePlan, url: string, isAlone: boolean): Promise<void> {
+  if (!isLoopbackHost(plan.host))
+    say(
+      context,
+      `warning: --host ${plan.host}: everybody who can reach this machine can read and change the store`,
+    );
+  // With a command, stdout belongs to that command.
+  if (isAlone) await context.io.stdout.write(`${url}\n`);
+  else await context.notice(`serving ${url}`);
+  if (isAlone && context.io.stderr.isTerminal) await context.notice(`${fateOf(plan)}; Ctrl-C stops it`);
+}
+
+function fateOf({ readOnly, save, data }: ServePlan): string {
+  if (readOnly) return 'read-only';
+  return save ? `changes are saved to ${data}` : 'changes are lost at the end';
+}
+
 function nextSignal({ interrupts }: Context): Promise<void> {
   return new Promise((done) => {
     interrupts.take(() => done());
   });
+}
+
+/** A line that --quiet does not silence. */
+function say({ io }: Context, line: string): void {
+  io.stderr.write(`${sanitize(line)}\n`).catch(() => {});
 }

@@ -1,4 +1,5 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -125,6 +126,66 @@ test('--ready-file holds the URL while it accepts', async () => {
   await expect(stat(file)).rejects.toThrow('ENOENT');
 });
 
+test('--ready-file takes the place of the URL of an earlier server, and follows a link to it', async () => {
+  const file = join(folder, 'ready');
+  await writeFile(file, 'http://127.0.0.1:4010\n');
+  await symlink(file, join(folder, 'link'));
+  const serving = await start('--ready-file', join(folder, 'link'));
+  expect(await readFile(file, 'utf8')).toBe(`${serving.url}\n`);
+  await serving.stop();
+  await expect(stat(file)).rejects.toThrow('ENOENT');
+});
+
+test('--ready-file leaves a file alone that holds anything else, before and after', async () => {
+  const file = join(folder, 'ready');
+  for (const text of ['my notes\n', 'http://127.0.0.1:4010\nmore', '{"pets":[]}']) {
+    await writeFile(file, text);
+    const run = await runCli(['serve', '--port', '0', '--ready-file', file, '--', 'true']);
+    expect(run).toMatchObject({ code: 2, stdout: '' });
+    expect(run.stderr).toContain(`--ready-file ${file}: `);
+    expect(await readFile(file, 'utf8')).toBe(text);
+  }
+  await rm(file);
+  const serving = await start('--ready-file', file);
+  await writeFile(file, 'written by somebody else');
+  await serving.stop();
+  expect(await readFile(file, 'utf8')).toBe('written by somebody else');
+});
+
+test('--ready-file must be a file of its own', async () => {
+  await mkdir(join(folder, 'made'));
+  execFileSync('mkfifo', [join(folder, 'pipe')]);
+  const data = join(folder, 'shop.json');
+  for (const words of [
+    ['--ready-file', join(folder, 'made')],
+    ['--ready-file', join(folder, 'pipe')],
+    ['--data', data, '--save', '--ready-file', data],
+  ]) {
+    const run = await runCli(['serve', '--port', '0', ...words, '--', 'true']);
+    expect(run).toMatchObject({ code: 2, stdout: '' });
+    expect(run.stderr).toContain('--ready-file');
+  }
+});
+
+test('--data must be a file: a pipe that nobody writes to does not make it wait', async () => {
+  const pipe = join(folder, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const run = await runCli(['serve', '--port', '0', '--data', pipe, '--', 'true']);
+  expect(run).toMatchObject({ code: 2, stdout: '', stderr: `error: ${pipe}: is not a regular file\n` });
+});
+
+test('two servers do not save to one file under two names', async () => {
+  const file = join(folder, 'shop.json');
+  const link = join(folder, 'link.json');
+  await writeFile(file, '{}');
+  await symlink(file, link);
+  const serving = await start('--data', file, '--save');
+  const second = await runCli(['serve', '--port', '0', '--data', link, '--save']);
+  expect(second).toMatchObject({ code: 1, stdout: '' });
+  expect(second.stderr).toContain(`process ${process.pid}`);
+  await serving.stop();
+});
+
 test('--read-only refuses every write', async () => {
   const serving = await start('--read-only');
   const refused = await write(serving, 'POST', '/pets', rex);
@@ -238,6 +299,18 @@ test('a command that does not exist is an error', async () => {
   expect(run).toMatchObject({ code: 2, stdout: '', stderr: 'error: run ./nosuch: no such command\n' });
 });
 
+test.each([['', 'the command after -- is empty'] as const])('a command %j is an error', async (word, why) => {
+  const run = await spawnCli(['serve', '--port', '0', '-q', '--', word]);
+  expect(run).toMatchObject({ code: 2, stdout: '', stderr: `error: run: ${why}\n` });
+});
+
+test('gives its command no profile, whose token and binding are those of another service', async () => {
+  const script = 'console.log(process.env.PETSTORE_PROFILE ?? "none")';
+  const env = { PETSTORE_PROFILE: 'offline' };
+  const run = await spawnCli(['serve', '--port', '0', '-q', '--', process.execPath, '-e', script], { env });
+  expect(run).toMatchObject({ code: 0, stdout: 'none\n' });
+});
+
 test.each([
   ['SIGTERM', 143],
   ['SIGINT', 130],
@@ -249,15 +322,22 @@ test.each([
   expect(await outcome).toMatchObject({ code });
 });
 
-test('what a save needs is there after SIGTERM to the real process', async () => {
-  const file = join(folder, 'shop.json');
-  const child = startCli(['serve', '--port', '0', '--data', file, '--save']);
-  const outcome = outcomeOf(child);
-  const url = await new Promise<string>((resolve) =>
-    child.stdout?.once('data', (text) => resolve(String(text).trim())),
-  );
-  await fetch(`${url}/pets`, { method: 'POST', body: rex, headers: { 'content-type': 'application/json' } });
-  child.kill('SIGTERM');
-  expect(await outcome).toMatchObject({ code: 0 });
-  expect(JSON.parse(await readFile(file, 'utf8')).pets).toHaveLength(26);
-});
+test.each(['SIGTERM', 'SIGHUP'] as const)(
+  'writes are saved when %s ends the real process',
+  async (signal) => {
+    const file = join(folder, 'shop.json');
+    const child = startCli(['serve', '--port', '0', '--data', file, '--save']);
+    const outcome = outcomeOf(child);
+    const url = await new Promise<string>((resolve) =>
+      child.stdout?.once('data', (text) => resolve(String(text).trim())),
+    );
+    await fetch(`${url}/pets`, {
+      method: 'POST',
+      body: rex,
+      headers: { 'content-type': 'application/json' },
+    });
+    child.kill(signal);
+    expect(await outcome).toMatchObject({ code: 0 });
+    expect(JSON.parse(await readFile(file, 'utf8')).pets).toHaveLength(26);
+  },
+);

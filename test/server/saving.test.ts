@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createAutosave } from '../../src/server/autosave.ts';
+import { createAutosave } from '../../src/server/saving.ts';
 
 let saves: number[];
 let failures: unknown[];

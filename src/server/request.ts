@@ -1,0 +1,147 @@
+import { isUtf8 } from 'node:buffer';
+import * as v from 'valibot';
+import type { Operation } from '../api/contract.ts';
+import { fieldValue, type HttpRequest } from '../api/http.ts';
+import { reasonOf } from '../api/issue.ts';
+import { type BodyName, bodySchemas, IdText, type QueryName, querySchemas } from '../api/schemas.ts';
+import { isJsonObject, type JsonValue, parseJson } from '../json.ts';
+import { maxBodyBytes, payloadTooLarge, Refusal } from './refusal.ts';
+
+/** The parts of a URL, as they stand in it. */
+export interface Target {
+  readonly origin: string;
+  readonly path: string;
+  /** Without the question mark; empty if there is none. */
+  readonly query: string;
+}
+
+/** A request whose URL has been taken apart, once, at the place where it came in. */
+export interface TargetedRequest extends Omit<HttpRequest, 'url'> {
+  readonly target: Target;
+}
+
+export function toTargeted({ method, url, fields, body }: HttpRequest): TargetedRequest {
+  const slash = url.indexOf('/', url.indexOf('://') + 3);
+  const origin = slash === -1 ? url : url.slice(0, slash);
+  return { method, target: toTarget(origin, url.slice(origin.length)), fields, body };
+}
+
+/** @param rest of the URL after the origin. */
+export function toTarget(origin: string, rest: string): Target {
+  const mark = rest.indexOf('?');
+  if (mark === -1) return { origin, path: rest, query: '' };
+  return { origin, path: rest.slice(0, mark), query: rest.slice(mark + 1) };
+}
+
+/**
+ * Gives what a handler takes: the id of the path by its name, the query, the body.
+ *
+ * @param id the last segment of the path, still percent-encoded; empty if the operation takes none.
+ * @throws Refusal if a part does not parse or breaks its schema.
+ */
+export type ReadInput = (request: TargetedRequest, id: string) => Record<string, unknown>;
+
+/** Looks up once what the operation takes, so that no request has to. */
+export function createReadInput({ parameters, many, body }: Operation): ReadInput {
+  const idName = parameters.find((parameter) => parameter.in === 'path')?.name;
+  const queryNames = parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name);
+  return (request, id) => {
+    const input: Record<string, unknown> = {};
+    if (idName !== undefined) input[idName] = toId(idName, decode(idName, id));
+    if (many) input.query = toQuery(queryNames, request.target.query);
+    if (body) input.body = readBody(body.name, request);
+    return input;
+  };
+}
+
+/** An id that is recognised without a schema, which would take four times as long. */
+const shortId = /^[1-9]\d{0,14}$/;
+
+function toId(name: string, text: string): bigint {
+  return shortId.test(text) ? BigInt(Number(text)) : parameterValue(name, IdText, text);
+}
+
+function decode(name: string, encoded: string): string {
+  try {
+    return encoded.includes('%') ? decodeURIComponent(encoded) : encoded;
+  } catch {
+    throw new Refusal('invalid_parameter', `${name}: is not percent-encoded UTF-8`);
+  }
+}
+
+/** A parameter that the operation does not have is ignored, as servers do; one given twice is refused. */
+function toQuery(known: readonly string[], text: string): Record<string, unknown> {
+  const query: Record<string, unknown> = {};
+  if (text === '') return query;
+  for (const part of text.split('&')) {
+    const mark = part.indexOf('=');
+    const end = mark === -1 ? part.length : mark;
+    // The name is taken from the table: V8 would intern every piece of a URL that becomes a property name.
+    const name = known.find((each) => each.length === end && part.startsWith(each));
+    if (name === undefined) continue;
+    if (query[name] !== undefined) throw new Refusal('invalid_parameter', `${name}: is given twice`);
+    const value = decode(name, part.slice(end + 1));
+    const schema = querySchemas[name as QueryName];
+    query[name] = schema === IdText ? toId(name, value) : parameterValue(name, schema, value);
+  }
+  return query;
+}
+
+function parameterValue<Schema extends v.GenericSchema>(
+  name: string,
+  schema: Schema,
+  text: string,
+): v.InferOutput<Schema> {
+  const result = v.safeParse(schema, text);
+  if (result.success) return result.output;
+  throw new Refusal('invalid_parameter', `${name}: ${result.issues[0].message}`);
+}
+
+function readBody(name: BodyName, request: TargetedRequest): unknown {
+  const value = readJson(request);
+  // To valibot an array is an object too, and it would pass a schema whose fields are all optional.
+  if (!isJsonObject(value)) throw new Refusal('validation_failed', 'the body must be an object');
+  const result = v.safeParse(bodySchemas[name], value);
+  if (result.success) return result.output;
+  throw new Refusal('validation_failed', describeIssues(result.issues));
+}
+
+const jsonMediaType = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i;
+
+function readJson({ fields, body = '' }: TargetedRequest): JsonValue {
+  const mediaType = fieldValue(fields, 'content-type') ?? '';
+  if (mediaType !== 'application/json' && !jsonMediaType.test(mediaType))
+    throw new Refusal('unsupported_media_type', 'a body must be sent as application/json, in UTF-8');
+  if (fields['content-encoding'] !== undefined)
+    throw new Refusal('unsupported_media_type', 'a body must be sent without a content encoding');
+  if (Buffer.byteLength(body) > maxBodyBytes) throw payloadTooLarge();
+  try {
+    return parseJson(typeof body === 'string' ? body : decodeUtf8(body));
+  } catch (error) {
+    const why = error instanceof SyntaxError ? error.message : String(error);
+    throw new Refusal('invalid_json', `the body is not JSON: ${why}`);
+  }
+}
+
+function decodeUtf8(bytes: Uint8Array): string {
+  const buffer = Buffer.isBuffer(bytes)
+    ? bytes
+    : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const text = buffer.toString();
+  // Bytes that are not UTF-8 are decoded to U+FFFD, which hardly any text contains: only then are the bytes checked.
+  if (text.includes('\ufffd') && !isUtf8(buffer)) throw new SyntaxError('it is not UTF-8');
+  return text;
+}
+
+/** What is wrong with a value, each field by its JSON pointer: `/name: is required; /status: must be …`. */
+export function describeIssues(issues: readonly v.BaseIssue<unknown>[]): string {
+  return issues
+    .map((issue) => {
+      const keys = (issue.path ?? []).map(({ key }) =>
+        String(key).replaceAll('~', '~0').replaceAll('/', '~1'),
+      );
+      const why = reasonOf(issue);
+      return keys.length === 0 ? `the body ${why}` : `/${keys.join('/')}: ${why}`;
+    })
+    .join('; ');
+}

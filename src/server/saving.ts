@@ -1,0 +1,100 @@
+import { monotonicMs } from '../clock.ts';
+
+/** Work that is done in batches: what is asked for while one batch is under way goes into the next. */
+export interface Batches {
+  /** The batch under way; it never rejects. */
+  readonly running: Promise<unknown> | undefined;
+  /** Settles as the next batch does, which begins after this call. */
+  next(): Promise<void>;
+  /** From now on batches do not wait for the interval. */
+  hurry(): void;
+}
+
+/** @param intervalMs from the beginning of one batch to that of the next, at least. */
+export function createBatches(work: () => Promise<void>, intervalMs = 0): Batches {
+  let waiting: Promise<void> | undefined;
+  let running: Promise<unknown> | undefined;
+  let earliest = Number.NEGATIVE_INFINITY;
+  let endWait = () => {};
+  let isHurried = false;
+
+  const begin = async (): Promise<void> => {
+    // Also lets everything that is asked for in this turn of the event loop join the batch.
+    do await running;
+    while (running);
+    const waitMs = earliest - monotonicMs();
+    if (waitMs > 0)
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, waitMs);
+        endWait = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    waiting = undefined;
+    earliest = isHurried ? Number.NEGATIVE_INFINITY : monotonicMs() + intervalMs;
+    const batch = work();
+    const end = (): void => {
+      running = undefined;
+    };
+    running = batch.then(end, end);
+    await batch;
+  };
+  return {
+    get running() {
+      return running;
+    },
+    next() {
+      waiting ??= begin();
+      return waiting;
+    },
+    hurry() {
+      isHurried = true;
+      earliest = Number.NEGATIVE_INFINITY;
+      endWait();
+    },
+  };
+}
+
+/** Keeps something saved that changes: soon after a change, at most once a second, and at the end. */
+export interface Autosave {
+  /** There is something to save. */
+  changed(): void;
+  /** Saves what is not saved yet. @throws what `save` throws. */
+  close(): Promise<void>;
+}
+
+/** @param onError called with the reason if a save fails; a second later it is tried again. */
+export function createAutosave(save: () => Promise<void>, onError: (error: unknown) => void): Autosave {
+  let isDirty = false;
+  let isClosed = false;
+  const batches = createBatches(async () => {
+    isDirty = false;
+    try {
+      await save();
+    } catch (error) {
+      isDirty = true;
+      throw error;
+    }
+  }, 1000);
+  const plan = (): void => {
+    batches.next().catch((error: unknown) => {
+      if (isClosed) return;
+      onError(error);
+      plan();
+    });
+  };
+  return {
+    changed() {
+      if (isDirty) return;
+      isDirty = true;
+      plan();
+    },
+    async close() {
+      isClosed = true;
+      batches.hurry();
+      while (batches.running) await batches.running;
+      if (isDirty) await batches.next();
+    },
+  };
+}
