@@ -12,7 +12,7 @@ import { writeChunks } from './pack.mjs';
 
 const outdir = 'dist';
 /** What most commands load; a chunk with any other package is packed alone. */
-const lightPackages = ['@commander-js/extra-typings', 'commander', 'hono', 'valibot'];
+const lightPackages = ['@commander-js/extra-typings', 'commander', 'valibot'];
 const common = {
   format: 'cjs',
   platform: 'node',

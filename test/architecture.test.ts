@@ -24,7 +24,6 @@ const owners: Readonly<Record<string, { readonly files: readonly string[]; reado
   commander: { files: ['src/commands/command.ts', 'src/commands/help/format-help.ts'] },
   valibot: { files: ['src/api', 'src/client', 'src/server', 'src/records', 'src/commands'] },
   '@valibot/to-json-schema': { files: ['src/api/openapi-schemas.ts'] },
-  hono: { files: ['src/server/routes.ts'], heavy: true },
   yaml: { files: ['src/yaml.ts'], heavy: true },
   '@apidevtools/json-schema-ref-parser': { files: ['src/binding/ref-parser.ts'] },
   'string-width': { files: ['src/output/width.ts'], heavy: true },

@@ -24,23 +24,20 @@ export interface ListenerOptions {
 /** @throws Refusal for a request that was not meant for this server. */
 type Guard = (fields: HttpFields) => void;
 
-/** The newest request of a connection. */
-interface Newest {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-}
+/** The newest response of a connection. A property, because a WeakMap that changes with every request costs more. */
+const newest = Symbol('newest');
+type Connection = Socket & { [newest]?: ServerResponse };
 
 /**
  * Answers every request of a server with the app: those of one connection one after the other, so that a client that
  * pipelines cannot make the server hold more than one response for it, and a read sees the write before it.
  */
 export function answerRequests(server: Server, app: SlowApp, guard: Guard, options: ListenerOptions): void {
-  const newest = new WeakMap<Socket, Newest>();
-
   const inTurn = (request: IncomingMessage, response: ServerResponse, take: () => void): void => {
     if (options.onExchange) watch(request, response, options.onExchange);
-    const before = newest.get(request.socket)?.response;
-    newest.set(request.socket, { request, response });
+    const connection: Connection = request.socket;
+    const before = connection[newest];
+    connection[newest] = response;
     if (!before || before.writableFinished) take();
     // The connection may have ended with the response before.
     else before.once('close', () => !request.socket.destroyed && take());
@@ -49,9 +46,10 @@ export function answerRequests(server: Server, app: SlowApp, guard: Guard, optio
     if (!(error instanceof Refusal)) options.onDefect?.(error);
     send(response, (error instanceof Refusal ? error : internalError()).toResponse());
   };
-  const answer = (request: TargetedRequest, response: ServerResponse): void => {
+  const answer = (head: TargetedRequest, response: ServerResponse, body?: Uint8Array): void => {
     try {
-      const answered = app(request);
+      const { method, target, fields } = head;
+      const answered = app({ method, target, fields, body });
       if (answered instanceof Promise) answered.then((late) => send(response, late)).catch(fail(response));
       else send(response, answered);
     } catch (error) {
@@ -67,7 +65,7 @@ export function answerRequests(server: Server, app: SlowApp, guard: Guard, optio
       if (!withBody) answer(head, response);
       else
         receiveBody(request, {
-          whole: (body) => answer({ ...head, body }, response),
+          whole: (body) => answer(head, response, body),
           tooLarge: () => refuseEarly(request, response, payloadTooLarge()),
         });
     } catch (error) {
@@ -88,22 +86,22 @@ export function answerRequests(server: Server, app: SlowApp, guard: Guard, optio
   });
   server.on('connect', ({ socket }) => {
     const refusal = methodNotAllowed('this server is not a proxy', ['GET', 'POST', 'PUT', 'DELETE']);
-    afterLast(newest.get(socket), () => endWith(socket, refusal));
+    afterLast((socket as Connection)[newest], () => endWith(socket, refusal));
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    const last = newest.get(socket);
+    const last = (socket as Connection)[newest];
     // The client sent more after a request with `Connection: close`: its response ends the connection.
     if (error.code === 'HPE_CLOSED_CONNECTION') return;
     if (!socket.writable || error.code === 'ECONNRESET') socket.destroy();
-    else if (!last || last.request.complete) afterLast(last, () => endWith(socket, toRefusal(error)));
-    else if (!last.response.headersSent) send(last.response, toRefusal(error).toResponse(), 'close');
+    else if (!last || last.req.complete) afterLast(last, () => endWith(socket, toRefusal(error)));
+    else if (!last.headersSent) send(last, toRefusal(error).toResponse(), 'close');
   });
 }
 
 /** Calls `act` when the response is out: bytes that are not HTTP do not take the response of a good request away. */
-function afterLast(last: Newest | undefined, act: () => void): void {
-  if (!last || last.response.writableFinished) act();
-  else last.response.once('close', act);
+function afterLast(last: ServerResponse | undefined, act: () => void): void {
+  if (!last || last.writableFinished) act();
+  else last.once('close', act);
 }
 
 /** The head of a request as the app takes it. @throws Refusal */

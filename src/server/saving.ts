@@ -1,4 +1,5 @@
 import { monotonicMs } from '../clock.ts';
+import { sleep } from '../deadline.ts';
 
 /** Work that is done in batches: what is asked for while one batch is under way goes into the next. */
 export interface Batches {
@@ -15,24 +16,16 @@ export function createBatches(work: () => Promise<void>, intervalMs = 0): Batche
   let waiting: Promise<void> | undefined;
   let running: Promise<unknown> | undefined;
   let earliest = Number.NEGATIVE_INFINITY;
-  let endWait = () => {};
-  let isHurried = false;
+  const hurry = new AbortController();
 
   const begin = async (): Promise<void> => {
     // Also lets everything that is asked for in this turn of the event loop join the batch.
     do await running;
     while (running);
     const waitMs = earliest - monotonicMs();
-    if (waitMs > 0)
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, waitMs);
-        endWait = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
+    if (waitMs > 0) await sleep(waitMs, hurry.signal).catch(() => {});
     waiting = undefined;
-    earliest = isHurried ? Number.NEGATIVE_INFINITY : monotonicMs() + intervalMs;
+    earliest = monotonicMs() + intervalMs;
     const batch = work();
     const end = (): void => {
       running = undefined;
@@ -48,11 +41,7 @@ export function createBatches(work: () => Promise<void>, intervalMs = 0): Batche
       waiting ??= begin();
       return waiting;
     },
-    hurry() {
-      isHurried = true;
-      earliest = Number.NEGATIVE_INFINITY;
-      endWait();
-    },
+    hurry: () => hurry.abort(),
   };
 }
 

@@ -32,7 +32,7 @@ test.each([
   ['completion bash', [], light],
   ['completion values profiles', [], light],
   ['pets list', ['PETSTORE_BASE_URL'], light],
-  ['--offline pets list', [], [...light, 'hono']],
+  ['--offline pets list', [], light],
 ])('petstore %s loads no package but those it needs', async (line, variables, allowed) => {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const loaded = await packagesLoadedBy(
