@@ -1,82 +1,112 @@
-import { mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { mkdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { open, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import { fileError } from './file-error.ts';
 import { processId } from './io.ts';
 
 /**
- * Makes the content of a file `data`, so that whoever reads it, also after a crash, finds the old or the new content and
- * nothing between. The folder must exist; a symbolic link stays one, and what it names is replaced.
+ * Replaces the content of a file, so that every reader, also after a crash, finds the old content or the new, and nothing
+ * between. The folder must exist. A symbolic link stays one, and the file that it names is replaced. A pipe or a device is
+ * written to, because replacing it would destroy it.
  *
- * @throws CliError `failed` where the file cannot be written; its old content stays.
+ * @throws CliError `failed` if the file cannot be written; its old content stays.
  */
 export async function writeFileAtomic(path: string, data: string | Uint8Array, mode = 0o600): Promise<void> {
-  const target = await realpath(path).catch(() => path);
-  const folder = dirname(target);
-  const temporary = join(
-    folder,
-    `.${basename(target)}.${processId()}-${Math.random().toString(36).slice(2, 10)}.tmp`,
-  );
   try {
-    await writeDurably(temporary, data, mode);
-    await rename(temporary, target);
-    await syncFolder(folder);
+    const found = await stat(path).catch(() => undefined);
+    if (found && !found.isFile() && !found.isDirectory()) await writeFile(path, data);
+    else await replace(realFile(path), data, mode);
   } catch (error) {
-    await rm(temporary, { force: true }).catch(() => {});
     throw fileError('write', path, error);
   }
 }
 
-/** Makes a folder that only its owner may enter, and those above it that are missing; one that exists stays as it is. */
+async function replace(target: string, data: string | Uint8Array, mode: number): Promise<void> {
+  const folder = dirname(target);
+  const random = Math.random().toString(36).slice(2, 10);
+  const temporary = join(folder, `.${basename(target)}.${processId()}-${random}.tmp`);
+  const file = await open(temporary, 'wx', mode);
+  try {
+    try {
+      await file.writeFile(data);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, target);
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => {});
+    throw error;
+  }
+  await syncFolder(folder);
+}
+
+/** Makes a rename last through a power cut, if the system lets a folder be synchronised. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r').catch(() => undefined);
+  await folder?.sync().catch(() => {});
+  await folder?.close();
+}
+
+/** The path of the file that a path names through any symbolic links; the file itself may be missing. */
+export function realFile(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    // A loop of links, for one: whoever opens the file reports it.
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') return path;
+  }
+  const target = linkTarget(path);
+  if (target !== undefined) return realFile(resolve(dirname(path), target));
+  try {
+    return join(realpathSync(dirname(path)), basename(path));
+  } catch {
+    return path;
+  }
+}
+
+function linkTarget(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Makes a folder that only its owner may enter, and those above it that are missing; an existing one stays as it is. */
 export function ensurePrivateFolder(path: string): Promise<void> {
   return ensureFolder(path, 0o700);
 }
 
-/** Makes a folder and those above it that are missing. @throws CliError `failed` where it cannot. */
+/** Makes a folder and those above it that are missing. @throws CliError `failed` if it cannot. */
 export async function ensureFolder(path: string, mode = 0o777): Promise<void> {
   try {
-    await makeFolder(path, mode);
+    makeFolder(path, mode);
   } catch (error) {
     throw fileError('make folder', path, error);
   }
 }
 
-/** Not `mkdir` with `recursive`: in a folder that takes no new ones, such as one of /proc, Node then tries for ever. */
-async function makeFolder(path: string, mode: number): Promise<void> {
-  const problem = await tryFolder(path, mode);
-  if (problem?.code === 'ENOENT' && dirname(path) !== path) {
-    await makeFolder(dirname(path), mode);
-    const again = await tryFolder(path, mode);
-    if (again) throw again;
-  } else if (problem) throw problem;
-}
-
-/** Why there is no such folder now. */
-async function tryFolder(path: string, mode: number): Promise<NodeJS.ErrnoException | undefined> {
+/**
+ * Not `mkdir` with `recursive`: Node 20 repeats it forever in a folder that exists and answers ENOENT, as those of /proc do,
+ * and root has no other folder that it cannot write to.
+ */
+function makeFolder(path: string, mode: number): void {
   try {
-    await mkdir(path, { mode });
-    return undefined;
+    mkdirSync(path, { mode });
   } catch (error) {
-    const isThere = await stat(path).then(
-      (found) => found.isDirectory(),
-      () => false,
-    );
-    return isThere ? undefined : (error as NodeJS.ErrnoException);
+    if (isFolder(path)) return;
+    const isOrphan = (error as NodeJS.ErrnoException).code === 'ENOENT' && !isFolder(dirname(path));
+    if (!isOrphan || dirname(path) === path) throw error;
+    makeFolder(dirname(path), mode);
+    makeFolder(path, mode);
   }
 }
 
-async function writeDurably(path: string, data: string | Uint8Array, mode: number): Promise<void> {
-  const file = await open(path, 'wx', mode);
+function isFolder(path: string): boolean {
   try {
-    await file.writeFile(data);
-    await file.sync();
-  } finally {
-    await file.close();
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
   }
-}
-
-/** Makes a rename last through a power cut, where the system lets a folder be synchronised. */
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r').catch(() => undefined);
-  await folder?.sync().catch(() => {});
-  await folder?.close();
 }

@@ -1,67 +1,77 @@
-import { readFileSync, readlinkSync, symlinkSync, unlinkSync } from 'node:fs';
+import { lstatSync, lutimesSync, readFileSync, readlinkSync, symlinkSync, unlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { basename } from 'node:path';
 import { sleep } from './deadline.ts';
 import { CliError } from './errors.ts';
 import { fileError } from './file-error.ts';
+import { realFile } from './files.ts';
 import { processExists, processId } from './io.ts';
 
 interface LockOptions {
-  /** Longest wait for another holder, in milliseconds: 30,000 unless told. */
+  /** Longest wait for another owner, in milliseconds; 30,000 by default. */
   readonly waitMs?: number | undefined;
 }
 
+/** How often an owner touches its lock, in milliseconds. */
+const touchMs = 5_000;
+/** How long the lock of another host may stay untouched before it is taken over, in milliseconds. */
+const lifelessMs = 30_000;
+
 /**
- * Does `work` while no other process, and nothing else in this one, holds the lock of the file at `path`. The lock is
- * `<path>.lock`, a symbolic link to nowhere whose target names the holder: made in one system call, it is never seen
- * half written. A lock whose process is gone is taken over at once.
+ * Does `work` while no other process, and nothing else in this one, holds the lock of the file at `path`. The lock is of the
+ * real file, whatever link names it: `<real path>.lock`, a symbolic link to nowhere whose target names the owner. A link is
+ * made in one system call, so nobody sees it half written.
  *
- * @throws CliError `failed` where the folder cannot be written to, or the holder kept the lock for `waitMs`.
+ * A lock whose process has ended is taken over at once. Nobody can look at the processes of another host, so its lock is
+ * taken over when it has not been touched for 30 s.
+ *
+ * @throws CliError `failed` if the folder cannot be written to, or if the owner keeps the lock for `waitMs`.
  */
 export async function withLock<Value>(
   path: string,
   work: () => Promise<Value>,
-  options: LockOptions = {},
+  { waitMs = 30_000 }: LockOptions = {},
 ): Promise<Value> {
-  const lock = `${path}.lock`;
-  await acquire(lock, Date.now() + (options.waitMs ?? 30_000));
+  return holding(lockOf(path), Date.now() + waitMs, work);
+}
+
+async function holding<Value>(lock: string, deadline: number, work: () => Promise<Value>): Promise<Value> {
+  await acquire(lock, deadline);
+  const touching = setInterval(() => touch(lock), touchMs).unref();
   try {
     return await work();
   } finally {
-    release(lock);
+    clearInterval(touching);
+    release(lock, self());
   }
 }
 
-/** Who holds the lock of the file at `path`; undefined where nobody does, or its process is gone. */
+/** The owner of the lock of the file at `path`; undefined if there is none, or if the lock may be taken over. */
 export function holderOf(path: string): { readonly process: string; readonly host: string } | undefined {
-  const holder = readHolder(`${path}.lock`);
-  if (holder === undefined || isGone(holder)) return undefined;
-  const [process = '', , , host = ''] = holder.split('~');
-  return { process, host };
+  const lock = lockOf(path);
+  const owner = readOwner(lock);
+  return owner === undefined || isAbandoned(lock, owner) ? undefined : parseOwner(owner);
+}
+
+function lockOf(path: string): string {
+  return `${realFile(path)}.lock`;
 }
 
 async function acquire(lock: string, deadline: number): Promise<void> {
   for (let pauseMs = 1; !create(lock); pauseMs = Math.min(pauseMs * 1.5, 40)) {
-    const holder = readHolder(lock);
-    if (holder === undefined) continue;
-    if (isGone(holder)) await remove(lock, holder, deadline);
-    else if (Date.now() >= deadline) throw heldBy(holder, lock);
+    const owner = readOwner(lock);
+    if (owner === undefined) continue;
+    if (isAbandoned(lock, owner)) await removeAbandoned(lock, owner, deadline);
+    else if (Date.now() >= deadline) throw heldBy(owner, lock);
     else await sleep(pauseMs * (0.5 + Math.random()));
   }
 }
 
-/**
- * Removes the lock of a process that is gone. Only under a lock of its own, and after another look: without them a
- * slow process could remove the lock of the one that has just taken over.
- */
-function remove(lock: string, holder: string, deadline: number): Promise<void> {
-  return withLock(
-    lock,
-    async () => {
-      if (readHolder(lock) === holder) release(lock);
-    },
-    { waitMs: deadline - Date.now() },
-  );
+/** Looks again under a lock of its own: without it, a slow process could remove the lock of the one that took over. */
+async function removeAbandoned(lock: string, owner: string, deadline: number): Promise<void> {
+  await holding(`${lock}.lock`, deadline, async () => {
+    if (readOwner(lock) === owner && isAbandoned(lock, owner)) release(lock, owner);
+  });
 }
 
 function create(lock: string): boolean {
@@ -75,8 +85,8 @@ function create(lock: string): boolean {
   }
 }
 
-/** Undefined where the lock has just been released. */
-function readHolder(lock: string): string | undefined {
+/** Undefined if the lock has just been released. */
+function readOwner(lock: string): string | undefined {
   try {
     return basename(readlinkSync(lock));
   } catch (error) {
@@ -85,67 +95,86 @@ function readHolder(lock: string): string | undefined {
   }
 }
 
-function release(lock: string): void {
+/** Removes the lock if it is still that of the owner: another host may have taken it over while this one slept. */
+function release(lock: string, owner: string): void {
   try {
-    unlinkSync(lock);
+    if (readOwner(lock) === owner) unlinkSync(lock);
   } catch {
-    // Somebody deleted it by hand: it is released all the same.
+    // Somebody deleted it by hand.
+  }
+}
+
+/** The sign of life that other hosts look for. */
+function touch(lock: string): void {
+  try {
+    const now = new Date();
+    if (readOwner(lock) === self()) lutimesSync(lock, now, now);
+  } catch {
+    // Somebody deleted it by hand, or the disk is gone: the work finds out by itself.
   }
 }
 
 let ownName: string | undefined;
 
-/** This process as no other is ever named: host, boot and process space, id, and when it started. */
+/** The name of this process in a lock: id, start and place. */
 function self(): string {
-  ownName ??= [processId(), startOf(processId())?.time ?? 0, processSpace(), hostname()].join('~');
+  ownName ??= [processId(), startOf(processId()) ?? 0, place()].join('~');
   return ownName;
 }
 
-function isGone(holder: string): boolean {
-  const [id, time, space, host] = holder.split('~');
-  const [, , ownSpace, ownHost] = self().split('~');
-  // From another machine, or another container on this one, nothing can be told: it counts as running.
-  if (host !== ownHost) return false;
-  if (space !== ownSpace) return space?.split('-')[0] !== ownSpace?.split('-')[0];
+function isAbandoned(lock: string, owner: string): boolean {
+  const [id, start, ...rest] = owner.split('~');
+  if (rest.join('~') !== place()) return Date.now() - lastTouched(lock) >= lifelessMs;
   if (!processExists(Number(id))) return true;
   const found = startOf(Number(id));
-  return found !== undefined && (found.ended || found.time !== Number(time));
+  return found !== undefined && found !== start;
 }
 
-/** When a process started, in ticks since boot, so that an id given twice is told apart; undefined but on Linux. */
-function startOf(id: number): { readonly time: number; readonly ended: boolean } | undefined {
-  const stat = readLine(`/proc/${id}/stat`);
-  // The second field is the name in parentheses and may hold anything: count from behind it. See proc(5).
-  const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return fields && { time: Number(fields[19]), ended: fields[0] === 'Z' || fields[0] === 'X' };
-}
-
-/** `<boot>-<process space>` on Linux, where an id means nothing after a reboot or in another container; else `0-0`. */
-function processSpace(): string {
-  const boot = readLine('/proc/sys/kernel/random/boot_id')?.slice(0, 8) ?? '0';
-  return `${boot}-${/\d+/.exec(readLink('/proc/self/ns/pid') ?? '')?.[0] ?? '0'}`;
-}
-
-function readLine(path: string): string | undefined {
+/** Milliseconds since the epoch. */
+function lastTouched(lock: string): number {
   try {
-    return readFileSync(path, 'utf8').trimEnd();
+    return lstatSync(lock).mtimeMs;
+  } catch {
+    return Date.now();
+  }
+}
+
+/**
+ * Where process ids mean the same: the host, and on Linux its process space, because a container may have the name of its
+ * host (`docker run --network host`) and ids of its own.
+ */
+function place(): string {
+  try {
+    return `${hostname()}~${/\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? ''}`;
+  } catch {
+    return hostname();
+  }
+}
+
+/**
+ * When a process started, in ticks since boot, to tell apart processes that get the same id; undefined except on Linux. A
+ * process that has ended and is not reaped yet has no start. @see proc(5)
+ */
+function startOf(id: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${id}/stat`, 'utf8');
+    // The second field is the name in parentheses and may hold anything: count from behind it.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return fields[0] === 'Z' || fields[0] === 'X' ? '' : fields[19];
   } catch {
     return undefined;
   }
 }
 
-function readLink(path: string): string | undefined {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return undefined;
-  }
+function parseOwner(owner: string): { readonly process: string; readonly host: string } {
+  const [process = '', , host = ''] = owner.split('~');
+  return { process, host };
 }
 
-function heldBy(holder: string, lock: string): CliError {
-  const [id, , , host] = holder.split('~');
-  return new CliError('failed', `lock ${lock}: process ${id} on ${host} holds it`, {
-    hint: `wait for that process to end; if it is gone, delete ${lock}`,
+function heldBy(owner: string, lock: string): CliError {
+  const { process, host } = parseOwner(owner);
+  return new CliError('failed', `lock ${lock}: process ${process} on ${host} holds it`, {
+    hint: `wait for that process to end; if it no longer exists, delete ${lock}`,
     retryable: true,
   });
 }

@@ -1,20 +1,25 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  existsSync,
+  lstatSync,
+  lutimesSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   statSync,
   symlinkSync,
+  unlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { ensurePrivateFolder, writeFileAtomic } from '../src/files.ts';
-import { withLock } from '../src/lock.ts';
+import { holderOf, withLock } from '../src/lock.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-files-'));
 const worker = join(folder, 'worker.cjs');
@@ -56,7 +61,7 @@ test('a written file is its owner’s alone, and nothing is left beside it', asy
   expect(readdirSync(join(path, '..'))).toEqual(['config.json']);
 });
 
-test('a folder that cannot be made is an error that names it, at once', async () => {
+test('a folder under /proc, which even root cannot write to, is an error at once and not a hang', async () => {
   await expect(ensurePrivateFolder('/proc/absent/deep')).rejects.toThrow(
     'make folder /proc/absent/deep: no such file or directory',
   );
@@ -71,6 +76,23 @@ test('a write through a symbolic link keeps the link', async () => {
   await writeFileAtomic(join(folder, 'link'), 'new');
   expect(readFileSync(join(folder, 'real'), 'utf8')).toBe('new');
   expect(readdirSync(folder).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+});
+
+test('a write through a link whose file is missing makes the file and keeps the link', async () => {
+  symlinkSync('not-yet', join(folder, 'dangling'));
+  await writeFileAtomic(join(folder, 'dangling'), 'new');
+  expect(readFileSync(join(folder, 'not-yet'), 'utf8')).toBe('new');
+  expect(readlinkSync(join(folder, 'dangling'))).toBe('not-yet');
+});
+
+test('a pipe or a device is written to and stays what it is', async () => {
+  const pipe = join(folder, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const reader = spawn('cat', [pipe]);
+  const text = once(reader.stdout, 'data');
+  await writeFileAtomic(pipe, 'through');
+  expect(String(await text)).toBe('through');
+  expect(statSync(pipe).isFIFO()).toBe(true);
 });
 
 test('a write that fails names the file and the reason', async () => {
@@ -115,13 +137,65 @@ test('a lock that stays held is an error that names its process, after the wait'
   child.kill('SIGKILL');
 });
 
-test('a lock from another machine counts as held, one from before a reboot does not', async () => {
-  const path = join(folder, 'foreign');
-  symlinkSync('1~5~abcdef12-1~elsewhere', `${path}.lock`);
-  await expect(withLock(path, async () => {}, { waitMs: 20 })).rejects.toThrow('on elsewhere holds it');
-  const rebooted = join(folder, 'rebooted');
-  symlinkSync(`1~5~before-1~${hostname()}`, `${rebooted}.lock`);
-  expect(await withLock(rebooted, async () => 'in', { waitMs: 20 })).toBe('in');
+test.each([
+  ['another host', 'elsewhere'],
+  ['a container with the name of its host and processes of its own', `${hostname()}~1`],
+])(
+  'a lock of %s is held while it is touched, and taken over after 30 s without a sign of life',
+  async (_, place) => {
+    const path = join(folder, place);
+    symlinkSync(`1~5~${place}`, `${path}.lock`);
+    touch(`${path}.lock`, 29_000);
+    await expect(withLock(path, async () => {}, { waitMs: 20 })).rejects.toThrow(
+      `process 1 on ${place.split('~')[0]} holds it`,
+    );
+    touch(`${path}.lock`, 30_000);
+    expect(await withLock(path, async () => 'in', { waitMs: 0 })).toBe('in');
+    expect(existsSync(`${path}.lock`)).toBe(false);
+  },
+);
+
+test('a lock names its process by its start too, so that another with the same id does not keep it', async () => {
+  const path = join(folder, 'reused');
+  await withLock(path, async () => {
+    const [, , ...place] = readlinkSync(`${path}.lock`).split('~');
+    const other = join(folder, 'other');
+    symlinkSync([process.pid, 5, ...place].join('~'), `${other}.lock`);
+    expect(await withLock(other, async () => 'in', { waitMs: 0 })).toBe('in');
+  });
+});
+
+test('the owner touches its lock', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'Date'] });
+  try {
+    const path = join(folder, 'touched');
+    await withLock(path, async () => {
+      touch(`${path}.lock`, 100_000);
+      await vi.advanceTimersByTimeAsync(5_000);
+      expect(Date.now() - lstatSync(`${path}.lock`).mtimeMs).toBeLessThan(1_000);
+    });
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test('a lock that another host took over meanwhile is not released', async () => {
+  const path = join(folder, 'lost');
+  await withLock(path, async () => {
+    unlinkSync(`${path}.lock`);
+    symlinkSync('1~5~elsewhere', `${path}.lock`);
+  });
+  expect(readlinkSync(`${path}.lock`)).toBe('1~5~elsewhere');
+});
+
+test.each(['missing', 'there'])('a link and its file, which is %s, have one lock', async (name) => {
+  const [real, link] = [join(folder, name), join(folder, `link-to-${name}`)];
+  if (name === 'there') writeFileSync(real, '');
+  symlinkSync(name, link);
+  await withLock(link, async () => {
+    expect(holderOf(real)).toMatchObject({ process: String(process.pid), host: hostname() });
+    await expect(withLock(real, async () => {}, { waitMs: 20 })).rejects.toThrow('holds it');
+  });
 });
 
 test('a lock is released when its work fails', async () => {
@@ -141,6 +215,11 @@ test('a kill in the middle of a write leaves the old or the new content, whole',
     expect(readFileSync(path, 'utf8')).toMatch(/^(a{200000}|b{200000})$/);
   }
 });
+
+function touch(lock: string, ageMs: number): void {
+  const time = new Date(Date.now() - ageMs);
+  lutimesSync(lock, time, time);
+}
 
 async function holder(path: string) {
   const child = spawn(process.execPath, [worker, path, 'hold']);
