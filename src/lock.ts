@@ -145,9 +145,9 @@ function lastTouched(lock: string): number {
  */
 function place(): string {
   try {
-    return `${hostname()}~${/\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? ''}`;
+    return `${/\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? 0}~${hostname()}`;
   } catch {
-    return hostname();
+    return `0~${hostname()}`;
   }
 }
 
@@ -167,8 +167,8 @@ function startOf(id: number): string | undefined {
 }
 
 function parseOwner(owner: string): { readonly process: string; readonly host: string } {
-  const [process = '', , host = ''] = owner.split('~');
-  return { process, host };
+  const [process = '', , , ...host] = owner.split('~');
+  return { process, host: host.join('~') };
 }
 
 function heldBy(owner: string, lock: string): CliError {

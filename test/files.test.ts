@@ -138,8 +138,8 @@ test('a lock that stays held is an error that names its process, after the wait'
 });
 
 test.each([
-  ['another host', 'elsewhere'],
-  ['a container with the name of its host and processes of its own', `${hostname()}~1`],
+  ['another host', '0~elsewhere'],
+  ['a container with the name of its host and processes of its own', `1~${hostname()}`],
 ])(
   'a lock of %s is held while it is touched, and taken over after 30 s without a sign of life',
   async (_, place) => {
@@ -147,7 +147,7 @@ test.each([
     symlinkSync(`1~5~${place}`, `${path}.lock`);
     touch(`${path}.lock`, 29_000);
     await expect(withLock(path, async () => {}, { waitMs: 20 })).rejects.toThrow(
-      `process 1 on ${place.split('~')[0]} holds it`,
+      `process 1 on ${place.split('~')[1]} holds it`,
     );
     touch(`${path}.lock`, 30_000);
     expect(await withLock(path, async () => 'in', { waitMs: 0 })).toBe('in');
@@ -183,9 +183,9 @@ test('a lock that another host took over meanwhile is not released', async () =>
   const path = join(folder, 'lost');
   await withLock(path, async () => {
     unlinkSync(`${path}.lock`);
-    symlinkSync('1~5~elsewhere', `${path}.lock`);
+    symlinkSync('1~5~0~elsewhere', `${path}.lock`);
   });
-  expect(readlinkSync(`${path}.lock`)).toBe('1~5~elsewhere');
+  expect(readlinkSync(`${path}.lock`)).toBe('1~5~0~elsewhere');
 });
 
 test.each(['missing', 'there'])('a link and its file, which is %s, have one lock', async (name) => {
