@@ -1,7 +1,6 @@
 // Builds dist: one bundle, split so that a command loads only what it needs, packed (see pack.mjs), the manual page, and
 // the licences of what is bundled. The chunks are CommonJS, for Node starts those faster than ES modules; esbuild splits
-// only ES modules, so each chunk is turned into CommonJS afterwards. With --completions it writes the scripts of
-// completions/ too.
+// only ES modules, so each chunk is turned into CommonJS afterwards.
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -12,7 +11,7 @@ import { writeChunks } from './pack.mjs';
 
 const outdir = 'dist';
 /** What most commands load; a chunk with any other package is packed alone. */
-const lightPackages = ['@commander-js/extra-typings', 'commander', 'valibot'];
+const lightPackages = ['commander', 'valibot'];
 const common = {
   format: 'cjs',
   platform: 'node',
@@ -102,9 +101,8 @@ await build({
   outfile: generator,
   logLevel: 'error',
 });
-const { writeCompletions, writeManual } = createRequire(import.meta.url)(generator);
+const { writeManual } = createRequire(import.meta.url)(generator);
 await writeManual(join(outdir, 'petstore.1'));
-if (process.argv.includes('--completions')) await writeCompletions('completions');
 await rm(generator);
 
 /** The packages that each chunk holds, by the chunk's name. */

@@ -14,7 +14,7 @@ const commonRuns = [
   ['pets', '--help'],
   ['pets', 'list', '--base-url', 'http://127.0.0.1:1', '--retries', '0'],
   ['--offline', 'pets', 'list'],
-  ['completion', 'values', 'profiles'],
+  ['__complete', '--', 'pets', 'list', '--status', ''],
 ];
 /** Beside those, for the caches of what they do not touch. */
 const otherRuns = [

@@ -1,8 +1,9 @@
 import type { Contract } from './api/contract.ts';
 import type { LifecycleNotice } from './api/lifecycle.ts';
 import type { OperationId } from './api/operations.ts';
+import type { GlobalFlags } from './cli/global-flags.ts';
 import type { Client } from './client/client.ts';
-import type { SettingFlags, Settings } from './config/settings.ts';
+import type { Settings } from './config/settings.ts';
 import type { OutputFormat } from './config/values.ts';
 import { exitCodes } from './errors.ts';
 import type { Prompt } from './input/prompt.ts';
@@ -14,24 +15,6 @@ import { createStatusLine, type StatusLine } from './output/status-line.ts';
 import { createStyle, type Style } from './output/style.ts';
 import { safeIo } from './safe-io.ts';
 import { sanitize } from './text.ts';
-
-/** The flags that every command takes, as commander parsed them; a flag that was not given is undefined. */
-export interface GlobalFlags extends SettingFlags {
-  readonly fields?: string | undefined;
-  readonly sort?: string | undefined;
-  /** False for `--no-header`. */
-  readonly header?: boolean | undefined;
-  /** 1 for `-v`, 2 for `-vv`. */
-  readonly verbose?: number | undefined;
-  readonly headers?: readonly string[] | undefined;
-  readonly allowInsecureHttp?: boolean | undefined;
-  readonly yes?: boolean | undefined;
-  /** False for `--no-input`. */
-  readonly input?: boolean | undefined;
-  readonly dryRun?: boolean | undefined;
-  /** The profile's name, if a protected profile asks for it. */
-  readonly confirm?: string | undefined;
-}
 
 /** How many requests a command will send: a few over node:http, which starts fast, or many over undici, which runs fast. */
 export type Load = 'few' | 'many';
@@ -176,7 +159,7 @@ async function openPrinter(context: Context, format: OutputFormat | undefined): 
     format: format ?? settings.get('output'),
     fields: flags.fields?.split(',').map((field) => field.trim()),
     sort: flags.sort,
-    header: flags.header !== false,
+    header: !flags.noHeader,
     color: settings.get('color'),
     quiet: context.quiet,
     statusLine,
@@ -211,7 +194,7 @@ async function openStyle(
 
 /** Only a person at both ends is asked: an answer is never read from a pipe. */
 function canAsk(io: Io, flags: GlobalFlags): boolean {
-  return io.stdin.isTerminal && io.stderr.isTerminal && !io.env.CI && flags.input !== false;
+  return io.stdin.isTerminal && io.stderr.isTerminal && !io.env.CI && !flags.noInput;
 }
 
 function once<Value>(make: () => Value): () => Value {

@@ -14,7 +14,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   try {
     return await untilInterrupted(context.interrupts.signal, run(argv, context));
   } catch (thrown) {
-    return await report(thrown, context, argv);
+    return await report(thrown, context);
   } finally {
     context.interrupts.release();
     await context.close();
@@ -27,14 +27,18 @@ async function run(argv: readonly string[], context: MutableContext): Promise<nu
     await context.io.stdout.write(`${version}\n`);
     return exitCodes.done;
   }
-  return (await import('./commands/run.ts')).runCommand(argv, context);
+  const [{ runCommand }, { program }] = await Promise.all([
+    import('./cli/run.ts'),
+    import('./commands/index.ts'),
+  ]);
+  return runCommand(argv, context, program);
 }
 
-async function report(thrown: unknown, context: MutableContext, argv: readonly string[]): Promise<ExitCode> {
+async function report(thrown: unknown, context: MutableContext): Promise<ExitCode> {
   if (thrown instanceof OutputClosedError || thrown instanceof AnsweredError) return exitCodes.done;
   const error =
     thrown instanceof CliError ? thrown : new CliError('failed', `internal: ${messageOf(thrown)}`);
-  const isJson = await wantsJson(context, argv);
+  const isJson = await wantsJson(context);
   // A program that reads the error as JSON finds that one object and nothing beside it.
   if (!isJson) await context.tellLifecycle();
   const { errorJson, errorText } = await import('./output/error.ts');
@@ -50,25 +54,14 @@ function takeEchoAway({ io, statusLine }: MutableContext): void {
   if (io.stderr.isTerminal && io.env.TERM !== 'dumb') statusLine.show('');
 }
 
-/** Whether errors go out as JSON. The words are read themselves, for the command line may not have parsed. */
-async function wantsJson(context: MutableContext, argv: readonly string[]): Promise<boolean> {
-  const format = lastFormat(argv) ?? (await settledFormat(context));
-  return format === 'json' || format === 'jsonl';
-}
-
-/** The format of the settings; where a flag is what is wrong with them, of the settings without it. */
-async function settledFormat({ io, flags, quietSettings }: MutableContext): Promise<string | undefined> {
+/** Whether errors go out as JSON: as a flag says, or the settings; if a flag is what is wrong with them, those without it. */
+async function wantsJson({ io, flags, quietSettings }: MutableContext): Promise<boolean> {
   const { resolveSettings } = await import('./config/settings.ts');
   const settings = await quietSettings()
     .catch(() => resolveSettings(io, { ...(flags.profile && { profile: flags.profile }) }))
     .catch(() => undefined);
-  return settings?.get('output') ?? io.env.PETSTORE_OUTPUT;
-}
-
-function lastFormat(argv: readonly string[]): string | undefined {
-  const words = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : argv.length).join(' ');
-  const flags = words.matchAll(/(?:^| )(?:--(json)|(?:-o[ =]?|--output[ =])(\S+))(?= |$)/g);
-  return Array.from(flags, ([, json, format]) => json ?? format).at(-1);
+  const format = flags.output ?? settings?.get('output') ?? io.env.PETSTORE_OUTPUT;
+  return format === 'json' || format === 'jsonl';
 }
 
 function untilInterrupted<Value>(signal: AbortSignal, work: Promise<Value>): Promise<Value> {

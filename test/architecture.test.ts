@@ -1,10 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { expect, test } from 'vitest';
-import { readTree, walk } from '../src/commands/completion/tree.ts';
-import { createWholeProgram } from '../src/commands/program.ts';
-import { createContext } from '../src/context.ts';
-import { fakeIo } from './helpers/run-cli.ts';
 
 interface Import {
   readonly file: string;
@@ -20,8 +16,7 @@ const imports = files.flatMap(importsOf);
 
 /** The only files that may name a package, and whether it must be loaded only where it is used. */
 const owners: Readonly<Record<string, { readonly files: readonly string[]; readonly heavy?: true }>> = {
-  '@commander-js/extra-typings': { files: ['src/commands/command.ts'] },
-  commander: { files: ['src/commands/command.ts', 'src/commands/help/format-help.ts'] },
+  commander: { files: ['src/cli/parse.ts'] },
   valibot: { files: ['src/api', 'src/client', 'src/server', 'src/records', 'src/commands'] },
   '@valibot/to-json-schema': { files: ['src/api/openapi-schemas.ts'] },
   yaml: { files: ['src/yaml.ts'], heavy: true },
@@ -41,6 +36,7 @@ const layers: readonly (readonly string[])[] = [
   ['src/bin.ts', 'src/generate.ts'],
   ['src/main.ts'],
   ['src/commands'],
+  ['src/cli'],
   ['src/records'],
   ['src/asking'],
   ['src/connect.ts', 'src/context.ts'],
@@ -87,21 +83,6 @@ test('a noun never imports another command', () => {
     return from !== undefined && to !== undefined && from !== to;
   });
   expect(across.map(show)).toEqual([]);
-});
-
-test('the path of a command file is its command line', async () => {
-  const program = await createWholeProgram(createContext(fakeIo()));
-  const nodes = [...walk(readTree(program, []))];
-  const acting = nodes.filter(({ node }) => node.commands.length === 0).map(({ path }) => path.join('/'));
-  const declaring = files.filter((file) => readFileSync(file, 'utf8').includes('export function declare('));
-  const lines = declaring.map((file) => relative('src/commands', file).replace(/(\/index)?\.ts$/, ''));
-  expect(lines.sort()).toEqual(acting.sort());
-});
-
-test('a folder of commands is a command', async () => {
-  const program = await createWholeProgram(createContext(fakeIo()));
-  const folders = readdirSync('src/commands', { withFileTypes: true }).filter((each) => each.isDirectory());
-  expect(folders.map(({ name }) => name).sort()).toEqual(program.commands.map((each) => each.name()).sort());
 });
 
 test('each package has its owner, and a heavy one is loaded where it is used', () => {

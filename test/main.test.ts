@@ -2,7 +2,12 @@ import { writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { ownFlags } from '../src/cli/find.ts';
+import { globalFlags } from '../src/cli/global-flags.ts';
+import { isGroup } from '../src/cli/verb.ts';
+import { program } from '../src/commands/index.ts';
 import { main } from '../src/main.ts';
+import { commandsOf } from './helpers/commands.ts';
 import { fakeIo, runCli } from './helpers/run-cli.ts';
 import { temporaryFolder } from './helpers/temporary-folder.ts';
 
@@ -164,4 +169,12 @@ test.each([
   const code = main(['pets', 'list', '--base-url', `http://127.0.0.1:${port}`], io);
   expect(await code).toBe(130);
   expect(io.written('stderr')).toMatch(new RegExp(`${ending.replace('[', '\\[')}$`));
+});
+
+test('no argument or flag of a command has the key of another', async () => {
+  for await (const { path, command } of commandsOf(program)) {
+    if (isGroup(command)) continue;
+    const keys = [command.args, ownFlags(command), globalFlags].flatMap((each) => Object.keys(each ?? {}));
+    expect(new Set(keys).size, path.join(' ')).toBe(keys.length);
+  }
 });

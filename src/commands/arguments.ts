@@ -1,23 +1,21 @@
 import * as v from 'valibot';
 import { DateTime, IdText } from '../api/schemas.ts';
+import { type Argument, type Offers, parsed, value } from '../cli/flag.ts';
 import { UsageError } from '../errors.ts';
-import { Argument, Option } from './command.ts';
 
 /** The id of one record of a noun, as `<id>` or under the name that the noun has for it. */
-export function idArgument(noun: string, name = 'id') {
-  return new Argument(`<${name}>`, `id of ${noun}`).argParser((text: string) => parseId(text, name));
+export function idArgument(noun: string, offers: Offers = [], name = 'id'): Argument<bigint> {
+  return parsed(`<${name}>`, `id of ${noun}`, (text) => parseId(text, name), { offers });
 }
 
 /** One or several ids. */
-export function idsArgument(noun: string, name = 'id') {
-  return new Argument(`<${name}...>`, `ids of ${noun}`).argParser(
-    (text: string, before: bigint[] | undefined) => [...(before ?? []), parseId(text, name)],
-  );
+export function idsArgument(noun: string, offers: Offers = [], name = 'id'): Argument<readonly bigint[]> {
+  return parsed(`<${name}...>`, `ids of ${noun}`, (text) => parseId(text, name), { offers });
 }
 
-export function quantityArgument() {
-  return new Argument('<quantity>', 'the stock count').argParser((text: string) => parseQuantity(text));
-}
+export const quantityArgument = parsed('<quantity>', 'the stock count', (text) => parseQuantity(text));
+
+export const limitFlag = value('--limit <n>', 'show at most n (default: all)', parseLimit);
 
 /**
  * @param what the argument or flag that holds it, for the error.
@@ -68,14 +66,14 @@ export function parseText(flag: string): (text: string) => string {
   };
 }
 
-/** `--from`, which stands instead of the flags with these names. */
+/** `--from`, which stands instead of the flags with these keys. */
 export function fromFlag(others: readonly string[]) {
-  return new Option(
+  return value(
     '--from <file or ->',
     'create one for each record of this file (JSON, JSON lines), in its order',
-  )
-    .argParser(parseText('--from'))
-    .conflicts([...others]);
+    parseText('--from'),
+    { conflicts: others, offers: 'file' },
+  );
 }
 
 function badValue(what: string, text: string, why: string): UsageError {

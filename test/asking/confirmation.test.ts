@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { confirmWrite } from '../../src/asking/confirmation.ts';
+import type { GlobalFlags } from '../../src/cli/global-flags.ts';
 import { settingsFrom } from '../../src/config/settings.ts';
-import type { Context, GlobalFlags } from '../../src/context.ts';
+import type { Context } from '../../src/context.ts';
 import { fakeIo } from '../helpers/run-cli.ts';
 
 const profiles = {

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
+import type { GlobalFlags } from '../../src/cli/global-flags.ts';
 import { resolvePaths } from '../../src/config/paths.ts';
 import { resolveSettings } from '../../src/config/settings.ts';
-import type { GlobalFlags } from '../../src/context.ts';
 import { fakeIo } from '../helpers/run-cli.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-settings-'));

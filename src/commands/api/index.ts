@@ -1,36 +1,15 @@
-import type { Entry } from '../entry.ts';
+import { bind } from './bind.ts';
+import { operations } from './operations.ts';
+import { request } from './request.ts';
+import { spec } from './spec.ts';
+import { tryOperation } from './try.ts';
+import { unbind } from './unbind.ts';
 
-/** The verbs, as help lists them. */
-export const entries: readonly Entry[] = [
-  {
-    name: 'operations',
-    aliases: ['ls'],
-    summary: 'List the operations of the service and where each comes from',
-    load: () => import('./operations.ts'),
-  },
-  {
-    name: 'spec',
-    summary: 'Print the OpenAPI 3.0.3 document of the service',
-    load: () => import('./spec.ts'),
-  },
-  {
-    name: 'bind',
-    summary: "Follow a service's own OpenAPI description",
-    load: () => import('./bind.ts'),
-  },
-  {
-    name: 'unbind',
-    summary: 'Go back to the built-in contract',
-    load: () => import('./unbind.ts'),
-  },
-  {
-    name: 'request',
-    summary: 'Send a request of your own making',
-    load: () => import('./request.ts'),
-  },
-  {
-    name: 'try',
-    summary: 'Try an operation: answer questions, look at the request, send it',
-    load: () => import('./try.ts'),
-  },
+export const examples = [
+  'petstore api operations',
+  'petstore api bind https://shop.example/openapi.json --profile staging',
+  'petstore api request GET /pets -f status=available',
+  'petstore api try createPet --offline',
 ];
+
+export const verbs = [operations, spec, bind, unbind, request, tryOperation];

@@ -1,9 +1,7 @@
 import type { Contract } from '../../api/contract.ts';
 import { type OperationId, operationIds, rowOf } from '../../api/operations.ts';
-import type { Context } from '../../context.ts';
+import { verb } from '../../cli/verb.ts';
 import type { View } from '../../output/columns.ts';
-import { verb } from '../command.ts';
-import type { Entry } from '../entry.ts';
 
 /** An operation of the table as the active contract has it; one that the service lacks has no method and no path. */
 interface Row {
@@ -36,20 +34,22 @@ const view: View<Row> = {
   ],
 };
 
-export function declare(context: Context, entry: Entry) {
-  return verb(entry, {
-    description:
-      'Lists the operations of the service. The source says where an operation comes from: stated by the service document, chosen by this program, bound to the description of a service, or missing from it.',
-    examples: [
-      'petstore api operations',
-      'petstore api operations --fields operation,source -o csv',
-      'petstore api operations --fields operation,source,why',
-    ],
-  }).action(async () => {
+export const operations = verb({
+  name: 'operations',
+  aliases: ['ls'],
+  summary: 'List the operations of the service and where each comes from',
+  description:
+    'Lists the operations of the service. The source says where an operation comes from: stated by the service document, chosen by this program, bound to the description of a service, or missing from it.',
+  examples: [
+    'petstore api operations',
+    'petstore api operations --fields operation,source -o csv',
+    'petstore api operations --fields operation,source,why',
+  ],
+  async run(context) {
     const contract = await context.contract();
     await (await context.printer()).records([operationIds.map((id) => toRow(id, contract))], view);
-  });
-}
+  },
+});
 
 function toRow(id: OperationId, { operations: offered, missing: reasons }: Contract): Row {
   const operation = offered.get(id);

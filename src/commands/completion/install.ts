@@ -5,8 +5,7 @@ import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { ensureFolder, writeFileAtomic } from '../../files.ts';
 import type { Io } from '../../io.ts';
-import { quote } from './posix.ts';
-import { quote as powershellQuote } from './powershell.ts';
+import { shellWord } from '../../text.ts';
 import { type Shell, scriptNames, shells } from './shells.ts';
 
 /**
@@ -60,7 +59,7 @@ function installPath({ env }: Io, shell: Shell): string {
 
 /** What the user still has to do, and how all of it is undone. */
 function nextSteps(shell: Shell, target: string): string[] {
-  const file = quote(target);
+  const file = shellWord(target);
   const steps: Readonly<Record<Shell, string[]>> = {
     bash: [
       'next: open a new shell; without the bash-completion package, put this in ~/.bashrc:',
@@ -68,14 +67,19 @@ function nextSteps(shell: Shell, target: string): string[] {
     ],
     zsh: [
       'next: put this in ~/.zshrc, before compinit, and open a new shell:',
-      `  fpath=(${quote(dirname(target))} $fpath)`,
+      `  fpath=(${shellWord(dirname(target))} $fpath)`,
     ],
     fish: ['next: open a new shell'],
     powershell: [
       'next: put this in the file that $PROFILE names, and open a new shell:',
-      `  . ${powershellQuote(target)}`,
+      `  . ${powershellWord(target)}`,
     ],
   };
-  const removal = shell === 'powershell' ? `Remove-Item ${powershellQuote(target)}` : `rm ${file}`;
+  const removal = shell === 'powershell' ? `Remove-Item ${powershellWord(target)}` : `rm ${file}`;
   return [...steps[shell], `to undo: ${removal}`];
+}
+
+/** Text as one word of PowerShell. */
+function powershellWord(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
 }

@@ -8,7 +8,3 @@ export const scriptNames: Readonly<Record<Shell, string>> = {
   fish: 'petstore.fish',
   powershell: 'petstore.ps1',
 };
-
-/** What the scripts ask for by name, for it stands in no script. */
-export const valueKinds = ['profiles', 'categories'] as const;
-export type ValueKind = (typeof valueKinds)[number];

@@ -1,3 +1,4 @@
+import { verb } from '../../cli/verb.ts';
 import { settingKeys } from '../../config/keys.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import { type Settings, shownValue } from '../../config/settings.ts';
@@ -5,8 +6,6 @@ import { describePlace, findToken, planToken } from '../../config/token.ts';
 import type { Context } from '../../context.ts';
 import type { JsonValue } from '../../json.ts';
 import type { View } from '../../output/columns.ts';
-import { verb } from '../command.ts';
-import type { Entry } from '../entry.ts';
 
 interface Row {
   readonly key: string;
@@ -27,13 +26,14 @@ const view: View<Row> = {
   ],
 };
 
-export function declare(context: Context, entry: Entry) {
-  return verb(entry, {
-    description:
-      'Shows every setting as a command with the same flags would use it, and where it came from: flag, environment, ' +
-      'profile, config (its top level) or default. Of the token it tells only whether there is one, and where.',
-    examples: ['petstore config explain', 'petstore config explain --profile staging -o json'],
-  }).action(async () => {
+export const explain = verb({
+  name: 'explain',
+  summary: 'Show every setting, its value and where it came from',
+  description:
+    'Shows every setting as a command with the same flags would use it, and where it came from: flag, environment, ' +
+    'profile, config (its top level) or default. Of the token it tells only whether there is one, and where.',
+  examples: ['petstore config explain', 'petstore config explain --profile staging -o json'],
+  async run(context) {
     const printer = await context.printer();
     const settings = await context.settings();
     const { setAside } = settings;
@@ -48,8 +48,8 @@ export function declare(context: Context, entry: Entry) {
       ...placeRows(context),
     ];
     await printer.records([rows], view);
-  });
-}
+  },
+});
 
 function targetRows({ profile, offline, offlineBy }: Settings): Row[] {
   return [

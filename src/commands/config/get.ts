@@ -1,37 +1,37 @@
+import { argument } from '../../cli/flag.ts';
+import { verb } from '../../cli/verb.ts';
 import { requireProfile } from '../../config/edit.ts';
 import { type ConfigFile, parseAddress, readConfigFile } from '../../config/file.ts';
-import { requireKey } from '../../config/keys.ts';
+import { requireKey, settingKeys } from '../../config/keys.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import { settingsFrom, shownValue } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import type { JsonValue } from '../../json.ts';
-import { verb } from '../command.ts';
-import type { Entry } from '../entry.ts';
 import { printValue } from './print-value.ts';
 
-export function declare(context: Context, entry: Entry) {
-  return verb(entry, {
-    description:
-      'Prints one value as the config file gives it: that of the profile, else of the top level, else the default. ' +
-      'Flags and variables do not count here; `petstore config explain` shows what a command would use.',
-    examples: [
-      'petstore config get base-url',
-      'petstore config get --profile staging timeout',
-      'petstore config get profile',
-    ],
-  })
-    .argument('<key>', 'the key whose value to print')
-    .action(async (key) => {
-      await context.settings();
-      const value = find(context, key);
-      if (value === undefined || value === null)
-        throw new CliError('not-found', `${key}: is not set`, {
-          hint: `set it with \`petstore config set ${key} <value>\``,
-        });
-      await printValue(context, key, value);
-    });
-}
+export const get = verb({
+  name: 'get',
+  summary: 'Print one value of the config',
+  description:
+    'Prints one value as the config file gives it: that of the profile, else of the top level, else the default. ' +
+    'Flags and variables do not count here; `petstore config explain` shows what a command would use.',
+  examples: [
+    'petstore config get base-url',
+    'petstore config get --profile staging timeout',
+    'petstore config get profile',
+  ],
+  args: { key: argument('<key>', 'the key whose value to print', { offers: settingKeys }) },
+  async run(context, { key }) {
+    await context.settings();
+    const value = find(context, key);
+    if (value === undefined || value === null)
+      throw new CliError('not-found', `${key}: is not set`, {
+        hint: `set it with \`petstore config set ${key} <value>\``,
+      });
+    await printValue(context, key, value);
+  },
+});
 
 function find(context: Context, text: string): JsonValue | undefined {
   const file = readConfigFile(resolvePaths(context.io).configFile);

@@ -1,41 +1,15 @@
-import type { Entry } from '../entry.ts';
+import { explain } from './explain.ts';
+import { get } from './get.ts';
+import { init } from './init.ts';
+import { list } from './list.ts';
+import { path } from './path.ts';
+import { set } from './set.ts';
+import { unset } from './unset.ts';
 
-/** The verbs, as help lists them. */
-export const entries: readonly Entry[] = [
-  {
-    name: 'init',
-    summary: 'Set up: ask for a service, make a profile for it and use it',
-    load: () => import('./init.ts'),
-  },
-  {
-    name: 'list',
-    aliases: ['ls'],
-    summary: 'List what the config file holds',
-    load: () => import('./list.ts'),
-  },
-  {
-    name: 'get',
-    summary: 'Print one value of the config',
-    load: () => import('./get.ts'),
-  },
-  {
-    name: 'set',
-    summary: 'Set a value in the config file',
-    load: () => import('./set.ts'),
-  },
-  {
-    name: 'unset',
-    summary: 'Take a value out of the config file',
-    load: () => import('./unset.ts'),
-  },
-  {
-    name: 'path',
-    summary: 'Show where config, state and the embedded store lie',
-    load: () => import('./path.ts'),
-  },
-  {
-    name: 'explain',
-    summary: 'Show every setting, its value and where it came from',
-    load: () => import('./explain.ts'),
-  },
+export const examples = [
+  'petstore config init',
+  'petstore config explain',
+  'petstore config set output json',
 ];
+
+export const verbs = [init, list, get, set, unset, path, explain];

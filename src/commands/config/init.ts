@@ -1,4 +1,6 @@
 import { askBaseUrl, refuseValue } from '../../asking/ask-base-url.ts';
+import { value } from '../../cli/flag.ts';
+import { verb } from '../../cli/verb.ts';
 import { activate, addProfile, editConfig, profileNameProblem, toSection } from '../../config/edit.ts';
 import { readConfigFile } from '../../config/file.ts';
 import type { KeyFlags } from '../../config/keys.ts';
@@ -7,28 +9,24 @@ import { offlineProfile } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import type { Prompt } from '../../input/prompt.ts';
-import { verb } from '../command.ts';
-import type { Entry } from '../entry.ts';
-import { addKeyFlags, givenKeys } from '../key-flags.ts';
+import { givenKeys, keyFlags } from '../key-flags.ts';
 
-export function declare(context: Context, entry: Entry) {
-  const command = verb(entry, {
-    description:
-      'Asks for a service, creates a profile for it and makes it the active one. What a flag gives is not asked for; ' +
-      'with --base-url or --offline nothing is.',
-    examples: [
-      'petstore config init',
-      'petstore config init --base-url https://api.example.com --name prod --no-input',
-      'petstore config init --offline',
-    ],
-  }).option('--name <name>', 'name of the profile (default: default)');
-  addKeyFlags(command);
-  return command.action(({ name, ...own }) =>
-    init(context, name as string | undefined, givenKeys(context.flags, own)),
-  );
-}
+export const init = verb({
+  name: 'init',
+  summary: 'Set up: ask for a service, make a profile for it and use it',
+  description:
+    'Asks for a service, creates a profile for it and makes it the active one. What a flag gives is not asked for; ' +
+    'with --base-url or --offline nothing is.',
+  examples: [
+    'petstore config init',
+    'petstore config init --base-url https://api.example.com --name prod --no-input',
+    'petstore config init --offline',
+  ],
+  flags: { name: value('--name <name>', 'name of the profile (default: default)'), ...keyFlags },
+  run: (context, { name, ...own }) => setUp(context, name, givenKeys(context.flags, own)),
+});
 
-async function init(context: Context, named: string | undefined, given: KeyFlags): Promise<void> {
+async function setUp(context: Context, named: string | undefined, given: KeyFlags): Promise<void> {
   if (await wantsOffline(context, given)) return useOffline(context);
   const baseUrl = given.baseUrl ?? (await askBaseUrl(context, 'config init'));
   const prompt = await context.prompt();

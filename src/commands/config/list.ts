@@ -1,11 +1,9 @@
+import { verb } from '../../cli/verb.ts';
 import { type ConfigFile, formatAddress, readConfigFile } from '../../config/file.ts';
 import { withoutArguments } from '../../config/keys.ts';
 import { resolvePaths } from '../../config/paths.ts';
-import type { Context } from '../../context.ts';
 import type { JsonValue } from '../../json.ts';
 import type { View } from '../../output/columns.ts';
-import { verb } from '../command.ts';
-import type { Entry } from '../entry.ts';
 
 interface Row {
   readonly key: string;
@@ -20,17 +18,19 @@ const view: View<Row> = {
   ],
 };
 
-export function declare(context: Context, entry: Entry) {
-  return verb(entry, {
-    description:
-      'Lists what the config file holds. Each key can be given to get, set and unset as it stands; ' +
-      '`petstore config explain` shows defaults, flags and variables too.',
-    examples: ['petstore config list', 'petstore config list -o json'],
-  }).action(async () => {
+export const list = verb({
+  name: 'list',
+  aliases: ['ls'],
+  summary: 'List what the config file holds',
+  description:
+    'Lists what the config file holds. Each key can be given to get, set and unset as it stands; ' +
+    '`petstore config explain` shows defaults, flags and variables too.',
+  examples: ['petstore config list', 'petstore config list -o json'],
+  async run(context) {
     const printer = await context.printer();
     await printer.records([rowsOf(readConfigFile(resolvePaths(context.io).configFile))], view);
-  });
-}
+  },
+});
 
 function rowsOf({ active, defaults, profiles }: ConfigFile): Row[] {
   const rows = (profile: string | undefined, section: Readonly<Record<string, unknown>>): Row[] =>

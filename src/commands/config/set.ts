@@ -1,30 +1,39 @@
+import { argument } from '../../cli/flag.ts';
+import { verb } from '../../cli/verb.ts';
 import { activate, editConfig, requireProfile, setValue, toStored } from '../../config/edit.ts';
 import { type Address, formatAddress, parseAddress, readConfigFile } from '../../config/file.ts';
-import { keyItems, keyRules, requireKey, type SettingKey, withoutArguments } from '../../config/keys.ts';
+import {
+  keyItems,
+  keyRules,
+  requireKey,
+  type SettingKey,
+  settingKeys,
+  withoutArguments,
+} from '../../config/keys.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import { settingsFrom } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
-import { verb } from '../command.ts';
-import type { Entry } from '../entry.ts';
 
 const width = Math.max(...keyItems.map(([key]) => key.length));
 const keyList = keyItems.map(([key, text]) => `  ${key.padEnd(width)}  ${text}`).join('\n');
 
-export function declare(context: Context, entry: Entry) {
-  return verb(entry, {
-    description: `Sets a value at the top level of the config file, or in a profile with --profile.\n\nKeys:\n${keyList}`,
-    examples: [
-      'petstore config set output json',
-      'petstore config set --profile staging timeout 5s',
-      'petstore config set profiles.staging.protected true',
-    ],
-  })
-    .argument('<key>', 'the key to set')
-    .argument('<value>', 'its new value')
-    .action((key, value) => set(context, key, value));
-}
+export const set = verb({
+  name: 'set',
+  summary: 'Set a value in the config file',
+  description: `Sets a value at the top level of the config file, or in a profile with --profile.\n\nKeys:\n${keyList}`,
+  examples: [
+    'petstore config set output json',
+    'petstore config set --profile staging timeout 5s',
+    'petstore config set profiles.staging.protected true',
+  ],
+  args: {
+    key: argument('<key>', 'the key to set', { offers: settingKeys }),
+    value: argument('<value>', 'its new value', { offers: 'settingValue' }),
+  },
+  run: (context, { key, value: text }) => setKey(context, key, text),
+});
 
-async function set(context: Context, text: string, value: string): Promise<void> {
+async function setKey(context: Context, text: string, value: string): Promise<void> {
   const { io, flags } = context;
   if (text === 'profile') {
     await editConfig(io, (config) => activate(config, value));

@@ -1,23 +1,27 @@
+import { argument } from '../../cli/flag.ts';
+import { verb } from '../../cli/verb.ts';
 import { editConfig, requireProfile, unsetValue } from '../../config/edit.ts';
 import { formatAddress, parseAddress } from '../../config/file.ts';
-import { requireKey } from '../../config/keys.ts';
+import { requireKey, settingKeys } from '../../config/keys.ts';
 import type { Context } from '../../context.ts';
-import { verb } from '../command.ts';
-import type { Entry } from '../entry.ts';
 
-export function declare(context: Context, entry: Entry) {
-  return verb(entry, {
-    examples: [
-      'petstore config unset output',
-      'petstore config unset --profile staging timeout',
-      'petstore config unset profile',
-    ],
-  })
-    .argument('<key>', 'the key to take out, known or not; profile for the active profile')
-    .action((key) => unset(context, key));
-}
+export const unset = verb({
+  name: 'unset',
+  summary: 'Take a value out of the config file',
+  examples: [
+    'petstore config unset output',
+    'petstore config unset --profile staging timeout',
+    'petstore config unset profile',
+  ],
+  args: {
+    key: argument('<key>', 'the key to take out, known or not; profile for the active profile', {
+      offers: settingKeys,
+    }),
+  },
+  run: (context, { key }) => unsetKey(context, key),
+});
 
-async function unset({ io, flags, notice }: Context, text: string): Promise<void> {
+async function unsetKey({ io, flags, notice }: Context, text: string): Promise<void> {
   const address = parseAddress(text, text === 'profile' ? undefined : flags.profile);
   const wasSet = await editConfig(io, (config) => {
     if (address.profile !== undefined) requireProfile(config, address.profile);

@@ -1,27 +1,25 @@
+import { action } from '../../cli/verb.ts';
 import { outputFormats } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { createPrinter, type Printer } from '../../output/print.ts';
 import { plainStyle } from '../../output/style.ts';
-import { verb } from '../command.ts';
-import type { Entry } from '../entry.ts';
 import { examine } from './examine.ts';
 import { checkNames, type Finding, findingsView } from './finding.ts';
 import { findingLines } from './finding-lines.ts';
 
-export function declare(context: Context, entry: Entry) {
-  return verb(entry, {
-    description:
-      'Checks config, environment, permissions, token, DNS, connection, TLS, the answer of the service and the clock: a ' +
-      'line each, ok, warn, fail or skip. Exits 0 where nothing failed, else with the code of the first failure: 2 for ' +
-      'the config, 4 for the token, 6 where the service cannot be reached.',
-    examples: ['petstore doctor', 'petstore doctor --profile staging', 'petstore doctor --offline -o json'],
-  }).action(async () => {
+export const doctor = action({
+  description:
+    'Checks config, environment, permissions, token, DNS, connection, TLS, the answer of the service and the clock: a ' +
+    'line each, ok, warn, fail or skip. Exits 0 where nothing failed, else with the code of the first failure: 2 for ' +
+    'the config, 4 for the token, 6 where the service cannot be reached.',
+  examples: ['petstore doctor', 'petstore doctor --profile staging', 'petstore doctor --offline -o json'],
+  async run(context) {
     const printer = await context.printer().catch(() => plainPrinter(context));
     await printer.check(findingsView);
     if (readsLines(context, printer)) await collect(context, await createTeller(context));
     else await printer.records([await collect(context)], findingsView);
-  });
-}
+  },
+});
 
 /** A person at a terminal is told of each finding as it comes; the columns of a table exist where they are chosen. */
 function readsLines({ io, flags }: Context, { format }: Printer): boolean {
@@ -57,12 +55,12 @@ async function collect(context: Context, tell?: Teller): Promise<Finding[]> {
 
 /** For settings that do not resolve: telling why is what this command is for. */
 function plainPrinter({ io, flags }: Context): Printer {
-  const { output, fields, sort, header } = flags;
+  const { output, fields, sort, noHeader } = flags;
   return createPrinter(io, {
     format: outputFormats.find((format) => format === output) ?? 'table',
     fields: fields?.split(','),
     sort,
-    header: header !== false,
+    header: !noHeader,
     color: 'auto',
     quiet: true,
   });

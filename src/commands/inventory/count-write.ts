@@ -3,7 +3,7 @@ import type { CallOptions } from '../../client/client.ts';
 import type { Context } from '../../context.ts';
 import { toWrite, type Write } from '../../records/noun.ts';
 
-interface Count {
+export interface Count {
   readonly petId: bigint;
   readonly quantity: number;
 }

@@ -4,23 +4,12 @@ import type { State } from '../../bulk/states.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import type { Context } from '../../context.ts';
 import type { Column, View } from '../../output/columns.ts';
-import { verb } from '../command.ts';
-import type { Entry } from '../entry.ts';
 import { infoOrWarning } from './bulk/earlier.ts';
 
-export function declare(context: Context, entry: Entry) {
-  return verb(entry, {
-    description:
-      'Lists the runs of apply and undo that this machine has kept, and what became of their rows.',
-    examples: [
-      'petstore inventory runs',
-      'petstore inventory runs -o json',
-      'petstore inventory runs -o ids',
-    ],
-  }).action(async () => {
-    const printer = await context.printer();
-    await printer.records(readRuns(context, new RunStore(resolvePaths(context.io).stateDir)), runsView);
-  });
+/** Prints the runs that this machine has kept, the newest first. */
+export async function listRuns(context: Context): Promise<void> {
+  const printer = await context.printer();
+  await printer.records(readRuns(context, new RunStore(resolvePaths(context.io).stateDir)), runsView);
 }
 
 interface RunRow extends Readonly<Record<State, number>> {

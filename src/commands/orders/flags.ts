@@ -1,24 +1,26 @@
 import type { NewOrder } from '../../api/schemas.ts';
+import { flag, value } from '../../cli/flag.ts';
 import { type Given, given } from '../../records/noun.ts';
 import { parseId, parseQuantity, parseShipDate } from '../arguments.ts';
-import { Option } from '../command.ts';
 
-export function petFlag(meaning: string) {
-  return new Option('--pet <id>', meaning).argParser((text: string) => parseId(text, '--pet'));
+export function petFlag(summary: string) {
+  return value('--pet <id>', summary, (text) => parseId(text, '--pet'), { offers: 'pet' });
 }
 
-export function quantityFlag() {
-  return new Option('--quantity <n>', 'how many are ordered').argParser((text: string) =>
-    parseQuantity(text, '--quantity'),
-  );
-}
-
-export function shipDateFlag() {
-  return new Option(
+export const fieldFlags = {
+  pet: petFlag('the pet that is ordered'),
+  quantity: value('--quantity <n>', 'how many are ordered', (text) => parseQuantity(text, '--quantity')),
+  shipDate: value(
     '--ship-date <date>',
     'when it ships: RFC 3339, or YYYY-MM-DD for its first moment in UTC',
-  ).argParser((text: string) => parseShipDate(text));
-}
+    (text) => parseShipDate(text),
+  ),
+  complete: flag('--complete', 'the order is fulfilled'),
+  noComplete: {
+    ...flag('--no-complete', 'the order is not fulfilled yet'),
+    stands: { key: 'complete', value: false },
+  },
+};
 
 interface OrderFlags {
   readonly pet?: bigint | undefined;

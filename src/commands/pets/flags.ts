@@ -1,19 +1,17 @@
 import { type NewPet, type PetStatus, petStatuses } from '../../api/schemas.ts';
+import { choice, value } from '../../cli/flag.ts';
 import { type Given, given } from '../../records/noun.ts';
 import { parseText } from '../arguments.ts';
-import { Option } from '../command.ts';
 import { resolveCategory } from './categories.ts';
 
-export function nameFlag() {
-  return new Option('--name <name>', 'its name').argParser(parseText('--name'));
+export const nameFlag = value('--name <name>', 'its name', parseText('--name'));
+
+export function categoryFlag(summary: string) {
+  return value('--category <id or name>', summary, parseText('--category'), { offers: 'category' });
 }
 
-export function categoryFlag(meaning: string) {
-  return new Option('--category <id or name>', meaning).argParser(parseText('--category'));
-}
-
-export function statusFlag(meaning: string) {
-  return new Option('--status <status>', meaning).choices(petStatuses);
+export function statusFlag(summary: string) {
+  return choice('--status <status>', summary, petStatuses);
 }
 
 interface PetFlags {

@@ -1,34 +1,33 @@
 import { askBaseUrl } from '../../asking/ask-base-url.ts';
+import { argument, flag } from '../../cli/flag.ts';
+import { verb } from '../../cli/verb.ts';
 import { activate, addProfile, editConfig, refuseProfileName, toSection } from '../../config/edit.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
-import { verb } from '../command.ts';
-import type { Entry } from '../entry.ts';
-import { addKeyFlags, givenKeys } from '../key-flags.ts';
+import { givenKeys, keyFlags } from '../key-flags.ts';
 
-export function declare(context: Context, entry: Entry) {
-  const command = verb(entry, {
-    description:
-      'Creates a profile for a service. Every key of the config is a flag, and its value is kept in the profile: ' +
-      'here --output is the format of the profile. The first profile becomes the active one.',
-    examples: [
-      'petstore profile create staging --base-url https://staging.example.com/v1',
-      'petstore profile create prod --base-url https://api.example.com --protected --token-command "pass show petstore"',
-      'petstore profile create ci --base-url http://localhost:4010 --output json --use',
-    ],
-  })
-    .argument('<name>', 'name of the new profile')
-    .option('--use', 'make it the active one');
-  addKeyFlags(command);
-  return command.action((name, { use, ...own }) => create(context, name, { use: use === true, own }));
-}
+export const create = verb({
+  name: 'create',
+  summary: 'Create a profile for a service',
+  description:
+    'Creates a profile for a service. Every key of the config is a flag, and its value is kept in the profile: ' +
+    'here --output is the format of the profile. The first profile becomes the active one.',
+  examples: [
+    'petstore profile create staging --base-url https://staging.example.com/v1',
+    'petstore profile create prod --base-url https://api.example.com --protected --token-command "pass show petstore"',
+    'petstore profile create ci --base-url http://localhost:4010 --output json --use',
+  ],
+  args: { name: argument('<name>', 'name of the new profile') },
+  flags: { use: flag('--use', 'make it the active one'), ...keyFlags },
+  run: (context, { name, use, ...own }) => createProfile(context, name, { use: use === true, own }),
+});
 
 interface Given {
   readonly use: boolean;
   readonly own: Readonly<Record<string, unknown>>;
 }
 
-async function create(context: Context, name: string, { use, own }: Given): Promise<void> {
+async function createProfile(context: Context, name: string, { use, own }: Given): Promise<void> {
   const { io, flags, notice } = context;
   refuseProfileName(name);
   if (flags.offline)

@@ -1,32 +1,13 @@
-import type { Entry } from '../entry.ts';
+import { create } from './create.ts';
+import { remove } from './delete.ts';
+import { list } from './list.ts';
+import { show } from './show.ts';
+import { use } from './use.ts';
 
-/** The verbs, as help lists them. */
-export const entries: readonly Entry[] = [
-  {
-    name: 'list',
-    aliases: ['ls'],
-    summary: 'List the profiles and mark the active one',
-    load: () => import('./list.ts'),
-  },
-  {
-    name: 'create',
-    summary: 'Make a profile for a service',
-    load: () => import('./create.ts'),
-  },
-  {
-    name: 'use',
-    summary: 'Make a profile the active one',
-    load: () => import('./use.ts'),
-  },
-  {
-    name: 'show',
-    summary: 'Show what a profile holds',
-    load: () => import('./show.ts'),
-  },
-  {
-    name: 'delete',
-    aliases: ['rm'],
-    summary: 'Delete a profile and the contract bound to it',
-    load: () => import('./delete.ts'),
-  },
+export const examples = [
+  'petstore profile create staging --base-url https://staging.example.com/v1',
+  'petstore profile use staging',
+  'petstore profile list',
 ];
+
+export const verbs = [list, create, use, show, remove];

@@ -1,11 +1,9 @@
+import { verb } from '../../cli/verb.ts';
 import { readConfigFile } from '../../config/file.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import { offlineProfile } from '../../config/settings.ts';
-import type { Context } from '../../context.ts';
 import type { JsonValue } from '../../json.ts';
 import type { View } from '../../output/columns.ts';
-import { verb } from '../command.ts';
-import type { Entry } from '../entry.ts';
 
 interface Row {
   readonly name: string;
@@ -26,12 +24,14 @@ const view: View<Row> = {
   ],
 };
 
-export function declare(context: Context, entry: Entry) {
-  return verb(entry, {
-    description:
-      'Lists the profiles and marks the active one: that of --profile, of PETSTORE_PROFILE, or of the config file. offline is built in.',
-    examples: ['petstore profile list', 'petstore profile list -o ids'],
-  }).action(async () => {
+export const list = verb({
+  name: 'list',
+  aliases: ['ls'],
+  summary: 'List the profiles and mark the active one',
+  description:
+    'Lists the profiles and marks the active one: that of --profile, of PETSTORE_PROFILE, or of the config file. offline is built in.',
+  examples: ['petstore profile list', 'petstore profile list -o ids'],
+  async run(context) {
     const printer = await context.printer();
     const { profile, setAside } = await context.settings();
     const { profiles } = readConfigFile(resolvePaths(context.io).configFile);
@@ -41,5 +41,5 @@ export function declare(context: Context, entry: Entry) {
       'base-url': (profiles[name]?.['base-url'] as JsonValue | undefined) ?? null,
     });
     await printer.records([[...Object.keys(profiles).sort(), offlineProfile].map(row)], view);
-  });
-}
+  },
+});

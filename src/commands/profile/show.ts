@@ -1,3 +1,5 @@
+import { argument } from '../../cli/flag.ts';
+import { verb } from '../../cli/verb.ts';
 import { requireProfile } from '../../config/edit.ts';
 import { readConfigFile, type Section } from '../../config/file.ts';
 import { withoutArguments } from '../../config/keys.ts';
@@ -7,28 +9,28 @@ import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import type { JsonValue } from '../../json.ts';
 import type { View } from '../../output/columns.ts';
-import { verb } from '../command.ts';
-import type { Entry } from '../entry.ts';
 
 type Row = Readonly<Record<string, JsonValue>>;
 
-export function declare(context: Context, entry: Entry) {
-  return verb(entry, {
-    examples: ['petstore profile show', 'petstore profile show staging -o json'],
-  })
-    .argument('[profile]', 'the profile to show (default: the active one)')
-    .action(async (named) => {
-      const printer = await context.printer();
-      const { profile, setAside } = await context.settings();
-      const active = (profile ?? setAside)?.value;
-      const name = named ?? active;
-      if (name === undefined)
-        throw new UsageError('profile show: no profile is active', 'name one; see `petstore profile list`');
-      const section = sectionOf(context, name);
-      const row: Row = { name, active: name === active, ...(section as Row) };
-      await printer.record(row, viewOf(Object.keys(row)));
-    });
-}
+export const show = verb({
+  name: 'show',
+  summary: 'Show what a profile holds',
+  examples: ['petstore profile show', 'petstore profile show staging -o json'],
+  args: {
+    named: argument('[profile]', 'the profile to show (default: the active one)', { offers: 'profile' }),
+  },
+  async run(context, { named }) {
+    const printer = await context.printer();
+    const { profile, setAside } = await context.settings();
+    const active = (profile ?? setAside)?.value;
+    const name = named ?? active;
+    if (name === undefined)
+      throw new UsageError('profile show: no profile is active', 'name one; see `petstore profile list`');
+    const section = sectionOf(context, name);
+    const row: Row = { name, active: name === active, ...(section as Row) };
+    await printer.record(row, viewOf(Object.keys(row)));
+  },
+});
 
 function sectionOf({ io }: Context, name: string): Section {
   if (name === offlineProfile) return {};

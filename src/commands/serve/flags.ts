@@ -6,16 +6,16 @@ interface ServeFlags {
   readonly port?: string | undefined;
   readonly host?: string | undefined;
   readonly data?: string | undefined;
-  readonly save?: true | undefined;
-  readonly empty?: true | undefined;
+  readonly save?: boolean | undefined;
+  readonly empty?: boolean | undefined;
   readonly pets?: string | undefined;
   readonly seed?: string | undefined;
   readonly latency?: string | undefined;
   readonly errorRate?: string | undefined;
   readonly rateLimit?: string | undefined;
   readonly sunset?: string | undefined;
-  readonly readOnly?: true | undefined;
-  readonly log?: true | undefined;
+  readonly readOnly?: boolean | undefined;
+  readonly log?: boolean | undefined;
   readonly readyFile?: string | undefined;
 }
 

@@ -14,17 +14,17 @@ import {
 
 /** The flags of `smoke` as commander gives them. */
 export interface SmokeFlags {
-  readonly only?: string[] | undefined;
-  readonly skip?: string[] | undefined;
-  readonly failOn?: string[] | undefined;
+  readonly only?: readonly string[] | undefined;
+  readonly skip?: readonly string[] | undefined;
+  readonly failOn?: readonly string[] | undefined;
   readonly stability?: 'stable' | 'all' | undefined;
   readonly samples?: string | undefined;
   readonly maxLatency?: string | undefined;
   readonly tlsMinDays?: string | undefined;
   readonly wait?: string | undefined;
-  readonly write?: true | undefined;
-  readonly report?: string[] | undefined;
-  readonly force?: true | undefined;
+  readonly write?: boolean | undefined;
+  readonly report?: readonly string[] | undefined;
+  readonly force?: boolean | undefined;
 }
 
 /** @throws UsageError that names the flag. */

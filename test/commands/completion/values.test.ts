@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -20,33 +20,63 @@ beforeEach(() => {
 });
 
 const offered = (words: readonly string[]) =>
-  runCli(['completion', 'values', 'categories', ...words], {
+  runCli(['__complete', '--', ...words, 'pets', 'list', '--category', ''], {
     env: { PETSTORE_CONFIG_DIR: folder, PETSTORE_STATE_DIR: folder },
   });
 
 const none = { code: 0, stdout: '', stderr: '' };
 const named = (...names: readonly string[]) => names.map((name, at) => ({ id: at + 1, name }));
 
-test('the category names of a service are asked for once, and kept', { retry: 3 }, async () => {
+test('the category names of a service are asked for at each Tab', { retry: 3 }, async () => {
   await using server = await recordingServer({}, () => ({ body: named('Dogs', 'Small mammals') }));
   const first = await offered(['--base-url', server.url]);
   expect(first).toEqual({ ...none, stdout: 'Dogs\nSmall mammals\n' });
   expect(await offered(['--base-url', server.url])).toEqual(first);
-  expect(server.calls()).toHaveLength(1);
+  expect(server.calls()).toHaveLength(2);
 });
 
-test.each(['', 'no JSON', 'null', '{"names":5}'])(
-  'a kept list that holds %j is asked for again',
-  { retry: 3 },
-  async (content) => {
-    await using server = await recordingServer({}, () => ({ body: named('Dogs') }));
-    const first = await offered(['--base-url', server.url]);
-    const kept = join(folder, 'completion');
-    for (const name of readdirSync(kept)) writeFileSync(join(kept, name), content);
-    expect(await offered(['--base-url', server.url])).toEqual(first);
-    expect(server.calls()).toHaveLength(2);
-  },
-);
+const complete = async (...words: string[]) => {
+  const { stdout } = await runCli(['__complete', '--', ...words], {
+    env: { PETSTORE_CONFIG_DIR: folder, PETSTORE_STATE_DIR: folder },
+  });
+  return stdout.trimEnd().split('\n');
+};
+
+test('pets are offered by id, with their names', { retry: 3 }, async () => {
+  expect(await complete('--offline', 'pets', 'get', '')).toContain('1\tBella');
+  expect(await complete('--offline', 'inventory', 'set', '')).toContain('1\tBella');
+});
+
+test('only open orders can be completed', { retry: 3 }, async () => {
+  const ids = (await complete('--offline', 'orders', 'complete', '')).map((line) => line.split('\t')[0]);
+  const { stdout } = await runCli(['--offline', 'orders', 'list', '--open', '-o', 'ids']);
+  expect(ids).toEqual(stdout.trimEnd().split('\n'));
+});
+
+test('columns are offered for --fields, and the values of a setting after its key', async () => {
+  expect(await complete('pets', 'list', '--fields', '')).toEqual([
+    'id',
+    'name',
+    'category',
+    'status',
+    'categoryId',
+  ]);
+  expect(await complete('config', 'set', 'output', '')).toEqual(
+    expect.arrayContaining(['table', 'json', 'csv']),
+  );
+  expect(await complete('config', 'set', 'out')).toEqual(['output']);
+});
+
+test('flags are found in clusters, after =, and end at --', async () => {
+  expect(await complete('-qo', '')).toEqual(['table', 'json', 'jsonl', 'csv', 'tsv', 'yaml', 'ids']);
+  expect(await complete('pets', 'list', '--status=s')).toEqual(['--status=sold']);
+  expect(await complete('serve', '--', '')).toEqual([':file']);
+  expect(await complete('pets', 'create', '--from', '')).toEqual([':file']);
+});
+
+test('a command that does not exist has nothing to offer', async () => {
+  expect(await complete('pest', '')).toEqual(['']);
+});
 
 test('a name that cannot be shown as it is, and so not typed, is not offered', { retry: 3 }, async () => {
   await using server = await recordingServer({}, () => ({

@@ -1,25 +1,18 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import type { AnyCommand } from '../../../src/commands/command.ts';
-import { usageOf } from '../../../src/commands/help/format-help.ts';
-import { toManual } from '../../../src/commands/help/manual.ts';
-import { createWholeProgram } from '../../../src/commands/program.ts';
-import { createContext } from '../../../src/context.ts';
-import { fakeIo } from '../../helpers/run-cli.ts';
+import { flagsOf } from '../../../src/cli/find.ts';
+import { usageOf } from '../../../src/cli/help.ts';
+import { toManual } from '../../../src/cli/manual.ts';
+import { program } from '../../../src/commands/index.ts';
+import { commandsOf } from '../../helpers/commands.ts';
 
-const program = await createWholeProgram(createContext(fakeIo()));
-const manual = toManual(program, '1.2.3');
+const manual = await toManual(program, '1.2.3');
 const plain = manual.replaceAll('\\-', '-').replaceAll('\\e', '\\').replaceAll('\\&', '');
 
-function* commandsOf(command: AnyCommand): Generator<AnyCommand> {
-  yield command;
-  for (const sub of command.createHelp().visibleCommands(command)) yield* commandsOf(sub);
-}
-
-test('the manual page has every command and every flag', () => {
-  for (const command of commandsOf(program)) {
-    if (command.parent) expect(plain).toContain(usageOf(command));
-    for (const { flags } of command.createHelp().visibleOptions(command)) expect(plain).toContain(flags);
+test('the manual page has every command and every flag', async () => {
+  for await (const { path, command } of commandsOf(program)) {
+    expect(plain).toContain(usageOf(path, command));
+    for (const { written } of Object.values(flagsOf(command))) expect(plain).toContain(written);
   }
 });
 

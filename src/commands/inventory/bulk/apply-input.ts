@@ -2,14 +2,21 @@ import type { RowInput } from '../../../bulk/read-rows.ts';
 import { type RunIdentity, RunStore } from '../../../bulk/run-store.ts';
 import { resolvePaths } from '../../../config/paths.ts';
 import type { Context } from '../../../context.ts';
-import { UsageError } from '../../../errors.ts';
+import { exitCodes, UsageError } from '../../../errors.ts';
 import { openSource, type Source } from '../../../input/source.ts';
 import { targetOf } from '../place.ts';
 import { abandonEarlier, findEarlier } from './earlier.ts';
-import { type InputFlags, type PlanFlags, type RunFlags, toGuards, toReadOptions } from './flags.ts';
+import {
+  type InputFlags,
+  type PaceFlags,
+  type PlanFlags,
+  type RunFlags,
+  toGuards,
+  toReadOptions,
+} from './flags.ts';
 import type { BulkJob } from './job.ts';
 import { readInput } from './read-input.ts';
-import { runBulk } from './run.ts';
+import { runBulk, showDifferences } from './run.ts';
 
 export type ApplyFlags = InputFlags & PlanFlags & RunFlags;
 
@@ -25,6 +32,22 @@ export async function applyInput(context: Context, path: string, flags: ApplyFla
       const earlier = await findEarlier(context, runs, job);
       await runBulk(context, runs, { job: { ...job, earlier }, flags });
     });
+  } finally {
+    await source.close();
+  }
+}
+
+/** Prints what applying a file would change; the exit code says whether that is anything. */
+export async function diffInput(
+  context: Context,
+  path: string,
+  flags: InputFlags & PaceFlags,
+): Promise<void> {
+  const source = await openSource(context.io, path);
+  try {
+    // A pet without an entry differs too, whatever apply would do with it.
+    const job = await readJob(context, source, { ...flags, createMissing: true });
+    if (await showDifferences(context, job, flags)) context.exitCode = exitCodes.differs;
   } finally {
     await source.close();
   }

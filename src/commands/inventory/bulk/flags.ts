@@ -1,99 +1,90 @@
 import { parseColumnMap } from '../../../bulk/columns.ts';
-import { type DuplicateRule, duplicateRules } from '../../../bulk/duplicates.ts';
+import { duplicateRules } from '../../../bulk/duplicates.ts';
 import { type Guards, parseRowLimit, type RowLimit } from '../../../bulk/guards.ts';
 import type { ReadOptions } from '../../../bulk/read-rows.ts';
 import { parseShard } from '../../../bulk/shard.ts';
+import { choice, flag, type ValuesOf, value, values } from '../../../cli/flag.ts';
 import { parseSetting } from '../../../config/keys.ts';
 import { UsageError } from '../../../errors.ts';
-import { type RecordFormat, recordFormats } from '../../../input/records.ts';
-import { type ProgressMode, progressModes } from '../../../output/progress.ts';
-import { collect, Option } from '../../command.ts';
+import { recordFormats } from '../../../input/records.ts';
+import { progressModes } from '../../../output/progress.ts';
+
+const input = { group: 'Input flags:' };
+const plan = { group: 'Plan flags:' };
+const pace = { group: 'Pace flags:' };
+const run = { group: 'Run flags:' };
 
 /** How the input is read. */
-export interface InputFlags {
-  readonly format?: RecordFormat | undefined;
-  readonly delimiter?: string | undefined;
-  readonly map?: readonly string[] | undefined;
-  readonly skipInvalid?: true | undefined;
-  readonly onDuplicate?: DuplicateRule | undefined;
-  readonly allowEmpty?: true | undefined;
-  readonly shard?: string | undefined;
-}
+export const inputFlags = {
+  format: choice(
+    '--format <format>',
+    'format of the input (default: by its name or its text)',
+    recordFormats,
+    input,
+  ),
+  delimiter: value(
+    '--delimiter <character>',
+    'character between the cells of a CSV (default: by its header)',
+    input,
+  ),
+  map: values(
+    '--map <field=column>',
+    'column that holds petId, quantity or expected under another name',
+    input,
+  ),
+  skipInvalid: flag('--skip-invalid', 'go on without the rows that are invalid', input),
+  onDuplicate: choice(
+    '--on-duplicate <rule>',
+    'which of several rows for one pet counts (default error)',
+    duplicateRules,
+    input,
+  ),
+  allowEmpty: flag('--allow-empty', 'accept an input without rows', input),
+  shard: value('--shard <i/n>', 'take only part i of n of the pets, to share a file between machines', input),
+};
 
 /** What is planned, and what the plan must keep to. */
-export interface PlanFlags {
-  readonly blind?: true | undefined;
-  readonly createMissing?: true | undefined;
-  readonly maxChanges?: string | undefined;
-  readonly maxDelta?: string | undefined;
-  readonly allowZero?: true | undefined;
-  readonly restart?: true | undefined;
-}
+export const planFlags = {
+  blind: flag('--blind', 'read no current counts: send every row; cannot be undone', plan),
+  createMissing: flag('--create-missing', 'create the entry of a pet that has none', plan),
+  maxChanges: value('--max-changes <n or n%>', 'refuse a plan that changes more rows', plan),
+  maxDelta: value('--max-delta <n>', 'refuse a plan that changes one count by more', plan),
+  allowZero: flag('--allow-zero', 'let more than half of the rows go to 0', plan),
+  restart: flag('--restart', 'start anew, even if a run of the same input is unfinished', plan),
+};
+
+export const paceFlags = {
+  concurrency: value('--concurrency <n>', 'requests in flight at a time (default 8)', pace),
+  rate: value('--rate <n>', 'send at most n requests a second, retries included', pace),
+  maxRetryWait: value(
+    '--max-retry-wait <duration>',
+    'stop when the service asks to wait longer (default 120s)',
+    pace,
+  ),
+};
 
 /** How it is written, and what is told of it. */
-export interface RunFlags {
-  readonly maxRetryWait?: string | undefined;
-  readonly maxErrors?: string | undefined;
-  readonly failFast?: true | undefined;
-  readonly verify?: true | undefined;
-  readonly rejects?: string | undefined;
-  readonly events?: string | undefined;
-  readonly progress?: ProgressMode | undefined;
-  readonly force?: true | undefined;
-}
+export const runFlags = {
+  ...paceFlags,
+  maxErrors: value('--max-errors <n or n%>', 'stop when so many rows have failed (default 100)', run),
+  failFast: flag('--fail-fast', 'stop at the first row that fails', run),
+  verify: flag('--verify', 'read every count back at the end', run),
+  rejects: value('--rejects <file>', 'write rows that failed to this file (default <input>.rejects.<ext>)', {
+    ...run,
+    offers: 'file',
+  }),
+  events: value('--events <file or ->', 'write a JSON line for the outcome of every row', {
+    ...run,
+    offers: 'file',
+  }),
+  progress: choice('--progress <mode>', 'how progress is shown', progressModes, run),
+  force: flag('--force', 'replace the files of --rejects and --events', run),
+};
 
-export function inputOptions(): Option[] {
-  return grouped('Input flags:', [
-    new Option('--format <format>', 'format of the input (default: by its name or its text)').choices(
-      recordFormats,
-    ),
-    new Option('--delimiter <character>', 'character between the cells of a CSV (default: by its header)'),
-    new Option(
-      '--map <field=column>',
-      'column that holds petId, quantity or expected, where its name is another',
-    ).argParser(collect),
-    new Option('--skip-invalid', 'go on without the rows that are invalid'),
-    new Option('--on-duplicate <rule>', 'which of several rows for one pet counts (default error)').choices(
-      duplicateRules,
-    ),
-    new Option('--allow-empty', 'accept an input without rows'),
-    new Option('--shard <i/n>', 'take only part i of n of the pets, to share a file between machines'),
-  ]);
-}
-
-export function planOptions(): Option[] {
-  return grouped('Plan flags:', [
-    new Option('--blind', 'read no current counts: send every row; cannot be undone'),
-    new Option('--create-missing', 'create the entry of a pet that has none'),
-    new Option('--max-changes <n or n%>', 'refuse a plan that changes more rows'),
-    new Option('--max-delta <n>', 'refuse a plan that changes one count by more'),
-    new Option('--allow-zero', 'let more than half of the rows go to 0'),
-    new Option('--restart', 'start anew, not where an unfinished run of the same input stopped'),
-  ]);
-}
-
-export function readingOptions(): Option[] {
-  return grouped('Pace flags:', [
-    new Option('--concurrency <n>', 'requests in flight at a time (default 8)'),
-    new Option('--rate <n>', 'send at most n requests a second, retries included'),
-    new Option('--max-retry-wait <duration>', 'stop when the service asks to wait longer (default 120s)'),
-  ]);
-}
-
-export function runOptions(): Option[] {
-  return [
-    ...readingOptions(),
-    ...grouped('Run flags:', [
-      new Option('--max-errors <n or n%>', 'stop when so many rows have failed (default 100)'),
-      new Option('--fail-fast', 'stop at the first row that fails'),
-      new Option('--verify', 'read every count back at the end'),
-      new Option('--rejects <file>', 'write rows that failed to this file (default <input>.rejects.<ext>)'),
-      new Option('--events <file or ->', 'write a JSON line for the outcome of every row'),
-      new Option('--progress <mode>', 'how progress is shown').choices(progressModes),
-      new Option('--force', 'replace the files of --rejects and --events'),
-    ]),
-  ];
-}
+export type InputFlags = Partial<ValuesOf<typeof inputFlags>>;
+export type PlanFlags = Partial<ValuesOf<typeof planFlags>>;
+export type PaceFlags = Partial<ValuesOf<typeof paceFlags>>;
+export type RunFlags = Partial<ValuesOf<typeof runFlags>>;
 
 /** @throws UsageError that names the flag. */
 export function toReadOptions(flags: InputFlags): ReadOptions {
@@ -131,9 +122,4 @@ export function toErrorLimit({ maxErrors, failFast }: RunFlags): RowLimit {
 /** Milliseconds. @throws UsageError that names the flag. */
 export function toRetryWait({ maxRetryWait }: RunFlags): number {
   return parseSetting('timeout', maxRetryWait ?? '120s', '--max-retry-wait');
-}
-
-function grouped(heading: string, options: readonly object[]): Option[] {
-  for (const option of options as Option[]) option.helpGroup(heading);
-  return options as Option[];
 }

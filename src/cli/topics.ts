@@ -1,5 +1,7 @@
-import { keyItems, ownVariables } from '../../config/keys.ts';
-import { fold } from '../../output/fold.ts';
+import { keyItems, ownVariables } from '../config/keys.ts';
+import { fold } from '../output/fold.ts';
+import { globalFlags, helpFlag, writeFlags } from './global-flags.ts';
+import { meaningOf } from './help.ts';
 import type { TopicName } from './topic-names.ts';
 
 /** A page of help that belongs to no single command. */
@@ -79,7 +81,19 @@ const formats: Topic = {
   ],
 };
 
+const flags: Topic = {
+  title: 'Flags of all commands',
+  parts: [
+    [...Object.values(globalFlags), helpFlag].map((flag) => [flag.written, meaningOf(flag)]),
+    'They stand before or after the words of the command, short ones in clusters too: -qo json. Commands that change ' +
+      'records also take:',
+    Object.values(writeFlags).map((flag) => [flag.written, meaningOf(flag)]),
+    'A setting can also come from the environment, a profile or the config: see `petstore help environment`.',
+  ],
+};
+
 export const topics: { readonly [Name in TopicName]: Topic } = {
+  flags,
   environment,
   'exit-codes': exitCodes,
   formats,
@@ -92,7 +106,7 @@ export function topicText({ title, parts }: Topic, columns: number): string {
 
 function partText(part: TopicPart, columns: number): string {
   if (typeof part === 'string') return fold(part, { columns, indent: 0 });
-  const longest = 23;
+  const longest = 26;
   const width = Math.max(...part.map(([term]) => term.length).filter((length) => length <= longest));
   const lines = part.map(([term, meaning]) => {
     const text = fold(meaning, { columns, indent: width + 2 });

@@ -1,29 +1,34 @@
-import { type AnyCommand, aboutOf, type Option } from '../command.ts';
-import { describe, meaningOf, ownFirst, usageOf } from './format-help.ts';
+import { ownFlags } from './find.ts';
+import type { Flag } from './flag.ts';
+import { globalFlags, helpFlag } from './global-flags.ts';
+import { argumentTerm, described, meaningOf, usageOf } from './help.ts';
+import { type Program, root } from './program.ts';
 import { type Topic, type TopicPart, topics } from './topics.ts';
+import { type Action, type Group, isGroup, type Named } from './verb.ts';
 
 /**
- * The manual page petstore(1) in roff, made from the command tree and the topics of help.
+ * The manual page petstore(1) in roff, made from the verbs and the topics of help.
  *
  * @see man(7)
  */
-export function toManual(program: AnyCommand, version: string): string {
-  const helper = program.createHelp();
-  const globals = helper.visibleOptions(program);
+export async function toManual(program: Program, version: string): Promise<string> {
+  const commands = await Promise.all(
+    program.entries.map(async (entry) => commandLines([entry.name], entry, await entry.load())),
+  );
   const lines = [
     `.TH PETSTORE 1 "" "petstore ${roff(version)}" "User Commands"`,
     '.SH NAME',
-    `petstore \\- ${roff(lowerFirst(program.description()))}`,
+    `petstore \\- ${roff(lowerFirst(root.summary))}`,
     '.SH SYNOPSIS',
     '.B petstore',
     '<noun> <verb> [arguments] [flags]',
     '.SH DESCRIPTION',
     ...description,
     '.SH COMMANDS',
-    ...helper.visibleCommands(program).flatMap((command) => commandLines(command, globals)),
+    ...commands.flat(),
     '.SH GLOBAL FLAGS',
     'They stand before or after the noun and the verb.',
-    ...globals.flatMap(flagLines),
+    ...[...Object.values(globalFlags), helpFlag].flatMap(flagLines),
     ...topicLines('OUTPUT FORMATS', topics.formats),
     ...topicLines('EXIT STATUS', topics['exit-codes']),
     ...topicLines('ENVIRONMENT', topics.environment),
@@ -53,53 +58,49 @@ const files: readonly (readonly [string, string])[] = [
   ],
   ['~/.local/state/petstore/offline-store.json', 'the embedded store; deleted, it starts again'],
   ['~/.local/state/petstore/runs/', 'the runs of inventory apply and undo, for resume and undo'],
-  ['~/.local/state/petstore/completion/', 'category names for the shell, kept for a minute'],
 ];
 
 /** A noun with its verbs, or a command that acts. */
-function commandLines(command: AnyCommand, globals: readonly Option[]): string[] {
-  const helper = command.createHelp();
-  const verbs = helper.visibleCommands(command);
-  const heading = [`.SS ${roff(usageOf(command))}`, roff(describe(command))];
-  if (verbs.length > 0)
-    return [...heading, ...exampleLines(command), ...verbs.flatMap((verb) => verbLines(verb, globals))];
-  return [...heading, ...detailLines(command, globals)];
+function commandLines(path: readonly string[], named: Named, command: Action | Group): string[] {
+  const heading = [`.SS ${roff(usageOf(path, command))}`, roff(described(named, command))];
+  if (!isGroup(command)) return [...heading, ...detailLines(command)];
+  return [...heading, ...exampleLines(command), ...verbLines(path, command)];
 }
 
-function verbLines(verb: AnyCommand, globals: readonly Option[]): string[] {
-  const [about = '', ...more] = describe(verb).split('\n');
-  const aliases = verb.aliases().map((alias) => ` (also ${alias})`);
-  return [
-    '.TP',
-    `.B ${roff(usageOf(verb) + aliases.join(''))}`,
-    roff(about),
-    '.RS',
-    ...paragraphs(more.join('\n')),
-    ...detailLines(verb, globals),
-    '.RE',
-  ];
+function verbLines(path: readonly string[], group: Group): string[] {
+  return group.verbs.flatMap((verb) => {
+    const place = [...path, verb.name];
+    if (isGroup(verb)) return verbLines(place, verb);
+    const [about = '', ...more] = described(verb, verb).split('\n');
+    const aliases = (verb.aliases ?? []).map((alias) => ` (also ${alias})`);
+    return [
+      '.TP',
+      `.B ${roff(usageOf(place, verb) + aliases.join(''))}`,
+      roff(about),
+      '.RS',
+      ...paragraphs(more.join('\n')),
+      ...detailLines(verb),
+      '.RE',
+    ];
+  });
 }
 
-function detailLines(command: AnyCommand, globals: readonly Option[]): string[] {
-  const helper = command.createHelp();
-  const isGlobal = ({ long }: Option) => globals.some((each) => each.long === long);
-  const flags = ownFirst(helper.visibleOptions(command)).filter((option) => !isGlobal(option));
+function detailLines(command: Action): string[] {
   return [
-    ...helper
-      .visibleArguments(command)
-      .flatMap((argument) => termLines([`<${argument.name()}>`, meaningOf(argument)])),
-    ...flags.flatMap(flagLines),
+    ...Object.values(command.args ?? {}).flatMap((each) =>
+      termLines([`<${argumentTerm(each)}>`, meaningOf(each)]),
+    ),
+    ...Object.values(ownFlags(command)).flatMap(flagLines),
     ...exampleLines(command),
   ];
 }
 
-function exampleLines(command: AnyCommand): string[] {
-  const examples = aboutOf(command)?.examples ?? [];
+function exampleLines({ examples }: Action | Group): string[] {
   return examples.length > 0 ? ['.PP', '.EX', ...examples.map((example) => roff(`$ ${example}`)), '.EE'] : [];
 }
 
-function flagLines(option: Option): string[] {
-  return termLines([option.flags, meaningOf(option)]);
+function flagLines(flag: Flag): string[] {
+  return termLines([flag.written, meaningOf(flag)]);
 }
 
 function termLines([term, meaning]: readonly [string, string]): string[] {

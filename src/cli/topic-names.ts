@@ -1,3 +1,3 @@
 /** Pages of help that belong to no single command: the words after `petstore help`. */
-export const topicNames = ['environment', 'exit-codes', 'formats'] as const;
+export const topicNames = ['flags', 'environment', 'exit-codes', 'formats'] as const;
 export type TopicName = (typeof topicNames)[number];

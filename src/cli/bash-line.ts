@@ -1,0 +1,73 @@
+/** A command line as far as the cursor, as bash will read it. */
+interface BashLine {
+  /** The words before the one at the cursor, without their quotes. */
+  readonly words: readonly string[];
+  readonly current: string;
+  /** The words as readline shall insert them. */
+  quoted(words: readonly string[]): string[];
+}
+
+/** The characters of COMP_WORDBREAKS that are no space: readline replaces only what follows the last of them. */
+const wordBreaks = /["'@><=;|&(:]/;
+
+/**
+ * Reads a line of bash: quotes, backslashes and the word that is not finished. It expands nothing.
+ *
+ * @param line `$COMP_LINE` up to `$COMP_POINT`.
+ */
+export function readBashLine(line: string): BashLine {
+  const words: string[] = [];
+  let current = '';
+  let hasBegun = false;
+  let open = '';
+  // What readline leaves alone of the current word.
+  let kept = '';
+  for (let at = 0; at < line.length; at += 1) {
+    const char = line[at] ?? '';
+    if (open !== '' && char === open) {
+      open = '';
+      kept = current;
+    } else if (open !== "'" && char === '\\') {
+      at += 1;
+      const next = line[at] ?? '';
+      current += open === '"' && !/["\\$`]/.test(next) ? char + next : next;
+      hasBegun = true;
+    } else if (open !== '') current += char;
+    else if (char === '"' || char === "'") {
+      open = char;
+      kept = current;
+      hasBegun = true;
+    } else if (/\s/.test(char)) {
+      if (hasBegun) words.push(current);
+      current = '';
+      kept = '';
+      hasBegun = false;
+    } else {
+      current += char;
+      hasBegun = true;
+      if (wordBreaks.test(char)) kept = current;
+    }
+  }
+  return {
+    words,
+    current,
+    quoted(offers) {
+      const inserted = offers.map((word) => quote(replaced(word, kept), open));
+      const [only] = inserted;
+      // readline closes the quote of a single match, unless its last character looks as if it did.
+      return inserted.length === 1 && open !== '' && only?.endsWith(open) ? [only + open] : inserted;
+    },
+  };
+}
+
+/** The part of an offered word that readline inserts; the typed letters may differ in case. */
+function replaced(word: string, kept: string): string {
+  return word.toLowerCase().startsWith(kept.toLowerCase()) ? word.slice(kept.length) : word;
+}
+
+function quote(text: string, open: string): string {
+  if (open === "'") return text.replaceAll("'", "'\\''");
+  // An interactive bash expands `!` inside double quotes too, and no backslash there takes that back.
+  if (open === '"') return text.replace(/["\\$`]/g, '\\$&').replaceAll('!', '"\\!"');
+  return text.replace(/[^\w@%+=:,./-]/g, '\\$&');
+}

@@ -1,0 +1,150 @@
+import { type OperationId, rowOf } from '../api/operations.ts';
+import type { Io } from '../io.ts';
+import { fold, leastRoom } from '../output/fold.ts';
+import { commandName, type Found, ownFlags } from './find.ts';
+import type { Argument, Flag } from './flag.ts';
+import type { Program } from './program.ts';
+import { type Action, type Group, isGroup, type Named } from './verb.ts';
+
+/** What `petstore` alone says: the way in, not the whole. */
+export const overview = `petstore works with a pet store service: pets, categories, orders and inventory.
+
+Try it without a service:
+  petstore --offline pets list
+  petstore --offline inventory list --below 5
+
+Work with yours:
+  petstore profile create shop --base-url https://petstore.example.com
+  petstore profile use shop
+  petstore pets list --status available
+  petstore inventory apply stock.csv
+
+petstore --help lists every command; petstore <command> --help shows one.
+`;
+
+/** Terms with what they mean, under a title. */
+interface Section {
+  readonly title: string;
+  readonly items: readonly (readonly [term: string, meaning: string])[];
+}
+
+/** Longer lines are hard to read, however wide the terminal is. */
+const mostColumns = 100;
+
+/** The columns that help is folded to: those of the terminal, also if a pager reads it. */
+export function helpColumns({ stdout, stderr }: Io): number {
+  return Math.min(stdout.columns ?? stderr.columns ?? mostColumns, mostColumns);
+}
+
+/** Help as people read it: what the command does, how it is written, examples, and then its verbs or flags. */
+export function helpOf({ path, named, command }: Found, program: Program, columns: number): string {
+  const examples = command.examples.map((example) => `  ${example}\n`).join('');
+  const sections = isGroup(command)
+    ? [commandsSection(path, path.length === 0 ? program.entries : command.verbs)]
+    : sectionsOf(command);
+  return [
+    `${foldProse(described(named, command), columns)}\n`,
+    `Usage:\n  ${usageOf(path, command)}\n`,
+    `Examples:\n${examples}`,
+    ...sections.filter(({ items }) => items.length > 0).map((section) => formatSection(section, columns)),
+    `${foldProse(footerOf(path, command), columns)}\n`,
+  ].join('\n');
+}
+
+/** What a command does, with its place in the life cycle of the service. */
+export function described(named: Named, command: Action | Group): string {
+  const text = (!isGroup(command) && command.description) || named.summary;
+  return `${text} ${lifecycleMark(named.operation)}`.trimEnd();
+}
+
+/** `petstore pets get [flags] <id or name...>` */
+export function usageOf(path: readonly string[], command: Action | Group): string {
+  if (isGroup(command))
+    return `${commandName(path)} ${path.length === 0 ? '<command>' : '<verb>'} [arguments] [flags]`;
+  return [
+    commandName(path),
+    '[flags]',
+    ...Object.values(command.args ?? {}).map(({ written }) => written),
+  ].join(' ');
+}
+
+/**
+ * What help says of an operation's life cycle: `(deprecated, sunset 2027-12-31)`, `(beta)`, `(experimental)`, or nothing.
+ * It comes from the table alone, because help opens no config.
+ */
+function lifecycleMark(id: OperationId | undefined): string {
+  if (id === undefined) return '';
+  const { deprecated, sunset, stability } = rowOf(id);
+  const marks = [...(deprecated ? [`deprecated, sunset ${sunset}`] : []), ...(stability ? [stability] : [])];
+  return marks.length === 0 ? '' : `(${marks.join(', ')})`;
+}
+
+function commandsSection(path: readonly string[], commands: readonly Named[]): Section {
+  return {
+    title: path.length === 0 ? 'Commands:' : 'Verbs:',
+    items: commands.map(({ name, aliases = [], summary, operation }) => [
+      [name, ...aliases].join(', '),
+      `${summary} ${lifecycleMark(operation)}`.trimEnd(),
+    ]),
+  };
+}
+
+function sectionsOf(command: Action): Section[] {
+  const byTitle = new Map<string, [string, string][]>([
+    ['Arguments:', Object.values(command.args ?? {}).map((each) => [argumentTerm(each), meaningOf(each)])],
+    ['Flags:', []],
+  ]);
+  for (const flag of Object.values(ownFlags(command))) {
+    const title = flag.group ?? 'Flags:';
+    byTitle.set(title, [...(byTitle.get(title) ?? []), [flagTerm(flag), meaningOf(flag)]]);
+  }
+  return [...byTitle].map(([title, items]) => ({ title, items }));
+}
+
+/** `id or name...` of `<id or name...>`. */
+export function argumentTerm({ written }: Argument): string {
+  return written.slice(1, -1).replace(/\.\.\.$/, '');
+}
+
+export function meaningOf({ summary, choices }: Pick<Flag, 'summary' | 'choices'>): string {
+  return choices ? `${summary} (one of ${choices.join(', ')})` : summary;
+}
+
+/** Long flags stand under each other, whether they have a short form or not. */
+function flagTerm({ written }: Flag): string {
+  return written.startsWith('--') ? `    ${written}` : written;
+}
+
+/** The flags of all commands, as `petstore help flags` lists them. */
+export function flagItems(flags: Readonly<Record<string, Flag>>): [string, string][] {
+  return Object.values(flags).map((flag) => [flagTerm(flag), meaningOf(flag)]);
+}
+
+function formatSection({ title, items }: Section, columns: number): string {
+  // One long term does not push the meanings of all others aside.
+  const widest = Math.max(0, ...items.map(([term]) => term.length).filter((length) => length <= columns / 2));
+  const width = columns - widest - 4 >= leastRoom ? widest : 0;
+  const lines = items.map(([term, meaning]) => {
+    const isBeside = width > 0 && term.length <= width;
+    const indent = width > 0 ? width + 4 : 8;
+    const gap = isBeside ? ' '.repeat(width - term.length + 2) : `\n${' '.repeat(indent)}`;
+    return `  ${term}${gap}${fold(meaning, { columns, indent })}`;
+  });
+  return `${title}\n${lines.join('\n')}\n`;
+}
+
+/** The meaning of a term in a list is folded under itself. */
+function foldProse(text: string, columns: number): string {
+  const foldLine = (line: string) => {
+    const term = /^ +\S+ +/.exec(line)?.[0] ?? '';
+    return term + fold(line.slice(term.length), { columns, indent: term.length });
+  };
+  return text.split('\n').map(foldLine).join('\n');
+}
+
+function footerOf(path: readonly string[], command: Action | Group): string {
+  if (path.length === 0)
+    return '`petstore <command> --help` tells more; `petstore help flags`, `environment`, `exit-codes` and `formats` tell what holds for all commands.';
+  if (isGroup(command)) return `\`${commandName(path)} <verb> --help\` shows the flags of a verb.`;
+  return '`petstore help flags` lists the flags that every command takes.';
+}

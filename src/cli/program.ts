@@ -1,0 +1,48 @@
+import type { Context } from '../context.ts';
+import type { Found } from './find.ts';
+import type { OfferKind } from './flag.ts';
+import { type GlobalFlags, globalFlags } from './global-flags.ts';
+import type { Entry, Group, Named } from './verb.ts';
+import type { GivenFlag } from './words.ts';
+
+/** A word that completion may offer, with what it means. */
+export interface Offer {
+  readonly word: string;
+  readonly summary?: string | undefined;
+}
+
+/** The whole command line, as `src/commands/index.ts` has it. */
+export interface Program {
+  readonly entries: readonly Entry[];
+  /** Pages of help that belong to no single command. */
+  readonly topics: readonly string[];
+  /**
+   * What may stand in a place of the command line.
+   *
+   * @param found the command, with the words that were typed for it so far.
+   */
+  lookUp(kind: OfferKind, context: Context, found: Found): Promise<readonly Offer[]>;
+}
+
+/** The program itself as a command. */
+export const root: Named & Group = {
+  name: 'petstore',
+  summary: 'The command line of the pet store service',
+  examples: [
+    'petstore --offline pets list',
+    'petstore profile create shop --base-url https://petstore.example.com',
+    'petstore pets list --status available -o json',
+    'petstore inventory apply stock.csv',
+  ],
+  verbs: [],
+};
+
+/** What the words say of where errors go and how they look, and of the service that a completion asks. */
+export function firstFlags(given: readonly GivenFlag[]): GlobalFlags {
+  const keys = ['output', 'color', 'quiet', 'profile', 'baseUrl', 'offline'] as const;
+  const entries = keys.flatMap((key) => {
+    const last = given.findLast(({ flag }) => flag === globalFlags[key] || flag.stands?.key === key);
+    return last ? [[key, last.flag.stands?.value ?? last.value ?? true]] : [];
+  });
+  return Object.fromEntries(entries);
+}

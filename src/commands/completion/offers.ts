@@ -1,0 +1,87 @@
+import type { ListId, Query, Result } from '../../api/operations.ts';
+import type { Order } from '../../api/schemas.ts';
+import type { Found } from '../../cli/find.ts';
+import type { OfferKind } from '../../cli/flag.ts';
+import type { Offer } from '../../cli/program.ts';
+import { readWords } from '../../cli/words.ts';
+import { readConfigFile } from '../../config/file.ts';
+import { keyRules, type SettingKey } from '../../config/keys.ts';
+import { resolvePaths } from '../../config/paths.ts';
+import { offlineProfile } from '../../config/settings.ts';
+import type { Context } from '../../context.ts';
+
+/** What may stand where a value of some kind is asked for. */
+export async function lookUp(kind: OfferKind, context: Context, found: Found): Promise<readonly Offer[]> {
+  switch (kind) {
+    case 'profile':
+      return profileNames(context);
+    case 'settingValue':
+      return settingValues(context, found);
+    case 'command':
+      return commands();
+    case 'category':
+      return (await first(context, 'listCategories')).map(({ name }) => ({ word: name }));
+    case 'pet':
+      return (await first(context, 'listPets')).map(({ id, name }) => ({ word: `${id}`, summary: name }));
+    case 'order':
+      return (await first(context, 'listOrders')).map(orderOffer);
+    case 'openOrder':
+      return (await first(context, 'listOrders')).filter(({ complete }) => !complete).map(orderOffer);
+    case 'run':
+      return runs(context);
+    case 'field':
+      return fields(found);
+    case 'check':
+      return checkNames();
+    case 'file':
+      return [];
+  }
+}
+
+function profileNames({ io }: Context): Offer[] {
+  const { profiles } = readConfigFile(resolvePaths(io).configFile);
+  return [...Object.keys(profiles), offlineProfile].map((word) => ({ word }));
+}
+
+/** The values of the key that stands before: `config set output <Tab>`. */
+function settingValues(context: Context, { rest }: Found): readonly Offer[] {
+  const [key] = readWords(rest, []).operands;
+  if (key?.text === 'profile') return profileNames(context);
+  const rule = Object.hasOwn(keyRules, key?.text ?? '') ? keyRules[key?.text as SettingKey] : undefined;
+  return (rule?.choices ?? []).map((word) => ({ word }));
+}
+
+async function commands(): Promise<Offer[]> {
+  const { program } = await import('../index.ts');
+  const named = program.entries.map(({ name, summary }) => ({ word: name, summary }));
+  return [...named, ...program.topics.map((word) => ({ word }))];
+}
+
+/** The first page of a list: more would not fit a screen. */
+async function first<K extends ListId>(context: Context, operation: K): Promise<readonly Result<K>[]> {
+  const client = await context.client();
+  for await (const page of client.list(operation, {} as Query<K>)) return page;
+  return [];
+}
+
+function orderOffer({ id, petId, quantity }: Order): Offer {
+  return { word: `${id}`, summary: `${quantity ?? '?'} of pet ${petId ?? '?'}` };
+}
+
+async function runs({ io }: Context): Promise<Offer[]> {
+  const { RunStore } = await import('../../bulk/run-store.ts');
+  return (await new RunStore(resolvePaths(io).stateDir).ids()).map((word) => ({ word }));
+}
+
+async function fields({ group }: Found): Promise<readonly Offer[]> {
+  return ((await group.columns?.()) ?? []).map((word) => ({ word }));
+}
+
+/** The groups of checks, and the checks of one operation each. */
+async function checkNames(): Promise<Offer[]> {
+  const { operationIds, rowOf } = await import('../../api/operations.ts');
+  const reads = operationIds.filter((id) => rowOf(id).method === 'GET').map((id) => `op/${id}`);
+  return ['reach', 'tls', 'op', 'error', 'lifecycle', 'auth', 'latency', 'write', ...reads].map((word) => ({
+    word,
+  }));
+}
