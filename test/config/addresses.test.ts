@@ -1,0 +1,152 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { warehouse } from '../helpers/descriptions.ts';
+import { type RecordingServer, recordingServer } from '../helpers/recording-server.ts';
+import { runCli } from '../helpers/run-cli.ts';
+import { cliPath, nodeBinary, spawnCli } from '../helpers/spawn-cli.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+
+let own: RecordingServer;
+let other: RecordingServer;
+let folder = '';
+
+beforeEach(async () => {
+  const answer = ({ method }: { readonly method: string }) =>
+    method === 'GET' ? { body: [] } : { status: 201, body: { id: 1, name: 'Dogs' } };
+  own = await recordingServer({ '/openapi': warehouse }, answer);
+  other = await recordingServer({}, answer);
+  folder = join(temporaryFolder(), 'config');
+  mkdirSync(folder);
+});
+
+afterEach(async () => {
+  await own[Symbol.asyncDispose]();
+  await other[Symbol.asyncDispose]();
+});
+
+const create = ['categories', 'create', '--name', 'Dogs'];
+
+/** The two ways to name an address, each with and without the name of the profile that is active. */
+function ways(url: string) {
+  return [
+    { flags: ['--base-url', url], env: {}, names: false },
+    { flags: [], env: { PETSTORE_BASE_URL: url }, names: false },
+    { flags: ['--base-url', url, '--profile', 'prod'], env: {}, names: true },
+    { flags: ['--base-url', url], env: { PETSTORE_PROFILE: 'prod' }, names: true },
+    { flags: [], env: { PETSTORE_BASE_URL: url, PETSTORE_PROFILE: 'prod' }, names: true },
+  ];
+}
+
+describe('an address of another origin takes nothing of the active profile, unless the profile is named too:', () => {
+  test('its protection', async () => {
+    configure({ protected: true });
+    for (const { flags, env, names } of ways(other.url)) {
+      const { code } = await run([...create, ...flags], env);
+      expect([code, flags, env]).toEqual([names ? 2 : 0, flags, env]);
+    }
+    expect(other.calls()).toHaveLength(2);
+  });
+
+  test('its certificates', async () => {
+    configure({ 'client-cert': '/nonexistent/cert.pem', 'client-key': '/nonexistent/key.pem' });
+    for (const { flags, env, names } of ways(other.url))
+      expect(await run(['pets', 'list', ...flags], env)).toMatchObject({ code: names ? 2 : 0 });
+  });
+
+  test('its other settings, even a wrong one', async () => {
+    configure({ timeout: 'soon', 'auth-header': 'X-Key' });
+    for (const { flags, env, names } of ways(other.url))
+      expect(await run(['pets', 'list', ...flags], env)).toMatchObject({ code: names ? 2 : 0 });
+  });
+
+  test('its binding', async () => {
+    configure({});
+    await run(['api', 'bind', `${own.url}/openapi`]);
+    for (const { flags, env, names } of ways(other.url)) {
+      const { stdout } = await run(['api', 'operations', '-o', 'json', ...flags], env);
+      expect(stdout.includes('"path":"/pets"')).toBe(!names);
+    }
+  });
+
+  test('its token, which a named profile does not give either', async () => {
+    configure({ 'token-command': `${nodeBinary} -p "'s3cret'"` });
+    for (const { flags, env } of ways(other.url)) {
+      const { code, stderr } = await run(['pets', 'list', '-o', 'ids', ...flags], env);
+      expect(code).toBe(0);
+      expect(stderr.match(/is not sent: it belongs to/g)).toHaveLength(1);
+    }
+    expect(other.seen.filter(({ headers }) => headers.authorization !== undefined)).toEqual([]);
+  });
+});
+
+test('an address of the origin of the active profile takes all of it', async () => {
+  configure({ protected: true, 'token-command': `${nodeBinary} -p "'s3cret'"` });
+  for (const { flags, env } of ways(`${own.url}/v2`)) {
+    expect(await run([...create, ...flags], env)).toMatchObject({ code: 2 });
+    expect(await run(['pets', 'list', ...flags], env)).toMatchObject({ code: 0 });
+  }
+  expect(own.seen.length).toBeGreaterThan(0);
+  for (const { headers } of own.seen) expect(headers.authorization).toBe('Bearer s3cret');
+});
+
+test('PETSTORE_TOKEN goes to PETSTORE_BASE_URL, though a profile of another origin is active', async () => {
+  configure({ protected: true });
+  const env = { PETSTORE_TOKEN: 's3cret', PETSTORE_BASE_URL: other.url };
+  expect(await run(['pets', 'list', '-o', 'ids'], env)).toEqual({ code: 0, stdout: '', stderr: '' });
+  for (const { headers } of other.seen) expect(headers.authorization).toBe('Bearer s3cret');
+  expect(other.seen.length).toBeGreaterThan(0);
+});
+
+test('neither a base URL nor --offline is an error that names the three ways out', async () => {
+  const { code, stderr } = await runCli(['pets', 'list']);
+  expect(code).toBe(2);
+  for (const way of ['--base-url', 'profile create', '--offline']) expect(stderr).toContain(way);
+});
+
+test('PETSTORE_TOKEN is masked from the first line on, in usage errors too', async () => {
+  const env = { PETSTORE_TOKEN: 'tok-3n-s3cret' };
+  for (const words of [
+    ['pets', 'list', '--base-url', 'https://[tok-3n-s3cret'],
+    ['pets', 'list', '--tok-3n-s3cret'],
+    ['tok-3n-s3cret'],
+    ['pets', 'list', '-o', 'tok-3n-s3cret'],
+    ['pets', 'list', '-o', 'json', '--timeout', 'tok-3n-s3cret'],
+    ['config', 'set', 'timeout', 'tok-3n-s3cret'],
+  ]) {
+    const { code, stdout, stderr } = await runCli(words, { env });
+    expect(code).toBe(2);
+    expect(stdout + stderr).not.toContain('tok-3n');
+    expect(stderr).toContain('***');
+  }
+});
+
+test('a token that would go over plain http is an error before connecting', async () => {
+  const env = { PETSTORE_TOKEN: 's3cret', PETSTORE_BASE_URL: 'http://shop.invalid' };
+  const { code, stderr } = await runCli(['pets', 'list'], { env });
+  expect([code, stderr]).toEqual([
+    2,
+    'error: the token of PETSTORE_TOKEN is not sent: http://shop.invalid is plain http, and anybody on the way could read it\n' +
+      'hint: use https, or --allow-insecure-http to send it anyway\n',
+  ]);
+});
+
+test('serve gives its command PETSTORE_BASE_URL and no profile: smoke --write passes with a protected profile active', async () => {
+  configure({ protected: true });
+  await run(['api', 'bind', `${own.url}/openapi`]);
+  const { code, stdout } = await spawnCli(
+    ['serve', '--port', '0', '--', nodeBinary, cliPath, 'smoke', '--write', '--samples', '1'],
+    { env: { PETSTORE_CONFIG_DIR: folder, PETSTORE_PROFILE: 'prod' } },
+  );
+  expect([code, stdout]).toEqual([0, expect.stringContaining('write/cleanup')]);
+}, 20_000);
+
+/** A config whose active profile, prod, belongs to `own`. */
+function configure(section: Readonly<Record<string, unknown>>): void {
+  const config = { profile: 'prod', profiles: { prod: { 'base-url': own.url, ...section } } };
+  writeFileSync(join(folder, 'config.json'), JSON.stringify(config), { mode: 0o600 });
+}
+
+function run(argv: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  return runCli([...argv], { env: { PETSTORE_CONFIG_DIR: folder, ...env } });
+}
