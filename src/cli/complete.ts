@@ -6,7 +6,7 @@ import { type Found, findCommand, flagsOf } from './find.ts';
 import { type Argument, type Flag, longName } from './flag.ts';
 import { writeFlags } from './global-flags.ts';
 import { firstFlags, type Offer, type Program, root } from './program.ts';
-import { type Action, isGroup } from './verb.ts';
+import { type Action, isGroup, type Named } from './verb.ts';
 import { readWords } from './words.ts';
 
 /** A Tab waits this long for names that have to be looked up, in milliseconds. */
@@ -73,10 +73,13 @@ async function offersFor(
     return { offers: all.map(({ written, summary }) => ({ word: longName(written), summary })) };
   if (found.unknown !== undefined) return { offers: [] };
   if (isGroup(command)) {
-    const commands = path.length === 0 ? program.entries : command.verbs;
-    return { offers: commands.map(({ name, summary }) => ({ word: name, summary })) };
+    return { offers: offersOf(path.length === 0 ? program.entries : command.verbs) };
   }
   return { offers: await lookUp(argumentAt(command, operands.length)) };
+}
+
+function offersOf(commands: readonly Named[]): Offer[] {
+  return commands.map(({ name, summary }) => ({ word: name, summary }));
 }
 
 /** The argument at a place; of `<id...>` all further places. */
@@ -99,6 +102,8 @@ async function valuesOf(
 ): Promise<readonly Offer[] | 'file'> {
   const offers = place?.choices ?? place?.offers ?? [];
   if (offers === 'file') return 'file';
+  if (offers === 'command')
+    return [...offersOf(program.entries), ...program.topics.map((word) => ({ word }))];
   if (typeof offers !== 'string') return offers.map((word) => ({ word }));
   const looked = Promise.resolve(program.lookUp(offers, context, found)).catch(() => []);
   return withDeadline(looked, patienceMs, () => []);

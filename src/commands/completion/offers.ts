@@ -17,8 +17,6 @@ export async function lookUp(kind: OfferKind, context: Context, found: Found): P
       return profileNames(context);
     case 'settingValue':
       return settingValues(context, found);
-    case 'command':
-      return commands();
     case 'category':
       return (await first(context, 'listCategories')).map(({ name }) => ({ word: name }));
     case 'pet':
@@ -33,6 +31,7 @@ export async function lookUp(kind: OfferKind, context: Context, found: Found): P
       return fields(found);
     case 'check':
       return checkNames();
+    case 'command':
     case 'file':
       return [];
   }
@@ -49,12 +48,6 @@ function settingValues(context: Context, { rest }: Found): readonly Offer[] {
   if (key?.text === 'profile') return profileNames(context);
   const rule = Object.hasOwn(keyRules, key?.text ?? '') ? keyRules[key?.text as SettingKey] : undefined;
   return (rule?.choices ?? []).map((word) => ({ word }));
-}
-
-async function commands(): Promise<Offer[]> {
-  const { program } = await import('../index.ts');
-  const named = program.entries.map(({ name, summary }) => ({ word: name, summary }));
-  return [...named, ...program.topics.map((word) => ({ word }))];
 }
 
 /** The first page of a list: more would not fit a screen. */
