@@ -5,9 +5,9 @@ import { describeLifecycle } from './api/lifecycle.ts';
 import type { OperationId } from './api/operations.ts';
 import type { Attempt, Client } from './client/client.ts';
 import { createClient } from './client/create-client.ts';
-import type { CredentialParameter } from './client/credential-parameter.ts';
 import { type GivenField, parseHeaderFlag, refuseInsecure, toFields } from './client/fields.ts';
-import type { TlsFiles } from './client/transport/dial.ts';
+import type { CredentialParameter } from './client/request.ts';
+import type { TlsFiles } from './client/transport/tls.ts';
 import { readConfigFile } from './config/file.ts';
 import { resolvePaths } from './config/paths.ts';
 import type { Settings } from './config/settings.ts';
@@ -74,6 +74,7 @@ async function openClient(context: Context, settings: Settings, connection: Conn
     mask: context.secrets.mask,
     onAttempt: bothOf(waiting?.note, trace),
     onAnswer: lifecycleReader(context),
+    note: (line) => void context.note(line),
     now: context.now,
   });
   return waiting ? withWaiting(client, waiting) : client;
@@ -217,7 +218,7 @@ async function openTlsFiles(settings: Settings): Promise<TlsFiles> {
   };
   const files = { ca: named('ca-cert'), cert: named('client-cert'), key: named('client-key') };
   if (!files.ca && !files.cert && !files.key) return {};
-  return (await import('./client/tls-files.ts')).readTlsFiles(files);
+  return (await import('./client/transport/tls.ts')).readTlsFiles(files);
 }
 
 /** What the checks below HTTP look at. */

@@ -23,18 +23,23 @@ export interface ErrorDetails {
   readonly hint?: string | undefined;
   /** The service's own error code, as in section 7 of the service document. */
   readonly code?: string | undefined;
-  /** The service's own message, where it sent one; what programs read instead of the whole sentence. */
+  /** The service's own message, if it sent one; what programs read instead of the whole sentence. */
   readonly serviceMessage?: string | undefined;
   /** How the call ended beside that message, as `it asks to wait 60 s`: for programs, as the whole sentence has it too. */
   readonly remark?: string | undefined;
-  /** HTTP status, where an answer came. */
+  /** HTTP status, if an answer came. */
   readonly status?: number | undefined;
   readonly method?: string | undefined;
+  /** As it may be shown: without credentials; of the embedded store the path alone. */
   readonly url?: string | undefined;
   /** How many requests were sent for this one call. */
   readonly attempts?: number | undefined;
-  /** Whether the same command may succeed later with nothing changed. */
+  /** Whether the same command may simply be run again, and may succeed then. */
   readonly retryable?: boolean | undefined;
+  /** What the service calls the request: `request-id`, `x-request-id`, `x-correlation-id` or `traceparent`. */
+  readonly requestId?: string | undefined;
+  /** Set if a write may or may not have been applied. */
+  readonly applied?: 'unknown' | undefined;
   /** Where in the input the record stands, as `pets.jsonl:3`, of a command on many records from a file. */
   readonly place?: string | undefined;
   readonly cause?: unknown;
@@ -66,12 +71,18 @@ export class UsageError extends CliError {
   }
 }
 
-/** The service answered and refused. Its kind follows from the status: 401, 403 auth; 404, 410 not-found; else failed. */
+/**
+ * The service answered and refused. Unless told, its kind follows from the status: 401, 403 auth; 404, 410 not-found; 408,
+ * 425, 429 and 5xx unavailable; else failed.
+ */
 export class ApiError extends CliError {
   readonly status: number;
 
-  constructor(message: string, details: ErrorDetails & { readonly status: number }) {
-    super(kindOfStatus(details.status), message, details);
+  constructor(
+    message: string,
+    details: ErrorDetails & { readonly status: number; readonly kind?: ErrorKind },
+  ) {
+    super(details.kind ?? kindOfStatus(details.status), message, details);
     this.status = details.status;
   }
 }
@@ -91,7 +102,7 @@ export type UnavailableReason =
 /** No valid answer came: exit 6. */
 export class UnavailableError extends CliError {
   readonly reason: UnavailableReason;
-  /** Whether a byte of the last request may have reached the service: then a write may have been applied. */
+  /** Whether a byte of a request may have reached the service and was not refused: then a write may have been applied. */
   readonly sent: boolean;
   /** What came instead, where it is JSON of another shape than that of the answer; undefined else. */
   readonly answer: unknown;
@@ -121,12 +132,23 @@ export class ManyError extends CliError {
   }
 }
 
+/** A signal, or Ctrl-C at a prompt, ended the command. */
 export class InterruptedError extends CliError {
+  declare details: ErrorDetails;
+  private openWrites = 0;
+
   constructor(signal: 'SIGINT' | 'SIGTERM') {
-    super(
-      signal === 'SIGINT' ? 'interrupted' : 'terminated',
-      signal === 'SIGINT' ? 'interrupted' : 'terminated',
-    );
+    const word = signal === 'SIGINT' ? 'interrupted' : 'terminated';
+    super(word, word);
+  }
+
+  /** Says that a write was under way, which may or may not have been applied. */
+  leaveOpen(method: string, url: string): void {
+    this.openWrites += 1;
+    this.details = { method, url, ...this.details, applied: 'unknown' };
+    const more = this.openWrites - 1;
+    const others = more === 0 ? '' : ` and ${more} more ${more === 1 ? 'request' : 'requests'}`;
+    this.message = `${this.kind}: ${this.details.method} ${this.details.url}${others} may or may not have been applied`;
   }
 }
 

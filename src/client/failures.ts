@@ -1,101 +1,110 @@
-import type { HttpResponse } from '../api/http.ts';
+import type { HttpFields, HttpRequest, HttpResponse } from '../api/http.ts';
 import { ApiError, UnavailableError, type UnavailableReason } from '../errors.ts';
-import { maskUrl, shownUrl } from '../mask.ts';
-import { type Refusal, readRefusal } from './error-body.ts';
-import { type Ending, isSafeAgain, mayHaveBeenApplied, retriedStatuses } from './retry.ts';
+import { shownUrl } from '../mask.ts';
+import { readRefusal } from './response.ts';
+import { isSafeAgain, mayHaveBeenApplied, retriedStatuses } from './retry.ts';
 
 /** What is known of a call when it fails, for its message. */
-export interface Failed {
-  /** What the call was for, as `Get a pet`; undefined for a raw request. */
-  readonly what: string | undefined;
-  readonly method: string;
-  readonly url: string;
+export interface FailedCall {
+  /** Its operation, with a summary such as `Get a pet`; undefined for a raw request. */
+  readonly purpose: { readonly summary: string; readonly many: boolean } | undefined;
+  /** As it was sent last, redirects followed, without the credential. */
+  readonly request: HttpRequest;
   readonly attempts: number;
   /** More on why it ended here, a clause. */
-  readonly note?: string | undefined;
-  readonly hint?: string | undefined;
-  /** Where the credential that was sent came from; undefined where none was. */
+  readonly note: string | undefined;
+  /** Whether one of its attempts may have been applied. */
+  readonly mayBeApplied: boolean;
+  /** Where the credential that was sent came from; undefined if none was. */
   readonly credential?: string | undefined;
   /** Masks secrets in what a service says. */
   readonly mask?: ((text: string) => string) | undefined;
 }
 
 /** The service's refusal as an error, whatever its body: `<what failed>: METHOD url: <why> (status code)`. */
-export async function refusalError(failed: Failed, response: HttpResponse): Promise<ApiError> {
+export async function refusalError(call: FailedCall, response: HttpResponse): Promise<ApiError> {
   const { status } = response;
-  const { mask = same } = failed;
-  const { why, code, message } = masked(await readRefusal(response), mask);
-  const { method, url, attempts, hint } = failed;
-  const ending = { answer: response };
-  return new ApiError(sentence(failed, why, ending), {
+  const { mask, purpose, mayBeApplied, request } = call;
+  const { why, code, message } = await readRefusal(response, mask);
+  const isMissingList = purpose?.many === true && (status === 404 || status === 410);
+  return new ApiError(sentence(call, why, mayBeApplied), {
+    ...detailsOf(call, mayBeApplied),
+    // A list that is empty is still there: it is the address that is wrong.
+    ...(isMissingList && { kind: 'unavailable' }),
     status,
     code,
     serviceMessage: message,
-    remark: remarks(failed, ending).join('; ') || undefined,
-    method,
-    url: maskUrl(url),
-    attempts,
-    hint: hint ?? hintOfStatus(status, failed.credential),
-    retryable: retriedStatuses.has(status) && isSafeAgain(method, ending),
+    remark: remarks(call, mayBeApplied).join('; ') || undefined,
+    requestId: requestIdOf(response.fields),
+    hint: isMissingList
+      ? 'is the base URL right? `petstore doctor` looks at each step'
+      : hintOfStatus(status, call),
+    retryable: retriedStatuses.has(status) && isSafeAgain(request.method, mayBeApplied),
   });
 }
 
 /** Why no valid answer came, as an error of the whole call. */
-export function unavailableError(failed: Failed, cause: UnavailableError): UnavailableError {
+export function unavailableError(call: FailedCall, cause: UnavailableError): UnavailableError {
   const { reason, sent, answer, details } = cause;
-  const { method, url, attempts, mask = same } = failed;
-  return new UnavailableError(sentence(failed, mask(cause.message), { sent }), {
+  const { mask = same, request } = call;
+  const mayBeApplied = call.mayBeApplied || mayHaveBeenApplied(request.method, { sent });
+  return new UnavailableError(sentence(call, mask(cause.message), mayBeApplied), {
     ...details,
+    ...detailsOf(call, mayBeApplied),
     reason,
-    sent,
+    sent: sent || mayBeApplied,
     answer,
-    method,
-    url: maskUrl(url),
-    attempts,
-    hint: failed.hint ?? details.hint ?? hintOfReason[reason],
-    retryable: (details.retryable ?? isPassing(reason)) && isSafeAgain(method, { sent }),
+    hint: details.hint ?? hintOfReason[reason],
+    retryable: (details.retryable ?? isPassing(reason)) && isSafeAgain(request.method, mayBeApplied),
     cause,
   });
 }
 
-interface InvalidResponse {
-  readonly status: number;
-  /** @see UnavailableError.answer */
-  readonly answer?: unknown;
-}
-
-/** An answer that is none: its status was fine and the rest was not. */
+/**
+ * An answer that is not valid, although its status is one of success.
+ *
+ * @param answer the body, if it is JSON of another shape. @see UnavailableError.answer
+ */
 export function invalidResponse(
-  failed: Failed,
+  call: FailedCall,
+  { status, fields }: HttpResponse,
   why: string,
-  { status, answer }: InvalidResponse,
+  answer?: unknown,
 ): UnavailableError {
-  const cause = new UnavailableError(why, { reason: 'invalid-response', sent: true, status, answer });
-  return unavailableError(failed, cause);
+  const requestId = requestIdOf(fields);
+  const details = { reason: 'invalid-response', sent: true, status, requestId, answer } as const;
+  return unavailableError(call, new UnavailableError(why, details));
 }
 
-function masked({ why, code, message }: Refusal, mask: (text: string) => string): Refusal {
-  return { why: mask(why), code: code && mask(code), message: message && mask(message) };
+function detailsOf({ request, attempts }: FailedCall, mayBeApplied: boolean) {
+  const { method, url } = request;
+  return { method, url: shownUrl(url), attempts, ...(mayBeApplied && { applied: 'unknown' as const }) };
+}
+
+/** What the service calls the request, for its operators to find it by. */
+function requestIdOf(fields: HttpFields): string | undefined {
+  for (const name of ['request-id', 'x-request-id', 'x-correlation-id', 'traceparent']) {
+    const [value] = [fields[name] ?? []].flat();
+    if (value !== undefined && value.trim() !== '') return value.trim().slice(0, 200);
+  }
+  return undefined;
 }
 
 function same(text: string): string {
   return text;
 }
 
-function sentence(failed: Failed, why: string, ending: Ending): string {
-  const { what, method, url, attempts } = failed;
-  const request = `${method} ${shownUrl(url)}`;
-  const subject = what === undefined ? request : `${lowerFirst(what)}: ${request}`;
+function sentence(call: FailedCall, why: string, mayBeApplied: boolean): string {
+  const { purpose, request, attempts } = call;
+  const sent = `${request.method} ${shownUrl(request.url)}`;
+  const subject = purpose === undefined ? sent : `${lowerFirst(purpose.summary)}: ${sent}`;
   const count = attempts > 1 ? [`after ${attempts} attempts`] : [];
-  return [`${subject}: ${why}`, ...count, ...remarks(failed, ending)].join('; ');
+  return [`${subject}: ${why}`, ...count, ...remarks(call, mayBeApplied)].join('; ');
 }
 
 /** How the call ended beside what the service said. */
-function remarks({ method, note }: Failed, ending: Ending): string[] {
-  return [
-    ...(note ? [note] : []),
-    ...(mayHaveBeenApplied(method, ending) ? ['the request may or may not have been applied'] : []),
-  ];
+function remarks({ note }: FailedCall, mayBeApplied: boolean): string[] {
+  return [...(note ? [note] : []), ...(mayBeApplied ? ['the request may or may not have been applied'] : [])];
 }
 
 function lowerFirst(text: string): string {
@@ -106,8 +115,11 @@ function isPassing(reason: UnavailableReason): boolean {
   return reason !== 'tls' && reason !== 'redirect' && reason !== 'invalid-response';
 }
 
-function hintOfStatus(status: number, credential: string | undefined): string | undefined {
-  if (status === 412) return 'somebody changed it meanwhile: read it again, then decide';
+function hintOfStatus(status: number, { credential, mayBeApplied }: FailedCall): string | undefined {
+  if (status === 412)
+    return mayBeApplied
+      ? 'an earlier attempt may have changed it: read it again, then decide'
+      : 'somebody changed it meanwhile: read it again, then decide';
   if (status !== 401 && status !== 403) return undefined;
   if (credential === undefined)
     return 'give a token: PETSTORE_TOKEN, PETSTORE_TOKEN_FILE, or token-file in the profile';

@@ -34,14 +34,14 @@ export function parseHeaderFlag(text: string): GivenField {
  * Fields for every request, by lower-case name; a later one replaces an earlier one, those of one name from one source add
  * up. The message of an error names the source and the field, never the value.
  *
- * @throws UsageError for a name that is no token, or a value with CR, LF, NUL or a character beyond Latin-1.
+ * @throws UsageError for a name that is not a token, or a value with CR, LF, NUL or a character beyond Latin-1.
  */
 export function toFields(given: readonly GivenField[]): HttpFields {
   const fields: Record<string, string | string[]> = {};
   const sources = new Map<string, string>();
   for (const field of given) {
-    const name = checkedName(field);
-    const value = checkedValue(field);
+    const name = checkField(field);
+    const { value } = field;
     const before = fields[name];
     const addsUp = before !== undefined && sources.get(name) === field.source;
     fields[name] = addsUp ? [before, value].flat() : value;
@@ -66,18 +66,19 @@ export function refuseInsecure(given: readonly GivenField[], baseUrl: string): v
   );
 }
 
-function checkedName({ name, source }: GivenField): string {
+/**
+ * Holds a field against what may be sent, and gives its name in lower case.
+ *
+ * @throws UsageError that names the source and the field, never the value.
+ */
+export function checkField({ name, value, source }: GivenField): string {
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name))
-    throw new UsageError(`${source}: ${JSON.stringify(name)} is no header name`);
+    throw new UsageError(`${source}: ${JSON.stringify(name)} is not a header name`);
   const lower = name.toLowerCase();
   if (framing.has(lower))
     throw new UsageError(`${source}: ${name} is set by the connection and by nobody else`);
-  return lower;
-}
-
-function checkedValue({ name, value, source }: GivenField): string {
   const bad = /[^\t\x20-\x7e\x80-\xff]/.exec(value)?.[0];
-  if (bad === undefined) return value;
+  if (bad === undefined) return lower;
   throw new UsageError(`${source}: the value of ${name} holds ${describe(bad)}, which no header can carry`);
 }
 

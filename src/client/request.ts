@@ -1,7 +1,10 @@
 import type { Operation, Parameter } from '../api/contract.ts';
 import type { HttpFields, HttpRequest } from '../api/http.ts';
 import { idName } from '../api/operations.ts';
+import { UsageError } from '../errors.ts';
 import { isJsonObject, printJson } from '../json.ts';
+import type { RawRequest } from './client.ts';
+import { checkField } from './fields.ts';
 
 /** The input of any operation: ids by name, a query, a body. */
 export interface CallInput {
@@ -17,7 +20,12 @@ export interface Target {
   readonly fields: HttpFields;
 }
 
-/** The request of an operation; every parameter goes where the contract puts it, ids with all their digits. */
+/**
+ * The request of an operation; every parameter goes where the contract puts it, ids with all their digits.
+ *
+ * @throws UsageError for a path that leaves the base URL's, or a header that cannot be sent: a bound description may ask for
+ *   anything.
+ */
 export function toRequest(operation: Operation, input: CallInput, { baseUrl, fields }: Target): HttpRequest {
   const { method, body } = operation;
   const places = placesOf(operation);
@@ -25,7 +33,7 @@ export function toRequest(operation: Operation, input: CallInput, { baseUrl, fie
   const all =
     places.header.length === 0
       ? commonFields(operation, fields)
-      : { ...commonFields(operation, fields), ...headerFields(places.header, input) };
+      : { ...commonFields(operation, fields), ...headerFields(operation, places.header, input) };
   return body ? { method, url, fields: all, body: printJson(input.body) } : { method, url, fields: all };
 }
 
@@ -53,6 +61,13 @@ export function withId({ id: operation, body: contract }: Operation, input: Call
   return typeof id === 'bigint' ? { ...input, body: { [idField]: id, ...body } } : input;
 }
 
+/** The id of the record that an operation is about, if its input names one. */
+export function askedId({ id: operation, noun }: Operation, input: CallInput): bigint | undefined {
+  const body = noun === 'inventory' && isJsonObject(input.body) ? input.body : undefined;
+  const id = input[idName(operation) ?? ''] ?? body?.petId;
+  return typeof id === 'bigint' ? id : undefined;
+}
+
 /** A parameter's value by the program's name for it, wherever the service takes it; or the one that is always sent. */
 export function parameterValue(input: CallInput, { name, value }: Parameter): unknown {
   return value ?? input.query?.[name] ?? input[name];
@@ -75,7 +90,9 @@ function placesOf(operation: Operation): Places {
   return places;
 }
 
-function findPlaces({ path, parameters }: Operation): Places {
+function findPlaces({ id, path, parameters }: Operation): Places {
+  if (!isBelow(`http://host/base${path}`, 'http://host/base'))
+    throw new UsageError(`${id}: the path ${path} leads out of the base URL's`);
   const inPath = parameters.filter((each) => each.in === 'path');
   return {
     path: path
@@ -86,11 +103,25 @@ function findPlaces({ path, parameters }: Operation): Places {
   };
 }
 
+/** Whether a URL is of the base URL's origin and below its path, dot segments and their escapes resolved. */
+function isBelow(url: string, baseUrl: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { origin, pathname } = new URL(url);
+  const base = new URL(baseUrl);
+  return origin === base.origin && pathname.startsWith(`${base.pathname.replace(/\/$/, '')}/`);
+}
+
 function toPath({ path }: Places, input: CallInput): string {
   let filled = '';
   for (const part of path)
-    filled += typeof part === 'string' ? part : encodeURIComponent(String(parameterValue(input, part)));
+    filled += typeof part === 'string' ? part : toSegment(part, parameterValue(input, part));
   return filled;
+}
+
+/** @throws UsageError for a dot segment, which would name another path: its escaped form does too. */
+function toSegment({ name }: Parameter, value: unknown): string {
+  if (value === '.' || value === '..') throw new UsageError(`${name}: '${value}' cannot stand in a path`);
+  return encodeURIComponent(String(value));
 }
 
 function toQuery(parameters: readonly Parameter[], input: CallInput): string {
@@ -104,9 +135,91 @@ function toQuery(parameters: readonly Parameter[], input: CallInput): string {
   return query;
 }
 
-function headerFields(parameters: readonly Parameter[], input: CallInput): HttpFields {
-  const given = parameters
-    .map((parameter) => [parameter.wireName.toLowerCase(), parameterValue(input, parameter)] as const)
-    .filter(([, value]) => value !== undefined);
-  return Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
+function headerFields(
+  { id }: Operation,
+  parameters: readonly Parameter[],
+  input: CallInput,
+): Record<string, string> {
+  const fields: Record<string, string> = {};
+  for (const parameter of parameters) {
+    const value = parameterValue(input, parameter);
+    if (value === undefined) continue;
+    const source = `${id}: the header that the description asks for`;
+    const name = checkField({ name: parameter.wireName, value: String(value), source });
+    // The user may name a virtual host with --header; a description may not send requests to another one.
+    if (name === 'host') throw new UsageError(`${source}: ${parameter.wireName} is set by the base URL`);
+    fields[name] = String(value);
+  }
+  return fields;
+}
+
+/** What a request of one's own may be sent with. */
+export const rawMethods = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+/**
+ * A request of the user's own making.
+ *
+ * @throws UsageError for a path that leaves the base URL's, or a URL of another origin: what a request carries is meant for
+ *   this service alone.
+ */
+export function toRawRequest(raw: RawRequest, { baseUrl, fields }: Target): HttpRequest {
+  const url = rawUrl(raw.path, baseUrl);
+  for (const [name, value] of raw.query ?? []) url.searchParams.append(name, value);
+  url.hash = '';
+  return {
+    method: raw.method,
+    url: url.href,
+    fields: raw.fields === undefined ? fields : present({ ...fields, ...raw.fields }),
+    body: raw.body,
+  };
+}
+
+function rawUrl(path: string, baseUrl: string): URL {
+  const isAbsolute = /^[a-z][a-z0-9+.-]*:/i.test(path);
+  const text = isAbsolute ? path : `${baseUrl}/${path.replace(/^\/+/, '')}`;
+  if (!URL.canParse(text)) throw new UsageError(`${path}: not a path or URL`);
+  const url = new URL(text);
+  if (url.origin !== new URL(baseUrl).origin)
+    throw new UsageError(
+      `${path}: not of the origin of ${baseUrl}`,
+      'a request goes to the service only; choose another with --base-url',
+    );
+  if (!isAbsolute && !isBelow(text, baseUrl))
+    throw new UsageError(
+      `${path}: leads out of the path of ${baseUrl}`,
+      `give the whole URL if that is meant: ${url.href}`,
+    );
+  return url;
+}
+
+/** A field that is undefined was left out on purpose. */
+function present(fields: NonNullable<RawRequest['fields']>): HttpFields {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as HttpFields;
+}
+
+/** A credential that requests carry in their query. */
+export interface CredentialParameter {
+  readonly name: string;
+  readonly value: string;
+}
+
+/**
+ * The request with the credential in its query, unless its URL has that parameter already: given by the caller, or in a
+ * link from the service.
+ */
+export function withParameter(request: HttpRequest, parameter: CredentialParameter | undefined): HttpRequest {
+  if (parameter === undefined) return request;
+  const { url } = request;
+  const { name, value } = parameter;
+  if (new URL(url).searchParams.has(name)) return request;
+  const pair = `${encodeURIComponent(name)}=${encodeURIComponent(value)}`;
+  return { ...request, url: `${url}${url.includes('?') ? '&' : '?'}${pair}` };
+}
+
+/** The same with its value masked, as anybody may see it. */
+export function withMaskedParameter(
+  request: HttpRequest,
+  parameter: CredentialParameter | undefined,
+): HttpRequest {
+  return withParameter(request, parameter && { name: parameter.name, value: '***' });
 }

@@ -22,7 +22,7 @@ export function retryDelay(attempt: number, retryAfterMs = 0, random = Math.rand
 }
 
 /**
- * The answer's Retry-After in milliseconds from now; undefined where it has none that can be read.
+ * The answer's Retry-After in milliseconds from now; undefined if it has none that can be read.
  *
  * @see RFC 9110, 10.2.3
  */
@@ -47,21 +47,23 @@ export function shouldRetry(method: string, ended: HttpResponse | Error | undefi
 }
 
 /** Whether a program may send the request again without doing a thing twice. */
-export function isSafeAgain(method: string, ending: Ending): boolean {
-  return idempotentMethods.has(method) || !mayHaveBeenApplied(method, ending);
+export function isSafeAgain(method: string, mayBeApplied: boolean): boolean {
+  return idempotentMethods.has(method) || !mayBeApplied;
 }
 
-/** How a call ended: with an answer, or without one after a byte of it was sent or not. */
-export type Ending = { readonly answer: HttpResponse } | { readonly sent: boolean };
-
 /**
- * Whether a request that ended so may have changed something: it was sent, it writes, and nobody said no. A 503 with
- * Retry-After says no.
+ * Whether a request that ended so may have changed something: it writes, a byte of it may have reached the service, and
+ * the service did not refuse it. A 503 with Retry-After refuses it.
+ *
+ * @param ended an answer, or whether a byte was sent.
  */
-export function mayHaveBeenApplied(method: string, ending: Ending): boolean {
+export function mayHaveBeenApplied(
+  method: string,
+  ended: Pick<HttpResponse, 'status' | 'fields'> | { readonly sent: boolean },
+): boolean {
   if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS') return false;
-  if ('sent' in ending) return ending.sent;
-  const { status, fields } = ending.answer;
+  if ('sent' in ended) return ended.sent;
+  const { status, fields } = ended;
   if (status === 503) return fields['retry-after'] === undefined;
   return status === 408 || (status >= 500 && status !== 501);
 }

@@ -40,7 +40,7 @@ test.each([
 
 test('a record that lacks a field is told by that field', async () => {
   const error = await errorOf(['categories', 'list'], { body: [{ id: 1 }] });
-  expect(error.message).toMatch(/the body is no Category: \/0\/name is required$/);
+  expect(error.message).toMatch(/the body is not a Category: \/0\/name is required$/);
 });
 
 async function errorOf(argv: readonly string[], reply: Reply) {

@@ -176,7 +176,7 @@ export const cases: readonly Case[] = [
       ),
     ),
     ask: 'list',
-    exit: 5,
+    exit: 6,
     requests: [1, 1],
     says: /404/,
   },
@@ -404,7 +404,7 @@ export const cases: readonly Case[] = [
     ask: 'list',
     exit: 6,
     requests: [1, 1],
-    says: /answered 200 with text\/html, no JSON: <html>/,
+    says: /answered 200 with text\/html, not JSON: <html>/,
   },
   {
     name: 'answers JSON without a content type',
@@ -416,11 +416,11 @@ export const cases: readonly Case[] = [
   },
   ...(
     [
-      ['text that is no JSON', '[{"petId":1', /no valid JSON/],
+      ['text that is not JSON', '[{"petId":1', /not valid JSON/],
       ['JSON 101 deep', `${'['.repeat(101)}${']'.repeat(101)}`, /nested deeper than 100/],
       ['a number that is not finite', '[{"petId":1,"quantity":1e400,"status":"sold"}]', /not finite/],
       ['another shape', '[{"petId":"one","quantity":1,"status":"sold"}]', /\/0\/petId must be an integer/],
-      ['an object in place of a list', '{}', /no list of InventoryItem/],
+      ['an object in place of a list', '{}', /not a list of InventoryItem/],
       ['nothing', '', /no body/],
     ] as const
   ).map(
@@ -436,7 +436,7 @@ export const cases: readonly Case[] = [
     }),
   ),
   {
-    name: 'answers bytes that are no UTF-8',
+    name: 'answers bytes that are not UTF-8',
     open: at(
       mode.always((exchange) =>
         answer(exchange, {
@@ -448,7 +448,7 @@ export const cases: readonly Case[] = [
     ask: 'list',
     exit: 6,
     requests: [1, 1],
-    says: /no UTF-8/,
+    says: /not UTF-8/,
   },
   {
     asWrite: 'differs',
@@ -506,7 +506,7 @@ export const cases: readonly Case[] = [
     ask: 'list',
     exit: 6,
     requests: [1, 1],
-    says: /no valid gzip/,
+    says: /not valid gzip/,
   },
   {
     name: 'answers in an encoding nobody knows',
@@ -529,7 +529,7 @@ export const cases: readonly Case[] = [
     ask: 'list',
     exit: 6,
     requests: [1, 1],
-    says: /no HTTP that can be read/,
+    says: /invalid HTTP response/,
   },
   {
     name: 'switches to another protocol',
@@ -580,7 +580,7 @@ export const cases: readonly Case[] = [
     ask: 'list',
     exit: 6,
     requests: [1, 1],
-    says: /no HTTP that can be read/,
+    says: /invalid HTTP response/,
   },
   {
     name: 'sends a head without end',
@@ -588,7 +588,7 @@ export const cases: readonly Case[] = [
     ask: 'list',
     exit: 6,
     requests: [1, 1],
-    says: /no HTTP that can be read/,
+    says: /invalid HTTP response/,
   },
   {
     asWrite: 'differs',
@@ -620,6 +620,25 @@ export const cases: readonly Case[] = [
     exit: 0,
     requests: [1, 1],
   },
+  {
+    name: 'redirects to https on another port of its host',
+    asWrite: 'differs',
+    open: redirectToTlsPort,
+    ask: 'list',
+    exit: 6,
+    requests: [0, 0],
+    says: /redirect to https:\/\/127\.0\.0\.1:\d+\/store\/inventory; another origin is never followed/,
+  },
+  ...[300, 304, 305, 306].map(
+    (status): Case => ({
+      name: `answers ${status}, which is not a redirect`,
+      open: at(mode.always((exchange) => answer(exchange, { status }))),
+      ask: 'list',
+      exit: 6,
+      requests: [1, 1],
+      says: new RegExp(`answered ${status}, which is neither a success nor an error`),
+    }),
+  ),
   {
     asWrite: 'differs',
     name: 'redirects without end',
@@ -998,7 +1017,18 @@ async function secureProxy(): Promise<Scene> {
   return { baseUrl: 'http://pets.invalid', watched, env: { HTTP_PROXY: watched.url }, caCert: cert };
 }
 
+/** Only two proxies know the name: there http and https have their default ports. */
 async function redirectToTls(): Promise<Scene> {
+  const scene = await tunnelled();
+  const location = 'https://pets.invalid/store/inventory';
+  const from = await misbehave(
+    mode.always((exchange) => answer(exchange, { status: 301, fields: { location } })),
+  );
+  const env = { ...scene.env, HTTP_PROXY: from.url };
+  return { ...scene, baseUrl: 'http://pets.invalid', others: [...(scene.others ?? []), from], env };
+}
+
+async function redirectToTlsPort(): Promise<Scene> {
   const { cert, key } = await makeCertificate(30);
   const watched = await misbehave(mode.always(mode.wellBehaved), { cert, key });
   const location = `${watched.url}/store/inventory`;

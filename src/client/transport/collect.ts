@@ -1,6 +1,6 @@
 import type { HttpFields, HttpResponse, SendOptions } from '../../api/http.ts';
 import { UnavailableError } from '../../errors.ts';
-import { describeBytes } from '../body.ts';
+import { describeBytes } from '../response.ts';
 
 /** Gathers an answer as a transport reads it, no longer than it may be. */
 export class Collector {

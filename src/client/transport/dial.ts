@@ -1,18 +1,11 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { bareHost } from '../../api/host.ts';
+import type { HttpFields } from '../../api/http.ts';
 import { withDeadline } from '../../deadline.ts';
-import { UnavailableError } from '../../errors.ts';
+import { type ErrorDetails, UnavailableError } from '../../errors.ts';
 import { toUnavailable } from './failure.ts';
 import { findProxy, type HttpProxy, portOf } from './proxy.ts';
-import { openTunnel, proxyError } from './tunnel.ts';
-
-/** PEM texts. */
-export interface TlsFiles {
-  /** Authorities to trust, beside those that are trusted anyway. */
-  readonly ca?: string | undefined;
-  readonly cert?: string | undefined;
-  readonly key?: string | undefined;
-}
+import type { TlsFiles } from './tls.ts';
 
 /** How to reach a service, whichever transport does it. */
 export interface TransportOptions {
@@ -152,4 +145,77 @@ function tooLate(timeoutMs: number): UnavailableError {
     reason: 'timeout',
     sent: false,
   });
+}
+
+const mostHeadBytes = 16 * 1024;
+
+/**
+ * Asks a proxy, on a socket that is connected to it, for a tunnel to a host: from then on the socket leads there.
+ *
+ * @throws UnavailableError `proxy` where it says no, hangs up or talks something else.
+ */
+async function openTunnel(socket: Socket, proxy: HttpProxy, authority: string): Promise<void> {
+  const authorization = proxy.authorization ? `Proxy-Authorization: ${proxy.authorization}\r\n` : '';
+  socket.write(`CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n${authorization}\r\n`);
+  const head = await readHead(socket, proxy);
+  const [, status = '', reason = ''] = /^HTTP\/1\.[01] (\d{3})(?: ([^\r\n]*))?/.exec(head) ?? [];
+  if (/^2/.test(status)) return;
+  if (status === '') throw proxyError(proxy, 'does not answer as an http proxy does', { retryable: false });
+  const why = `answered CONNECT ${authority} with ${status} ${reason}`.trimEnd();
+  const hint = status === '407' ? 'it wants a user and password' : undefined;
+  throw proxyError(proxy, why, { retryable: /^5/.test(status), hint });
+}
+
+/** What went wrong at or with a proxy, as the reason why no answer came. */
+function proxyError(
+  proxy: HttpProxy,
+  why: string,
+  details: Pick<ErrorDetails, 'retryable' | 'hint'>,
+): UnavailableError {
+  const message = `the proxy ${proxy.shown} (${proxy.source}) ${why}`;
+  return new UnavailableError(message, { ...details, reason: 'proxy', sent: false });
+}
+
+/** The head of the proxy's answer; what follows it stays on the socket. */
+function readHead(socket: Socket, proxy: HttpProxy): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let read = Buffer.alloc(0);
+    const settle = (act: () => void) => {
+      socket.off('readable', onReadable).off('end', onEnd).off('error', onError).off('close', onEnd);
+      act();
+    };
+    const onEnd = () => settle(() => reject(proxyError(proxy, 'closed the connection', { retryable: true })));
+    const onError = (error: Error) =>
+      settle(() =>
+        reject(
+          proxyError(proxy, `failed: ${toUnavailable(error, { sent: false }).message}`, { retryable: true }),
+        ),
+      );
+    const onReadable = () => {
+      for (let chunk = socket.read() as Buffer | null; chunk; chunk = socket.read() as Buffer | null) {
+        read = Buffer.concat([read, chunk]);
+        const end = read.indexOf('\r\n\r\n');
+        if (end === -1 && read.length < mostHeadBytes) continue;
+        const rest = end === -1 ? undefined : read.subarray(end + 4);
+        const head = read.subarray(0, end === -1 ? 0 : end).toString('latin1');
+        settle(() => resolve(head));
+        if (rest && rest.length > 0) socket.unshift(rest);
+        return;
+      }
+    };
+    socket.on('readable', onReadable).on('end', onEnd).on('error', onError).on('close', onEnd);
+  });
+}
+
+/** What stands in the request line, and the fields that go with it: for a forwarding proxy the whole URL, and its password. */
+export function toTarget(
+  { proxy, isForwarded }: Route,
+  url: URL,
+  fields: HttpFields,
+): { readonly path: string; readonly fields: HttpFields } {
+  const path = url.pathname + url.search;
+  if (!isForwarded) return { path, fields };
+  const host = fields.host ?? url.host;
+  const authorization = proxy?.authorization ? { 'proxy-authorization': proxy.authorization } : {};
+  return { path: url.origin + path, fields: { ...fields, host, ...authorization } };
 }

@@ -40,7 +40,7 @@ function describe(error: Error, code: string): string {
   if (code === 'ETIMEDOUT' || code === 'UND_ERR_CONNECT_TIMEOUT') return `connecting timed out${place}`;
   const reason = reasonOf(code);
   if (reason === 'reset') return 'the connection was closed before the whole answer came';
-  if (reason === 'invalid-response') return `the answer is no HTTP that can be read: ${error.message}`;
+  if (reason === 'invalid-response') return `invalid HTTP response: ${error.message}`;
   if (reason === 'tls')
     return `TLS: ${code === 'EPROTO' || code.startsWith('ERR_SSL') ? plainTls(error) : error.message}`;
   return error.message;

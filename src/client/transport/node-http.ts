@@ -1,11 +1,10 @@
 import { Agent, type ClientRequest, type IncomingMessage, request as open } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HttpFields, HttpRequest, HttpResponse, SendOptions, Transport } from '../../api/http.ts';
+import type { Cancellation } from '../../deadline.ts';
 import { Collector, toFields } from './collect.ts';
-import { createDialer, type Dialer, type Route, type TransportOptions } from './dial.ts';
+import { createDialer, type Dialer, type Route, type TransportOptions, toTarget } from './dial.ts';
 import { toUnavailable } from './failure.ts';
-import { createSlots, type Slots } from './slots.ts';
-import { toTarget } from './target.ts';
 
 /** The transport for few requests: it costs no time to load. Connections are kept for the next page or record. */
 export function createNodeHttpTransport(options: TransportOptions): Transport {
@@ -109,4 +108,44 @@ function read(
 
 function mutable(fields: HttpFields): Record<string, string | string[]> {
   return fields as Record<string, string | string[]>;
+}
+
+/** So many exchanges at a time; the others wait in turn. */
+interface Slots {
+  /** Does the work as soon as there is a slot for it; what is cancelled before is not begun. */
+  use<Value>(cancellation: Cancellation, work: () => Promise<Value>): Promise<Value>;
+}
+
+function createSlots(count: number): Slots {
+  const waiting = new Set<() => void>();
+  let free = count;
+  const admit = () => {
+    const [next] = waiting;
+    if (!next) {
+      free += 1;
+      return;
+    }
+    waiting.delete(next);
+    next();
+  };
+  // Calls that began together end together at their deadline: the next in turn may have a moment left, or none.
+  const leave = () => (waiting.size === 0 ? admit() : setImmediate(admit));
+  const enter = (cancellation: Cancellation) =>
+    new Promise<void>((resolve, reject) => {
+      waiting.add(resolve);
+      cancellation.onCancel((reason) => {
+        if (waiting.delete(resolve)) reject(reason);
+      });
+    });
+  return {
+    async use(cancellation, work) {
+      if (free > 0) free -= 1;
+      else await enter(cancellation);
+      try {
+        return await work();
+      } finally {
+        leave();
+      }
+    },
+  };
 }

@@ -1,6 +1,17 @@
+import type * as crypto from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import * as tls from 'node:tls';
-import type { TlsFiles } from './dial.ts';
+import { UsageError } from '../../errors.ts';
+import { fileErrorReason } from '../../file-error.ts';
+
+/** PEM texts. */
+export interface TlsFiles {
+  /** Authorities to trust, beside those that are trusted anyway. */
+  readonly ca?: string | undefined;
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
+}
 
 /**
  * What TLS trusts and shows. Node drops its own authorities as soon as it is given one, so they are given back to it.
@@ -31,5 +42,64 @@ function readable(file: string): string[] {
     return [readFileSync(file, 'utf8')];
   } catch {
     return [];
+  }
+}
+
+/** A file, and the flag, variable or config file that names it. */
+interface NamedFile {
+  readonly path: string;
+  readonly source: string;
+}
+
+interface NamedTlsFiles {
+  readonly ca?: NamedFile | undefined;
+  readonly cert?: NamedFile | undefined;
+  readonly key?: NamedFile | undefined;
+}
+
+/**
+ * Reads the certificates and the key that TLS is to use, and checks them, so that a wrong file is named before anything is
+ * sent. A certificate's file may hold its key too.
+ *
+ * @throws UsageError that names the file and who named it.
+ */
+export async function readTlsFiles({ ca, cert, key }: NamedTlsFiles): Promise<TlsFiles> {
+  if (!ca && !cert && !key) return {};
+  if (key && !cert)
+    throw new UsageError(`${key.source}: a client key without a certificate`, 'name it with --client-cert');
+  const [caText, certText, keyText] = await Promise.all([ca, cert, key ?? cert].map(readNamed));
+  const { X509Certificate, createPrivateKey } = await import('node:crypto');
+  if (ca) attempt(ca, 'no PEM certificate', () => new X509Certificate(caText ?? ''));
+  if (!cert) return { ca: caText };
+  const shown = attempt(cert, 'no PEM certificate', () => new X509Certificate(certText ?? ''));
+  const keyFile = key ?? cert;
+  const privateKey = attempt(keyFile, 'no PEM private key', () => readKey(createPrivateKey, keyText ?? ''));
+  if (!shown.checkPrivateKey(privateKey))
+    throw new UsageError(`${keyFile.source}: ${keyFile.path}: the key is not that of ${cert.path}`);
+  return { ca: caText, cert: certText, key: keyText };
+}
+
+async function readNamed(file: NamedFile | undefined): Promise<string | undefined> {
+  if (!file) return undefined;
+  try {
+    return await readFile(file.path, 'utf8');
+  } catch (error) {
+    throw new UsageError(`${file.source}: ${file.path}: ${fileErrorReason(error)}`);
+  }
+}
+
+function readKey(createPrivateKey: typeof crypto.createPrivateKey, text: string): crypto.KeyObject {
+  if (/ENCRYPTED/.test(text)) throw new Error('encrypted');
+  return createPrivateKey(text);
+}
+
+function attempt<Value>({ path, source }: NamedFile, why: string, read: () => Value): Value {
+  try {
+    return read();
+  } catch (error) {
+    const isEncrypted = error instanceof Error && error.message === 'encrypted';
+    throw new UsageError(
+      `${source}: ${path}: ${isEncrypted ? 'the key has a password, and nobody is asked for one' : why}`,
+    );
   }
 }

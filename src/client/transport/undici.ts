@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
 import type { Dispatcher } from 'undici';
-import type { Transport } from '../../api/http.ts';
-import { FieldReader } from './collect.ts';
-import { createDialer, type Dialer, type Route, type TransportOptions } from './dial.ts';
-import { withLateTier } from './parser-tier.ts';
-import { toTarget } from './target.ts';
-import { Exchange, Waiting } from './undici-exchange.ts';
+import type { HttpResponse, SendOptions, Transport } from '../../api/http.ts';
+import { v8Version } from '../../io.ts';
+import { Collector, FieldReader } from './collect.ts';
+import { createDialer, type Dialer, type Route, type TransportOptions, toTarget } from './dial.ts';
+import { toUnavailable } from './failure.ts';
 
 /** The transport for many requests: slower to load, and much faster than node:http once it runs. */
 export async function createUndiciTransport(options: TransportOptions): Promise<Transport> {
@@ -83,4 +83,102 @@ function connector(dialer: Dialer, route: Route, waiting: Waiting) {
 function split(url: string): { name: string; rest: string } {
   const slash = url.indexOf('/', url.indexOf('://') + 3);
   return slash === -1 ? { name: url, rest: '/' } : { name: url.slice(0, slash), rest: url.slice(slash) };
+}
+
+/** How many exchanges have no connection yet. */
+class Waiting {
+  count = 0;
+}
+
+interface Parts {
+  readonly options: SendOptions;
+  readonly waiting: Waiting;
+  readonly fieldReader: FieldReader;
+  resolve(response: HttpResponse): void;
+  reject(error: unknown): void;
+}
+
+/** What undici calls for one request, by the interface that it uses inside, so that nothing is wrapped. */
+class Exchange implements Dispatcher.DispatchHandler {
+  private readonly parts: Parts;
+  private collector: Collector | undefined;
+  private isWaiting = true;
+  private sent = false;
+  private abort: ((reason: Error) => void) | undefined;
+
+  constructor(parts: Parts) {
+    this.parts = parts;
+    parts.waiting.count += 1;
+    parts.options.cancellation.onCancel((reason) => {
+      this.leaveQueue();
+      this.abort?.(new Error('cancelled'));
+      parts.reject(reason);
+    });
+  }
+
+  onConnect(abort: (reason?: Error) => void): void {
+    const { options } = this.parts;
+    this.leaveQueue();
+    this.abort = abort;
+    // undici would send a request that waited for its connection longer than anybody waits for its answer.
+    if (options.cancellation.isCancelled) {
+      abort(new Error('cancelled'));
+      return;
+    }
+    this.sent = true;
+    options.onSending?.();
+  }
+
+  onHeaders(status: number, raw: Buffer[]): boolean {
+    const { options, fieldReader } = this.parts;
+    if (status >= 200) this.collector = new Collector(status, fieldReader.read(raw), options);
+    return true;
+  }
+
+  onData(chunk: Buffer): boolean {
+    const collector = this.collector;
+    if (!collector || collector.add(chunk)) return true;
+    if (collector.isError) this.parts.resolve(collector.response());
+    else this.parts.reject(collector.tooLong());
+    this.abort?.(new Error('the rest is not wanted'));
+    return true;
+  }
+
+  onComplete(): void {
+    if (this.collector) this.parts.resolve(this.collector.response());
+  }
+
+  onError(error: Error): void {
+    this.leaveQueue();
+    if (this.collector?.isError) this.parts.resolve(this.collector.response());
+    else this.parts.reject(toUnavailable(error, { sent: this.sent }));
+  }
+
+  private leaveQueue(): void {
+    if (this.isWaiting) this.parts.waiting.count -= 1;
+    this.isWaiting = false;
+  }
+}
+
+/** What V8 11 has where nobody asks for another one, in about bytes of code that were run. */
+const usualBudget = 1_800_000;
+/** About a thousand answers. */
+const lateBudget = 2_000_000_000;
+
+/**
+ * Does what makes undici's parser, which is WebAssembly, so that V8 optimises it late. V8 11, which Node 20 has, would do
+ * that after the first answer already, and the process cannot end before it is done: 130 ms, for a run of ten rows too.
+ * The flag is put back at once, for V8 refuses code caches that were made under other flags.
+ */
+function withLateTier(makeParser: () => void): void {
+  if (!v8Version().startsWith('11.')) {
+    makeParser();
+    return;
+  }
+  setFlagsFromString(`--wasm-tiering-budget=${lateBudget}`);
+  try {
+    makeParser();
+  } finally {
+    setFlagsFromString(`--wasm-tiering-budget=${usualBudget}`);
+  }
 }

@@ -1,6 +1,6 @@
 import { argument, flag, value, values } from '../../cli/flag.ts';
 import { verb } from '../../cli/verb.ts';
-import { rawMethods } from '../../client/raw.ts';
+import { rawMethods } from '../../client/request.ts';
 
 export const request = verb({
   name: 'request',

@@ -4,7 +4,7 @@ import { fieldValue, type HttpFields } from '../../api/http.ts';
 import { describeLifecycle } from '../../api/lifecycle.ts';
 import { confirmWrite } from '../../asking/confirmation.ts';
 import type { RawAnswer, RawRequest } from '../../client/client.ts';
-import { rawMethods } from '../../client/raw.ts';
+import { rawMethods } from '../../client/request.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { printJson } from '../../json.ts';

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { toOpenApi } from '../../../src/api/openapi.ts';
 import { makeCertificate } from '../../helpers/certificate.ts';
 import { ambiguous, sparse, unnamed, warehouse, wrapped } from '../../helpers/descriptions.ts';
+import { misbehave, tunnel } from '../../helpers/misbehaving-server.ts';
 import { answer } from '../../helpers/person.ts';
 import { recordingServer } from '../../helpers/recording-server.ts';
 import { type Run, type RunOptions, runCli } from '../../helpers/run-cli.ts';
@@ -201,7 +202,7 @@ describe('a document from a URL', () => {
   });
 
   test('may refer to what lies where a redirect to https has led', async () => {
-    const tls = await makeCertificate(30);
+    const tls = await makeCertificate(30, 'docs.invalid');
     const list = {
       content: { 'application/json': { schema: { type: 'array', items: { $ref: 'Pet.json' } } } },
     };
@@ -210,18 +211,19 @@ describe('a document from a URL', () => {
       '/v2/Pet.json': { type: 'object', properties: { id: {}, name: {}, categoryId: {} } },
     };
     await using secure = await recordingServer(documents, undefined, tls);
-    const location = `${secure.url}/v2/openapi.json`;
+    // Only the default ports are followed: a name that two proxies know has them.
+    const location = 'https://docs.invalid/v2/openapi.json';
     await using plain = await recordingServer({}, () => ({ status: 301, headers: { location } }));
-    const bound = await run([
-      'api',
-      'bind',
-      `${plain.url}/openapi.json`,
-      '--ca-cert',
-      await file('ca.pem', tls.cert),
-    ]);
+    const port = Number(new URL(secure.url).port);
+    await using proxy = await misbehave({ onRequest: (exchange) => tunnel(exchange, port) });
+    const env = { HTTP_PROXY: plain.url, HTTPS_PROXY: proxy.url };
+    const bound = await run(
+      ['api', 'bind', 'http://docs.invalid/openapi.json', '--ca-cert', await file('ca.pem', tls.cert)],
+      { env },
+    );
     expect(bound).toMatchObject({ code: 0 });
     expect(bound.stdout).toContain('listPets');
-    expect(plain.calls()).toEqual(['GET /openapi.json']);
+    expect(plain.calls()).toEqual(['GET http://docs.invalid/openapi.json']);
   });
 
   test('may not lead to another origin, which is never asked', async () => {

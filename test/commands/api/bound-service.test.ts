@@ -40,9 +40,10 @@ function bodies({ seen }: RecordingServer, method: string): string[] {
 const rex = { id: 7, name: 'Rex', categoryId: 1, status: 'available', friends: [] };
 
 describe('a service with other paths and methods', () => {
-  const answer = ({ method, path }: Seen): Reply => {
+  const answer = ({ method, path, headers }: Seen): Reply => {
     if (path.startsWith('/kinds')) return { body: [{ id: 1, name: 'Dogs' }] };
-    if (path === '/stock') return { body: { petId: 7, quantity: 5, status: 'sold' } };
+    if (path === '/stock')
+      return { body: `{"petId":${headers['x-pet-id'] ?? 7},"quantity":5,"status":"sold"}` };
     if (method === 'DELETE') return { status: 204 };
     if (method === 'GET' && !path.startsWith('/animals/')) return { body: [rex] };
     return { status: method === 'POST' ? 201 : 200, body: rex };
