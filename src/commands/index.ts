@@ -53,7 +53,7 @@ export const program: Program = {
     {
       name: 'profile',
       summary: 'List, create, use, show and delete profiles of services',
-      load: () => import('./profile/index.ts'),
+      load: () => import('./profile.ts'),
     },
     {
       name: 'doctor',

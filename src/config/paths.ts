@@ -2,7 +2,7 @@ import { homedir, userInfo } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import type { Io } from '../io.ts';
 
-/** Where the program keeps things on this machine; absolute paths. */
+/** Where the program keeps its files; absolute paths. */
 interface Paths {
   readonly configFile: string;
   readonly stateDir: string;
@@ -13,7 +13,7 @@ interface Paths {
 /**
  * Names only: nothing is opened or made.
  *
- * @see XDG Base Directory Specification, which wants a relative path in its variables ignored.
+ * @see XDG Base Directory Specification: a relative path in its variables is ignored.
  */
 export function resolvePaths(io: Io): Paths {
   const { PETSTORE_CONFIG_DIR, PETSTORE_STATE_DIR, PETSTORE_OFFLINE_STORE } = io.env;
@@ -26,12 +26,12 @@ export function resolvePaths(io: Io): Paths {
   };
 }
 
-/** The home of the person who runs this; the root folder where there is none, as in a container of an unknown user. */
+/** The home of the user; the root folder if there is none, as in a container of an unknown user. */
 export function homeFolder(io: Io): string {
   const { HOME } = io.env;
   if (HOME && isAbsolute(HOME)) return HOME;
   try {
-    // What is no absolute path would make a config of whatever lies in the folder that one is in.
+    // A relative path would make a config of what lies in the current folder.
     return HOME === undefined ? homedir() : userInfo().homedir;
   } catch {
     return resolve('/');
@@ -51,16 +51,24 @@ function platformFolders(io: Io): { readonly config: string; readonly state: str
       state: join(home, 'Library', 'Application Support', 'petstore'),
     };
   return {
-    config: join(absolute(io.env.XDG_CONFIG_HOME) ?? join(home, '.config'), 'petstore'),
-    state: join(absolute(io.env.XDG_STATE_HOME) ?? join(home, '.local', 'state'), 'petstore'),
+    config: join(userFolder(io, 'XDG_CONFIG_HOME'), 'petstore'),
+    state: join(userFolder(io, 'XDG_STATE_HOME'), 'petstore'),
   };
+}
+
+const xdgDefaults = {
+  XDG_CONFIG_HOME: '.config',
+  XDG_DATA_HOME: '.local/share',
+  XDG_STATE_HOME: '.local/state',
+} as const;
+
+/** A folder of the user that all programs share, whether it exists or not. */
+export function userFolder(io: Io, variable: keyof typeof xdgDefaults): string {
+  const named = io.env[variable];
+  return named && isAbsolute(named) ? named : join(homeFolder(io), xdgDefaults[variable]);
 }
 
 function offlineStore(variable: string | undefined, cwd: string): string | undefined {
   if (!variable) return undefined;
   return variable === ':memory:' ? variable : resolve(cwd, variable);
-}
-
-function absolute(path: string | undefined): string | undefined {
-  return path && isAbsolute(path) ? path : undefined;
 }

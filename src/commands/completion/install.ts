@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { confirmDestruction } from '../../asking/confirmation.ts';
+import { userFolder } from '../../config/paths.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { ensureFolder, writeFileAtomic } from '../../files.ts';
@@ -38,15 +39,9 @@ function currentShell({ env, platform }: Io): Shell {
   );
 }
 
-function installPath({ env }: Io, shell: Shell): string {
-  const home = env.HOME ?? env.USERPROFILE;
-  if (!home)
-    throw new UsageError(
-      'completion --install: HOME is not set',
-      'petstore completion <shell> prints the script',
-    );
-  const data = env.XDG_DATA_HOME || join(home, '.local', 'share');
-  const config = env.XDG_CONFIG_HOME || join(home, '.config');
+function installPath(io: Io, shell: Shell): string {
+  const data = userFolder(io, 'XDG_DATA_HOME');
+  const config = userFolder(io, 'XDG_CONFIG_HOME');
   const folders: Readonly<Record<Shell, string>> = {
     bash: join(data, 'bash-completion', 'completions'),
     zsh: join(data, 'zsh', 'site-functions'),

@@ -1,10 +1,249 @@
+import { argument, oneOfArgument } from '../../cli/flag.ts';
+import { verb } from '../../cli/verb.ts';
+import { activate, editConfig, requireProfile, setValue, toStored, unsetValue } from '../../config/edit.ts';
+import {
+  type Address,
+  type ConfigFile,
+  formatAddress,
+  parseAddress,
+  readConfigFile,
+} from '../../config/file.ts';
+import {
+  keyItems,
+  keyRules,
+  requireKey,
+  type SettingKey,
+  settingKeys,
+  withoutArguments,
+} from '../../config/keys.ts';
+import { resolvePaths } from '../../config/paths.ts';
+import { settingsFrom, shownValue } from '../../config/settings.ts';
+import type { Context } from '../../context.ts';
+import { CliError } from '../../errors.ts';
+import { type JsonValue, printJson } from '../../json.ts';
+import type { View } from '../../output/columns.ts';
+import { sanitize } from '../../text.ts';
 import { explain } from './explain.ts';
-import { get } from './get.ts';
 import { init } from './init.ts';
-import { list } from './list.ts';
-import { path } from './path.ts';
-import { set } from './set.ts';
-import { unset } from './unset.ts';
+
+interface Entry {
+  readonly key: string;
+  readonly value: JsonValue;
+}
+
+const entriesView: View<Entry> = {
+  noun: 'settings in the config file',
+  columns: [
+    { name: 'key', value: (row) => row.key },
+    { name: 'value', value: (row) => row.value },
+  ],
+};
+
+const list = verb({
+  name: 'list',
+  aliases: ['ls'],
+  summary: 'List what the config file holds',
+  description:
+    'Lists what the config file holds. Each key can be given to get, set and unset as it stands; ' +
+    '`petstore config explain` shows defaults, flags and variables too.',
+  examples: ['petstore config list', 'petstore config list -o json'],
+  async run(context) {
+    const printer = await context.printer();
+    await printer.records([entriesOf(readConfigFile(resolvePaths(context.io).configFile))], entriesView);
+  },
+});
+
+function entriesOf({ active, defaults, profiles }: ConfigFile): Entry[] {
+  const rows = (profile: string | undefined, section: Readonly<Record<string, unknown>>): Entry[] =>
+    Object.entries(section).map(([key, value]) => ({
+      key: formatAddress({ profile, key }),
+      value: key === 'token-command' ? withoutArguments(String(value)) : (value as JsonValue),
+    }));
+  return [
+    ...(active === undefined ? [] : [{ key: 'profile', value: active }]),
+    ...rows(undefined, defaults),
+    ...Object.entries(profiles).flatMap(([name, section]) => rows(name, section)),
+  ];
+}
+
+const get = verb({
+  name: 'get',
+  summary: 'Print one value of the config',
+  description:
+    'Prints one value as the config file gives it: that of the profile, else of the top level, else the default. ' +
+    'Flags and variables do not count here; `petstore config explain` shows what a command would use.',
+  examples: [
+    'petstore config get base-url',
+    'petstore config get --profile staging timeout',
+    'petstore config get profile',
+  ],
+  args: { key: argument('<key>', 'the key whose value to print', { offers: settingKeys }) },
+  async run(context, { key }) {
+    await context.settings();
+    const value = find(context, key);
+    if (value === undefined || value === null)
+      throw new CliError('not-found', `${key}: is not set`, {
+        hint: `set it with \`petstore config set ${key} <value>\``,
+      });
+    await printValue(context, key, value);
+  },
+});
+
+function find(context: Context, text: string): JsonValue | undefined {
+  const file = readConfigFile(resolvePaths(context.io).configFile);
+  if (text === 'profile') return file.active;
+  const address = parseAddress(text, undefined);
+  const key = requireKey(address.key);
+  if (address.profile !== undefined) {
+    requireProfile(file, address.profile);
+    return file.profiles[address.profile]?.[key] as JsonValue | undefined;
+  }
+  const setting = fileSettings(context, file).explain(key);
+  // A person who asks for this one value gets all of it.
+  return key === 'token-command' ? setting.text || undefined : shownValue(key, setting);
+}
+
+/** What the file alone says, for the profile of this run. */
+function fileSettings({ io, flags }: Context, file: ConfigFile) {
+  const { PETSTORE_PROFILE, HOME } = io.env;
+  return settingsFrom({ ...io, env: { PETSTORE_PROFILE, HOME } }, { profile: flags.profile }, file);
+}
+
+const width = Math.max(...keyItems.map(([key]) => key.length));
+const keyList = keyItems.map(([key, text]) => `  ${key.padEnd(width)}  ${text}`).join('\n');
+
+const set = verb({
+  name: 'set',
+  summary: 'Set a value in the config file',
+  description: `Sets a value at the top level of the config file, or in a profile with --profile.\n\nKeys:\n${keyList}`,
+  examples: [
+    'petstore config set output json',
+    'petstore config set --profile staging timeout 5s',
+    'petstore config set profiles.staging.protected true',
+  ],
+  args: {
+    key: argument('<key>', 'the key to set', { offers: settingKeys }),
+    value: argument('<value>', 'its new value', { offers: 'settingValue' }),
+  },
+  run: (context, { key, value: text }) => setKey(context, key, text),
+});
+
+async function setKey(context: Context, text: string, value: string): Promise<void> {
+  const { io, flags } = context;
+  if (text === 'profile') {
+    await editConfig(io, (config) => activate(config, value));
+    return context.notice(`the active profile is ${value}`);
+  }
+  const address = parseAddress(text, flags.profile);
+  const key = requireKey(address.key);
+  const stored = toStored(key, value, key, io.cwd);
+  await editConfig(io, (config) => {
+    if (flags.profile !== undefined) requireProfile(config, flags.profile);
+    setValue(config, address, stored);
+  });
+  const shown = key === 'token-command' ? withoutArguments(String(stored)) : stored;
+  await context.notice(`${formatAddress(address)} is ${shown}`);
+  await warnOfNothingThere(context, key, String(stored));
+  await warnOfWinner(context, key, address);
+}
+
+async function warnOfNothingThere(context: Context, key: SettingKey, path: string): Promise<void> {
+  if (!keyRules[key].isFile || path.startsWith('~/')) return;
+  const { existsSync } = await import('node:fs');
+  if (!existsSync(path)) await context.notice(`warning: there is no file ${path} yet`);
+}
+
+/** Says if something nearer beats the new value: the next command would not use it. */
+async function warnOfWinner(context: Context, key: SettingKey, { profile }: Address): Promise<void> {
+  if (profile !== undefined) return;
+  try {
+    const { profile: active, explain } = settingsFrom(
+      context.io,
+      {},
+      readConfigFile(resolvePaths(context.io).configFile),
+    );
+    const { source, origin } = explain(key);
+    if (source === 'environment') await context.notice(`note: ${origin} is set, and beats it`);
+    if (source === 'profile')
+      await context.notice(`note: profile ${active?.value} sets ${key} too, and beats it`);
+  } catch {
+    // Another mistake in the config is not what this command was asked about.
+  }
+}
+
+const unset = verb({
+  name: 'unset',
+  summary: 'Remove a value from the config file',
+  examples: [
+    'petstore config unset output',
+    'petstore config unset --profile staging timeout',
+    'petstore config unset profile',
+  ],
+  args: {
+    key: argument('<key>', 'the key to remove, known or not; profile for the active profile', {
+      offers: settingKeys,
+    }),
+  },
+  run: (context, { key }) => unsetKey(context, key),
+});
+
+async function unsetKey({ io, flags, notice }: Context, text: string): Promise<void> {
+  const address = parseAddress(text, text === 'profile' ? undefined : flags.profile);
+  const wasSet = await editConfig(io, (config) => {
+    if (address.profile !== undefined) requireProfile(config, address.profile);
+    const found = unsetValue(config, address);
+    // An unknown key can be removed, because it stops every command; one that is not there either is a typo.
+    if (!found && text !== 'profile') requireKey(address.key);
+    return found;
+  });
+  await notice(`${formatAddress(address)} ${wasSet ? 'is no longer set' : 'was not set'}`);
+}
+
+interface Place {
+  readonly what: string;
+  readonly path: string;
+}
+
+const places = ['config', 'state', 'offline-store'] as const;
+
+const placesView: View<Place> = {
+  noun: 'paths',
+  columns: [
+    { name: 'what', value: (row) => row.what },
+    { name: 'path', value: (row) => row.path },
+  ],
+};
+
+const path = verb({
+  name: 'path',
+  summary: 'Show the paths of the config, the state and the embedded store',
+  description:
+    'Shows the paths of the config, the state and the embedded store, whether they exist or not. Deleting the embedded store starts it again.',
+  examples: ['petstore config path', 'rm "$(petstore config path offline-store)"'],
+  args: { what: oneOfArgument('[what]', 'print this path alone', places) },
+  async run(context, { what }) {
+    const { configFile, stateDir, offlineStore } = resolvePaths(context.io);
+    const paths = { config: configFile, state: stateDir, 'offline-store': offlineStore };
+    if (what) await printValue(context, what, paths[what]);
+    else
+      await (await context.printer()).records(
+        [places.map((place) => ({ what: place, path: paths[place] }))],
+        placesView,
+      );
+  },
+});
+
+/**
+ * Prints one value bare, as a script wants it. If a flag or a variable asks for json, jsonl or yaml it is a field of an
+ * object; the format of the config, which is meant for tables, changes nothing.
+ */
+export async function printValue(context: Context, name: string, value: JsonValue): Promise<void> {
+  const text = `${sanitize(typeof value === 'string' ? value : printJson(value))}\n`;
+  const { source } = (await context.settings()).explain('output');
+  if (source === 'flag' || source === 'environment')
+    await (await context.printer()).documents([{ [name]: value }], text);
+  else await context.io.stdout.write(text);
+}
 
 export const examples = [
   'petstore config init',

@@ -1,5 +1,5 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { runCli } from '../../helpers/run-cli.ts';
@@ -45,6 +45,13 @@ test('completion --install takes the shell from SHELL, and asks for a name where
     2,
     'error: completion --install: SHELL names no shell that is known\nhint: name one of bash, zsh, fish, powershell\n',
   ]);
+});
+
+test('completion --install finds the home folder by the rules of the config', async () => {
+  const named = await install(['bash', '--install'], { HOME: '', XDG_DATA_HOME: 'relative' });
+  expect(named.stderr).toContain(`to ${join(userInfo().homedir, '.local/share')}`);
+  const xdg = await install(['bash', '--install'], { XDG_DATA_HOME: '/data' });
+  expect(xdg.stderr).toContain('to /data/bash-completion/completions/petstore');
 });
 
 test('completion --install says what zsh needs, as it can be pasted', async () => {

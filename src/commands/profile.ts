@@ -1,0 +1,182 @@
+import { askBaseUrl } from '../asking/ask-base-url.ts';
+import { confirmDestruction } from '../asking/confirmation.ts';
+import { argument, flag } from '../cli/flag.ts';
+import { verb } from '../cli/verb.ts';
+import { contractPath, removeContract } from '../config/contract-file.ts';
+import {
+  activate,
+  addProfile,
+  dropProfile,
+  editConfig,
+  refuseProfileName,
+  requireProfile,
+  toSection,
+} from '../config/edit.ts';
+import { readConfigFile, type Section } from '../config/file.ts';
+import { type KeyFlags, withoutArguments } from '../config/keys.ts';
+import { resolvePaths } from '../config/paths.ts';
+import { offlineProfile } from '../config/settings.ts';
+import type { Context } from '../context.ts';
+import { UsageError } from '../errors.ts';
+import type { JsonValue } from '../json.ts';
+import type { View } from '../output/columns.ts';
+import { givenKeys, keyFlags } from './key-flags.ts';
+
+interface Row {
+  readonly name: string;
+  readonly active: boolean;
+  /** Null for the embedded store, and if the profile leaves it to the top level. */
+  readonly 'base-url': JsonValue;
+}
+
+const view: View<Row> = {
+  noun: 'profiles',
+  columns: [
+    { name: 'name', value: (row) => row.name },
+    { name: 'active', value: (row) => (row.active ? '*' : '') },
+    {
+      name: 'base-url',
+      value: (row) => (row.name === offlineProfile ? '(the embedded store)' : row['base-url']),
+    },
+  ],
+};
+
+const list = verb({
+  name: 'list',
+  aliases: ['ls'],
+  summary: 'List the profiles and mark the active one',
+  description:
+    'Lists the profiles and marks the active one: that of --profile, of PETSTORE_PROFILE, or of the config file. offline is built in.',
+  examples: ['petstore profile list', 'petstore profile list -o ids'],
+  async run(context) {
+    const printer = await context.printer();
+    const { profile, setAside } = await context.settings();
+    const { profiles } = readConfigFile(resolvePaths(context.io).configFile);
+    const row = (name: string): Row => ({
+      name,
+      active: name === (profile ?? setAside)?.value,
+      'base-url': (profiles[name]?.['base-url'] as JsonValue | undefined) ?? null,
+    });
+    await printer.records([[...Object.keys(profiles).sort(), offlineProfile].map(row)], view);
+  },
+});
+
+const create = verb({
+  name: 'create',
+  summary: 'Create a profile for a service',
+  description:
+    'Creates a profile for a service. Every key of the config is a flag, and its value is kept in the profile: ' +
+    'here --output is the format of the profile. The first profile becomes the active one.',
+  examples: [
+    'petstore profile create staging --base-url https://staging.example.com/v1',
+    'petstore profile create prod --base-url https://api.example.com --protected --token-command "pass show petstore"',
+    'petstore profile create ci --base-url http://localhost:4010 --output json --use',
+  ],
+  args: { name: argument('<name>', 'name of the new profile') },
+  flags: { use: flag('--use', 'make it the active one'), ...keyFlags },
+  run: (context, { name, use, ...own }) =>
+    createProfile(context, name, use === true, givenKeys(context.flags, own)),
+});
+
+async function createProfile(context: Context, name: string, use: boolean, given: KeyFlags): Promise<void> {
+  const { io, flags, notice } = context;
+  refuseProfileName(name);
+  if (flags.offline)
+    throw new UsageError(
+      'profile create: --offline needs no profile',
+      'use the built-in one: `petstore profile use offline`',
+    );
+  const section = toSection(
+    { ...given, baseUrl: given.baseUrl ?? (await askBaseUrl(context, 'profile create')) },
+    io.cwd,
+  );
+  const isActive = await editConfig(io, (config) => {
+    addProfile(config, name, section);
+    if (use || config.profile === undefined) activate(config, name);
+    return config.profile === name;
+  });
+  await notice(
+    `created profile ${name}${isActive ? ' (now active)' : `; \`petstore profile use ${name}\` makes it the active one`}`,
+  );
+}
+
+const use = verb({
+  name: 'use',
+  summary: 'Make a profile the active one',
+  description:
+    'Makes a profile the active one: commands use it unless --profile or PETSTORE_PROFILE names another. ' +
+    '`petstore config unset profile` goes back to none.',
+  examples: ['petstore profile use staging', 'petstore profile use offline'],
+  args: { name: argument('<profile>', 'the profile to use', { offers: 'profile' }) },
+  async run(context, { name }) {
+    const { io, notice } = context;
+    await editConfig(io, (config) => activate(config, name));
+    await notice(`the active profile is ${name}`);
+    if (io.env.PETSTORE_PROFILE) await notice('note: PETSTORE_PROFILE is set, and beats it');
+  },
+});
+
+const show = verb({
+  name: 'show',
+  summary: 'Show what a profile holds',
+  examples: ['petstore profile show', 'petstore profile show staging -o json'],
+  args: {
+    named: argument('[profile]', 'the profile to show (default: the active one)', { offers: 'profile' }),
+  },
+  async run(context, { named }) {
+    const printer = await context.printer();
+    const { profile, setAside } = await context.settings();
+    const active = (profile ?? setAside)?.value;
+    const name = named ?? active;
+    if (name === undefined)
+      throw new UsageError('profile show: no profile is active', 'name one; see `petstore profile list`');
+    const section = sectionOf(context, name);
+    const row: Readonly<Record<string, JsonValue>> = {
+      name,
+      active: name === active,
+      ...(section as Record<string, JsonValue>),
+    };
+    await printer.record(row, viewOf(Object.keys(row)));
+  },
+});
+
+function sectionOf({ io }: Context, name: string): Section {
+  if (name === offlineProfile) return {};
+  const file = readConfigFile(resolvePaths(io).configFile);
+  requireProfile(file, name);
+  const section = file.profiles[name] ?? {};
+  const command = section['token-command'];
+  return command === undefined ? section : { ...section, 'token-command': withoutArguments(String(command)) };
+}
+
+function viewOf(keys: readonly string[]): View<Readonly<Record<string, JsonValue>>> {
+  return { noun: 'settings', columns: keys.map((name) => ({ name, value: (row) => row[name] })) };
+}
+
+const remove = verb({
+  name: 'delete',
+  aliases: ['rm'],
+  summary: 'Delete a profile and the contract bound to it',
+  examples: ['petstore profile delete staging', 'petstore profile delete staging --yes'],
+  args: { name: argument('<profile>', 'the profile to delete', { offers: 'profile' }) },
+  async run(context, { name }) {
+    const { io, notice } = context;
+    const { configFile } = resolvePaths(io);
+    const file = readConfigFile(configFile);
+    if (file.problem === undefined) {
+      requireProfile(file, name);
+      await confirmDestruction(context, `delete profile ${name}`);
+    }
+    const wasActive = await editConfig(io, (config) => dropProfile(config, name));
+    await removeContract(contractPath(configFile, name));
+    await notice(`deleted profile ${name}${wasActive ? '; no profile is active now' : ''}`);
+  },
+});
+
+export const examples = [
+  'petstore profile create staging --base-url https://staging.example.com/v1',
+  'petstore profile use staging',
+  'petstore profile list',
+];
+
+export const verbs = [list, create, use, show, remove];
