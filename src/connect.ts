@@ -32,18 +32,19 @@ export async function connect(context: Context, load: Load): Promise<Client> {
 }
 
 /**
- * A client for documents at any address. Credentials go along only to the service's own origin; headers of `--header` also
- * if no service is set, because then they cannot be meant for another.
+ * A client for documents at any address. The credential goes along only with `withToken`, and only to the service's own
+ * origins; headers of `--header` go to its origin, or anywhere if no service is set, because then they cannot be meant for
+ * another.
  */
-export async function connectTo(context: Context, origin: string): Promise<Client> {
+export async function connectTo(context: Context, origin: string, withToken: boolean): Promise<Client> {
   const settings = await context.settings();
   const baseUrl = settings.get('base-url');
   const isOwn = baseUrl !== undefined && new URL(baseUrl).origin === origin;
   // A user may bind again because the contract that is bound cannot be read.
   const contract = await context.contract().catch(() => builtInContract);
-  const own = isOwn
-    ? await ownFields(context, settings, baseUrl, contract.credentialPlaces)
-    : foreignFields(context, origin, baseUrl);
+  const own = withToken
+    ? await ownFields(context, settings, origin, contract.credentialPlaces)
+    : addedFields(context, origin, isOwn || baseUrl === undefined);
   const { ca, ...identity } = await openTlsFiles(settings);
   const tls = { ...(ca && { ca }), ...(isOwn && identity) };
   const transport = await openTransport(context, settings, origin, tls, 'few');
@@ -169,9 +170,9 @@ function tokenField(credential: Credential | undefined): GivenField[] {
   return [{ name: place.in === 'cookie' ? 'cookie' : place.name, value, source: 'the token' }];
 }
 
-/** For another address: no credential, and what the user adds only if no service is set. */
-function foreignFields({ flags, secrets }: Context, origin: string, baseUrl: string | undefined): OwnFields {
-  const added = baseUrl === undefined ? (flags.headers ?? []).map(parseHeaderFlag) : [];
+/** For documents: no credential, and what the user adds if it is meant for this address. */
+function addedFields({ flags, secrets }: Context, origin: string, isMeant: boolean): OwnFields {
+  const added = isMeant ? (flags.headers ?? []).map(parseHeaderFlag) : [];
   if (!flags.allowInsecureHttp) refuseInsecure(added, origin);
   const fields = toFields([...commonFields, ...added]);
   for (const secret of secretsIn(fields)) secrets.add(secret);

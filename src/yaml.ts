@@ -40,7 +40,16 @@ export async function loadYaml(): Promise<Yaml> {
         lineWidth: 0,
         aliasDuplicateObjects: false,
       }),
-    parse: (text) => narrow(parse(text, { intAsBigInt: true, merge: true, logLevel: 'error' }) as JsonValue),
+    parse: (text) =>
+      narrow(
+        parse(text, {
+          intAsBigInt: true,
+          merge: true,
+          logLevel: 'error',
+          // The check takes quadratic time: 100,000 keys in one mapping take more than a minute.
+          uniqueKeys: text.length < 256 * 1024,
+        }) as JsonValue,
+      ),
   };
 }
 

@@ -21,6 +21,7 @@ const owners: Readonly<Record<string, { readonly files: readonly string[]; reado
   '@valibot/to-json-schema': { files: ['src/api/openapi-schemas.ts'] },
   yaml: { files: ['src/yaml.ts'], heavy: true },
   '@apidevtools/json-schema-ref-parser': { files: ['src/binding/ref-parser.ts'] },
+  '@scalar/openapi-upgrader': { files: ['src/binding/description.ts'], heavy: true },
   'string-width': { files: ['src/output/width.ts'], heavy: true },
   undici: { files: ['src/client/transport'], heavy: true },
   conf: { files: ['src/config/edit.ts'], heavy: true },

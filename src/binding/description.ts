@@ -1,5 +1,6 @@
 import { messageOf, UsageError } from '../errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../json.ts';
+import { withinTime } from '../time-limit.ts';
 import { loadYaml } from '../yaml.ts';
 import type { SchemaNames } from './schema.ts';
 
@@ -9,6 +10,8 @@ export interface Description {
   readonly url: string;
   readonly document: JsonObject;
   readonly names: SchemaNames;
+  /** The version of Swagger that the document was converted from. */
+  readonly convertedFrom?: string | undefined;
 }
 
 /** A document as text, and the way to the documents that it refers to. */
@@ -20,22 +23,25 @@ export interface DescriptionSource {
   /**
    * The text of another document.
    *
-   * @throws UsageError where the document may not be read.
+   * @throws UsageError if the document may not be read.
    */
   read(url: string): Promise<string>;
 }
 
-const dereferenceLimitMs = 20_000;
+/** For parsing one document, and for following all references: others wrote what is read here. */
+const limitMs = 10_000;
 
 /**
- * Parses a description and replaces its references.
+ * Parses a description, converts it if it is Swagger 2.0, and replaces its references.
  *
- * @throws UsageError for text that is no JSON or YAML, no OpenAPI 3.0 or 3.1 document, or holds a reference that leads
- *   nowhere or may not be followed.
+ * @throws UsageError for text that is not JSON or YAML, or not an OpenAPI 3.0, 3.1 or Swagger 2.0 document, that takes too
+ *   long to read, or holds a reference that leads nowhere or may not be followed.
  */
 export async function readDescription(source: DescriptionSource): Promise<Description> {
   const shown = source.shown ?? source.url;
-  const document = await parseDocument(source.text, shown);
+  const given = await parseDocument(source.text, shown);
+  const convertedFrom = /^2(\.|$)/.test(String(given.swagger)) ? String(given.swagger) : undefined;
+  const document = convertedFrom === undefined ? given : await convert(given, shown);
   refuseOther(document, shown);
   const names = new Map<object, Set<string>>();
   const name = (schema: unknown, label: string) => {
@@ -44,7 +50,7 @@ export async function readDescription(source: DescriptionSource): Promise<Descri
   };
   await dereference(document, source, (reference, schema) => name(schema, lastPart(reference)));
   for (const [label, schema] of Object.entries(schemasOf(document))) name(schema, label);
-  return { url: source.url, document, names: new WeakMap(names) };
+  return { url: source.url, document, names: new WeakMap(names), convertedFrom };
 }
 
 async function dereference(
@@ -77,7 +83,7 @@ async function dereference(
         },
       },
       dereference: { circular: true, onDereference: onReference, excludedPathMatcher: isExample },
-      timeoutMs: dereferenceLimitMs,
+      timeoutMs: limitMs,
     });
   } catch (thrown) {
     throw refused ?? new UsageError(`description ${source.shown ?? source.url}: ${messageOf(thrown)}`);
@@ -89,19 +95,59 @@ function isExample(path: string): boolean {
   return /(?<!\/properties)\/examples?(\/|$)/.test(path);
 }
 
-async function parseDocument(text: string, url: string): Promise<JsonObject> {
+/** Swagger 2.0 as OpenAPI 3.0. */
+async function convert(document: JsonObject, shown: string): Promise<JsonObject> {
+  const { upgradeFromTwoToThree } = await import('@scalar/openapi-upgrader/2.0-to-3.0');
+  return withinTime(
+    limitMs,
+    () => {
+      try {
+        return upgradeFromTwoToThree(document) as unknown as JsonObject;
+      } catch (thrown) {
+        throw new UsageError(
+          `description ${shown}: cannot be converted from Swagger 2.0: ${messageOf(thrown)}`,
+        );
+      }
+    },
+    () => {
+      throw tooSlow(shown);
+    },
+  );
+}
+
+/**
+ * A JSON or YAML text that holds an object.
+ *
+ * @throws UsageError for any other text, and one that takes too long to read.
+ */
+export async function parseDocument(text: string, url: string): Promise<JsonObject> {
   const value = await parseText(text, url);
-  if (!isJsonObject(value)) throw new UsageError(`description ${url}: is no OpenAPI document`);
+  if (!isJsonObject(value)) throw new UsageError(`description ${url}: is not an OpenAPI document`);
   return value;
 }
 
 async function parseText(text: string, url: string): Promise<JsonValue> {
+  const isJson = /^\ufeff?\s*[{[]/.test(text);
+  const parse = isJson ? parseJson : (await loadYaml()).parse;
   try {
-    if (/^\ufeff?\s*[{[]/.test(text)) return parseJson(text);
-    return (await loadYaml()).parse(text);
+    return withinTime(
+      limitMs,
+      () => parse(text),
+      () => {
+        throw tooSlow(url);
+      },
+    );
   } catch (thrown) {
+    if (thrown instanceof UsageError) throw thrown;
     throw new UsageError(`description ${url}: ${messageOf(thrown).split('\n')[0]}`);
   }
+}
+
+function tooSlow(shown: string): UsageError {
+  return new UsageError(
+    `description ${shown}: takes longer than ${limitMs / 1000} s to read`,
+    'leave out what no pet store needs, or write it as JSON',
+  );
 }
 
 function refuseOther({ openapi, swagger, paths }: JsonObject, url: string): void {
@@ -110,7 +156,7 @@ function refuseOther({ openapi, swagger, paths }: JsonObject, url: string): void
     const version =
       typeof found === 'string' || typeof found === 'number' ? `version ${found}` : 'no version';
     throw new UsageError(
-      `description ${url}: OpenAPI 3.0 or 3.1 is needed, and it states ${version}`,
+      `description ${url}: OpenAPI 3.0, 3.1 or Swagger 2.0 is needed, and it states ${version}`,
       'give the OpenAPI document itself, not a page about it',
     );
   }

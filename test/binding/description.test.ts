@@ -111,12 +111,12 @@ one:
 
 describe('a bad document is refused in one line', () => {
   test.each([
-    ['no text', '', 'is no OpenAPI document'],
-    ['a web page', '<!doctype html><html></html>', 'is no OpenAPI document'],
+    ['no text', '', 'is not an OpenAPI document'],
+    ['a web page', '<!doctype html><html></html>', 'is not an OpenAPI document'],
     ['JSON that breaks off', '{"openapi": "3.0.0"', ''],
     ['YAML that breaks off', 'openapi: [3.0.0', ''],
-    ['a list', '[]', 'is no OpenAPI document'],
-    ['Swagger 2', '{"swagger":"2.0","paths":{}}', 'it states version 2.0'],
+    ['a list', '[]', 'is not an OpenAPI document'],
+    ['Swagger 1', '{"swagger":"1.2","paths":{}}', 'it states version 1.2'],
     ['OpenAPI 4', '{"openapi":"4.0.0","paths":{}}', 'it states version 4.0.0'],
     ['a number for a version', 'openapi: 3.0\npaths: {}', 'it states version 3'],
     ['no paths', '{"openapi":"3.1.0"}', 'has no paths'],

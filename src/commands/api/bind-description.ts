@@ -20,13 +20,16 @@ const usualPlace = { in: 'header', name: 'authorization' } as const;
 /** Binds the active profile to a description; nothing is stored before all of it has been read and understood. */
 export async function bindDescription(
   context: Context,
-  location: string,
+  location: string | undefined,
   map: readonly string[],
+  withToken: boolean,
 ): Promise<void> {
   const profile = await boundProfile(context, 'api bind');
   const targets = readTargets(map);
   await (await context.printer()).check(bindingView);
-  const description = await read(context, location);
+  const description = await read(context, location, withToken);
+  if (description.convertedFrom !== undefined)
+    await context.notice(`the description is Swagger ${description.convertedFrom}: converted to OpenAPI 3.0`);
   const binding = await bindAndAsk(context, description, targets);
   const isStored = binding.contract.operations.size > 0 && !context.flags.dryRun;
   if (isStored) await store(context, profile, { contract: binding.contract, source: description.url });
@@ -62,8 +65,12 @@ async function noteCredential(context: Context, { contract }: Binding): Promise<
     await context.notice(`note: a token is sent in ${describePlace(place)}, as the description asks`);
 }
 
-async function read(context: Context, location: string): Promise<Description> {
-  const source = await openSource(context, location);
+async function read(
+  context: Context,
+  location: string | undefined,
+  withToken: boolean,
+): Promise<Description> {
+  const source = await openSource(context, location, withToken);
   try {
     return await readDescription(source);
   } finally {

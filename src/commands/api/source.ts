@@ -1,30 +1,41 @@
-import { readFile, realpath } from 'node:fs/promises';
+import { readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, resolve, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import type { DescriptionSource } from '../../binding/description.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { fieldValue } from '../../api/http.ts';
+import { linkTarget } from '../../api/links.ts';
+import { type DescriptionSource, parseDocument } from '../../binding/description.ts';
+import type { CallOptions, Client, RawAnswer } from '../../client/client.ts';
 import type { Context } from '../../context.ts';
-import { messageOf, UsageError } from '../../errors.ts';
+import { CliError, messageOf, UsageError } from '../../errors.ts';
 import { fileErrorReason } from '../../file-error.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../../json.ts';
 
-/** Many times what the largest public descriptions have. */
+/** Many times the size of the largest public descriptions. */
 const maxBytes = 64 * 1024 * 1024;
 const maxDocuments = 200;
-const accept = 'application/openapi+json, application/json, application/yaml, */*;q=0.5';
+const accept =
+  'application/openapi+json, application/json, application/yaml, application/linkset+json, */*;q=0.5';
 const noClose = async () => {};
 
 /** A description that is open until it is closed. */
-interface OpenSource extends DescriptionSource {
+export interface OpenSource extends DescriptionSource {
   close(): Promise<void>;
 }
 
 /**
- * A description and what it may refer to: a file those in its own folder, a URL those of its own origin.
+ * A description and what it may refer to: a file those in its own folder, a URL those of its own origin. A URL that is not a
+ * description itself leads to one: by a link, or by a path where servers usually have theirs.
  *
- * @throws UsageError for a file that cannot be read; ApiError or UnavailableError where the service does not give it.
+ * @param location a file, a URL, `-` for stdin; undefined for the base URL.
+ * @throws UsageError if there is none, or it cannot be read; UnavailableError if the service does not answer.
  */
-export async function openSource(context: Context, location: string): Promise<OpenSource> {
-  const open = /^https?:\/\//i.test(location) ? openUrl : location === '-' ? openStdin : openFile;
-  const source = await open(context, location);
+export async function openSource(
+  context: Context,
+  location: string | undefined,
+  withToken: boolean,
+): Promise<OpenSource> {
+  const source = await open(context, location, withToken);
   let count = 1;
   return {
     ...source,
@@ -35,6 +46,17 @@ export async function openSource(context: Context, location: string): Promise<Op
       return source.read(url);
     },
   };
+}
+
+async function open(context: Context, given: string | undefined, withToken: boolean): Promise<OpenSource> {
+  const location = given ?? (await context.settings()).get('base-url');
+  if (location === undefined)
+    throw new UsageError(
+      'api bind: no description is given, and no base URL is set',
+      'name a file or a URL, or give --base-url <url>',
+    );
+  if (/^https?:\/\//i.test(location)) return openUrl(context, location, withToken);
+  return location === '-' ? openStdin(context) : openFile(context, location);
 }
 
 async function openFile({ io }: Context, location: string): Promise<OpenSource> {
@@ -79,7 +101,7 @@ function readerIn(folder: string): (url: string) => Promise<string> {
   };
 }
 
-/** @throws UsageError where it cannot be the address of a file. */
+/** @throws UsageError if it cannot be the address of a file. */
 function toPath(url: string): string {
   try {
     return url.startsWith('file:') ? fileURLToPath(url) : decodeURIComponent(url);
@@ -88,56 +110,192 @@ function toPath(url: string): string {
   }
 }
 
-async function openUrl(context: Context, location: string): Promise<OpenSource> {
-  if (!URL.canParse(location)) throw new UsageError(`${location} is no valid URL`);
-  const first = await openOrigin(context, location);
+/** Only of a regular file: a pipe that nobody writes to, or a device, would never end. */
+async function readText(path: string, shown: string): Promise<string> {
   try {
-    const { url, text } = await first.read(new URL(location).href);
-    const { origin } = new URL(url);
-    if (origin === first.origin) return { url, text, read: readerAt(first), close: first.close };
-    // A redirect has led from http to https: there the description lies, and what it refers to.
-    await first.close();
-    const moved = await openOrigin(context, origin);
-    return { url, text, read: readerAt(moved), close: moved.close };
+    const { size, ...stats } = await stat(path).then((found) => ({
+      size: found.size,
+      isFile: found.isFile(),
+    }));
+    if (stats.isFile) {
+      if (size > maxBytes) throw tooLarge(shown);
+      return toText(await readFile(path), shown);
+    }
   } catch (error) {
-    await first.close();
-    throw error;
+    if (error instanceof CliError) throw error;
+    throw new UsageError(`description ${shown}: ${fileErrorReason(error as Error)}`);
   }
+  throw new UsageError(
+    `description ${shown}: is not a regular file`,
+    'give what a pipe holds on stdin: petstore api bind -',
+  );
 }
 
-interface Origin {
+/** A service that is asked for documents, all of one origin. */
+interface Site {
   readonly origin: string;
-  read(url: string): Promise<{ readonly url: string; readonly text: string }>;
+  get(url: string, options?: CallOptions): Promise<RawAnswer>;
   close(): Promise<void>;
 }
 
-async function openOrigin(context: Context, location: string): Promise<Origin> {
+async function openSite(context: Context, location: string, withToken: boolean): Promise<Site> {
   const { origin } = new URL(location);
   const { connectTo } = await import('../../connect.ts');
-  const client = await connectTo(context, origin);
+  const client: Client = await connectTo(context, origin, withToken);
   return {
     origin,
-    read: async (path) => {
-      const answer = await client.request({ method: 'GET', path, fields: { accept } });
-      if (answer.refusal) throw answer.refusal;
-      return { url: answer.url, text: toText(answer.body, path) };
-    },
+    get: (path, options) => client.request({ method: 'GET', path, fields: { accept } }, options),
     close: () => client.close(),
   };
 }
 
-function readerAt({ origin, read }: Origin): (url: string) => Promise<string> {
-  return async (url) => {
-    if (URL.canParse(url) && new URL(url).origin === origin) return (await read(url)).text;
-    throw refused(url, 'a description may refer to documents of its own origin only');
-  };
+async function openUrl(context: Context, location: string, withToken: boolean): Promise<OpenSource> {
+  if (!URL.canParse(location)) throw new UsageError(`${location} is not a valid URL`);
+  let site = await openSite(context, location, withToken);
+  try {
+    const first = await site.get(new URL(location).href);
+    if (new URL(first.url).origin !== site.origin) {
+      // A redirect has led from http to https: there the description lies, and what it refers to.
+      await site.close();
+      site = await openSite(context, first.url, withToken);
+    }
+    const { origin, get, close } = site;
+    const found = await find(site, first);
+    await context.notice(`found the description at ${found.url}`);
+    const read = async (url: string) => {
+      if (!URL.canParse(url) || new URL(url).origin !== origin)
+        throw refused(url, 'a description may refer to documents of its own origin only');
+      const answer = await get(url);
+      if (answer.refusal) throw answer.refusal;
+      return toText(answer.body, url);
+    };
+    return { url: found.url, text: found.text, read, close };
+  } catch (error) {
+    await site.close();
+    throw error;
+  }
 }
 
-async function readText(path: string, shown: string): Promise<string> {
-  const bytes = await readFile(path).catch((error) => {
-    throw new UsageError(`description ${shown}: ${fileErrorReason(error)}`);
-  });
-  return toText(bytes, shown);
+/** Where servers have their description, in the order in which they are looked at. */
+const wellKnownPaths = [
+  '/openapi.json',
+  '/openapi.yaml',
+  '/v3/api-docs',
+  '/swagger/v1/swagger.json',
+  '/swagger.json',
+  '/api/openapi.json',
+  '/.well-known/api-catalog',
+] as const;
+
+/** What was found at a URL. */
+interface Found {
+  readonly url: string;
+  readonly text: string;
+  readonly document: JsonObject;
+}
+
+/**
+ * The description that an answer is or leads to: itself; the target of its Link `service-desc` or `describedby`; a well-known
+ * path below it, or else below its origin.
+ *
+ * @throws UsageError that lists what was tried if there is none, or if two well-known paths have different ones.
+ */
+async function find(site: Site, first: RawAnswer): Promise<Found> {
+  const tried: string[] = [];
+  const itself = await examine(first, tried);
+  if (itself) return itself;
+  const link = fieldValue(first.fields, 'link');
+  for (const relation of ['service-desc', 'describedby']) {
+    const target = linkTarget(link, relation);
+    const linked = target === undefined ? undefined : await look(site, target, first.url, tried);
+    if (linked) return linked;
+  }
+  const { origin, pathname } = new URL(first.url);
+  for (const base of new Set([origin + pathname.replace(/\/+$/, ''), origin])) {
+    const found = (
+      await Promise.all(wellKnownPaths.map((path) => lookWellKnown(site, base + path, tried)))
+    ).flat();
+    const [one] = found;
+    const other = found.find(({ document }) => !isDeepStrictEqual(document, one?.document));
+    if (one && other)
+      throw new UsageError(
+        `api bind: ${found.length} descriptions, and they differ: ${found.map(({ url }) => url).join(', ')}`,
+        `name the one that is meant: petstore api bind ${one.url}`,
+      );
+    if (one) return one;
+  }
+  throw new UsageError(
+    `api bind ${first.url}: no description found; tried ${tried.join('; ')}`,
+    first.status === 401 || first.status === 403
+      ? 'the service wants a credential: --with-token sends the token of the profile to its own origins'
+      : 'name the URL of the OpenAPI document itself, or a file',
+  );
+}
+
+/** The description at a URL of the same origin; undefined if there is none, and then `tried` tells why. */
+async function look(site: Site, target: string, base: string, tried: string[]): Promise<Found | undefined> {
+  if (!URL.canParse(target, base)) return undefined;
+  const { href, origin } = new URL(target, base);
+  if (origin !== site.origin) {
+    tried.push(`${href} (of another origin)`);
+    return undefined;
+  }
+  const answer = await ask(site, href, tried);
+  return answer && examine(answer, tried);
+}
+
+/** The same for a well-known path; a catalog (RFC 9727) may name several. */
+async function lookWellKnown(site: Site, url: string, tried: string[]): Promise<Found[]> {
+  if (!url.endsWith('/api-catalog')) {
+    const found = await look(site, url, url, tried);
+    return found ? [found] : [];
+  }
+  const answer = await ask(site, url, tried);
+  const targets = answer ? catalogTargets(answer) : [];
+  if (answer && targets.length === 0) tried.push(`${url} (${answer.status}, names no description)`);
+  const found = await Promise.all(targets.map((target) => look(site, target, url, tried)));
+  return found.filter((each) => each !== undefined);
+}
+
+async function ask(site: Site, url: string, tried: string[]): Promise<RawAnswer | undefined> {
+  try {
+    return await site.get(url, { retries: 0 });
+  } catch (error) {
+    if (!(error instanceof CliError) || error.kind !== 'unavailable') throw error;
+    tried.push(`${url} (${error.message})`);
+    return undefined;
+  }
+}
+
+/** Many servers answer 200 with a web page: what counts is what parses and says `openapi` or `swagger`. */
+async function examine(answer: RawAnswer, tried: string[]): Promise<Found | undefined> {
+  const { status, url, body } = answer;
+  if (status >= 200 && status < 300)
+    try {
+      const text = toText(body, url);
+      const document = await parseDocument(text, url);
+      if ('openapi' in document || 'swagger' in document) return { url, text, document };
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+    }
+  tried.push(`${url} (${status}${status < 300 ? ', not a description' : ''})`);
+  return undefined;
+}
+
+/** The targets of `service-desc` in a linkset (RFC 9264, 4.2). */
+function catalogTargets({ status, body }: RawAnswer): string[] {
+  if (status !== 200) return [];
+  try {
+    const catalog = parseJson(toText(body, 'api-catalog'));
+    const linkset = isJsonObject(catalog) && Array.isArray(catalog.linkset) ? catalog.linkset : [];
+    const targets = linkset
+      .filter(isJsonObject)
+      .flatMap((context) => context['service-desc'] ?? [])
+      .filter(isJsonObject);
+    return targets.flatMap(({ href }) => (typeof href === 'string' ? [href] : [])).slice(0, 20);
+  } catch {
+    return [];
+  }
 }
 
 function toText(bytes: Uint8Array, shown: string): string {
@@ -145,7 +303,7 @@ function toText(bytes: Uint8Array, shown: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw new UsageError(`description ${shown}: is no UTF-8 text`);
+    throw new UsageError(`description ${shown}: is not UTF-8 text`);
   }
 }
 

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -237,21 +238,25 @@ describe('a document from a URL', () => {
     expect(other.seen).toEqual([]);
   });
 
-  test('gets the credential only where it is the service itself', async () => {
+  test('gets the credential only with --with-token, and only if it is the service itself', async () => {
     await using docs = await recordingServer({ '/openapi.json': sparse });
     const env = { PETSTORE_TOKEN: 'secret' };
-    await run(['api', 'bind', `${docs.url}/openapi.json`, '--base-url', 'http://127.0.0.1:9'], { env });
-    await run(['api', 'bind', `${docs.url}/openapi.json`], { env });
+    const url = `${docs.url}/openapi.json`;
+    await run(['profile', 'create', 'far', '--base-url', 'http://127.0.0.1:9']);
+    await run(['profile', 'create', 'near', '--base-url', `${docs.url}/v1`]);
+    const far = await run(['api', 'bind', url, '--profile', 'far', '--with-token'], { env });
+    expect(far).toMatchObject({ code: 0 });
+    await run(['api', 'bind', url, '--profile', 'near'], { env });
     expect(docs.seen.map(({ headers }) => headers.authorization)).toEqual([undefined, undefined]);
-    await run(['api', 'bind', `${docs.url}/openapi.json`, '--base-url', `${docs.url}/v1`], { env });
+    await run(['api', 'bind', url, '--profile', 'near', '--with-token'], { env });
     expect(docs.seen.at(-1)?.headers.authorization).toBe('Bearer secret');
   });
 
-  test('that is not there is an error of its kind', async () => {
+  test('that is not there is an error that lists what was tried', async () => {
     await using server = await recordingServer({});
     const refused = await run(['api', 'bind', `${server.url}/openapi.json`, '--retries', '0']);
-    expect(refused).toMatchObject({ code: 5, stdout: '' });
-    expect(refused.stderr).toContain('404');
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toContain(`${server.url}/openapi.json (404)`);
   });
 });
 
@@ -317,4 +322,140 @@ test('a stored contract that does not parse is an error that says what to do', a
   expect(refused.stderr).toContain('petstore api unbind');
   expect(await run(['api', 'unbind'])).toMatchObject({ code: 0 });
   expect(await run(['api', 'operations'])).toMatchObject({ code: 0 });
+});
+
+test('a description of Swagger 2.0 is converted, and that is said', async () => {
+  const text = await readFile('test/fixtures/petstore-expanded-2.0.yaml', 'utf8');
+  const bound = await run(['api', 'bind', '-', '-o', 'json'], { stdin: text });
+  expect(bound.code).toBe(0);
+  expect(rows(bound).listPets).toMatchObject({
+    method: 'GET',
+    path: '/pets',
+    why: 'answers an array of Pet (no categoryId, status)',
+  });
+  expect(bound.stderr).toContain('the description is Swagger 2.0: converted to OpenAPI 3.0');
+  expect(bound.stderr).toContain('config set base-url http://petstore.swagger.io/api');
+});
+
+test('any method will do if the user names it', async () => {
+  const answer = {
+    description: 'ok',
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/Category' } } },
+  };
+  const id = { name: 'id', in: 'path', required: true, schema: { type: 'integer' } };
+  const path = await file('kinds.json', {
+    openapi: '3.0.3',
+    paths: {
+      '/kinds/{id}': { parameters: [id], get: { responses: { 200: answer } } },
+      '/kinds/{id}/retire': { parameters: [id], post: { responses: { 204: { description: 'gone' } } } },
+    },
+    components: { schemas: { Category: { type: 'object', properties: { id: {}, name: {} } } } },
+  });
+  const bound = await run([
+    'api',
+    'bind',
+    path,
+    '--map',
+    'deleteCategory=POST /kinds/{id}/retire',
+    '-o',
+    'json',
+  ]);
+  expect(bound.code).toBe(0);
+  expect(rows(bound).deleteCategory).toMatchObject({
+    state: 'bound',
+    method: 'POST',
+    path: '/kinds/{id}/retire',
+  });
+  await using server = await recordingServer({}, () => ({ status: 204 }));
+  const argv = ['categories', 'delete', '4', '--yes', '--base-url', server.url];
+  expect(await run(argv)).toMatchObject({ code: 0 });
+  expect(server.calls()).toContain('POST /kinds/4/retire');
+});
+
+describe('a description that is hard to read', () => {
+  const within = async (limitMs: number, work: () => Promise<Run>) => {
+    const start = Date.now();
+    const result = await work();
+    expect(Date.now() - start).toBeLessThan(limitMs);
+    return result;
+  };
+
+  test('ends in time: 100,000 keys in one mapping', async () => {
+    const keys = Array.from({ length: 100_000 }, (_, at) => `  key${at}: value\n`).join('');
+    const text = `openapi: 3.0.3\npaths: {}\nx-keys:\n${keys}`;
+    // Read, and then nothing to bind; on a slow machine refused after ten seconds.
+    const refused = await within(20_000, () => run(['api', 'bind', '-'], { stdin: text }));
+    expect(refused.code).toBe(2);
+  }, 40_000);
+
+  test('with thousands of aliases is refused', async () => {
+    const anchors = Array.from(
+      { length: 20_000 },
+      (_, at) => `  key${at}: &a${at} [*a${Math.max(0, at - 1)}]\n`,
+    );
+    const text = `openapi: 3.0.3\npaths: {}\nx-keys:\n  key: &a0 1\n${anchors.slice(1).join('')}`;
+    const refused = await within(15_000, () => run(['api', 'bind', '-'], { stdin: text }));
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+  }, 30_000);
+
+  test('because it is a pipe is refused, as a description and as what one refers to', async () => {
+    const pipe = join(folder, 'pipe.yaml');
+    execFileSync('mkfifo', [pipe]);
+    const direct = await run(['api', 'bind', pipe]);
+    expect(direct).toMatchObject({ code: 2, stdout: '' });
+    expect(direct.stderr).toContain('is not a regular file');
+    const document = { openapi: '3.0.0', paths: { '/a': { $ref: 'pipe.yaml' } } };
+    const referred = await run(['api', 'bind', await file('a.json', document)]);
+    expect(referred).toMatchObject({ code: 2, stdout: '' });
+    expect(referred.stderr).toContain('is not a regular file');
+  });
+});
+
+test('a description sets no header of the connection, and no path above its base', async () => {
+  const list = (parameters: object[]) => ({
+    get: {
+      parameters,
+      responses: {
+        200: {
+          description: 'ok',
+          content: {
+            'application/json': { schema: { type: 'array', items: { $ref: '#/components/schemas/Pet' } } },
+          },
+        },
+      },
+    },
+  });
+  const header = (name: string) => ({
+    name,
+    in: 'header',
+    required: true,
+    schema: { enum: ['elsewhere.test'] },
+  });
+  const bind = async (paths: object) =>
+    run([
+      'api',
+      'bind',
+      await file('h.json', {
+        openapi: '3.0.3',
+        paths,
+        components: { schemas: { Pet: { type: 'object', properties: { id: {}, name: {} } } } },
+      }),
+      '-o',
+      'json',
+    ]);
+  for (const name of [
+    'Host',
+    'content-length',
+    'Transfer-Encoding',
+    'Connection',
+    'Cookie',
+    'X Y',
+    'X:Y',
+    '',
+  ])
+    expect(rows(await bind({ '/pets': list([header(name)]) })).listPets).toMatchObject({
+      state: 'unbindable',
+      why: `it needs the header parameter ${name}, which petstore has no value for`,
+    });
+  expect((await bind({ '/%2e%2e/admin/pets': list([]) })).code).toBe(2);
 });

@@ -1,0 +1,117 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { toOpenApi } from '../../../src/api/openapi.ts';
+import { sparse, warehouse } from '../../helpers/descriptions.ts';
+import { type Reply, recordingServer, type Seen } from '../../helpers/recording-server.ts';
+import { type Run, runCli } from '../../helpers/run-cli.ts';
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'petstore-find-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+function bind(...argv: string[]): Promise<Run> {
+  return runCli(['api', 'bind', ...argv, '--dry-run'], { env: { PETSTORE_CONFIG_DIR: folder } });
+}
+
+const page: Reply = {
+  headers: { 'content-type': 'text/html' },
+  body: '<!doctype html><title>Welcome: a shop</title>',
+};
+
+describe('a service leads to its description', () => {
+  test.each(['service-desc', 'describedby'])(
+    'by a link with rel="%s", whatever the status',
+    async (relation) => {
+      const link = `</about>; rel="about", <docs/api.json>; rel="${relation}"`;
+      await using server = await recordingServer({ '/docs/api.json': sparse }, () => ({
+        status: 404,
+        headers: { link },
+      }));
+      const bound = await bind(server.url);
+      expect(bound.code).toBe(0);
+      expect(bound.stderr).toContain(`found the description at ${server.url}/docs/api.json`);
+    },
+  );
+
+  test.each([
+    '/openapi.json',
+    '/openapi.yaml',
+    '/v3/api-docs',
+    '/swagger/v1/swagger.json',
+    '/swagger.json',
+    '/api/openapi.json',
+  ])('by the well-known path %s, past web pages that answer 200', async (path) => {
+    await using server = await recordingServer({ [path]: sparse }, () => page);
+    const bound = await bind(`${server.url}/`);
+    expect(bound.code).toBe(0);
+    expect(bound.stderr).toContain(`found the description at ${server.url}${path}`);
+  });
+
+  test('by a catalog (RFC 9727)', async () => {
+    const linkset = [
+      { anchor: '/api', 'service-desc': [{ href: '/hidden/spec.json', type: 'application/json' }] },
+    ];
+    await using server = await recordingServer({
+      '/.well-known/api-catalog': { linkset },
+      '/hidden/spec.json': sparse,
+    });
+    expect((await bind(server.url)).stderr).toContain(`${server.url}/hidden/spec.json`);
+  });
+
+  test('below its base URL first, and then below its origin', async () => {
+    await using server = await recordingServer({ '/v2/openapi.json': warehouse, '/openapi.json': sparse });
+    const below = await bind('--base-url', `${server.url}/v2`);
+    expect(below.stderr).toContain(`${server.url}/v2/openapi.json`);
+    expect((await bind(`${server.url}/v1`)).stderr).toContain(`at ${server.url}/openapi.json`);
+  });
+
+  test('if two paths have the same one, in JSON and in YAML', async () => {
+    const { text } = { text: JSON.stringify(toOpenApi()) };
+    await using server = await recordingServer({
+      '/openapi.json': toOpenApi(),
+      '/openapi.yaml': `# the same\n${text}`,
+    });
+    expect((await bind(server.url)).code).toBe(0);
+  });
+});
+
+test('two paths with different descriptions are an error that names both', async () => {
+  await using server = await recordingServer({ '/openapi.json': sparse, '/swagger.json': toOpenApi() });
+  const refused = await bind(server.url);
+  expect(refused).toMatchObject({ code: 2, stdout: '' });
+  expect(refused.stderr).toContain(`${server.url}/openapi.json, ${server.url}/swagger.json`);
+});
+
+test('no description is an error that lists what was tried, and nothing of another origin is asked', async () => {
+  await using other = await recordingServer({ '/openapi.json': sparse });
+  const headers = { link: `<${other.url}/openapi.json>; rel="service-desc"` };
+  await using server = await recordingServer({}, (seen: Seen) =>
+    seen.path === '/' ? { ...page, headers } : { status: 404 },
+  );
+  const refused = await bind(server.url);
+  expect(refused).toMatchObject({ code: 2, stdout: '' });
+  const words = refused.stderr.replace(/\s+/g, ' ');
+  for (const part of [
+    `${server.url}/ (200, not a description)`,
+    `${other.url}/openapi.json (of another origin)`,
+    '/openapi.yaml (404)',
+    '/.well-known/api-catalog (404',
+  ])
+    expect(words).toContain(part);
+  expect(other.seen).toEqual([]);
+});
+
+test('without an argument and without a base URL there is nothing to look at', async () => {
+  const refused = await bind();
+  expect(refused).toMatchObject({ code: 2, stdout: '' });
+  expect(refused.stderr).toContain('no base URL is set');
+});
+
+test('a service that does not answer is unavailable', async () => {
+  expect(await bind('http://127.0.0.1:9', '--retries', '0')).toMatchObject({ code: 6 });
+});
