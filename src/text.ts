@@ -112,7 +112,7 @@ function toUnitEscape(unit: number): string {
 /** The candidate nearest to a word, if they differ by at most two letters and half of the word. For "did you mean". */
 export function closest(word: string, candidates: readonly string[]): string | undefined {
   const ranked = candidates
-    .map((candidate) => ({ candidate, distance: distanceBetween(word.toLowerCase(), candidate) }))
+    .map((candidate) => ({ candidate, distance: letterDistance(word.toLowerCase(), candidate) }))
     .sort((one, other) => one.distance - other.distance);
   // Any word of two letters is within two letters of a word of one.
   const most = Math.min(2, Math.floor(word.length / 2));
@@ -120,7 +120,7 @@ export function closest(word: string, candidates: readonly string[]): string | u
 }
 
 /** Levenshtein's distance: letters to insert, drop or replace. */
-function distanceBetween(from: string, to: string): number {
+export function letterDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, at) => at);
   for (let line = 1; line <= from.length; line += 1) {
     const above = row;

@@ -6,15 +6,15 @@ export function askText(prompt: Prompt, message: string): Promise<string> {
   return prompt.text(message, { refuse: (text) => (text.trim() === '' ? 'must not be empty' : undefined) });
 }
 
-/** What a parser makes of a text; nothing where the person leaves it out. */
-export async function askParsed<Body>(
+/** What a parser makes of a text; undefined if the person leaves it out. */
+export async function askParsed<Value>(
   prompt: Prompt,
   message: string,
-  parse: (text: string) => Partial<Body>,
-): Promise<Partial<Body>> {
+  parse: (text: string) => Value,
+): Promise<Value | undefined> {
   const refuse = (text: string) => (text === '' ? undefined : problemOf(() => parse(text)));
   const text = await prompt.text(message, { refuse });
-  return text === '' ? {} : parse(text);
+  return text === '' ? undefined : parse(text);
 }
 
 function problemOf(parse: () => unknown): string | undefined {

@@ -179,6 +179,12 @@ export function parsed<Value>(
   more?: More,
 ): Argument<readonly Value[]>;
 export function parsed<Value>(
+  written: `[${string}...]`,
+  summary: string,
+  parse: (text: string) => Value,
+  more?: More,
+): Argument<readonly Value[]>;
+export function parsed<Value>(
   written: `<${string}>`,
   summary: string,
   parse: (text: string) => Value,

@@ -11,19 +11,19 @@ export const program: Program = {
       name: 'pets',
       aliases: ['pet'],
       summary: 'List, get, create, update and delete pets',
-      load: () => import('./pets/index.ts'),
+      load: () => import('./pets.ts'),
     },
     {
       name: 'categories',
       aliases: ['category'],
       summary: 'List, get, create, update and delete categories',
-      load: () => import('./categories/index.ts'),
+      load: () => import('./categories.ts'),
     },
     {
       name: 'orders',
       aliases: ['order'],
       summary: 'List, get, create, update, complete and delete orders',
-      load: () => import('./orders/index.ts'),
+      load: () => import('./orders.ts'),
     },
     {
       name: 'inventory',

@@ -130,10 +130,7 @@ test('a field that only the service knows is asked for as JSON, and that way it 
   const create = ['pets', 'create', '--base-url', server.url];
   const refused = await runCli([...create, '--name', 'Rex', '--category', '1'], { env });
   expect(refused).toMatchObject({ code: 2, stdout: '' });
-  expect(refused.stderr).toContain('create pet: chip (no flag gives it) is missing');
-  expect(refused.stderr).toContain(
-    `echo '{"name": …, "categoryId": …, "chip": …}' | petstore pets create --from -`,
-  );
+  expect(refused.stderr).toMatch(/create pet: --field chip=\S+ is missing/);
   expect(server.seen).toEqual([]);
   const person = await runCli(create, { env, terminals: ['stdin', 'stderr'] });
   expect(person.code).toBe(2);

@@ -1,14 +1,7 @@
-import { petStatuses } from '../../api/schemas.ts';
-import { choice, parsed, value } from '../../cli/flag.ts';
+import { parsed, value } from '../../cli/flag.ts';
 import { verb } from '../../cli/verb.ts';
-import {
-  idArgument,
-  idsArgument,
-  limitFlag,
-  parseChange,
-  parseQuantity,
-  quantityArgument,
-} from '../arguments.ts';
+import { parseChange, parseQuantity } from '../../records/values.ts';
+import { limitFlag, petIdArgument, petIdsArgument, quantityArgument, statusesFlag } from '../arguments.ts';
 import { bulkVerbs } from './bulk-verbs.ts';
 
 export const examples = [
@@ -29,17 +22,16 @@ const list = verb({
     'petstore inventory ls -o csv > stock.csv',
   ],
   flags: {
-    status: choice('--status <status>', 'only entries of pets of this status', petStatuses),
+    status: statusesFlag('only entries of pets of this status'),
     below: value('--below <n>', 'only entries with a quantity under n', (text) =>
       parseQuantity(text, '--below'),
     ),
     limit: limitFlag,
   },
   run: async (context, { status, below, limit }) =>
-    (await import('../../records/list-records.ts')).listRecords<'listInventory'>(context, await noun(), {
-      operation: 'listInventory',
+    (await import('../../records/list.ts')).listRecords(context, (await records()).inventory, {
       where: { status },
-      ...(below === undefined ? {} : { matches: ({ quantity }) => quantity < below }),
+      matches: below === undefined ? undefined : ({ quantity }) => quantity < below,
       limit,
     }),
 });
@@ -49,9 +41,9 @@ const get = verb({
   summary: 'Get the inventory entries of one or several pets',
   operation: 'getInventory',
   examples: ['petstore inventory get 3', 'petstore inventory get 3 4 5 -o json'],
-  args: { ids: idsArgument('pets', 'pet', 'petId') },
+  args: { ids: petIdsArgument },
   run: async (context, { ids }) =>
-    (await import('../../records/get-records.ts')).getRecords(context, await noun(), ids),
+    (await import('../../records/get.ts')).getRecords(context, (await records()).inventory, ids),
 });
 
 const set = verb({
@@ -59,9 +51,13 @@ const set = verb({
   summary: 'Set the stock count of a pet',
   operation: 'updateInventory',
   write: true,
-  examples: ['petstore inventory set 42 10', 'petstore inventory set 42 0 --dry-run'],
-  args: { petId: idArgument('the pet', 'pet', 'petId'), quantity: quantityArgument },
-  run: async (context, given) => (await import('./counts.ts')).setCount(context, given),
+  examples: [
+    'petstore inventory set 42 10',
+    'petstore inventory set Luna 10',
+    'petstore inventory set 42 0 --dry-run',
+  ],
+  args: { pet: petIdArgument, quantity: quantityArgument },
+  run: async (context, { pet, quantity }) => (await records()).setCount(context, pet, quantity),
 });
 
 const adjust = verb({
@@ -73,10 +69,10 @@ const adjust = verb({
   write: true,
   examples: ['petstore inventory adjust 42 +5', 'petstore inventory adjust 42 -5'],
   args: {
-    petId: idArgument('the pet', 'pet', 'petId'),
+    pet: petIdArgument,
     change: parsed('<change>', 'what to add, as +5 or -5', parseChange),
   },
-  run: async (context, given) => (await import('./counts.ts')).adjustCount(context, given),
+  run: async (context, { pet, change }) => (await records()).adjustCount(context, pet, change),
 });
 
 const create = verb({
@@ -86,8 +82,8 @@ const create = verb({
   operation: 'createInventory',
   write: true,
   examples: ['petstore inventory create 42 10'],
-  args: { petId: idArgument('the pet', 'pet', 'petId'), quantity: quantityArgument },
-  run: async (context, given) => (await import('./counts.ts')).createEntry(context, given),
+  args: { pet: petIdArgument, quantity: quantityArgument },
+  run: async (context, { pet, quantity }) => (await records()).createEntry(context, pet, quantity),
 });
 
 const remove = verb({
@@ -97,15 +93,16 @@ const remove = verb({
   operation: 'deleteInventory',
   write: true,
   examples: ['petstore inventory delete 3', 'petstore inventory rm 3 4 5 --yes'],
-  args: { ids: idsArgument('pets', 'pet', 'petId') },
+  args: { ids: petIdsArgument },
   run: async (context, { ids }) =>
-    (await import('../../records/delete-records.ts')).deleteRecords(context, await noun(), ids),
+    (await import('../../records/delete.ts')).deleteRecords(context, (await records()).inventory, ids),
 });
 
-async function noun() {
-  return (await import('./noun.ts')).inventory;
+/** Loaded only when it runs, because the bulk verbs do without it. */
+function records() {
+  return import('../../records/inventory.ts');
 }
 
 export const verbs = [list, get, set, adjust, create, remove, ...bulkVerbs];
 
-export const columns = async () => (await noun()).view.columns.map(({ name }) => name);
+export const columns = async () => (await records()).inventory.view.columns.map(({ name }) => name);

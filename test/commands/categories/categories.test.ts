@@ -55,7 +55,7 @@ test.each([
   [['create'], 'error: create category: --name is missing\n'],
   [['create', '--name', ''], 'error: --name: must not be empty\n'],
   [['update', '1'], 'error: update category: nothing to change\n'],
-  [['get', 'Dogs'], "error: id 'Dogs': must be"],
+  [['get', '1.5'], "error: id '1.5': must be"],
 ])('refuses %j with exit 2', async (words, message) => {
   const run = await runCli(['--offline', 'categories', ...words]);
   expect(run).toMatchObject({ code: 2, stdout: '' });

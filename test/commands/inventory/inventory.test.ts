@@ -125,7 +125,7 @@ test.each([
   [['set', '4', '1.0'], "quantity '1.0'"],
   [['set', '4', ''], "quantity ''"],
   [['set', '4', '9007199254740992'], "quantity '9007199254740992'"],
-  [['set', 'x', '1'], "petId 'x'"],
+  [['set', '-1', '1'], "petId '-1'"],
   [['set', '4'], 'quantity'],
   [['adjust', '4', 'five'], "change 'five'"],
   [['adjust', '4', '1.5'], "change '1.5'"],

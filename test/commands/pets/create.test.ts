@@ -142,7 +142,9 @@ test('takes what pets list prints, and leaves the ids out with one note', async 
   const { stdout: stdin } = await shop.run(['pets', 'list', '--category', 'Fish', '-o', 'json']);
   const run = await shop.run(['pets', 'create', '--from', '-', '-o', 'ids'], { stdin });
   expect(run.stdout).toMatch(/^26\n27\n/);
-  expect(run.stderr).toBe('note: ids in the file are left out, for the service gives each new pet its own\n');
+  expect(run.stderr).toBe(
+    'note: ids in the file are left out because the service gives each new pet its own\n',
+  );
 });
 
 test.each([
@@ -159,7 +161,8 @@ test.each([
   ['[{"name":"a","categoryId":9223372036854775808}]', 'stdin:1: categoryId must be an int64'],
   ['[1]', 'stdin:1: not a JSON object'],
   ['[{"name":"a","categoryId":1}', 'stdin:1'],
-  ['name,category\nRex,1\n', 'stdin:1'],
+  ['name,colour\nRex,red\n', "stdin:1: column 'colour': pets have no such field"],
+  ['name,category\nRex\n', 'stdin:2: it has 1 cell'],
   ['[]', 'stdin: no records in it'],
   ['', 'stdin: no records in it'],
 ])('refuses %j before anything is sent', async (stdin, message) => {

@@ -23,7 +23,10 @@ test('needs --yes where nobody can be asked, and sends nothing', async () => {
 
 test('names what will go, and takes yes', async () => {
   using shop = openShop();
-  const run = await shop.typing(['pets', 'rm', '1', '-q'], [['Delete pet 1 (Bella)?', 'y\r']]);
+  const run = await shop.typing(
+    ['pets', 'rm', '1', '-q'],
+    [['Delete pet 1 (Bella) and its inventory entry (', 'y\r']],
+  );
   expect(run).toMatchObject({ code: 0, stdout: '' });
   expect((await shop.run(['pets', 'get', '1'])).code).toBe(5);
 });
@@ -34,7 +37,10 @@ test.each([
   ['\x03', 130],
 ])('keeps it at the answer %j and exits %i', async (keys, code) => {
   using shop = openShop();
-  const run = await shop.typing(['pets', 'delete', '1', '2'], [['Delete 2 pets: 1 (Bella), 2 (Max)?', keys]]);
+  const run = await shop.typing(
+    ['pets', 'delete', '1', '2'],
+    [['Delete 2 pets: 1 (Bella), 2 (Max), and their inventory entries?', keys]],
+  );
   expect(run).toMatchObject({ code, stdout: '' });
   expect(await shop.json('pets', 'list')).toHaveLength(25);
 });
@@ -42,7 +48,10 @@ test.each([
 test('does not ask about a pet that is not there, and asks about the others', async () => {
   using shop = openShop();
   expect(await shop.typing(['pets', 'delete', '999'], [])).toMatchObject({ code: 5, stdout: '' });
-  const run = await shop.typing(['pets', 'delete', '999', '1'], [['Delete pet 1 (Bella)?', 'y\r']]);
+  const run = await shop.typing(
+    ['pets', 'delete', '999', '1'],
+    [['Delete pet 1 (Bella) and its inventory entry (', 'y\r']],
+  );
   expect(run.code).toBe(3);
   expect(run.stderr).toContain('pet 999 does not exist');
   expect(await shop.json('pets', 'list')).toHaveLength(24);

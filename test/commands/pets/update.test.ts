@@ -97,7 +97,8 @@ test.each([
   [['1', '--category', 'Dragons'], 5],
   [['1', '--category', '999'], 1],
   [['1', '--name', ''], 2],
-  [['abc', '--name', 'x'], 2],
+  [['abc', '--name', 'x'], 5],
+  [['1.5', '--name', 'x'], 2],
 ])('update %j exits %i and changes nothing', async (words, code) => {
   using shop = openShop();
   const before = await shop.json('pets', 'list');

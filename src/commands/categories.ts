@@ -1,0 +1,99 @@
+import { value } from '../cli/flag.ts';
+import { verb } from '../cli/verb.ts';
+import { categories } from '../records/categories.ts';
+import { createRecords } from '../records/create.ts';
+import { deleteGiven } from '../records/delete.ts';
+import { getRecords } from '../records/get.ts';
+import { listRecords } from '../records/list.ts';
+import { updateRecords } from '../records/update.ts';
+import { parseText } from '../records/values.ts';
+import { fieldFlag, fromFlag, idsOrNamesArgument, idsOrNamesOrFileArgument, limitFlag } from './arguments.ts';
+
+export const examples = [
+  'petstore categories list',
+  'petstore categories create --name Amphibians --description "Frogs, toads and newts"',
+];
+
+const bodyFlags = {
+  name: value('--name <name>', 'its name', parseText('--name')),
+  description: value('--description <text>', 'its description'),
+  field: fieldFlag,
+};
+
+const list = verb({
+  name: 'list',
+  aliases: ['ls'],
+  summary: 'List categories',
+  operation: 'listCategories',
+  examples: ['petstore categories list', 'petstore categories ls --sort name -o json'],
+  flags: { limit: limitFlag },
+  run: (context, { limit }) => listRecords(context, categories, { where: {}, limit }),
+});
+
+const get = verb({
+  name: 'get',
+  summary: 'Get one or several categories',
+  operation: 'getCategory',
+  examples: ['petstore categories get 1', 'petstore categories get Dogs Cats -o json'],
+  args: { ids: idsOrNamesArgument('categories', 'category') },
+  run: (context, { ids }) => getRecords(context, categories, ids),
+});
+
+const create = verb({
+  name: 'create',
+  summary: 'Create a category, or many from a file',
+  description:
+    'Creates a category, or one for each record of a file. On a terminal it asks for what is missing.',
+  operation: 'createCategory',
+  write: true,
+  examples: [
+    'petstore categories create --name Amphibians --description "Frogs, toads and newts"',
+    'petstore categories create --from categories.json',
+  ],
+  flags: {
+    ...bodyFlags,
+    from: fromFlag('create a category for each record of this file (CSV, JSON or JSON lines)', [
+      'name',
+      'description',
+      'field',
+    ]),
+  },
+  run: (context, { from, field, name, description }) =>
+    createRecords(context, categories, { given: { name, description }, extra: field, from }),
+});
+
+const update = verb({
+  name: 'update',
+  summary: 'Change categories',
+  description:
+    'Reads each category, changes what the flags name and writes it back; all else stays as it is.',
+  operation: 'updateCategory',
+  write: true,
+  examples: [
+    'petstore categories update 1 --description "Large and small"',
+    'petstore categories update --from categories.csv',
+  ],
+  args: { ids: idsOrNamesOrFileArgument('categories', 'category') },
+  flags: {
+    ...bodyFlags,
+    from: fromFlag('change the categories of this file: records with an id and the fields to change'),
+  },
+  run: (context, { ids, from, field, name, description }) =>
+    updateRecords(context, categories, { ids, given: { name, description }, extra: field, from }),
+});
+
+const remove = verb({
+  name: 'delete',
+  aliases: ['rm'],
+  summary: 'Delete categories that have no pets, after asking',
+  operation: 'deleteCategory',
+  write: true,
+  examples: ['petstore categories delete 6', 'petstore categories rm 6 7 --yes'],
+  args: { ids: idsOrNamesOrFileArgument('categories', 'category') },
+  flags: { from: fromFlag('delete the categories whose ids this file has') },
+  run: (context, given) => deleteGiven(context, categories, given),
+});
+
+export const verbs = [list, get, create, update, remove];
+
+export const columns = async () => categories.view.columns.map(({ name }) => name);

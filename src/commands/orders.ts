@@ -1,0 +1,153 @@
+import { flag, value } from '../cli/flag.ts';
+import { verb } from '../cli/verb.ts';
+import { createRecords } from '../records/create.ts';
+import { deleteGiven } from '../records/delete.ts';
+import { getRecords } from '../records/get.ts';
+import { listRecords } from '../records/list.ts';
+import { isOverdue, orders } from '../records/orders.ts';
+import { updateRecords } from '../records/update.ts';
+import { parseIdOrName, parseQuantity, parseShipDate } from '../records/values.ts';
+import { fieldFlag, fromFlag, idsArgument, idsOrFileArgument, limitFlag } from './arguments.ts';
+
+export const examples = [
+  'petstore orders list --open',
+  'petstore orders create --pet 3 --quantity 2 --ship-date 2027-01-15',
+  'petstore orders complete 1',
+];
+
+function petFlag(summary: string) {
+  return value('--pet <id or name>', summary, (text) => parseIdOrName(text, '--pet'), { offers: 'pet' });
+}
+
+const bodyFlags = {
+  pet: petFlag('the pet that is ordered'),
+  quantity: value('--quantity <n>', 'how many are ordered', (text) => parseQuantity(text, '--quantity')),
+  shipDate: value(
+    '--ship-date <date>',
+    'when it ships: RFC 3339; or a day (YYYY-MM-DD, tomorrow, +3d), which begins in UTC',
+    (text) => parseShipDate(text),
+  ),
+  complete: flag('--complete', 'the order is fulfilled'),
+  noComplete: {
+    ...flag('--no-complete', 'the order is not fulfilled yet'),
+    stands: { key: 'complete', value: false },
+  },
+  field: fieldFlag,
+};
+
+const list = verb({
+  name: 'list',
+  aliases: ['ls'],
+  summary: 'List orders',
+  operation: 'listOrders',
+  examples: [
+    'petstore orders list --open',
+    'petstore orders list --overdue',
+    'petstore orders list --pet Luna -o json',
+    'petstore orders ls --sort -quantity',
+  ],
+  flags: {
+    pet: petFlag('only orders of this pet'),
+    complete: flag('--complete', 'only orders that are complete'),
+    open: flag('--open', 'only orders that are not complete', { conflicts: ['complete'] }),
+    overdue: flag('--overdue', 'only open orders whose ship date has passed', { conflicts: ['complete'] }),
+    limit: limitFlag,
+  },
+  run: (context, { pet, complete, open, overdue, limit }) =>
+    listRecords(context, orders, {
+      where: { petId: pet, complete: open || overdue ? false : complete },
+      matches: overdue ? (order) => isOverdue(order, context.now()) : undefined,
+      limit,
+    }),
+});
+
+const get = verb({
+  name: 'get',
+  summary: 'Get one or several orders',
+  operation: 'getOrder',
+  examples: ['petstore orders get 1', 'petstore orders get 1 2 -o json'],
+  args: { ids: idsArgument('orders', 'order') },
+  run: (context, { ids }) => getRecords(context, orders, ids),
+});
+
+const create = verb({
+  name: 'create',
+  summary: 'Create an order, or many from a file',
+  description:
+    'Creates an order, or one for each record of a file. On a terminal it asks for what is missing.',
+  operation: 'createOrder',
+  write: true,
+  examples: [
+    'petstore orders create --pet 3 --quantity 2 --ship-date 2027-01-15',
+    'petstore orders create --pet Luna --quantity 1 --ship-date +3d',
+    'petstore orders create --from orders.csv',
+  ],
+  flags: {
+    ...bodyFlags,
+    from: fromFlag('create an order for each record of this file (CSV, JSON or JSON lines)', [
+      'pet',
+      'quantity',
+      'shipDate',
+      'complete',
+      'field',
+    ]),
+  },
+  run: (context, { from, field, pet, quantity, shipDate, complete }) =>
+    createRecords(context, orders, {
+      given: { petId: pet, quantity, shipDate, complete },
+      extra: field,
+      from,
+    }),
+});
+
+const update = verb({
+  name: 'update',
+  summary: 'Change orders',
+  description: 'Reads each order, changes what the flags name and writes it back; all else stays as it is.',
+  operation: 'updateOrder',
+  write: true,
+  examples: [
+    'petstore orders update 1 --quantity 3',
+    'petstore orders update 1 --ship-date 2027-01-15T09:00:00Z --no-complete',
+    'petstore orders update --from orders.csv',
+  ],
+  args: { ids: idsOrFileArgument('orders', 'order') },
+  flags: {
+    ...bodyFlags,
+    from: fromFlag('change the orders of this file: records with an id and the fields to change'),
+  },
+  run: (context, { ids, from, field, pet, quantity, shipDate, complete }) =>
+    updateRecords(context, orders, {
+      ids,
+      given: { petId: pet, quantity, shipDate, complete },
+      extra: field,
+      from,
+    }),
+});
+
+const complete = verb({
+  name: 'complete',
+  summary: 'Mark orders as complete',
+  description: 'Reads each order, sets complete to true and writes it back; all else stays as it is.',
+  operation: 'updateOrder',
+  write: true,
+  examples: ['petstore orders complete 1', 'petstore orders complete 1 2 3'],
+  args: { ids: idsArgument('orders', 'openOrder') },
+  run: (context, { ids }) => updateRecords(context, orders, { ids, given: { complete: true } }),
+});
+
+const remove = verb({
+  name: 'delete',
+  aliases: ['rm'],
+  summary: 'Delete orders, after asking',
+  operation: 'deleteOrder',
+  write: true,
+  examples: ['petstore orders delete 1', 'petstore orders rm 1 2 --yes'],
+  args: { ids: idsOrFileArgument('orders', 'order') },
+  flags: { from: fromFlag('delete the orders whose ids this file has') },
+  run: (context, given) => deleteGiven(context, orders, given),
+});
+
+export const verbs = [list, get, create, update, complete, remove];
+
+export const columns = async () => orders.view.columns.map(({ name }) => name);

@@ -1,0 +1,143 @@
+import { petStatuses } from '../api/schemas.ts';
+import { choice, value } from '../cli/flag.ts';
+import { verb } from '../cli/verb.ts';
+import { createRecords } from '../records/create.ts';
+import { deleteGiven } from '../records/delete.ts';
+import { getRecords } from '../records/get.ts';
+import { listRecords } from '../records/list.ts';
+import { pets } from '../records/pets.ts';
+import { updateRecords } from '../records/update.ts';
+import { parseIdOrName, parseText } from '../records/values.ts';
+import {
+  fieldFlag,
+  fromFlag,
+  idsOrNamesArgument,
+  idsOrNamesOrFileArgument,
+  limitFlag,
+  statusesFlag,
+} from './arguments.ts';
+
+export const examples = [
+  'petstore pets list --status available',
+  'petstore pets create --name Rex --category Dogs',
+  'petstore pets update 3 --status sold',
+];
+
+const nameFlag = value('--name <name>', 'its name', parseText('--name'));
+
+function categoryFlag(summary: string) {
+  return value('--category <id or name>', summary, (text) => parseIdOrName(text, '--category'), {
+    offers: 'category',
+  });
+}
+
+function statusFlag(summary: string) {
+  return choice('--status <status>', summary, petStatuses);
+}
+
+const list = verb({
+  name: 'list',
+  aliases: ['ls'],
+  summary: 'List pets',
+  operation: 'listPets',
+  examples: [
+    'petstore pets list --status available --category Dogs',
+    'petstore pets list --name luna',
+    'petstore pets list --sort -id --limit 10',
+    'petstore pets ls -o csv > pets.csv',
+  ],
+  flags: {
+    status: statusesFlag('only pets of this status'),
+    category: categoryFlag('only pets of this category'),
+    name: value('--name <text>', 'only pets whose name contains this', parseText('--name')),
+    limit: limitFlag,
+  },
+  run(context, { status, category, name, limit }) {
+    const wanted = name?.toLowerCase();
+    return listRecords(context, pets, {
+      where: { status, categoryId: category },
+      matches: wanted === undefined ? undefined : (pet) => pet.name.toLowerCase().includes(wanted),
+      limit,
+    });
+  },
+});
+
+const get = verb({
+  name: 'get',
+  summary: 'Get one or several pets',
+  operation: 'getPet',
+  examples: ['petstore pets get 3', 'petstore pets get Luna', 'petstore pets get 3 4 5 -o json'],
+  args: { ids: idsOrNamesArgument('pets', 'pet') },
+  run: (context, { ids }) => getRecords(context, pets, ids),
+});
+
+const create = verb({
+  name: 'create',
+  summary: 'Create a pet, or many from a file',
+  description: 'Creates a pet, or one for each record of a file. On a terminal it asks for what is missing.',
+  operation: 'createPet',
+  write: true,
+  examples: [
+    'petstore pets create --name Rex --category Dogs',
+    'petstore pets create --from pets.csv',
+    'petstore pets create --name Rex --category 1 --status pending --dry-run',
+  ],
+  flags: {
+    name: nameFlag,
+    category: categoryFlag('its category'),
+    status: statusFlag('its status (default: available)'),
+    field: fieldFlag,
+    from: fromFlag('create a pet for each record of this file (CSV, JSON or JSON lines)', [
+      'name',
+      'category',
+      'status',
+      'field',
+    ]),
+  },
+  run: (context, { from, field, name, category, status }) =>
+    createRecords(context, pets, { given: { name, categoryId: category, status }, extra: field, from }),
+});
+
+const update = verb({
+  name: 'update',
+  summary: 'Change pets',
+  description: 'Reads each pet, changes what the flags name and writes it back; all else stays as it is.',
+  operation: 'updatePet',
+  write: true,
+  examples: [
+    'petstore pets update 3 --status sold',
+    'petstore pets update 3 5 9 --status sold',
+    'petstore pets update Luna --name Lunette --category Dogs',
+    'petstore pets update --from pets.csv',
+  ],
+  args: { ids: idsOrNamesOrFileArgument('pets', 'pet') },
+  flags: {
+    name: nameFlag,
+    category: categoryFlag('its category'),
+    status: statusFlag('its status'),
+    field: fieldFlag,
+    from: fromFlag('change the pets of this file: records with an id and the fields to change'),
+  },
+  run: (context, { ids, from, field, name, category, status }) =>
+    updateRecords(context, pets, { ids, given: { name, categoryId: category, status }, extra: field, from }),
+});
+
+const remove = verb({
+  name: 'delete',
+  aliases: ['rm'],
+  summary: 'Delete pets, after asking',
+  operation: 'deletePet',
+  write: true,
+  examples: [
+    'petstore pets delete 3',
+    'petstore pets rm 3 4 5 --yes',
+    'petstore pets list --status sold -o ids | petstore pets delete --from - --yes',
+  ],
+  args: { ids: idsOrNamesOrFileArgument('pets', 'pet') },
+  flags: { from: fromFlag('delete the pets whose ids this file has') },
+  run: (context, given) => deleteGiven(context, pets, given),
+});
+
+export const verbs = [list, get, create, update, remove];
+
+export const columns = async () => pets.view.columns.map(({ name }) => name);

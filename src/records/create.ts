@@ -1,0 +1,125 @@
+import { offeredOperation } from '../api/contract.ts';
+import { confirmWrite } from '../asking/confirmation.ts';
+import type { Client } from '../client/client.ts';
+import type { Context } from '../context.ts';
+import { UsageError } from '../errors.ts';
+import { printJson } from '../json.ts';
+import { shellWord } from '../text.ts';
+import type { FileRecord } from './file.ts';
+import { readExtraFields, refuseForeignFields, withoutAbsent } from './given.ts';
+import { resolveReferences } from './names.ts';
+import type { Body, EditableNoun } from './noun.ts';
+import { openWrites, writeRecord, writeRecords } from './write.ts';
+
+/** What a create is given: fields by flags, or a file of records. */
+export interface Creation {
+  /** By their names in the body; undefined if a flag was not given, a name if it stands for an id. */
+  readonly given: Body;
+  /** `--field name=value`. */
+  readonly extra?: readonly string[] | undefined;
+  readonly from?: string | undefined;
+}
+
+/** Creates one record from what flags gave, or many from a file. */
+export async function createRecords<Row>(
+  context: Context,
+  noun: EditableNoun<Row>,
+  { given, extra, from }: Creation,
+): Promise<void> {
+  const client = await openWrites(context, noun, noun.create({}).operationId);
+  if (from !== undefined) return createFromFile(context, client, noun, from);
+  return createRecord(context, client, noun, { ...withoutAbsent(given), ...readExtraFields(noun, extra) });
+}
+
+/** If something that is needed is missing, a person is asked for everything that is not given. */
+async function createRecord<Row>(
+  context: Context,
+  client: Client,
+  noun: EditableNoun<Row>,
+  given: Body,
+): Promise<void> {
+  const operation = offeredOperation(client.contract, noun.create({}).operationId);
+  const { required = [], fields: offered } = operation.body ?? {};
+  refuseForeignFields(operation, noun, given);
+  const names = Object.keys(given);
+  // If nothing at all is required and nothing was given, there would be nothing to send.
+  const first = noun.fields.find(({ name }) => offered === undefined || name in offered);
+  const needed = required.length > 0 || names.length > 0 || !first ? required : [first.name];
+  const missing = needed.filter((name) => !names.includes(name));
+  const withoutFlag = missing.filter((name) => !noun.fields.some((field) => field.name === name));
+  const isAsked = missing.length > 0 && withoutFlag.length === 0 && context.prompt() !== undefined;
+  if (missing.length > 0 && !isAsked) throw missingError(noun, missing, offered ?? {});
+  await confirmWrite(context, { what: `create ${noun.one}` });
+  const all: Record<string, unknown> = { ...(await resolveReferences(context, client, given)) };
+  const prompt = await context.prompt();
+  for (const field of isAsked && prompt ? noun.fields : []) {
+    if (field.name in all || !prompt || (offered && !(field.name in offered))) continue;
+    const answer = await field.ask(prompt, client);
+    if (answer !== undefined) all[field.name] = answer;
+  }
+  const order = [...noun.fields.map(({ name }) => name).filter((name) => name in all), ...Object.keys(all)];
+  const body = Object.fromEntries([...new Set(order)].map((name) => [name, all[name]]));
+  const resolved = await resolveReferences(context, client, body);
+  await writeRecord(context, noun, client, noun.create(resolved));
+}
+
+function missingError<Row>(
+  noun: EditableNoun<Row>,
+  missing: readonly string[],
+  examples: Readonly<Record<string, unknown>>,
+): UsageError {
+  const flagOf = (name: string) => noun.fields.find((field) => field.name === name)?.flag;
+  const shown = missing.map(
+    (name) => flagOf(name) ?? `--field ${name}=${asArgument(examples[name] ?? 'value')}`,
+  );
+  const verb = missing.length === 1 ? 'is' : 'are';
+  return new UsageError(
+    `create ${noun.one}: ${shown.join(' and ')} ${verb} missing`,
+    missing.every(flagOf)
+      ? 'give them as flags, or records with --from <file or ->; on a terminal they are asked for'
+      : 'the service requires fields that have no flag: give each with --field name=value, as JSON or text',
+  );
+}
+
+function asArgument(example: unknown): string {
+  return shellWord(typeof example === 'string' ? example : printJson(example));
+}
+
+/** Creates a record from each of a file, in its order; nothing is sent before all of them are known to be valid. */
+async function createFromFile<Row>(
+  context: Context,
+  client: Client,
+  noun: EditableNoun<Row>,
+  path: string,
+): Promise<void> {
+  const { openRecordFile } = await import('./file.ts');
+  const operation = offeredOperation(client.contract, noun.create({}).operationId);
+  const file = await openRecordFile(context, client, noun, path, { operation, use: 'create' });
+  try {
+    await confirmWrite(context, { what: `create ${file.total} ${noun.many}` });
+    if (file.hasIds)
+      await context.note(
+        `note: ids in the file are left out because the service gives each new ${noun.one} its own`,
+      );
+    const { bounds = {}, required = [], fields = {} } = operation.body ?? {};
+    const others = [...file.fieldNames].filter(
+      (name) =>
+        ![noun.schema.entries, bounds, fields].some((known) => Object.hasOwn(known, name)) &&
+        !required.includes(name),
+    );
+    if (others.length > 0)
+      await context.note(
+        `note: ${noun.many} have no such fields, they are sent as they are: ${others.join(', ')}`,
+      );
+    await writeRecords(context, noun, client, {
+      items: file.records(),
+      total: file.total,
+      noun: noun.many,
+      asList: file.isList,
+      place: ({ place }: FileRecord) => place,
+      prepare: ({ fields }) => noun.create(fields),
+    });
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,46 @@
+import type { Operation } from '../api/contract.ts';
+import { UsageError } from '../errors.ts';
+import type { Body, EditableNoun } from './noun.ts';
+import { jsonOrText } from './values.ts';
+
+/**
+ * The fields that `--field name=value` gives: JSON if the value parses, else text.
+ *
+ * @throws UsageError for a field that has a flag of its own.
+ */
+export function readExtraFields<Row>(noun: EditableNoun<Row>, given: readonly string[] = []): Body {
+  const fields: Record<string, unknown> = {};
+  for (const text of given) {
+    const at = text.indexOf('=');
+    const name = text.slice(0, at).trim();
+    if (at < 1 || name === '') throw new UsageError(`--field '${text}': must be name=value`);
+    const own = noun.fields.find((field) => field.name === name || field.column === name);
+    if (own) throw new UsageError(`--field '${text}': ${name} has a flag of its own`, `give ${own.flag}`);
+    if (name === 'id') throw new UsageError(`--field '${text}': the id of a record cannot be given`);
+    fields[name] = jsonOrText(text.slice(at + 1));
+  }
+  return fields;
+}
+
+/** @throws UsageError for a field that the body of a bound operation does not have. */
+export function refuseForeignFields<Row>(
+  { body, id }: Operation,
+  noun: EditableNoun<Row>,
+  given: Body,
+): void {
+  const offered = body?.fields;
+  if (!offered) return;
+  for (const name of Object.keys(given)) {
+    if (Object.hasOwn(offered, name)) continue;
+    const flag = noun.fields.find((field) => field.name === name)?.flag ?? `--field ${name}`;
+    throw new UsageError(
+      `${flag}: ${id} of the service has no field ${name}`,
+      'see `petstore api operations`',
+    );
+  }
+}
+
+/** The fields of flags that were given. */
+export function withoutAbsent(fields: Body): Body {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}

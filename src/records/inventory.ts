@@ -1,0 +1,158 @@
+import type { InventoryItem } from '../api/schemas.ts';
+import { confirmWrite } from '../asking/confirmation.ts';
+import type { Client } from '../client/client.ts';
+import type { Context } from '../context.ts';
+import { ApiError, CliError, UnavailableError, UsageError } from '../errors.ts';
+import type { View } from '../output/columns.ts';
+import { commandLine } from './command-line.ts';
+import { resolveId } from './names.ts';
+import { type Noun, toWrite } from './noun.ts';
+import { fillPetNames, type PetNames } from './pet-names.ts';
+import { readPet } from './read-pet.ts';
+import { tellChange } from './update.ts';
+import type { IdOrName } from './values.ts';
+import { openWrites, writeRecord, writeRecords } from './write.ts';
+
+export const inventory: Noun<InventoryItem> = {
+  one: 'the inventory entry of pet',
+  many: 'inventory entries',
+  list: 'listInventory',
+  named: 'pets',
+  title: ({ quantity }) => `${quantity} in stock`,
+  view: inventoryView(),
+  fillView: (context, client, extent) =>
+    fillPetNames(context, client, { extent, petId: (item) => item.petId, view: inventoryView }),
+  reading: ['getInventory'],
+  read: (_, client, petId, options) => client.call('getInventory', { petId }, options),
+  remove: (petId) => toWrite('deleteInventory', { petId }),
+};
+
+/** Counts as people see them; the pet's name is shown only if it was asked for or a person reads it. */
+export function inventoryView(pets?: PetNames): View<InventoryItem> {
+  return {
+    noun: 'inventory entries',
+    columns: [
+      { name: 'petId', value: (item) => item.petId, align: 'right' },
+      {
+        name: 'name',
+        value: ({ petId }) => pets?.names.get(petId),
+        ...(pets?.isShown ? {} : { extra: true }),
+      },
+      { name: 'quantity', value: (item) => item.quantity, align: 'right' },
+      { name: 'status', value: (item) => item.status, status: true },
+    ],
+  };
+}
+
+/** Sets a count to a number. */
+export async function setCount(context: Context, pet: IdOrName, quantity: number): Promise<void> {
+  const client = await openWrites(context, inventory, 'updateInventory');
+  const petId = await resolveId(context, client, 'pets', pet);
+  await confirmWrite(context, { what: `set the stock of pet ${petId} to ${quantity}` });
+  await writeCount(context, client, { petId, quantity });
+}
+
+/** Reads a count, adds to it and sets the sum. */
+export async function adjustCount(context: Context, pet: IdOrName, change: bigint): Promise<void> {
+  const client = await openWrites(context, inventory, 'updateInventory', 2);
+  const petId = await resolveId(context, client, 'pets', pet);
+  await confirmWrite(context, { what: `change the stock of pet ${petId} by ${change}` });
+  const { value: before, etag } = await inventory.read(context, client, petId);
+  const quantity = toQuantity(
+    BigInt(before.quantity) + change,
+    `adjust the stock of pet ${petId}: ${before.quantity} now, ${change < 0n ? change : `+${change}`}`,
+  );
+  if (etag === undefined) await context.note(notAtomic);
+  try {
+    await writeCount(context, client, { petId, quantity, before, ifMatch: etag });
+  } catch (error) {
+    throw await settleAdjustment(context, client, error, { petId, quantity, before });
+  }
+}
+
+const notAtomic =
+  'note: adjust is not atomic because the service sends no ETag: a change by somebody else at this moment would be lost';
+
+/** @throws UsageError for a sum that is not a count. */
+function toQuantity(sum: bigint, what: string): number {
+  if (sum < 0n) throw new UsageError(`${what}: it would go below 0`);
+  if (sum > BigInt(Number.MAX_SAFE_INTEGER))
+    throw new UsageError(`${what}: it would go above ${Number.MAX_SAFE_INTEGER}`);
+  return Number(sum);
+}
+
+interface Count {
+  readonly petId: bigint;
+  readonly quantity: number;
+  /** The entry as it was read, if it was. */
+  readonly before?: InventoryItem;
+  readonly ifMatch?: string | undefined;
+}
+
+/** Sets one count and prints the entry; if the service answers with another count, a warning says so. */
+function writeCount(
+  context: Context,
+  client: Client,
+  { petId, quantity, before, ifMatch }: Count,
+): Promise<void> {
+  return writeRecords(context, inventory, client, {
+    items: [toWrite('updateInventory', { petId, body: { quantity } }, { ifMatch })],
+    total: 1,
+    noun: inventory.many,
+    asList: false,
+    prepare: (write) => write,
+    async onSent(_, item) {
+      if (item !== undefined && item.quantity !== quantity)
+        await context.note(
+          `warning: the service answers with ${item.quantity} for pet ${petId}, and was told ${quantity}`,
+        );
+      const after = { quantity: item?.quantity ?? quantity };
+      if (before)
+        await tellChange(context, { one: 'pet' }, { id: petId, before, after, fields: { quantity } });
+    },
+  });
+}
+
+/** Creates the entry of a pet, with the status that the pet has. */
+export async function createEntry(context: Context, pet: IdOrName, quantity: number): Promise<void> {
+  const client = await openWrites(context, inventory, 'createInventory', 2);
+  const petId = await resolveId(context, client, 'pets', pet);
+  await confirmWrite(context, { what: `create the inventory entry of pet ${petId}` });
+  const { value } = await readPet(context, client, petId);
+  const body = { petId, quantity, status: value.status ?? 'available' };
+  await writeRecord(context, inventory, client, toWrite('createInventory', { body }));
+}
+
+/**
+ * What to tell of an adjustment whose write failed. If the write may have been applied, the count is read back, and nobody
+ * is invited to adjust a second time: that could count twice.
+ */
+async function settleAdjustment(
+  context: Context,
+  client: Client,
+  error: unknown,
+  { petId, quantity, before }: Required<Pick<Count, 'petId' | 'quantity' | 'before'>>,
+): Promise<unknown> {
+  if (!(error instanceof CliError) || !mayBeApplied(error)) return error;
+  const now = await inventory
+    .read(context, client, petId)
+    .then(({ value }) => value.quantity)
+    .catch(() => undefined);
+  const found =
+    now === undefined
+      ? 'it may or may not have been applied, and the count could not be read back'
+      : now === quantity
+        ? `read back, the count is ${now}, as this adjustment leaves it: it seems to have been applied`
+        : now === before.quantity
+          ? `read back, the count is still ${now}: it was not applied when it was read, but still may be`
+          : `read back, the count is ${now}, and ${quantity} was sent: it may or may not have been applied`;
+  const hint = `do not run it again before you have looked: ${commandLine(context, ['inventory', 'get', `${petId}`])}`;
+  return new CliError(error.kind, `${error.message}; ${found}`, { ...error.details, retryable: false, hint });
+}
+
+/** Whether the service may have done what it was asked although the answer is an error or is missing. */
+function mayBeApplied(error: CliError): boolean {
+  const wasSentAgain = (error.details.attempts ?? 1) > 1;
+  if (error instanceof ApiError) return wasSentAgain || error.status >= 500;
+  return error instanceof UnavailableError && (wasSentAgain || error.sent);
+}

@@ -1,0 +1,101 @@
+import { largestPage, type Operation, offeredOperation, takesParameter } from '../api/contract.ts';
+import type { Client } from '../client/client.ts';
+import type { Context } from '../context.ts';
+import { UsageError } from '../errors.ts';
+import { resolveReferences } from './names.ts';
+import type { Noun } from './noun.ts';
+
+export interface Listing<Row> {
+  /**
+   * Conditions by parameter, each of which is the name of a field too. A condition that is undefined was not given; of an
+   * array any value will do; a name stands for the id of its record.
+   */
+  readonly where: Readonly<Record<string, unknown>>;
+  /** A condition that no service checks. */
+  matches?: ((row: Row) => boolean) | undefined;
+  readonly limit?: number | undefined;
+}
+
+type Pages<Row> = AsyncIterable<readonly Row[]>;
+
+/** Prints the records of a list; asks the service for as much of the work as it can do, and for no more than is shown. */
+export async function listRecords<Row>(
+  context: Context,
+  noun: Noun<Row>,
+  listing: Listing<Row>,
+): Promise<void> {
+  const printer = await context.printer();
+  await printer.check(noun.view);
+  offeredOperation(await context.contract(), noun.list);
+  const client = await context.client();
+  const pages = startNow(await readList(context, client, noun, listing));
+  const [{ view, note }] = await Promise.all([noun.fillView(context, client, 'list'), pages.first]);
+  if (note) await context.note(note);
+  await printer.records(pages.all, view, { limit: listing.limit });
+}
+
+/** The records of a list that meet all conditions, page by page. */
+export async function readList<Row>(
+  context: Context,
+  client: Client,
+  noun: Noun<Row>,
+  { where, matches, limit }: Listing<Row>,
+): Promise<Pages<Row>> {
+  const offered = offeredOperation(client.contract, noun.list);
+  const given = Object.entries(await resolveReferences(context, client, where))
+    .map(([name, value]) => [name, Array.isArray(value) && value.length === 1 ? value[0] : value] as const)
+    .filter(([, value]) => value !== undefined);
+  for (const [name] of given) refuseUnknowable(offered, name);
+  const asked = given.filter(([name, value]) => takesParameter(offered, name) && !Array.isArray(value));
+  const isWhole = asked.length === given.length && !matches && context.flags.sort === undefined;
+  const paging =
+    limit !== undefined && isWhole && takesParameter(offered, 'limit')
+      ? { limit: pageSize(limit, offered) }
+      : {};
+  const pages = client.list(noun.list, { ...Object.fromEntries(asked), ...paging }) as unknown as Pages<Row>;
+  // Those that were asked for too: a service may know the parameter and take no notice, or not know it and say nothing.
+  return sift(pages, (row) => holds(row, given) && (matches?.(row) ?? true));
+}
+
+/** @throws UsageError for a condition that neither the service can check nor we, because its records lack the field. */
+function refuseUnknowable(operation: Operation, name: string): void {
+  const { fields, id } = operation;
+  if (takesParameter(operation, name) || !fields || fields.includes(name)) return;
+  throw new UsageError(
+    `${id}: the service cannot filter by ${name}, and its records have no field ${name}`,
+    'see `petstore api operations`',
+  );
+}
+
+/** A page size of which a whole number of pages is the limit, or little more. */
+function pageSize(limit: number, operation: Operation): number {
+  const most = largestPage(operation);
+  return Math.ceil(limit / Math.ceil(limit / most));
+}
+
+/** Asks for the first page at once: what else is needed is fetched beside it. */
+function startNow<Row>(pages: Pages<Row>): { readonly first: Promise<unknown>; readonly all: Pages<Row> } {
+  const iterator = pages[Symbol.asyncIterator]();
+  const first = iterator.next();
+  // It is awaited by whoever reads the pages.
+  first.catch(() => {});
+  async function* all() {
+    for (let page = await first; !page.done; page = await iterator.next()) yield page.value;
+  }
+  return { first, all: all() };
+}
+
+function holds(row: unknown, conditions: readonly (readonly [string, unknown])[]): boolean {
+  const fields = row as Readonly<Record<string, unknown>>;
+  return conditions.every(([name, wanted]) => {
+    const value = fields[name] ?? absent[name];
+    return Array.isArray(wanted) ? wanted.includes(value) : value === wanted;
+  });
+}
+
+/** What a record means that leaves a field out. */
+const absent: Readonly<Record<string, unknown>> = { status: 'available', complete: false };
+
+async function* sift<Row>(pages: Pages<Row>, keep: (row: Row) => boolean): Pages<Row> {
+  for await (const page of pages) yield page.filter(keep);
+}

@@ -1,0 +1,88 @@
+import * as v from 'valibot';
+import { DateTime, IdText } from '../api/schemas.ts';
+import { UsageError } from '../errors.ts';
+import { type JsonValue, parseJson } from '../json.ts';
+
+/** The id of a record, or a name that is looked up. */
+export type IdOrName = bigint | string;
+
+/**
+ * @param what the argument or flag that holds it, for the error.
+ * @throws UsageError for anything but an integer from 0 to 9223372036854775807.
+ */
+export function parseId(text: string, what: string): bigint {
+  const { output, issues } = v.safeParse(IdText, text);
+  if (issues) throw badValue(what, text, 'must be an integer from 0 to 9223372036854775807');
+  return output as bigint;
+}
+
+/**
+ * An id, or any other text as a name. A text without a letter, such as `-5` or `1.0`, is a mistyped id.
+ *
+ * @throws UsageError for what is neither.
+ */
+export function parseIdOrName(text: string, what: string): IdOrName {
+  if (text === '' && what.startsWith('--')) throw new UsageError(`${what}: must not be empty`);
+  return /^[\d\s.,+-]*$/.test(text) ? parseId(text, what) : text;
+}
+
+/** A count from 0 to 2^53 - 1, decimal digits only: `12.0`, `1e3` and an empty text are refused, not rounded. */
+export function parseQuantity(text: string, what = 'quantity'): number {
+  const value = /^(0|[1-9]\d{0,15})$/.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isSafeInteger(value))
+    throw badValue(what, text, 'must be an integer from 0 to 9007199254740991');
+  return value;
+}
+
+/** `--limit`: at least 1. */
+export function parseLimit(text: string): number {
+  const value = /^[1-9]\d{0,15}$/.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isSafeInteger(value))
+    throw badValue('--limit', text, 'must be an integer from 1 to 9007199254740991');
+  return value;
+}
+
+/** A signed difference, as `+5` or `-3`. */
+export function parseChange(text: string): bigint {
+  if (!/^[+-]?\d{1,16}$/.test(text)) throw badValue('change', text, 'must be an integer such as +5 or -5');
+  return BigInt(text.replace('+', ''));
+}
+
+/** A date-time of RFC 3339; or a day (`YYYY-MM-DD`, `tomorrow`, `+3d`), which means its first moment in UTC. */
+export function parseShipDate(text: string, what = '--ship-date', now = new Date()): string {
+  const day = text === 'tomorrow' ? '1' : /^\+(\d{1,4})d$/.exec(text)?.[1];
+  if (day !== undefined) {
+    const later = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + Number(day));
+    return new Date(later).toISOString().replace('.000Z', 'Z');
+  }
+  const moment = /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text;
+  if (!v.is(DateTime, moment))
+    throw badValue(what, text, 'must be a date such as 2027-01-15, 2027-01-15T09:00:00Z, tomorrow or +3d');
+  return moment;
+}
+
+export function parseTruth(text: string, what: string): boolean {
+  if (text !== 'true' && text !== 'false') throw badValue(what, text, 'must be true or false');
+  return text === 'true';
+}
+
+/** Gives a parser that refuses an empty text, which most often comes from a variable that was not set. */
+export function parseText(flag: string): (text: string) => string {
+  return (text) => {
+    if (text.trim() === '') throw new UsageError(`${flag}: must not be empty`);
+    return text;
+  };
+}
+
+/** The value of a JSON text, or the text itself. */
+export function jsonOrText(text: string): JsonValue {
+  try {
+    return parseJson(text);
+  } catch {
+    return text;
+  }
+}
+
+function badValue(what: string, text: string, why: string): UsageError {
+  return new UsageError(`${what} '${text}': ${why}`);
+}
