@@ -3,6 +3,7 @@ import { builtInContract, type Contract, type CredentialPlace, type Operation } 
 import { embeddedOrigin, type HttpFields, type HttpResponse, type Transport } from './api/http.ts';
 import { describeLifecycle } from './api/lifecycle.ts';
 import type { OperationId } from './api/operations.ts';
+import type { Sockets } from './checks/sockets.ts';
 import type { Attempt, Client } from './client/client.ts';
 import { createClient } from './client/create-client.ts';
 import { type GivenField, parseHeaderFlag, refuseInsecure, toFields } from './client/fields.ts';
@@ -16,7 +17,6 @@ import type { Context, Load } from './context.ts';
 import { UsageError } from './errors.ts';
 import { secretsIn } from './mask.ts';
 import { createWaiting, type Waiting, withWaiting } from './output/waiting.ts';
-import type { Sockets } from './smoke/sockets.ts';
 
 /** The client that the settings call for: a service at a base URL, or the server in this process. */
 export async function connect(context: Context, load: Load): Promise<Client> {
@@ -225,7 +225,7 @@ async function openTlsFiles(settings: Settings): Promise<TlsFiles> {
 /** What the checks below HTTP look at. */
 export async function openSockets(context: Context, baseUrl: string): Promise<Sockets> {
   const settings = await context.settings();
-  const { createSockets } = await import('./smoke/sockets.ts');
+  const { createSockets } = await import('./checks/sockets.ts');
   return createSockets({
     baseUrl,
     embedded: settings.offline,

@@ -27,8 +27,8 @@ const owners: Readonly<Record<string, { readonly files: readonly string[]; reado
   conf: { files: ['src/config/edit.ts'], heavy: true },
   chalk: { files: ['src/output/style.ts'], heavy: true },
   'cli-table3': { files: ['src/output/table.ts'], heavy: true },
-  '@cfworker/json-schema': { files: ['src/smoke/schema.ts'] },
-  'fast-xml-builder': { files: ['src/smoke/report/junit.ts'], heavy: true },
+  '@cfworker/json-schema': { files: ['src/checks/schema.ts'] },
+  'fast-xml-builder': { files: ['src/checks/report/junit.ts'], heavy: true },
   '@inquirer/prompts': { files: ['src/input/prompt.ts'], heavy: true },
 };
 
@@ -41,7 +41,7 @@ const layers: readonly (readonly string[])[] = [
   ['src/records'],
   ['src/asking'],
   ['src/connect.ts', 'src/context.ts'],
-  ['src/bulk', 'src/smoke'],
+  ['src/bulk', 'src/checks'],
   ['src/client', 'src/server', 'src/binding', 'src/config', 'src/input', 'src/output'],
   ['src/lock.ts'],
   ['src/files.ts', 'src/interrupts.ts', 'src/safe-io.ts'],

@@ -50,3 +50,12 @@ export interface Transport {
   send(request: HttpRequest, options: SendOptions): Promise<HttpResponse>;
   close(): Promise<void>;
 }
+
+/** The fields in which services give a request an id of their own, the most usual first. */
+const requestIdFields = ['request-id', 'x-request-id', 'x-correlation-id', 'traceparent'] as const;
+
+/** The service's own id of a request, for its operators to look up; undefined if it gave none. */
+export function requestIdOf(fields: HttpFields): string | undefined {
+  const given = requestIdFields.map((name) => fieldValue(fields, name)?.trim());
+  return given.find((id) => id !== undefined && id !== '')?.slice(0, 200);
+}

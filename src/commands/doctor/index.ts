@@ -1,27 +1,54 @@
+import { type CheckResult, isRed, runChecks } from '../../checks/check.ts';
 import { action } from '../../cli/verb.ts';
 import { outputFormats } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
+import { type ExitCode, exitCodes } from '../../errors.ts';
+import type { View } from '../../output/columns.ts';
+import { fold } from '../../output/fold.ts';
 import { createPrinter, type Printer } from '../../output/print.ts';
-import { plainStyle } from '../../output/style.ts';
-import { examine } from './examine.ts';
-import { checkNames, type Finding, findingsView } from './finding.ts';
-import { findingLines } from './finding-lines.ts';
+import { paintStatus, plainStyle, type Style } from '../../output/style.ts';
+import { sanitize } from '../../text.ts';
+import { createPatient, doctorChecks } from './checks.ts';
 
 export const doctor = action({
   description:
     'Checks config, environment, permissions, token, DNS, connection, TLS, the answer of the service and the clock: a ' +
-    'line each, ok, warn, fail or skip. Exits 0 where nothing failed, else with the code of the first failure: 2 for ' +
-    'the config, 4 for the token, 6 where the service cannot be reached.',
+    'line each, ok, warn, fail or skip. Exits 0 if nothing failed, else with the code of the first failure: 2 for ' +
+    'the config, 4 for the token, 6 if the service cannot be reached.',
   examples: ['petstore doctor', 'petstore doctor --profile staging', 'petstore doctor --offline -o json'],
   async run(context) {
     const printer = await context.printer().catch(() => plainPrinter(context));
     await printer.check(findingsView);
-    if (readsLines(context, printer)) await collect(context, await createTeller(context));
-    else await printer.records([await collect(context)], findingsView);
+    if (readsLines(context, printer)) await examine(context, await createTeller(context));
+    else await printer.records([await examine(context)], findingsView);
   },
 });
 
-/** A person at a terminal is told of each finding as it comes; the columns of a table exist where they are chosen. */
+/** A result as doctor shows it. */
+interface Finding {
+  readonly check: string;
+  readonly state: 'ok' | 'warn' | 'fail' | 'skip';
+  readonly reason: string;
+  readonly hint: string | null;
+}
+
+const findingsView: View<Finding> = {
+  noun: 'checks',
+  columns: [
+    { name: 'check', value: ({ check }) => check },
+    { name: 'state', value: ({ state }) => state, status: true },
+    { name: 'reason', value: ({ reason }) => reason },
+    { name: 'hint', value: ({ hint }) => hint },
+  ],
+};
+
+function toFinding(result: CheckResult): Finding {
+  const { id, state, reason, barredBy, hint = null } = result;
+  const word = state === 'pass' ? 'ok' : isRed(result) ? 'fail' : (state as 'warn' | 'skip');
+  return { check: id, state: word, reason: barredBy ?? reason, hint };
+}
+
+/** A person at a terminal sees each finding as it comes; the columns of a table exist if they are chosen. */
 function readsLines({ io, flags }: Context, { format }: Printer): boolean {
   return format === 'table' && io.stdout.isTerminal && flags.fields === undefined && flags.sort === undefined;
 }
@@ -33,24 +60,43 @@ async function createTeller({ io, style }: Context): Promise<Teller> {
   return (finding) => io.stdout.write(findingLines(finding, ofStdout, io.stdout.columns));
 }
 
-/** All findings; the line says meanwhile which check takes so long. */
-async function collect(context: Context, tell?: Teller): Promise<Finding[]> {
+const stateWidth = 'fail'.length;
+const nameWidth = Math.max(...doctorChecks.map(({ id }) => id.length));
+
+/** A finding as a person reads it: state, check and what was found, and below it what to do. */
+function findingLines({ state, check, reason, hint }: Finding, style: Style, columns?: number): string {
+  const indent = stateWidth + nameWidth + 4;
+  const paint = state === 'skip' ? style.dim : (text: string) => text;
+  const word = paintStatus(style, state)(state.padEnd(stateWidth));
+  const line = `${word}  ${check.padEnd(nameWidth)}  ${paint(fold(sanitize(reason), { columns, indent }))}\n`;
+  if (hint === null) return line;
+  const label = `${' '.repeat(stateWidth + 2)}${style.cyan('hint'.padEnd(nameWidth))}`;
+  return `${line}${label}  ${fold(sanitize(hint), { columns, indent })}\n`;
+}
+
+/** Runs every check; meanwhile a line on the terminal says which one takes so long. */
+async function examine(context: Context, tell?: Teller): Promise<Finding[]> {
   const { io, statusLine } = context;
   const findings: Finding[] = [];
   const say = () => {
-    const next = checkNames[findings.length];
-    if (next && io.stderr.isTerminal && !context.quiet) statusLine.show(`checking ${next}`);
+    const next = doctorChecks[findings.length];
+    if (next && io.stderr.isTerminal && !context.quiet) statusLine.show(`checking ${next.id}`);
   };
   const release = statusLine.take();
   say();
-  for await (const { finding, exitCode } of examine(context)) {
-    context.exitCode ||= exitCode;
+  for await (const result of runChecks(doctorChecks, createPatient(context))) {
+    if (isRed(result)) context.exitCode ||= exitCodeOf(result);
+    const finding = toFinding(result);
     findings.push(finding);
     await tell?.(finding);
     say();
   }
   release();
   return findings;
+}
+
+function exitCodeOf({ exitCode = exitCodes.failed }: CheckResult): ExitCode {
+  return exitCode;
 }
 
 /** For settings that do not resolve: telling why is what this command is for. */

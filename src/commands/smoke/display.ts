@@ -1,33 +1,39 @@
+import type { CheckResult } from '../../checks/check.ts';
+import type { SmokeOptions } from '../../checks/options.ts';
+import { createHumanReport, type HumanReport } from '../../checks/report/human.ts';
+import { toCheck, toJsonReport } from '../../checks/report/json.ts';
+import { toAnnotations } from '../../checks/report/markdown.ts';
+import { breakCommands } from '../../checks/report/text.ts';
+import type { SmokeReport } from '../../checks/smoke.ts';
+import { monotonicMs } from '../../clock.ts';
 import type { Context } from '../../context.ts';
 import { OutputClosedError } from '../../errors.ts';
+import type { JsonObject } from '../../json.ts';
+import type { View } from '../../output/columns.ts';
 import type { Printer } from '../../output/print.ts';
-import type { CheckResult } from '../../smoke/check.ts';
-import { toAnnotation } from '../../smoke/report/github.ts';
-import { createHumanReport, type HumanReport } from '../../smoke/report/human.ts';
-import { toCheck, toJsonReport } from '../../smoke/report/json.ts';
-import { breakCommands } from '../../smoke/report/text.ts';
-import type { SmokeReport } from '../../smoke/smoke.ts';
-import { type Silence, watchSilence } from './silence.ts';
-import { checksView } from './view.ts';
+import { canDrawBar } from '../../output/progress.ts';
 
 /** What a run shows while it goes on and when it ends. */
 interface Display {
   begin(target: string, ids: readonly string[]): Promise<void>;
   result(result: CheckResult): Promise<void>;
+  /** The results of one run of several. */
+  run(results: readonly CheckResult[]): Promise<void>;
   end(report: SmokeReport): Promise<void>;
   /** Why not all of it could be shown. */
   readonly failure: Error | undefined;
 }
 
-interface DisplayOptions {
-  readonly write: boolean;
+interface DisplayOptions extends Pick<SmokeOptions, 'write'> {
+  /** Failures and the total only. */
+  readonly brief: boolean;
   /** GitHub's annotations after the report for people. */
   readonly annotations: boolean;
 }
 
 /**
- * The report for people is what stdout carries, unless a format for programs was asked for: then stdout carries that, and
- * the report goes to stderr. A reader that goes away, or a disk that is full, does not end a run.
+ * Shows the report for people on stdout, or on stderr if stdout carries a format for programs. A reader that goes away, or
+ * a full disk, does not end a run.
  */
 export async function createDisplay(context: Context, options: DisplayOptions): Promise<Display> {
   const { io } = context;
@@ -40,6 +46,7 @@ export async function createDisplay(context: Context, options: DisplayOptions): 
   let human: HumanReport | undefined;
   let silence: Silence | undefined;
   let failure: Error | undefined;
+  let runs = 0;
   const attempt = async (write: () => Promise<void>) => {
     await write().catch((error: Error) => {
       if (!(error instanceof OutputClosedError)) failure ??= error;
@@ -50,7 +57,7 @@ export async function createDisplay(context: Context, options: DisplayOptions): 
   };
   return {
     async begin(target, ids) {
-      human = createHumanReport(style, ids, io[name].columns);
+      human = createHumanReport({ style, ids, columns: io[name].columns, brief: options.brief });
       await say(human.head({ target, write: options.write }));
       silence = watchSilence(context);
     },
@@ -58,11 +65,15 @@ export async function createDisplay(context: Context, options: DisplayOptions): 
       await say(human?.result(result));
       silence?.end();
     },
+    async run(results) {
+      runs += 1;
+      await say(human?.run(runs, results));
+      silence?.end();
+    },
     async end(report) {
       silence?.close();
       await say(human?.end(report));
-      if (options.annotations)
-        await attempt(() => io[name].write(report.results.map(toAnnotation).join(''), { commands: true }));
+      if (options.annotations) await attempt(() => io[name].write(toAnnotations(report), { commands: true }));
       if (carries === 'json')
         await attempt(() => io.stdout.write(toJsonReport(report, io.stdout.isTerminal ? 2 : 0)));
       if (carries === 'records')
@@ -74,16 +85,63 @@ export async function createDisplay(context: Context, options: DisplayOptions): 
   };
 }
 
-/** What stdout carries. The columns of a table exist where they are chosen or sorted by. */
+/** What stdout carries. The columns of a table exist if they are chosen or sorted by. */
 function dataFormat({ flags }: Context, { format }: Printer): 'people' | 'json' | 'records' {
   if (flags.fields !== undefined || flags.sort !== undefined) return 'records';
   if (format === 'table') return 'people';
   return format === 'json' ? 'json' : 'records';
 }
 
-function toRow(result: CheckResult) {
+function toRow(result: CheckResult): JsonObject {
   const fields = Object.entries(toCheck(result));
   return Object.fromEntries(
     fields.map(([name, value]) => [name, typeof value === 'string' ? breakCommands(value, '#\\x23') : value]),
   );
+}
+
+const columns = ['id', 'result', 'seconds', 'reason'] as const;
+const more = [
+  ...['group', 'name', 'flaky', 'first', 'operation', 'expected', 'got', 'pointer', 'method', 'url'],
+  ...['status', 'requestId', 'hint', 'made', 'runs', 'failures', 'latency'],
+];
+
+/** Results of checks as records, for the formats that programs read. */
+export const checksView: View<JsonObject> = {
+  noun: 'checks',
+  columns: [
+    ...columns.map((name) => ({ name, value: (check: JsonObject) => check[name] })),
+    ...more.map((name) => ({ name, value: (check: JsonObject) => check[name], extra: true as const })),
+  ],
+};
+
+/** Says on the terminal that a run goes on, if nothing was shown for a second. */
+interface Silence {
+  /** A result was shown. */
+  end(): void;
+  close(): void;
+}
+
+export function watchSilence({ io, quiet, statusLine }: Context): Silence {
+  if (quiet || !canDrawBar(io)) return { end: () => {}, close: () => {} };
+  const release = statusLine.take();
+  let told = 0;
+  let since = monotonicMs();
+  const draw = () => {
+    const seconds = Math.round((monotonicMs() - since) / 1000);
+    const text = `waiting for the service ${seconds} s, ${told} ${told === 1 ? 'check is' : 'checks are'} done`;
+    statusLine.show(text.slice(0, (io.stderr.columns ?? 80) - 1));
+  };
+  const timer = setInterval(draw, 1000);
+  timer.unref();
+  return {
+    end() {
+      told += 1;
+      since = monotonicMs();
+      timer.refresh();
+    },
+    close() {
+      clearInterval(timer);
+      release();
+    },
+  };
 }

@@ -1,18 +1,13 @@
 import type { Contract } from '../../api/contract.ts';
+import { parseCondition } from '../../checks/conditions.ts';
+import { type SmokeOptions, type SoftState, softStates, statistics } from '../../checks/options.ts';
 import { parseSetting } from '../../config/keys.ts';
 import type { Settings } from '../../config/settings.ts';
 import { credentialPlace } from '../../config/token.ts';
 import { parseInteger, ValueError } from '../../config/values.ts';
 import { UsageError } from '../../errors.ts';
-import {
-  type LatencyLimit,
-  type SmokeOptions,
-  type SoftResult,
-  softResults,
-  statistics,
-} from '../../smoke/options.ts';
 
-/** The flags of `smoke` as commander gives them. */
+/** The flags of `smoke` as its verb gives them. */
 export interface SmokeFlags {
   readonly only?: readonly string[] | undefined;
   readonly skip?: readonly string[] | undefined;
@@ -22,10 +17,20 @@ export interface SmokeFlags {
   readonly maxLatency?: string | undefined;
   readonly tlsMinDays?: string | undefined;
   readonly wait?: string | undefined;
+  readonly waitFor?: readonly string[] | undefined;
+  readonly expect?: readonly string[] | undefined;
+  readonly repeat?: string | undefined;
+  readonly for?: string | undefined;
+  readonly every?: string | undefined;
+  readonly untilFailure?: boolean | undefined;
   readonly write?: boolean | undefined;
+  readonly sweep?: string | undefined;
   readonly report?: readonly string[] | undefined;
+  readonly brief?: boolean | undefined;
   readonly force?: boolean | undefined;
 }
+
+const defaults = { samples: 5, tlsMinDays: 7, waitForMs: 60_000, everyMs: 30_000, retries: 1 };
 
 /** @throws UsageError that names the flag. */
 export function toSmokeOptions(
@@ -33,22 +38,49 @@ export function toSmokeOptions(
   settings: Settings,
   { credentialPlaces }: Contract,
 ): SmokeOptions {
+  checkCombination(flags);
+  const { samples, maxLatency, waitFor = [], wait } = flags;
+  const measures = samples !== undefined || maxLatency !== undefined;
+  const retries = settings.explain('retries');
   return {
-    selection: { only: listOf(flags.only), skip: listOf(flags.skip) },
+    only: listOf(flags.only),
+    skip: listOf(flags.skip),
     failOn: listOf(flags.failOn).map(toFailOn),
     stability: flags.stability ?? 'stable',
-    samples: toCount('--samples', flags.samples ?? '5', 1000),
-    maxLatency: flags.maxLatency === undefined ? undefined : toLatencyLimit(flags.maxLatency),
-    tlsMinDays: toCount('--tls-min-days', flags.tlsMinDays ?? '7', 3650),
+    samples: measures ? toCount('--samples', samples ?? String(defaults.samples), 1, 1000) : undefined,
+    maxLatency: maxLatency === undefined ? undefined : toLatencyLimit(maxLatency),
+    tlsMinDays: toCount('--tls-min-days', flags.tlsMinDays ?? String(defaults.tlsMinDays), 0, 3650),
     write: flags.write === true,
-    waitMs: flags.wait === undefined ? 0 : parseSetting('timeout', flags.wait, '--wait'),
+    sweepMs: flags.sweep === undefined ? undefined : toAge(flags.sweep),
+    waitMs: durationOf('--wait', wait) ?? (waitFor.length > 0 ? defaults.waitForMs : 0),
+    waitFor: waitFor.map((text) => parseCondition(text, '--wait-for')),
+    expect: (flags.expect ?? []).map((text) => parseCondition(text, '--expect')),
+    repeat: flags.repeat === undefined ? undefined : toCount('--repeat', flags.repeat, 1, 1_000_000),
+    forMs: durationOf('--for', flags.for),
+    everyMs: durationOf('--every', flags.every) ?? (flags.for === undefined ? 0 : defaults.everyMs),
+    untilFailure: flags.untilFailure === true,
     timeoutMs: settings.get('timeout'),
+    retries: retries.source === 'default' ? defaults.retries : retries.value,
     credentialPlace: credentialPlace(settings, credentialPlaces),
   };
 }
 
-/** Reads `<duration>[,p50|p95|max]`; p95 where nothing is said. */
-function toLatencyLimit(text: string): LatencyLimit {
+/** A flag that would do nothing is told, never ignored. */
+function checkCombination(flags: SmokeFlags): void {
+  const isRepeated = flags.repeat !== undefined || flags.for !== undefined;
+  if (flags.repeat !== undefined && flags.for !== undefined)
+    throw new UsageError('--repeat and --for: give only one of them');
+  for (const [flag, value] of [
+    ['--every', flags.every],
+    ['--until-failure', flags.untilFailure],
+  ])
+    if (value && !isRepeated) throw new UsageError(`${flag}: needs --repeat <n> or --for <duration>`);
+  if (flags.sweep !== undefined && !flags.write)
+    throw new UsageError('--sweep: removes records of earlier runs, so it needs --write');
+}
+
+/** Reads `<duration>[,p50|p95|max]`; p95 if nothing is said. */
+function toLatencyLimit(text: string): NonNullable<SmokeOptions['maxLatency']> {
   const [duration = '', name = 'p95', ...rest] = text.split(',');
   const statistic = statistics.find((each) => each === name.trim());
   if (!statistic || rest.length > 0)
@@ -58,22 +90,34 @@ function toLatencyLimit(text: string): LatencyLimit {
   return { ms: parseSetting('timeout', duration.trim(), '--max-latency'), statistic };
 }
 
-function toFailOn(text: string): SoftResult {
-  const known = softResults.find((each) => each === text);
-  if (!known) throw new UsageError(`--fail-on '${text}': must be one of ${softResults.join(', ')}`);
+/** A duration that may also be in days. */
+function toAge(text: string): number {
+  const [, days] = /^(\d{1,4})d$/.exec(text) ?? [];
+  return days !== undefined && Number(days) > 0
+    ? Number(days) * 86_400_000
+    : parseSetting('timeout', text, '--sweep');
+}
+
+function durationOf(flag: string, text: string | undefined): number | undefined {
+  return text === undefined ? undefined : parseSetting('timeout', text, flag);
+}
+
+function toFailOn(text: string): SoftState {
+  const known = softStates.find((each) => each === text);
+  if (!known) throw new UsageError(`--fail-on '${text}': must be one of ${softStates.join(', ')}`);
   return known;
 }
 
-function toCount(flag: string, text: string, most: number): number {
+function toCount(flag: string, text: string, least: number, most: number): number {
   try {
-    return parseInteger(text, flag === '--samples' ? 1 : 0, most);
+    return parseInteger(text, least, most);
   } catch (error) {
     if (error instanceof ValueError) throw new UsageError(`${flag} '${text}': ${error.message}`);
     throw error;
   }
 }
 
-/** The values of a flag that may come more than once and hold several, parted by commas. */
+/** The values of a flag that may come more than once and hold several, separated by commas. */
 function listOf(values: readonly string[] = []): string[] {
   const texts = values.flatMap((value) => value.split(','));
   return texts.map((text) => text.trim()).filter((text) => text !== '');

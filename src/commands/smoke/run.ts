@@ -1,14 +1,12 @@
 import { confirmWrite } from '../../asking/confirmation.ts';
+import { parseReports, prepareTargets, writeReports } from '../../checks/report/targets.ts';
+import { listChecks, runSmoke, type SmokeReport } from '../../checks/smoke.ts';
 import { openSockets } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { CliError, exitCodes, InterruptedError, UsageError } from '../../errors.ts';
 import { errorText } from '../../output/error.ts';
-import type { Check } from '../../smoke/check.ts';
-import { parseReports, prepareTargets, writeReports } from '../../smoke/report/targets.ts';
-import { listChecks, runSmoke, type SmokeReport } from '../../smoke/smoke.ts';
 import { createDisplay } from './display.ts';
 import { type SmokeFlags, toSmokeOptions } from './flags.ts';
-import { plannedView } from './view.ts';
 
 /** Runs the checks, shows them, writes the reports, and leaves with the code that they came to. */
 export async function smoke(context: Context, flags: SmokeFlags): Promise<void> {
@@ -17,12 +15,25 @@ export async function smoke(context: Context, flags: SmokeFlags): Promise<void> 
   const options = toSmokeOptions(flags, settings, contract);
   const targets = parseReports(flags.report ?? [], context.io.cwd);
   const checks = listChecks(contract, options);
-  if (context.flags.dryRun) return showChecks(context, checks);
+  if (context.flags.dryRun) {
+    const printer = await context.printer();
+    return printer.records([checks], {
+      noun: 'checks',
+      columns: [
+        { name: 'id', value: ({ id }) => id },
+        { name: 'operation', value: ({ operation }) => operation?.id },
+        { name: 'stability', value: ({ operation }) => operation?.stability },
+      ],
+    });
+  }
   if (options.write) await confirmWrite(context, { what: 'write test records and remove them' });
   const client = await context.client();
   const target = settings.offline ? 'the embedded store' : client.baseUrl;
-  const annotations = targets.some(({ format }) => format === 'github');
-  const display = await createDisplay(context, { write: options.write, annotations });
+  const display = await createDisplay(context, {
+    write: options.write,
+    brief: flags.brief === true,
+    annotations: targets.some(({ format }) => format === 'github'),
+  });
   await prepareTargets(targets, { force: flags.force === true });
   const report = await runSmoke({
     client,
@@ -34,20 +45,12 @@ export async function smoke(context: Context, flags: SmokeFlags): Promise<void> 
     now: context.now,
     onPlan: (ids) => display.begin(target, ids),
     onResult: display.result,
+    onRun: display.run,
     onNotice: context.notice,
   });
   await display.end(report);
   const unwritten = await writeReports(report, targets, context.io.env.GITHUB_STEP_SUMMARY);
-  await leave(
-    context,
-    report,
-    [display.failure, ...unwritten].filter((error) => error !== undefined),
-  );
-}
-
-async function showChecks(context: Context, checks: readonly Check[]): Promise<void> {
-  const printer = await context.printer();
-  await printer.records([checks], plannedView);
+  await leave(context, report, display.failure ? [display.failure, ...unwritten] : unwritten);
 }
 
 /** What the checks came to weighs more than a report that could not be written. */

@@ -64,17 +64,17 @@ test('in a terminal a finding is a line, folded under its own column, with what 
     ok    environment  PETSTORE_CONFIG_DIR,
                        PETSTORE_OFFLINE_STORE,
                        PETSTORE_STATE_DIR
-    ok    permissions  what is secret is private; config and
-                       state can be written
+    ok    permissions  secrets are private; config and state can
+                       be written
     ok    token        none is set
     ok    dns          127.0.0.1 is an address, nothing to look
                        up
-    fail  connection   connection refused (127.0.0.1:1)
+    fail  connection   127.0.0.1:1: connection refused
           hint         is the service running, and the port of
                        the base URL right?
     skip  tls          connection failed
-    skip  service      the service cannot be reached
-    skip  clock        the service cannot be reached
+    skip  service      connection failed
+    skip  clock        connection failed
     "
   `);
 });

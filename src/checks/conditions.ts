@@ -1,0 +1,131 @@
+import { fieldValue } from '../api/http.ts';
+import type { RawRequest } from '../client/client.ts';
+import { CliError, UsageError } from '../errors.ts';
+import { isJsonObject, type JsonValue, printJson } from '../json.ts';
+import { type Check, type Details, fail, pass, type Verdict, verdictOfError } from './check.ts';
+import type { Condition } from './options.ts';
+import { detailsOf, jsonOf, type Probe, type Reply } from './probe.ts';
+import { excerpt, statusText } from './text.ts';
+
+const forms = {
+  '--wait-for': "'header x-commit=4f2a9c1', 'GET /version 200' or 'GET /version /commit=4f2a9c1'",
+  '--expect': "'GET /health 200 /status=ok'",
+} as const;
+
+/**
+ * Reads `GET <path> [status] [/pointer=value ...]` and, for `--wait-for`, `header <name>=<value>`.
+ *
+ * @throws UsageError
+ */
+export function parseCondition(text: string, flag: keyof typeof forms): Condition {
+  const wrong = (why: string) => new UsageError(`${flag} '${text}': ${why}`, `write it as ${forms[flag]}`);
+  const [, name, value] = /^\s*header\s+([^\s=:]+)\s*=\s*(.*?)\s*$/i.exec(text) ?? [];
+  if (name !== undefined && value !== undefined && flag === '--wait-for')
+    return { text, header: { name: name.toLowerCase(), value }, values: [] };
+  const [, method, path, status, rest = ''] = /^\s*(\S+)\s+(\S+)(?:\s+(\d+))?((?:\s.*)?)$/s.exec(text) ?? [];
+  if (method === undefined || path === undefined) throw wrong('must be a method and a path');
+  if (method !== 'GET') throw wrong(`the method must be GET, because nothing may be changed`);
+  if (!path.startsWith('/') && !/^https?:\/\//.test(path)) throw wrong("the path must begin with '/'");
+  if (status !== undefined && !/^[1-5]\d\d$/.test(status)) throw wrong(`${status} is not a status`);
+  const values = rest.split(/\s+(?=\/)/).filter((part) => part.trim() !== '');
+  return {
+    text,
+    path,
+    status: status === undefined ? undefined : Number(status),
+    values: values.map((part) => {
+      const [, pointer, value] = /^(\/[^=\s]*)=(.*)$/s.exec(part.trim()) ?? [];
+      if (pointer === undefined || value === undefined)
+        throw wrong(`'${part.trim()}' is not a JSON pointer and a value, as /status=ok`);
+      return { pointer, value };
+    }),
+  };
+}
+
+/** @throws UsageError if the path is a URL of another origin. */
+export function checkConditions(probe: Pick<Probe, 'client'>, conditions: readonly Condition[]): void {
+  for (const { path } of conditions)
+    if (path !== undefined) probe.client.toRawRequest({ method: 'GET', path });
+}
+
+/** The user's own checks, `expect/1` and on, in the order of the flags. */
+export function expectChecks(conditions: readonly Condition[]): Omit<Check<Probe>, 'needs'>[] {
+  return conditions.map((condition, index) => ({
+    id: `expect/${index + 1}`,
+    run: async (probe) => {
+      const reply = await probe.send(requestOf(condition));
+      return unmet(condition, reply, probe.mask) ?? pass(condition.text, detailsOf(reply));
+    },
+  }));
+}
+
+/**
+ * Why a condition does not hold yet.
+ *
+ * @param first the reply of the service's first operation.
+ */
+export async function problemOf(
+  probe: Probe,
+  condition: Condition,
+  first: Reply,
+): Promise<Verdict | undefined> {
+  if (condition.path === undefined) return unmet(condition, first, probe.mask);
+  try {
+    return unmet(condition, await probe.sendOnce(requestOf(condition)), probe.mask);
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    return verdictOfError(error);
+  }
+}
+
+function requestOf({ path = '/' }: Condition): RawRequest {
+  return { method: 'GET', path };
+}
+
+/** What of a condition an answer does not fulfil. */
+function unmet(
+  { header, status, values, path }: Condition,
+  reply: Reply,
+  mask: Probe['mask'],
+): Verdict | undefined {
+  const wrong = (reason: string, more: Details) => fail(reason, { ...detailsOf(reply), ...more });
+  if (header) {
+    const got = fieldValue(reply.fields, header.name);
+    if (got === header.value) return undefined;
+    const reason =
+      got === undefined ? `there is no header ${header.name}` : `${header.name} is ${excerpt(got, mask)}`;
+    return wrong(reason, { expected: `${header.name}: ${header.value}`, got });
+  }
+  const isStatus = status === undefined ? reply.status >= 200 && reply.status < 300 : reply.status === status;
+  if (!isStatus)
+    return wrong(`GET ${path} answered ${statusText(reply.status)}`, {
+      expected: status === undefined ? 'a 2xx' : String(status),
+      got: excerpt(reply.text, mask),
+    });
+  if (values.length === 0) return undefined;
+  const body = jsonOf(reply);
+  if (body === undefined)
+    return wrong(`GET ${path}: the body is not JSON`, { expected: 'JSON', got: excerpt(reply.text, mask) });
+  for (const { pointer, value } of values) {
+    const found = valueAt(body, pointer);
+    const text = found === undefined ? undefined : typeof found === 'string' ? found : printJson(found);
+    if (text === value) continue;
+    const got = text === undefined ? 'no such value' : excerpt(text, mask);
+    return wrong(`GET ${path}: ${pointer} is ${text === undefined ? 'absent' : got}`, {
+      pointer,
+      expected: value,
+      got,
+    });
+  }
+  return undefined;
+}
+
+/** @see RFC 6901, 4 */
+function valueAt(body: JsonValue, pointer: string): JsonValue | undefined {
+  let at: JsonValue | undefined = body;
+  for (const segment of pointer.split('/').slice(1)) {
+    const key = segment.replaceAll('~1', '/').replaceAll('~0', '~');
+    if (Array.isArray(at)) at = /^(0|[1-9]\d*)$/.test(key) ? at[Number(key)] : undefined;
+    else at = isJsonObject(at) && Object.hasOwn(at, key) ? at[key] : undefined;
+  }
+  return at;
+}

@@ -1,0 +1,312 @@
+import { randomBytes } from 'node:crypto';
+import { isListId } from '../api/contract.ts';
+import type { Noun, OperationId } from '../api/operations.ts';
+import { monotonicMs } from '../clock.ts';
+import { sleep } from '../deadline.ts';
+import { isJsonObject, type JsonObject } from '../json.ts';
+import { counted } from '../text.ts';
+import { fail, pass, type Verdict, warn } from './check.ts';
+import { jsonOf, type Probe, toId } from './probe.ts';
+import { statusText } from './text.ts';
+
+/** One kind of record that `--write` creates, changes and removes. */
+export interface Kind {
+  /** The name of its check. */
+  readonly name: 'category' | 'pet' | 'inventory' | 'order';
+  readonly noun: Noun;
+  readonly list: OperationId;
+  readonly create: OperationId;
+  readonly get: OperationId;
+  readonly update: OperationId;
+  readonly remove: OperationId;
+  /** The name of its id in a path. */
+  readonly idName: string;
+  /** The field of a record that holds it. */
+  readonly idField: string;
+}
+
+/** In the order in which they need each other. */
+export const kinds: Readonly<Record<Kind['name'], Kind>> = {
+  category: {
+    name: 'category',
+    noun: 'categories',
+    list: 'listCategories',
+    create: 'createCategory',
+    get: 'getCategory',
+    update: 'updateCategory',
+    remove: 'deleteCategory',
+    idName: 'categoryId',
+    idField: 'id',
+  },
+  pet: {
+    name: 'pet',
+    noun: 'pets',
+    list: 'listPets',
+    create: 'createPet',
+    get: 'getPet',
+    update: 'updatePet',
+    remove: 'deletePet',
+    idName: 'petId',
+    idField: 'id',
+  },
+  inventory: {
+    name: 'inventory',
+    noun: 'inventory',
+    list: 'listInventory',
+    create: 'createInventory',
+    get: 'getInventory',
+    update: 'updateInventory',
+    remove: 'deleteInventory',
+    idName: 'petId',
+    idField: 'petId',
+  },
+  order: {
+    name: 'order',
+    noun: 'orders',
+    list: 'listOrders',
+    create: 'createOrder',
+    get: 'getOrder',
+    update: 'updateOrder',
+    remove: 'deleteOrder',
+    idName: 'orderId',
+    idField: 'id',
+  },
+};
+
+const inOrder: readonly Kind[] = Object.values(kinds);
+
+/** A record that an answer, or a list, said is ours. */
+export interface Made {
+  readonly kind: Kind;
+  readonly id: bigint;
+}
+
+/** A create that was sent: what a report names if its check fails. */
+export interface Attempt {
+  readonly kind: Kind;
+  /** Of a category or a pet. */
+  readonly name: string | undefined;
+  id?: bigint | undefined;
+}
+
+/** What a run has created, so that it can take everything away again and nothing else. */
+export interface Ledger {
+  /** Not seen gone yet. */
+  readonly made: Set<Made>;
+  readonly attempts: Attempt[];
+  /** Kinds of which a request may have created a record that no answer told of. */
+  readonly suspected: Set<Kind>;
+  /** Pets whose name was read and is ours: their orders and inventory are ours too. */
+  readonly ownPets: Set<bigint>;
+  isOwnName(name: unknown): boolean;
+}
+
+export function createLedger(isOwnName?: (name: unknown) => boolean): Ledger {
+  const attempts: Attempt[] = [];
+  return {
+    made: new Set(),
+    attempts,
+    suspected: new Set(),
+    ownPets: new Set(),
+    isOwnName:
+      isOwnName ?? ((name) => attempts.some((each) => each.name !== undefined && each.name === name)),
+  };
+}
+
+const prefix = 'petstore-smoke-';
+/** A shorter name has too little in it that is random. */
+export const shortestName = 20;
+
+/** A name that no other record has: its end is random, and its uuid holds the time. @see RFC 9562, 5.7 */
+export function newName(now: Date, maxLength = Infinity): string {
+  const bytes = randomBytes(16);
+  bytes.writeUIntBE(now.getTime(), 0, 6);
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  const uuid = bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+  return `${prefix}${uuid}`.slice(-Math.min(maxLength, prefix.length + uuid.length));
+}
+
+/** When a name of a smoke run was given; undefined for any other name. */
+function timeOf(name: unknown): number | undefined {
+  const uuid = /^petstore-smoke-([\da-f]{8})-([\da-f]{4})-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
+  const [, high, low] = uuid.exec(String(name)) ?? [];
+  return high === undefined ? undefined : Number.parseInt(`${high}${low}`, 16);
+}
+
+/** As a report names it: `pet petstore-smoke-… (id 12)`. */
+export function describeAttempt({ kind, name, id }: Attempt): string {
+  const known = id === undefined ? 'id unknown' : `id ${id}`;
+  return name === undefined ? `${kind.name} (${known})` : `${kind.name} ${name} (${known})`;
+}
+
+/**
+ * The record with this id, as the service gives it now: by its GET, or out of its list if the contract lacks that or the
+ * service has retired it. `gone` if there is none; undefined if it cannot be read.
+ */
+async function readRecord(probe: Probe, { kind, id }: Made): Promise<JsonObject | 'gone' | undefined> {
+  const operation = probe.client.contract.operations.get(kind.get);
+  if (operation) {
+    const reply = await probe.send(probe.toRequest(operation, { [kind.idName]: id }));
+    const body = operation.success.includes(reply.status) ? jsonOf(reply) : undefined;
+    if (isJsonObject(body)) return body;
+    if (reply.status === 404) return 'gone';
+  }
+  for await (const record of recordsIn(probe, kind)) if (toId(record[kind.idField]) === id) return record;
+  return probe.client.contract.operations.has(kind.list) ? 'gone' : undefined;
+}
+
+async function* recordsIn({ client, signal }: Probe, { list }: Kind): AsyncGenerator<JsonObject> {
+  if (!isListId(list) || !client.contract.operations.has(list)) return;
+  for await (const page of client.list(list, {}, { signal }))
+    for (const record of page as unknown[]) if (isJsonObject(record)) yield record;
+}
+
+function isOwn({ isOwnName, ownPets }: Ledger, { kind, id }: Made, record: JsonObject): boolean {
+  if (toId(record[kind.idField]) !== id) return false;
+  if (kind.noun === 'pets' || kind.noun === 'categories') return isOwnName(record.name);
+  const petId = toId(record.petId);
+  return petId !== undefined && ownPets.has(petId);
+}
+
+/**
+ * Whether a record is certainly ours: it is read, and has a name that only this run has given, or belongs to such a pet.
+ */
+export async function proveOwn(
+  probe: Probe,
+  ledger: Ledger,
+  made: Made,
+): Promise<'own' | 'gone' | 'foreign' | 'unknown'> {
+  const record = await readRecord(probe, made);
+  if (record === 'gone') return 'gone';
+  if (!record) return 'unknown';
+  if (!isOwn(ledger, made, record)) return 'foreign';
+  if (made.kind.noun === 'pets') ledger.ownPets.add(made.id);
+  return 'own';
+}
+
+interface Removal {
+  removed: number;
+  /** What is still there, a clause each. */
+  readonly left: string[];
+  /** Records of others that an answer called ours. */
+  readonly foreign: string[];
+}
+
+/** Removes every record of the ledger that is certainly ours, records that refer to others first. */
+async function removeAll(probe: Probe, ledger: Ledger): Promise<Removal> {
+  const removal: Removal = { removed: 0, left: [], foreign: [] };
+  // Pets first: they prove what belongs to them.
+  const pets = [...ledger.made].filter(({ kind, id }) => kind === kinds.pet && !ledger.ownPets.has(id));
+  await Promise.all(pets.map((made) => proveOwn(probe, ledger, made).catch(() => 'unknown')));
+  for (const kind of [...inOrder].reverse()) {
+    const own = [...ledger.made].filter((made) => made.kind === kind);
+    await Promise.all(own.map((made) => removeOne(probe, ledger, { made, removal })));
+  }
+  return removal;
+}
+
+async function removeOne(
+  probe: Probe,
+  ledger: Ledger,
+  { made, removal }: { readonly made: Made; readonly removal: Removal },
+): Promise<void> {
+  const { kind, id } = made;
+  const what = `${kind.noun} ${id}`;
+  try {
+    const proof = await proveOwn(probe, ledger, made);
+    if (proof === 'foreign') return void removal.foreign.push(what);
+    if (proof === 'unknown')
+      return void removal.left.push(`${what}: it cannot be read, so it is not certainly ours`);
+    const problem = proof === 'gone' ? undefined : await sendDelete(probe, made);
+    if (problem !== undefined) return void removal.left.push(`${what}: ${problem}`);
+    ledger.made.delete(made);
+    if (proof === 'own') removal.removed += 1;
+  } catch (error) {
+    removal.left.push(`${what}: ${(error as Error).message}`);
+  }
+}
+
+/** @returns why the record is still there. */
+async function sendDelete(probe: Probe, { kind, id }: Made): Promise<string | undefined> {
+  const operation = probe.client.contract.operations.get(kind.remove);
+  if (!operation) return `the contract has no ${kind.remove}`;
+  const { status } = await probe.send(probe.toRequest(operation, { [kind.idName]: id }));
+  const isGone = status === 404 || status === 410 || (status >= 200 && status < 300);
+  return isGone ? undefined : statusText(status);
+}
+
+/**
+ * Removes every record that the run has created, also those that no answer told of, and says what it could not remove.
+ *
+ * @param lookMs how long to look for a record that an unanswered request may yet create.
+ */
+export async function cleanUp(probe: Probe, ledger: Ledger, lookMs: number): Promise<Verdict> {
+  const unseen: string[] = [];
+  const endMs = monotonicMs() + lookMs;
+  for (const kind of inOrder)
+    if (ledger.suspected.has(kind)) unseen.push(...(await findSuspected(probe, ledger, { kind, endMs })));
+  const { removed, left, foreign } = await removeAll(probe, ledger);
+  const all = [...unseen, ...left];
+  const done = removed === 0 ? 'nothing was left to remove' : `${removed} removed`;
+  const told =
+    foreign.length === 0 ? '' : `; left alone, because not certainly ours: ${foreign.sort().join(', ')}`;
+  if (all.length > 0)
+    return fail(`${all.length === 1 ? 'a record is' : `${all.length} records are`} left behind${told}`, {
+      expected: 'every record of this run removed',
+      got: all.join('; '),
+      hint: 'delete what is named here, or run again later with --sweep 1h',
+      made: ledger.attempts.map(describeAttempt),
+    });
+  return foreign.length > 0 ? warn(`${done}${told}`) : pass(done);
+}
+
+/** Looks in a list for records of this run that no answer told of. */
+async function findSuspected(
+  probe: Probe,
+  ledger: Ledger,
+  { kind, endMs }: { readonly kind: Kind; readonly endMs: number },
+): Promise<string[]> {
+  const perhaps = `perhaps ${kind.noun} that no answer told of`;
+  if (!probe.client.contract.operations.has(kind.list))
+    return [`${perhaps}: the contract has no ${kind.list}`];
+  try {
+    for (;;) {
+      const before = ledger.made.size;
+      await findOwn(probe, ledger, kind);
+      if (ledger.made.size > before || monotonicMs() > endMs) return [];
+      await sleep(150, probe.signal);
+    }
+  } catch (error) {
+    return [`${perhaps}: ${(error as Error).message}`];
+  }
+}
+
+/** Adds the records of a list that are ours to the ledger. */
+async function findOwn(probe: Probe, ledger: Ledger, kind: Kind): Promise<void> {
+  const known = new Set([...ledger.made].filter((made) => made.kind === kind).map(({ id }) => id));
+  for await (const record of recordsIn(probe, kind)) {
+    const id = toId(record[kind.idField]);
+    if (id === undefined || known.has(id) || !isOwn(ledger, { kind, id }, record)) continue;
+    ledger.made.add({ kind, id });
+    if (kind.noun === 'pets') ledger.ownPets.add(id);
+  }
+}
+
+/** Removes what earlier runs left behind and is at least so old, by the time in its name. */
+export async function sweep(probe: Probe, ageMs: number): Promise<Verdict> {
+  const before = probe.now().getTime() - ageMs;
+  const ledger = createLedger((name) => (timeOf(name) ?? Infinity) <= before);
+  for (const kind of inOrder) await findOwn(probe, ledger, kind);
+  const { removed, left } = await removeAll(probe, ledger);
+  if (left.length === 0)
+    return pass(
+      removed === 0
+        ? 'nothing of earlier runs'
+        : `${counted(removed, 'record', 'records')} of earlier runs removed`,
+    );
+  return fail(`${counted(left.length, 'record', 'records')} of earlier runs left`, {
+    expected: 'every record of earlier runs removed',
+    got: left.join('; '),
+  });
+}

@@ -1,0 +1,171 @@
+import type { Contract } from '../api/contract.ts';
+import { UsageError } from '../errors.ts';
+import { maskUrl } from '../mask.ts';
+import { type Check, isRed, type Verdict, verdictOfError, warn } from './check.ts';
+import { expectChecks } from './conditions.ts';
+import { lifecycleChecks } from './lifecycle.ts';
+import { cleanUp, type Ledger, sweep } from './made.ts';
+import type { SmokeOptions } from './options.ts';
+import type { Probe } from './probe.ts';
+import { gates, reachChecks } from './reach.ts';
+import { latencyChecks, operationChecks } from './reads.ts';
+import { authChecks, errorChecks } from './refusals.ts';
+import type { Stops } from './stops.ts';
+import { writeChecks } from './write.ts';
+
+export const groups = [
+  'reach',
+  'tls',
+  'op',
+  'error',
+  'lifecycle',
+  'auth',
+  'latency',
+  'expect',
+  'write',
+] as const;
+
+export function groupOf(id: string): string {
+  return id.split('/', 1)[0] ?? '';
+}
+
+/** Everything that a run may be made of, in the order in which it runs; whatever is not a gate needs the gates. */
+function allChecks(
+  contract: Contract,
+  options: SmokeOptions,
+  ledger: Ledger,
+  creating: AbortSignal,
+): Check<Probe>[] {
+  const { sweepMs } = options;
+  const sweeping: Check<Probe>[] =
+    sweepMs === undefined ? [] : [{ id: 'write/sweep', run: (probe) => sweep(probe, sweepMs) }];
+  const others: readonly Omit<Check<Probe>, 'needs'>[] = [
+    ...operationChecks(contract),
+    ...errorChecks(contract),
+    ...lifecycleChecks(contract),
+    ...authChecks(contract),
+    ...(options.samples === undefined ? [] : latencyChecks(contract)),
+    ...expectChecks(options.expect),
+    ...(options.write ? [...sweeping, ...writeChecks(contract, ledger, creating)] : []),
+  ];
+  return [...reachChecks, ...others.map((check) => ({ ...check, needs: gates }))];
+}
+
+/**
+ * The checks that were asked for. The gates are always among them, because nothing else makes sense without; if they were
+ * not asked for, only their failure is told.
+ *
+ * @throws UsageError if a pattern names no group, or all patterns together leave no check.
+ */
+export function planChecks(
+  contract: Contract,
+  options: SmokeOptions,
+  ledger: Ledger,
+  creating: AbortSignal,
+): Check<Probe>[] {
+  const { only, skip } = options;
+  const known = `the groups are ${groups.join(', ')}`;
+  for (const pattern of [...only, ...skip])
+    if (!namesGroup(pattern)) throw new UsageError(`no check has an id like '${pattern}'`, known);
+  const checks = allChecks(contract, options, ledger, creating);
+  if (!checks.some(({ id }) => isSelected(id, options)))
+    throw new UsageError(
+      'no check is left to run',
+      `${known}; write needs --write, latency --max-latency or --samples, expect --expect`,
+    );
+  const isReachSkipped = skip.some((pattern) => pattern.startsWith('reach'));
+  return checks.filter(({ id }) => isSelected(id, options) || (groupOf(id) === 'reach' && !isReachSkipped));
+}
+
+/**
+ * Whether a check is one of those asked for. `*` stands for any text without a slash, `**` for any text, `?` for one
+ * character; a pattern without a slash names groups.
+ */
+export function isSelected(id: string, { only, skip }: Pick<SmokeOptions, 'only' | 'skip'>): boolean {
+  const matches = (pattern: string) => toRegExp(pattern.includes('/') ? pattern : `${pattern}/**`).test(id);
+  return (only.length === 0 || only.some(matches)) && !skip.some(matches);
+}
+
+function namesGroup(pattern: string): boolean {
+  const [group = ''] = pattern.split('/');
+  return group.includes('**') || groups.some((name) => toRegExp(group).test(name));
+}
+
+function toRegExp(pattern: string): RegExp {
+  const source = pattern.replace(/\*\*|[*?]|[.+^${}()|[\]\\]/g, (token) => {
+    if (token === '**') return '.*';
+    if (token === '*') return '[^/]*';
+    return token === '?' ? '[^/]' : `\\${token}`;
+  });
+  return new RegExp(`^${source}$`);
+}
+
+/** A check whose verdict says what its answers came after, and counts as the options say. */
+export function weighed(check: Check<Probe>): Check<Probe> {
+  return {
+    ...check,
+    async run(probe) {
+      const [remarksBefore, firstsBefore] = [probe.remarks.length, probe.firsts.length];
+      const found = await check.run(probe).catch((error: unknown) => toVerdict(error, probe));
+      const remarks = new Set(probe.remarks.slice(remarksBefore));
+      const [first] = probe.firsts.slice(firstsBefore);
+      // What could not be checked in full is not a failure, and not a pass either.
+      const whole =
+        found.state === 'pass' && remarks.size > 0
+          ? warn([found.reason, ...remarks].join('; '), found)
+          : found;
+      const flaky = whole.state === 'pass' ? first : undefined;
+      return masked(weigh(check, { ...whole, flaky }, probe.options), probe);
+    },
+  };
+}
+
+/** Removes what the run has created; told last. */
+export function cleanupCheck(ledger: Ledger, stops: Stops): Check<Probe> {
+  return {
+    id: 'write/cleanup',
+    async run(probe) {
+      if (ledger.attempts.length === 0) return { state: 'skip', reason: 'nothing was written' };
+      stops.startCleaning();
+      return cleanUp(probe, ledger, stops.lookMs);
+    },
+  };
+}
+
+function toVerdict(error: unknown, { signal }: Probe): Verdict {
+  if (signal.aborted) return { state: 'skip', reason: 'the run was interrupted' };
+  // The contract wants a parameter that nobody has given.
+  if (error instanceof UsageError) return { state: 'skip', reason: error.message };
+  return verdictOfError(error);
+}
+
+/** A failure of an operation that is not settled yet is a warning; a warning or a flaky pass may count as a failure. */
+function weigh(check: Check<Probe>, verdict: Verdict, { stability, failOn }: SmokeOptions): Verdict {
+  const blamed = verdict.operation ?? check.operation;
+  const isSettled = stability === 'all' || !blamed || blamed.stability === 'stable';
+  const softened: Verdict =
+    isRed(verdict) && !isSettled
+      ? { ...verdict, state: 'warn', reason: `${verdict.reason} (${blamed.id} is ${blamed.stability})` }
+      : verdict;
+  if (softened.state === 'warn' && failOn.includes('warn'))
+    return { ...softened, state: 'fail', hardened: true };
+  if (softened.flaky !== undefined && failOn.includes('flaky'))
+    return {
+      ...softened,
+      state: 'fail',
+      hardened: true,
+      reason: `flaky: ${softened.flaky}, then ${softened.reason}`,
+      flaky: undefined,
+    };
+  return softened;
+}
+
+/** Secrets are masked before the escapes of a report can hide them from a search. */
+function masked(verdict: Verdict, { mask }: Probe): Verdict {
+  const { reason, expected, got, url, requestId, flaky } = verdict;
+  const texts = Object.entries({ reason, expected, got, url, requestId, flaky });
+  return {
+    ...verdict,
+    ...Object.fromEntries(texts.map(([name, text]) => [name, text && mask(maskUrl(text))])),
+  };
+}

@@ -1,0 +1,152 @@
+import type { Contract, CredentialPlace, Operation } from '../api/contract.ts';
+import type { RawRequest } from '../client/client.ts';
+import { isJsonObject, printJson } from '../json.ts';
+import { type Check, fail, pass, skip, type Verdict } from './check.ts';
+import { documentedAnswer, type Expectation, errorSchema, judge } from './judge.ts';
+import { detailsOf, idParameter, jsonOf, type Probe, type Reply, readsOf, toId } from './probe.ts';
+import { excerpt, statusText } from './text.ts';
+
+const int64Max = 9223372036854775807n;
+
+/** Large ids that no service gives in its lifetime; if one is in use after all, the next is tried. */
+function unusedIds(operation: Operation): bigint[] {
+  const maximum = idParameter(operation)?.bounds?.maximum;
+  const largest = maximum === undefined ? int64Max : BigInt(maximum);
+  return [largest, largest - 1n, largest - 1024n];
+}
+
+/** Whether wrong requests are refused as the contract says. */
+export function errorChecks(contract: Contract): Check<Probe>[] {
+  const reads = readsOf(contract).filter((each) => idParameter(each) !== undefined);
+  // The most settled operation speaks for the service.
+  const operation =
+    reads.find(({ deprecated, stability }) => !deprecated && stability === 'stable') ?? reads[0];
+  const declare = (name: string, run: (probe: Probe, operation: Operation) => Promise<Verdict>) => ({
+    id: `error/${name}`,
+    operation,
+    run: async (probe: Probe) =>
+      operation ? run(probe, operation) : skip('the contract has no GET that takes an id'),
+  });
+  return [declare('not-found', notFound), declare('bad-request', badRequest)];
+}
+
+async function notFound(probe: Probe, operation: Operation): Promise<Verdict> {
+  for (const id of unusedIds(operation)) {
+    const reply = await probe.send(requestFor(probe, operation, id));
+    const isFound = operation.success.includes(reply.status);
+    if (isFound && isRecordOf(operation, reply, id)) continue;
+    if (!isFound)
+      return judgeError(probe, operation, reply, { isStatus: (status) => status === 404, statuses: '404' });
+    return fail('an unknown id is answered as if it were found', {
+      ...detailsOf(reply),
+      expected: '404',
+      got: `${statusText(reply.status)}: ${excerpt(reply.text, probe.mask)}`,
+    });
+  }
+  return skip(`${operation.id} finds a record for every large id that was tried`);
+}
+
+/** Whether an answer holds the very record that was asked for. */
+function isRecordOf(operation: Operation, reply: Reply, id: bigint): boolean {
+  const body = jsonOf(reply);
+  const name = idParameter(operation)?.name ?? 'id';
+  return isJsonObject(body) && toId(body.id ?? body[name]) === id;
+}
+
+async function badRequest(probe: Probe, operation: Operation): Promise<Verdict> {
+  const [marker = 0n] = unusedIds(operation);
+  const { fields = {}, ...request } = requestFor(probe, operation, marker);
+  const spoil = (text: string) => text.replace(String(marker), 'not-a-number');
+  const spoiled = Object.entries(fields).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? spoil(value) : value,
+  ]);
+  const reply = await probe.send({
+    ...request,
+    path: spoil(request.path),
+    fields: Object.fromEntries(spoiled),
+  });
+  const refusals = operation.errors.filter((status) => status >= 400 && status < 500);
+  // A description that documents no refusal at all forbids none.
+  const isDocumented = (status: number) =>
+    documentedAnswer(operation, status) !== undefined || refusals.length === 0;
+  return judgeError(probe, operation, reply, {
+    isStatus: (status) => status >= 400 && status < 500 && isDocumented(status),
+    statuses: refusals.join(' or ') || 'a 4xx',
+  });
+}
+
+function requestFor(probe: Probe, operation: Operation, id: bigint): RawRequest {
+  return probe.toRequest(operation, { [idParameter(operation)?.name ?? 'id']: id });
+}
+
+function judgeError(probe: Probe, operation: Operation, reply: Reply, expectation: Expectation): Verdict {
+  const judgement = judge(probe, operation, reply, { ...expectation, schema: errorSchema() });
+  if ('fault' in judgement) return judgement.fault;
+  const details = detailsOf(reply);
+  const { body } = judgement;
+  const status = isJsonObject(body) ? body.status : undefined;
+  if (status === undefined || status === reply.status) return pass(statusText(reply.status), details);
+  return fail('the body names another status than the answer has', {
+    ...details,
+    pointer: '/status',
+    expected: String(reply.status),
+    got: excerpt(printJson(status), probe.mask),
+  });
+}
+
+const wrongCredential = 'petstore-smoke-wrong-credential';
+
+/** Whether a service that declares security asks for a credential, and for the right one. */
+export function authChecks(contract: Contract): Check<Probe>[] {
+  const secured = readsOf(contract).filter(({ secured }) => secured);
+  const operation = secured.find((each) => idParameter(each) === undefined) ?? secured[0];
+  return (['missing', 'wrong'] as const).map((name) => ({
+    id: `auth/${name}`,
+    operation,
+    run: async (probe) =>
+      operation ? checkAuth(probe, operation, name) : skip('the description declares no security'),
+  }));
+}
+
+async function checkAuth(probe: Probe, operation: Operation, name: 'missing' | 'wrong'): Promise<Verdict> {
+  const id = idParameter(operation)?.name;
+  const request = probe.toRequest(operation, id === undefined ? {} : { [id]: 1n });
+  const { fields, query } = credentials(probe, name);
+  const reply = await probe.send(
+    { ...request, query, fields: { ...request.fields, ...fields } },
+    { withoutParameter: true },
+  );
+  if (reply.status === 401 || reply.status === 403) return pass(statusText(reply.status), detailsOf(reply));
+  return fail(`let in with ${name === 'wrong' ? 'a wrong' : 'no'} credential`, {
+    ...detailsOf(reply),
+    expected: '401 or 403',
+    got: `${statusText(reply.status)}: ${excerpt(reply.text, probe.mask)}`,
+  });
+}
+
+/** Every place that may carry a credential, left out or wrong. */
+function credentials(
+  { client, options }: Probe,
+  name: 'missing' | 'wrong',
+): Required<Pick<RawRequest, 'fields' | 'query'>> {
+  const places = [...client.contract.credentialPlaces, options.credentialPlace];
+  const given = places.map((place) => [fieldOf(place), wrongAt(place)] as const);
+  const fields = given.filter(([field]) => field !== undefined);
+  const parameters = places.filter((place) => place.in === 'query').map((place) => place.name);
+  const isWrong = name === 'wrong';
+  return {
+    fields: Object.fromEntries(fields.map(([field, value]) => [field, isWrong ? value : undefined])),
+    query: isWrong ? [...new Set(parameters)].map((parameter) => [parameter, wrongCredential]) : [],
+  };
+}
+
+function fieldOf({ in: place, name }: CredentialPlace): string | undefined {
+  if (place === 'query') return undefined;
+  return place === 'cookie' ? 'cookie' : name.toLowerCase();
+}
+
+function wrongAt(place: CredentialPlace): string {
+  if (place.in === 'cookie') return `${place.name}=${wrongCredential}`;
+  return fieldOf(place) === 'authorization' ? `Bearer ${wrongCredential}` : wrongCredential;
+}

@@ -1,0 +1,96 @@
+import { version } from '../../../package.json';
+import type { CheckResult } from '../check.ts';
+import { groupOf, groups } from '../plan.ts';
+import { type SmokeReport, type Totals, totalsOf } from '../smoke.ts';
+import { headline, labelledDetails, lineText, reasonText } from './text.ts';
+
+/** An element: its attributes by `@_name`, its children by name. */
+interface Element {
+  readonly [name: string]: string | number | undefined | Element | readonly Element[];
+}
+
+/** The report as JUnit XML, a test suite for each group. A warning is a test that passed, with the warning as its output. */
+export async function toJunitReport(report: SmokeReport): Promise<string> {
+  const { default: Builder } = await import('fast-xml-builder');
+  const builder = new Builder({
+    format: true,
+    ignoreAttributes: false,
+    suppressBooleanAttributes: false,
+    suppressEmptyNode: true,
+  });
+  return builder.build({
+    '?xml': { '@_version': '1.0', '@_encoding': 'UTF-8' },
+    testsuites: {
+      '@_name': 'petstore smoke',
+      ...counts(report.totals, report.elapsedMs),
+      testsuite: groups.map((group) => toSuite(report, group)).filter((suite) => suite !== undefined),
+    },
+  });
+}
+
+function toSuite({ target, startedAt, results, runs }: SmokeReport, group: string): Element | undefined {
+  const own = results.filter(({ id }) => groupOf(id) === group);
+  if (own.length === 0) return undefined;
+  const totals = totalsOf(own);
+  const elapsedMs = own.reduce((sum, result) => sum + result.elapsedMs, 0);
+  const facts = {
+    version,
+    target: xmlText(lineText(target)),
+    passed: totals.pass,
+    warnings: totals.warn,
+    flaky: totals.flaky,
+    runs,
+  };
+  return {
+    '@_name': group,
+    ...counts(totals, elapsedMs),
+    '@_timestamp': startedAt.toISOString().slice(0, 19),
+    '@_hostname': hostOf(target),
+    properties: {
+      property: Object.entries(facts).map(([name, value]) => ({ '@_name': name, '@_value': value })),
+    },
+    testcase: own.map(toCase),
+  };
+}
+
+function counts(totals: Totals, elapsedMs: number): Element {
+  return {
+    '@_tests': totals.checks,
+    '@_failures': totals.fail,
+    '@_errors': totals.error,
+    '@_skipped': totals.skip,
+    '@_time': seconds(elapsedMs),
+  };
+}
+
+function toCase(result: CheckResult): Element {
+  const { id, state, elapsedMs, reason, flaky, runs, failures, latency } = result;
+  const attributes = {
+    '@_name': xmlText(id),
+    '@_classname': `petstore.smoke.${groupOf(id)}`,
+    '@_time': seconds(elapsedMs),
+  };
+  const details = labelledDetails(result).map(([label, text]) => `${label}: ${text}`);
+  const figures = latency && Object.entries(latency).map(([name, ms]) => `${name} ${seconds(ms)} s`);
+  const times = figures ? [`runs: ${runs}, failures: ${failures}, ${figures.join(', ')}`] : [];
+  const text = xmlText([reasonText(result), ...details, ...times].join('\n'));
+  const told = { '@_message': xmlText(headline(result)), '@_type': state, '#text': text };
+  if (state === 'fail') return { ...attributes, failure: told };
+  if (state === 'error') return { ...attributes, error: told };
+  if (state === 'skip') return { ...attributes, skipped: { '@_message': xmlText(lineText(reason)) } };
+  const first = flaky === undefined ? '' : xmlText(`, flaky (${lineText(flaky)} first)`);
+  return { ...attributes, 'system-out': `${state}${first}: ${text}` };
+}
+
+function seconds(ms: number): string {
+  return (ms / 1000).toFixed(6);
+}
+
+function hostOf(target: string): string {
+  return URL.canParse(target) ? new URL(target).host : target;
+}
+
+/** Drops what an XML 1.0 document may not hold even as a reference: in safe lines that is only U+FFFE and U+FFFF. */
+function xmlText(text: string): string {
+  return text.replace(/[^\t\n\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '');
+}

@@ -1,0 +1,70 @@
+import { version } from '../../../package.json';
+import { counted } from '../../text.ts';
+import { isRed, type State } from '../check.ts';
+import type { SmokeReport } from '../smoke.ts';
+import { durationText } from '../text.ts';
+import { type Cause, causesOf, headline, idsOf, lineText, subjectOf } from './text.ts';
+
+const levels: Readonly<Partial<Record<State, 'error' | 'warning'>>> = {
+  fail: 'error',
+  error: 'error',
+  warn: 'warning',
+};
+
+/** Annotations for GitHub's log, one for each cause that deserves one. */
+export function toAnnotations({ results }: Pick<SmokeReport, 'results'>): string {
+  const lines = causesOf(results).map((cause) => {
+    const [first] = cause;
+    const level = levels[first.state] ?? (first.flaky === undefined ? undefined : 'notice');
+    const ids = idsOf(cause);
+    const text = `${first.flaky === undefined ? '' : `flaky: ${lineText(first.flaky)} first: `}${headline(first)}`;
+    const message = ids === undefined ? text : `${text} (${ids})`;
+    return level && `::${level} title=${property(`smoke ${subjectOf(cause)}`)}::${data(message)}\n`;
+  });
+  return lines.join('');
+}
+
+/** The report as Markdown, for a step summary: the totals, and a table of what did not simply pass, a row a cause. */
+export function toMarkdownReport(report: SmokeReport): string {
+  const { target, results, totals, elapsedMs, signal, runs } = report;
+  const { checks, pass, warn, fail, error, skip, flaky } = totals;
+  const isGreen = !results.some(isRed) && !signal;
+  const causes = causesOf(results);
+  const lines = [
+    `<!-- petstore smoke ${version} -->`,
+    `### ${isGreen ? '✅' : '❌'} Smoke checks of ${markdown(target)}`,
+    '',
+    '| checks | passed | flaky | warned | failed | not carried out | skipped | time |',
+    '|---:|---:|---:|---:|---:|---:|---:|---:|',
+    `| ${[checks, pass, flaky, warn, fail, error, skip, durationText(elapsedMs)].join(' | ')} |`,
+    '',
+    ...(runs > 1 ? [`${counted(runs, 'run', 'runs')}.`, ''] : []),
+    ...(signal ? [`Stopped by ${signal}.`, ''] : []),
+    ...(causes.length > 0 ? ['| result | check | what |', '|---|---|---|', ...causes.map(rowOf), ''] : []),
+  ];
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+function rowOf(cause: Cause): string {
+  const [first] = cause;
+  const state = first.flaky === undefined ? first.state : 'pass, flaky';
+  const ids = idsOf(cause);
+  const what = first.barredBy ?? headline(first);
+  const told = cause.length === 1 ? markdown(what) : markdown(`${subjectOf(cause)}: ${what}`);
+  return `| ${state} | ${markdown(ids ?? subjectOf(cause))} | ${told} |`;
+}
+
+/** @see https://github.com/actions/toolkit, packages/core: what a message must escape. */
+function data(text: string): string {
+  return lineText(text).replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+}
+
+/** What a property of a command must escape besides. */
+function property(text: string): string {
+  return data(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+}
+
+/** Text that Markdown shows as it is: every punctuation mark may be escaped (CommonMark, 2.4). */
+function markdown(text: string): string {
+  return lineText(text).replace(/[!-/:-@[-`{-~]/g, (mark) => `\\${mark}`);
+}

@@ -1,0 +1,48 @@
+import { version } from '../../../package.json';
+import { type CheckResult, isRed } from '../check.ts';
+import type { SmokeReport } from '../smoke.ts';
+import { labelledDetails, lineText, reasonText } from './text.ts';
+
+/**
+ * The report as TAP 14.
+ *
+ * @see https://testanything.org/tap-version-14-specification.html
+ */
+export function toTapReport({ target, results, totals, signal, runs }: SmokeReport): string {
+  const lines = [
+    'TAP version 14',
+    `# petstore smoke ${version} of ${lineText(target)}`,
+    `1..${results.length}${results.length === 0 ? ' # SKIP no check ran' : ''}`,
+    ...results.flatMap((result, index) => pointOf(result, index + 1)),
+    ...Object.entries(totals).map(([name, count]) => `# ${name} ${count}`),
+    `# runs ${runs}`,
+    ...(signal ? [`# stopped by ${signal}`] : []),
+  ];
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+function pointOf(result: CheckResult, number: number): string[] {
+  const { id, state, reason, flaky, runs, failures, latency, elapsedMs } = result;
+  const point = `${isRed(result) ? 'not ok' : 'ok'} ${number} - ${description(id)}`;
+  if (state === 'skip') return [`${point} # SKIP ${description(reason)}`];
+  const facts: [string, unknown][] = [
+    ['result', state],
+    ['reason', reasonText(result)],
+    ...(flaky === undefined ? [] : ([['flaky', lineText(flaky)]] as const)),
+    ...(state === 'pass' ? [] : labelledDetails(result)),
+    ...(latency
+      ? ([
+          ['runs', runs],
+          ['failures', failures],
+          ['latency_ms', latency],
+        ] as const)
+      : []),
+    ['duration_ms', Number(elapsedMs.toFixed(3))],
+  ].map(([name, value]) => [String(name).replaceAll(' ', '_'), value]);
+  return [point, '  ---', ...facts.map(([name, value]) => `  ${name}: ${JSON.stringify(value)}`), '  ...'];
+}
+
+/** A `#` begins a directive, a backslash escapes. */
+function description(text: string): string {
+  return lineText(text).replace(/[\\#]/g, (mark) => `\\${mark}`);
+}

@@ -1,0 +1,86 @@
+import { sanitize } from '../../text.ts';
+import { type CheckResult, isRed } from '../check.ts';
+
+/**
+ * Foreign text for one line of a log: controls become visible, and what a CI runner would take for a command (`##[`,
+ * `##vso[`) is broken up.
+ */
+export function lineText(text: string): string {
+  return breakCommands(sanitize(text), '#\\x23');
+}
+
+/** Breaks up commands of CI runners, which look for them anywhere in a line. */
+export function breakCommands(text: string, replacement: string): string {
+  return text.replace(/##(?=\w*\[)/g, () => replacement);
+}
+
+/** What a check found, and what to do about it, in one line. */
+export function reasonText({ reason, hint }: Pick<CheckResult, 'reason' | 'hint'>): string {
+  return lineText(hint === undefined ? reason : `${reason}; ${hint}`);
+}
+
+/** What else a report says about a result, each with its label: what was expected, what came, and where. */
+export function labelledDetails(result: CheckResult): [label: string, text: string][] {
+  const { expected, got, pointer, method, url, requestId, made } = result;
+  const all: [string, string | undefined][] = [
+    ['expected', expected],
+    ['got', got],
+    ['at', pointer === '' ? 'the whole body' : pointer],
+    ['request', url === undefined ? undefined : `${method ?? 'GET'} ${url}`],
+    ['request id', requestId],
+    ['made', made?.join(', ')],
+  ];
+  return all
+    .filter((each): each is [string, string] => each[1] !== undefined)
+    .map(([label, text]) => [label, lineText(text)]);
+}
+
+/** A result in one line. */
+export function headline(result: CheckResult): string {
+  const { reason, expected, got, hint, requestId } = result;
+  const more = [
+    expected && `expected ${expected}`,
+    got && `got ${got}`,
+    requestId && isRed(result) && `request id ${requestId}`,
+  ].filter(Boolean);
+  const text = more.length > 0 ? `${reason}: ${more.join(', ')}` : reason;
+  return lineText(hint === undefined ? text : `${text}; ${hint}`);
+}
+
+/** Results for the same reason; the first speaks for all. */
+export type Cause = readonly [CheckResult, ...CheckResult[]];
+
+/** What did not simply pass, one cause each: failures first, then warnings, flaky passes and skips. */
+export function causesOf(results: readonly CheckResult[]): Cause[] {
+  const causes = new Map<string, [CheckResult, ...CheckResult[]]>();
+  for (const result of results) {
+    if (result.state === 'pass' && result.flaky === undefined) continue;
+    const known = causes.get(causeKey(result));
+    if (known) known.push(result);
+    else causes.set(causeKey(result), [result]);
+  }
+  return [...causes.values()].sort(([one], [other]) => rankOf(one) - rankOf(other));
+}
+
+/** The same for results that have one cause. */
+export function causeKey(result: CheckResult): string {
+  const { reason, expected, barredBy, flaky } = result;
+  return JSON.stringify(barredBy === undefined ? [rankOf(result), reason, expected, flaky] : [barredBy]);
+}
+
+function rankOf(result: CheckResult): number {
+  if (isRed(result)) return 0;
+  return ['warn', 'pass', 'skip'].indexOf(result.state) + 1;
+}
+
+/** The check, or the count of checks, that a cause is about. */
+export function subjectOf(cause: Cause): string {
+  return cause.length === 1 ? cause[0].id : `${cause.length} checks`;
+}
+
+/** The ids of a cause, if there are several and each of them ran. */
+export function idsOf(cause: Cause): string | undefined {
+  const [first] = cause;
+  if (cause.length === 1 || first.barredBy !== undefined) return undefined;
+  return cause.map(({ id }) => id).join(', ');
+}

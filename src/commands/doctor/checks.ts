@@ -1,0 +1,235 @@
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { isLoopbackHost } from '../../api/host.ts';
+import { embeddedOrigin, fieldValue, type HttpResponse } from '../../api/http.ts';
+import { type Check, fail, pass, skip, type Verdict, warn } from '../../checks/check.ts';
+import { checkConnection, checkDns, checkTls } from '../../checks/reach.ts';
+import type { Sockets } from '../../checks/sockets.ts';
+import type { Client } from '../../client/client.ts';
+import { monotonicMs } from '../../clock.ts';
+import { ownVariables } from '../../config/keys.ts';
+import { resolvePaths } from '../../config/paths.ts';
+import type { Settings } from '../../config/settings.ts';
+import { describePlace, describeToken, planToken } from '../../config/token.ts';
+import { openSockets } from '../../connect.ts';
+import type { Context } from '../../context.ts';
+import { CliError, exitCodes } from '../../errors.ts';
+import { closest, shellWord } from '../../text.ts';
+
+/** What doctor looks at: each part is opened by the first check that needs it. */
+export interface Patient {
+  readonly context: Context;
+  settings(): Promise<Settings>;
+  client(): Promise<Client>;
+  /** Undefined if no base URL is set. */
+  sockets(): Promise<Sockets | undefined>;
+  /** The service's answer to one small request, once it was sent. */
+  answer?: HttpResponse | undefined;
+}
+
+export function createPatient(context: Context): Patient {
+  let sockets: Promise<Sockets | undefined> | undefined;
+  return {
+    context,
+    settings: () => context.settings(),
+    client: () => context.client(),
+    sockets() {
+      sockets ??= context.settings().then((settings) => {
+        const baseUrl = settings.offline ? embeddedOrigin : settings.get('base-url');
+        return baseUrl === undefined ? undefined : openSockets(context, baseUrl);
+      });
+      return sockets;
+    },
+  };
+}
+
+/** From this machine outwards. */
+export const doctorChecks: readonly Check<Patient>[] = [
+  { id: 'config', run: checkConfig },
+  { id: 'environment', run: checkEnvironment },
+  { id: 'permissions', run: checkPermissions },
+  { id: 'token', needs: ['config'], run: checkToken },
+  { id: 'dns', needs: ['config'], run: (patient) => onTheWay(patient, checkDns) },
+  { id: 'connection', needs: ['config', 'dns'], run: (patient) => onTheWay(patient, checkConnection) },
+  { id: 'tls', needs: ['config', 'dns', 'connection'], run: (patient) => onTheWay(patient, tlsOf(patient)) },
+  { id: 'service', needs: ['config', 'token', 'dns', 'connection', 'tls'], run: checkService },
+  { id: 'clock', needs: ['config', 'token', 'dns', 'connection', 'tls', 'service'], run: checkClock },
+];
+
+/** What the config says, its settings resolved. */
+async function checkConfig({ context: { io }, settings }: Patient): Promise<Verdict> {
+  const { problem, profile, offline, get } = await settings();
+  const { configFile } = resolvePaths(io);
+  if (problem !== undefined)
+    return warn(`${configFile} is ignored: ${problem}`, {
+      hint: 'fix the file, or move it away to start again',
+    });
+  const target = offline ? 'the embedded store' : (get('base-url') ?? 'no base URL');
+  const file = existsSync(configFile) ? configFile : `${configFile} does not exist, defaults are used`;
+  return pass(`${file}; ${profile ? `profile ${profile.value}` : 'no profile'}; ${target}`);
+}
+
+/** Whether petstore reads the variables that are set. */
+async function checkEnvironment({ context: { io } }: Patient): Promise<Verdict> {
+  const { env } = io;
+  const variables = ownVariables.map(([name]) => name);
+  const set = Object.keys(env).filter((name) => name.startsWith('PETSTORE_') && env[name]);
+  const unknown = set.find((name) => !variables.includes(name));
+  if (unknown !== undefined) {
+    const names = variables.map((name) => name.toLowerCase());
+    const near = closest(unknown.toLowerCase(), names)?.toUpperCase();
+    return warn(`${unknown} is not a variable that petstore reads`, {
+      hint: near ? `did you mean ${near}?` : 'see `petstore help environment`',
+    });
+  }
+  if (env.NODE_TLS_REJECT_UNAUTHORIZED === '0')
+    return warn('NODE_TLS_REJECT_UNAUTHORIZED=0: certificates are not verified', {
+      hint: 'unset it; --ca-cert trusts one more authority',
+    });
+  return pass(set.length === 0 ? 'no variable of petstore is set' : set.sort().join(', '));
+}
+
+/** Whether secrets are private, and config and state can be written. */
+async function checkPermissions({ context: { io }, settings }: Patient): Promise<Verdict> {
+  const known = await settings().catch(() => undefined);
+  const { configFile, stateDir, offlineStore } = resolvePaths(io);
+  const folder = dirname(configFile);
+  const isPosix = io.platform !== 'win32';
+  if (isPosix && isOpenToOthers(folder, 0o022))
+    return warn(`others may write to ${folder}, and so choose where commands go`, {
+      hint: `chmod go-w ${shellWord(folder)}`,
+    });
+  const secret = [configFile, known?.get('token-file'), known?.get('client-key')];
+  // On Windows a mode does not say who may read a file.
+  const open = secret.filter(
+    (path) => path !== undefined && isPosix && isOpenToOthers(path, 0o077),
+  ) as string[];
+  if (open.length > 0)
+    return warn(`others may read ${open.join(', ')}`, { hint: `chmod 600 ${open.map(shellWord).join(' ')}` });
+  const places = [folder, stateDir, ...(offlineStore === ':memory:' ? [] : [dirname(offlineStore)])];
+  const closed = [...new Set(places)].filter((place) => !canBeWritten(place));
+  if (closed.length > 0)
+    return warn(`${closed.join(', ')} cannot be written to; reading works all the same`, {
+      hint: 'name other folders with PETSTORE_CONFIG_DIR and PETSTORE_STATE_DIR',
+    });
+  return pass('secrets are private; config and state can be written');
+}
+
+/** Whether the group or others have one of these rights to a file or folder; false for a pipe, or if nothing can be seen. */
+function isOpenToOthers(path: string, rights: number): boolean {
+  try {
+    const status = statSync(path);
+    return !status.isFIFO() && (status.mode & rights) !== 0;
+  } catch {
+    return false;
+  }
+}
+
+/** A folder that does not exist can be made if the nearest one above it can be written to. */
+function canBeWritten(folder: string): boolean {
+  if (!existsSync(folder) && dirname(folder) !== folder) return canBeWritten(dirname(folder));
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether there is a token, it can be read, and it will be sent. */
+async function checkToken({ context, settings, client }: Patient): Promise<Verdict> {
+  const known = await settings();
+  // The token is read when the client is made.
+  const broken = await client().catch((error: unknown) => error);
+  if (broken instanceof CliError && broken.kind === 'auth') throw broken;
+  if (known.offline) return skip('the embedded store needs none');
+  const baseUrl = known.get('base-url');
+  if (baseUrl === undefined) return skip('there is no base URL to send it to');
+  const places = (await context.contract()).credentialPlaces;
+  const allowInsecureHttp = context.flags.allowInsecureHttp === true;
+  const plan = planToken(known, { baseUrl, allowInsecureHttp, places });
+  if (plan.kind === 'none') return pass('none is set');
+  const source = describeToken(plan.source);
+  if (plan.kind === 'withheld')
+    return warn(`${source} is not sent: ${plan.why}`, { hint: 'see `petstore config explain`' });
+  const { place } = plan;
+  const how = place.in === 'header' ? `as ${place.name}` : `in ${describePlace(place)}`;
+  return pass(`${source}, sent ${how}`);
+}
+
+/** A step of the way to the service below HTTP. */
+async function onTheWay(
+  { sockets }: Patient,
+  check: (sockets: Sockets) => Promise<Verdict>,
+): Promise<Verdict> {
+  const opened = await sockets().catch((error: unknown) => error);
+  // Why they cannot be opened is what the check of the service fails with.
+  if (opened instanceof Error) return skip('a connection cannot be set up');
+  const way = opened as Sockets | undefined;
+  if (!way) return skip('no base URL is set');
+  return way.absence === undefined ? check(way) : skip(way.absence);
+}
+
+/** The three checks of TLS that smoke makes, in one line. */
+function tlsOf({ context: { now } }: Patient): (sockets: Sockets) => Promise<Verdict> {
+  return async (sockets) => {
+    if (!sockets.encrypted)
+      return isLoopbackHost(sockets.host)
+        ? skip('plain http, which never leaves this machine')
+        : warn('plain http: anybody on the way can read and change everything', { hint: 'use https://' });
+    const subject = { sockets, options: { tlsMinDays: 0 }, now };
+    for (const name of ['valid', 'expiry', 'protocol'] as const) {
+      const verdict = await checkTls(subject, name);
+      if (verdict.state !== 'pass') return verdict;
+    }
+    const { protocol, validTo } = await sockets.handshake();
+    const until = validTo ? `, certificate valid until ${validTo.toISOString().slice(0, 10)}` : '';
+    return pass(`${protocol}${until}`);
+  };
+}
+
+/** The answer to one small request; the clock is read from it too. */
+async function checkService(patient: Patient): Promise<Verdict> {
+  const client = await patient.client();
+  const list = client.contract.operations.get('listPets');
+  const path = list?.path ?? '/';
+  const limit = list?.parameters.find(({ name }) => name === 'limit')?.wireName;
+  const startedMs = monotonicMs();
+  const answer = await client.request({ method: 'GET', path, query: limit ? [[limit, '1']] : [] });
+  patient.answer = answer;
+  const ms = Math.round(monotonicMs() - startedMs);
+  return judgeAnswer(`GET ${path} answered ${answer.status} in ${ms} ms`, answer);
+}
+
+function judgeAnswer(line: string, { status, fields }: HttpResponse): Verdict {
+  if (status === 401 || status === 403)
+    return fail(line, {
+      hint: 'see the line `token`, and `petstore config explain`',
+      exitCode: exitCodes.auth,
+    });
+  if (status >= 400)
+    return fail(line, {
+      hint: "is the path of the base URL right? `petstore api bind` reads the service's own description",
+      exitCode: exitCodes.failed,
+    });
+  const type = fieldValue(fields, 'content-type') ?? 'no content type';
+  if (/^application\/([\w.-]+\+)?json\b/i.test(type)) return pass(line);
+  return warn(`${line}, but with ${type}`, {
+    hint: 'is the base URL that of the service, and not of a page?',
+  });
+}
+
+const warnSkewMs = 60_000;
+
+/** @see RFC 9110, 6.6.1: the Date of an answer has a resolution of one second. */
+async function checkClock({ context: { now }, settings, answer }: Patient): Promise<Verdict> {
+  if ((await settings()).offline) return skip('the embedded store has this clock');
+  const theirs = Date.parse(fieldValue(answer?.fields ?? {}, 'date') ?? '');
+  if (Number.isNaN(theirs)) return skip('the service does not say what time it is');
+  const skewMs = now().getTime() - theirs;
+  const seconds = Math.round(Math.abs(skewMs) / 1000);
+  if (Math.abs(skewMs) < warnSkewMs) return pass(`within ${Math.max(seconds, 1)} s of the service's`);
+  return warn(`this clock is ${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} the service's`, {
+    hint: 'set the clock: certificates and tokens depend on it',
+  });
+}

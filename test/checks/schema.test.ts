@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+import { createSchemaCheck } from '../../src/checks/schema.ts';
+import { type JsonObject, type JsonValue, parseJson } from '../../src/json.ts';
+
+/** What is wrong with the value that a JSON text holds. */
+const faultOf = (schema: JsonObject, text: string) => createSchemaCheck(schema)(parseJson(text));
+
+test('a value that fits has no fault', () => {
+  expect(
+    faultOf({ type: 'array', items: { type: 'integer' } }, '[1, 2.0, 9007199254740993]'),
+  ).toBeUndefined();
+});
+
+test('the fault is the innermost, through references and compositions', () => {
+  const schema = {
+    $ref: '#/$defs/Pets',
+    $defs: {
+      Pets: { type: 'array', items: { $ref: '#/$defs/Pet' } },
+      Pet: { allOf: [{ properties: { 'a/b ~c': { $ref: '#/$defs/Name' } } }] },
+      Name: { type: 'string', minLength: 2 },
+    },
+  };
+  expect(faultOf(schema, '[{"a/b ~c":"Rex"},{"a/b ~c":"R"}]')).toEqual({
+    reason: '/1/a~1b ~0c must be a string of at least 2 characters',
+    pointer: '/1/a~1b ~0c',
+    expected: 'a string of at least 2 characters',
+    got: 'R',
+  });
+});
+
+test('of alternatives that all fail, none is blamed alone', () => {
+  const fault = faultOf(
+    { properties: { id: { anyOf: [{ type: 'string' }, { type: 'null' }] } } },
+    '{"id":1}',
+  );
+  expect(fault).toMatchObject({ pointer: '/id', got: 1 });
+});
+
+test.each([
+  ['{"type":"integer","format":"int64"}', '9223372036854775807', undefined],
+  ['{"type":"integer","format":"int64"}', '9223372036854775808', 'an integer (int64)'],
+  ['{"type":"integer","format":"int64"}', '-9223372036854775809', 'an integer (int64)'],
+  ['{"type":"integer","format":"int64"}', '123456789012345678901234567890', 'an integer (int64)'],
+  ['{"type":"integer","format":"int32"}', '2147483648', 'an integer (int32)'],
+  ['{"type":"integer","format":"int64","minimum":0}', '-1', 'an integer (int64)'],
+  ['{"type":"integer","maximum":9223372036854775807}', '9223372036854775807', undefined],
+  ['{"type":"integer"}', '1.5', 'an integer'],
+  ['{"type":"number"}', '1.0000000000000000001', undefined],
+  ['{"type":["string","null"]}', '1', 'a string or null'],
+  ['{"format":"date-time"}', '"2026-02-30T00:00:00Z"', 'a string of the format date-time'],
+  ['{"format":"date-time"}', '"2026-02-28T00:00:00Z"', undefined],
+  ['{"enum":["a","b"]}', '"c"', 'one of "a", "b"'],
+  ['{"const":1}', '2', '1'],
+  ['{"pattern":"^a"}', '"b"', 'a string that matches ^a'],
+  ['{"minimum":3}', '2', 'a number of at least 3'],
+  ['{"additionalProperties":false}', '{"x":1}', 'absent'],
+])('%s holds %s to: %s', (schema, text, expected) => {
+  expect(faultOf(parseJson(schema) as JsonObject, text)?.expected).toBe(expected);
+});
+
+test('what is shown keeps every digit', () => {
+  const got: JsonValue | undefined = faultOf({ type: 'string' }, '9007199254740993')?.got;
+  expect(got).toBe(9007199254740993n);
+});

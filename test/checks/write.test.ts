@@ -1,0 +1,219 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { main } from '../../src/main.ts';
+import type { Store } from '../../src/server/store.ts';
+import { fakeIo, runCli } from '../helpers/run-cli.ts';
+import { outcomeOf, startCli } from '../helpers/spawn-cli.ts';
+import { smoke } from './run.ts';
+import { type Seen, startService, withBody } from './service.ts';
+
+/** How many records of each kind the store holds: what a run must leave as it was. */
+function counts(store: Store): number[] {
+  return [store.categories, store.pets, store.orders, store.inventory].map(({ size }) => size);
+}
+
+const light = ['--write', '--only', 'write/*'];
+
+test('a full life of each kind of record passes and leaves nothing behind', async () => {
+  await using service = await startService();
+  const before = counts(service.store);
+  const run = await smoke(service.url, light);
+  expect(run).toMatchObject({ code: 0, totals: { pass: 5, checks: 5 } });
+  expect(run.checks.map(({ id }) => id)).toEqual([
+    'write/category',
+    'write/pet',
+    'write/inventory',
+    'write/order',
+    'write/cleanup',
+  ]);
+  expect(run.check('write/pet').reason).toBe('created, read, updated, read, deleted, gone');
+  expect(counts(service.store)).toEqual(before);
+});
+
+test('without --write nothing is written, and the checks that write are not there', async () => {
+  await using service = await startService();
+  const run = await smoke(service.url);
+  expect(run.checks.some(({ id }) => id.startsWith('write/'))).toBe(false);
+  expect(service.seen.every(({ method }) => method === 'GET')).toBe(true);
+});
+
+test('names are petstore-smoke- and a UUID', async () => {
+  const names: string[] = [];
+  await using service = await startService({
+    spoil({ method, target }, answer) {
+      if (method === 'POST' && target === '/pets') names.push(JSON.parse(String(answer.body)).name);
+      return answer;
+    },
+  });
+  await smoke(service.url, light);
+  expect(names).toHaveLength(2);
+  for (const name of names)
+    expect(name).toMatch(/^petstore-smoke-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+});
+
+const isUpdate =
+  (path: string) =>
+  ({ method, target }: Seen) =>
+    method === 'PUT' && target.startsWith(path);
+
+test('an update that does not take is found when it is read back, and what was made is removed', async () => {
+  await using service = await startService({
+    spoil: (seen, answer) =>
+      isUpdate('/categories/')(seen)
+        ? withBody(answer, { ...JSON.parse(String(answer.body)), description: 'as before' })
+        : answer,
+  });
+  const before = counts(service.store);
+  const run = await smoke(service.url, light);
+  expect(run.code).toBe(7);
+  expect(run.ids('fail')).toEqual(['write/category']);
+  expect(run.check('write/category')).toMatchObject({
+    reason: 'update: description is not what was sent',
+    pointer: '/description',
+    expected: '"changed by petstore smoke"',
+    got: '"as before"',
+  });
+  expect(run.check('write/cleanup').reason).toBe('3 removed');
+  expect(counts(service.store)).toEqual(before);
+});
+
+test('a create that fails is told once; what needs its record is skipped', async () => {
+  await using service = await startService({
+    spoil: ({ method, target }, answer) =>
+      method === 'POST' && target === '/categories' ? { ...answer, status: 500 } : answer,
+  });
+  const before = counts(service.store);
+  const run = await smoke(service.url, light);
+  expect(run.ids('fail')).toEqual(['write/category']);
+  expect(run.check('write/pet')).toMatchObject({
+    result: 'skip',
+    reason: 'write/category says what is wrong',
+  });
+  expect(run.check('write/cleanup').result).toBe('pass');
+  // The server did make them, whatever it answered: they are found by their names.
+  expect(counts(service.store)).toEqual(before);
+});
+
+test('a record whose create was never answered is found by its name and removed', async () => {
+  await using service = await startService({
+    spoil: ({ method, target }, answer) =>
+      method === 'POST' && target === '/store/orders' ? 'reset' : answer,
+  });
+  const before = counts(service.store);
+  const run = await smoke(service.url, light);
+  expect(run.check('write/order').result).toBe('error');
+  expect(run.check('write/cleanup')).toMatchObject({ result: 'pass' });
+  expect(counts(service.store)).toEqual(before);
+});
+
+test('a create that a gateway answered with 503, and that was applied all the same, leaves nothing behind', async () => {
+  const gateways = new Set<string>();
+  await using service = await startService({
+    spoil({ method, target }, answer) {
+      if (method === 'GET' || gateways.has(`${method} ${target}`)) return answer;
+      gateways.add(`${method} ${target}`);
+      return { ...answer, status: 503 };
+    },
+  });
+  const before = counts(service.store);
+  const run = await smoke(service.url, ['--write', '--only', 'write/category', '--only', 'write/pet']);
+  expect(run).toMatchObject({ code: 0, totals: { pass: 3, flaky: 3 } });
+  expect(counts(service.store)).toEqual(before);
+});
+
+test('what could not be removed is named and fails write/cleanup', async () => {
+  await using service = await startService({
+    spoil: ({ method, target }, answer) =>
+      method === 'DELETE' && target.startsWith('/pets/')
+        ? {
+            ...withBody(answer, { code: 'in_use', message: 'no', status: 409 }),
+            status: 409,
+            fields: { 'content-type': 'application/json' },
+          }
+        : answer,
+  });
+  const run = await smoke(service.url, light);
+  expect(run.code).toBe(7);
+  expect(run.ids('fail')).toEqual(['write/pet', 'write/cleanup']);
+  expect(run.check('write/cleanup').got).toMatch(/^pets \d+: 409 Conflict$/);
+});
+
+let folder = '';
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'petstore-smoke-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+test('a protected profile refuses --write without its name, and nothing is sent', async () => {
+  await using service = await startService();
+  const config = { profiles: { live: { 'base-url': service.url, protected: true } } };
+  await writeFile(join(folder, 'config.json'), JSON.stringify(config));
+  const env = { PETSTORE_CONFIG_DIR: folder };
+  const refused = await runCli(['smoke', '--profile', 'live', '--write'], { env });
+  expect(refused).toMatchObject({ code: 2, stdout: '' });
+  expect(refused.stderr).toContain('--confirm live');
+  expect(service.seen).toEqual([]);
+  const reading = await runCli(['smoke', '--profile', 'live', '--only', 'op/listPets'], { env });
+  expect(reading.code).toBe(0);
+  const confirmed = await runCli(['smoke', '--profile', 'live', ...light, '--confirm', 'live'], { env });
+  expect(confirmed.code).toBe(0);
+});
+
+test('Ctrl-C ends the checks, removes what was made, writes the reports and exits 130', async () => {
+  const report = join(folder, 'interrupted.json');
+  let io: ReturnType<typeof fakeIo> | undefined;
+  await using service = await startService({
+    spoil(seen, answer) {
+      if (isUpdate('/pets/')(seen)) io?.raise('SIGINT');
+      return answer;
+    },
+  });
+  const before = counts(service.store);
+  io = fakeIo();
+  const code = await main(['smoke', '--base-url', service.url, ...light, '--report', `json=${report}`], io);
+  expect(code).toBe(130);
+  expect(io.written('stderr')).toContain(
+    'stopped: removing the records of this run; Ctrl-C again leaves them\n',
+  );
+  expect(io.written('stdout')).toMatch(/^pass {3}write\/cleanup +[\d.]+ m?s {2}\d removed$/m);
+  expect(counts(service.store)).toEqual(before);
+  const { readFile } = await import('node:fs/promises');
+  expect(JSON.parse(await readFile(report, 'utf8'))).toMatchObject({ exitCode: 130, signal: 'SIGINT' });
+});
+
+test('a second Ctrl-C leaves at once and names what is left', async () => {
+  let io: ReturnType<typeof fakeIo> | undefined;
+  await using service = await startService({
+    async spoil(seen, answer) {
+      if (isUpdate('/pets/')(seen)) io?.raise('SIGINT');
+      if (seen.method !== 'DELETE' || !seen.target.startsWith('/pets/')) return answer;
+      io?.raise('SIGINT');
+      await new Promise((resolve) => setTimeout(resolve, 6000).unref());
+      return answer;
+    },
+  });
+  io = fakeIo();
+  const startedMs = performance.now();
+  const code = await main(['smoke', '--base-url', service.url, ...light], io);
+  expect(code).toBe(130);
+  expect(performance.now() - startedMs).toBeLessThan(4000);
+  expect(io.written('stdout')).toMatch(/^fail {3}write\/cleanup/m);
+  expect(io.written('stdout')).toMatch(/pets \d+: stopped by a second signal/);
+});
+
+test('SIGTERM to the built program cleans up within two seconds and exits 143', async () => {
+  let child: ReturnType<typeof startCli> | undefined;
+  await using service = await startService({
+    spoil(seen, answer) {
+      if (isUpdate('/pets/')(seen)) child?.kill('SIGTERM');
+      return answer;
+    },
+  });
+  const before = counts(service.store);
+  child = startCli(['smoke', '--base-url', service.url, ...light]);
+  const { code } = await outcomeOf(child);
+  expect(code).toBe(143);
+  expect(counts(service.store)).toEqual(before);
+});
