@@ -1,5 +1,22 @@
 import type { CredentialPlace } from '../api/contract.ts';
 
+/** The groups of checks of `smoke`, in the order in which reports show them. */
+export const groups = [
+  'reach',
+  'tls',
+  'op',
+  'error',
+  'lifecycle',
+  'auth',
+  'latency',
+  'expect',
+  'write',
+] as const;
+
+export function groupOf(id: string): string {
+  return id.split('/', 1)[0] ?? '';
+}
+
 /** What an answer must be, as `--wait-for` and `--expect` give it. */
 export interface Condition {
   /** As it was written. */

@@ -5,29 +5,13 @@ import { type Check, isRed, type Verdict, verdictOfError, warn } from './check.t
 import { expectChecks } from './conditions.ts';
 import { lifecycleChecks } from './lifecycle.ts';
 import { cleanUp, type Ledger, sweep } from './made.ts';
-import type { SmokeOptions } from './options.ts';
+import { groupOf, groups, type SmokeOptions } from './options.ts';
 import type { Probe } from './probe.ts';
 import { gates, reachChecks } from './reach.ts';
 import { latencyChecks, operationChecks } from './reads.ts';
 import { authChecks, errorChecks } from './refusals.ts';
 import type { Stops } from './stops.ts';
 import { writeChecks } from './write.ts';
-
-export const groups = [
-  'reach',
-  'tls',
-  'op',
-  'error',
-  'lifecycle',
-  'auth',
-  'latency',
-  'expect',
-  'write',
-] as const;
-
-export function groupOf(id: string): string {
-  return id.split('/', 1)[0] ?? '';
-}
 
 /** Everything that a run may be made of, in the order in which it runs; whatever is not a gate needs the gates. */
 function allChecks(

@@ -1,7 +1,7 @@
 import { version } from '../../../package.json';
 import { counted } from '../../text.ts';
 import { type CheckResult, isRed } from '../check.ts';
-import { groupOf, groups } from '../plan.ts';
+import { groupOf, groups } from '../options.ts';
 import type { SmokeReport } from '../smoke.ts';
 import { durationText } from '../text.ts';
 import {

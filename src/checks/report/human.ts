@@ -2,7 +2,7 @@ import { fold } from '../../output/fold.ts';
 import type { Style } from '../../output/style.ts';
 import { counted } from '../../text.ts';
 import { type CheckResult, isRed, type State } from '../check.ts';
-import { groupOf } from '../plan.ts';
+import { groupOf } from '../options.ts';
 import type { SmokeReport } from '../smoke.ts';
 import { durationText } from '../text.ts';
 import { causeKey, causesOf, labelledDetails, lineText, reasonText } from './text.ts';

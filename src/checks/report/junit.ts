@@ -1,6 +1,6 @@
 import { version } from '../../../package.json';
 import type { CheckResult } from '../check.ts';
-import { groupOf, groups } from '../plan.ts';
+import { groupOf, groups } from '../options.ts';
 import { type SmokeReport, type Totals, totalsOf } from '../smoke.ts';
 import { headline, labelledDetails, lineText, reasonText } from './text.ts';
 

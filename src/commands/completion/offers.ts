@@ -73,8 +73,7 @@ async function fields({ group }: Found): Promise<readonly Offer[]> {
 /** The groups of checks, and the checks of one operation each. */
 async function checkNames(): Promise<Offer[]> {
   const { operationIds, rowOf } = await import('../../api/operations.ts');
+  const { groups } = await import('../../checks/options.ts');
   const reads = operationIds.filter((id) => rowOf(id).method === 'GET').map((id) => `op/${id}`);
-  return ['reach', 'tls', 'op', 'error', 'lifecycle', 'auth', 'latency', 'write', ...reads].map((word) => ({
-    word,
-  }));
+  return [...groups, ...reads].map((word) => ({ word }));
 }
