@@ -1,90 +1,535 @@
-import { rm } from 'node:fs/promises';
-import type { Ending, JournalLine, OutcomeLine } from './journal-lines.ts';
-import type { JournalWriter } from './journal-writer.ts';
-import type { OutcomeListener } from './ledger.ts';
-import type { Outcome } from './outcome.ts';
-import { type Plan, plannedChanges } from './plan.ts';
-import { createOffsets, type Replay } from './replay.ts';
-import type { Rows } from './rows.ts';
-import type { NumberColumn } from './segments.ts';
+import { createReadStream } from 'node:fs';
+import { crc32 } from 'node:zlib';
+import { CliError } from '../errors.ts';
+import { fileError } from '../file-error.ts';
+import type { RecordFormat } from '../input/records.ts';
+import { isJsonObject, type JsonObject, parseJson, printJson } from '../json.ts';
+import type { ColumnMap, Shard } from './columns.ts';
+import type { Ledger, Outcome, OutcomeListener } from './ledger.ts';
+import { LineFile } from './line-file.ts';
+import type { Guards, Plan } from './plan.ts';
+import type { DuplicateRule } from './read.ts';
+import { Rows, type State } from './rows.ts';
+import type { ThousandsSeparator } from './values.ts';
 
-/** Rows that are marked as sent ahead of their sending, in one line. */
+/** The flags that decide what a run writes; with the same bytes and the same target they make the same run. */
+export interface RunFlags {
+  readonly format: RecordFormat | null;
+  readonly delimiter: string | null;
+  readonly map: ColumnMap;
+  readonly columns: readonly string[] | null;
+  /** `--key`: the column, the file as it was named, and the hash of its bytes. */
+  readonly key: { readonly column: string; readonly file: string; readonly sha256: string } | null;
+  readonly thousands: ThousandsSeparator | null;
+  readonly onDuplicate: DuplicateRule;
+  readonly skipInvalid: boolean;
+  readonly shard: Shard | null;
+  readonly blind: boolean;
+  readonly relative: boolean;
+  readonly createMissing: boolean;
+}
+
+/** The version of the format. */
+const version = 3;
+
+/** The first line of a journal. */
+export interface JournalHeader {
+  readonly journal: typeof version;
+  readonly run: string;
+  readonly kind: 'apply' | 'undo';
+  /** Of the input's bytes; for an undo, of the id of the run that it takes back. */
+  readonly sha256: string;
+  /** Absolute path; null for stdin and undo. */
+  readonly file: string | null;
+  /** The input as it was named; for an undo, the run that it takes back. */
+  readonly name: string;
+  /** Where the run writes: the base URL, or the file of the embedded store. */
+  readonly target: string;
+  readonly profile: string | null;
+  readonly flags: RunFlags;
+  readonly guards: Guards;
+  /** The file of `--events`, absolute. */
+  readonly events: string | null;
+  /** Data rows in the input. */
+  readonly rows: number;
+  /** Of these, left out from the start. */
+  readonly invalid: number;
+  readonly skipped: number;
+  /** RFC 3339. */
+  readonly started: string;
+}
+
+/** A change that is planned: row number from 0, pet, count now and count to be (null: no entry). */
+type PlannedChange = readonly [
+  row: number,
+  petId: bigint | number,
+  before: number | null,
+  after: number | null,
+];
+
+/** What became of a row. */
+export interface OutcomeLine {
+  readonly row: number;
+  readonly petId: bigint | number;
+  readonly state: Exclude<State, 'unprocessed'>;
+  /** The count before: null for a pet that had no entry, absent if it was not read. */
+  readonly before?: number | null | undefined;
+  /** Null for an entry that was taken away. */
+  readonly after: number | null;
+  readonly status?: number | undefined;
+  readonly code?: string | undefined;
+  readonly message?: string | undefined;
+  readonly attempts?: number | undefined;
+  readonly requestId?: string | undefined;
+  /** Of a row that failed although a write may have been applied. */
+  readonly maySent?: true | undefined;
+}
+
+/**
+ * How a run stands at the end of a session: all rows settled, or stopped before that; and what became of it later: undone
+ * (whole, or but for some rows), or given up.
+ */
+export const endings = ['finished', 'stopped', 'undone', 'discarded'] as const;
+export type Ending = (typeof endings)[number];
+
+export interface EndLine {
+  readonly ended: Ending;
+  /** The run that took it back; `restart` if another run was started in its place. */
+  readonly by?: string | undefined;
+  /** Of `undone`: whether some rows could not be taken back. */
+  readonly isPartial?: boolean | undefined;
+  readonly counts: Readonly<Record<State, number>>;
+  /** Milliseconds since the epoch, as in all lines. */
+  readonly at: number;
+}
+
+type JournalLine =
+  | { readonly plan: readonly PlannedChange[] }
+  /** The plan of a session is whole, with so many changes. What is in no plan line of a first session needs no change. */
+  | { readonly planned: number; readonly at: number }
+  /** Another session begins. */
+  | { readonly session: number; readonly at: number }
+  /** Rows up to this number may have been sent, unless the session's end says that it ended in order. */
+  | { readonly sending: number }
+  | OutcomeLine
+  | EndLine;
+
+/** Most rows that are marked as sent ahead of their sending, in one line. */
 const rowsPerMark = 64;
+const changesPerLine = 500;
 
-/** The journal of a run while it goes on. */
-export class RunJournal implements OutcomeListener {
-  readonly path: string;
-  /** Byte at which the line of a row's failure begins. */
-  readonly failureAt: NumberColumn;
+/** The journal that a session of a run writes. */
+export class Journal implements OutcomeListener {
+  private readonly file: LineFile;
   private readonly rows: Rows;
-  private readonly writer: JournalWriter;
   private readonly now: () => Date;
-  /** Rows of a first plan that need no change get no line: they are those that are not in it. */
-  private isFirstPlan: boolean;
+  private sum: number;
   private markedTo = -1;
 
-  constructor(
-    writer: JournalWriter,
-    rows: Rows,
-    { replay, now }: { replay?: Replay | undefined; now(): Date },
-  ) {
-    this.path = writer.path;
-    this.writer = writer;
+  private constructor(file: LineFile, rows: Rows, sum: number, now: () => Date) {
+    this.file = file;
     this.rows = rows;
+    this.sum = sum;
     this.now = now;
-    this.failureAt = replay?.failureAt ?? createOffsets();
-    this.isFirstPlan = replay === undefined;
   }
 
-  settled(row: number, outcome: Outcome): void {
-    if (outcome.state === 'unchanged' && this.isFirstPlan) return;
-    const at = this.writer.append(this.toLine(row, outcome));
-    if (outcome.state === 'failed' || outcome.state === 'unknown') this.failureAt.set(row, at);
+  /**
+   * Begins the journal of a new run: with its plan, all at once, so that a journal never holds half of a first plan.
+   *
+   * @throws CliError `failed` if it cannot be written; then there is none.
+   */
+  static async create(
+    path: string,
+    header: JournalHeader,
+    { plan, ledger, now }: { plan: Plan; ledger: Ledger; now: () => Date },
+  ): Promise<Journal> {
+    const { rows } = ledger;
+    const file = orFileError(path, () => LineFile.create(`${path}.new`));
+    const journal = new Journal(file, rows, 0, now);
+    try {
+      journal.append(header);
+      for (const row of rows.inState('failed')) journal.settled(row, ledger.failureOf(row) ?? failedOutcome);
+      journal.appendPlan(plan);
+      file.rename(path);
+      return journal;
+    } catch (error) {
+      await file.remove().catch(() => {});
+      throw error;
+    }
   }
 
-  /** Keeps what is about to be done, and with it the counts that an undo goes back to. */
-  planned(plan: Plan): void {
-    if (!plan.isBlind) for (const changes of plannedChanges(plan)) this.writer.append({ plan: changes });
-    this.writer.append({ planned: plan.changes, at: this.now().getTime() });
-    this.isFirstPlan = false;
+  /** Goes on with the journal of an earlier session, behind its last whole line. @throws CliError `failed` */
+  static async reopen(
+    path: string,
+    image: JournalImage,
+    { plan, ledger, now }: { plan: Plan; ledger: Ledger; now: () => Date },
+  ): Promise<Journal> {
+    const { rows } = ledger;
+    const journal = new Journal(LineFile.reopen(path, image.bytes), rows, image.sum, now);
+    try {
+      journal.append({ session: image.sessions + 1, at: now().getTime() });
+      for (let row = 0; row < rows.length; row += 1) {
+        const state = rows.state(row);
+        if (state === 'unprocessed' || state === rows.earlierState(row)) continue;
+        journal.settled(row, ledger.failureOf(row) ?? { state });
+      }
+      journal.appendPlan(plan);
+      return journal;
+    } catch (error) {
+      await journal.file.close().catch(() => {});
+      throw error;
+    }
+  }
+
+  /** Appends to a journal in which no session is under way: what became of the run later. @throws CliError `failed` */
+  static async conclude(path: string, image: JournalImage, end: EndLine): Promise<void> {
+    const journal = new Journal(LineFile.reopen(path, image.bytes), new Rows(), image.sum, () => new Date());
+    try {
+      journal.append(end);
+    } finally {
+      await journal.file.close();
+    }
+  }
+
+  settled(row: number, { state, status, code, message, attempts, requestId, isFinal }: Outcome): void {
+    const { rows } = this;
+    const petId = rows.id(row);
+    const before = rows.before(row);
+    const after = rows.quantity(row);
+    if (message === undefined) {
+      // Put together by hand, five times as fast: there is one for every row.
+      const known = before === undefined ? '' : `,"before":${before}`;
+      this.appendText(`{"row":${row},"petId":${petId},"state":"${state}"${known},"after":${after}}`);
+      return;
+    }
+    const line = { row, petId, state, before, after, status, code, message, attempts, requestId };
+    this.append(isFinal ? { ...line, maySent: true } : line);
   }
 
   /** To be told of a row before it is sent: a kill must not leave a sent row that nobody knows of. */
   starting(row: number): void {
     if (row <= this.markedTo) return;
-    this.markedTo = row + rowsPerMark;
-    this.append({ sending: this.markedTo, at: this.now().getTime() });
-    this.writer.flush();
+    const { rows } = this;
+    this.markedTo = row;
+    for (let left = rowsPerMark - 1, at = row + 1; left > 0 && at < rows.length; at += 1)
+      if (rows.isState(at, 'unprocessed')) {
+        this.markedTo = at;
+        left -= 1;
+      }
+    this.appendText(`{"sending":${this.markedTo}}`);
+    this.file.flush();
   }
 
-  /** Ends the session; the run can be resumed unless it has finished. */
-  async end(ended: Ending, by?: string): Promise<void> {
+  /** Ends the session. @throws CliError `failed` if a line was lost. */
+  async end(ended: Ending): Promise<void> {
     try {
-      this.append({ ended, by, counts: this.rows.countStates(), at: this.now().getTime() });
+      this.append({ ended, counts: this.rows.countStates(), at: this.now().getTime() });
     } finally {
-      await this.writer.close();
+      await this.file.close();
     }
   }
 
-  /** Ends a session that did nothing: the plan in the journal is no younger for it. */
-  close(): Promise<void> {
-    return this.writer.close();
+  private appendPlan({ changes, isBlind }: Plan): void {
+    if (!isBlind) {
+      const { rows } = this;
+      let texts: string[] = [];
+      const write = () => {
+        if (texts.length > 0) this.appendText(`{"plan":[${texts.join()}]}`);
+        texts = [];
+      };
+      for (const row of rows.inState('unprocessed')) {
+        texts.push(`[${row},${rows.id(row)},${rows.before(row) ?? null},${rows.quantity(row)}]`);
+        if (texts.length === changesPerLine) write();
+      }
+      write();
+    }
+    this.append({ planned: changes, at: this.now().getTime() });
+    this.file.flushToDisk();
   }
 
-  /** Removes the journal of a run that never began. */
-  async discard(): Promise<void> {
-    await this.writer.close();
-    await rm(this.path, { force: true });
+  private append(line: JournalHeader | JournalLine): void {
+    this.appendText(printJson(line));
   }
 
-  private append(line: JournalLine): void {
-    this.writer.append(line);
+  /** The checksum of a line is that of all lines so far, so that none can be lost, added or moved. */
+  private appendText(text: string): void {
+    this.sum = crc32(text, this.sum);
+    this.file.append(`${text.slice(0, -1)},"sum":"${this.sum.toString(16)}"}`);
+  }
+}
+
+const failedOutcome: Outcome = { state: 'failed' };
+
+/** A run as its journal has it, beside what it says of each row. */
+export interface JournalImage {
+  readonly header: JournalHeader;
+  /** The last line, if it ends a session. */
+  readonly ending: EndLine | undefined;
+  readonly sessions: number;
+  /** When the last dated line was written, in milliseconds since the epoch. */
+  readonly lastAt: number;
+  /** Whether a session ended in order: then its rejects were written. */
+  readonly hasEnded: boolean;
+  /** Length of the file up to its last whole line, and the checksum of that line. */
+  readonly bytes: number;
+  readonly sum: number;
+  /** Why rows failed, of the first 10,000. */
+  readonly failures: ReadonlyMap<number, OutcomeLine>;
+}
+
+/**
+ * Reads a journal and puts what it says onto rows: states, counts before, and which rows were or may have been sent. A torn
+ * last line is ignored.
+ *
+ * @param rowsOf gives the rows of the input, or blank ones, which then get ids and quantities too. @see blankRows
+ * @throws CliError `failed` if it is not a journal of this version, or anything in it does not fit.
+ */
+export async function readJournal(
+  path: string,
+  rowsOf: (header: JournalHeader) => Rows = ({ rows }) => blankRows(rows),
+): Promise<{ image: JournalImage; rows: Rows }> {
+  const lines = readLines(path);
+  const first = await lines.next();
+  if (first.done) throw damaged(path, 0);
+  const header = headerOf(path, first.value.line);
+  const rows = rowsOf(header);
+  if (rows.length !== header.rows) {
+    await lines.return(undefined);
+    throw otherInput(path, `it has ${header.rows} rows, the input has ${rows.length}`);
+  }
+  const replay = new Replay(header, rows);
+  let { bytes, sum } = first.value;
+  for await (const next of lines) {
+    const problem = replay.take(next.line as unknown as JournalLine);
+    if (problem === 'other row') throw otherInput(path, `row ${replay.row + 1} is another one`);
+    if (problem === 'misfit') throw damaged(path, bytes);
+    ({ bytes, sum } = next);
+  }
+  if (!replay.isPlanned) throw damaged(path, bytes);
+  replay.settleMarks();
+  const { ending, sessions, lastAt, hasEnded, failures } = replay;
+  return { image: { header, ending, sessions, lastAt, hasEnded, bytes, sum, failures }, rows };
+}
+
+/** The header alone. @throws as `readJournal` */
+export async function readHeader(path: string): Promise<JournalHeader> {
+  for await (const { line } of readLines(path)) return headerOf(path, line);
+  throw damaged(path, 0);
+}
+
+/** Rows of which nothing is known yet but their number. */
+function blankRows(count: number): Rows {
+  const rows = new Rows();
+  for (let row = 0; row < count; row += 1) rows.add({ id: 0, quantity: 0, line: 0 });
+  return rows;
+}
+
+/** Puts the lines of a journal onto rows, one after the other. */
+class Replay {
+  isPlanned = false;
+  ending: EndLine | undefined;
+  sessions = 1;
+  lastAt: number;
+  hasEnded = false;
+  /** The one that the last line was about. */
+  row = 0;
+  readonly failures = new Map<number, OutcomeLine>();
+  private readonly header: JournalHeader;
+  private readonly rows: Rows;
+  /** Rows that the session plans to write and that have no outcome yet. */
+  private readonly open: Uint8Array;
+  private changes = 0;
+  private markedTo = -1;
+
+  constructor(header: JournalHeader, rows: Rows) {
+    this.header = header;
+    this.rows = rows;
+    this.open = new Uint8Array(rows.length);
+    this.lastAt = Date.parse(header.started);
   }
 
-  private toLine(row: number, { state, status, code, message, attempts }: Outcome): OutcomeLine {
+  take(line: JournalLine): 'other row' | 'misfit' | undefined {
+    this.ending = undefined;
+    if ('at' in line) this.lastAt = line.at;
+    if ('row' in line) return this.takeOutcome(line);
+    if ('plan' in line) return this.takePlan(line.plan);
+    if ('planned' in line) return this.takePlanned(line.planned);
+    if ('sending' in line) this.markedTo = Math.max(this.markedTo, line.sending);
+    else if ('session' in line) this.beginSession(line.session);
+    else if ('ended' in line && endings.includes(line.ended)) this.end(line);
+    else return 'misfit';
+    return undefined;
+  }
+
+  /** What was marked and has no outcome may have been sent, if the session was killed. */
+  settleMarks(): void {
+    const { rows, open } = this;
+    for (let row = 0; row <= this.markedTo && row < rows.length; row += 1)
+      if (open[row] === 1 && rows.isState(row, 'unprocessed')) rows.setSent(row);
+    this.markedTo = -1;
+  }
+
+  private takePlan(changes: readonly PlannedChange[]): 'other row' | undefined {
     const { rows } = this;
-    const before = rows.before(row);
-    const line = { row, petId: rows.id(row), state, before, after: rows.quantity(row) };
-    return message === undefined ? line : { ...line, status, code, message, attempts };
+    for (const [row, petId, before, after] of changes) {
+      if (!this.isRow(row, petId, after, before)) return 'other row';
+      rows.setBefore(row, before);
+      rows.setState(row, 'unprocessed');
+      this.open[row] = 1;
+    }
+    this.changes += changes.length;
+    return undefined;
+  }
+
+  private takePlanned(count: number): 'misfit' | undefined {
+    const { rows, header } = this;
+    if (header.flags.blind) {
+      this.open.fill(1);
+      for (let row = 0; row < rows.length; row += 1)
+        if (rows.isState(row, 'failed') || rows.isState(row, 'unknown')) rows.setState(row, 'unprocessed');
+    } else if (count !== this.changes) return 'misfit';
+    else if (!this.isPlanned)
+      for (const row of rows.inState('unprocessed'))
+        if (this.open[row] === 0) rows.setState(row, 'unchanged');
+    this.isPlanned = true;
+    return undefined;
+  }
+
+  private takeOutcome(line: OutcomeLine): 'other row' | 'misfit' | undefined {
+    const { rows } = this;
+    const { row, petId, state, before, after } = line;
+    if (!this.isRow(row, petId, after, before)) return 'other row';
+    if (this.open[row] === 1 && !this.header.flags.blind && toCount(before) !== rows.before(row))
+      return 'misfit';
+    rows.setState(row, state);
+    if (before !== undefined) rows.setBefore(row, toCount(before));
+    if (state === 'applied' || state === 'unknown' || line.maySent) rows.setSent(row);
+    if (state !== 'failed' && state !== 'unknown') this.failures.delete(row);
+    else if (this.failures.size < 10_000) this.failures.set(row, line);
+    this.open[row] = 0;
+    return undefined;
+  }
+
+  private beginSession(session: number): void {
+    this.settleMarks();
+    this.sessions = session;
+    this.closePlan();
+  }
+
+  private end(line: EndLine): void {
+    this.ending = line;
+    if (line.ended === 'finished' || line.ended === 'stopped') this.hasEnded = true;
+    else this.settleMarks();
+    this.markedTo = -1;
+    this.closePlan();
+  }
+
+  private closePlan(): void {
+    this.open.fill(0);
+    this.changes = 0;
+  }
+
+  /** Whether the line speaks of the row that is there. */
+  private isRow(row: number, petId: number | bigint, after: number | null, before: unknown): boolean {
+    const { rows } = this;
+    this.row = row;
+    if (!(row < rows.length)) return false;
+    if (rows.id(row) === 0n && !rows.isState(row, 'invalid')) {
+      rows.put(row, { id: petId, quantity: after });
+      return true;
+    }
+    if (rows.id(row) !== BigInt(petId)) return false;
+    const change = rows.change(row);
+    if (change === undefined && !this.header.flags.relative) return rows.quantity(row) === after;
+    if (after === null) return false;
+    if (change !== undefined && typeof before === 'number' && before + change !== after && after !== 0)
+      return false;
+    rows.setQuantity(row, after);
+    return true;
+  }
+}
+
+/** A count beyond a double, which the service may have had, comes as a bigint; nothing goes back to it. */
+function toCount(before: number | bigint | null | undefined): number | null | undefined {
+  return before === null || before === undefined ? before : Number(before);
+}
+
+interface SealedLine {
+  readonly line: JsonObject;
+  /** Bytes up to its end, and the checksum up to it. */
+  readonly bytes: number;
+  readonly sum: number;
+}
+
+async function* readLines(path: string): AsyncGenerator<SealedLine> {
+  let bytes = 0;
+  let sum = 0;
+  let rest = '';
+  const stream = createReadStream(path, { encoding: 'utf8', highWaterMark: 256 * 1024 });
+  try {
+    for await (const piece of stream) {
+      const text = rest + (piece as string);
+      let at = 0;
+      for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', at)) {
+        const raw = text.slice(at, end);
+        const line = unseal(raw, sum, bytes === 0);
+        if (!line) throw damaged(path, bytes);
+        sum = line.sum;
+        bytes += Buffer.byteLength(raw) + 1;
+        yield { line: line.value, bytes, sum };
+        at = end + 1;
+      }
+      rest = text.slice(at);
+    }
+  } catch (error) {
+    throw error instanceof CliError ? error : fileError('read', path, error);
+  } finally {
+    stream.destroy();
+  }
+}
+
+/** The value of a line whose checksum is right; of a first line any JSON object, because old versions had no checksums. */
+function unseal(raw: string, sum: number, isFirst: boolean): { value: JsonObject; sum: number } | undefined {
+  const at = raw.lastIndexOf(',"sum":"');
+  const text = at === -1 ? raw : `${raw.slice(0, at)}}`;
+  const next = crc32(text, sum);
+  const isSealed = at !== -1 && raw.slice(at) === `,"sum":"${next.toString(16)}"}`;
+  try {
+    const value = parseJson(text);
+    if (!isJsonObject(value)) return undefined;
+    return isSealed || (isFirst && value.journal !== version) ? { value, sum: next } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function headerOf(path: string, line: JsonObject): JournalHeader {
+  if (line.journal === version) return line as unknown as JournalHeader;
+  if (typeof line.journal === 'number')
+    throw new CliError(
+      'failed',
+      `${path}: is a journal of another version of this program (${line.journal})`,
+      {
+        hint: 'that version can resume or undo it; `petstore inventory runs discard` puts it aside',
+      },
+    );
+  throw new CliError('failed', `${path}: is not a journal`, { hint: restartHint });
+}
+
+const restartHint = 'apply with --restart begins a run of its own';
+
+function damaged(path: string, bytes: number): CliError {
+  return new CliError('failed', `${path}: is damaged at byte ${bytes}`, { hint: restartHint });
+}
+
+function otherInput(path: string, why: string): CliError {
+  return new CliError('failed', `${path}: does not fit the input: ${why}`, { hint: restartHint });
+}
+
+function orFileError<Value>(path: string, work: () => Value): Value {
+  try {
+    return work();
+  } catch (error) {
+    throw fileError('write', path, error);
   }
 }

@@ -1,5 +1,40 @@
-import type { FailureKind, Outcome } from './outcome.ts';
-import type { Rows } from './rows.ts';
+import type { Rows, State } from './rows.ts';
+
+/** What became of a row, and why. */
+export interface Outcome {
+  readonly state: Exclude<State, 'unprocessed'>;
+  /** HTTP status of the answer that decided it. */
+  readonly status?: number | undefined;
+  /** The service's own code, or this program's word for the reason. */
+  readonly code?: string | undefined;
+  /** For people, foreign text in it. */
+  readonly message?: string | undefined;
+  /** How many requests were sent for the row. */
+  readonly attempts?: number | undefined;
+  /** What the service calls the request. */
+  readonly requestId?: string | undefined;
+  /** The service could not be reached or was overloaded: the same row may succeed later. */
+  readonly isUnavailable?: boolean | undefined;
+  /** It failed for good although a write of an earlier session may have been applied. */
+  readonly isFinal?: boolean | undefined;
+}
+
+/** Failures of one kind. */
+export interface FailureKind {
+  /** As `404 not_found` or `timeout`. */
+  readonly kind: string;
+  readonly state: 'failed' | 'unknown';
+  count: number;
+  /** The service could not be reached or was overloaded, for each of them. */
+  isUnavailable: boolean;
+  /** The first of them. */
+  readonly example: {
+    readonly line: number;
+    readonly petId: bigint;
+    readonly message: string;
+    readonly requestId: string | undefined;
+  };
+}
 
 /** Who is told of every outcome. */
 export interface OutcomeListener {
@@ -8,16 +43,21 @@ export interface OutcomeListener {
 
 /** Most kinds of failure that are told apart: a service could send a code of its own for every row. */
 const mostKinds = 50;
+/** Most failures whose texts are kept; those beyond are counted. */
+const mostTexts = 10_000;
 
 /** The only way for a row to get its outcome, and what is counted on the way. */
 export class Ledger {
   readonly rows: Rows;
-  /** Rows that got an outcome. */
+  /** Rows that got an outcome in this session. */
   settledCount = 0;
   /** Of these, failed or unknown. */
   errorCount = 0;
+  /** Of these, the ones that had not failed in an earlier session already. */
+  newErrorCount = 0;
   private readonly kinds = new Map<string, FailureKind>();
-  private readonly kindsOfUnknown = new Map<number, FailureKind>();
+  private readonly kindOfRow = new Map<number, FailureKind>();
+  private readonly texts = new Map<number, Outcome>();
   private readonly listeners: OutcomeListener[] = [];
 
   constructor(rows: Rows) {
@@ -28,30 +68,41 @@ export class Ledger {
     this.listeners.push(listener);
   }
 
+  /** A row has failed only if none of its writes, in this session or an earlier one, can have been applied. */
   settle(row: number, outcome: Outcome): void {
-    const { state } = outcome;
-    this.rows.setState(row, state);
+    const { rows } = this;
+    const isUnknown = outcome.state === 'failed' && rows.wasSent(row) && !outcome.isFinal;
+    const told: Outcome = isUnknown ? { ...outcome, state: 'unknown' } : outcome;
+    const { state } = told;
+    rows.setState(row, state);
     this.settledCount += 1;
-    if (state === 'failed' || state === 'unknown') this.countFailure(row, state, outcome);
-    for (const listener of this.listeners) listener.settled(row, outcome);
+    if (state === 'failed' || state === 'unknown') this.countFailure(row, state, told);
+    for (const listener of this.listeners) listener.settled(row, told);
   }
 
-  /** Takes over a failure of an earlier session; nobody is told. */
+  /** Takes over a failure of an earlier session that stands; nobody is told. */
   restore(row: number, outcome: Outcome): void {
-    const { state } = outcome;
-    this.rows.setState(row, state);
-    if (state === 'failed' || state === 'unknown') this.countFailure(row, state, outcome);
+    this.rows.setState(row, outcome.state);
+    if (outcome.state === 'failed' || outcome.state === 'unknown')
+      this.countFailure(row, outcome.state, outcome);
   }
 
   /** Puts a later finding in the place of a row's outcome. */
   correct(row: number, outcome: Outcome): void {
-    if (this.rows.isState(row, 'unknown')) {
+    const kind = this.kindOfRow.get(row);
+    if (kind) {
+      kind.count -= 1;
       this.errorCount -= 1;
-      const kind = this.kindsOfUnknown.get(row);
-      if (kind) kind.count -= 1;
+      this.kindOfRow.delete(row);
+      this.texts.delete(row);
     }
     this.settledCount -= 1;
     this.settle(row, outcome);
+  }
+
+  /** Why a row failed or is unknown; undefined if it is neither, or one of very many. */
+  failureOf(row: number): Outcome | undefined {
+    return this.texts.get(row);
   }
 
   /** Kinds of failure, the most frequent first. */
@@ -61,16 +112,21 @@ export class Ledger {
   }
 
   private countFailure(row: number, state: 'failed' | 'unknown', outcome: Outcome): void {
-    const { status, code, message = '', isUnavailable = false } = outcome;
+    const { rows, kinds } = this;
+    const { status, code, message = '', requestId, isUnavailable = false } = outcome;
     this.errorCount += 1;
+    const earlier = rows.earlierState(row);
+    if (earlier !== 'failed' && earlier !== 'unknown') this.newErrorCount += 1;
     const named = [status, code].filter((part) => part !== undefined).join(' ');
-    const kind = this.kinds.size < mostKinds || this.kinds.has(`${state} ${named}`) ? named : 'other';
+    const kind = kinds.size < mostKinds || kinds.has(`${state} ${named}`) ? named : 'other';
     const key = `${state} ${kind}`;
-    const example = { line: this.rows.line(row), petId: this.rows.id(row), message };
-    const known = this.kinds.get(key) ?? { kind, state, count: 0, example, isUnavailable };
+    const example = { line: rows.line(row), petId: rows.id(row), message, requestId };
+    const known = kinds.get(key) ?? { kind, state, count: 0, example, isUnavailable };
     known.count += 1;
     known.isUnavailable &&= isUnavailable;
-    this.kinds.set(key, known);
-    if (state === 'unknown') this.kindsOfUnknown.set(row, known);
+    kinds.set(key, known);
+    if (this.texts.size < mostTexts) this.texts.set(row, outcome);
+    // Only an unknown row, or one that reads back otherwise, gets another outcome later.
+    if (state === 'unknown') this.kindOfRow.set(row, known);
   }
 }

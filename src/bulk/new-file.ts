@@ -1,4 +1,4 @@
-import { type FileHandle, open, stat } from 'node:fs/promises';
+import { type FileHandle, lstat, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { UsageError } from '../errors.ts';
 import { fileError } from '../file-error.ts';
@@ -14,28 +14,46 @@ export interface NewFile {
   readonly mayReplace: boolean;
 }
 
-/** @throws UsageError where the file is there and may not be replaced, or its folder is not there. */
-export async function checkNewFile(file: NewFile): Promise<void> {
-  const { path, name, flag, mayReplace } = file;
-  if (!mayReplace && (await exists(path))) throw existing(file);
-  if (!(await exists(dirname(path))))
-    throw new UsageError(`${flag} ${name}: no such folder, nothing was sent`);
+/** @throws UsageError if the file is there and may not be replaced, or its folder is not there. */
+export async function checkNewFile({ path, name, flag, mayReplace }: NewFile): Promise<void> {
+  if (!mayReplace && (await exists(path)))
+    throw new UsageError(`${flag} ${name}: the file exists, nothing was sent`, '--force replaces it');
+  const folder = await stat(dirname(path)).catch(() => undefined);
+  if (!folder?.isDirectory()) throw new UsageError(`${flag} ${name}: no such folder, nothing was sent`);
 }
 
-/** Opens the file for writing, empty. @throws UsageError as `checkNewFile`; CliError `failed` where it cannot be written. */
-export async function openNewFile(file: NewFile): Promise<FileHandle> {
-  return open(file.path, file.mayReplace ? 'w' : 'wx').catch((error) => {
-    throw error.code === 'EEXIST' ? existing(file) : fileError('write', file.name, error);
-  });
-}
-
+/** Whether the name is taken: also by a link that leads nowhere. */
 export async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
+  return lstat(path).then(
     () => true,
     () => false,
   );
 }
 
-function existing({ flag, name }: NewFile): UsageError {
-  return new UsageError(`${flag} ${name}: the file exists, nothing was sent`, '--force replaces it');
+/**
+ * Makes a file with what `write` writes; if that fails, or `write` gives false, there is none, and what was there before
+ * stays. Only what this call made is ever removed.
+ *
+ * @throws CliError `failed`
+ */
+export async function writeNewFile(
+  { path, name, mayReplace }: NewFile,
+  write: (file: FileHandle) => Promise<boolean>,
+): Promise<boolean> {
+  const there = mayReplace ? await stat(path).catch(() => undefined) : undefined;
+  // A pipe or a device is written to as it is; a file is replaced when the new one is whole.
+  const isPipe = there !== undefined && !there.isFile();
+  const made = there?.isFile() ? `${path}.new` : path;
+  let isMade = false;
+  try {
+    const file = await open(made, isPipe ? 'a' : 'wx');
+    isMade = !isPipe;
+    const isWanted = await write(file).finally(() => file.close());
+    if (isWanted && made !== path) await rename(made, path);
+    if (!isWanted && isMade) await rm(made, { force: true });
+    return isWanted;
+  } catch (error) {
+    if (isMade) await rm(made, { force: true }).catch(() => {});
+    throw fileError('write', name, error);
+  }
 }

@@ -1,8 +1,49 @@
-import type { Attempt } from '../client/client.ts';
+import { fieldValue, type HttpFields } from '../api/http.ts';
+import type { Attempt, CallOptions, Client } from '../client/client.ts';
 import { monotonicMs } from '../clock.ts';
-import { sleep } from '../deadline.ts';
-import { UnavailableError } from '../errors.ts';
-import type { Stop } from './stop.ts';
+import { longestTimerMs } from '../deadline.ts';
+import { type ErrorKind, UnavailableError } from '../errors.ts';
+
+/** Why a run ended before its last row. */
+export interface StopReason {
+  /** Decides the exit code. */
+  readonly kind: ErrorKind;
+  /** A clause without a full stop. */
+  readonly message: string;
+  /** What to do before it can go on. */
+  readonly hint?: string | undefined;
+}
+
+/** Ends a call because its run has stopped; not a failure of the row. */
+export class StoppedError extends Error {}
+
+/** What ends a run: first no new request is sent, then, if that is not enough, those in flight are abandoned. */
+export class Stop {
+  reason: StopReason | undefined;
+  private readonly cutting = new AbortController();
+  private readonly listeners: (() => void)[] = [];
+
+  /** Aborted when requests in flight are abandoned. */
+  get cut(): AbortSignal {
+    return this.cutting.signal;
+  }
+
+  /** The first reason counts. */
+  stop(reason: StopReason): void {
+    if (this.reason) return;
+    this.reason = reason;
+    for (const listener of this.listeners) listener();
+  }
+
+  /** Calls the listener once, when the run stops. */
+  onStop(listener: () => void): void {
+    this.listeners.push(listener);
+  }
+
+  abandon(): void {
+    this.cutting.abort(new StoppedError());
+  }
+}
 
 export interface PaceOptions {
   /** Most requests in flight. */
@@ -13,9 +54,15 @@ export interface PaceOptions {
   readonly maxRetryWaitMs: number;
 }
 
+/** A request that waits for its turn. */
+interface Waiting {
+  go(): void;
+  stop(): void;
+}
+
 /**
- * How fast requests may go, for all workers together: a concurrency that is halved when the service is overloaded and
- * grows back one by one, a rate, and a pause where the service asks for one.
+ * How fast requests may go, for all workers together: a number of requests in flight that is halved when the service is
+ * overloaded and grows back one by one, a rate, and a pause when the service asks for one.
  */
 export class Pace {
   /** Requests in flight at most, now. */
@@ -26,11 +73,13 @@ export class Pace {
   private readonly most: number;
   private readonly intervalMs: number;
   private readonly stop: Stop;
-  private onWire = 0;
+  private inFlight = 0;
   private successes = 0;
   private halvedAt = Number.NEGATIVE_INFINITY;
   private pausedUntil = 0;
   private nextAt = 0;
+  private waiting: Waiting[] = [];
+  private timer: NodeJS.Timeout | undefined;
 
   constructor({ concurrency, rate, maxRetryWaitMs }: PaceOptions, stop: Stop) {
     this.limit = concurrency;
@@ -38,57 +87,81 @@ export class Pace {
     this.intervalMs = rate === undefined ? 0 : 1000 / rate;
     this.maxRetryWaitMs = maxRetryWaitMs;
     this.stop = stop;
-    stop.stopped.addEventListener('abort', () => this.giveUpWhereIdle());
+    stop.onStop(() => this.turnAllAway());
   }
 
-  /** To be awaited before each attempt; undefined where it may go at once. @throws StoppedError where the run has stopped. */
+  /** To be awaited before each attempt; undefined if it may go at once. @throws StoppedError if the run has stopped. */
   gate(): Promise<void> | undefined {
-    this.stop.stopped.throwIfAborted();
-    if (this.intervalMs > 0 || this.pausedUntil > 0) return this.takeTurn();
-    this.begin();
-    return undefined;
+    if (this.stop.reason) throw new StoppedError();
+    if (this.waiting.length === 0 && this.inFlight < this.limit && this.waitMs() === 0) {
+      this.begin();
+      return undefined;
+    }
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ go: resolve, stop: () => reject(new StoppedError()) });
+      this.admit();
+    });
   }
 
   /** To be told of each attempt when it has ended. */
   observe({ number, elapsedMs, response, error, retryAfterMs }: Attempt): void {
-    this.onWire -= 1;
-    if (this.stop.stopped.aborted) this.giveUpWhereIdle();
+    this.inFlight -= 1;
     if (number > 1) this.retries += 1;
     const status = response?.status;
     if (status === 429 || status === 503 || isTimeout(error)) this.slowDown(elapsedMs);
     else if (status !== undefined && status < 300) this.speedUp();
-    if (retryAfterMs === undefined || status === undefined || status < 400) return;
-    if (retryAfterMs > this.maxRetryWaitMs)
-      this.stop.stop(tooLongWait(status, retryAfterMs, this.maxRetryWaitMs));
-    else this.pausedUntil = Math.max(this.pausedUntil, monotonicMs() + retryAfterMs);
+    if (retryAfterMs !== undefined && status !== undefined && status >= 400) {
+      if (retryAfterMs > this.maxRetryWaitMs)
+        this.stop.stop(tooLongWait(status, retryAfterMs, this.maxRetryWaitMs));
+      else this.pausedUntil = Math.max(this.pausedUntil, monotonicMs() + retryAfterMs);
+    }
+    if (this.stop.reason) this.abandonIfIdle();
+    else if (this.waiting.length > 0) this.admit();
   }
 
-  private async takeTurn(): Promise<void> {
-    await this.pauseEnds();
-    if (this.intervalMs > 0) {
-      const now = monotonicMs();
-      const turn = Math.max(now, this.nextAt);
-      this.nextAt = turn + this.intervalMs;
-      // Timers have a resolution of a millisecond: a shorter wait would become one of that length.
-      if (turn - now >= 1) await sleep(turn - now, this.stop.stopped);
-      await this.pauseEnds();
+  /** Lets those go whose turn it is, and comes back when it is the next one's. */
+  private admit(): void {
+    while (this.waiting.length > 0 && this.inFlight < this.limit) {
+      const waitMs = this.waitMs();
+      if (waitMs > 0) {
+        this.admitLater(waitMs);
+        return;
+      }
+      this.begin();
+      this.waiting.shift()?.go();
     }
-    this.begin();
+  }
+
+  private admitLater(waitMs: number): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.admit(), Math.min(Math.ceil(waitMs), longestTimerMs));
   }
 
   /** What is begun counts as a request, whether its end is ever told or not. */
   private begin(): void {
     this.requests += 1;
-    this.onWire += 1;
+    this.inFlight += 1;
+    if (this.intervalMs > 0) this.nextAt = Math.max(monotonicMs(), this.nextAt) + this.intervalMs;
   }
 
-  private async pauseEnds(): Promise<void> {
-    while (this.pausedUntil > monotonicMs()) await sleep(this.pausedUntil - monotonicMs(), this.stop.stopped);
+  /** Until the next request may go, as pause and rate have it; 0 for now. */
+  private waitMs(): number {
+    if (this.intervalMs === 0 && this.pausedUntil === 0) return 0;
+    const now = monotonicMs();
+    if (this.pausedUntil > now) return this.pausedUntil - now;
+    // Timers have a resolution of a millisecond: a shorter wait would become one of that length.
+    return this.nextAt - now >= 1 ? this.nextAt - now : 0;
   }
 
-  /** What is left of a stopped run when nothing is in flight are delays before attempts that will not be made. */
-  private giveUpWhereIdle(): void {
-    if (this.onWire === 0) this.stop.giveUp();
+  private turnAllAway(): void {
+    clearTimeout(this.timer);
+    for (const { stop } of this.waiting.splice(0)) stop();
+    this.abandonIfIdle();
+  }
+
+  /** When nothing of a stopped run is in flight, what is left are delays before attempts that will not be made. */
+  private abandonIfIdle(): void {
+    if (this.inFlight === 0) this.stop.abandon();
   }
 
   /** Requests that were under way at the last halving say nothing new. */
@@ -107,6 +180,93 @@ export class Pace {
     this.limit += 1;
     this.successes = 0;
   }
+}
+
+/** The call of one row: keeps the pace of all of them, and knows whether it may have changed something. */
+export class RowCall implements CallOptions {
+  readonly signal: AbortSignal;
+  readonly maxRetryAfterMs: number;
+  ifMatch: string | undefined;
+  /** Whether what is sent from now on changes anything. */
+  isWrite = false;
+  /** Whether a write that was sent may have been applied although nobody said so. */
+  mayBeApplied = false;
+  attempts = 0;
+  private readonly pace: Pace;
+  private isInFlight = false;
+  private last: Attempt | undefined;
+
+  constructor({ pace, stop }: { readonly pace: Pace; readonly stop: Stop }, ifMatch?: string) {
+    this.pace = pace;
+    this.signal = stop.cut;
+    this.ifMatch = ifMatch;
+    this.maxRetryAfterMs = pace.maxRetryWaitMs;
+  }
+
+  beforeAttempt(): Promise<void> | undefined {
+    const wait = this.pace.gate();
+    if (wait) return wait.then(() => this.begin());
+    this.begin();
+    return undefined;
+  }
+
+  private begin(): void {
+    this.isInFlight = true;
+    this.attempts += 1;
+  }
+
+  afterAttempt(attempt: Attempt): void {
+    this.isInFlight = false;
+    this.last = attempt;
+    if (this.isWrite && mayHaveBeenApplied(attempt)) this.mayBeApplied = true;
+    this.pace.observe(attempt);
+  }
+
+  /** Whether the write may have been applied, what is in flight counted too. */
+  get isUncertain(): boolean {
+    return this.mayBeApplied || (this.isWrite && this.isInFlight);
+  }
+
+  /** What the service calls the last request, if it says so. */
+  get requestId(): string | undefined {
+    return this.last?.response && requestIdOf(this.last.response.fields);
+  }
+}
+
+const requestIdFields = ['request-id', 'x-request-id', 'x-correlation-id', 'traceparent'];
+
+function requestIdOf(fields: HttpFields): string | undefined {
+  for (const name of requestIdFields) {
+    const value = fieldValue(fields, name);
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}
+
+/**
+ * Whether a write that ended so may have been applied: it was sent and not answered, or answered by a 5xx other than 501,
+ * 503 and 505, which refuse it. A redirect is an answer.
+ */
+function mayHaveBeenApplied({ response, error }: Attempt): boolean {
+  if (error instanceof UnavailableError) return error.sent && error.reason !== 'redirect';
+  const status = response?.status ?? 0;
+  return status >= 500 && status !== 501 && status !== 503 && status !== 505;
+}
+
+/** The same client for what is read beside the rows: it keeps to the run's rate and pauses, and is counted. */
+export function pacedClient(client: Client, run: { readonly pace: Pace; readonly stop: Stop }): Client {
+  return {
+    ...client,
+    call: (id, input, options) => client.call(id, input, pacedOptions(run, options)),
+    list: (id, query, options) => client.list(id, query, pacedOptions(run, options)),
+  };
+}
+
+function pacedOptions(
+  run: { readonly pace: Pace; readonly stop: Stop },
+  options: CallOptions = {},
+): CallOptions {
+  return options instanceof RowCall ? options : Object.assign(new RowCall(run), options);
 }
 
 function isTimeout(error: Error | undefined): boolean {

@@ -1,25 +1,26 @@
-import type { IdIndex } from './id-index.ts';
-import type { PlannedChange } from './journal-lines.ts';
-import type { Ledger } from './ledger.ts';
-import type { Outcome } from './outcome.ts';
-import { ExactSum } from './quantities.ts';
-import { type CountReading, readCounts } from './read-counts.ts';
-import type { Rows } from './rows.ts';
-import { unexpected } from './write-row.ts';
+import { offeredOperation } from '../api/contract.ts';
+import { ApiError, CliError, UsageError } from '../errors.ts';
+import { ahead, type Count, eachOf, readCounts } from './counts.ts';
+import type { Outcome } from './ledger.ts';
+import { RowCall } from './pace.ts';
+import type { Run } from './run.ts';
+import { ExactSum } from './values.ts';
 
-/** What a run would do. */
+/** What a session of a run would do. */
 export interface Plan {
-  readonly rows: Rows;
+  readonly run: Run;
   /** Rows that the run considers: neither invalid nor skipped. */
   readonly considered: number;
-  /** Rows whose count would change, blind ones all of them. */
+  /** Rows whose count would change; of a blind run all that are left. */
   readonly changes: number;
   /** Rows that are as they should be. */
   readonly unchanged: number;
+  /** Rows that earlier sessions have written, or may have, and that are not written again. */
+  readonly written: number;
   readonly isBlind: boolean;
   readonly raised: ChangeTotal;
   readonly lowered: ChangeTotal;
-  /** Changes that leave nothing. */
+  /** Changes that leave nothing, those of earlier sessions too. */
   readonly toZero: number;
   /** Entries that would be made. */
   readonly created: number;
@@ -27,7 +28,7 @@ export interface Plan {
   readonly removed: number;
   /** The row with the largest change, up or down, and its size. */
   readonly largest: { readonly row: number; readonly delta: number } | undefined;
-  /** ETags by row, where the service sends them. */
+  /** ETags by row, if the service sends them. */
   readonly etags: ReadonlyMap<number, string>;
 }
 
@@ -37,115 +38,48 @@ interface ChangeTotal {
   readonly units: bigint;
 }
 
-interface PlanOptions extends Omit<CountReading, 'isWanted' | 'found' | 'missing' | 'rows' | 'index'> {
-  readonly index: IdIndex;
-  readonly ledger: Ledger;
-  readonly createMissing: boolean;
-  /** Whether an earlier session of the run may have sent this row. */
-  mayHaveBeenSent?(row: number): boolean;
-}
-
 /**
- * Reads the current counts of the rows that are unprocessed, and settles those that need no write: unchanged, or failed
- * for want of an entry or of the count that they expect. What stays unprocessed is to be written.
+ * Reads the current counts of the rows that are unprocessed, and settles those that need no write or cannot be written. What
+ * stays unprocessed is to be written.
+ *
+ * @throws StoppedError if the run has stopped; UsageError, ApiError or UnavailableError if a count could not be read: a plan
+ *   is whole or there is none.
  */
-export async function makePlan(options: PlanOptions): Promise<Plan> {
-  const { ledger, createMissing } = options;
-  const { rows } = ledger;
+export async function makePlan(run: Run): Promise<Plan> {
+  const { rows, ledger, createMissing } = run;
   const etags = new Map<number, string>();
-  const isWanted = (row: number) => rows.isState(row, 'unprocessed');
-  const before = (row: number) => rows.before(row);
-  await readCounts({
-    ...options,
-    rows,
-    isWanted,
+  if (run.blind) return sumUp(run, etags);
+  const missing: number[] = [];
+  await readCounts(run, {
+    isWanted: (row) => rows.isState(row, 'unprocessed'),
     found(row, count, etag) {
-      const quantity = rows.quantity(row);
-      if (count === quantity) settleSame(options, row, before(row));
-      else if (quantity !== null && !Number.isSafeInteger(quantity)) ledger.settle(row, inexact);
-      else if (!isExpected(rows, row, count)) ledger.settle(row, unexpected(count, rows.expected(row)));
-      else {
-        rows.setBefore(row, Number(count));
-        if (etag !== undefined) etags.set(row, etag);
-      }
+      const outcome = planFound(run, row, count);
+      if (outcome) return ledger.settle(row, outcome);
+      rows.setBefore(row, Number(count));
+      if (etag !== undefined) etags.set(row, etag);
     },
     missing(row) {
-      if (rows.quantity(row) === null) return settleSame(options, row, before(row));
+      const outcome = planMissing(run, row);
+      if (outcome) return ledger.settle(row, outcome);
       rows.setBefore(row, null);
-      const message = 'the pet has no inventory entry';
-      if (!isExpected(rows, row, null)) ledger.settle(row, unexpected(null, rows.expected(row)));
-      else if (!createMissing)
-        ledger.settle(row, { state: 'failed', status: 404, code: 'no_entry', message });
+      missing.push(row);
     },
   });
-  return sumUp(rows, { etags });
+  const pets = await findPets(run, missing);
+  for (const row of missing) {
+    if (pets.isKnown && !pets.has(row)) ledger.settle(row, noPet);
+    else if (!createMissing) ledger.settle(row, noEntry);
+  }
+  return sumUp(run, etags);
 }
 
-/** The plan of rows whose counts are known already, or are not to be read. */
-export function sumUp(
-  rows: Rows,
-  { etags = new Map(), isBlind = false }: Partial<Pick<Plan, 'etags' | 'isBlind'>> = {},
-): Plan {
-  const [up, down] = [new ExactSum(), new ExactSum()];
-  const counts = {
-    considered: 0,
-    changes: 0,
-    unchanged: 0,
-    raised: 0,
-    lowered: 0,
-    toZero: 0,
-    created: 0,
-    removed: 0,
-  };
-  let largest: Plan['largest'];
-  for (let row = 0; row < rows.length; row += 1) {
-    const state = rows.state(row);
-    if (state === 'invalid' || state === 'skipped') continue;
-    counts.considered += 1;
-    if (state === 'unchanged' || state === 'applied') counts.unchanged += 1;
-    if (state !== 'unprocessed') continue;
-    counts.changes += 1;
-    const quantity = rows.quantity(row);
-    const before = rows.before(row);
-    if (quantity === 0 && before !== null) counts.toZero += 1;
-    if (before === undefined) continue;
-    if (before === null) counts.created += 1;
-    if (quantity === null) counts.removed += 1;
-    const delta = (quantity ?? 0) - (before ?? 0);
-    if (delta >= 0 && quantity !== null) {
-      counts.raised += 1;
-      up.add(delta);
-    } else {
-      counts.lowered += 1;
-      down.add(-delta);
-    }
-    if (!largest || Math.abs(delta) > Math.abs(largest.delta)) largest = { row, delta };
-  }
-  const { raised, lowered, ...rest } = counts;
-  return {
-    ...rest,
-    rows,
-    isBlind,
-    raised: { rows: raised, units: up.value() },
-    lowered: { rows: lowered, units: down.value() },
-    largest,
-    etags,
-  };
-}
-
-/** The changes of a plan for its journal, as many as go into one line. */
-export function* plannedChanges({ rows, etags }: Plan): Generator<PlannedChange[]> {
-  let changes: PlannedChange[] = [];
-  for (const row of rows.inState('unprocessed')) {
-    const etag = etags.get(row);
-    const change = [row, rows.id(row), rows.before(row) ?? null, rows.quantity(row)] as const;
-    changes.push(etag === undefined ? change : [...change, etag]);
-    if (changes.length < 500) continue;
-    yield changes;
-    changes = [];
-  }
-  if (changes.length > 0) yield changes;
-}
+const noEntry: Outcome = {
+  state: 'failed',
+  status: 404,
+  code: 'no_entry',
+  message: 'no inventory entry; --create-missing makes one',
+};
+export const noPet: Outcome = { state: 'failed', status: 404, code: 'no_pet', message: 'no such pet' };
 
 /** Of an undo: the count before the run was beyond a double, and another one must not take its place. */
 const inexact: Outcome = {
@@ -154,19 +88,232 @@ const inexact: Outcome = {
   message: `the count before was beyond ${Number.MAX_SAFE_INTEGER}, and cannot be set back to the unit`,
 };
 
-/** The count is as the file says: by this run, where an earlier session of it saw another one and may have sent the row. */
-function settleSame(
-  { ledger, mayHaveBeenSent }: PlanOptions,
-  row: number,
-  before: number | null | undefined,
-): void {
-  const isOurs =
-    before !== undefined && before !== ledger.rows.quantity(row) && mayHaveBeenSent?.(row) === true;
-  if (!isOurs) ledger.rows.setBefore(row, ledger.rows.quantity(row));
-  ledger.settle(row, { state: isOurs ? 'applied' : 'unchanged' });
+/** What a row comes to without a write, because its pet has this count; undefined for a row that is to be written. */
+function planFound(run: Run, row: number, count: number | bigint): Outcome | undefined {
+  const { rows, relative } = run;
+  const wasSent = rows.wasSent(row);
+  if (relative && wasSent) {
+    if (count === rows.quantity(row)) return { state: 'applied' };
+    return count === rows.before(row) ? undefined : changedSince(count);
+  }
+  if (relative) {
+    const refused = planChange(run, row, count);
+    if (refused) return refused;
+  }
+  if (relative && rows.change(row) !== 0 && !isExpected(run, row, count)) return unexpected(run, row, count);
+  const quantity = rows.quantity(row);
+  if (count === quantity) {
+    // The first count before the run stays that of a row that an earlier session has set.
+    if (!wasSent || rows.before(row) === undefined) rows.setBefore(row, quantity);
+    return { state: wasSent ? 'applied' : 'unchanged' };
+  }
+  if (quantity !== null && !Number.isSafeInteger(quantity)) return inexact;
+  return isExpected(run, row, count) ? undefined : unexpected(run, row, count);
 }
 
-function isExpected(rows: Rows, row: number, count: number | bigint | null): boolean {
+function planMissing(run: Run, row: number): Outcome | undefined {
+  const { rows, relative } = run;
+  const wasSent = rows.wasSent(row);
+  if (rows.quantity(row) === null) {
+    if (!wasSent) rows.setBefore(row, null);
+    return { state: wasSent ? 'applied' : 'unchanged' };
+  }
+  if (relative && wasSent) return rows.before(row) === null ? undefined : changedSince(null);
+  if (relative) {
+    const refused = planChange(run, row, 0);
+    if (refused) return refused;
+  }
+  return isExpected(run, row, null) ? undefined : unexpected(run, row, null);
+}
+
+/** Sets what a relative row comes to; gives why it cannot. */
+function planChange({ rows }: Run, row: number, now: number | bigint): Outcome | undefined {
+  const change = rows.change(row) ?? 0;
+  const target = Number(now) + change;
+  if (typeof now === 'bigint' || target > Number.MAX_SAFE_INTEGER)
+    return {
+      state: 'failed',
+      code: 'too_large',
+      message: `${now} + ${change} is above ${Number.MAX_SAFE_INTEGER}`,
+    };
+  if (target < 0 && change < 0)
+    return { state: 'failed', code: 'below_zero', message: `${now} - ${-change} is below 0` };
+  rows.setQuantity(row, target);
+  return undefined;
+}
+
+/** A delivery that was perhaps booked, and then somebody changed the count: booking it again could add it twice. */
+function changedSince(found: number | bigint | null): Outcome {
+  const now = found === null ? 'the entry is gone' : `the count is ${found} now`;
+  return {
+    state: 'failed',
+    code: 'changed_since',
+    message: `changed since it was perhaps written: ${now}`,
+    isFinal: true,
+  };
+}
+
+/** A row is not as its file, or the plan, expects it. */
+export function unexpected({ rows, relative }: Run, row: number, found: Count): Outcome {
+  const expected = rows.expected(row);
+  const now = found === null ? 'the pet has no inventory entry' : `the count is ${found} now`;
+  if (expected === undefined && relative)
+    return { state: 'failed', code: 'changed', message: `changed since the plan: ${now}` };
+  const message = `${now}, not ${expected === null ? 'none' : expected} as expected`;
+  return { state: 'failed', code: 'unexpected_count', message };
+}
+
+function isExpected({ rows }: Run, row: number, count: number | bigint | null): boolean {
   const expected = rows.expected(row);
   return expected === undefined || expected === count;
+}
+
+/** Under so many pets without an entry each is looked up by itself; from there on the whole list is read. */
+const petsForList = 100;
+
+/** Which of the pets without an entry there are; not known if the service does not tell. */
+interface FoundPets {
+  readonly isKnown: boolean;
+  has(row: number): boolean;
+}
+
+async function findPets(run: Run, rowsWithout: readonly number[]): Promise<FoundPets> {
+  const { rows, petStatuses } = run;
+  const unknown = { isKnown: false, has: () => false };
+  if (rowsWithout.length === 0) return unknown;
+  const has = (row: number) => petStatuses.has(rows.id(row));
+  try {
+    if (rowsWithout.length < petsForList) await readPets(run, rowsWithout);
+    else await listPets(run, rowsWithout);
+    return { isKnown: true, has };
+  } catch (error) {
+    // Whoever may not read pets still learns that there is no entry.
+    if (error instanceof CliError && error.kind !== 'auth') return unknown;
+    if (error instanceof ApiError) return unknown;
+    throw error;
+  }
+}
+
+async function readPets(run: Run, rowsWithout: readonly number[]): Promise<void> {
+  const { rows, petStatuses } = run;
+  await eachOf(run, rowsWithout, async (row) => {
+    const petId = rows.id(row);
+    try {
+      petStatuses.set(petId, await run.readPetStatus(petId));
+    } catch (error) {
+      if (!(error instanceof CliError) || error.kind !== 'not-found') throw error;
+    }
+  });
+}
+
+async function listPets(run: Run, rowsWithout: readonly number[]): Promise<void> {
+  const { client, index, petStatuses } = run;
+  const wanted = new Set(rowsWithout);
+  offeredOperation(client.contract, 'listPets');
+  for await (const page of ahead(client.list('listPets', {}, new RowCall(run))))
+    for (const { id, status } of page) {
+      const row = index.find(id);
+      if (row !== undefined && wanted.has(row)) petStatuses.set(id, status ?? 'available');
+    }
+}
+
+function sumUp(run: Run, etags: ReadonlyMap<number, string>): Plan {
+  const { rows } = run;
+  const [up, down] = [new ExactSum(), new ExactSum()];
+  let [considered, changes, unchanged, written, toZero, created, removed] = [0, 0, 0, 0, 0, 0, 0];
+  let [raised, lowered] = [0, 0];
+  let largest: Plan['largest'];
+  for (let row = 0; row < rows.length; row += 1) {
+    const state = rows.state(row);
+    if (state === 'invalid' || state === 'skipped') continue;
+    considered += 1;
+    if (state === 'unchanged') unchanged += 1;
+    const quantity = rows.quantity(row);
+    const before = rows.before(row);
+    if (state !== 'unprocessed') {
+      if (!rows.wasSent(row)) continue;
+      written += 1;
+      if (quantity === 0 && before !== null) toZero += 1;
+      continue;
+    }
+    changes += 1;
+    if (quantity === 0 && before !== null) toZero += 1;
+    if (before === undefined) continue;
+    if (before === null) created += 1;
+    if (quantity === null) removed += 1;
+    const delta = (quantity ?? 0) - (before ?? 0);
+    if (delta >= 0 && quantity !== null) {
+      raised += 1;
+      up.add(delta);
+    } else {
+      lowered += 1;
+      down.add(-delta);
+    }
+    if (!largest || Math.abs(delta) > Math.abs(largest.delta)) largest = { row, delta };
+  }
+  return {
+    ...{ run, considered, changes, unchanged, written, toZero, created, removed, largest, etags },
+    isBlind: run.blind,
+    raised: { rows: raised, units: up.value() },
+    lowered: { rows: lowered, units: down.value() },
+  };
+}
+
+/** A number of rows, or a share of those that a run considers. */
+export type RowLimit = { readonly rows: number } | { readonly percent: number };
+
+/** What a run must keep to. */
+export interface Guards {
+  readonly maxChanges?: RowLimit | undefined;
+  /** Most units that one row may go up or down. */
+  readonly maxDelta?: number | undefined;
+  readonly allowZero: boolean;
+}
+
+/** @throws UsageError for anything but a whole number or a percentage up to 100. */
+export function parseRowLimit(text: string, flag: string): RowLimit {
+  const [, digits, percent] = /^(\d{1,15}(?:\.\d{1,6})?)(%?)$/.exec(text) ?? [];
+  const value = Number(digits);
+  if (digits !== undefined && percent === '%' && value <= 100) return { percent: value };
+  if (digits !== undefined && percent === '' && Number.isInteger(value)) return { rows: value };
+  throw new UsageError(`${flag} '${text}': must be a number of rows or a percentage, as 100 or 5%`);
+}
+
+/** The limit in rows, of so many in all. */
+export function toRows(limit: RowLimit, all: number): number {
+  return 'rows' in limit ? limit.rows : Math.floor((all * limit.percent) / 100);
+}
+
+/**
+ * Stops a plan that breaks a guard; what earlier sessions of the run have written counts.
+ *
+ * @throws UsageError that names the guard and what it saw.
+ */
+export function checkGuards(plan: Plan, { maxChanges, maxDelta, allowZero }: Guards): void {
+  const { considered, toZero, largest, run, written } = plan;
+  const { rows } = run;
+  const changes = plan.changes + written;
+  const stopped = (why: string, hint: string) => new UsageError(`${why}; nothing was sent`, hint);
+  if (maxChanges && changes > toRows(maxChanges, considered))
+    throw stopped(
+      `the plan changes ${changes} of ${considered} rows, more than --max-changes ${limitText(maxChanges)} allows`,
+      'look at it with --dry-run; a larger --max-changes lets it pass',
+    );
+  if (maxDelta !== undefined && largest && Math.abs(largest.delta) > maxDelta) {
+    const { row } = largest;
+    const place = rows.line(row) > 0 ? `line ${rows.line(row)} changes pet` : 'the plan changes pet';
+    throw stopped(
+      `${place} ${rows.id(row)} from ${rows.before(row) ?? 'no entry'} to ${rows.quantity(row)}, more than --max-delta ${maxDelta} allows`,
+      'look at it with --dry-run; a larger --max-delta lets it pass',
+    );
+  }
+  if (toZero * 2 > considered && !allowZero)
+    throw stopped(
+      `${toZero} of ${considered} rows go to 0, more than half`,
+      'if that is meant, --allow-zero lets it pass',
+    );
+}
+
+function limitText(limit: RowLimit): string {
+  return 'rows' in limit ? String(limit.rows) : `${limit.percent}%`;
 }

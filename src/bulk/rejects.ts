@@ -1,35 +1,22 @@
 import { createHash } from 'node:crypto';
-import { type FileHandle, rm } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { extname, resolve } from 'node:path';
-import { CliError } from '../errors.ts';
-import { fileError } from '../file-error.ts';
+import { membersOf } from '../input/json-members.ts';
 import type { InputRecord } from '../input/record.ts';
-import { type Layout, type RecordFormat, readRecords } from '../input/records.ts';
+import type { Layout, RecordFormat } from '../input/records.ts';
 import type { Source } from '../input/source.ts';
-import type { RunJournal } from './journal.ts';
-import { readLineAt } from './journal-reader.ts';
-import { exists, type NewFile, openNewFile } from './new-file.ts';
-import { createRejectWriter, type RejectNote, type RejectWriter } from './reject-writers.ts';
-import type { Rows } from './rows.ts';
+import { printJson } from '../json.ts';
+import { sanitize } from '../text.ts';
+import { exists, type NewFile, writeNewFile } from './new-file.ts';
+import { isIssue, type ParseRow } from './parse.ts';
+import { openRows, type RowInput } from './read.ts';
+import type { Run } from './run.ts';
 
-/** The rows of a run that has ended, and where they came from. */
-interface Rejected {
-  readonly rows: Rows;
-  readonly journal: RunJournal;
-  /** Undefined where they came from no input: then only what the program knows of them is written. */
-  readonly input: RejectedInput | undefined;
-}
-
-export interface RejectedInput {
-  readonly source: Source;
-  readonly layout: Layout;
-  readonly sha256: string;
-}
-
-/** `<input>.rejects.<ext>`, or the next name with a number where that is taken; relative to the folder as `input` is. */
+/** `<input>.rejects.<ext>`, or the next name with a number if that is taken; relative to the folder as `input` is. */
 export async function defaultRejectsPath(
   input: string,
-  { folder, format }: { readonly folder: string; readonly format: RecordFormat },
+  folder: string,
+  format: RecordFormat,
 ): Promise<string> {
   const ending = extname(input) || `.${format}`;
   const stem = `${input.slice(0, input.length - extname(input).length)}.rejects`;
@@ -38,40 +25,57 @@ export async function defaultRejectsPath(
   return path;
 }
 
-/**
- * Writes the original columns of each row that failed or is unknown, with what is known of it; what is written can be fed
- * in again as it is. Gives the number of rows; for none there is no file.
- */
-export async function writeRejects(file: NewFile, rejected: Rejected): Promise<number> {
-  const output = await openNewFile(file);
-  try {
-    const count = await writeTo(output, rejected);
-    if (count === 0) await rm(file.path, { force: true });
-    return count;
-  } catch (error) {
-    await rm(file.path, { force: true }).catch(() => {});
-    throw error instanceof CliError ? error : fileError('write', file.name, error);
-  } finally {
-    await output.close();
-  }
+/** What the rejects of a run are written from. */
+export interface Rejected {
+  readonly run: Run;
+  /** Undefined if the rows came from no input: then only what the program knows of them is written. */
+  readonly input: RowInput | undefined;
+  /** Whether an earlier session has written its rejects: those of a relative run are not written twice. */
+  readonly hasEarlier: boolean;
 }
 
-/** An entry that was to be removed is none of them: no row that is fed in says so. */
-function isRejected(rows: Rows, row: number): boolean {
-  return (rows.isState(row, 'failed') || rows.isState(row, 'unknown')) && rows.quantity(row) !== null;
+/**
+ * Whether a row belongs into the rejects. An entry that was to be removed does not: no row that is fed in says so. Rows of a
+ * relative run that are unknown do not either: fed in, they could be added twice; `resume` settles them.
+ */
+function isRejected({ run, hasEarlier }: Rejected, row: number): boolean {
+  const { rows, relative } = run;
+  const state = rows.state(row);
+  if (state !== 'failed' && state !== 'unknown' && state !== 'invalid') return false;
+  if (rows.quantity(row) === null) return false;
+  if (!relative) return true;
+  return state !== 'unknown' && !(hasEarlier && (state === 'invalid' || rows.earlierState(row) === state));
+}
+
+export function hasRejects(rejected: Rejected): boolean {
+  const { rows } = rejected.run;
+  for (let row = 0; row < rows.length; row += 1) if (isRejected(rejected, row)) return true;
+  return false;
+}
+
+/**
+ * Writes the original columns of each row that failed, is unknown or was invalid, with what is known of it; what is written
+ * can be fed in again as it is. Gives the number of rows; if there are none there is no file.
+ */
+export async function writeRejects(file: NewFile, rejected: Rejected): Promise<number> {
+  let count = 0;
+  await writeNewFile(file, async (output) => {
+    count = await writeTo(output, rejected);
+    return count > 0;
+  });
+  return count;
 }
 
 async function writeTo(output: FileHandle, rejected: Rejected): Promise<number> {
   let writer: RejectWriter | undefined;
   let count = 0;
-  const { rows, journal } = rejected;
-  for await (const { row, record, layout, header } of rejectedRecords(rejected)) {
+  for await (const { row, record, layout, header, parse } of rejectedRecords(rejected)) {
     if (!writer) {
       writer = createRejectWriter(layout, header);
       await output.write(writer.head());
     }
     count += 1;
-    await output.write(writer.row(record, await noteOf(rows, journal, row)));
+    await output.write(writer.row(record, noteOf(rejected.run, row, record, parse)));
   }
   if (writer) await output.write(writer.tail());
   return count;
@@ -83,46 +87,58 @@ interface RejectedRecord {
   readonly layout: Layout;
   /** Of CSV. */
   readonly header: readonly string[];
+  readonly parse?: ParseRow;
 }
 
-async function* rejectedRecords({ rows, input }: Rejected): AsyncGenerator<RejectedRecord> {
-  if (!input || (await hashOf(input.source)) !== input.sha256) return yield* fromRows(rows);
-  const { source, layout } = input;
-  let header: readonly string[] | undefined = layout.format === 'csv' ? undefined : [];
-  let row = -1;
-  const { format, delimiter } = layout;
-  const options = { name: source.name, format, ...(format === 'csv' ? { delimiter } : {}) };
-  for await (const batch of (await readRecords(source.bytes(), options)).batches)
-    for (const record of batch) {
+async function* rejectedRecords(rejected: Rejected): AsyncGenerator<RejectedRecord> {
+  const { input, run } = rejected;
+  if (!input?.layout || (await hashOf(input.source)) !== input.sha256) return yield* fromRows(rejected);
+  const { format, delimiter } = input.layout;
+  const options = { ...input.options, format, ...(format === 'csv' ? { delimiter } : {}) };
+  let row = 0;
+  for await (const { records, header, parse } of (await openRows(input.source, options)).batches)
+    for (const record of records) {
+      if (row < run.rows.length && isRejected(rejected, row))
+        yield { row, record, layout: input.layout, header, parse };
       row += 1;
-      if (header === undefined) {
-        header = record.cells ?? [];
-        row = -1;
-      } else if (isRejected(rows, row)) yield { row, record, layout, header };
     }
 }
 
 /** For rows whose input is gone or has changed. */
-function* fromRows(rows: Rows): Generator<RejectedRecord> {
-  const header = ['petId', 'quantity', ...(rows.hasExpectations ? ['expected'] : [])];
+function* fromRows(rejected: Rejected): Generator<RejectedRecord> {
+  const { rows, relative } = rejected.run;
+  const names = ['petId', relative ? 'change' : 'quantity', ...(rows.hasExpectations ? ['expected'] : [])];
   for (let row = 0; row < rows.length; row += 1) {
-    if (!isRejected(rows, row)) continue;
-    const cells = [rows.id(row), rows.quantity(row), rows.expected(row)].slice(0, header.length);
-    const record = { line: 1, column: 1, cells: cells.map((cell) => String(cell ?? '')) };
-    yield { row, record, layout: { format: 'csv', delimiter: ',' }, header };
+    if (!isRejected(rejected, row) || rows.isState(row, 'invalid')) continue;
+    const values = [rows.id(row), rows.change(row) ?? rows.quantity(row), rows.expected(row)];
+    const cells = values.slice(0, names.length).map((cell) => String(cell ?? ''));
+    yield {
+      row,
+      record: { line: 1, column: 1, cells },
+      layout: { format: 'csv', delimiter: ',' },
+      header: names,
+    };
   }
 }
 
-async function noteOf(rows: Rows, journal: RunJournal, row: number): Promise<RejectNote> {
-  const line = await readLineAt(journal.path, journal.failureAt.get(row));
-  const outcome = line && 'row' in line && line.row === row ? line : undefined;
+/** What is said of a rejected row, beside its own columns; the names are those of the columns. */
+const noteColumns = ['_line', '_state', '_status', '_code', '_message', '_attempts', '_request_id'] as const;
+type RejectNote = Readonly<Record<(typeof noteColumns)[number], string | number | undefined>>;
+
+/** The service's words are shown as everywhere: what would steer a terminal is made visible. */
+function noteOf({ ledger, rows }: Run, row: number, record: InputRecord, parse?: ParseRow): RejectNote {
+  const note = (text: string | undefined) => text && sanitize(text);
+  const parsed = rows.isState(row, 'invalid') ? parse?.(record) : undefined;
+  const failure = ledger.failureOf(row);
+  const issue = parsed && isIssue(parsed) ? parsed.message : undefined;
   return {
-    _line: rows.line(row),
+    _line: rows.line(row) || undefined,
     _state: rows.state(row),
-    _status: outcome?.status,
-    _code: outcome?.code,
-    _message: outcome?.message,
-    _attempts: outcome?.attempts,
+    _status: failure?.status,
+    _code: parsed ? 'invalid' : note(failure?.code),
+    _message: note(issue ?? failure?.message),
+    _attempts: failure?.attempts,
+    _request_id: note(failure?.requestId),
   };
 }
 
@@ -130,4 +146,117 @@ async function hashOf(source: Source): Promise<string> {
   const hash = createHash('sha256');
   for await (const piece of source.bytes()) hash.update(piece);
   return hash.digest('hex');
+}
+
+/** Puts rejected records into the format that they came in. */
+interface RejectWriter {
+  /** Before the first row. */
+  head(): string;
+  row(record: InputRecord, note: RejectNote): string;
+  tail(): string;
+}
+
+function createRejectWriter({ format, delimiter }: Layout, header: readonly string[]): RejectWriter {
+  if (format === 'csv') return new CsvRejects(header, delimiter);
+  return format === 'jsonl' ? new JsonRejects('', '\n', '') : new JsonRejects('[\n  ', ',\n  ', '\n]\n');
+}
+
+class CsvRejects implements RejectWriter {
+  private readonly header: readonly string[];
+  private readonly delimiter: string;
+  private readonly kept: readonly number[];
+  private readonly lineAt: number;
+
+  constructor(header: readonly string[], delimiter: string) {
+    this.header = header;
+    this.delimiter = delimiter;
+    // A file of rejects that is fed in again has notes already; the new ones take their place, and the line stays.
+    this.kept = header.flatMap((name, at) => (isNote(name.trim()) ? [] : [at]));
+    this.lineAt = header.findIndex((name) => name.trim() === '_line');
+  }
+
+  /** The rejects of a file without a header have one: the names of `--columns`. */
+  head(): string {
+    return this.line([...this.kept.map((at) => this.header[at] ?? ''), ...noteColumns]);
+  }
+
+  row({ cells = [] }: InputRecord, note: RejectNote): string {
+    const first = /^[1-9]\d*$/.test(cells[this.lineAt] ?? '') ? cells[this.lineAt] : undefined;
+    const notes = noteColumns.map((name) => asText(name === '_line' ? (first ?? note._line) : note[name]));
+    return this.line([...this.kept.map((at) => cells[at] ?? ''), ...notes]);
+  }
+
+  tail(): string {
+    return '';
+  }
+
+  private line(cells: readonly string[]): string {
+    const mustQuote = (cell: string) => /["\r\n]|^\s|\s$/.test(cell) || cell.includes(this.delimiter);
+    const quoted = cells.map((cell) => (mustQuote(cell) ? `"${cell.replaceAll('"', '""')}"` : cell));
+    return `${quoted.join(this.delimiter)}\n`;
+  }
+}
+
+class JsonRejects implements RejectWriter {
+  private readonly opening: string;
+  private readonly between: string;
+  private readonly closing: string;
+  private isFirst = true;
+
+  constructor(opening: string, between: string, closing: string) {
+    this.opening = opening;
+    this.between = between;
+    this.closing = closing;
+  }
+
+  head(): string {
+    return this.opening;
+  }
+
+  row({ text = '' }: InputRecord, note: RejectNote): string {
+    const members = text.trimStart().startsWith('{') ? membersOrNone(text) : [];
+    const own = members
+      .filter(({ name }) => !isNote(name))
+      .map(({ name, start, end }) => `${printJson(name)}:${onOneLine(text.slice(start, end))}`);
+    const line = members.find(({ name }) => name === '_line');
+    const first = line && /^[1-9]\d*$/.exec(text.slice(line.start, line.end))?.[0];
+    const notes = noteColumns.flatMap((name) => {
+      const value = name === '_line' && first !== undefined ? Number(first) : note[name];
+      return value === undefined ? [] : `"${name}":${printJson(value)}`;
+    });
+    // A record that is not an object is kept as text.
+    const raw = members.length === 0 && text.trim() !== '{}' ? [`"_text":${printJson(text)}`] : [];
+    const separator = this.isFirst ? '' : this.between;
+    this.isFirst = false;
+    return `${separator}{${[...own, ...raw, ...notes].join(',')}}`;
+  }
+
+  tail(): string {
+    return this.closing === '' ? '\n' : this.closing;
+  }
+}
+
+function membersOrNone(text: string) {
+  try {
+    JSON.parse(text);
+    return membersOf(text);
+  } catch {
+    return [];
+  }
+}
+
+/** JSON without its line breaks and what indents the lines. */
+function onOneLine(json: string): string {
+  if (!/[\r\n]/.test(json)) return json;
+  const lines = json.split(/[\r\n]+/).map((line) => line.trim());
+  return lines.filter((line) => line !== '').join(' ');
+}
+
+function isNote(name: string): boolean {
+  return name === '_text' || (noteColumns as readonly string[]).includes(name);
+}
+
+/** A spreadsheet takes a cell that begins so for a formula. */
+function asText(value: string | number | undefined): string {
+  return typeof value === 'string' && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value ?? '');
 }

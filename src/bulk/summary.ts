@@ -1,14 +1,14 @@
-import type { Ledger } from './ledger.ts';
-import type { FailureKind } from './outcome.ts';
-import type { Pace } from './pace.ts';
-import type { State } from './states.ts';
-import type { StopReason } from './stop.ts';
+import { CliError, type ErrorKind } from '../errors.ts';
+import type { FailureKind } from './ledger.ts';
+import type { StopReason } from './pace.ts';
+import type { State } from './rows.ts';
+import type { Run } from './run.ts';
 
 /** A run as it ended. Its rows are always the sum of its states. */
 export interface Summary extends Readonly<Record<State, number>> {
-  /** Undefined where there was nothing to write and nothing failed. */
+  /** Undefined if there was nothing to write. */
   readonly run: string | undefined;
-  /** The input, or what was taken back. */
+  /** The input, or the run that was taken back. */
   readonly name: string;
   readonly target: string;
   readonly rows: number;
@@ -16,30 +16,63 @@ export interface Summary extends Readonly<Record<State, number>> {
   readonly requests: number;
   readonly retries: number;
   readonly seconds: number;
+  /** Rows written a second, while it wrote. */
   readonly rowsPerSecond: number;
   readonly failures: readonly FailureKind[];
+  /** Whether the failures are worth another try, and need no person; undefined if nothing failed. */
+  readonly retryable: boolean | undefined;
   /** Rows that were read back; undefined without `--verify`. */
   readonly verified: number | undefined;
   readonly stop: StopReason | undefined;
 }
 
-interface SummaryFacts extends Pick<Summary, 'run' | 'name' | 'target' | 'verified' | 'stop'> {
-  readonly ledger: Ledger;
-  readonly pace: Pace;
+interface SummaryFacts extends Pick<Summary, 'run' | 'name' | 'target' | 'verified'> {
   readonly elapsedMs: number;
+  readonly written: number;
+  readonly writingMs: number;
 }
 
-export function summarise({ ledger, pace, elapsedMs, ...facts }: SummaryFacts): Summary {
-  const { rows, settledCount } = ledger;
-  const seconds = Math.round(elapsedMs) / 1000;
+export function summarise({ ledger, pace, stop }: Run, facts: SummaryFacts): Summary {
+  const { elapsedMs, written, writingMs, ...rest } = facts;
+  const failures = ledger.failures();
   return {
-    ...facts,
-    rows: rows.length,
-    ...rows.countStates(),
+    ...rest,
+    rows: ledger.rows.length,
+    ...ledger.rows.countStates(),
     requests: pace.requests,
     retries: pace.retries,
-    seconds,
-    rowsPerSecond: seconds > 0 ? Math.round(settledCount / seconds) : 0,
-    failures: ledger.failures(),
+    seconds: Math.round(elapsedMs) / 1000,
+    rowsPerSecond: writingMs > 0 ? Math.round((written * 1000) / writingMs) : 0,
+    failures,
+    retryable: failures.length === 0 ? undefined : failures.every((each) => each.isUnavailable),
+    stop: stop.reason,
   };
+}
+
+/** The error that a run ends with; undefined if every row is as the file says. */
+export function errorOf(summary: Summary, hint?: string): CliError | undefined {
+  const { stop, failed, unknown, invalid, unprocessed, rows, name } = summary;
+  const wrong: readonly (readonly [count: number, verb: string])[] = [
+    [failed, 'failed'],
+    [unknown, unknown === 1 ? 'is unknown' : 'are unknown'],
+    [invalid, invalid === 1 ? 'is invalid' : 'are invalid'],
+    [unprocessed, unprocessed === 1 ? 'is not processed' : 'are not processed'],
+  ];
+  const all = rows === 1 ? '1 row' : `${rows} rows`;
+  const told = wrong
+    .filter(([count]) => count > 0)
+    .map(([count, verb], at) => `${count}${at === 0 ? ` of ${all}` : ''} ${verb}`)
+    .join(', ');
+  if (stop) {
+    const kind = stop.kind === 'partial' ? kindOfFailures(summary) : stop.kind;
+    return new CliError(kind, `${name}: stopped: ${stop.message}${told && `; ${told}`}`, { hint });
+  }
+  return told === '' ? undefined : new CliError(kindOfFailures(summary), `${name}: ${told}`, { hint });
+}
+
+/** `partial` if something is as the file says; else the reason, if all failed because no answer came. */
+function kindOfFailures({ applied, unchanged, failures, invalid }: Summary): ErrorKind {
+  if (applied + unchanged > 0) return 'partial';
+  const isUnavailable = failures.length > 0 && invalid === 0 && failures.every((each) => each.isUnavailable);
+  return isUnavailable ? 'unavailable' : 'failed';
 }

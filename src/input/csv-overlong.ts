@@ -33,7 +33,7 @@ export class OverlongRecord {
 
   record(): InputRecord {
     const problem = this.state === 'quoted' ? unclosedProblem(this.quoteLine) : overlongProblem;
-    return { line: this.first, column: 1, problem };
+    return { line: this.first, column: 1, problem, isBroken: true };
   }
 
   /** A quote right after a closing one is an escaped quote, and the cell goes on. */

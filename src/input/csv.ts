@@ -71,7 +71,11 @@ class CsvSplitter implements RecordSplitter {
         this.overlong = new OverlongRecord(this.line, this.delimiter);
       } else {
         const isOverlong = record.end - at > maxRecordLength;
-        records.push(isOverlong ? { line: this.line, column: 1, problem: overlongProblem } : record.record);
+        records.push(
+          isOverlong
+            ? { line: this.line, column: 1, problem: overlongProblem, isBroken: true }
+            : record.record,
+        );
         this.line = record.nextLine;
         at = record.end;
       }
@@ -89,7 +93,8 @@ class CsvSplitter implements RecordSplitter {
     let at = from;
     for (let end = next.lineEnd(at); end < text.length && next.quote(at) > end; end = next.lineEnd(at)) {
       const cells = text.slice(at, end).split(delimiter);
-      if (end - at > maxRecordLength) records.push({ line: this.line, column: 1, problem: overlongProblem });
+      if (end - at > maxRecordLength)
+        records.push({ line: this.line, column: 1, problem: overlongProblem, isBroken: true });
       else if (cells.length > 1 || cells[0]?.trim() !== '')
         records.push({ line: this.line, column: 1, cells });
       this.line += 1;
@@ -114,7 +119,12 @@ class CsvSplitter implements RecordSplitter {
   private unclosed(text: string, at: number): InputRecord {
     const unfinished = readQuotedRecord(text, at, this);
     const openedAt = 'openedAt' in unfinished ? unfinished.openedAt : undefined;
-    return { line: this.line, column: 1, problem: unclosedProblem(openedAt?.line ?? this.line) };
+    return {
+      line: this.line,
+      column: 1,
+      problem: unclosedProblem(openedAt?.line ?? this.line),
+      isBroken: true,
+    };
   }
 }
 

@@ -34,7 +34,7 @@ class LineSplitter implements RecordSplitter {
     for (const { index, 0: end } of text.matchAll(/\r\n|\n|\r/g)) {
       const content = text.slice(at, index);
       if (this.isOverlong || content.length > maxRecordLength)
-        records.push({ line: this.line, column: 1, problem: overlongProblem });
+        records.push({ line: this.line, column: 1, problem: overlongProblem, isBroken: true });
       else if (content.trim() !== '') records.push({ line: this.line, column: 1, text: content });
       this.isOverlong = false;
       this.line += 1;

@@ -119,7 +119,7 @@ class OpenValue {
   record(text: string, end: number): InputRecord {
     const value = this.kept + text.slice(this.from, end);
     return value.length > maxRecordLength
-      ? { ...this.start, problem: overlongProblem }
+      ? { ...this.start, problem: overlongProblem, isBroken: true }
       : { ...this.start, text: value };
   }
 

@@ -14,6 +14,8 @@ export interface InputRecord extends Position {
   readonly text?: string | undefined;
   /** Why it cannot be used, a clause without a full stop. */
   readonly problem?: string | undefined;
+  /** The problem is not this record's alone: it is over the limit, or holds the rest of a file that was cut off. */
+  readonly isBroken?: true | undefined;
 }
 
 /** Splits text that comes in pieces, in memory bounded by one record. */

@@ -62,7 +62,7 @@ function orderOffer({ id, petId, quantity }: Order): Offer {
 }
 
 async function runs({ io }: Context): Promise<Offer[]> {
-  const { RunStore } = await import('../../bulk/run-store.ts');
+  const { RunStore } = await import('../../bulk/runs.ts');
   return (await new RunStore(resolvePaths(io).stateDir).ids()).map((word) => ({ word }));
 }
 

@@ -1,8 +1,6 @@
 import { argument } from '../../cli/flag.ts';
 import { verb } from '../../cli/verb.ts';
-import { resolvePaths } from '../../config/paths.ts';
-import type { Context } from '../../context.ts';
-import { inputFlags, paceFlags, planFlags, runFlags } from './bulk/flags.ts';
+import { beginFlags, inputFlags, paceFlags, planFlags, runFlags } from './bulk/flags.ts';
 
 const diff = verb({
   name: 'diff',
@@ -16,9 +14,9 @@ const diff = verb({
     'petstore inventory diff stock.csv > /dev/null || echo "the shelves and the service disagree"',
   ],
   args: { file: argument('<file>', 'the counts; - for stdin', { offers: 'file' }) },
-  flags: { ...inputFlags, ...paceFlags },
+  flags: { ...inputFlags, ...planFlags, ...paceFlags },
   run: async (context, { file, ...flags }) =>
-    (await import('./bulk/apply-input.ts')).diffInput(context, file, flags),
+    (await import('./bulk/jobs.ts')).diffInput(context, file, flags),
 });
 
 const apply = verb({
@@ -37,9 +35,9 @@ const apply = verb({
     'petstore inventory apply stock.csv --yes --map petId=SKU --map "quantity=On hand"',
   ],
   args: { file: argument('<file>', 'the counts; - for stdin', { offers: 'file' }) },
-  flags: { ...inputFlags, ...planFlags, ...runFlags },
+  flags: { ...inputFlags, ...planFlags, ...beginFlags, ...runFlags },
   run: async (context, { file, ...flags }) =>
-    (await import('./bulk/apply-input.ts')).applyInput(context, file, flags),
+    (await import('./bulk/jobs.ts')).applyInput(context, file, flags),
 });
 
 const exportAll = verb({
@@ -64,7 +62,7 @@ const resume = verb({
   name: 'resume',
   summary: 'Go on where a run stopped',
   description:
-    'Goes on with a run of apply or undo that was stopped or killed: sends what is not known to be done, from the same input. Past one hour the current counts are read again first, and you are asked again.',
+    'Goes on with a run of apply or undo that was stopped or killed: reads the current counts again, asks, and writes what still differs, from the same input and with the same flags.',
   operation: 'updateInventory',
   write: 'planned',
   examples: ['petstore inventory resume', 'petstore inventory resume 20271121-0215'],
@@ -78,8 +76,7 @@ const resume = verb({
     ),
   },
   flags: runFlags,
-  run: async (context, { run, ...flags }) =>
-    (await import('./bulk/resume-run.ts')).resumeRun(context, await runStore(context), { run, flags }),
+  run: async (context, { run, ...flags }) => (await import('./bulk/jobs.ts')).resumeRun(context, run, flags),
 });
 
 const undo = verb({
@@ -96,15 +93,9 @@ const undo = verb({
   args: { run: argument('<run>', 'its id, or how the id begins', { offers: 'run' }) },
   flags: runFlags,
   async run(context, { run, ...flags }) {
-    const runs = await runStore(context);
-    const { undoRun } = await import('./bulk/undo-run.ts');
-    await undoRun(context, runs, { run: await runs.resolve(run), flags });
+    const { runStore, undoRun } = await import('./bulk/jobs.ts');
+    await undoRun(context, await runStore(context).resolve(run), flags);
   },
 });
-
-async function runStore({ io }: Context) {
-  const { RunStore } = await import('../../bulk/run-store.ts');
-  return new RunStore(resolvePaths(io).stateDir);
-}
 
 export const bulkVerbs = [diff, apply, exportAll, runs, resume, undo];

@@ -1,4 +1,4 @@
-import type { JournalHeader } from '../../bulk/journal-lines.ts';
+import type { JournalHeader } from '../../bulk/journal.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';

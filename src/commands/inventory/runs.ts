@@ -1,15 +1,13 @@
-import type { RunInfo } from '../../bulk/run-info.ts';
-import { RunStore } from '../../bulk/run-store.ts';
-import type { State } from '../../bulk/states.ts';
-import { resolvePaths } from '../../config/paths.ts';
+import type { State } from '../../bulk/rows.ts';
+import type { RunInfo, RunStore } from '../../bulk/runs.ts';
 import type { Context } from '../../context.ts';
 import type { Column, View } from '../../output/columns.ts';
-import { infoOrWarning } from './bulk/earlier.ts';
+import { infoOrWarning, runStore } from './bulk/jobs.ts';
 
 /** Prints the runs that this machine has kept, the newest first. */
 export async function listRuns(context: Context): Promise<void> {
   const printer = await context.printer();
-  await printer.records(readRuns(context, new RunStore(resolvePaths(context.io).stateDir)), runsView);
+  await printer.records(readRuns(context, runStore(context)), runsView);
 }
 
 interface RunRow extends Readonly<Record<State, number>> {

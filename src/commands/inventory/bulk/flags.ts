@@ -1,8 +1,8 @@
-import { parseColumnMap } from '../../../bulk/columns.ts';
-import { duplicateRules } from '../../../bulk/duplicates.ts';
-import { type Guards, parseRowLimit, type RowLimit } from '../../../bulk/guards.ts';
-import type { ReadOptions } from '../../../bulk/read-rows.ts';
-import { parseShard } from '../../../bulk/shard.ts';
+import { parseColumnMap, parseColumnNames, parseShard } from '../../../bulk/columns.ts';
+import type { RunFlags } from '../../../bulk/journal.ts';
+import { type Guards, parseRowLimit, type RowLimit } from '../../../bulk/plan.ts';
+import { duplicateRules } from '../../../bulk/read.ts';
+import { thousandsSeparators } from '../../../bulk/values.ts';
 import { choice, flag, type ValuesOf, value, values } from '../../../cli/flag.ts';
 import { parseSetting } from '../../../config/keys.ts';
 import { UsageError } from '../../../errors.ts';
@@ -32,10 +32,26 @@ export const inputFlags = {
     'column that holds petId, quantity or expected under another name',
     input,
   ),
+  columns: value(
+    '--columns <names>',
+    'names of the columns of a file without a header: petId,quantity',
+    input,
+  ),
+  key: value(
+    '--key <column=file>',
+    'look the pet up by this column in a table of two columns, key and id',
+    input,
+  ),
+  thousands: choice(
+    '--thousands <separator>',
+    'separator that groups the digits of a number',
+    thousandsSeparators,
+    input,
+  ),
   skipInvalid: flag('--skip-invalid', 'go on without the rows that are invalid', input),
   onDuplicate: choice(
     '--on-duplicate <rule>',
-    'which of several rows for one pet counts (default error)',
+    'which of several rows for one pet counts; sum only with --relative (default error)',
     duplicateRules,
     input,
   ),
@@ -43,14 +59,20 @@ export const inputFlags = {
   shard: value('--shard <i/n>', 'take only part i of n of the pets, to share a file between machines', input),
 };
 
-/** What is planned, and what the plan must keep to. */
+/** What is planned. */
 export const planFlags = {
-  blind: flag('--blind', 'read no current counts: send every row; cannot be undone', plan),
+  relative: flag('--relative', 'the rows are changes, as +24 or -3, instead of counts', plan),
   createMissing: flag('--create-missing', 'create the entry of a pet that has none', plan),
+};
+
+/** How a run is planned that begins, and what its plan must keep to. */
+export const beginFlags = {
+  blind: flag('--blind', 'read no current counts: send every row; cannot be undone', plan),
   maxChanges: value('--max-changes <n or n%>', 'refuse a plan that changes more rows', plan),
   maxDelta: value('--max-delta <n>', 'refuse a plan that changes one count by more', plan),
   allowZero: flag('--allow-zero', 'let more than half of the rows go to 0', plan),
-  restart: flag('--restart', 'start anew, even if a run of the same input is unfinished', plan),
+  restart: flag('--restart', 'begin a new run although one of the same input is unfinished', plan),
+  again: flag('--again', 'book the same --relative file once more within 7 days', plan),
 };
 
 export const paceFlags = {
@@ -66,6 +88,8 @@ export const paceFlags = {
 /** How it is written, and what is told of it. */
 export const runFlags = {
   ...paceFlags,
+  lockWait: value('--lock-wait <duration>', 'wait for another run on the same target (default 0)', run),
+  allowOverlap: flag('--allow-overlap', 'run although another run is at work on the same target', run),
   maxErrors: value('--max-errors <n or n%>', 'stop when so many rows have failed (default 100)', run),
   failFast: flag('--fail-fast', 'stop at the first row that fails', run),
   verify: flag('--verify', 'read every count back at the end', run),
@@ -83,22 +107,43 @@ export const runFlags = {
 
 export type InputFlags = Partial<ValuesOf<typeof inputFlags>>;
 export type PlanFlags = Partial<ValuesOf<typeof planFlags>>;
-export type PaceFlags = Partial<ValuesOf<typeof paceFlags>>;
-export type RunFlags = Partial<ValuesOf<typeof runFlags>>;
+export type BeginFlags = Partial<ValuesOf<typeof beginFlags>>;
+export type SessionFlags = Partial<ValuesOf<typeof runFlags>>;
 
-/** @throws UsageError that names the flag. */
-export function toReadOptions(flags: InputFlags): ReadOptions {
+/** The flags that decide what a run writes; format and delimiter as given, and `key` without its table. @throws UsageError */
+export function toRunFlags(flags: InputFlags & PlanFlags & BeginFlags): RunFlags {
+  const { relative = false, blind = false, onDuplicate = 'error' } = flags;
+  if (relative && blind) throw new UsageError('--relative needs the current counts: not with --blind');
+  if (onDuplicate === 'sum' && !relative) throw new UsageError('--on-duplicate sum: only with --relative');
+  if (relative && (onDuplicate === 'first' || onDuplicate === 'last'))
+    throw new UsageError(
+      `--on-duplicate ${onDuplicate}: with --relative only sum, because no row is to be lost`,
+    );
+  if (flags.again && !relative) throw new UsageError('--again: only with --relative');
+  const [, column = '', file = ''] = /^([^=]+)=(.+)$/s.exec(flags.key ?? '') ?? [];
+  if (flags.key !== undefined && file === '')
+    throw new UsageError(`--key '${flags.key}': must be <column>=<file>, as SKU=skus.csv`);
+  const map = parseColumnMap(flags.map ?? []);
+  if (file !== '' && map.petId !== undefined)
+    throw new UsageError('--key and --map petId both name the column of the pet');
   return {
-    format: flags.format,
-    delimiter: flags.delimiter,
-    map: parseColumnMap(flags.map ?? []),
-    onDuplicate: flags.onDuplicate ?? 'error',
-    shard: flags.shard === undefined ? undefined : parseShard(flags.shard),
+    format: flags.format ?? null,
+    delimiter: flags.delimiter ?? null,
+    map,
+    columns: flags.columns === undefined ? null : parseColumnNames(flags.columns),
+    key: file === '' ? null : { column, file, sha256: '' },
+    thousands: flags.thousands ?? null,
+    onDuplicate,
+    skipInvalid: flags.skipInvalid === true,
+    shard: flags.shard === undefined ? null : parseShard(flags.shard),
+    blind,
+    relative,
+    createMissing: flags.createMissing === true,
   };
 }
 
 /** @throws UsageError that names the flag. */
-export function toGuards({ maxChanges, maxDelta, allowZero, blind }: PlanFlags): Guards {
+export function toGuards({ maxChanges, maxDelta, allowZero, blind }: BeginFlags): Guards {
   if (maxDelta !== undefined && blind)
     throw new UsageError('--max-delta: with --blind no current counts are read to compare with');
   if (maxDelta !== undefined && !/^\d{1,16}$/.test(maxDelta))
@@ -111,7 +156,7 @@ export function toGuards({ maxChanges, maxDelta, allowZero, blind }: PlanFlags):
 }
 
 /** @throws UsageError that names the flag. */
-export function toErrorLimit({ maxErrors, failFast }: RunFlags): RowLimit {
+export function toErrorLimit({ maxErrors, failFast }: SessionFlags): RowLimit {
   if (failFast) return { rows: 1 };
   const limit = parseRowLimit(maxErrors ?? '100', '--max-errors');
   if (('rows' in limit ? limit.rows : limit.percent) === 0)
@@ -120,6 +165,12 @@ export function toErrorLimit({ maxErrors, failFast }: RunFlags): RowLimit {
 }
 
 /** Milliseconds. @throws UsageError that names the flag. */
-export function toRetryWait({ maxRetryWait }: RunFlags): number {
+export function toRetryWait({ maxRetryWait }: SessionFlags): number {
   return parseSetting('timeout', maxRetryWait ?? '120s', '--max-retry-wait');
+}
+
+/** Milliseconds; 0 for no wait. @throws UsageError that names the flag. */
+export function toLockWait({ lockWait }: SessionFlags): number {
+  if (lockWait === undefined || lockWait === '0') return 0;
+  return parseSetting('timeout', lockWait, '--lock-wait');
 }

@@ -1,89 +1,125 @@
 import { resolve } from 'node:path';
-import { errorOf } from '../../../bulk/ending.ts';
 import type { NewFile } from '../../../bulk/new-file.ts';
-import { defaultRejectsPath, writeRejects } from '../../../bulk/rejects.ts';
-import type { Keeper } from '../../../bulk/run-keeper.ts';
-import type { Session } from '../../../bulk/session.ts';
-import type { Summary } from '../../../bulk/summary.ts';
+import { defaultRejectsPath, hasRejects, type Rejected, writeRejects } from '../../../bulk/rejects.ts';
+import { type State, states } from '../../../bulk/rows.ts';
+import { errorOf, type Summary } from '../../../bulk/summary.ts';
 import type { Context } from '../../../context.ts';
 import { OutputClosedError } from '../../../errors.ts';
 import { delimiters } from '../../../input/records.ts';
-import { printJson } from '../../../json.ts';
+import { type JsonObject, printJson } from '../../../json.ts';
+import type { Column, View } from '../../../output/columns.ts';
+import type { Style } from '../../../output/style.ts';
+import { wrap } from '../../../output/width.ts';
 import { commandLine } from '../../../records/command-line.ts';
-import type { BulkJob, BulkRun } from './job.ts';
-import { type SummaryRecord, summaryText, summaryView, toSummaryJson } from './summary-view.ts';
+import { counted, groupDigits, sanitize } from '../../../text.ts';
+import type { SessionFlags } from './flags.ts';
+import type { Job } from './jobs.ts';
+import { exampleText } from './show-plan.ts';
 
-interface Ended {
-  readonly session: Session;
-  readonly keeper: Keeper;
-  /** The one of `--rejects`. */
-  readonly file: NewFile | undefined;
+interface RejectsOptions {
+  readonly job: Job;
+  readonly flags: SessionFlags;
+  readonly rejected: Rejected;
+  /** The file of `--rejects`. */
+  readonly named: NewFile | undefined;
 }
 
-interface SavedRejects {
-  /** As the user may type it; undefined where nothing was rejected. */
-  readonly path?: string | undefined;
-  readonly error?: Error | undefined;
+/**
+ * Writes the rows that failed, are unknown or were invalid where the user, or the default, has them.
+ *
+ * @returns the file as the user may type it; undefined if nothing was rejected.
+ * @throws CliError if it could not be written.
+ */
+export async function saveRejects(
+  { io }: Context,
+  { job, flags, rejected, named }: RejectsOptions,
+): Promise<string | undefined> {
+  if ((!job.input && !named) || !hasRejects(rejected)) return undefined;
+  const format = job.input?.layout?.format ?? 'csv';
+  // Beside the input; in the current folder for what came through a pipe.
+  const stem = job.file === null ? 'stdin' : job.name;
+  const name = flags.rejects ?? (await defaultRejectsPath(stem, io.cwd, format));
+  const file = named ?? { path: resolve(io.cwd, name), name, flag: '--rejects', mayReplace: false };
+  return (await writeRejects(file, rejected)) > 0 ? name : undefined;
 }
 
-/** Writes the rows that failed or are unknown where the user, or the default, has them; never rejects. */
-export async function saveRejects(context: Context, run: BulkRun, ended: Ended): Promise<SavedRejects> {
-  const { job, flags } = run;
-  const { session, keeper, file } = ended;
-  const { rows, errorCount } = session.ledger;
-  if (errorCount === 0 || (!job.input && !file)) return {};
-  try {
-    const named = flags.rejects ?? (await defaultName(context, job));
-    const target = file ?? {
-      path: resolve(context.io.cwd, named),
-      name: named,
-      flag: '--rejects',
-      mayReplace: false,
-    };
-    const count = await writeRejects(target, { rows, journal: keeper.journal, input: job.input });
-    return count > 0 ? { path: named } : {};
-  } catch (error) {
-    return { error: error as Error };
-  }
+interface Reported {
+  readonly job: Job;
+  readonly flags: SessionFlags;
+  readonly summary: Summary;
+  readonly rejects: string | undefined;
+  /** Whether rows are left that `resume` goes on with. */
+  readonly isOpen: boolean;
+  /** Why a file beside the run could not be written, or rows not be read back. */
+  readonly problem: Error | undefined;
+}
+
+/** A summary with what follows from it for the user. */
+interface SummaryRecord extends Summary {
+  /** The file of rejected rows. */
+  readonly rejects: string | undefined;
+  /** The command that goes on with the run, if it can. */
+  readonly resume: string | undefined;
+  /** The command that takes it back, if it can. */
+  readonly undo: string | undefined;
 }
 
 /**
  * Tells what became of a run: the summary on stdout, in the format asked for.
  *
- * @throws CliError where not every row is as the job wants it.
+ * @throws CliError if not every row is as the job wants it.
  */
-export async function report(context: Context, run: BulkRun, facts: Reported): Promise<void> {
-  const { summary, rejects } = facts;
-  const resume = resumeCommand(context, run, summary);
-  const mayUndo = summary.run !== undefined && summary.applied > 0 && !run.job.write.blind;
-  const undo = mayUndo ? commandLine(context, ['inventory', 'undo', summary.run ?? '']) : undefined;
-  const unprinted = await problemOfPrinting(context, run, { ...summary, rejects, resume, undo });
-  const problem = facts.problem ?? unprinted;
+export async function report(context: Context, reported: Reported): Promise<void> {
+  const { job, flags, summary, rejects, isOpen } = reported;
+  const { run, stop } = summary;
+  const mayGoOn = isOpen || (job.identity.flags.relative && summary.unknown > 0);
+  const command = (verb: string) => run && commandLine(context, ['inventory', verb, run]);
+  const resume = mayGoOn ? command('resume') : undefined;
+  const mayUndo = summary.applied + summary.unknown > 0 && !job.identity.flags.blind;
+  const undo = mayUndo ? command('undo') : undefined;
+  const unprinted = await problemOfPrinting(context, flags, { ...summary, rejects, resume, undo });
+  const problem = reported.problem ?? unprinted;
   if (undo !== undefined) await context.notice(`undo with: ${undo}`);
-  const again = againCommand(context, run, facts);
   if (rejects) await context.notice(`rejected rows are in ${rejects}`);
-  const then = summary.stop?.hint === undefined ? '' : `${summary.stop.hint}; then `;
-  const hint = resume ? `${then}go on with: ${resume}` : again && `when the reasons are gone: ${again}`;
-  const error = errorOf(summary, hint);
+  const again = againCommand(context, reported);
+  const then = stop?.hint === undefined ? '' : `${stop.hint}; then `;
+  const stdin = job.input && job.file === null ? ' (with the same input on stdin)' : '';
+  const hint = resume ? `${then}go on with: ${resume}${stdin}` : again && `fix the cause, then run: ${again}`;
+  const error = errorOf(summary, hint ?? stop?.hint);
   if (error && problem) await context.notice(`warning: ${problem.message}`);
   if (error ?? problem) throw error ?? problem;
 }
 
-interface Reported {
-  readonly summary: Summary;
-  readonly rejects: string | undefined;
-  /** Why a file beside the run could not be written. */
-  readonly problem: Error | undefined;
+/** The command that tries what failed once more. */
+function againCommand(context: Context, { job, summary, rejects }: Reported): string | undefined {
+  if (job.identity.kind === 'undo' && summary.failed + summary.unknown > 0)
+    return commandLine(context, ['inventory', 'undo', job.name]);
+  return rejects && commandLine(context, ['inventory', 'apply', rejects, ...inputWords(job)]);
 }
 
-/** Why the summary could not be printed; a reader that has gone away is no problem. */
+/** The flags by which rejected rows are read, and written, as their input was. */
+function inputWords({ identity: { flags }, input }: Job): string[] {
+  if (!input) return [];
+  const { delimiter, map, key, thousands } = flags;
+  const isDetected = !delimiter || (delimiters as readonly string[]).includes(delimiter);
+  return [
+    ...(isDetected ? [] : ['--delimiter', delimiter]),
+    ...Object.entries(map).flatMap(([field, column]) => ['--map', `${field}=${column}`]),
+    ...(key ? ['--key', `${key.column}=${key.file}`] : []),
+    ...(thousands ? ['--thousands', thousands] : []),
+    ...(flags.relative ? ['--relative'] : []),
+    ...(flags.createMissing ? ['--create-missing'] : []),
+  ];
+}
+
+/** Why the summary could not be printed; it does not matter if a reader has gone away. */
 async function problemOfPrinting(
   context: Context,
-  run: BulkRun,
+  flags: SessionFlags,
   summary: SummaryRecord,
 ): Promise<Error | undefined> {
   try {
-    await printSummary(context, run, summary);
+    await printSummary(context, flags, summary);
   } catch (error) {
     if (!(error instanceof OutputClosedError)) return error as Error;
   }
@@ -91,52 +127,109 @@ async function problemOfPrinting(
 }
 
 /** For people the summary leaves stdout to `--events -`; as JSON it is its last line. */
-async function printSummary(context: Context, { flags }: BulkRun, summary: SummaryRecord): Promise<void> {
+async function printSummary(context: Context, flags: SessionFlags, summary: SummaryRecord): Promise<void> {
   const { io } = context;
   const printer = await context.printer();
   const { fields, sort } = context.flags;
   if (printer.format === 'table' && fields === undefined && sort === undefined) {
     const name = flags.events === '-' ? 'stderr' : 'stdout';
-    const { columns } = io[name];
-    await io[name].write(summaryText(summary, { style: await context.style(name), columns }));
+    const { isTerminal, columns } = io[name];
+    const style = await context.style(name);
+    await io[name].write(isTerminal ? shortSummary(summary, style, columns ?? 80) : fullSummary(summary));
   } else if (printer.format === 'jsonl' || flags.events === '-')
     await io.stdout.write(`${printJson(toSummaryJson(summary))}\n`);
   else await printer.record(toSummaryJson(summary), summaryView);
 }
 
-/** The flags by which rejected rows are read, and written, as their input was. */
-function inputWords({ identity, input, write }: BulkJob): string[] {
-  const { delimiter, map } = identity.input;
-  const isDetected = !delimiter || (delimiters as readonly string[]).includes(delimiter);
-  const named = Object.entries(map).flatMap(([field, column]) => ['--map', `${field}=${column}`]);
-  if (!input) return [];
-  const creation = write.createMissing ? ['--create-missing'] : [];
-  return [...(isDetected ? [] : ['--delimiter', delimiter]), ...named, ...creation];
+/** The states in the order of a report: what is done, then what is not. */
+const reported: readonly State[] = [...states.filter((state) => state !== 'unprocessed'), 'unprocessed'];
+
+/** The columns of formats that have columns, one line for the run. */
+export const summaryView: View<JsonObject> = {
+  noun: 'runs',
+  columns: [
+    ...['run', 'name', 'target', 'rows', ...reported],
+    ...['requests', 'retries', 'seconds', 'rowsPerSecond'],
+  ].map((name): Column<JsonObject> => ({ name, value: (row) => row[name], align: 'right' })),
+};
+
+/** A run as one JSON object; what there is nothing of is left out, but for the counts. */
+function toSummaryJson(summary: SummaryRecord): JsonObject {
+  const { stop, failures, ...rest } = summary;
+  const object = {
+    ...rest,
+    stopped: stop?.message,
+    failures: failures.map(({ kind, state, count, isUnavailable, example }) => ({
+      ...{ kind, state, count, retryable: isUnavailable },
+      example: Object.fromEntries(Object.entries(example).filter(([, value]) => value !== undefined)),
+    })),
+  };
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as JsonObject;
 }
 
-/** The command that tries what failed once more. */
-function againCommand(
-  context: Context,
-  { job }: BulkRun,
-  { summary, rejects }: Reported,
-): string | undefined {
-  const isUndo = job.identity.kind === 'undo' && summary.failed + summary.unknown > 0;
-  if (isUndo) return commandLine(context, ['inventory', 'undo', job.name]);
-  return rejects && commandLine(context, ['inventory', 'apply', rejects, ...inputWords(job)]);
+/** A run as a person reads it on a terminal: what there is, in a few lines. */
+function shortSummary(summary: SummaryRecord, style: Style, columns: number): string {
+  const { rows, applied, requests, retries, verified } = summary;
+  const facts = [
+    `applied ${groupDigits(applied)} of ${counted(rows, 'row', 'rows')} in ${secondsText(summary.seconds)}`,
+    counted(requests, 'request', 'requests'),
+    ...(retries > 0 ? [counted(retries, 'retry', 'retries')] : []),
+    ...(verified === undefined ? [] : [`${groupDigits(verified)} read back`]),
+    ...(summary.seconds >= 1 ? [`${groupDigits(summary.rowsPerSecond)} rows/s`] : []),
+  ];
+  const others = reported
+    .filter((state) => state !== 'applied' && summary[state] > 0)
+    .map((state) =>
+      paintState(
+        style,
+        state,
+      )(`${groupDigits(summary[state])} ${state === 'unprocessed' ? 'not processed' : state}`),
+    );
+  const first = facts.join(', ');
+  const lines = [
+    applied === rows && rows > 0 ? style.green(first) : first,
+    ...(others.length > 0 ? [others.join(', ')] : []),
+  ];
+  for (const failure of summary.failures) {
+    const paint = failure.state === 'failed' ? style.red : style.yellow;
+    lines.push(paint(`${groupDigits(failure.count)} x  ${sanitize(`${failure.state}: ${failure.kind}`)}`));
+    const text = wrap(exampleText(failure.example), Math.max(20, columns - 4), (each) => each.length);
+    lines.push(...text.map((line) => style.dim(`    ${line}`)));
+  }
+  return `${lines.join('\n')}\n`;
 }
 
-function resumeCommand(
-  context: Context,
-  { job }: BulkRun,
-  { run, unprocessed }: Summary,
-): string | undefined {
-  if (run === undefined || unprocessed === 0) return undefined;
-  const command = commandLine(context, ['inventory', 'resume', run]);
-  return job.input && job.file === null ? `${command} (with the same input on stdin)` : command;
+function secondsText(seconds: number): string {
+  return `${seconds < 10 ? seconds.toFixed(2) : groupDigits(Math.round(seconds))} s`;
 }
 
-/** Beside the input; in the current folder for what came through a pipe. */
-function defaultName({ io }: Context, { file, name, input }: BulkJob): Promise<string> {
-  const stem = file === null ? 'stdin' : name;
-  return defaultRejectsPath(stem, { folder: io.cwd, format: input?.layout.format ?? 'csv' });
+/** The same as lines for a log or a script, every count there. */
+function fullSummary(summary: SummaryRecord): string {
+  const { verified, run, failures } = summary;
+  const line = (name: string, value: number | string) => `${name.padEnd(11)}  ${value}`;
+  const number = (name: string, value: number) => line(name, String(value).padStart(12));
+  const lines = [
+    number('rows', summary.rows),
+    ...reported.map((state) => number(state, summary[state])),
+    '',
+    number('requests', summary.requests),
+    number('retries', summary.retries),
+    ...(verified === undefined ? [] : [number('read back', verified)]),
+    number('seconds', summary.seconds),
+    number('rows/s', summary.rowsPerSecond),
+    ...(run === undefined ? [] : [line('run', run)]),
+    ...(failures.length === 0 ? [] : ['']),
+    ...failures.flatMap(({ count, state, kind, example }) => {
+      const width = Math.max(...failures.map((each) => groupDigits(each.count).length));
+      const head = `${groupDigits(count).padStart(width)} x  ${sanitize(`${state}: ${kind}`)}`;
+      return [head, `${' '.repeat(width + 4)}${exampleText(example)}`];
+    }),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function paintState(style: Style, state: State): (text: string) => string {
+  if (state === 'applied') return style.green;
+  if (state === 'failed' || state === 'invalid') return style.red;
+  return state === 'unchanged' ? (text) => text : style.yellow;
 }

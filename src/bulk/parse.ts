@@ -3,84 +3,120 @@ import { cellPosition } from '../input/csv.ts';
 import { type Member, membersOf } from '../input/json-members.ts';
 import type { InputRecord, Position } from '../input/record.ts';
 import { isJsonObject, parseJson } from '../json.ts';
-import { type ColumnMap, type Columns, type Field, findColumns } from './columns.ts';
-import { idRule, parseId, parseQuantity, quantityRule } from './quantities.ts';
-import { quoteValue, type RowIssue } from './row-issues.ts';
+import { type ColumnOptions, type Columns, type Field, findColumns } from './columns.ts';
 import type { RowValues } from './rows.ts';
+import {
+  changeRule,
+  idRule,
+  parseChange,
+  parseId,
+  parseQuantity,
+  quantityRule,
+  type ThousandsSeparator,
+  withoutThousands,
+} from './values.ts';
+
+/** A row that cannot be used, and why: `message` names column and value if it is one of them. */
+export interface RowIssue extends Position {
+  readonly message: string;
+}
 
 /** Gives the values of a record, or why it has none. */
 export type ParseRow = (record: InputRecord) => RowValues | RowIssue;
+
+interface ParseOptions extends ColumnOptions {
+  readonly thousands?: ThousandsSeparator | undefined;
+  readonly ids?: ReadonlyMap<string, number | bigint> | undefined;
+}
 
 export function isIssue(parsed: RowValues | RowIssue): parsed is RowIssue {
   return 'message' in parsed;
 }
 
 /** For the rows below a CSV header. */
-export function createCsvParser(header: readonly string[], columns: Columns): ParseRow {
+export function createCsvParser(
+  header: readonly string[],
+  columns: Columns,
+  options: ParseOptions,
+): ParseRow {
   const { petId, quantity, expected } = columns;
+  const isPlain = expected === undefined && !options.relative && !options.ids && !options.thousands;
   return (record) => {
     const { cells = [], problem } = record;
-    if (problem) return { ...placeOf(record), message: problem };
+    if (problem !== undefined) return { ...placeOf(record), message: problem };
     if (cells.length !== header.length) return wrongLength(record, cells.length, header.length);
-    if (expected === undefined) {
+    if (isPlain) {
       const id = parseId(cells[petId] as string);
       const count = parseQuantity(cells[quantity] as string);
       if (id !== undefined && count !== undefined) return { id, quantity: count, line: record.line };
     }
-    return toValues({
-      record,
-      name: (field) => header[columns[field] ?? -1] ?? field,
-      text: (field) => cells[columns[field] ?? -1],
-      place: (field) => cellPosition(record, columns[field] ?? 0),
-    });
+    return toValues(
+      {
+        record,
+        name: (field) => header[columns[field] ?? -1] ?? field,
+        text: (field) => cells[columns[field] ?? -1],
+        place: (field) => cellPosition(record, columns[field] ?? 0),
+      },
+      options,
+    );
   };
 }
 
 /** For JSON objects, each of which may have names of its own. */
-export function createJsonParser(map: ColumnMap): ParseRow {
-  const columnsOf = createColumnFinder(map);
+export function createJsonParser(options: ParseOptions): ParseRow {
+  const columnsOf = createColumnFinder(options);
   return (record) => {
     const { text = '', problem } = record;
-    if (problem) return { ...placeOf(record), message: problem };
+    if (problem !== undefined) return { ...placeOf(record), message: problem };
     const broken = notAnObject(text);
-    if (broken) return { ...placeOf(record), message: broken };
+    if (broken !== undefined) return { ...placeOf(record), message: broken };
     const members = membersOf(text);
     const columns = columnsOf(members);
     if (typeof columns === 'string')
       return { ...placeOf(record), message: `${columns}; ${describeNames(members)}` };
     const member = (field: Field) => members[columns[field] ?? -1];
-    return toValues({
-      record,
-      name: (field) => member(field)?.name ?? field,
-      text: (field) => valueText(text, member(field)),
-      place: (field) => placeWithin(record, text.slice(0, member(field)?.start ?? 0)),
-    });
+    return toValues(
+      {
+        record,
+        name: (field) => member(field)?.name ?? field,
+        text: (field) => valueText(text, member(field)),
+        place: (field) => placeWithin(record, text.slice(0, member(field)?.start ?? 0)),
+      },
+      options,
+    );
   };
 }
 
-interface Source {
+/** A record by its fields. */
+interface FieldSource {
   readonly record: InputRecord;
   name(field: Field): string;
   text(field: Field): string | undefined;
   place(field: Field): Position;
 }
 
-function toValues({ record, name, text, place }: Source): RowValues | RowIssue {
+function toValues(source: FieldSource, { relative, thousands, ids }: ParseOptions): RowValues | RowIssue {
+  const { record, name, text, place } = source;
+  const numberText = (field: Field) => {
+    const written = text(field) ?? '';
+    return thousands === undefined ? written : withoutThousands(written, thousands);
+  };
   const refuse = (field: Field, rule: string): RowIssue => {
     const value = text(field) ?? '';
     const why = value.trim() === '' ? `${name(field)} is empty` : `${name(field)} ${quoteValue(value)}`;
     return { ...place(field), message: `${why}: ${rule}` };
   };
-  const id = parseId(text('petId') ?? '');
-  if (id === undefined) return refuse('petId', idRule);
-  const quantity = parseQuantity(text('quantity') ?? '');
-  if (quantity === undefined) return refuse('quantity', quantityRule);
+  const id = ids ? ids.get((text('petId') ?? '').trim()) : parseId(text('petId') ?? '');
+  if (id === undefined) return refuse('petId', ids ? 'not in the table of --key' : idRule);
+  const change = relative ? parseChange(numberText('quantity')) : undefined;
+  const quantity = relative ? 0 : parseQuantity(numberText('quantity'));
+  if (relative ? change === undefined : quantity === undefined)
+    return refuse('quantity', relative ? changeRule : quantityRule);
+  const values = { id, quantity: quantity ?? 0, change, line: record.line };
   const expectedText = text('expected');
-  if (expectedText === undefined || expectedText === '') return { id, quantity, line: record.line };
-  const expected = parseQuantity(expectedText);
-  return expected === undefined
-    ? refuse('expected', quantityRule)
-    : { id, quantity, expected, line: record.line };
+  if (expectedText === undefined || expectedText.trim() === '') return values;
+  const expected = parseQuantity(numberText('expected'));
+  return expected === undefined ? refuse('expected', quantityRule) : { ...values, expected };
 }
 
 function placeOf({ line, column }: InputRecord): Position {
@@ -94,21 +130,21 @@ function wrongLength(record: InputRecord, length: number, wanted: number): RowIs
 
 function notAnObject(text: string): string | undefined {
   try {
-    return isJsonObject(parseJson(text)) ? undefined : `${quoteValue(text)} is no JSON object`;
+    return isJsonObject(parseJson(text)) ? undefined : `${quoteValue(text)} is not a JSON object`;
   } catch (error) {
     return `not valid JSON: ${messageOf(error)}`;
   }
 }
 
 /** Records mostly have the names of the one before: then nothing is looked up. */
-function createColumnFinder(map: ColumnMap): (members: readonly Member[]) => Columns | string {
+function createColumnFinder(options: ColumnOptions): (members: readonly Member[]) => Columns | string {
   let names: readonly string[] = [];
-  let columns = findColumns(names, map);
+  let columns = findColumns(names, options);
   return (members) => {
     const isSame = members.length === names.length && members.every(({ name }, at) => name === names[at]);
     if (isSame) return columns;
     names = members.map(({ name }) => name);
-    columns = findColumns(names, map);
+    columns = findColumns(names, options);
     return columns;
   };
 }
@@ -118,7 +154,7 @@ function describeNames(members: readonly Member[]): string {
   return names.length === 0 ? 'the object is empty' : `its names are ${names.join(', ')}`;
 }
 
-/** A number as it was written, a string's content; null is nothing; undefined where the member is absent. */
+/** A number as it was written, a string's content; null is nothing; undefined if the member is absent. */
 function valueText(text: string, member: Member | undefined): string | undefined {
   if (!member) return undefined;
   const written = text.slice(member.start, member.end);
@@ -133,4 +169,10 @@ function placeWithin({ line, column }: InputRecord, before: string): Position {
   return lines.length === 1
     ? { line, column: column + last.length }
     : { line: line + lines.length - 1, column: last.length + 1 };
+}
+
+/** A value in quotes, so that blanks around it show; long ones are cut. */
+function quoteValue(text: string): string {
+  const most = 40;
+  return JSON.stringify(text.length > most ? `${text.slice(0, most)}...` : text);
 }

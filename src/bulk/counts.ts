@@ -1,0 +1,166 @@
+import { largestPage, offeredOperation } from '../api/contract.ts';
+import type { CallOptions, Client } from '../client/client.ts';
+import { ApiError, UnavailableError, UsageError } from '../errors.ts';
+import { RowCall, StoppedError } from './pace.ts';
+import type { Run } from './run.ts';
+
+/** A count as the service has it; null for a pet without an entry. */
+export type Count = number | bigint | null;
+
+export interface Entry {
+  readonly count: Count;
+  readonly etag: string | undefined;
+}
+
+/** @throws CliError if it cannot be told. */
+export async function readEntry(client: Client, petId: bigint, call: CallOptions): Promise<Entry> {
+  try {
+    const { value, etag } = await client.call('getInventory', { petId }, call);
+    if (value.petId !== petId) throw otherPet(petId, value.petId);
+    return { count: value.quantity, etag };
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    return { count: null, etag: undefined };
+  }
+}
+
+/** The count as it is now; undefined if it cannot be told. */
+export async function readNow(run: Run, petId: bigint): Promise<Count | undefined> {
+  const { client } = run;
+  if (!client.contract.operations.has('getInventory')) return undefined;
+  return readEntry(client, petId, new RowCall(run)).then(
+    ({ count }) => count,
+    () => undefined,
+  );
+}
+
+export function isMissing(error: unknown): boolean {
+  return error instanceof ApiError && error.kind === 'not-found';
+}
+
+/** A cache that ignores the path, or a mixed-up service: its counts must not be taken for those of this pet. */
+function otherPet(petId: bigint, found: number | bigint): UnavailableError {
+  return new UnavailableError(`read the count of pet ${petId}: the service answered about pet ${found}`, {
+    reason: 'invalid-response',
+    sent: true,
+    method: 'GET',
+  });
+}
+
+/** @throws UsageError if the service offers no way to read counts. */
+export function checkReadable({ contract: { operations } }: Client, hint: string): void {
+  if (operations.has('getInventory') || operations.has('listInventory')) return;
+  throw new UsageError('read counts: the service offers neither getInventory nor listInventory', hint);
+}
+
+/** Under so many rows each is read by itself, and with its ETag; from there on the whole list is. */
+const rowsForList = 100;
+
+interface CountReading {
+  /** Whether the count of this row is wanted. */
+  isWanted(row: number): boolean;
+  /** Told of each row that is wanted and has an entry, once. */
+  found(row: number, count: number | bigint, etag: string | undefined): void;
+  /** Told, after all that were found, of each row that is wanted and has none. */
+  missing(row: number): void;
+}
+
+/**
+ * Reads the current counts of the rows that are wanted: one by one if they are few, else from the paged list. When it ends,
+ * well or not, no request is under way.
+ *
+ * @throws ApiError or UnavailableError if one could not be read; StoppedError if the run has stopped.
+ */
+export async function readCounts(run: Run, reading: CountReading): Promise<void> {
+  const { rows, client } = run;
+  checkReadable(client, '--blind writes without reading');
+  const wanted: number[] = [];
+  for (let row = 0; row < rows.length && wanted.length < rowsForList; row += 1)
+    if (reading.isWanted(row)) wanted.push(row);
+  const { operations } = client.contract;
+  const seen = new Uint8Array(rows.length);
+  const found = (row: number, count: number | bigint, etag?: string) => {
+    // A list that changes while it is read may show an entry twice.
+    if (seen[row] === 1 || !reading.isWanted(row)) return;
+    seen[row] = 1;
+    reading.found(row, count, etag);
+  };
+  run.entriesRead = 0;
+  const isFew = wanted.length < rowsForList && operations.has('getInventory');
+  if (isFew) await readEach(run, wanted, found);
+  else if (operations.has('listInventory')) await readList(run, found);
+  else await readEach(run, allWanted(run, reading), found);
+  for (let row = 0; row < rows.length; row += 1)
+    if (seen[row] === 0 && reading.isWanted(row)) reading.missing(row);
+}
+
+function allWanted({ rows }: Run, { isWanted }: CountReading): number[] {
+  return Array.from({ length: rows.length }, (_, row) => row).filter(isWanted);
+}
+
+type Found = (row: number, count: number | bigint, etag?: string) => void;
+
+async function readList(run: Run, found: Found): Promise<void> {
+  const { client, index } = run;
+  const limit = largestPage(offeredOperation(client.contract, 'listInventory'));
+  for await (const page of ahead(client.list('listInventory', { limit }, new RowCall(run)))) {
+    for (const { petId, quantity } of page) {
+      const row = index.find(petId);
+      if (row !== undefined) found(row, quantity);
+    }
+    run.entriesRead += page.length;
+  }
+}
+
+/** The same pages, each asked for while the one before it is looked at. */
+export async function* ahead<Page>(pages: AsyncIterable<Page>): AsyncGenerator<Page> {
+  const iterator = pages[Symbol.asyncIterator]();
+  let next = iterator.next();
+  try {
+    for (;;) {
+      const { done, value } = await next;
+      if (done) return;
+      next = iterator.next();
+      // If the reader goes away first, the page is awaited below and its error is not news.
+      next.catch(() => {});
+      yield value;
+    }
+  } finally {
+    await next.catch(() => {});
+  }
+}
+
+async function readEach(run: Run, wanted: readonly number[], found: Found): Promise<void> {
+  const { client, rows } = run;
+  await eachOf(run, wanted, async (row) => {
+    const { count, etag } = await readEntry(client, rows.id(row), new RowCall(run));
+    if (count !== null) found(row, count, etag);
+    run.entriesRead += 1;
+  });
+}
+
+/** Does the work for each item, as many at a time as the pace allows; when it ends nothing is under way. @throws the first error. */
+export async function eachOf<Item>(
+  run: Run,
+  items: readonly Item[],
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  const { pace, stop } = run;
+  let next = 0;
+  const failures: unknown[] = [];
+  const worker = async () => {
+    while (next < items.length && failures.length === 0) {
+      const item = items[next] as Item;
+      next += 1;
+      try {
+        await work(item);
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(pace.limit, items.length) }, worker));
+  if (failures.length === 0) return;
+  // The reason of a stop says more than what it broke off.
+  throw stop.reason ? new StoppedError() : failures[0];
+}

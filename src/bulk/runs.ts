@@ -1,0 +1,378 @@
+import { createHash } from 'node:crypto';
+import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
+import { readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CliError, UsageError } from '../errors.ts';
+import { fileError } from '../file-error.ts';
+import { ensurePrivateFolder } from '../files.ts';
+import { processId } from '../io.ts';
+import { holderOf, withLock } from '../lock.ts';
+import type { Shard } from './columns.ts';
+import {
+  type Ending,
+  type EndLine,
+  Journal,
+  type JournalHeader,
+  type JournalImage,
+  readHeader,
+  readJournal,
+} from './journal.ts';
+import type { Rows, State } from './rows.ts';
+
+/** What makes two runs the same: the same rows, written in the same way, to the same place. */
+export type RunIdentity = Pick<JournalHeader, 'kind' | 'sha256' | 'target' | 'flags'>;
+
+/** `running` has a process at work on it; `killed` ended without a word. Both it and `stopped` can be resumed. */
+export type RunState = Ending | 'running' | 'killed';
+
+/** A past run, as it stands. */
+export interface RunInfo {
+  readonly header: JournalHeader;
+  readonly state: RunState;
+  /** The run that took it back; `restart` if another one was started in its place. */
+  readonly by: string | undefined;
+  /** Of an undone run: whether some rows could not be taken back. */
+  readonly isPartial: boolean;
+  readonly counts: Readonly<Record<State, number>>;
+  /** When its journal was last written to, in milliseconds since the epoch. */
+  readonly lastAt: number;
+}
+
+export function isResumable(state: RunState): boolean {
+  return state === 'stopped' || state === 'killed';
+}
+
+/** Who a target is locked for. */
+interface Claim {
+  readonly target: string;
+  readonly shard: Shard | null;
+  /** The input as it was named. */
+  readonly name: string;
+}
+
+interface HoldOptions {
+  /** Longest wait for another run, in milliseconds. */
+  readonly waitMs: number;
+  readonly allowOverlap: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Holds a target, and tells others which run is at work on it. */
+export interface Hold {
+  tell(run: string): Promise<void>;
+}
+
+/** The journals of past runs, one file each: `<date>-<time>-<key>.jsonl`; the key follows from what the run is. */
+export class RunStore {
+  readonly folder: string;
+
+  constructor(stateDir: string) {
+    this.folder = join(stateDir, 'runs');
+  }
+
+  pathOf(run: string): string {
+    return join(this.folder, `${run}.jsonl`);
+  }
+
+  /** Ids of all runs, the newest first. */
+  async ids(): Promise<string[]> {
+    const ids = (await this.names()).flatMap(
+      (name) => /^(\d{8}-\d{9}-[0-9a-f]{6})\.jsonl$/.exec(name)?.[1] ?? [],
+    );
+    return ids.sort().reverse();
+  }
+
+  /** Ids of the runs that may be this one, the newest first. */
+  async idsLike(identity: RunIdentity): Promise<string[]> {
+    return (await this.ids()).filter((id) => id.endsWith(keyOf(identity)));
+  }
+
+  /** The id that this text is, or begins. @throws UsageError if there is none, or more than one. */
+  async resolve(text: string): Promise<string> {
+    const ids = await this.ids();
+    const matches = ids.filter((id) => id === text || (text !== '' && id.startsWith(text)));
+    const [match, another] = matches;
+    if (match === undefined)
+      throw new UsageError(`run ${text}: no such run`, '`petstore inventory runs` lists those there are');
+    if (another !== undefined)
+      throw new UsageError(`run ${text}: ${matches.length} runs begin so: ${matches.slice(0, 5).join(', ')}`);
+    return match;
+  }
+
+  /** An id of its own for a run that begins now. */
+  async newId(identity: RunIdentity, now: Date): Promise<string> {
+    await this.ensureFolder();
+    const taken = new Set((await this.names()).map((name) => name.split('.')[0]));
+    let startedMs = now.getTime();
+    while (taken.has(idOf(identity, startedMs))) startedMs += 1;
+    return idOf(identity, startedMs);
+  }
+
+  /** Whether a process is at work on the run. */
+  isRunning(run: string): boolean {
+    return holderOf(this.pathOf(run)) !== undefined;
+  }
+
+  /** Does `work` while nobody else reads or writes the run's journal. @throws CliError `unavailable` if somebody does. */
+  async holdRun<Value>(run: string, work: () => Promise<Value>): Promise<Value> {
+    await this.ensureFolder();
+    const path = this.pathOf(run);
+    const holder = holderOf(path);
+    if (holder)
+      throw new CliError(
+        'unavailable',
+        `run ${run}: process ${holder.process} on ${holder.host} is at work on it`,
+        {
+          hint: 'wait for it to end',
+          retryable: true,
+        },
+      );
+    return withLock(path, work, { waitMs: 0 });
+  }
+
+  /**
+   * Does `work` while no other run is at work on the target; shards `i/n` of one n do not exclude each other.
+   *
+   * @throws CliError `unavailable`, retryable, if another run is, and does not end in time; nothing was sent.
+   */
+  async holdTarget<Value>(
+    claim: Claim,
+    { waitMs, allowOverlap, signal }: HoldOptions,
+    work: (hold: Hold) => Promise<Value>,
+  ): Promise<Value> {
+    await this.ensureFolder();
+    const key = createHash('sha256').update(claim.target).digest('hex').slice(0, 12);
+    const gate = join(this.folder, `target-${key}`);
+    const endMs = Date.now() + waitMs;
+    for (;;) {
+      // What the work comes to is awaited outside the gate, which is held for a moment only.
+      const taken = await withLock(gate, async () => {
+        const other = allowOverlap ? undefined : await this.otherClaim(key, claim);
+        return other ? { other } : { done: await this.claim(key, claim, work) };
+      });
+      if ('done' in taken) return taken.done();
+      if (Date.now() >= endMs) throw await this.targetHeld(claim, taken.other, waitMs);
+      await sleep(Math.min(200, Math.max(1, endMs - Date.now())), undefined, { signal }).catch(() => {});
+      signal.throwIfAborted();
+    }
+  }
+
+  /** Begins the work under a claim of its own; resolves as soon as it is held, with what waits for the end. */
+  private async claim<Value>(
+    key: string,
+    claim: Claim,
+    work: (hold: Hold) => Promise<Value>,
+  ): Promise<() => Promise<Value>> {
+    const unique = `${processId()}-${Math.random().toString(36).slice(2, 10)}`;
+    const path = join(this.folder, `target-${key}.${unique}`);
+    const tell = async (run?: string) => {
+      const { shard, name } = claim;
+      await writeFile(`${path}.json`, JSON.stringify({ shard, name, run }), { mode: 0o600 });
+    };
+    let begun: () => void = () => {};
+    const isHeld = new Promise<void>((resolve) => {
+      begun = resolve;
+    });
+    const done = withLock(
+      path,
+      async () => {
+        try {
+          await tell();
+          begun();
+          return await work({ tell });
+        } finally {
+          await rm(`${path}.json`, { force: true }).catch(() => {});
+        }
+      },
+      { waitMs: 0 },
+    );
+    await Promise.race([isHeld, done.catch(() => {})]);
+    return () => done;
+  }
+
+  /** A claim on the target that excludes this one; those of processes that are gone are cleared away. */
+  private async otherClaim(key: string, { shard }: Claim): Promise<OtherClaim | undefined> {
+    for (const name of await this.names()) {
+      if (!name.startsWith(`target-${key}.`) || !name.endsWith('.json')) continue;
+      const path = join(this.folder, name.slice(0, -'.json'.length));
+      const holder = holderOf(path);
+      if (!holder) await rm(`${path}.json`, { force: true });
+      else {
+        const other = readClaim(`${path}.json`);
+        const isCompatible =
+          shard && other.shard && shard.count === other.shard.count && shard.index !== other.shard.index;
+        if (!isCompatible) return { ...other, ...holder };
+      }
+    }
+    return undefined;
+  }
+
+  private async targetHeld({ target }: Claim, other: OtherClaim, waitMs: number): Promise<CliError> {
+    const { process, host, name, run } = other;
+    const facts = [
+      `process ${process} on ${host}`,
+      ...(run ? [`run ${run}`] : []),
+      ...(await this.progressOf(run)),
+    ];
+    const waited = waitMs > 0 ? `, after a wait of ${waitMs / 1000} s` : '';
+    return new CliError(
+      'unavailable',
+      `${target}: another run is at work there: ${name} (${facts.join(', ')})${waited}; nothing was sent`,
+      {
+        hint: 'wait for it to end, with --lock-wait <duration>; --allow-overlap runs beside it',
+        retryable: true,
+      },
+    );
+  }
+
+  private async progressOf(run: string | undefined): Promise<string[]> {
+    if (run === undefined) return [];
+    const info = await this.info(run).catch(() => undefined);
+    if (!info) return ['planning'];
+    const { unprocessed } = info.counts;
+    return [`${info.header.rows - unprocessed} of ${info.header.rows} rows done`];
+  }
+
+  /** How a run stands: by its last line, or by all of them if it ended without one. @throws CliError `failed` */
+  async info(run: string): Promise<RunInfo> {
+    const path = this.pathOf(run);
+    const isRunning = this.isRunning(run);
+    const header = await readHeader(path);
+    const last = isRunning ? undefined : readLastLine(path);
+    if (last) return infoOf(header, last.ended, last, last.counts);
+    const { image, rows } = await readJournal(path);
+    return imageInfo(image, rows, isRunning ? 'running' : undefined);
+  }
+
+  /** Marks a run as undone or given up. @throws CliError `failed` if its journal cannot be read or written. */
+  async conclude(run: string, end: Omit<EndLine, 'counts'>): Promise<void> {
+    const path = this.pathOf(run);
+    const { image, rows } = await readJournal(path);
+    const { counts } = imageInfo(image, rows);
+    await Journal.conclude(path, image, { ...end, counts });
+  }
+
+  /** Puts a journal that cannot be read out of the way; nothing of it is lost. */
+  async setAside(run: string): Promise<string> {
+    const path = `${this.pathOf(run)}.damaged`;
+    await rename(this.pathOf(run), path).catch((error) => {
+      throw fileError('rename', this.pathOf(run), error);
+    });
+    return path;
+  }
+
+  async remove(run: string): Promise<void> {
+    await rm(this.pathOf(run), { force: true }).catch((error) => {
+      throw fileError('delete', this.pathOf(run), error);
+    });
+  }
+
+  private async names(): Promise<string[]> {
+    return readdir(this.folder).catch((error) => {
+      if (error.code === 'ENOENT') return [];
+      throw fileError('read', this.folder, error);
+    });
+  }
+
+  private async ensureFolder(): Promise<void> {
+    try {
+      await ensurePrivateFolder(this.folder);
+    } catch (error) {
+      if (!(error instanceof CliError)) throw error;
+      const hint = 'what a run does is kept there; PETSTORE_STATE_DIR names another folder';
+      throw new CliError(error.kind, error.message, { ...error.details, hint });
+    }
+  }
+}
+
+interface OtherClaim {
+  readonly shard: Shard | null;
+  readonly name: string;
+  readonly run?: string | undefined;
+  readonly process: string;
+  readonly host: string;
+}
+
+/** A claim that is being written holds the whole target. */
+function readClaim(path: string): Pick<OtherClaim, 'shard' | 'name' | 'run'> {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch {
+    return { shard: null, name: 'a run that begins' };
+  }
+}
+
+/** How the run of a journal stands. */
+export function imageInfo({ header, ending, lastAt }: JournalImage, rows: Rows, state?: RunState): RunInfo {
+  const counts = rows.countStates();
+  const { invalid, skipped, flags } = header;
+  // Rows that were left out have no line: among blank rows they look like those that nobody has touched.
+  const quiet = flags.blind ? 'unprocessed' : 'unchanged';
+  const isBlank = counts.invalid === 0 && counts.skipped === 0;
+  const told = isBlank ? { ...counts, invalid, skipped, [quiet]: counts[quiet] - invalid - skipped } : counts;
+  return { ...infoOf(header, state ?? ending?.ended ?? 'killed', ending, told), lastAt };
+}
+
+function infoOf(
+  header: JournalHeader,
+  state: RunState,
+  end: EndLine | undefined,
+  counts: RunInfo['counts'],
+): RunInfo {
+  const isPartial = end?.isPartial === true;
+  return { header, state, by: end?.by, isPartial, counts, lastAt: end?.at ?? Date.parse(header.started) };
+}
+
+function readTail(path: string, most: number): string {
+  const file = openSync(path, 'r');
+  try {
+    const { size } = fstatSync(file);
+    const tail = Buffer.alloc(Math.min(size, most));
+    readSync(file, tail, 0, tail.length, size - tail.length);
+    return tail.toString('utf8');
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** The last line of a journal, if it ends a session. */
+function readLastLine(path: string): EndLine | undefined {
+  let text: string;
+  try {
+    text = readTail(path, 4096);
+  } catch (error) {
+    throw fileError('read', path, error);
+  }
+  if (!text.endsWith('\n')) return undefined;
+  try {
+    const line = JSON.parse(text.slice(0, -1).split('\n').at(-1) ?? '');
+    return typeof line.ended === 'string' ? (line as EndLine) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function isSameRun(one: RunIdentity, other: RunIdentity): boolean {
+  return identityText(one) === identityText(other);
+}
+
+/** `20271121-021530123-3f2a9c`: UTC to the millisecond, so that the names sort by time. */
+function idOf(identity: RunIdentity, startedMs: number): string {
+  const [date = '', time = ''] = new Date(startedMs).toISOString().split('T');
+  return `${date.replaceAll('-', '')}-${time.replace(/\D/g, '')}-${keyOf(identity)}`;
+}
+
+function keyOf(identity: RunIdentity): string {
+  return createHash('sha256').update(identityText(identity)).digest('hex').slice(0, 6);
+}
+
+function identityText({ kind, sha256, target, flags }: RunIdentity): string {
+  const { map, shard, key } = flags;
+  return JSON.stringify([
+    ...[kind, sha256, target, flags.format, flags.delimiter, flags.columns, flags.thousands],
+    ...[map.petId ?? null, map.quantity ?? null, map.expected ?? null, key && [key.column, key.sha256]],
+    ...[flags.onDuplicate, flags.skipInvalid, shard && [shard.index, shard.count]],
+    ...[flags.blind, flags.relative, flags.createMissing],
+  ]);
+}

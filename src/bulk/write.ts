@@ -1,0 +1,319 @@
+import { ApiError, CliError, messageOf, UnavailableError, type UnavailableReason } from '../errors.ts';
+import { isJsonObject } from '../json.ts';
+import { type Count, isMissing, readCounts, readEntry, readNow } from './counts.ts';
+import type { Outcome } from './ledger.ts';
+import { RowCall, StoppedError, type StopReason } from './pace.ts';
+import { noPet, type Plan, unexpected } from './plan.ts';
+import type { Run } from './run.ts';
+
+/** How long what is in flight may go on when a run has stopped. */
+const graceMs = 10_000;
+const mostTransportFailures = 20;
+
+/**
+ * Sends the rows of a plan, as many at a time as the pace allows, until all are settled or the run stops; then nothing is in
+ * flight.
+ *
+ * @param mostErrors stops with the row that makes so many failures that earlier sessions did not have.
+ */
+export function writeRows(plan: Plan, mostErrors: number): Promise<void> {
+  const { run } = plan;
+  const { rows, ledger, pace, stop } = run;
+  const writer = new RowWriter(plan);
+  const wanted = rows.inState('unprocessed');
+  return new Promise((resolve, reject) => {
+    let inHand = 0;
+    let isDrained = false;
+    let grace: NodeJS.Timeout | undefined;
+    stop.onStop(() => {
+      grace = setTimeout(() => stop.abandon(), graceMs);
+    });
+    const fail = (error: unknown) => {
+      stop.stop({ kind: 'failed', message: messageOf(error) });
+      stop.abandon();
+      reject(error);
+    };
+    const settled = (row: number, outcome: Outcome | undefined) => {
+      inHand -= 1;
+      if (outcome) ledger.settle(row, outcome);
+      if (ledger.newErrorCount >= mostErrors && !stop.reason) stop.stop(tooManyErrors(ledger.newErrorCount));
+      fill();
+    };
+    const start = (row: number) => {
+      inHand += 1;
+      run.starting(row);
+      const wait = run.events?.ready();
+      const work = wait ? wait.then(() => writer.write(row)) : writer.write(row);
+      work.then((outcome) => settled(row, outcome)).catch(fail);
+    };
+    const fill = () => {
+      while (!isDrained && !stop.reason && inHand < pace.limit) {
+        const next = wanted.next();
+        if (next.done) isDrained = true;
+        else start(next.value);
+      }
+      if (inHand > 0) return;
+      clearTimeout(grace);
+      resolve();
+    };
+    fill();
+  });
+}
+
+export function tooManyErrors(count: number): StopReason {
+  const rows = count === 1 ? '1 row failed' : `${count} rows failed`;
+  return { kind: 'partial', message: `${rows}, as many as --max-errors allows` };
+}
+
+/** Writes single rows, and stops the run when so much has gone wrong that it had better end. */
+class RowWriter {
+  private readonly plan: Plan;
+  private readonly run: Run;
+  private transportFailures = 0;
+
+  constructor(plan: Plan) {
+    this.plan = plan;
+    this.run = plan.run;
+  }
+
+  /** Sets one pet's count, and gives what became of it; undefined if the run stopped before anything was sent. */
+  async write(row: number): Promise<Outcome | undefined> {
+    const { run } = this;
+    const call = new RowCall(run, this.plan.etags.get(row));
+    try {
+      const turned = this.heldCount(row) === undefined ? undefined : await this.checkHeld(row, call);
+      if (turned) return turned;
+      call.isWrite = true;
+      const answer = await this.send(row, call);
+      return this.accept(row, answer.value ?? {}, answer, call);
+    } catch (error) {
+      if (error instanceof StoppedError) return call.isUncertain ? interrupted(call) : undefined;
+      if (!(error instanceof CliError)) throw error;
+      // Turned away by a service that is overloaded, and then the run stopped: the row is as it was.
+      if (run.stop.reason && !call.isUncertain && isOverload(error)) return undefined;
+      return this.acceptOther(row, error, call) ?? this.refuse(row, error, call);
+    }
+  }
+
+  /** The count that the row must still have if there is no ETag to hold it: null for no entry, undefined for any. */
+  private heldCount(row: number): number | null | undefined {
+    const { rows, relative } = this.run;
+    if (this.plan.etags.has(row)) return undefined;
+    // An entry that is to be made cannot overwrite one.
+    return relative ? (rows.before(row) ?? undefined) : rows.expected(row);
+  }
+
+  /** Reads the count again just before it is overwritten; if it cannot be read, the plan's look must do. */
+  private async checkHeld(row: number, call: RowCall): Promise<Outcome | undefined> {
+    const { run } = this;
+    const { rows, relative } = run;
+    if (!run.client.contract.operations.has('getInventory')) return undefined;
+    const { count, etag } = await readEntry(run.client, rows.id(row), call);
+    call.ifMatch = etag;
+    if (count === this.heldCount(row)) return undefined;
+    if (count === rows.quantity(row) && (!relative || rows.wasSent(row))) return this.asWanted(row, call);
+    return unexpected(run, row, count);
+  }
+
+  /** What a row comes to that is as it should be although this session has had no answer for it. */
+  private asWanted(row: number, { mayBeApplied }: RowCall): Outcome {
+    return { state: mayBeApplied || this.run.rows.wasSent(row) ? 'applied' : 'unchanged' };
+  }
+
+  private async send(row: number, call: RowCall) {
+    const { client, rows, createMissing, blind } = this.run;
+    const petId = rows.id(row);
+    const quantity = rows.quantity(row);
+    if (quantity === null) return client.call('deleteInventory', { petId }, call);
+    const mayCreate = createMissing && (blind || rows.before(row) === null);
+    const canCreate = mayCreate && client.contract.operations.has('createInventory');
+    // Creating, unlike setting, overwrites nobody's entry.
+    if (canCreate && !blind && (rows.expected(row) === null || this.run.relative))
+      return this.create(row, quantity, call);
+    try {
+      return await client.call('updateInventory', { petId, body: { quantity } }, call);
+    } catch (error) {
+      if (!canCreate || !isMissing(error)) throw error;
+      return await this.create(row, quantity, call);
+    }
+  }
+
+  private async create(row: number, quantity: number, call: RowCall) {
+    const { run } = this;
+    const petId = run.rows.id(row);
+    const status = run.petStatuses.get(petId) ?? (await run.readPetStatus(petId));
+    return run.client.call('createInventory', { body: { petId, quantity, status } }, call);
+  }
+
+  /** Success is what the answer says, if it says something: the pet and the quantity that were sent. */
+  private accept(
+    row: number,
+    answer: { readonly petId?: unknown; readonly quantity?: unknown },
+    { status, attempts }: { readonly status: number; readonly attempts: number },
+    call: RowCall,
+  ): Outcome {
+    const { rows } = this.run;
+    const { petId, quantity } = answer;
+    const wanted = rows.quantity(row);
+    const isAboutThis = petId === undefined || petId === null || String(petId) === String(rows.id(row));
+    const isAsSent =
+      wanted === null || quantity === undefined || quantity === null || Number(quantity) === wanted;
+    if (isAboutThis && isAsSent) {
+      this.transportFailures = 0;
+      return { state: 'applied', status, attempts };
+    }
+    this.transportFailures = 0;
+    const { requestId } = call;
+    if (!isAboutThis)
+      return {
+        ...{ state: 'unknown', status, code: 'other_pet', attempts, requestId },
+        message: `the service answered about pet ${String(petId)}; it may or may not have been applied`,
+      };
+    return {
+      ...{ state: 'failed', status, code: 'other_quantity', attempts, requestId },
+      message: `the service answered the quantity ${String(quantity)}, not ${wanted}`,
+    };
+  }
+
+  /**
+   * Takes a 2xx whose body is JSON of another shape for what it says: a service need not answer with the entry, but the body
+   * of an error is not a success.
+   */
+  private acceptOther(row: number, error: CliError, call: RowCall): Outcome | undefined {
+    if (!(error instanceof UnavailableError) || error.answer === undefined) return undefined;
+    const { method, status = 200, attempts = 1 } = error.details;
+    // What was read before the write says nothing about it.
+    if (method === 'GET') return undefined;
+    const answer = isJsonObject(error.answer) ? error.answer : {};
+    const { petId, quantity, code, message } = answer;
+    if (quantity !== undefined && typeof quantity !== 'number') return undefined;
+    if (quantity === undefined && code !== undefined && message !== undefined) {
+      this.transportFailures = 0;
+      const told = `answered ${status} with the body of an error: ${String(message)}; it may or may not have been applied`;
+      const { requestId } = call;
+      return { state: 'unknown', status, code: String(code), message: told, attempts, requestId };
+    }
+    return this.accept(row, { petId, quantity }, { status, attempts }, call);
+  }
+
+  private async refuse(row: number, error: CliError, call: RowCall): Promise<Outcome> {
+    const { run } = this;
+    const { rows } = run;
+    const { status, attempts } = error.details;
+    if (rows.quantity(row) === null && isMissing(error))
+      return { ...this.asWanted(row, call), status, attempts };
+    const { requestId } = call;
+    if (error instanceof ApiError && error.status === 412) {
+      const found = await readNow(run, rows.id(row));
+      const mayBeOurs = call.mayBeApplied || rows.wasSent(row);
+      // Somebody set just this count, or the answer to an earlier attempt of ours was lost.
+      if (found === rows.quantity(row) && (mayBeOurs || !run.relative))
+        return { ...this.asWanted(row, call), status };
+      this.failed(error);
+      return {
+        ...{ state: call.mayBeApplied ? 'unknown' : 'failed', status, code: 'changed', attempts, requestId },
+        message: `the entry has changed since the plan${describeNow(found)}`,
+      };
+    }
+    this.failed(error);
+    if (error.kind === 'not-found' && error.details.method === 'GET')
+      return { ...noPet, attempts, requestId };
+    const named = error.details.code ?? (status === undefined ? error.kind : undefined);
+    const state = call.mayBeApplied || isInvalidAnswer(error) ? 'unknown' : 'failed';
+    return {
+      ...{ state, status, attempts, requestId },
+      code: error instanceof UnavailableError ? error.reason : named,
+      message: reasonOf(error, state),
+      isUnavailable: error.kind === 'unavailable',
+    };
+  }
+
+  /** Told of each row that did not succeed. */
+  private failed(error: CliError): void {
+    const isTransport = error instanceof UnavailableError && error.details.status === undefined;
+    this.transportFailures = isTransport ? this.transportFailures + 1 : 0;
+    const reason = fatalReason(error);
+    if (reason) this.run.stop.stop(reason);
+    else if (this.transportFailures >= mostTransportFailures)
+      this.run.stop.stop({
+        kind: 'unavailable',
+        message: `${mostTransportFailures} rows in a row got no answer: ${messageOf(error)}`,
+      });
+  }
+}
+
+function interrupted({ attempts }: RowCall): Outcome {
+  const message = 'the run stopped before the answer came; it may or may not have been applied';
+  return { state: 'unknown', code: 'interrupted', message, attempts };
+}
+
+function isOverload(error: CliError): boolean {
+  return error instanceof ApiError && (error.status === 429 || error.status === 503);
+}
+
+/** A write whose answer of success cannot be read. */
+function isInvalidAnswer(error: CliError): boolean {
+  return (
+    error instanceof UnavailableError && error.reason === 'invalid-response' && error.details.method !== 'GET'
+  );
+}
+
+/** A clause for what was found after all. */
+function describeNow(count: Count | undefined): string {
+  if (count === undefined) return '';
+  return count === null ? ': it is gone' : `: its quantity is ${count} now`;
+}
+
+/** Failures that every remaining row would hit too. */
+const fatalReasons: Partial<Record<UnavailableReason, string>> = {
+  tls: 'TLS failed',
+  redirect: 'the service redirects writes',
+};
+
+function fatalReason(error: CliError): StopReason | undefined {
+  const { hint } = error.details;
+  if (error instanceof ApiError && error.kind === 'auth')
+    return { kind: 'auth', message: error.message, hint };
+  const fatal = error instanceof UnavailableError ? fatalReasons[error.reason] : undefined;
+  return fatal === undefined
+    ? undefined
+    : { kind: 'unavailable', message: `${fatal}: ${messageOf(error)}`, hint };
+}
+
+const uncertainty = '; the request may or may not have been applied';
+
+/** The message without what all rows have in common: the operation, the method and the URL. */
+function reasonOf({ message, details: { method, url } }: CliError, state: 'failed' | 'unknown'): string {
+  const request = `${method} ${url}: `;
+  const at = message.indexOf(request);
+  const reason = (at === -1 ? message : message.slice(at + request.length)).replace(uncertainty, '');
+  return state === 'failed' ? reason : reason + uncertainty;
+}
+
+/**
+ * Reads back every row that is applied, unchanged or unknown, and corrects those that are not as the file says; gives how many
+ * rows were looked at. A row that is unknown and does not read back as wanted stays unknown: its write may still land.
+ */
+export async function verifyRows(run: Run): Promise<number> {
+  const { rows, ledger } = run;
+  let looked = 0;
+  const look = (row: number, count: Count) => {
+    looked += 1;
+    const isUnknown = rows.isState(row, 'unknown');
+    if (count === rows.quantity(row)) {
+      if (isUnknown) ledger.correct(row, { state: 'applied' });
+    } else if (!isUnknown)
+      ledger.correct(row, {
+        state: 'failed',
+        code: 'not_as_written',
+        message: `read back ${count ?? 'no entry'}, not ${rows.quantity(row) ?? 'no entry'}`,
+        isFinal: true,
+      });
+  };
+  await readCounts(run, {
+    isWanted: (row) => ['applied', 'unchanged', 'unknown'].includes(rows.state(row)),
+    found: look,
+    missing: (row) => look(row, null),
+  });
+  return looked;
+}

@@ -1,0 +1,269 @@
+import type { FailureKind } from '../../../bulk/ledger.ts';
+import type { Plan } from '../../../bulk/plan.ts';
+import type { Client } from '../../../client/client.ts';
+import type { Context } from '../../../context.ts';
+import type { View } from '../../../output/columns.ts';
+import { createPrinter, type Printer } from '../../../output/print.ts';
+import type { Style } from '../../../output/style.ts';
+import { counted, groupDigits, sanitize } from '../../../text.ts';
+
+/** A change as it is shown; `now` is null for a pet that has no entry, absent where it was not read; `new` is null for an entry that is removed. */
+interface ChangeRow {
+  readonly petId: bigint;
+  readonly name: string | null;
+  readonly now: number | null | undefined;
+  readonly new: number | null;
+  readonly change: number | undefined;
+  readonly line: number;
+}
+
+/** How many changes a person is shown before the question. */
+const shownChanges = 20;
+/** Up to so many changes, the names of their pets are read. */
+const mostNames = 100;
+
+/** What cells say. */
+interface Wording {
+  change(change: number): string | number;
+  /** Of an entry that is removed. */
+  readonly removed: string | null;
+}
+
+const forPeople: Wording = { change: signed, removed: 'removed' };
+const forMachines: Wording = { change: (change) => change, removed: null };
+
+function changesView({ change: asText, removed }: Wording): View<ChangeRow> {
+  return {
+    noun: 'changes',
+    columns: [
+      { name: 'petId', value: ({ petId }) => petId, align: 'right' },
+      { name: 'name', value: ({ name }) => name },
+      { name: 'now', value: ({ now }) => now, align: 'right' },
+      { name: 'new', value: (row) => row.new ?? removed, align: 'right' },
+      { name: 'change', value: ({ change }) => change && asText(change), align: 'right' },
+      { name: 'line', value: ({ line }) => line, align: 'right', extra: true },
+    ],
+  };
+}
+
+/** Prints all changes on stdout, in the format asked for. */
+export async function printChanges(context: Context, plan: Plan): Promise<void> {
+  const printer = await context.printer();
+  await printer.records(changePages(plan), viewFor(printer));
+}
+
+/** Settles `--fields` and `--sort` of the changes before anything is sent. @see Printer.check */
+export async function checkChangesView(context: Context): Promise<void> {
+  const printer = await context.printer();
+  await printer.check(viewFor(printer));
+}
+
+function viewFor({ format }: Printer): View<ChangeRow> {
+  return changesView(format === 'table' ? forPeople : forMachines);
+}
+
+/** Shows a person the largest changes on stderr. */
+export async function showPlan(context: Context, plan: Plan): Promise<void> {
+  const { io, flags } = context;
+  const settings = await context.settings();
+  const color = settings.get('color');
+  const shown = {
+    format: 'table',
+    fields: undefined,
+    sort: undefined,
+    header: true,
+    color,
+    quiet: true,
+  } as const;
+  const rows = await largestChanges(plan);
+  if (rows.length > 0 && !flags.quiet)
+    await createPrinter({ ...io, stdout: io.stderr }, shown).records([rows], changesView(forPeople));
+  if (plan.changes > rows.length)
+    await context.notice(`and ${groupDigits(plan.changes - rows.length)} more; --dry-run shows all of them`);
+}
+
+function signed(change: number): string {
+  return change > 0 ? `+${groupDigits(change)}` : groupDigits(change);
+}
+
+/** Those that change most, the largest first; of a blind plan the first ones. */
+async function largestChanges(plan: Plan): Promise<ChangeRow[]> {
+  const { rows, pacedClient } = plan.run;
+  const size = (row: number) => Math.abs((rows.quantity(row) ?? 0) - (rows.before(row) ?? 0));
+  let largest: number[] = [];
+  for (const row of rows.inState('unprocessed')) {
+    largest.push(row);
+    if (plan.isBlind && largest.length === shownChanges) break;
+    if (largest.length < 50 * shownChanges) continue;
+    largest = largest.sort((one, other) => size(other) - size(one)).slice(0, shownChanges);
+  }
+  if (!plan.isBlind) largest.sort((one, other) => size(other) - size(one));
+  const shown = largest.slice(0, shownChanges);
+  const ids = shown.map((row) => rows.id(row));
+  return toChanges(plan, shown, await readPetNames(pacedClient, ids));
+}
+
+async function* changePages(plan: Plan): AsyncGenerator<ChangeRow[]> {
+  const { changes } = plan;
+  const { rows, pacedClient } = plan.run;
+  const ids = changes > mostNames ? [] : Array.from(rows.inState('unprocessed'), (row) => rows.id(row));
+  const names = await readPetNames(pacedClient, ids);
+  let page: number[] = [];
+  for (const row of rows.inState('unprocessed')) {
+    page.push(row);
+    if (page.length < 1000) continue;
+    yield toChanges(plan, page, names);
+    page = [];
+  }
+  if (page.length > 0) yield toChanges(plan, page, names);
+}
+
+function toChanges(
+  { run: { rows } }: Plan,
+  page: readonly number[],
+  names: ReadonlyMap<bigint, string>,
+): ChangeRow[] {
+  return page.map((row) => {
+    const now = rows.before(row);
+    const quantity = rows.quantity(row);
+    const petId = rows.id(row);
+    const change = now === undefined ? undefined : (quantity ?? 0) - (now ?? 0);
+    return { petId, name: names.get(petId) ?? null, now, new: quantity, change, line: rows.line(row) };
+  });
+}
+
+/** What the plan adds up to, and what cannot be done: aligned for a person, plain lines in a log. */
+export async function tellPlan(context: Context, plan: Plan): Promise<void> {
+  const { io, flags } = context;
+  const failures = plan.run.ledger.failures();
+  if (flags.quiet) return;
+  if (io.stderr.isTerminal && !io.env.CI)
+    await io.stderr.write(totalsBlock(plan, failures, await context.style('stderr')));
+  else for (const line of totalsLines(plan, failures)) await context.notice(line);
+}
+
+/** One line of what a plan adds up to. */
+interface Total {
+  readonly label: string;
+  readonly count: number;
+  readonly noun: string;
+  /** The sum of the changes, with its sign. */
+  readonly units?: string | undefined;
+  readonly note?: string | undefined;
+  readonly paint?: 'green' | 'yellow' | 'red' | 'dim' | undefined;
+}
+
+/** What a plan adds up to, and what cannot be done, as aligned lines for a terminal. */
+function totalsBlock(plan: Plan, failures: readonly FailureKind[], style: Style): string {
+  const told = [...totalsOf(plan), ...failures.map(toFailureTotal)];
+  const totals = told.length > 0 ? told : [sameTotal(plan)];
+  const widest = (text: (total: Total) => string) => Math.max(...totals.map((total) => text(total).length));
+  const counts = widest(({ count }) => groupDigits(count));
+  const nouns = widest(({ noun }) => noun);
+  const units = widest((total) => total.units ?? '');
+  const lines = totals.map((total) => {
+    const { label, count, noun, note = '', paint } = total;
+    const cells = [
+      groupDigits(count).padStart(counts),
+      noun.padEnd(nouns),
+      (total.units ?? '').padStart(units),
+      note,
+    ];
+    const text = `${label.padStart(6)}  ${cells[0]} ${cells[1]}  ${cells[2]}  ${cells[3]}`.trimEnd();
+    return `${paint ? style[paint](text) : text}\n`;
+  });
+  return lines.join('');
+}
+
+/** The same as plain lines for a log: one for the plan, one for each kind of failure. */
+function totalsLines(plan: Plan, failures: readonly FailureKind[]): string[] {
+  const { changes, considered, isBlind } = plan;
+  const facts = totalsOf(plan).map(({ label, count, noun, units, note }) =>
+    [`${label} ${groupDigits(count)} ${noun}`, units, note && `(${note})`].filter((part) => part).join(' '),
+  );
+  const head = `plan: ${groupDigits(changes)} of ${counted(considered, 'row', 'rows')} to write`;
+  const warnings = failures
+    .map(toFailureTotal)
+    .map(({ count, noun, note }) => `warning: ${groupDigits(count)} ${noun} cannot be written: ${note}`);
+  const tail = isBlind ? [', blind'] : facts.map((fact, at) => `${at === 0 ? ': ' : ', '}${fact}`);
+  return [`${head}${tail.join('')}`, ...warnings];
+}
+
+function totalsOf(plan: Plan): Total[] {
+  const { changes, raised, lowered, toZero, created, removed, isBlind } = plan;
+  if (isBlind)
+    return [{ label: 'blind', count: changes, noun: nounOf(changes), note: 'current counts not read' }];
+  const totals: Total[] = [
+    { label: 'up', ...totalOf(raised, '+'), note: noteOf([[created, 'new']]), paint: 'green' },
+    {
+      label: 'down',
+      ...totalOf(lowered, '-'),
+      note: noteOf([
+        [toZero, 'to 0'],
+        [removed, 'removed'],
+      ]),
+      paint: 'yellow',
+    },
+    sameTotal(plan),
+  ];
+  return totals.filter(({ count }) => count > 0);
+}
+
+function sameTotal({ unchanged }: Plan): Total {
+  return { label: 'same', count: unchanged, noun: nounOf(unchanged), paint: 'dim' };
+}
+
+function noteOf(parts: readonly (readonly [count: number, what: string])[]): string {
+  const told = parts.filter(([count]) => count > 0);
+  return told.map(([count, what]) => `${groupDigits(count)} ${what}`).join(', ');
+}
+
+function totalOf({ rows, units }: Plan['raised'], sign: string) {
+  return { count: rows, noun: nounOf(rows), units: `${sign}${groupDigits(units)}` };
+}
+
+function toFailureTotal({ count, example }: FailureKind): Total {
+  const note = exampleText(example);
+  return { label: 'fails', count, noun: count === 1 ? 'row' : 'rows', note, paint: 'red' };
+}
+
+function nounOf(count: number): string {
+  return count === 1 ? 'pet' : 'pets';
+}
+
+/** How many pets are asked for at a time. */
+const atOnce = 8;
+
+/**
+ * The names of a few pets, for people; what cannot be read is left out. Each is the first of the list behind the id
+ * before it, because the operation that reads one pet is deprecated.
+ */
+async function readPetNames(client: Client, ids: readonly bigint[]): Promise<ReadonlyMap<bigint, string>> {
+  const names = new Map<bigint, string>();
+  if (!canSeek(client)) return names;
+  const waiting = [...ids];
+  const work = async () => {
+    for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) {
+      const [pet] = await firstPage(client, id);
+      if (pet?.id === id) names.set(id, pet.name);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, ids.length) }, work)).catch(() => {});
+  return names;
+}
+
+function canSeek({ contract }: Client): boolean {
+  const offered = contract.operations.get('listPets')?.parameters.map(({ name }) => name) ?? [];
+  return offered.includes('after') && offered.includes('limit');
+}
+
+async function firstPage(client: Client, id: bigint) {
+  for await (const page of client.list('listPets', { after: id - 1n, limit: 1 }, { retries: 0 })) return page;
+  return [];
+}
+
+/** The first row of a kind of failure: its line in the input if it came from one, its pet, and why. */
+export function exampleText({ line, petId, message, requestId }: FailureKind['example']): string {
+  const place = line > 0 ? `line ${line}, pet ${petId}` : `pet ${petId}`;
+  return sanitize(`${place}: ${message}${requestId === undefined ? '' : ` (request ${requestId})`}`);
+}
