@@ -373,7 +373,7 @@ class Replay {
     const { rows } = this;
     for (const [row, petId, before, after] of changes) {
       if (!this.isRow(row, petId, after, before)) return 'other row';
-      rows.setBefore(row, before);
+      rows.setBefore(row, toCount(before));
       rows.setState(row, 'unprocessed');
       this.open[row] = 1;
     }

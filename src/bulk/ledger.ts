@@ -28,7 +28,7 @@ export interface FailureKind {
   /** The service could not be reached or was overloaded, for each of them. */
   isUnavailable: boolean;
   /** The first of them. */
-  readonly example: {
+  example: {
     readonly line: number;
     readonly petId: bigint;
     readonly message: string;
@@ -95,6 +95,7 @@ export class Ledger {
       this.errorCount -= 1;
       this.kindOfRow.delete(row);
       this.texts.delete(row);
+      if (kind.example.petId === this.rows.id(row)) this.replaceExample(kind);
     }
     this.settledCount -= 1;
     this.settle(row, outcome);
@@ -111,6 +112,20 @@ export class Ledger {
     return kinds.sort((one, other) => other.count - one.count);
   }
 
+  private exampleOf(row: number, message: string, requestId: string | undefined): FailureKind['example'] {
+    return { line: this.rows.line(row), petId: this.rows.id(row), message, requestId };
+  }
+
+  /** The row of the example has turned out well: another one of the kind takes its place. */
+  private replaceExample(kind: FailureKind): void {
+    for (const [row, each] of this.kindOfRow) {
+      if (each !== kind) continue;
+      const { message = kind.example.message, requestId } = this.texts.get(row) ?? {};
+      kind.example = this.exampleOf(row, message, requestId);
+      return;
+    }
+  }
+
   private countFailure(row: number, state: 'failed' | 'unknown', outcome: Outcome): void {
     const { rows, kinds } = this;
     const { status, code, message = '', requestId, isUnavailable = false } = outcome;
@@ -120,7 +135,7 @@ export class Ledger {
     const named = [status, code].filter((part) => part !== undefined).join(' ');
     const kind = kinds.size < mostKinds || kinds.has(`${state} ${named}`) ? named : 'other';
     const key = `${state} ${kind}`;
-    const example = { line: rows.line(row), petId: rows.id(row), message, requestId };
+    const example = this.exampleOf(row, message, requestId);
     const known = kinds.get(key) ?? { kind, state, count: 0, example, isUnavailable };
     known.count += 1;
     known.isUnavailable &&= isUnavailable;

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { Pace } from '../../src/bulk/pace.ts';
-import { Stop } from '../../src/bulk/stop.ts';
+import { Pace, Stop } from '../../src/bulk/pace.ts';
 import type { Attempt } from '../../src/client/client.ts';
 import { UnavailableError } from '../../src/errors.ts';
 

@@ -31,18 +31,29 @@ test('diff exits 8 where something differs, 0 where nothing does', async () => {
     code: 0,
     stdout: 'petId  name  now  new  change\n',
   });
-  const run = await desk.inventory(['diff', 'other.csv']);
+  const run = await desk.inventory(['diff', 'other.csv', '--create-missing']);
   expect(run.code).toBe(8);
   expect(run.stdout).toBe(
     'petId  name  now   new  change\n    5          5  1200  +1,195\n    9                1      +1\n',
   );
   expect(run.stderr).toContain('plan: 2 of 6 rows to write: up 2 pets +1,196 (1 new), same 4 pets');
-  const csv = await desk.inventory(['diff', 'other.csv', '-o', 'csv', '-q']);
+  const csv = await desk.inventory(['diff', 'other.csv', '--create-missing', '-o', 'csv', '-q']);
   expect(csv).toMatchObject({
     code: 8,
     stdout: 'petId,name,now,new,change\n5,,5,1200,1195\n9,,,1,1\n',
     stderr: '',
   });
+});
+
+test('diff shows what apply would write, and differs also if a row cannot be written or is invalid', async () => {
+  await using server = await stockServer(shelves(2, () => 5));
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv([[9, 1]]));
+  const missing = await desk.inventory(['diff', 'stock.csv', '-o', 'csv']);
+  expect(missing).toMatchObject({ code: 8, stdout: 'petId,name,now,new,change\n' });
+  expect(missing.stderr).toContain('1 row cannot be written: line 2, pet 9: no inventory entry');
+  desk.write('bad.csv', 'petId,quantity\n1,5\n2,x\n');
+  expect((await desk.inventory(['diff', 'bad.csv', '--skip-invalid'])).code).toBe(8);
 });
 
 test('shows a person the plan with names, and asks', async () => {

@@ -1,14 +1,4 @@
-import {
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  symlinkSync,
-  truncateSync,
-  unlinkSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type StockDesk, stockDesk } from '../helpers/stock-desk.ts';
@@ -34,25 +24,18 @@ async function stoppedRun(server: StockServer, count: number, ...words: string[]
   return { desk, summary, run: String(summary.run) };
 }
 
-/** Makes the journal look as if its last line had been written so long ago. */
-function age(desk: StockDesk, ms: number): void {
-  const path = journalOf(desk);
-  const older = readFileSync(path, 'utf8').replace(/"at":(\d+)/g, (_, at) => `"at":${Number(at) - ms}`);
-  writeFileSync(path, older);
-  utimesSync(path, new Date(Date.now() - ms), new Date(Date.now() - ms));
-}
-
-test('goes on where a run stopped, and sends nothing twice', async () => {
+test('looks again where a run stopped, asks again, and sends nothing twice', async () => {
   await using server = await stockServer(shelves(200, () => 1));
   const { desk, summary, run } = await stoppedRun(server, 200);
   expect(summary).toMatchObject({ code: 3, rows: 200, failed: expect.any(Number) });
   const written = new Set(server.writes().map(({ petId }) => petId));
   const applied = Number(summary.applied);
   server.seen.length = 0;
-  const rest = await desk.summary(['resume', run]);
+  expect((await desk.inventory(['resume', run])).code).toBe(2);
+  expect(server.writes()).toEqual([]);
+  const rest = await desk.summary(['resume', run, '--yes']);
   expect(rest).toMatchObject({ code: 0, run, applied: 200, failed: 0, unprocessed: 0 });
-  expect(server.seen.length).toBe(200 - applied);
-  expect(server.seen.every(({ method }) => method === 'PUT')).toBe(true);
+  expect(server.writes().length).toBe(200 - applied);
   expect(written.size).toBeGreaterThanOrEqual(applied);
   expect([...server.stock.entries()].every(([petId, count]) => count === Number(petId) + 5)).toBe(true);
 });
@@ -62,7 +45,7 @@ test('apply of the same content goes on with an unfinished run, and says so', as
   const { desk, run } = await stoppedRun(server, 200);
   const summary = await desk.summary(['apply', 'stock.csv', '--yes']);
   expect(summary).toMatchObject({ code: 0, run, applied: 200 });
-  expect(summary.stderr).toMatch(new RegExp(`^resuming run ${run}: \\d+ of 200 rows are left$`, 'm'));
+  expect(summary.stderr).toMatch(new RegExp(`^resuming run ${run}: looking at 200 of 200 rows again$`, 'm'));
 });
 
 test('apply --restart begins a run of its own, and closes the old one', async () => {
@@ -93,17 +76,53 @@ test('a changed file, other options or another service make another run', async 
   expect(changed.stderr).toContain('is not what the run began with');
 });
 
-test('names the lock of a machine that may be gone, and goes on without it', async () => {
-  await using server = await stockServer(shelves(200, () => 1));
-  const { desk, run } = await stoppedRun(server, 200);
-  const lock = join(desk.folder, 'state', 'runs', `${run.slice(-6)}.lock`);
-  symlinkSync('12~0~space~pod-7', lock);
-  const { code, stderr } = await desk.inventory(['resume', run]);
-  expect(code).toBe(1);
-  expect(stderr).toContain('error: process 12 on pod-7 is at work on the same rows\n');
-  expect(stderr).toContain(`Where pod-7 is gone for good, remove ${lock}\n`);
-  unlinkSync(lock);
-  expect(await desk.summary(['resume', run])).toMatchObject({ code: 0, applied: 200 });
+test('names the run that is at work on the target, and waits for it if told', async () => {
+  await using server = await stockServer(shelves(30, () => 1));
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv(shelves(30, () => 2)));
+  desk.write('other.csv', toCsv([[1, 9]]));
+  let isOpen = false;
+  server.misbehave = async ({ method }) => {
+    while (method === 'PUT' && !isOpen) await new Promise((resolve) => setTimeout(resolve, 5));
+    return undefined;
+  };
+  const first = desk.summary(['apply', 'stock.csv', '--yes']);
+  while (server.writes().length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  const refused = await desk.inventory(['apply', 'other.csv', '--yes', '-o', 'json']);
+  expect(refused).toMatchObject({ code: 6, stdout: '' });
+  const { error } = JSON.parse(refused.stderr.trim().split('\n').at(-1) ?? '');
+  expect(error.retryable).toBe(true);
+  expect(error.message).toMatch(
+    /another run is at work there: stock.csv \(process \d+ on .*, run \S+, 0 of 30 rows done\); nothing was sent$/,
+  );
+  const waiting = desk.summary(['apply', 'other.csv', '--yes', '--lock-wait', '20s']);
+  isOpen = true;
+  expect(await first).toMatchObject({ code: 0, applied: 30 });
+  expect(await waiting).toMatchObject({ code: 0, applied: 1 });
+  expect(server.stock.get('1')).toBe(9);
+});
+
+test('shards of one n do not wait for each other, and --allow-overlap waits for nobody', async () => {
+  await using server = await stockServer(shelves(30, () => 1));
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv(shelves(30, () => 2)));
+  let isOpen = false;
+  server.misbehave = async ({ method }) => {
+    while (method === 'PUT' && !isOpen) await new Promise((resolve) => setTimeout(resolve, 5));
+    return undefined;
+  };
+  const first = desk.summary(['apply', 'stock.csv', '--yes', '--shard', '1/2']);
+  while (server.writes().length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  for (const shard of ['1/2', '1/3'])
+    expect((await desk.inventory(['apply', 'stock.csv', '--yes', '--shard', shard])).code).toBe(6);
+  const others = [
+    ['--shard', '2/2'],
+    ['--shard', '1/3', '--allow-overlap'],
+  ];
+  const running = others.map((words) => desk.summary(['apply', 'stock.csv', '--yes', ...words]));
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  isOpen = true;
+  for (const each of [first, ...running]) expect(await each).toMatchObject({ code: 0, failed: 0 });
 });
 
 test('needs a service to tell which run is the newest', async () => {
@@ -124,21 +143,23 @@ test('names the way out where nothing can be kept of a run', async () => {
   expect(server.seen).toEqual([]);
 });
 
-test.each([
-  ['past an hour', 3_700_000],
-  ['where the clock was set back', -86_400_000],
-])('plans again %s, and asks again', async (_, ageMs) => {
+test('calls a row that somebody else has set meanwhile unchanged', async () => {
   await using server = await stockServer(shelves(200, () => 1));
   const { desk, run } = await stoppedRun(server, 200);
-  age(desk, ageMs);
-  server.seen.length = 0;
-  expect((await desk.inventory(['resume', run])).code).toBe(2);
-  expect(server.writes()).toEqual([]);
-  // Somebody has set one of the rows that are left to what it should be.
   server.stock.set('200', 205);
-  const summary = await desk.summary(['resume', run, '--yes']);
-  expect(summary).toMatchObject({ code: 0, applied: 199, unchanged: 1 });
-  expect(server.seen.some(({ method }) => method === 'GET')).toBe(true);
+  expect(await desk.summary(['resume', run, '--yes'])).toMatchObject({ code: 0, applied: 199, unchanged: 1 });
+});
+
+test('a run that goes on after another one has written the same pets sets all of its own counts', async () => {
+  await using server = await stockServer(shelves(8, () => 1));
+  const { desk } = await stoppedRun(server, 8, '--concurrency', '1');
+  desk.write('other.csv', toCsv(shelves(8, () => 77)));
+  const other = await desk.summary(['apply', 'other.csv', '--yes']);
+  expect(other).toMatchObject({ code: 0, applied: 8 });
+  expect(other.stderr).toMatch(/^warning: run \S+ of stock.csv is unfinished: resume or discard it$/m);
+  expect(await desk.summary(['apply', 'stock.csv', '--yes'])).toMatchObject({ code: 0, applied: 8 });
+  expect([...server.stock.values()]).toEqual([6, 7, 8, 9, 10, 11, 12, 13]);
+  expect((await desk.inventory(['diff', 'stock.csv'])).code).toBe(0);
 });
 
 test('ignores a torn last line', async () => {
@@ -150,7 +171,7 @@ test('ignores a torn last line', async () => {
   const cut = Buffer.byteLength(lines.slice(0, -2).join('\n')) - 10;
   truncateSync(path, cut);
   expect((await desk.inventory(['runs', '-o', 'csv', '--fields', 'state'])).stdout).toContain('killed');
-  const summary = await desk.summary(['resume', run]);
+  const summary = await desk.summary(['resume', run, '--yes']);
   expect(summary).toMatchObject({ code: 0, unprocessed: 0 });
   expect([...server.stock.values()].at(-1)).toBe(205);
   for (const line of readFileSync(path, 'utf8').trim().split('\n'))
@@ -166,12 +187,12 @@ test('goes on beside journals that cannot be read, and names them', async () => 
   const listed = await desk.inventory(['runs', '-o', 'ids']);
   expect(listed).toMatchObject({ code: 0, stdout: `${run}\n` });
   expect(listed.stderr).toMatch(
-    /^warning: read .*-082000001-aaaaaa.jsonl: .*\nwarning: .*is no journal that/,
+    /^warning: read .*-082000001-aaaaaa.jsonl: .*\nwarning: .*is not a journal$/m,
   );
-  expect(await desk.summary(['resume'])).toMatchObject({ code: 0, run, applied: 200 });
+  expect(await desk.summary(['resume', '--yes'])).toMatchObject({ code: 0, run, applied: 200 });
 });
 
-test('a damaged journal stops no other run of the same file', async () => {
+test('a damaged journal is refused, and another run of the same file begins with --restart', async () => {
   await using server = await stockServer(shelves(200, () => 1));
   const { desk, run } = await stoppedRun(server, 200);
   const path = join(desk.folder, 'state', 'runs', `${run}.jsonl`);
@@ -184,9 +205,12 @@ test('a damaged journal stops no other run of the same file', async () => {
   );
   // Killed, it does not even say any more how it stands.
   writeFileSync(path, text.replace('"state":"applied"', '"state":applied').replace(/.*\n$/, ''));
-  const summary = await desk.summary(['apply', 'stock.csv', '--yes']);
+  expect(await desk.inventory(['apply', 'stock.csv', '--yes'])).toMatchObject({ code: 1, stdout: '' });
+  const summary = await desk.summary(['apply', 'stock.csv', '--yes', '--restart']);
   expect(summary).toMatchObject({ code: 0, unprocessed: 0 });
   expect(summary.stderr).toMatch(/^warning: .*is damaged at byte \d+$/m);
+  expect(summary.stderr).toMatch(/^warning: run \S+: its journal is kept as .*\.jsonl\.damaged$/m);
+  expect(await desk.summary(['apply', 'stock.csv', '--yes'])).toMatchObject({ code: 0, unchanged: 200 });
 });
 
 test('keeps the journal from others, and the token out of it', async () => {
@@ -250,5 +274,5 @@ test('resumes a run from stdin with the same content on stdin', async () => {
   expect(stopped).toMatchObject({ code: 3, rejects: 'stdin.rejects.csv' });
   server.misbehave = undefined;
   expect((await desk.inventory(['resume'], { stdin: 'petId,quantity\n1,1\n' })).code).toBe(2);
-  expect(await desk.summary(['resume'], { stdin })).toMatchObject({ code: 0, applied: 50 });
+  expect(await desk.summary(['resume', '--yes'], { stdin })).toMatchObject({ code: 0, applied: 50 });
 });

@@ -67,7 +67,10 @@ test('an undo is a run: it can be resumed and undone itself', async () => {
   const stopped = await desk.summary(['undo', String(run), '--yes', '--fail-fast']);
   expect(stopped).toMatchObject({ code: 3 });
   server.misbehave = undefined;
-  expect(await desk.summary(['resume', String(stopped.run)])).toMatchObject({ code: 0, applied: 200 });
+  expect(await desk.summary(['resume', String(stopped.run), '--yes'])).toMatchObject({
+    code: 0,
+    applied: 200,
+  });
   expect(server.stock.get('200')).toBe(1);
   expect(await desk.summary(['undo', String(stopped.run), '--yes'])).toMatchObject({ code: 0, applied: 200 });
   expect(server.stock.get('200')).toBe(4);
@@ -324,7 +327,7 @@ test('leaves entries that a run made, and names them, where the service offers n
   const summary = await desk.summary(['undo', run, '--yes'], { env });
   expect(summary).toMatchObject({ code: 0, rows: 1, applied: 1 });
   expect(summary.stderr).toContain(
-    'warning: 1 entry that the run made stays, for the service offers no deleteInventory: pet 2\n',
+    'warning: 1 entry that the run made stays, because the service offers no deleteInventory: pet 2\n',
   );
   expect([...server.stock]).toEqual([
     ['1', 5],
@@ -341,7 +344,7 @@ test('an undo that could not do all says how to try again, and then does only wh
     method === 'PUT' && petId === '2' ? refuse(response, 409, 'locked') : undefined;
   const first = await desk.summary(['undo', String(run), '--yes']);
   expect(first).toMatchObject({ code: 3, applied: 2, failed: 1 });
-  expect(first.stderr).toContain(`when the reasons are gone: petstore inventory undo ${run}`);
+  expect(first.stderr).toContain(`fix the cause, then run: petstore inventory undo ${run}`);
   server.misbehave = undefined;
   expect(await desk.summary(['undo', String(run), '--yes'])).toMatchObject({
     code: 0,

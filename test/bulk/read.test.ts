@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { parseColumnMap } from '../../src/bulk/columns.ts';
-import { type ReadOptions, type RowInput, readRows } from '../../src/bulk/read-rows.ts';
-import { parseShard, shardOf } from '../../src/bulk/shard.ts';
+import { parseColumnMap, parseShard, shardOf } from '../../src/bulk/columns.ts';
+import { type ReadOptions, type RowInput, readRows } from '../../src/bulk/read.ts';
 import type { Source } from '../../src/input/source.ts';
 
 function sourceOf(text: string, name = 'stock.csv'): Source {
@@ -17,7 +16,7 @@ function sourceOf(text: string, name = 'stock.csv'): Source {
 
 function read(text: string, options: Partial<ReadOptions> & { name?: string } = {}): Promise<RowInput> {
   const { name, ...rest } = options;
-  return readRows(sourceOf(text, name), { map: {}, onDuplicate: 'error', ...rest });
+  return readRows(sourceOf(text, name), { map: {}, relative: false, onDuplicate: 'error', ...rest });
 }
 
 function valuesOf({ rows }: RowInput) {
@@ -45,8 +44,7 @@ test.each([
   '0x10',
   '1,000',
   'NaN',
-  ' 5',
-  '5 ',
+  '5 6',
   '007',
   '٣',
   '9007199254740992',
@@ -106,7 +104,7 @@ test('takes other names by a map', async () => {
 
 test.each([
   ['sku,quantity\n1,2\n', 'stock.csv:1: no column petId (or id, pet); the header has sku, quantity'],
-  ['petId,name\n1,2\n', 'stock.csv:1: no column quantity (or stock, count); the header has petId, name'],
+  ['petId,name\n1,2\n', 'stock.csv:1: no column quantity (or qty, stock, count); the header has petId, name'],
   [
     'id,petId,quantity\n1,1,2\n',
     'stock.csv:1: id and petId may both be petId; the header has id, petId, quantity',
@@ -131,9 +129,9 @@ test('says what is wrong with a JSON record, where it is', async () => {
     name: 'a.jsonl',
   });
   expect(issuesOf(input)).toEqual([
-    '1:1: no column quantity (or stock, count); its names are petId',
+    '1:1: no column quantity (or qty, stock, count); its names are petId',
     expect.stringMatching(/^2:1: not valid JSON: /),
-    '3:1: "[1,2]" is no JSON object',
+    '3:1: "[1,2]" is not a JSON object',
     '4:1: no column petId (or id, pet); the object is empty',
     '5:1: id and pet may both be petId; its names are id, pet, count',
   ]);

@@ -1,16 +1,15 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { builtInContract } from '../../src/api/contract.ts';
-import { Ledger } from '../../src/bulk/ledger.ts';
-import { Pace } from '../../src/bulk/pace.ts';
+import { IdIndex } from '../../src/bulk/id-index.ts';
+import { makePlan } from '../../src/bulk/plan.ts';
 import { Rows } from '../../src/bulk/rows.ts';
-import { Stop } from '../../src/bulk/stop.ts';
-import { StopRules } from '../../src/bulk/stop-rules.ts';
-import { writeRows } from '../../src/bulk/write-rows.ts';
+import { createRun } from '../../src/bulk/run.ts';
+import { writeRows } from '../../src/bulk/write.ts';
 import type { CallOptions, Client } from '../../src/client/client.ts';
 
 afterEach(() => vi.useRealTimers());
 
-/** A client whose service never answers: a call ends when it is given up. */
+/** A client whose service never answers: a call ends when it is abandoned. */
 function silentClient(): Client {
   const call = async (_: string, __: unknown, options: CallOptions) => {
     const { signal } = options;
@@ -24,26 +23,18 @@ test('what is in flight when a run stops is waited for 10 seconds, and then unkn
   vi.useFakeTimers();
   const rows = new Rows();
   for (let id = 1; id <= 5; id += 1) rows.add({ id, quantity: 1, line: id });
-  const stop = new Stop();
-  const pace = new Pace({ concurrency: 2, rate: undefined, maxRetryWaitMs: 1000 }, stop);
-  const ledger = new Ledger(rows);
-  let isDone = false;
-  const written = writeRows({
-    client: silentClient(),
-    ledger,
-    pace,
-    stop,
-    rules: new StopRules(stop),
-    rows: rows.inState('unprocessed'),
-    targetOf: (row) => ({ petId: rows.id(row), quantity: 1, mayCreate: false, mayHaveBeenSent: false }),
-    starting: () => {},
-    ready: () => undefined,
+  const run = createRun({
+    ...{ client: silentClient(), rows, index: new IdIndex(rows) },
+    ...{ blind: true, relative: false, createMissing: false },
+    ...{ concurrency: 2, rate: undefined, maxRetryWaitMs: 1000 },
     readPetStatus: async () => 'available',
-  }).then(() => {
+  });
+  let isDone = false;
+  const written = writeRows(await makePlan(run), 100).then(() => {
     isDone = true;
   });
   await vi.advanceTimersByTimeAsync(60_000);
-  stop.stop({ kind: 'interrupted', message: 'interrupted' });
+  run.stop.stop({ kind: 'interrupted', message: 'interrupted' });
   await vi.advanceTimersByTimeAsync(9900);
   expect(isDone).toBe(false);
   await vi.advanceTimersByTimeAsync(200);
