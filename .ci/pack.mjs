@@ -1,4 +1,4 @@
-// Packs the chunks of a build into few files, for finding, reading and compiling sixty small ones takes most of a start: a
+// Packs the chunks of a build into few files, because finding, reading and compiling sixty small ones takes most of a start: a
 // pack has the light chunks that the same common runs need, another those that none needs, and each heavy chunk has one of
 // its own. Beside a pack lies a V8 code cache; `main.js` loads them. A chunk in a pack is a function, run when it is first
 // required.
@@ -121,7 +121,7 @@ function cacheOf(file) {
 
 const loaderWith = (
   places,
-) => `const { accessSync, constants, readFileSync, renameSync, writeFileSync } = require('node:fs');
+) => `const { fstatSync, openSync, readFileSync, renameSync, statSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
 const { Script } = require('node:vm');
 
@@ -149,29 +149,43 @@ function open(file) {
   const source = readFileSync(join(__dirname, file), 'latin1');
   const cachedData = readCache(file);
   const script = new Script(source, { filename: file, cachedData });
-  if (!cachedData) uncached.set(file, script);
+  if (!cachedData || script.cachedDataRejected) uncached.set(file, script);
   return script.runInThisContext();
 }
 
+// A cache is code: it is taken only if it belongs to the owner of its pack, nobody else may write it who may not write the
+// pack, and it is whole. V8 itself compares no more than the length of the source, and a damaged cache crashes it.
 function readCache(file) {
   try {
-    return readFileSync(join(__dirname, cacheOf(file)));
+    const cache = openSync(join(__dirname, cacheOf(file)));
+    const { uid, mode } = fstatSync(cache);
+    const pack = statSync(join(__dirname, file));
+    if (uid !== pack.uid || (mode & ~pack.mode & 0o022) !== 0) return undefined;
+    const content = readFileSync(cache);
+    const data = content.subarray(4);
+    return content.readInt32LE(0) === checksum(data) ? data : undefined;
   } catch {
     return undefined;
   }
 }
 
-// The first run on a Node of another V8 leaves caches for the next, where it may write beside the packs.
+// The first run on a Node of another V8 leaves caches for the next, if it is the owner of the packs.
 function keepCaches() {
-  try {
-    if (uncached.size > 0) accessSync(__dirname, constants.W_OK);
-    for (const [file, script] of uncached) {
+  for (const [file, script] of uncached) {
+    try {
+      const { uid, mode } = statSync(join(__dirname, file));
+      if (process.getuid && process.getuid() !== uid) continue;
       const cache = join(__dirname, cacheOf(file));
-      writeFileSync(\`\${cache}.\${process.pid}\`, script.createCachedData(), { flag: 'wx' });
+      const data = script.createCachedData();
+      const sum = Buffer.alloc(4);
+      sum.writeInt32LE(checksum(data));
+      writeFileSync(\`\${cache}.\${process.pid}\`, Buffer.concat([sum, data]), { flag: 'wx', mode: mode & 0o644 });
       renameSync(\`\${cache}.\${process.pid}\`, cache);
-    }
-  } catch {}
+    } catch {}
+  }
 }
+
+${checksum}
 
 ${cacheOf}
 
@@ -179,3 +193,13 @@ module.exports = { load, modules, keepCaches };
 process.on('exit', keepCaches);
 load('./main.js');
 `;
+
+/** Changes with every bit of some data, and is computed in a millisecond for what a start loads. */
+function checksum(data) {
+  const copy = data.byteOffset % 4 === 0 ? data : Buffer.from(data);
+  const words = new Int32Array(copy.buffer, copy.byteOffset, copy.length >> 2);
+  let sum = data.length;
+  for (let at = 0; at < words.length; at += 1) sum = (Math.imul(sum, 31) + words[at]) | 0;
+  for (const rest of data.subarray(words.length * 4)) sum = (Math.imul(sum, 31) + rest) | 0;
+  return sum;
+}

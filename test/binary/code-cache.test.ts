@@ -1,9 +1,21 @@
-import { execFileSync } from 'node:child_process';
-import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, truncateSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type Outcome, spawnCli } from '../helpers/spawn-cli.ts';
+import { nodeBinary, type Outcome, spawnCli } from '../helpers/spawn-cli.ts';
 
 let folder: string;
 
@@ -44,7 +56,7 @@ test('V8 takes the code caches of the build', () => {
   const check = `
     const [{ readFileSync }, { Script }] = [require('node:fs'), require('node:vm')];
     const [pack, cache] = process.argv.slice(1);
-    const cachedData = readFileSync(cache);
+    const cachedData = readFileSync(cache).subarray(4);
     console.log(new Script(readFileSync(pack, 'latin1'), { filename: pack, cachedData }).cachedDataRejected);`;
   const built = caches().filter((name) => name.includes(`-${process.versions.v8}-`));
   expect(built.length).toBeGreaterThan(2);
@@ -56,4 +68,52 @@ test('V8 takes the code caches of the build', () => {
     });
     expect(answer, name).toBe('false\n');
   }
+});
+
+test('a code cache with one flipped bit is passed over', async () => {
+  const whole = await listPets();
+  for (let round = 0; round < 8; round += 1) {
+    for (const name of caches()) flipBit(join(folder, 'dist', name), round / 8);
+    expect(await listPets()).toMatchObject({ code: 0, stdout: whole.stdout, stderr: '' });
+  }
+});
+
+/** Flips a bit at a place of a file, from 0 for its start to 1 for its end. */
+function flipBit(file: string, place: number): void {
+  const content = readFileSync(file);
+  const at = Math.floor(content.length * place);
+  content[at] = (content[at] ?? 0) ^ 4;
+  writeFileSync(file, content);
+}
+
+test('a code cache that others may write is passed over, and nobody else can write those that a run leaves', async () => {
+  const whole = await listPets();
+  for (const name of caches()) {
+    // Taken for code, it would end the process in another way.
+    writeFileSync(join(folder, 'dist', name), 'code of somebody else');
+    chmodSync(join(folder, 'dist', name), 0o666);
+  }
+  const run = spawnSync(
+    'sh',
+    [
+      '-c',
+      'umask 0; exec "$@"',
+      'sh',
+      nodeBinary,
+      join(folder, 'bin/petstore.js'),
+      '--offline',
+      'pets',
+      'list',
+      '-o',
+      'ids',
+    ],
+    {
+      env: { PATH: process.env.PATH, PETSTORE_OFFLINE_STORE: ':memory:' },
+      encoding: 'utf8',
+    },
+  );
+  expect(run).toMatchObject({ status: 0, stdout: whole.stdout });
+  const left = caches().filter((name) => readFileSync(join(folder, 'dist', name)).length > 100);
+  expect(left.length).toBeGreaterThan(2);
+  for (const name of left) expect(statSync(join(folder, 'dist', name)).mode & 0o022, name).toBe(0);
 });
