@@ -65,7 +65,7 @@ test('of several formats the last one counts, the nearest to the verb first, for
   expect(await list('--json', 'pets', 'list', '-o', 'csv')).toMatch(/^id,/);
   expect(await list('pets', 'list', '-o=csv')).toMatch(/^id,/);
   const env = { PETSTORE_OUTPUT: 'json' };
-  expect((await runCli(['pets', 'get', 'x', '-o', 'table'], { env })).stderr).toMatch(/^error: id 'x'/);
+  expect((await runCli(['orders', 'get', 'x', '-o', 'table'], { env })).stderr).toMatch(/^error: id 'x'/);
 });
 
 test('an error of a flag goes out in the format of the config', async () => {
@@ -97,7 +97,7 @@ test('an error in the words names the command and points to its help', async () 
   const run = await runCli(['pet', 'get']);
   expect(run.code).toBe(2);
   expect(run.stderr).toBe(
-    "error: petstore pets get: missing required argument 'id'\nhint: see `petstore pets get --help`\n",
+    "error: petstore pets get: missing required argument 'id or name'\nhint: see `petstore pets get --help`\n",
   );
 });
 
