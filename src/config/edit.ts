@@ -1,4 +1,4 @@
-import { basename, dirname, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { CliError, UsageError } from '../errors.ts';
 import { fileError } from '../file-error.ts';
 import type { Io } from '../io.ts';
@@ -27,18 +27,14 @@ export async function editConfig<Value>(io: Io, edit: (config: ConfigDraft) => V
   const path = resolvePaths(io).configFile;
   // Loaded here, because reading a setting needs none of them.
   const { default: Conf } = await import('conf');
-  const { ensurePrivateFolder, realFile } = await import('../files.ts');
+  const { ensurePrivateFolder } = await import('../files.ts');
   const { withLock } = await import('../lock.ts');
   await ensurePrivateFolder(dirname(path));
-  // conf replaces a link whose file is missing.
-  const file = realFile(path);
   return withLock(path, async () => {
     refuseUnreadable(path);
     try {
       const conf = new Conf({
-        cwd: dirname(file),
-        configName: basename(file),
-        fileExtension: '',
+        cwd: dirname(path),
         configFileMode: 0o600,
         accessPropertiesByDotNotation: false,
         serialize: (value) => `${JSON.stringify(value, undefined, 2)}\n`,

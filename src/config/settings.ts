@@ -321,6 +321,5 @@ function expandHome(path: string, io: Io): string {
 export function shownValue(key: SettingKey, { value, text }: Setting<unknown>): JsonValue {
   if (key === 'token-command') return text === '' ? null : withoutArguments(text);
   if (key === 'timeout') return text;
-  if (key === 'token-origins') return (value as readonly string[] | undefined)?.join(' ') ?? null;
   return (value as JsonValue | undefined) ?? null;
 }

@@ -1,4 +1,6 @@
 import { storedProfile } from '../../config/contract-file.ts';
+import { editConfig, setValue, toStored } from '../../config/edit.ts';
+import { parseBaseUrl, ValueError } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 
@@ -19,4 +21,53 @@ export async function boundProfile(context: Context, what: string): Promise<stri
 
 export function nameOfTarget(profile: string | undefined): string {
   return profile === undefined ? 'the top level of the config' : `profile ${profile}`;
+}
+
+/**
+ * Lets the user take one of the description's servers as base URL where none is set, and stores it: a person is asked,
+ * `--yes` takes the first. A base URL that there is stays. Gives what the user should know of it.
+ */
+export async function settleBaseUrl(
+  context: Context,
+  profile: string | undefined,
+  offered: readonly string[],
+): Promise<string | undefined> {
+  const servers = offered.filter(isBaseUrl);
+  const current = (await context.settings()).get('base-url');
+  const [first] = servers;
+  if (current !== undefined) return noteOther(current, servers);
+  if (first === undefined) return 'note: no base URL is set: petstore config set base-url <url>';
+  const taken = context.flags.yes ? first : await ask(context, servers);
+  if (taken === undefined)
+    return `note: no base URL is set; the description offers ${servers.join(', ')}: petstore config set base-url ${first}`;
+  const stored = toStored('base-url', taken, 'base-url', context.io.cwd);
+  await editConfig(context.io, (config) => setValue(config, { profile, key: 'base-url' }, stored));
+  return `the base URL of ${nameOfTarget(profile)} is ${stored}`;
+}
+
+function noteOther(current: string, servers: readonly string[]): string | undefined {
+  if (servers.length === 0 || servers.includes(current)) return undefined;
+  return `note: the description is that of ${servers.join(', ')}; commands go to ${current}`;
+}
+
+async function ask(context: Context, servers: readonly string[]): Promise<string | undefined> {
+  const prompt = await context.prompt();
+  if (!prompt) return undefined;
+  const [first] = servers;
+  if (servers.length === 1)
+    return (await prompt.confirm(`No base URL is set. Use ${first}?`)) ? first : undefined;
+  return prompt.select('No base URL is set. Which one shall it be?', [
+    ...servers.map((url) => ({ name: url, value: url })),
+    { name: 'none of them', value: undefined },
+  ]);
+}
+
+function isBaseUrl(url: string): boolean {
+  try {
+    parseBaseUrl(url);
+    return true;
+  } catch (error) {
+    if (error instanceof ValueError) return false;
+    throw error;
+  }
 }

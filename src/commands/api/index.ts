@@ -1,15 +1,141 @@
-import { bind } from './bind.ts';
-import { operations } from './operations.ts';
-import { request } from './request.ts';
-import { spec } from './spec.ts';
-import { tryOperation } from './try.ts';
-import { unbind } from './unbind.ts';
+import { operationIds } from '../../api/operations.ts';
+import { argument, flag, value, values } from '../../cli/flag.ts';
+import { verb } from '../../cli/verb.ts';
+import { rawMethods } from '../../client/request.ts';
 
 export const examples = [
   'petstore api operations',
-  'petstore api bind https://shop.example/openapi.json --profile staging',
+  'petstore api bind https://shop.example --profile staging',
   'petstore api request GET /pets -f status=available',
   'petstore api try createPet --offline',
 ];
+
+const operations = verb({
+  name: 'operations',
+  aliases: ['ls'],
+  summary: 'List the operations of the service and where each comes from',
+  description:
+    'Lists the operations of the service. The source says where an operation comes from: stated by the service document, chosen by this program, bound to the description of a service, or missing from it.',
+  examples: [
+    'petstore api operations',
+    'petstore api operations --fields operation,source -o csv',
+    'petstore api operations --fields operation,source,why',
+  ],
+  async run(context) {
+    await (await import('./operations.ts')).listOperations(context);
+  },
+});
+
+const spec = verb({
+  name: 'spec',
+  summary: 'Print the OpenAPI 3.0.3 document of the service',
+  description:
+    'Prints the OpenAPI 3.0.3 document of the built-in contract, as `petstore serve` answers it: JSON, or YAML with -o yaml.',
+  examples: ['petstore api spec > openapi.json', 'petstore api spec -o yaml > openapi.yaml'],
+  async run(context) {
+    await (await import('./operations.ts')).printSpec(context);
+  },
+});
+
+const bind = verb({
+  name: 'bind',
+  summary: "Follow a service's own OpenAPI description",
+  description: [
+    'Reads an OpenAPI 3.0, 3.1 or Swagger 2.0 description, JSON or YAML, finds in it the operations that this program knows, and stores what it found with the active profile, or at the top level if no profile is active. From then on every command follows it. What was bound, what was not, and why is shown.',
+    'The URL of a service leads to its description by a link or a well-known path; without an argument the base URL does. The exit code is 3 if several operations fit one of ours, which then stays unbound.',
+  ].join('\n\n'),
+  examples: [
+    'petstore api bind',
+    'petstore api bind https://shop.example --profile staging',
+    'petstore api bind openapi.yaml --dry-run',
+    "petstore api bind openapi.yaml --map updateInventory='PATCH /stock/{petId}'",
+  ],
+  args: {
+    location: argument(
+      '[file or URL]',
+      'the description, or a service that has one (default: the base URL); - reads stdin',
+      { offers: 'file' },
+    ),
+  },
+  flags: {
+    map: values(
+      '--map <operation=METHOD path>',
+      'say which operation of the description is meant; may be given again',
+    ),
+    withToken: flag(
+      '--with-token',
+      "send the profile's token to its own origins when looking for the description",
+    ),
+    dryRun: flag('--dry-run', 'show what would be bound and store nothing'),
+  },
+  async run(context, { location, map = [], withToken }) {
+    await (await import('./bind.ts')).bindDescription(context, location, map, withToken === true);
+  },
+});
+
+const unbind = verb({
+  name: 'unbind',
+  summary: 'Go back to the built-in contract',
+  description:
+    'Drops what `api bind` stored with the active profile, or at the top level if no profile is active.',
+  examples: ['petstore api unbind', 'petstore api unbind --profile staging'],
+  async run(context) {
+    await (await import('./bind.ts')).unbindProfile(context);
+  },
+});
+
+const request = verb({
+  name: 'request',
+  summary: 'Send a request of your own making',
+  description: [
+    'Sends a request to the service, with the same base URL, credential, deadline and retries as every other command, and prints the body of the answer as it came. The path lies below the base URL; a whole URL must be of the same origin.',
+    'Each -f adds a parameter to the query of a GET, HEAD or DELETE, or of any request that has --input, and else a field to a JSON body. A field has the type that the operation gives it; if no operation is known, true, false, null and numbers are themselves and all else is text. key:=value takes the value as JSON.',
+  ].join('\n\n'),
+  write: true,
+  examples: [
+    'petstore api request GET /pets -f status=available -f limit=5',
+    'petstore api request POST /pets -f name=Rex -f categoryId=1',
+    "petstore api request PUT /store/inventory/42 -f 'quantity:=10' -i",
+    'petstore api request POST /store/orders --input order.json',
+  ],
+  args: {
+    method: argument('<METHOD>', 'GET, POST, PUT, PATCH, DELETE, HEAD or OPTIONS', { offers: rawMethods }),
+    path: argument('<path>', 'path below the base URL'),
+  },
+  flags: {
+    field: values(
+      '-f, --field <key=value>',
+      'add a query parameter or a field of the body; may be given again',
+    ),
+    input: value('--input <file>', 'send this file as the body; - reads it from stdin', { offers: 'file' }),
+    include: flag('-i, --include', 'print the status line and the headers too'),
+  },
+  async run(context, { method, path, field = [], input, include }) {
+    await (await import('./request.ts')).sendRaw(context, {
+      method,
+      path,
+      fields: field,
+      input,
+      include: include === true,
+    });
+  },
+});
+
+const tryOperation = verb({
+  name: 'try',
+  summary: 'Try an operation: answer questions, look at the request, send it',
+  description:
+    'Asks for each parameter of an operation with its type, default and choices, shows the request, and sends it; a write only when you say so. An operation that the service marks with x-hideTryItPanel is refused, as the mark asks.',
+  write: true,
+  examples: ['petstore api try listPets', 'petstore api try createPet --offline'],
+  args: {
+    name: argument('<operationId>', 'operation; `petstore api operations` lists them', {
+      offers: operationIds,
+    }),
+  },
+  async run(context, { name }) {
+    await (await import('./try.ts')).tryOut(context, name);
+  },
+});
 
 export const verbs = [operations, spec, bind, unbind, request, tryOperation];

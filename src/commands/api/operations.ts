@@ -1,6 +1,8 @@
 import type { Contract } from '../../api/contract.ts';
 import { type OperationId, operationIds, rowOf } from '../../api/operations.ts';
-import { verb } from '../../cli/verb.ts';
+import type { Context } from '../../context.ts';
+import { UsageError } from '../../errors.ts';
+import { printJson } from '../../json.ts';
 import type { View } from '../../output/columns.ts';
 
 /** An operation of the table as the active contract has it; one that the service lacks has no method and no path. */
@@ -34,22 +36,11 @@ const view: View<Row> = {
   ],
 };
 
-export const operations = verb({
-  name: 'operations',
-  aliases: ['ls'],
-  summary: 'List the operations of the service and where each comes from',
-  description:
-    'Lists the operations of the service. The source says where an operation comes from: stated by the service document, chosen by this program, bound to the description of a service, or missing from it.',
-  examples: [
-    'petstore api operations',
-    'petstore api operations --fields operation,source -o csv',
-    'petstore api operations --fields operation,source,why',
-  ],
-  async run(context) {
-    const contract = await context.contract();
-    await (await context.printer()).records([operationIds.map((id) => toRow(id, contract))], view);
-  },
-});
+/** Prints what each operation of the table is in the active contract. */
+export async function listOperations(context: Context): Promise<void> {
+  const contract = await context.contract();
+  await (await context.printer()).records([operationIds.map((id) => toRow(id, contract))], view);
+}
 
 function toRow(id: OperationId, { operations: offered, missing: reasons }: Contract): Row {
   const operation = offered.get(id);
@@ -80,4 +71,41 @@ function missing(id: OperationId, why: string | undefined): Row {
     tryIt: null,
     why,
   };
+}
+
+/**
+ * The operation of this name, whatever its case.
+ *
+ * @throws UsageError that names those that are near, or all.
+ */
+export function findOperation(name: string, what: string): OperationId {
+  const found = operationIds.find((id) => id.toLowerCase() === name.toLowerCase());
+  if (found) return found;
+  const noun = name.replace(/^[a-z]+(?=[A-Z])/, '').toLowerCase();
+  const near = operationIds.filter((id) => noun !== '' && id.toLowerCase().includes(noun.slice(0, 3)));
+  throw new UsageError(
+    `${what} ${name}: there is no such operation`,
+    `one of ${(near.length > 0 ? near : operationIds).join(', ')}`,
+  );
+}
+
+/** Prints the OpenAPI document of the built-in contract. */
+export async function printSpec(context: Context): Promise<void> {
+  const { output } = context.flags;
+  if (output !== undefined && output !== 'json' && output !== 'yaml')
+    throw new UsageError(`--output ${output}: an OpenAPI document is json or yaml`);
+  const settings = await context.settings();
+  const { toOpenApi } = await import('../../api/openapi.ts');
+  const document = toOpenApi({ serverUrl: settings.offline ? undefined : settings.get('base-url') });
+  const isYaml = (output ?? settings.get('output')) === 'yaml';
+  await context.io.stdout.write(isYaml ? await toYaml(document) : toJson(document, context));
+}
+
+function toJson(document: unknown, { io }: Context): string {
+  return `${printJson(document, io.stdout.isTerminal ? 2 : 0)}\n`;
+}
+
+async function toYaml(document: unknown): Promise<string> {
+  const { loadYaml } = await import('../../yaml.ts');
+  return (await loadYaml()).print(document);
 }

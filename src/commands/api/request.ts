@@ -1,35 +1,174 @@
-import { argument, flag, value, values } from '../../cli/flag.ts';
-import { verb } from '../../cli/verb.ts';
+import { readFile } from 'node:fs/promises';
+import { STATUS_CODES } from 'node:http';
+import { resolve } from 'node:path';
+import type { Operation } from '../../api/contract.ts';
+import { fieldValue, type HttpFields } from '../../api/http.ts';
+import { describeLifecycle } from '../../api/lifecycle.ts';
+import { fieldTypes } from '../../api/schemas.ts';
+import { confirmWrite } from '../../asking/confirmation.ts';
+import type { Client, RawAnswer, RawRequest } from '../../client/client.ts';
 import { rawMethods } from '../../client/request.ts';
+import type { Context } from '../../context.ts';
+import { messageOf, UsageError } from '../../errors.ts';
+import { fileErrorReason } from '../../file-error.ts';
+import { type JsonObject, type JsonValue, parseJson, printJson } from '../../json.ts';
+import { showRequests } from '../../records/show-requests.ts';
+import { sanitizeExcept } from '../../text.ts';
 
-export const request = verb({
-  name: 'request',
-  summary: 'Send a request of your own making',
-  description: [
-    'Sends a request to the service, with the same base URL, credential, deadline and retries as every other command, and prints the body of the answer as it came. The path lies below the base URL; a whole URL must be of the same origin.',
-    'Each -f adds a parameter to the query of a GET, HEAD or DELETE, or of any request that has --input, and else a field to a JSON body. A field has the type that the operation gives it; where no operation is known, true, false, null and numbers are themselves and all else is text. key:=value takes the value as JSON.',
-  ].join('\n\n'),
-  write: true,
-  examples: [
-    'petstore api request GET /pets -f status=available -f limit=5',
-    'petstore api request POST /pets -f name=Rex -f categoryId=1',
-    "petstore api request PUT /store/inventory/42 -f 'quantity:=10' -i",
-    'petstore api request POST /store/orders --input order.json',
-  ],
-  args: {
-    method: argument('<METHOD>', 'GET, POST, PUT, PATCH, DELETE, HEAD or OPTIONS', { offers: rawMethods }),
-    path: argument('<path>', 'path below the base URL'),
-  },
-  flags: {
-    field: values(
-      '-f, --field <key=value>',
-      'add a query parameter or a field of the body; may be given again',
-    ),
-    input: value('--input <file>', 'send this file as the body; - reads it from stdin', { offers: 'file' }),
-    include: flag('-i, --include', 'print the status line and the headers too'),
-  },
-  async run(context, { method, path, field = [], input, include }) {
-    const { sendRaw } = await import('./send-raw.ts');
-    await sendRaw(context, { method, path, fields: field, input, include: include === true });
-  },
-});
+/** What `api request` was asked to send. */
+interface RawOrder {
+  readonly method: string;
+  readonly path: string;
+  /** Each as `key=value` or `key:=json`. */
+  readonly fields: readonly string[];
+  /** A file, or `-` for stdin. */
+  readonly input: string | undefined;
+  /** Print the head of the answer too. */
+  readonly include: boolean;
+}
+
+const withoutBody = ['GET', 'HEAD', 'OPTIONS', 'DELETE'];
+const safe = ['GET', 'HEAD', 'OPTIONS'];
+/** Control characters that lay a text out. */
+const layout = '\n\t';
+
+/** Sends it and prints the answer's body as it came; a status of 400 or above is an error after that. */
+export async function sendRaw(context: Context, order: RawOrder): Promise<void> {
+  const method = readMethod(order.method);
+  const fields = order.fields.map(readField);
+  const client = await context.client();
+  const operation = operationAt(client, { method, path: order.path });
+  const request = await toRawRequest(context, { ...order, method, operation }, fields);
+  if (!safe.includes(method)) await confirmWrite(context, { what: `send ${method} ${order.path}` });
+  if (context.flags.dryRun) return showRequests(context, [client.toRawRequest(request)]);
+  const answer = await client.request(request);
+  if (operation)
+    context.lifecycle.set(operation.id, describeLifecycle(operation, answer.fields, context.now()));
+  if (order.include) await context.io.stdout.write(headOf(answer, context));
+  await printBody(context, answer);
+  if (answer.refusal) throw answer.refusal;
+}
+
+function readMethod(text: string): string {
+  const method = text.toUpperCase();
+  if (rawMethods.some((each) => each === method)) return method;
+  throw new UsageError(`api request ${text}: is no method`, `one of ${rawMethods.join(', ')}`);
+}
+
+async function toRawRequest(
+  context: Context,
+  { method, path, input, operation }: RawOrder & { readonly operation: Operation | undefined },
+  fields: readonly RawField[],
+): Promise<RawRequest> {
+  if (input !== undefined && safe.includes(method))
+    throw new UsageError(`api request: a ${method} takes no --input`);
+  const isQuery = withoutBody.includes(method) || input !== undefined;
+  if (isQuery) {
+    const body = input === undefined ? undefined : await readBody(context, input);
+    const query = fields.map(({ key, text }) => [key, text] as const);
+    return { method, path, query, ...(body && { body, fields: contentType(context) }) };
+  }
+  if (fields.length === 0) return { method, path };
+  return { method, path, body: printJson(toBody(fields, operation)), fields: contentType(context) };
+}
+
+/** JSON, unless `--header` says otherwise. */
+function contentType({ flags }: Context): HttpFields {
+  const isGiven = flags.headers?.some((header) => /^\s*content-type\s*:/i.test(header)) ?? false;
+  return isGiven ? {} : { 'content-type': 'application/json' };
+}
+
+function headOf({ status, fields }: RawAnswer, { io }: Context): string {
+  const lines = Object.entries(fields).flatMap(([name, value]) =>
+    [value].flat().map((each) => `${name}: ${each}`),
+  );
+  const text = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd(), ...lines, ''].join('\n');
+  return `${io.stdout.isTerminal ? sanitizeExcept(text, layout) : text}\n`;
+}
+
+/** The bytes as they came; on a terminal as text in which nothing acts on the terminal. */
+async function printBody({ io }: Context, { body, fields }: RawAnswer): Promise<void> {
+  if (body.length === 0) return;
+  if (!io.stdout.isTerminal) return io.stdout.write(body);
+  const type = fieldValue(fields, 'content-type') ?? '';
+  const text = new TextDecoder(/charset=iso-8859-1/i.test(type) ? 'latin1' : 'utf-8').decode(body);
+  await io.stdout.write(`${sanitizeExcept(text.replace(/\r?\n$/, ''), layout)}\n`);
+}
+
+/** The bytes of a file, or of stdin for `-`. @throws UsageError where the file cannot be read. */
+async function readBody({ io }: Context, input: string): Promise<Uint8Array> {
+  if (input === '-') {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of io.stdin.bytes()) chunks.push(chunk);
+    return Buffer.concat(chunks);
+  }
+  return readFile(resolve(io.cwd, input)).catch((error) => {
+    throw new UsageError(`--input ${input}: ${fileErrorReason(error)}`);
+  });
+}
+
+/** One `-f`. */
+interface RawField {
+  readonly key: string;
+  readonly text: string;
+  /** Written with `:=`: the text is JSON. */
+  readonly isJson: boolean;
+}
+
+/** @throws UsageError for what is neither `key=value` nor `key:=json`. */
+function readField(written: string): RawField {
+  const [, key, colon, text] = /^([^=]*?)(:?)=(.*)$/s.exec(written) ?? [];
+  if (key === undefined || key === '' || text === undefined)
+    throw new UsageError(`-f ${written}: must be key=value, or key:=json`);
+  return { key, text, isJson: colon === ':' };
+}
+
+/**
+ * The fields as one JSON object, each of the type that the operation gives it.
+ *
+ * @throws UsageError for JSON that does not parse, or a value that is not of that type.
+ */
+function toBody(fields: readonly RawField[], operation: Operation | undefined): JsonObject {
+  const types = operation?.body ? fieldTypes(operation.body.name) : new Map<string, string>();
+  const bounds = operation?.body?.bounds ?? {};
+  return Object.fromEntries(
+    fields.map((field) => [field.key, toValue(field, types.get(field.key) ?? bounds[field.key]?.type)]),
+  );
+}
+
+function toValue(field: RawField, type: string | undefined): JsonValue {
+  const { text, isJson } = field;
+  if (isJson) return parse(field);
+  if (type === 'string') return text;
+  if (/^(true|false|null|-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?)$/.test(text)) return parse(field);
+  return text;
+}
+
+function parse({ key, text, isJson }: RawField): JsonValue {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    throw new UsageError(`-f ${key}${isJson ? ':=' : '='}${text}: ${messageOf(error)}`);
+  }
+}
+
+/** The operation of the contract that a raw request meets, by its method and path; undefined where it meets none. */
+function operationAt(
+  { contract, baseUrl }: Client,
+  { method, path }: Pick<RawRequest, 'method' | 'path'>,
+): Operation | undefined {
+  const below = path.startsWith(`${baseUrl}/`) ? path.slice(baseUrl.length) : path;
+  const [bare = ''] = below.split(/[?#]/);
+  return [...contract.operations.values()].find(
+    (operation) => operation.method === method && matches(bare, operation.path),
+  );
+}
+
+function matches(path: string, template: string): boolean {
+  const parts = path.replace(/^\/*/, '/').split('/');
+  const expected = template.split('/');
+  return (
+    parts.length === expected.length &&
+    expected.every((part, at) => (part.startsWith('{') ? parts[at] !== '' : part === parts[at]))
+  );
+}

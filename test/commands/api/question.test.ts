@@ -1,9 +1,10 @@
+import { readFile } from 'node:fs/promises';
 import { expect, describe as group, test } from 'vitest';
 import { builtInContract, type Contract } from '../../../src/api/contract.ts';
 import type { OperationId } from '../../../src/api/operations.ts';
 import { bindContract } from '../../../src/binding/bind.ts';
 import { readDescription } from '../../../src/binding/description.ts';
-import { describe, questionsOf } from '../../../src/commands/api/question.ts';
+import { describe, questionsOf } from '../../../src/commands/api/try.ts';
 import { warehouse } from '../../helpers/descriptions.ts';
 
 function asked(id: OperationId, contract: Contract = builtInContract): string[] {
@@ -45,6 +46,22 @@ test('goes by the description that the profile is bound to', async () => {
   ]);
   expect(asked('listPets', contract)).not.toContain('api-version');
   expect(asked('updatePet', contract)[1]).toBe('name: string, at most 40 characters, optional');
+});
+
+test('asks for what the description has in place of ours: an id in the body, a category, fields of its own', async () => {
+  const text = await readFile('test/fixtures/swagger-petstore.yaml', 'utf8');
+  const source = { url: 'http://x.test/', text, read: () => Promise.reject(new Error('none')) };
+  const { contract } = bindContract(await readDescription(source), new Map());
+  expect(asked('updatePet', contract)).toEqual([
+    'petId: integer, at least 0',
+    'name: string',
+    'category: JSON such as {"id":1,"name":"Dogs"}, optional',
+    'status: string, optional',
+    'photoUrls: JSON such as []',
+  ]);
+  const photoUrls = questionsOf(contract.operations.get('createPet')!).at(-1);
+  expect(photoUrls?.read('["a"]')).toEqual(['a']);
+  expect(() => photoUrls?.read('a,b')).toThrow('must be JSON');
 });
 
 group('an answer', () => {
