@@ -10,11 +10,11 @@ import type { Prompt } from './input/prompt.ts';
 import { createInterrupts, type Interrupts } from './interrupts.ts';
 import type { Io } from './io.ts';
 import { createSecrets, type Secrets } from './mask.ts';
+import { prose } from './output/fold.ts';
 import type { Printer } from './output/print.ts';
 import { createStatusLine, type StatusLine } from './output/status-line.ts';
 import { createStyle, type Style } from './output/style.ts';
 import { safeIo } from './safe-io.ts';
-import { sanitize } from './text.ts';
 
 /** How many requests a command will send: a few over node:http, which starts fast, or many over undici, which runs fast. */
 export type Load = 'few' | 'many';
@@ -113,7 +113,7 @@ export function createContext(processIo: Io): MutableContext {
     printer: keyed((format) => openPrinter(context, format)),
     async notice(line) {
       await quietSettings().catch(() => {});
-      if (!context.quiet) await io.stderr.write(`${sanitize(line)}\n`).catch(() => {});
+      if (!context.quiet) await io.stderr.write(`${prose(io, line)}\n`).catch(() => {});
     },
     async note(line) {
       const settings = await quietSettings().catch(() => undefined);

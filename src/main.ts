@@ -2,6 +2,7 @@ import { version } from '../package.json';
 import { createContext, type MutableContext } from './context.ts';
 import { AnsweredError, CliError, type ExitCode, exitCodes, messageOf, OutputClosedError } from './errors.ts';
 import type { Io } from './io.ts';
+import { prose } from './output/fold.ts';
 import { sanitize } from './text.ts';
 
 /**
@@ -42,7 +43,8 @@ async function report(thrown: unknown, context: MutableContext): Promise<ExitCod
   // A program that reads the error as JSON finds that one object and nothing beside it.
   if (!isJson) await context.tellLifecycle();
   const { errorJson, errorText } = await import('./output/error.ts');
-  const text = isJson ? errorJson(error) : errorText(error, await context.style('stderr'));
+  const show = (text: string, indent: number) => prose(context.io, text, indent);
+  const text = isJson ? errorJson(error) : errorText(error, await context.style('stderr'), show);
   if (context.interrupts.signal.aborted) takeEchoAway(context);
   const stack = context.io.env.PETSTORE_DEBUG === '1' ? stackOf(thrown) : '';
   await context.io.stderr.write(text + stack).catch(() => {});

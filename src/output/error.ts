@@ -3,13 +3,21 @@ import { type JsonObject, printJson } from '../json.ts';
 import { sanitize } from '../text.ts';
 import { plainStyle } from './style.ts';
 
-/** An error as people read it: `error: <what failed>: <why>`, and a `hint:` line where there is one; each hint once. */
-export function errorText(error: CliError, style = plainStyle): string {
+/**
+ * An error as people read it: `error: <what failed>: <why>`, and a `hint:` line if there is one; each hint once.
+ *
+ * @param show makes a message safe to print, and folds it for a column at which its further lines begin.
+ */
+export function errorText(
+  error: CliError,
+  style = plainStyle,
+  show: (text: string, indent: number) => string = sanitize,
+): string {
   const errors = error instanceof ManyError ? error.errors : [error];
   const hints = new Set(errors.flatMap(({ details }) => details.hint ?? []));
   const lines = [
-    ...errors.map(({ message }) => `${style.red('error:')} ${sanitize(message)}\n`),
-    ...Array.from(hints, (hint) => `${style.cyan('hint:')} ${sanitize(hint)}\n`),
+    ...errors.map(({ message }) => `${style.red('error:')} ${show(message, 'error: '.length)}\n`),
+    ...Array.from(hints, (hint) => `${style.cyan('hint:')} ${show(hint, 'hint: '.length)}\n`),
   ];
   return lines.join('');
 }

@@ -1,41 +1,112 @@
+import type { Io } from '../io.ts';
+import { sanitize } from '../text.ts';
+import { charactersOf, type Measure } from './width.ts';
+
 /** Where a text stands on a terminal. */
 interface Place {
-  /** Columns of the terminal; undefined where nothing is to be folded. */
+  /** Width of the terminal; undefined if nothing is to be folded. */
   readonly columns: number | undefined;
-  /** Column at which the text begins, and at which its further lines do. */
+  /** Column at which the text begins, and its further lines too. */
   readonly indent: number;
 }
 
-/** Less room than this makes a column of single words. */
+/** With less room than this, text would become a column of single words. */
 export const leastRoom = 16;
 
 /**
- * Prose that fits into a terminal: broken at spaces, further lines under the first. A word that is longer, such as an
- * address, stays whole, so that it can be copied. Line breaks of the text stay.
+ * Prose that fits into a terminal: broken at spaces, further lines under the first. A longer word, such as an address,
+ * stays whole, so that it can be copied. Line breaks of the text stay.
  */
 export function fold(text: string, { columns, indent }: Place): string {
   const room = (columns ?? 0) - indent;
   if (room < leastRoom) return text;
-  const lines = text.split('\n').flatMap((line) => foldLine(line, room));
+  const lines = text.split('\n').flatMap((line) => fillLines(line.split(' ').map(asWord), room, roughWidth));
   return lines.map((line, at) => (at === 0 || line === '' ? line : ' '.repeat(indent) + line)).join('\n');
 }
 
-function foldLine(text: string, room: number): string[] {
-  const lines: string[] = [];
-  let line = '';
-  for (const [at, word] of text.split(' ').entries()) {
-    const longer = at === 0 ? word : `${line} ${word}`;
-    if (at === 0 || widthOf(longer) <= room) line = longer;
-    else {
-      lines.push(line);
-      line = word;
-    }
-  }
-  return [...lines, line];
+/**
+ * Foreign text as prose on stderr: secrets masked, controls visible, broken between words at the terminal's width.
+ *
+ * @param indent columns before the text, as of `error: `.
+ */
+export function prose({ mask, stderr }: Pick<Io, 'mask' | 'stderr'>, text: string, indent = 0): string {
+  return fold(sanitize(mask(text)), { columns: stderr.columns, indent });
 }
 
-/** What is not ASCII may take two columns; to know better costs more than a short line does. */
-function widthOf(text: string): number {
+/**
+ * Lines of at most `width` columns: broken at spaces, a longer word after a `/` or the like, a longer piece of it between
+ * characters. A character is never cut, even if it is wider.
+ */
+export function wrap(text: string, width: number, measure: Measure): string[] {
+  if (measure(text) <= width) return [text];
+  const pieces = text.split(' ').flatMap((word, at) => {
+    const [first = '', ...rest] = cutWord(word, width, measure);
+    return [
+      { text: first, space: at === 0 ? '' : ' ' },
+      ...rest.map((piece) => ({ text: piece, space: '' })),
+    ];
+  });
+  return fillLines(pieces, width, measure);
+}
+
+/** The longest piece of a text that `wrap` keeps whole if it can. */
+export function longestPiece(text: string, measure: Measure): number {
+  return text.split(' ').reduce((longest, word) => {
+    return piecesOf(word).reduce((most, piece) => Math.max(most, measure(piece)), longest);
+  }, 0);
+}
+
+/** A piece of a text that is not broken, and what stands before it on the same line. */
+interface Piece {
+  readonly text: string;
+  readonly space: string;
+}
+
+function asWord(text: string, at: number): Piece {
+  return { text, space: at === 0 ? '' : ' ' };
+}
+
+function fillLines(pieces: readonly Piece[], width: number, measure: Measure): string[] {
+  const lines: string[] = [];
+  let line: string | undefined;
+  for (const { text, space } of pieces) {
+    const longer: string = line === undefined ? text : line + space + text;
+    if (line === undefined || measure(longer) <= width) line = longer;
+    else {
+      lines.push(line);
+      line = text;
+    }
+  }
+  return [...lines, line ?? ''];
+}
+
+/** Breaks after what separates parts of a path, an address or a list. */
+function piecesOf(word: string): string[] {
+  return word.split(/(?<=[/,;&?=_|])(?=[^/])/);
+}
+
+function cutWord(word: string, width: number, measure: Measure): string[] {
+  if (measure(word) <= width) return [word];
+  return piecesOf(word).flatMap((piece) => (measure(piece) <= width ? [piece] : cut(piece, width, measure)));
+}
+
+function cut(word: string, width: number, measure: Measure): string[] {
+  const pieces = [''];
+  let used = 0;
+  for (const character of charactersOf(word)) {
+    const size = measure(character);
+    if (used > 0 && used + size > width) {
+      pieces.push('');
+      used = 0;
+    }
+    pieces[pieces.length - 1] += character;
+    used += size;
+  }
+  return pieces;
+}
+
+/** Counts what is not ASCII as two columns; string-width would cost more than a line that is a little short. */
+function roughWidth(text: string): number {
   let width = 0;
   for (const character of text) width += character > '\x7e' ? 2 : 1;
   return width;

@@ -1,15 +1,20 @@
 import type { ColorMode, OutputFormat } from '../config/values.ts';
 import { AnsweredError } from '../errors.ts';
 import type { Io } from '../io.ts';
-import { alignedWriter } from './aligned.ts';
-import { pickColumns, type View } from './columns.ts';
-import { csvWriter, idsWriter, tsvWriter } from './delimited.ts';
-import { jsonLinesWriter, jsonWriter } from './json.ts';
+import { compareBy, pickColumns, type View } from './columns.ts';
+import {
+  csvWriter,
+  idsWriter,
+  jsonLinesWriter,
+  jsonWriter,
+  type Sheet,
+  tsvWriter,
+  type Writer,
+} from './formats.ts';
 import { firstOf, joined, type Pages, sorted, withProgress } from './pages.ts';
-import { compareBy } from './sort.ts';
 import type { StatusLine } from './status-line.ts';
 import { createStyle } from './style.ts';
-import type { Shape, Sheet, Writer } from './writer.ts';
+import { alignedWriter, tableWriter } from './table.ts';
 import { yamlWriter } from './yaml.ts';
 
 /** Prints records to stdout in the format that the user asked for, page by page where the format and sorting allow. */
@@ -50,11 +55,10 @@ export interface PrinterOptions {
   readonly statusLine?: StatusLine | undefined;
 }
 
-type CreateWriter = <Row>(sheet: Sheet<Row>) => Writer<Row> | Promise<Writer<Row>>;
+type CreateWriter = <Row>(sheet: Sheet<Row>) => Writer<Row>;
 
 const writers: Readonly<Record<OutputFormat, CreateWriter>> = {
-  table: async (sheet) =>
-    sheet.isTerminal ? (await import('./table.ts')).tableWriter(sheet) : alignedWriter(sheet),
+  table: (sheet) => (sheet.isTerminal ? tableWriter(sheet) : alignedWriter(sheet)),
   json: jsonWriter,
   jsonl: jsonLinesWriter,
   csv: csvWriter,
@@ -76,11 +80,15 @@ export function createPrinter(io: Io, options: PrinterOptions): Printer {
   };
   const print = async <Row>(pages: Pages<Row>, view: View<Row>, { shape, limit }: Extent) => {
     await check(view);
-    const writer = await writers[format](await createSheet(io, options, { view, shape }));
+    const writer = writers[format](await createSheet(io, options, { view, shape }));
     const counted = shape === 'list' ? withProgress(pages, io, { ...options, noun: view.noun }) : pages;
     const ordered = sort === undefined ? counted : sorted(counted, compareBy(view, sort));
     const wanted = limit === undefined ? ordered : firstOf(ordered, limit);
-    const count = await writeAll(io, format === 'table' ? joined(wanted) : wanted, writer);
+    const count = await writeAll(
+      io,
+      format === 'table' && !io.stdout.isTerminal ? joined(wanted) : wanted,
+      writer,
+    );
     const remarks = [count === 0 && format === 'table' ? `no ${view.noun}` : undefined, writer.remark?.()];
     const told = remarks.filter((remark) => remark !== undefined).map((remark) => `${remark}\n`);
     const warning = writer.warning?.();
@@ -99,13 +107,13 @@ export function createPrinter(io: Io, options: PrinterOptions): Printer {
       const shape = values.length > 1 ? 'list' : 'record';
       const view = { noun: 'documents', columns: [] };
       const sheet = await createSheet(io, { ...options, fields: undefined }, { view, shape });
-      await writeAll(io, [values], await writers[format](sheet));
+      await writeAll(io, [values], writers[format](sheet));
     },
   };
 }
 
 interface Extent {
-  readonly shape: Shape;
+  readonly shape: Sheet<unknown>['shape'];
   /** Most rows to print, once sorted. */
   readonly limit?: number | undefined;
 }
@@ -118,7 +126,7 @@ async function answerHelp<Row>(io: Io, { columns }: View<Row>): Promise<never> {
 async function createSheet<Row>(
   io: Io,
   { fields, header, color }: PrinterOptions,
-  { view, shape }: { readonly view: View<Row>; readonly shape: Shape },
+  { view, shape }: { readonly view: View<Row>; readonly shape: Sheet<unknown>['shape'] },
 ): Promise<Sheet<Row>> {
   const columns = pickColumns(view, fields);
   const pick = (row: Row) => Object.fromEntries(columns.map(({ name, value }) => [name, value(row) ?? null]));
@@ -128,8 +136,8 @@ async function createSheet<Row>(
     shape,
     header,
     isTerminal: io.stdout.isTerminal,
-    movesCursor: io.stdout.isTerminal && io.env.TERM !== 'dumb',
     width: io.stdout.columns ?? 80,
+    mask: io.mask,
     style: await createStyle(io.stdout, io.env, color),
     value: fields ? pick : (row) => row,
   };
@@ -149,7 +157,7 @@ async function writeAll<Row>(io: Io, pages: Pages<Row>, writer: Writer<Row>): Pr
       count += page.length;
     }
   } catch (error) {
-    await write(writer.abandon?.());
+    await write(await writer.abandon?.());
     throw error;
   }
   await write(await writer.end());

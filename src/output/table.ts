@@ -1,132 +1,209 @@
-import { alignedWriter } from './aligned.ts';
-import { createFill, readableCells, type Widths } from './cells.ts';
-import { fitWidths, headerSizes, keepColumns, sizesOf } from './fit.ts';
-import { createMeasure, isDisputed, type Measure, measureMost, wrap } from './width.ts';
-import type { Sheet, Writer } from './writer.ts';
+import { sanitize } from '../text.ts';
+import { type Column, cellText } from './columns.ts';
+import { longestPiece, wrap } from './fold.ts';
+import type { Sheet, Writer } from './formats.ts';
+import { paintStatus } from './style.ts';
+import { createMeasure, type Measure } from './width.ts';
 
-/** Private use, one column wide. */
-const standIn = '\ue000';
+type Cells = readonly string[];
+type Widths = readonly number[];
+
+/** Rows of a list, and lines of a frame. cli-table3 takes quadratic time: 10,000 rows take 10 s. */
+const mostFramed = 300;
+const mostLines = 1000;
 
 /**
- * A table in a frame that fits the terminal: cells that are too wide are wrapped, none is cut; columns that may be left
- * out go where words would be cut. The first rows decide.
+ * A table for a terminal: in a frame that fits it, cells wrapped. The rows are held back until their widths are known. A
+ * list of more than 300 rows is printed as aligned columns instead, page by page.
  */
 export function tableWriter<Row>(sheet: Sheet<Row>): Writer<Row> {
-  let writer: Writer<Row> | undefined;
+  let held: Row[] = [];
+  let aligned: Writer<Row> | undefined;
   let remark: string | undefined;
-  const begin = async (rows: readonly Row[]): Promise<Writer<Row>> => {
-    const cells = readableCells(rows, sheet.columns);
-    const measure = measureMost(await createMeasure(cells.flat()));
-    const columns = keepColumns(sheet, sizesOf(cells, headerSizes(sheet), measure));
+  const drawHeld = async () => {
+    const cells = readableCells(sheet, held);
+    const measure = await createMeasure(cells.flat());
+    const columns = keepColumns(sheet, cells, measure);
     const left = sheet.columns.filter((column) => !columns.includes(column)).map(({ name }) => name);
     if (left.length > 0) remark = `no room for ${left.join(', ')}: see --fields, or widen the terminal`;
     const narrowed = { ...sheet, columns };
-    const isTooNarrow = fitWidths(narrowed, headerSizes({ ...narrowed, header: false })) === undefined;
-    return isTooNarrow ? alignedWriter(narrowed) : frameWriter(narrowed);
+    return (await drawFrame(narrowed, readableCells(narrowed, held), measure)) ?? drawAligned(narrowed, held);
   };
   return {
     async rows(rows) {
-      writer ??= await begin(rows);
-      return writer.rows(rows);
+      if (aligned) return aligned.rows(rows);
+      held = held.concat(rows);
+      if (held.length <= mostFramed) return '';
+      const first = held;
+      held = [];
+      aligned = alignedWriter(sheet);
+      return aligned.rows(first);
     },
-    async end() {
-      writer ??= await begin([]);
-      return writer.end();
-    },
-    abandon: () => writer?.abandon?.() ?? '',
+    end: () => aligned?.end() ?? (held.length > 0 || sheet.header ? drawHeld() : ''),
+    abandon: () => (held.length > 0 ? drawHeld() : ''),
     remark: () => remark,
   };
 }
 
-/** Where later rows need wider columns, the frame ends and another begins. */
-async function frameWriter<Row>(sheet: Sheet<Row>): Promise<Writer<Row>> {
-  const drawFrame = await createDrawFrame(sheet);
-  let sizes = headerSizes(sheet);
-  let frame: Frame | undefined;
-
-  /** A frame for rows of these sizes, and the text that opens it and closes the one before. */
-  const openFrame = () => {
-    const widths = fitWidths(sheet, sizes) ?? [];
-    if (frame && String(widths) === String(frame.widths)) return { text: '', frame };
-    const bottom = frame?.bottom ?? '';
-    frame = drawFrame(widths);
-    return { text: bottom + frame.top + frame.rule, frame };
-  };
-  const emptyFrame = () => {
-    const { top, bottom } = drawFrame(fitWidths(sheet, sizes) ?? []);
-    return sheet.header ? top + bottom : '';
-  };
-  return {
-    async rows(rows) {
-      const cells = readableCells(rows, sheet.columns);
-      const measure = await createMeasure(cells.flat());
-      sizes = sizesOf(cells, sizes, measureMost(measure));
-      const { text, frame } = openFrame();
-      return text + cells.map((row) => frame.row(row, measure)).join('');
-    },
-    end: () => frame?.bottom ?? emptyFrame(),
-    abandon: () => frame?.bottom ?? '',
-  };
-}
-
-/** The parts of a frame, each of whole lines. */
-interface Frame {
-  readonly widths: Widths;
-  /** With the header. */
-  readonly top: string;
-  /** Between header and rows. */
-  readonly rule: string;
-  row(cells: readonly string[], measure: Measure): string;
-  readonly bottom: string;
-}
-
 /**
- * Gives the function that draws a frame. cli-table3 takes quadratic time, and measures text by an old Unicode, so that a
- * newer emoji would break the frame: it draws one row of stand-ins, which every row takes for its pattern.
+ * Columns aligned with two spaces, nothing cut, no space at the end of a line. A column is as wide as its widest cell so
+ * far, because the first lines are printed before the last ones are known.
  */
-async function createDrawFrame<Row>(sheet: Sheet<Row>) {
-  const { default: Table } = await import('cli-table3');
+export function alignedWriter<Row>(sheet: Sheet<Row>): Writer<Row> {
   const { columns, header, style } = sheet;
-  return (widths: Widths): Frame => {
-    const toHead = ({ name }: { readonly name: string }, at: number) =>
-      wrap(name, widths[at] ?? 0, ({ length }) => length)
-        .map(style.bold)
-        .join('\n');
-    const table = new Table({
-      head: header ? columns.map(toHead) : [],
-      colWidths: widths.map((width) => width + 2),
-      colAligns: columns.map(({ align = 'left' }) => align),
-      style: { head: [], border: [], compact: true },
-    });
-    table.push(widths.map((width) => standIn.repeat(width)));
-    const lines = table.toString().split('\n');
-    const gaps = (lines.at(-2) ?? '').split(new RegExp(`${standIn}+`));
-    const toText = (line: readonly string[]) => `${gaps.map((gap, at) => gap + (line[at] ?? '')).join('')}\n`;
-    return {
-      widths,
-      top: `${lines.slice(0, header ? -3 : -2).join('\n')}\n`,
-      rule: header ? `${lines.at(-3)}\n` : '',
-      row(cells, measure) {
-        const fill = createSureFill(sheet, widths, measure);
-        const rowLines = wrapRow(cells, widths, measureMost(measure));
-        return rowLines.map((line) => toText(line.map(fill))).join('');
-      },
-      bottom: `${lines.at(-1)}\n`,
+  const names = columns.map(({ name }) => name);
+  let widths: Widths | undefined;
+  const print = async (rows: readonly Row[]) => {
+    const cells = readableCells(sheet, rows);
+    const measure = await createMeasure(cells.flat());
+    const isFirst = widths === undefined;
+    const known = widest(cells, widths ?? names.map((name) => (header ? name.length : 0)), measure);
+    widths = known;
+    const fill = (text: string, at: number) => {
+      const { align, status } = columns[at] ?? {};
+      const space = ' '.repeat(Math.max(0, (known[at] ?? 0) - measure(text)));
+      const painted = status ? paintStatus(style, text)(text) : text;
+      return align === 'right' ? space + painted : painted + space;
     };
+    const toLine = (row: Cells) =>
+      row
+        .map(fill)
+        .join('  ')
+        .replace(/(?<! ) +$/, '');
+    const lines = cells.map(toLine);
+    if (header && isFirst) lines.unshift(style.bold(toLine(names)));
+    return lines.map((line) => `${line}\n`).join('');
   };
+  return { rows: print, end: () => (widths ? '' : print([])) };
 }
 
-/** Fills a cell; where terminals differ on its width, the cursor is told where the cell ends. */
-function createSureFill<Row>(sheet: Sheet<Row>, widths: Widths, measure: Measure) {
-  const fill = createFill(sheet, widths, measureMost(measure));
-  const endOf = (at: number) => widths.slice(0, at + 1).reduce((end, width) => end + 3 + width, 0);
-  return (text: string, at: number): string =>
-    sheet.movesCursor && isDisputed(text, measure) ? `${fill(text, at)}\x1b[${endOf(at)}G` : fill(text, at);
+async function drawAligned<Row>(sheet: Sheet<Row>, rows: readonly Row[]): Promise<string> {
+  const writer = alignedWriter(sheet);
+  return (await writer.rows(rows)) + (await writer.end());
+}
+
+/** The cells of some rows as a person may see them; secrets are masked before a cell is wrapped. */
+function readableCells<Row>({ columns, mask }: Sheet<Row>, rows: readonly Row[]): string[][] {
+  return rows.map((row) => columns.map((column) => sanitize(mask(cellText(column.value(row))))));
+}
+
+/** @returns undefined if the terminal is too narrow for any frame, or the frame would be too long. */
+async function drawFrame<Row>(
+  sheet: Sheet<Row>,
+  cells: readonly Cells[],
+  measure: Measure,
+): Promise<string | undefined> {
+  const { columns, header, style } = sheet;
+  const widths = fitWidths(sheet, cells, measure);
+  if (!widths) return undefined;
+  const { default: Table } = await import('cli-table3');
+  const lines = cells.flatMap((row) => wrapRow(row, widths, measure));
+  if (lines.length > mostLines) return undefined;
+  const table = new Table({
+    head: header
+      ? columns.map(({ name }, at) =>
+          wrap(name, widths[at] ?? 0, measure)
+            .map(style.bold)
+            .join('\n'),
+        )
+      : [],
+    colAligns: columns.map(({ align = 'left' }) => align),
+    style: { head: [], border: [], compact: true },
+  });
+  // Each line is a row of its own: cli-table3 takes exponential time for cells of several lines.
+  for (const line of lines)
+    table.push(line.map((text, at) => (columns[at]?.status ? paintStatus(style, text)(text) : text)));
+  return `${table.toString()}\n`;
 }
 
 /** The lines of a row: the first line of every cell, then the second. */
-function wrapRow(cells: readonly string[], widths: Widths, measure: Measure): string[][] {
+function wrapRow(cells: Cells, widths: Widths, measure: Measure): string[][] {
   const wrapped = cells.map((cell, at) => wrap(cell, widths[at] ?? 0, measure));
   const height = Math.max(...wrapped.map((lines) => lines.length));
   return Array.from({ length: height }, (_, at) => wrapped.map((lines) => lines[at] ?? ''));
+}
+
+/** The widest cell of each column, and at least `least`. */
+function widest(rows: readonly Cells[], least: Widths, measure: Measure): number[] {
+  const widths = [...least];
+  for (const row of rows) {
+    for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, measure(cell));
+  }
+  return widths;
+}
+
+/** A longer word is cut before a column is left out for it; the id of a run is this long. */
+const longestWord = 25;
+const leastWidth = 2;
+
+/** What each column takes if its cells are wrapped and no word is cut. */
+function wordWidths<Row>(
+  { columns, header }: Sheet<Row>,
+  cells: readonly Cells[],
+  measure: Measure,
+): number[] {
+  const least = columns.map(({ name }) => (header ? name.length : leastWidth));
+  return widest(cells, least, (cell) => Math.min(longestPiece(cell, measure), longestWord));
+}
+
+/**
+ * The columns that a terminal has room for with no word cut. Of those that may be left out the last go first; if the user
+ * picked the columns, all stay.
+ */
+function keepColumns<Row>(
+  sheet: Sheet<Row>,
+  cells: readonly Cells[],
+  measure: Measure,
+): readonly Column<Row>[] {
+  if (sheet.isPicked) return sheet.columns;
+  const words = wordWidths(sheet, cells, measure);
+  let kept = sheet.columns.map((column, at) => ({ column, width: words[at] ?? 0 }));
+  while (sum(kept.map(({ width }) => width)) > room(kept.length, sheet.width)) {
+    const next = kept.findLastIndex(({ column }) => column.spare);
+    if (next === -1) break;
+    kept = kept.toSpliced(next, 1);
+  }
+  return kept.map(({ column }) => column);
+}
+
+/**
+ * Widths that fit the terminal, frame included: the widest columns give way first, down to their words, then text below
+ * that, then all. Undefined if even the narrowest are too wide.
+ */
+function fitWidths<Row>(sheet: Sheet<Row>, cells: readonly Cells[], measure: Measure): Widths | undefined {
+  const { columns, header, width } = sheet;
+  const available = room(columns.length, width);
+  const words = wordWidths(sheet, cells, measure);
+  const whole = widest(
+    cells,
+    columns.map(({ name }) => (header ? name.length : leastWidth)),
+    measure,
+  );
+  const widths = whole.map((each) => Math.min(each, Math.max(available, leastWidth)));
+  // The first column tells the rows apart, so it gives way after the others.
+  const isText = (at: number) => at > 0 && columns[at]?.align !== 'right' && !columns[at]?.status;
+  const limits: readonly ((at: number) => number)[] = [
+    (at) => words[at] ?? 0,
+    (at) => (isText(at) ? 8 : (words[at] ?? 0)),
+    (at) => (isText(at) ? 4 : (words[at] ?? 0)),
+    () => leastWidth,
+  ];
+  for (const least of limits) {
+    while (sum(widths) > available) {
+      const candidates = widths.map((each, at) => (each > least(at) ? each : 0));
+      const widestOne = Math.max(...candidates);
+      if (widestOne === 0) break;
+      widths[candidates.indexOf(widestOne)] = widestOne - 1;
+    }
+  }
+  return sum(widths) > available ? undefined : widths;
+}
+
+/** Columns of the terminal that borders and spaces leave to the cells. */
+function room(columns: number, width: number): number {
+  return width - 3 * columns - 1;
+}
+
+function sum(widths: Widths): number {
+  return widths.reduce((total, each) => total + each, 0);
 }

@@ -5,12 +5,12 @@ const ascii = /^[\x20-\x7e]*$/;
 
 /**
  * Latin, Greek, Cyrillic, kana, ideographs, whole syllables of Hangul and most emoji: none of these joins another one, so
- * that each is a character of its own, which a segmenter needs a hundred times as long to tell.
+ * each is a character of its own. A segmenter needs a hundred times as long to say so.
  */
 const separate =
   /^[\x20-\x7e\xa0-\xac\xae-\u02ff\u0370-\u0482\u048a-\u052f\u2010-\u2027\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uac00-\ud7a3\u{1f300}-\u{1f3fa}\u{1f400}-\u{1f64f}\u{1f680}-\u{1f6ff}\u{1f900}-\u{1f9ff}]*$/u;
 
-/** Measures any of the texts; what knows CJK, emoji and combining marks is loaded only where one of them needs it. */
+/** Measures any of the texts; loads string-width, which knows CJK, emoji and combining marks, only if one needs it. */
 export async function createMeasure(texts: Iterable<string>): Promise<Measure> {
   for (const text of texts) {
     if (!ascii.test(text)) return remembering((await import('string-width')).default);
@@ -18,7 +18,7 @@ export async function createMeasure(texts: Iterable<string>): Promise<Measure> {
   return (text) => text.length;
 }
 
-/** Sums up the characters, and measures each different one of them, and each text, once. */
+/** Adds up the characters; measures each text, and each character in them, once. */
 function remembering(measure: Measure): Measure {
   const widths = new Map<string, number>();
   const widthOf = (character: string) => {
@@ -26,96 +26,28 @@ function remembering(measure: Measure): Measure {
     widths.set(character, width);
     return width;
   };
-  const sum = (text: string) => {
+  const add = (text: string) => {
     let width = 0;
-    for (const character of separate.test(text) ? text : charactersOf(text)) width += widthOf(character);
+    for (const character of charactersOf(text)) width += widthOf(character);
     return width;
   };
   return (text) => {
     if (ascii.test(text)) return text.length;
-    const width = widths.get(text) ?? sum(text);
+    const width = widths.get(text) ?? add(text);
     widths.set(text, width);
     return width;
   };
 }
 
-/**
- * The width where terminals differ on it: some draw a sequence such as an emoji and its skin tone as one character, some
- * each of its parts. `measure` gives the first, this the larger.
- */
-export function measureMost(measure: Measure): Measure {
-  return (text) => Math.max(measure(text), measureParts(text, measure));
-}
-
-/** Whether terminals differ on the width of a text. */
-export function isDisputed(text: string, measure: Measure): boolean {
-  return measure(text) !== measureParts(text, measure);
-}
-
-function measureParts(text: string, measure: Measure): number {
-  if (ascii.test(text)) return text.length;
-  return Array.from(text).reduce((sum, character) => sum + measure(character), 0);
-}
-
-/**
- * Lines of at most `width` columns: broken at spaces, a longer word after a `/` or the like, a longer piece of it between
- * characters. A character is never cut, even where it is wider.
- */
-export function wrap(text: string, width: number, measure: Measure): string[] {
-  if (measure(text) <= width) return [text];
-  const lines: string[] = [];
-  let line = '';
-  for (const [at, word] of text.split(' ').entries()) {
-    const space = at === 0 ? '' : ' ';
-    for (const [nth, piece] of cutWord(word, width, measure).entries()) {
-      const longer = nth === 0 ? line + space + piece : line + piece;
-      if (line === '' || measure(longer) <= width) line = longer;
-      else {
-        lines.push(line);
-        line = piece;
-      }
-    }
-  }
-  return [...lines, line];
-}
-
-/** The longest piece of a text that `wrap` keeps whole where it can. */
-export function longestPiece(text: string, measure: Measure): number {
-  return text.split(' ').reduce((longest, word) => {
-    return piecesOf(word).reduce((most, piece) => Math.max(most, measure(piece)), longest);
-  }, 0);
-}
-
-/** Breaks after what separates parts of a path, an address or a list. */
-function piecesOf(word: string): string[] {
-  return word.split(/(?<=[/,;&?=_|])(?=[^/])/);
-}
-
-function cutWord(word: string, width: number, measure: Measure): string[] {
-  if (measure(word) <= width) return [word];
-  return piecesOf(word).flatMap((piece) => (measure(piece) <= width ? [piece] : cut(piece, width, measure)));
-}
-
-function cut(word: string, width: number, measure: Measure): string[] {
-  const pieces = [''];
-  let used = 0;
-  for (const segment of separate.test(word) ? word : charactersOf(word)) {
-    const size = measure(segment);
-    if (used > 0 && used + size > width) {
-      pieces.push('');
-      used = 0;
-    }
-    pieces[pieces.length - 1] += segment;
-    used += size;
-  }
-  return pieces;
+/** The characters of a text as a person counts them, in time linear in its length. */
+export function charactersOf(text: string): Iterable<string> {
+  return separate.test(text) ? text : segmentsOf(text);
 }
 
 /** Long enough for any character, and short enough for a segmenter, which takes quadratic time. */
 const windowLength = 256;
 
-/** The characters of a text as a person counts them, in time that grows with its length alone. */
-function* charactersOf(text: string): Generator<string> {
+function* segmentsOf(text: string): Generator<string> {
   const segmenter = new Intl.Segmenter();
   for (let at = 0; at < text.length; ) {
     const window = text.slice(at, at + windowLength);
