@@ -77,7 +77,7 @@ test('a record without an id has no line among ids, and a warning counts it', as
   const rows = [{ id: 1n }, { name: 'Rex' }, { id: null }, { id: 4n }];
   expect(await printPets([rows], { format: 'ids' })).toEqual({
     stdout: '1\n4\n',
-    stderr: 'warning: 2 records are left out, without id\n',
+    stderr: 'warning: left out 2 records without id\n',
   });
   expect((await printPets([rows], { format: 'ids', quiet: true })).stderr).toBe('');
 });

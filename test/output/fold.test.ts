@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { fold } from '../../src/output/fold.ts';
+import { fold, prose } from '../../src/output/fold.ts';
+import { fakeIo } from '../helpers/run-cli.ts';
 
 test('prose is broken at spaces, further lines under the first', () => {
   expect(fold('one two three four five six seven', { columns: 34, indent: 10 })).toBe(
@@ -25,4 +26,12 @@ test('line breaks stay', () => {
 
 test.each([undefined, 24])('nothing is folded into %s columns with little room', (columns) => {
   expect(fold('one two three four five six', { columns, indent: 10 })).toBe('one two three four five six');
+});
+
+test('what stderr says is masked and made visible before it is broken between words', () => {
+  const fake = fakeIo({ terminals: ['stderr'], columns: 30 });
+  const io = { ...fake, mask: (text: string) => text.replaceAll('one secret', '***') };
+  expect(prose(io, 'error with one secret in\x1b it, at the end', 7)).toBe(
+    'error with *** in\\x1b\n       it, at the end',
+  );
 });
