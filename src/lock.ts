@@ -123,11 +123,16 @@ function self(): string {
 }
 
 function isAbandoned(lock: string, owner: string): boolean {
-  const [id, start, ...rest] = owner.split('~');
-  if (rest.join('~') !== place()) return Date.now() - lastTouched(lock) >= lifelessMs;
+  if (!isHere(owner)) return Date.now() - lastTouched(lock) >= lifelessMs;
+  const [id, start] = owner.split('~');
   if (!processExists(Number(id))) return true;
   const found = startOf(Number(id));
   return found !== undefined && found !== start;
+}
+
+/** Whether the owner is a process that this one can look at. */
+function isHere(owner: string): boolean {
+  return owner.split('~').slice(2).join('~') === place();
 }
 
 /** Milliseconds since the epoch. */
@@ -173,8 +178,11 @@ function parseOwner(owner: string): { readonly process: string; readonly host: s
 
 function heldBy(owner: string, lock: string): CliError {
   const { process, host } = parseOwner(owner);
+  const hint = isHere(owner)
+    ? 'wait for that process to end'
+    : `wait for that process to end; if it no longer exists, its lock is taken over ${lifelessMs / 1000} s after its last sign of life`;
   return new CliError('failed', `lock ${lock}: process ${process} on ${host} holds it`, {
-    hint: `wait for that process to end; if it no longer exists, delete ${lock}`,
+    hint,
     retryable: true,
   });
 }

@@ -1,6 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import type { TLSSocket } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { makeCertificate } from '../helpers/certificate.ts';
 import { warehouse } from '../helpers/descriptions.ts';
 import { type RecordingServer, recordingServer } from '../helpers/recording-server.ts';
 import { runCli } from '../helpers/run-cli.ts';
@@ -96,6 +100,33 @@ test('PETSTORE_TOKEN goes to PETSTORE_BASE_URL, though a profile of another orig
   expect(await run(['pets', 'list', '-o', 'ids'], env)).toEqual({ code: 0, stdout: '', stderr: '' });
   for (const { headers } of other.seen) expect(headers.authorization).toBe('Bearer s3cret');
   expect(other.seen.length).toBeGreaterThan(0);
+});
+
+test('the client certificate of a profile is shown to its own origin, and not to that of a description elsewhere', async () => {
+  const { cert, key } = await makeCertificate(9);
+  for (const [name, pem] of Object.entries({ 'cert.pem': cert, 'key.pem': key }))
+    writeFileSync(join(folder, name), pem, { mode: 0o600 });
+  const shown: boolean[] = [];
+  const server = createServer(
+    { cert, key, requestCert: true, rejectUnauthorized: false },
+    (request, response) => {
+      shown.push(Object.keys((request.socket as TLSSocket).getPeerCertificate()).length > 0);
+      response.setHeader('content-type', 'application/json').end(warehouse);
+    },
+  );
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  try {
+    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const tls = { 'ca-cert': 'cert.pem', 'client-cert': 'cert.pem', 'client-key': 'key.pem' };
+    for (const baseUrl of [url, own.url]) {
+      configure({ ...tls, 'base-url': baseUrl });
+      const bound = await run(['api', 'bind', `${url}/openapi`]);
+      expect(bound).toMatchObject({ code: 0 });
+    }
+    expect(shown).toEqual([true, false]);
+  } finally {
+    server.close();
+  }
 });
 
 test('neither a base URL nor --offline is an error that names the three ways out', async () => {
