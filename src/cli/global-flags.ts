@@ -1,28 +1,42 @@
-import { colorModes, outputFormats } from '../config/values.ts';
-import { count, type Flag, flag, type ValuesOf, value, values } from './flag.ts';
+import { flagOf, type KeyFlags, keyRules, type SettingKey, settingKeys } from '../config/keys.ts';
+import { count, type Flag, flag, optional, type ValuesOf, value, values } from './flag.ts';
+
+/** The flag of a setting, as the row of its key describes it. */
+function keyFlag(key: SettingKey): Flag<string | undefined> {
+  const { summary, placeholder, isFile, choices, fallback } = keyRules[key];
+  // The word after a bare `--protected` is its value only if it is one: it may be the name of the profile.
+  if (placeholder === undefined)
+    return optional(`--${key} [value]`, summary, /^(true|false)$/, (text) => text || 'true');
+  return value(`--${key} ${placeholder}`, fallback ? `${summary} (default ${fallback})` : summary, {
+    ...(isFile && { offers: 'file' }),
+    ...(choices && { choices }),
+  });
+}
 
 /** The flags that every command takes, before or after its words. */
 export const globalFlags = {
   profile: value('--profile <name>', 'use this profile', { offers: 'profile' }),
-  baseUrl: value('--base-url <url>', 'call the service at this address'),
+  baseUrl: keyFlag('base-url'),
   offline: flag('--offline', 'use the embedded store instead of a service'),
   // `-o=json` as in kubectl: commander takes what follows a short flag as its value, with the sign.
-  output: value('-o, --output <format>', 'format of the output', (text) => text.replace(/^=/, ''), {
-    choices: outputFormats,
-  }),
+  output: {
+    ...keyFlag('output'),
+    written: '-o, --output <format>',
+    parse: (text: string) => text.replace(/^=/, ''),
+  },
   json: { ...flag('--json', 'short for -o json'), stands: { key: 'output', value: 'json' } },
   fields: value('--fields <a,b>', 'columns to show, in this order; help lists them', { offers: 'field' }),
   sort: value('--sort <field>', 'sort by a field; -field for descending', { offers: 'field' }),
   noHeader: flag('--no-header', 'leave out the header row'),
   quiet: flag('-q, --quiet', 'show no notices on stderr'),
   verbose: count('-v, --verbose', 'one line per request on stderr; -vv adds headers'),
-  color: value('--color <when>', 'when to use colour', { choices: colorModes }),
-  timeout: value('--timeout <duration>', 'deadline of a whole call, retries included (default 30s)'),
-  retries: value('--retries <n>', 'retry a request at most n times (default 4)'),
+  color: keyFlag('color'),
+  timeout: keyFlag('timeout'),
+  retries: keyFlag('retries'),
   headers: values('-H, --header <name: value>', 'add a header to every request'),
-  caCert: value('--ca-cert <file>', 'trust these authorities too (PEM)', { offers: 'file' }),
-  clientCert: value('--client-cert <file>', 'certificate to show to the service (PEM)', { offers: 'file' }),
-  clientKey: value('--client-key <file>', 'its private key (PEM)', { offers: 'file' }),
+  caCert: keyFlag('ca-cert'),
+  clientCert: keyFlag('client-cert'),
+  clientKey: keyFlag('client-key'),
   allowInsecureHttp: flag('--allow-insecure-http', 'send the token over plain http too'),
   yes: flag('-y, --yes', 'answer yes to confirmations'),
   noInput: flag('--no-input', 'never ask'),
@@ -40,6 +54,19 @@ export const writeFlags = {
 export interface PaceFlags {
   readonly concurrency?: string | undefined;
   readonly rate?: string | undefined;
+}
+
+/** A flag for each setting that no flag of all commands sets. */
+export const keyFlags: Readonly<Record<string, Flag<string | undefined>>> = Object.fromEntries(
+  settingKeys
+    .filter((key) => !(flagOf(key) in globalFlags))
+    .map((key) => [flagOf(key), keyFlag(key)] as const),
+);
+
+/** The settings that were given, by a flag of the command's own or by one that all commands take. */
+export function givenKeys(flags: KeyFlags, own: Readonly<Record<string, unknown>>): KeyFlags {
+  const given = { ...flags, ...own } as Record<string, unknown>;
+  return Object.fromEntries(settingKeys.map((key) => [flagOf(key), given[flagOf(key)]]));
 }
 
 /** What was given of the flags that more than one command takes; a flag that was not given is undefined. */

@@ -1,6 +1,7 @@
 import { askBaseUrl } from '../asking/ask-base-url.ts';
 import { confirmDestruction } from '../asking/confirmation.ts';
 import { argument, flag } from '../cli/flag.ts';
+import { givenKeys, keyFlags } from '../cli/global-flags.ts';
 import { verb } from '../cli/verb.ts';
 import { contractPath, removeContract } from '../config/contract-file.ts';
 import {
@@ -20,7 +21,6 @@ import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import type { JsonValue } from '../json.ts';
 import type { View } from '../output/columns.ts';
-import { givenKeys, keyFlags } from './key-flags.ts';
 
 interface Row {
   readonly name: string;

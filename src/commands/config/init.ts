@@ -1,5 +1,6 @@
 import { askBaseUrl, refuseValue } from '../../asking/ask-base-url.ts';
 import { value } from '../../cli/flag.ts';
+import { givenKeys, keyFlags } from '../../cli/global-flags.ts';
 import { verb } from '../../cli/verb.ts';
 import { activate, addProfile, editConfig, profileNameProblem, toSection } from '../../config/edit.ts';
 import { readConfigFile } from '../../config/file.ts';
@@ -9,7 +10,6 @@ import { offlineProfile } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import type { Prompt } from '../../input/prompt.ts';
-import { givenKeys, keyFlags } from '../key-flags.ts';
 
 export const init = verb({
   name: 'init',
