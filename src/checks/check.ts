@@ -34,6 +34,8 @@ export interface Verdict {
   readonly flaky?: string | undefined;
   /** It counts as a failure only because `--fail-on` says so. */
   readonly hardened?: true | undefined;
+  /** Of the request that it judges, if that was sent for another check already. */
+  readonly requestMs?: number | undefined;
   /** What a command that stops at this failure exits with. */
   readonly exitCode?: ExitCode | undefined;
 }
@@ -110,7 +112,7 @@ export async function* runChecks<Subject>(
     const bar = signal?.aborted ? interruption : barOf(check, results);
     const startedMs = monotonicMs();
     const verdict = bar ? skip(bar.reason) : await check.run(subject).catch(toVerdict);
-    const elapsedMs = bar ? 0 : monotonicMs() - startedMs;
+    const elapsedMs = bar ? 0 : Math.max(verdict.requestMs ?? 0, monotonicMs() - startedMs);
     const result = { operation, ...verdict, id, elapsedMs, barredBy: bar?.barredBy };
     results.set(id, result);
     yield result;

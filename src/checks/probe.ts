@@ -206,21 +206,26 @@ export function toId(value: JsonValue | undefined): bigint | undefined {
 async function makeVisit(probe: Probe, operation: Operation): Promise<Visit> {
   const name = idParameter(operation)?.name;
   if (name === undefined) return { reply: await probe.send(probe.toRequest(operation, {})) };
-  const id = await findId(probe, operation, name);
-  if (id === undefined) return { none: `no list has a record whose ${name} could be asked for` };
-  return { reply: await probe.send(probe.toRequest(operation, { [name]: id })) };
+  const found = await findId(probe, operation, name);
+  if (typeof found === 'string') return { none: found };
+  return { reply: await probe.send(probe.toRequest(operation, { [name]: found })) };
 }
 
-/** Looks in the list of the operation's own noun first, then for the same name in the other lists. */
-async function findId(probe: Probe, operation: Operation, name: string): Promise<bigint | undefined> {
+/** Looks in the list of the operation's own noun first, then for the same name in the other lists; or why it found none. */
+async function findId(probe: Probe, operation: Operation, name: string): Promise<bigint | string> {
   const lists = readsOf(probe.client.contract).filter(({ many }) => many);
   const own = lists.filter(({ noun }) => noun === operation.noun);
+  let problem: string | undefined;
   for (const list of [...own, ...lists.filter((each) => !own.includes(each))]) {
+    const isOwn = own.includes(list);
     const visit = await probe.visit(list).catch(() => undefined);
-    const records = visit && 'reply' in visit ? recordsOf(visit.reply) : [];
-    const ids = records.map((record) => toId(record[name] ?? (own.includes(list) ? record.id : undefined)));
+    const reply = visit && 'reply' in visit ? visit.reply : undefined;
+    if (isOwn && !(reply && list.success.includes(reply.status)))
+      problem = `${list.id} ${reply ? `answered ${statusText(reply.status)}` : 'gave no answer'}, so there is no ${name} to ask for`;
+    const records = reply ? recordsOf(reply) : [];
+    const ids = records.map((record) => toId(record[name] ?? (isOwn ? record.id : undefined)));
     const id = ids.find((each) => each !== undefined && each >= 0n);
     if (id !== undefined) return id;
   }
-  return undefined;
+  return problem ?? `no list has a record whose ${name} could be asked for`;
 }

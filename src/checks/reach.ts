@@ -39,7 +39,7 @@ export const reachChecks: readonly Check<Probe>[] = [
 export async function checkDns(sockets: Sockets): Promise<Verdict> {
   const { absence, host, resolve } = sockets;
   if (absence) return skip(absence);
-  if (isIP(host)) return pass(`${host} is an address, nothing to look up`);
+  if (isIP(host)) return pass(`${host} is an address`);
   try {
     const addresses = await resolve();
     return pass(`${host} is ${addresses.slice(0, 4).join(', ')}${addresses.length > 4 ? ', …' : ''}`);

@@ -22,7 +22,10 @@ export function operationChecks(contract: Contract): Check<Probe>[] {
 async function checkOperation(probe: Probe, operation: Operation): Promise<Verdict> {
   const visit = await probe.visit(operation);
   if ('none' in visit) return skip(visit.none);
-  const { reply } = visit;
+  return { ...(await judgeReply(probe, operation, visit.reply)), requestMs: visit.reply.elapsedMs };
+}
+
+async function judgeReply(probe: Probe, operation: Operation, reply: Reply): Promise<Verdict> {
   if (reply.status === 410 && isPastSunset(probe, operation, reply))
     return warn('gone, as its sunset announced', detailsOf(reply));
   const judgement = judge(probe, operation, reply);

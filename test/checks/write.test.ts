@@ -2,12 +2,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { HttpResponse } from '../../src/api/http.ts';
 import { main } from '../../src/main.ts';
 import type { Store } from '../../src/server/store.ts';
 import { fakeIo, runCli } from '../helpers/run-cli.ts';
 import { outcomeOf, startCli } from '../helpers/spawn-cli.ts';
 import { smoke } from './run.ts';
-import { type Seen, startService, withBody } from './service.ts';
+import { type Seen, startService, withBody, withFields } from './service.ts';
 
 /** How many records of each kind the store holds: what a run must leave as it was. */
 function counts(store: Store): number[] {
@@ -39,7 +40,7 @@ test('without --write nothing is written, and the checks that write are not ther
   expect(service.seen.every(({ method }) => method === 'GET')).toBe(true);
 });
 
-test('names are petstore-smoke- and a UUID', async () => {
+test('names are petstore-smoke- and a UUIDv7 of now', async () => {
   const names: string[] = [];
   await using service = await startService({
     spoil({ method, target }, answer) {
@@ -49,8 +50,53 @@ test('names are petstore-smoke- and a UUID', async () => {
   });
   await smoke(service.url, light);
   expect(names).toHaveLength(2);
-  for (const name of names)
-    expect(name).toMatch(/^petstore-smoke-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+  for (const name of names) {
+    expect(name).toMatch(
+      /^petstore-smoke-[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+    );
+    const ms = Number.parseInt(name.slice(15, 28).replace('-', ''), 16);
+    expect(Math.abs(Date.now() - ms)).toBeLessThan(60_000);
+  }
+});
+
+/** An answer to a create that names another record than the one it made. */
+const naming = (id: number, isNamed: boolean) => (seen: Seen, answer: HttpResponse) => {
+  if (seen.method !== 'POST' || seen.target !== '/pets') return answer;
+  const body = JSON.parse(String(answer.body));
+  return withBody(withFields(answer, { location: `/pets/${id}` }), {
+    ...body,
+    id,
+    ...(isNamed ? {} : { name: 'Rex' }),
+  });
+};
+
+test.each([true, false])(
+  "a create answered with another's record leaves that record alone (with our name: %s)",
+  async (isNamed) => {
+    await using service = await startService({ spoil: naming(1, isNamed) });
+    const before = counts(service.store);
+    const pet = service.store.pets.get(1n);
+    const run = await smoke(service.url, light);
+    expect(run.code).toBe(7);
+    expect(run.ids('fail')).toEqual(['write/pet']);
+    const writes = service.seen.filter(({ method }) => method === 'DELETE' || method === 'PUT');
+    expect(writes.map(({ target }) => target)).not.toContain('/pets/1');
+    expect(writes.map(({ target }) => target)).not.toContain('/store/inventory/1');
+    expect(run.check('write/cleanup').reason).toContain('left alone, because not certainly ours: pets 1');
+    expect(service.store.pets.get(1n)).toEqual(pet);
+    // What the service did make is found by its name.
+    expect(counts(service.store)).toEqual(before);
+  },
+);
+
+test('a failed check names what it made, also without an id', async () => {
+  await using service = await startService({
+    spoil: ({ method, target }, answer) => (method === 'POST' && target === '/categories' ? 'reset' : answer),
+  });
+  const run = await smoke(service.url, ['--write', '--only', 'write/category', '--retries', '0']);
+  expect(run.check('write/category').made).toEqual([
+    expect.stringMatching(/^category petstore-smoke-[0-9a-f-]{36} \(id unknown\)$/),
+  ]);
 });
 
 const isUpdate =
@@ -216,4 +262,78 @@ test('SIGTERM to the built program cleans up within two seconds and exits 143', 
   const { code } = await outcomeOf(child);
   expect(code).toBe(143);
   expect(counts(service.store)).toEqual(before);
+});
+
+test.each(['SIGTERM', 'SIGINT'] as const)(
+  '%s while a create is unanswered finds the record by its name and removes it',
+  async (signal) => {
+    let io: ReturnType<typeof fakeIo> | undefined;
+    await using service = await startService({
+      async spoil({ method, target }, answer) {
+        if (method !== 'POST' || target !== '/pets') return answer;
+        io?.raise(signal);
+        await new Promise((resolve) => setTimeout(resolve, 20_000).unref());
+        return answer;
+      },
+    });
+    const before = counts(service.store);
+    io = fakeIo();
+    const startedMs = performance.now();
+    const code = await main(['smoke', '--base-url', service.url, ...light], io);
+    expect(code).toBe(signal === 'SIGTERM' ? 143 : 130);
+    expect(performance.now() - startedMs).toBeLessThan(signal === 'SIGTERM' ? 2000 : 8000);
+    expect(counts(service.store)).toEqual(before);
+  },
+  15_000,
+);
+
+test('a create that is answered soon after the signal is removed by its id', async () => {
+  let io: ReturnType<typeof fakeIo> | undefined;
+  await using service = await startService({
+    async spoil({ method, target }, answer) {
+      if (method === 'GET' && target === '/categories') return { ...answer, status: 500 };
+      if (method !== 'POST' || target !== '/categories') return answer;
+      io?.raise('SIGTERM');
+      await new Promise((resolve) => setTimeout(resolve, 150));
+      return answer;
+    },
+  });
+  const before = counts(service.store);
+  io = fakeIo();
+  expect(await main(['smoke', '--base-url', service.url, ...light], io)).toBe(143);
+  expect(counts(service.store)).toEqual(before);
+});
+
+/** A name as a run at some time gave it. */
+function nameOf(at: number, version = '7'): string {
+  const time = at.toString(16).padStart(12, '0');
+  return `petstore-smoke-${time.slice(0, 8)}-${time.slice(8)}-${version}abc-8abc-0123456789ab`;
+}
+
+test('--sweep removes what earlier runs left behind, and nothing younger or of others', async () => {
+  await using service = await startService();
+  const before = counts(service.store);
+  const hour = 3_600_000;
+  const send = async (path: string, body: unknown) => {
+    const headers = { 'content-type': 'application/json' };
+    const answer = await fetch(`${service.url}${path}`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+    });
+    return ((await answer.json()) as { id: number }).id;
+  };
+  const categoryId = await send('/categories', { name: nameOf(Date.now() - 3 * hour) });
+  const petId = await send('/pets', { name: nameOf(Date.now() - 3 * hour), categoryId });
+  await send('/store/orders', { petId, quantity: 1, shipDate: '2030-01-01T00:00:00Z', complete: false });
+  const others = [nameOf(Date.now() - hour / 2), nameOf(Date.now() - 3 * hour, '4'), 'petstore-smoke-Rex'];
+  for (const name of others) await send('/pets', { name, categoryId: 1 });
+  const run = await smoke(service.url, ['--write', '--sweep', '1h', '--only', 'write/sweep']);
+  expect(run.code).toBe(0);
+  expect(run.check('write/sweep')).toMatchObject({
+    result: 'pass',
+    reason: '4 records of earlier runs removed',
+  });
+  const [categories = 0, pets = 0, orders = 0, inventory = 0] = before;
+  expect(counts(service.store)).toEqual([categories, pets + 3, orders, inventory + 3]);
 });

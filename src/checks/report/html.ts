@@ -4,16 +4,7 @@ import { type CheckResult, isRed } from '../check.ts';
 import { groupOf, groups } from '../options.ts';
 import type { SmokeReport } from '../smoke.ts';
 import { durationText } from '../text.ts';
-import {
-  type Cause,
-  causesOf,
-  headline,
-  idsOf,
-  labelledDetails,
-  lineText,
-  reasonText,
-  subjectOf,
-} from './text.ts';
+import { type Cause, causesOf, idsOf, labelledDetails, lineText, subjectOf } from './text.ts';
 
 /** The report as one page that needs nothing else, neither scripts nor fonts: a browser shows it, and prints it well. */
 export function toHtmlReport(report: SmokeReport): string {
@@ -31,6 +22,12 @@ export function toHtmlReport(report: SmokeReport): string {
     `petstore ${version}`,
     ...(signal ? [`stopped by ${signal}`] : []),
   ];
+  const tables = groups.map((group) =>
+    groupRows(
+      group,
+      results.filter(({ id }) => groupOf(id) === group),
+    ),
+  );
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -46,15 +43,13 @@ export function toHtmlReport(report: SmokeReport): string {
 <p class="facts">${facts.map(html).join(' · ')}</p>
 </header>
 ${totalsList(report)}
-${causes.length === 0 ? '' : `<section>\n<h2>What did not simply pass</h2>\n${causes.map(causeArticle).join('\n')}\n</section>`}
-${groups
-  .map((group) =>
-    groupTable(
-      group,
-      results.filter(({ id }) => groupOf(id) === group),
-    ),
-  )
-  .join('')}
+${causes.length === 0 ? '' : `<section>\n<h2>What needs attention</h2>\n${causes.map(causeArticle).join('\n')}\n</section>`}
+<section>
+<h2>All checks</h2>
+<table>
+<thead><tr><th scope="col" class="result">result</th><th scope="col" class="id">check</th><th scope="col" class="time">time</th><th scope="col">what</th></tr></thead>
+${tables.join('')}</table>
+</section>
 </body>
 </html>
 `;
@@ -87,26 +82,29 @@ function causeArticle(cause: Cause): string {
   return `<article class="${first.state}">
 <h3>${badge(first)} ${html(subjectOf(cause))}</h3>
 <p>${html(toldOf(first))}</p>
+${first.hint === undefined ? '' : `<p class="hint">${html(first.hint)}</p>`}
 ${rows.length === 0 ? '' : `<dl>${rows.join('')}</dl>`}
 </article>`;
 }
 
-function groupTable(group: string, results: readonly CheckResult[]): string {
+/** The rows of a group of checks, under a row with its name. */
+function groupRows(group: string, results: readonly CheckResult[]): string {
   if (results.length === 0) return '';
   const rows = results.map((result) => {
-    const { id, state, elapsedMs, latency } = result;
+    const { id, state, elapsedMs, latency, barredBy } = result;
     const time = state === 'skip' ? '–' : durationText(latency?.p50 ?? elapsedMs);
-    return `<tr><td>${badge(result)}</td><th scope="row">${html(id)}</th><td class="time">${time}</td><td>${html(isRed(result) ? headline(result) : toldOf(result))}</td></tr>`;
+    const cells = [
+      `<td>${badge(result)}</td>`,
+      `<th scope="row">${html(id)}</th>`,
+      `<td class="time">${time}</td>`,
+      `<td>${html(barredBy ?? toldOf(result))}</td>`,
+    ];
+    return `<tr${state === 'skip' ? ' class="skip"' : ''}>${cells.join('')}</tr>`;
   });
-  return `<section>
-<h2>${group}</h2>
-<table>
-<thead><tr><th scope="col">result</th><th scope="col">check</th><th scope="col" class="time">time</th><th scope="col">what</th></tr></thead>
-<tbody>
+  return `<tbody>
+<tr><th colspan="4" scope="rowgroup">${group}</th></tr>
 ${rows.join('\n')}
 </tbody>
-</table>
-</section>
 `;
 }
 
@@ -121,7 +119,7 @@ function toldOf(result: CheckResult): string {
     latency && (runs ?? 0) > 0
       ? `; p50 ${durationText(latency.p50)}, p95 ${durationText(latency.p95)}, max ${durationText(latency.max)}`
       : '';
-  return `${first}${reasonText(result)}${times}`;
+  return `${first}${result.reason}${times}`;
 }
 
 /** Text that HTML shows as it is. */
@@ -163,13 +161,16 @@ article > * { color: var(--ink); }
 article dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; margin: .5rem 0 0; font-size: .9rem; }
 article dt { color: var(--soft); }
 article dd { margin: 0; font-family: ui-monospace, monospace; }
+.hint { color: var(--soft); }
 table { width: 100%; border-collapse: collapse; }
 th, td { padding: .3rem .75rem .3rem 0; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
 thead th { color: var(--soft); font-size: .85rem; font-weight: 400; }
 tbody th { font: .9rem/1.6 ui-monospace, monospace; white-space: nowrap; overflow-wrap: normal; }
-td:first-child { width: 4rem; }
+tbody th[colspan] { padding-top: 1.25rem; border-bottom-width: 2px; font: 600 1rem/1.5 system-ui, sans-serif; }
+.result { width: 4rem; }
+.id { width: 1rem; }
 .time { width: 5rem; text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
-@media (max-width: 40rem) { tbody th { white-space: normal; overflow-wrap: anywhere; } }
+@media (max-width: 40rem) { tbody th { white-space: normal; overflow-wrap: anywhere; } .id { width: 30%; } }
 @media print {
   :root { --ink: #000; --soft: #444; --line: #bbb; --page: #fff; --box: #fff; --pass: #0b5a2b; --warn: #6b4500; --fail: #9d1c12; --skip: #444; }
   body { max-width: none; padding: 0; font-size: 10pt; }

@@ -64,8 +64,8 @@ export function causesOf(results: readonly CheckResult[]): Cause[] {
 
 /** The same for results that have one cause. */
 export function causeKey(result: CheckResult): string {
-  const { reason, expected, barredBy, flaky } = result;
-  return JSON.stringify(barredBy === undefined ? [rankOf(result), reason, expected, flaky] : [barredBy]);
+  const { reason, barredBy, flaky } = result;
+  return JSON.stringify(barredBy === undefined ? [rankOf(result), reason, flaky] : [barredBy]);
 }
 
 function rankOf(result: CheckResult): number {
