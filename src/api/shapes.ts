@@ -59,12 +59,14 @@ export function toUpdateBody(
   if (!body) return {};
   const known = fieldTypes(body.name);
   const keeps = ([name, value]: [string, unknown]): boolean => {
-    if (Object.hasOwn(changes, name) || value === undefined) return false;
+    if (Object.hasOwn(changes, name)) return true;
+    if (value === undefined) return false;
     if (method === 'PATCH') return body.required.includes(name);
     if (known.has(name) ? value === null : name === 'id') return false;
     return maySend(body, name);
   };
-  return { ...Object.fromEntries(Object.entries(record).filter(keeps)), ...changes };
+  // In the order of the record, so that what a PUT does not change looks as it came.
+  return Object.fromEntries(Object.entries({ ...record, ...changes }).filter(keeps));
 }
 
 function maySend({ fields, readOnly, isClosed }: RequestBody, name: string): boolean {

@@ -1,7 +1,20 @@
 import { type PetStatus, petStatuses } from '../api/schemas.ts';
-import { type Argument, choices, type Flag, type Offers, parsed, value, values } from '../cli/flag.ts';
+import {
+  type Argument,
+  choice,
+  choices,
+  type Flag,
+  type Offers,
+  optional,
+  parsed,
+  value,
+  values,
+} from '../cli/flag.ts';
+import { parseDuration } from '../config/values.ts';
+import { UsageError } from '../errors.ts';
 import {
   type IdOrName,
+  parseCondition,
   parseId,
   parseIdOrName,
   parseLimit,
@@ -54,7 +67,47 @@ export const petIdsArgument = parsed(
 
 export const quantityArgument = parsed('<quantity>', 'the stock count', (text) => parseQuantity(text));
 
-export const limitFlag = value('--limit <n>', 'show at most n (default: all)', parseLimit);
+/** The flags of every list. */
+export const listFlags = {
+  limit: value('--limit <n>', 'show at most n (default: all)', parseLimit),
+  watch: optional(
+    '--watch [interval]',
+    'poll again and show changes (default: every 5s)',
+    /^[^-]/,
+    parseInterval,
+  ),
+  failIf: choice(
+    '--fail-if <which>',
+    'exit 8 if there are any records, or if there are none',
+    ['any', 'none'],
+    {
+      conflicts: ['watch'],
+    },
+  ),
+};
+
+export const untilFlag = value(
+  '--until <field=value>',
+  'poll every 2s until the field has this value, at most --timeout',
+  parseCondition,
+);
+
+/** The interval of --watch in milliseconds. */
+function parseInterval(text: string): number {
+  if (text === '') return 5000;
+  const intervalMs = parsedDuration(text);
+  if (intervalMs === undefined || intervalMs < 1000)
+    throw new UsageError(`--watch '${text}': must be a duration of at least 1s, such as 5s or 2m`);
+  return intervalMs;
+}
+
+function parsedDuration(text: string): number | undefined {
+  try {
+    return parseDuration(text);
+  } catch {
+    return undefined;
+  }
+}
 
 /** `--status` of a list: given again, a record of any of these will do. */
 export function statusesFlag(summary: string): Flag<readonly PetStatus[] | undefined> {

@@ -7,7 +7,14 @@ import { getRecords } from '../records/get.ts';
 import { listRecords } from '../records/list.ts';
 import { updateRecords } from '../records/update.ts';
 import { parseText } from '../records/values.ts';
-import { fieldFlag, fromFlag, idsOrNamesArgument, idsOrNamesOrFileArgument, limitFlag } from './arguments.ts';
+import {
+  fieldFlag,
+  fromFlag,
+  idsOrNamesArgument,
+  idsOrNamesOrFileArgument,
+  listFlags,
+  untilFlag,
+} from './arguments.ts';
 
 export const examples = [
   'petstore categories list',
@@ -26,8 +33,8 @@ const list = verb({
   summary: 'List categories',
   operation: 'listCategories',
   examples: ['petstore categories list', 'petstore categories ls --sort name -o json'],
-  flags: { limit: limitFlag },
-  run: (context, { limit }) => listRecords(context, categories, { where: {}, limit }),
+  flags: listFlags,
+  run: (context, flags) => listRecords(context, categories, { where: {}, ...flags }),
 });
 
 const get = verb({
@@ -36,7 +43,8 @@ const get = verb({
   operation: 'getCategory',
   examples: ['petstore categories get 1', 'petstore categories get Dogs Cats -o json'],
   args: { ids: idsOrNamesArgument('categories', 'category') },
-  run: (context, { ids }) => getRecords(context, categories, ids),
+  flags: { until: untilFlag },
+  run: (context, { ids, until }) => getRecords(context, categories, ids, until),
 });
 
 const create = verb({

@@ -7,7 +7,7 @@ import { listRecords } from '../records/list.ts';
 import { isOverdue, orders } from '../records/orders.ts';
 import { updateRecords } from '../records/update.ts';
 import { parseIdOrName, parseQuantity, parseShipDate } from '../records/values.ts';
-import { fieldFlag, fromFlag, idsArgument, idsOrFileArgument, limitFlag } from './arguments.ts';
+import { fieldFlag, fromFlag, idsArgument, idsOrFileArgument, listFlags, untilFlag } from './arguments.ts';
 
 export const examples = [
   'petstore orders list --open',
@@ -51,13 +51,13 @@ const list = verb({
     complete: flag('--complete', 'only orders that are complete'),
     open: flag('--open', 'only orders that are not complete', { conflicts: ['complete'] }),
     overdue: flag('--overdue', 'only open orders whose ship date has passed', { conflicts: ['complete'] }),
-    limit: limitFlag,
+    ...listFlags,
   },
-  run: (context, { pet, complete, open, overdue, limit }) =>
+  run: (context, { pet, complete, open, overdue, ...flags }) =>
     listRecords(context, orders, {
       where: { petId: pet, complete: open || overdue ? false : complete },
       matches: overdue ? (order) => isOverdue(order, context.now()) : undefined,
-      limit,
+      ...flags,
     }),
 });
 
@@ -67,7 +67,8 @@ const get = verb({
   operation: 'getOrder',
   examples: ['petstore orders get 1', 'petstore orders get 1 2 -o json'],
   args: { ids: idsArgument('orders', 'order') },
-  run: (context, { ids }) => getRecords(context, orders, ids),
+  flags: { until: untilFlag },
+  run: (context, { ids, until }) => getRecords(context, orders, ids, until),
 });
 
 const create = verb({

@@ -13,8 +13,9 @@ import {
   fromFlag,
   idsOrNamesArgument,
   idsOrNamesOrFileArgument,
-  limitFlag,
+  listFlags,
   statusesFlag,
+  untilFlag,
 } from './arguments.ts';
 
 export const examples = [
@@ -50,14 +51,14 @@ const list = verb({
     status: statusesFlag('only pets of this status'),
     category: categoryFlag('only pets of this category'),
     name: value('--name <text>', 'only pets whose name contains this', parseText('--name')),
-    limit: limitFlag,
+    ...listFlags,
   },
-  run(context, { status, category, name, limit }) {
+  run(context, { status, category, name, ...flags }) {
     const wanted = name?.toLowerCase();
     return listRecords(context, pets, {
       where: { status, categoryId: category },
       matches: wanted === undefined ? undefined : (pet) => pet.name.toLowerCase().includes(wanted),
-      limit,
+      ...flags,
     });
   },
 });
@@ -68,7 +69,8 @@ const get = verb({
   operation: 'getPet',
   examples: ['petstore pets get 3', 'petstore pets get Luna', 'petstore pets get 3 4 5 -o json'],
   args: { ids: idsOrNamesArgument('pets', 'pet') },
-  run: (context, { ids }) => getRecords(context, pets, ids),
+  flags: { until: untilFlag },
+  run: (context, { ids, until }) => getRecords(context, pets, ids, until),
 });
 
 const create = verb({

@@ -6,8 +6,7 @@ import { UsageError } from '../errors.ts';
 import { printJson } from '../json.ts';
 import { shellWord } from '../text.ts';
 import type { FileRecord } from './file.ts';
-import { readExtraFields, refuseForeignFields, withoutAbsent } from './given.ts';
-import { resolveReferences } from './names.ts';
+import { readExtraFields, refuseForeignFields, toBodyFields, withoutAbsent } from './given.ts';
 import type { Body, EditableNoun } from './noun.ts';
 import { openWrites, writeRecord, writeRecords } from './write.ts';
 
@@ -50,17 +49,21 @@ async function createRecord<Row>(
   const isAsked = missing.length > 0 && withoutFlag.length === 0 && context.prompt() !== undefined;
   if (missing.length > 0 && !isAsked) throw missingError(noun, missing, offered ?? {});
   await confirmWrite(context, { what: `create ${noun.one}` });
-  const all: Record<string, unknown> = { ...(await resolveReferences(context, client, given)) };
+  const all: Record<string, unknown> = { ...given };
   const prompt = await context.prompt();
   for (const field of isAsked && prompt ? noun.fields : []) {
     if (field.name in all || !prompt || (offered && !(field.name in offered))) continue;
     const answer = await field.ask(prompt, client);
     if (answer !== undefined) all[field.name] = answer;
   }
-  const order = [...noun.fields.map(({ name }) => name).filter((name) => name in all), ...Object.keys(all)];
-  const body = Object.fromEntries([...new Set(order)].map((name) => [name, all[name]]));
-  const resolved = await resolveReferences(context, client, body);
-  await writeRecord(context, noun, client, noun.create(resolved));
+  const body = await toBodyFields(context, client, operation, all);
+  await writeRecord(context, noun, client, noun.create(inOrder(noun, body)));
+}
+
+/** The fields of a noun in their usual order, then the others. */
+function inOrder<Row>({ fields }: EditableNoun<Row>, body: Body): Body {
+  const names = [...fields.map(({ name }) => name).filter((name) => name in body), ...Object.keys(body)];
+  return Object.fromEntries([...new Set(names)].map((name) => [name, body[name]]));
 }
 
 function missingError<Row>(
@@ -117,7 +120,7 @@ async function createFromFile<Row>(
       noun: noun.many,
       asList: file.isList,
       place: ({ place }: FileRecord) => place,
-      prepare: ({ fields }) => noun.create(fields),
+      prepare: async ({ fields }) => noun.create(await toBodyFields(context, client, operation, fields)),
     });
   } finally {
     await file.close();

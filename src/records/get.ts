@@ -1,9 +1,15 @@
 import { offeredOperation } from '../api/contract.ts';
+import type { Client } from '../client/client.ts';
+import { monotonicMs } from '../clock.ts';
 import type { Context } from '../context.ts';
+import { sleep } from '../deadline.ts';
+import { CliError, UnavailableError } from '../errors.ts';
+import type { JsonValue } from '../json.ts';
+import { cellText } from '../output/columns.ts';
 import { attemptEach } from './many.ts';
 import { resolveIds } from './names.ts';
 import type { Noun } from './noun.ts';
-import type { IdOrName } from './values.ts';
+import type { Condition, IdOrName } from './values.ts';
 import { clientFor, printSuccesses } from './write.ts';
 
 /** Prints the records with these ids: one as a lone record, several as a list, in the order of the ids. */
@@ -11,6 +17,7 @@ export async function getRecords<Row>(
   context: Context,
   noun: Noun<Row>,
   given: readonly IdOrName[],
+  until?: Condition | undefined,
 ): Promise<void> {
   await (await context.printer()).check(noun.view);
   const contract = await context.contract();
@@ -20,8 +27,55 @@ export async function getRecords<Row>(
   const ids = given.every((id) => typeof id === 'bigint')
     ? given
     : await resolveIds(context, client, noun.named, given);
-  const read = async (id: bigint) => (await noun.read(context, client, id)).value;
+  const held = until && (await waitUntil(context, client, noun, ids, until));
+  const read = async (id: bigint) => held?.get(id) ?? (await noun.read(context, client, id)).value;
   const atOnce = (await context.settings()).get('concurrency');
   const attempts = attemptEach(ids, read, { noun: noun.many, total: ids.length, atOnce });
   await printSuccesses(context, noun, client, { attempts, asList: ids.length > 1, isWrite: false });
+}
+
+const pollMs = 2000;
+
+/**
+ * Reads the records again and again until the condition holds for each of them, and gives them as they were then. A field that is not there does not hold yet.
+ *
+ * @throws UnavailableError if it does not hold within --timeout.
+ */
+async function waitUntil<Row>(
+  context: Context,
+  client: Client,
+  noun: Noun<Row>,
+  ids: readonly bigint[],
+  { field, value }: Condition,
+): Promise<ReadonlyMap<bigint, Row>> {
+  const held = new Map<bigint, Row>();
+  const timeoutMs = (await context.settings()).get('timeout');
+  const endMs = monotonicMs() + timeoutMs;
+  for (const id of ids) {
+    let last = 'it could not be read';
+    for (;;) {
+      const leftMs = endMs - monotonicMs();
+      try {
+        const record = (await noun.read(context, client, id, { timeoutMs: Math.max(leftMs, 1) })).value;
+        const found = (record as Readonly<Record<string, JsonValue | undefined>>)[field];
+        if (found !== undefined && found !== null && cellText(found) === value) {
+          held.set(id, record);
+          break;
+        }
+        last = found === undefined ? `it has no ${field}` : `${field} is ${cellText(found) || 'empty'}`;
+      } catch (error) {
+        if (!(error instanceof CliError) || error.kind !== 'unavailable') throw error;
+        last = error.message;
+      }
+      if (monotonicMs() + pollMs >= endMs) {
+        await sleep(Math.max(0, endMs - monotonicMs()), context.interrupts.signal);
+        throw new UnavailableError(
+          `get ${noun.one} ${id}: ${field} was not ${value} within ${timeoutMs / 1000} s: ${last}`,
+          { reason: 'timeout', sent: true, retryable: true, hint: 'give it longer with --timeout' },
+        );
+      }
+      await sleep(pollMs, context.interrupts.signal);
+    }
+  }
+  return held;
 }

@@ -1,5 +1,9 @@
 import type { Operation } from '../api/contract.ts';
+import { type CategoryReference, categoryFields, offersField, takesCategoryObject } from '../api/shapes.ts';
+import type { Client } from '../client/client.ts';
+import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
+import { resolveReferences } from './names.ts';
 import type { Body, EditableNoun } from './noun.ts';
 import { jsonOrText } from './values.ts';
 
@@ -23,18 +27,12 @@ export function readExtraFields<Row>(noun: EditableNoun<Row>, given: readonly st
 }
 
 /** @throws UsageError for a field that the body of a bound operation does not have. */
-export function refuseForeignFields<Row>(
-  { body, id }: Operation,
-  noun: EditableNoun<Row>,
-  given: Body,
-): void {
-  const offered = body?.fields;
-  if (!offered) return;
+export function refuseForeignFields<Row>(operation: Operation, noun: EditableNoun<Row>, given: Body): void {
   for (const name of Object.keys(given)) {
-    if (Object.hasOwn(offered, name)) continue;
+    if (offersField(operation, name)) continue;
     const flag = noun.fields.find((field) => field.name === name)?.flag ?? `--field ${name}`;
     throw new UsageError(
-      `${flag}: ${id} of the service has no field ${name}`,
+      `${flag}: ${operation.id} of the service has no field ${name}`,
       'see `petstore api operations`',
     );
   }
@@ -43,4 +41,25 @@ export function refuseForeignFields<Row>(
 /** The fields of flags that were given. */
 export function withoutAbsent(fields: Body): Body {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+/**
+ * The fields as the operation takes them: ids in place of names, and a category as the object that a bound service may have
+ * for it. Without a list of categories the service is told the name.
+ */
+export async function toBodyFields(
+  context: Context,
+  client: Client,
+  operation: Operation,
+  given: Body,
+): Promise<Body> {
+  const isUnlisted = takesCategoryObject(operation) && !client.contract.operations.has('listCategories');
+  const fields: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(await resolveReferences(context, client, given, isUnlisted))) {
+    const category = name !== 'categoryId' ? {} : typeof value === 'string' ? { name: value } : { id: value };
+    if (name === 'categoryId')
+      Object.assign(fields, categoryFields(operation, category as CategoryReference));
+    else fields[name] = value;
+  }
+  return fields;
 }

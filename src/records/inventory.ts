@@ -2,7 +2,7 @@ import type { InventoryItem } from '../api/schemas.ts';
 import { confirmWrite } from '../asking/confirmation.ts';
 import type { Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
-import { ApiError, CliError, UnavailableError, UsageError } from '../errors.ts';
+import { CliError, UsageError } from '../errors.ts';
 import type { View } from '../output/columns.ts';
 import { commandLine } from './command-line.ts';
 import { resolveId } from './names.ts';
@@ -133,7 +133,7 @@ async function settleAdjustment(
   error: unknown,
   { petId, quantity, before }: Required<Pick<Count, 'petId' | 'quantity' | 'before'>>,
 ): Promise<unknown> {
-  if (!(error instanceof CliError) || !mayBeApplied(error)) return error;
+  if (!(error instanceof CliError) || error.details.applied !== 'unknown') return error;
   const now = await inventory
     .read(context, client, petId)
     .then(({ value }) => value.quantity)
@@ -148,11 +148,4 @@ async function settleAdjustment(
           : `read back, the count is ${now}, and ${quantity} was sent: it may or may not have been applied`;
   const hint = `do not run it again before you have looked: ${commandLine(context, ['inventory', 'get', `${petId}`])}`;
   return new CliError(error.kind, `${error.message}; ${found}`, { ...error.details, retryable: false, hint });
-}
-
-/** Whether the service may have done what it was asked although the answer is an error or is missing. */
-function mayBeApplied(error: CliError): boolean {
-  const wasSentAgain = (error.details.attempts ?? 1) > 1;
-  if (error instanceof ApiError) return wasSentAgain || error.status >= 500;
-  return error instanceof UnavailableError && (wasSentAgain || error.sent);
 }

@@ -1,7 +1,9 @@
 import { largestPage, type Operation, offeredOperation, takesParameter } from '../api/contract.ts';
-import type { Client } from '../client/client.ts';
+import type { Pet } from '../api/schemas.ts';
+import { categoryOf, hasField } from '../api/shapes.ts';
+import type { CallOptions, Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
-import { UsageError } from '../errors.ts';
+import { exitCodes, UsageError } from '../errors.ts';
 import { resolveReferences } from './names.ts';
 import type { Noun } from './noun.ts';
 
@@ -14,6 +16,10 @@ export interface Listing<Row> {
   /** A condition that no service checks. */
   matches?: ((row: Row) => boolean) | undefined;
   readonly limit?: number | undefined;
+  /** Whether the exit code is 8 if there are any records, or if there are none. */
+  readonly failIf?: 'any' | 'none' | undefined;
+  /** Poll the list again after so many milliseconds, and show what changes. */
+  readonly watch?: number | undefined;
 }
 
 type Pages<Row> = AsyncIterable<readonly Row[]>;
@@ -28,10 +34,22 @@ export async function listRecords<Row>(
   await printer.check(noun.view);
   offeredOperation(await context.contract(), noun.list);
   const client = await context.client();
+  if (listing.watch !== undefined) {
+    const { watchRecords } = await import('./watch.ts');
+    return watchRecords(context, client, noun, { ...listing, intervalMs: listing.watch });
+  }
   const pages = startNow(await readList(context, client, noun, listing));
   const [{ view, note }] = await Promise.all([noun.fillView(context, client, 'list'), pages.first]);
   if (note) await context.note(note);
-  await printer.records(pages.all, view, { limit: listing.limit });
+  let found: 'any' | 'none' = 'none';
+  async function* counted() {
+    for await (const page of pages.all) {
+      if (page.length > 0) found = 'any';
+      yield page;
+    }
+  }
+  await printer.records(counted(), view, { limit: listing.limit });
+  if (listing.failIf === found) context.exitCode = exitCodes.differs;
 }
 
 /** The records of a list that meet all conditions, page by page. */
@@ -40,6 +58,7 @@ export async function readList<Row>(
   client: Client,
   noun: Noun<Row>,
   { where, matches, limit }: Listing<Row>,
+  options?: CallOptions,
 ): Promise<Pages<Row>> {
   const offered = offeredOperation(client.contract, noun.list);
   const given = Object.entries(await resolveReferences(context, client, where))
@@ -52,17 +71,17 @@ export async function readList<Row>(
     limit !== undefined && isWhole && takesParameter(offered, 'limit')
       ? { limit: pageSize(limit, offered) }
       : {};
-  const pages = client.list(noun.list, { ...Object.fromEntries(asked), ...paging }) as unknown as Pages<Row>;
+  const query = { ...Object.fromEntries(asked), ...paging };
+  const pages = client.list(noun.list, query, options) as unknown as Pages<Row>;
   // Those that were asked for too: a service may know the parameter and take no notice, or not know it and say nothing.
-  return sift(pages, (row) => holds(row, given) && (matches?.(row) ?? true));
+  return sift(pages, (row) => holds(row as object, given) && (matches?.(row) ?? true));
 }
 
 /** @throws UsageError for a condition that neither the service can check nor we, because its records lack the field. */
 function refuseUnknowable(operation: Operation, name: string): void {
-  const { fields, id } = operation;
-  if (takesParameter(operation, name) || !fields || fields.includes(name)) return;
+  if (takesParameter(operation, name) || hasField(operation, name)) return;
   throw new UsageError(
-    `${id}: the service cannot filter by ${name}, and its records have no field ${name}`,
+    `${operation.id}: the service cannot filter by ${name}, and its records have no field ${name}`,
     'see `petstore api operations`',
   );
 }
@@ -85,10 +104,10 @@ function startNow<Row>(pages: Pages<Row>): { readonly first: Promise<unknown>; r
   return { first, all: all() };
 }
 
-function holds(row: unknown, conditions: readonly (readonly [string, unknown])[]): boolean {
-  const fields = row as Readonly<Record<string, unknown>>;
+function holds(row: object, conditions: readonly (readonly [string, unknown])[]): boolean {
+  const fields: Readonly<Record<string, unknown>> = { ...row };
   return conditions.every(([name, wanted]) => {
-    const value = fields[name] ?? absent[name];
+    const value = (name === 'categoryId' ? categoryOf(row as Pet).id : fields[name]) ?? absent[name];
     return Array.isArray(wanted) ? wanted.includes(value) : value === wanted;
   });
 }

@@ -141,15 +141,20 @@ export async function resolveIds(
   return [...ids];
 }
 
-/** The same fields with the ids that names stand for. */
+/**
+ * The same fields with the ids that names stand for.
+ *
+ * @param keepsCategory leaves the name of a category as it is.
+ */
 export async function resolveReferences(
   context: Context,
   client: Client,
   fields: Readonly<Record<string, unknown>>,
+  keepsCategory = false,
 ): Promise<Record<string, unknown>> {
   const resolved: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(fields)) {
-    const noun = referenceFields[field];
+    const noun = keepsCategory && field === 'categoryId' ? undefined : referenceFields[field];
     resolved[field] =
       noun && typeof value === 'string' ? await resolveId(context, client, noun, value) : value;
   }

@@ -84,16 +84,6 @@ export function toWrite<K extends Exclude<OperationId, ListId>>(
   return { operationId, input, options };
 }
 
-/**
- * A record as the body that would make it: without its id if the service gives that, without nulls if a field may be left
- * out; fields that the program does not know stay as they came.
- */
-export function toBody({ entries }: BodySchema, record: object): Body {
-  const isSent = ([name, value]: [string, unknown]) =>
-    Object.hasOwn(entries, name) ? value !== null : name !== 'id';
-  return Object.fromEntries(Object.entries(record).filter(isSent));
-}
-
 const mostNamed = 20;
 
 /** `pet 3 (Rex)`, or `2 pets: 3 (Rex), 4 (Mia)`. */

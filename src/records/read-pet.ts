@@ -1,6 +1,6 @@
 import { offeredOperation, takesParameter } from '../api/contract.ts';
 import type { Pet } from '../api/schemas.ts';
-import type { Answer, Client } from '../client/client.ts';
+import type { Answer, CallOptions, Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { ApiError, CliError } from '../errors.ts';
 
@@ -8,11 +8,16 @@ import { ApiError, CliError } from '../errors.ts';
  * A pet by getPet; where that endpoint is gone (410, or 404 or 405 with no Error body, or not in the contract), by looking
  * through listPets, which a notice on stderr says.
  */
-export async function readPet(context: Context, client: Client, id: bigint): Promise<Answer<Pet>> {
+export async function readPet(
+  context: Context,
+  client: Client,
+  id: bigint,
+  options?: CallOptions,
+): Promise<Answer<Pet>> {
   if (!client.contract.operations.has('getPet'))
     return findPet(context, client, { id, why: 'is not offered' });
   try {
-    return await client.call('getPet', { petId: id });
+    return await client.call('getPet', { petId: id }, options);
   } catch (error) {
     if (!(error instanceof ApiError) || !isEndpointGone(error)) throw error;
     return findPet(context, client, { id, why: `answered ${error.status}` });

@@ -1,4 +1,5 @@
-import { offeredOperation } from '../api/contract.ts';
+import { type Operation, offeredOperation } from '../api/contract.ts';
+import { toUpdateBody } from '../api/shapes.ts';
 import { confirmWrite } from '../asking/confirmation.ts';
 import type { Answer, Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
@@ -6,9 +7,9 @@ import { UsageError } from '../errors.ts';
 import type { JsonValue } from '../json.ts';
 import { cellText } from '../output/columns.ts';
 import type { FileRecord } from './file.ts';
-import { readExtraFields, refuseForeignFields, withoutAbsent } from './given.ts';
-import { resolveIds, resolveReferences } from './names.ts';
-import { type Body, type EditableNoun, nameAll, toBody, type Write } from './noun.ts';
+import { readExtraFields, refuseForeignFields, toBodyFields, withoutAbsent } from './given.ts';
+import { resolveIds } from './names.ts';
+import { type Body, type EditableNoun, nameAll, type Write } from './noun.ts';
 import type { IdOrName } from './values.ts';
 import { openWrites, writeRecords } from './write.ts';
 
@@ -43,7 +44,8 @@ export async function updateRecords<Row extends object>(
   const ids = await resolveIds(context, client, noun.named, texts);
   if (ids.length > 1) refuseShared(noun, Object.keys(given));
   await confirmWrite(context, { what: `change ${nameAll(noun, ids)}` });
-  const fields = await resolveReferences(context, client, given);
+  const operation = offeredOperation(client.contract, replacementOf(noun));
+  const fields = await toBodyFields(context, client, operation, given);
   await writeChanges(context, client, noun, {
     items: ids.map((id) => ({ id, fields })),
     total: ids.length,
@@ -65,7 +67,7 @@ async function updateFromFile<Row extends object>(
     await confirmWrite(context, { what: `change ${file.total} ${noun.many}` });
     const client = file.total < 10 ? few : await context.client('many');
     await writeChanges(context, client, noun, {
-      items: toItems(file.records()),
+      items: toItems(context, client, operation, file.records()),
       total: file.total,
       asList: file.isList,
       place: ({ place }) => place,
@@ -75,8 +77,14 @@ async function updateFromFile<Row extends object>(
   }
 }
 
-async function* toItems(records: AsyncIterable<FileRecord>): AsyncGenerator<Item> {
-  for await (const { id, fields, place } of records) if (id !== undefined) yield { id, fields, place };
+async function* toItems(
+  context: Context,
+  client: Client,
+  operation: Operation,
+  records: AsyncIterable<FileRecord>,
+): AsyncGenerator<Item> {
+  for await (const { id, fields, place } of records)
+    if (id !== undefined) yield { id, fields: await toBodyFields(context, client, operation, fields), place };
 }
 
 interface Changes {
@@ -120,14 +128,8 @@ export function toReplacement<Row extends object>(
   before: Answer<Row>,
   fields: Body,
 ): Write<Row> {
-  const operation = contract.operations.get(replacementOf(noun));
-  const body = toBody(noun.schema, before.value);
-  const required = operation?.body?.required ?? [];
-  const kept =
-    operation?.method === 'PATCH'
-      ? Object.fromEntries(Object.entries(body).filter(([name]) => required.includes(name)))
-      : body;
-  return noun.replace(id, { ...kept, ...fields }, { ifMatch: before.etag });
+  const operation = offeredOperation(contract, replacementOf(noun));
+  return noun.replace(id, toUpdateBody(operation, before.value, fields), { ifMatch: before.etag });
 }
 
 interface Told {

@@ -66,6 +66,19 @@ export function parseTruth(text: string, what: string): boolean {
   return text === 'true';
 }
 
+/** A condition on a field, as text. */
+export interface Condition {
+  readonly field: string;
+  readonly value: string;
+}
+
+/** @throws UsageError for what is not `<field>=<value>`. */
+export function parseCondition(text: string): Condition {
+  const at = text.indexOf('=');
+  if (at < 1) throw new UsageError(`--until '${text}': must be <field>=<value>`);
+  return { field: text.slice(0, at), value: text.slice(at + 1) };
+}
+
 /** Gives a parser that refuses an empty text, which most often comes from a variable that was not set. */
 export function parseText(flag: string): (text: string) => string {
   return (text) => {

@@ -1,7 +1,14 @@
 import { parsed, value } from '../../cli/flag.ts';
 import { verb } from '../../cli/verb.ts';
 import { parseChange, parseQuantity } from '../../records/values.ts';
-import { limitFlag, petIdArgument, petIdsArgument, quantityArgument, statusesFlag } from '../arguments.ts';
+import {
+  listFlags,
+  petIdArgument,
+  petIdsArgument,
+  quantityArgument,
+  statusesFlag,
+  untilFlag,
+} from '../arguments.ts';
 import { bulkVerbs } from './bulk-verbs.ts';
 
 export const examples = [
@@ -26,13 +33,13 @@ const list = verb({
     below: value('--below <n>', 'only entries with a quantity under n', (text) =>
       parseQuantity(text, '--below'),
     ),
-    limit: limitFlag,
+    ...listFlags,
   },
-  run: async (context, { status, below, limit }) =>
+  run: async (context, { status, below, ...flags }) =>
     (await import('../../records/list.ts')).listRecords(context, (await records()).inventory, {
       where: { status },
       matches: below === undefined ? undefined : ({ quantity }) => quantity < below,
-      limit,
+      ...flags,
     }),
 });
 
@@ -42,8 +49,9 @@ const get = verb({
   operation: 'getInventory',
   examples: ['petstore inventory get 3', 'petstore inventory get 3 4 5 -o json'],
   args: { ids: petIdsArgument },
-  run: async (context, { ids }) =>
-    (await import('../../records/get.ts')).getRecords(context, (await records()).inventory, ids),
+  flags: { until: untilFlag },
+  run: async (context, { ids, until }) =>
+    (await import('../../records/get.ts')).getRecords(context, (await records()).inventory, ids, until),
 });
 
 const set = verb({

@@ -1,0 +1,200 @@
+import type { Client } from '../client/client.ts';
+import type { Context } from '../context.ts';
+import { sleep } from '../deadline.ts';
+import { CliError, UsageError } from '../errors.ts';
+import { printJson } from '../json.ts';
+import { type Column, pickColumns, type View } from '../output/columns.ts';
+import { createPrinter } from '../output/print.ts';
+import { canRedraw, openScreen } from '../output/screen.ts';
+import { compareBy } from '../output/sort.ts';
+import { sanitize } from '../text.ts';
+import { type Listing, readList } from './list.ts';
+import { forgetNames } from './names.ts';
+import type { Noun } from './noun.ts';
+
+/** Where a watch shows its polls. */
+interface Display<Row> {
+  show(rows: readonly Row[], view: View<Row>, changes: Changes<Row>): Promise<void>;
+  fail(why: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What a poll found to be different from the one before; at first all records are added. */
+interface Changes<Row> {
+  readonly added: ReadonlySet<Row>;
+  readonly changed: ReadonlySet<Row>;
+  readonly deleted: readonly Row[];
+}
+
+/**
+ * Polls a list until it is interrupted: a table redrawn in place on a terminal, JSON lines of what changes otherwise. A
+ * poll that fails is told, and the next one comes.
+ */
+export async function watchRecords<Row>(
+  context: Context,
+  client: Client,
+  noun: Noun<Row>,
+  { intervalMs, ...listing }: Listing<Row> & { readonly intervalMs: number },
+): Promise<never> {
+  const display = await openDisplay<Row>(context, noun, intervalMs);
+  const { sort } = context.flags;
+  const { signal } = context.interrupts;
+  let before = new Map<string, { readonly row: Row; readonly text: string }>();
+  try {
+    for (;;) {
+      let waitMs = intervalMs;
+      try {
+        forgetNames(client);
+        const rows: Row[] = [];
+        const pages = await readList(context, client, noun, listing, {
+          afterAttempt: ({ retryAfterMs = 0 }) => {
+            waitMs = Math.max(intervalMs, retryAfterMs);
+          },
+        });
+        for await (const page of pages) rows.push(...page);
+        waitMs = intervalMs;
+        const { view } = await noun.fillView(context, client, 'list');
+        if (sort !== undefined) rows.sort(compareBy(view, sort));
+        const shown = rows.slice(0, listing.limit);
+        const now = new Map(shown.map((row) => [keyOf(row), { row, text: printJson(row) }]));
+        await display.show(shown, view, {
+          added: new Set(shown.filter((row) => !before.has(keyOf(row)))),
+          changed: new Set(
+            shown.filter((row) => {
+              const old = before.get(keyOf(row));
+              return old !== undefined && old.text !== now.get(keyOf(row))?.text;
+            }),
+          ),
+          deleted: [...before].filter(([key]) => !now.has(key)).map(([, { row }]) => row),
+        });
+        before = now;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!(error instanceof CliError) || error.kind === 'usage' || error.kind === 'interrupted')
+          throw error;
+        await display.fail(`${error.message}; the next attempt is in ${Math.round(waitMs / 1000)} s`);
+      }
+      await sleep(waitMs, signal);
+    }
+  } finally {
+    await display.close();
+  }
+}
+
+/** What tells a record from the others: its id, or all of it if it has none. */
+function keyOf(row: unknown): string {
+  const { id, petId } = row as { readonly id?: unknown; readonly petId?: unknown };
+  return String(id ?? petId ?? printJson(row));
+}
+
+/** @throws UsageError for a format that cannot show changes. */
+async function openDisplay<Row>(
+  context: Context,
+  noun: Noun<Row>,
+  intervalMs: number,
+): Promise<Display<Row>> {
+  const { io } = context;
+  const { value: format, source } = (await context.settings()).explain('output');
+  if (format === 'table' && canRedraw(io)) return screenDisplay(context, noun, intervalMs);
+  if (format === 'jsonl' || (format === 'table' && source === 'default')) return eventDisplay(context);
+  throw new UsageError(
+    `--watch: it prints changes as jsonl, and the output is ${format}`,
+    'give -o jsonl, or none; a terminal shows a table',
+  );
+}
+
+function eventDisplay<Row>(context: Context): Display<Row> {
+  const fields = context.flags.fields?.split(',').map((field) => field.trim());
+  const { stdout } = context.io;
+  return {
+    async show(rows, view, { added, changed, deleted }) {
+      const columns = fields && pickColumns(view, fields);
+      const record = (row: Row) =>
+        columns ? Object.fromEntries(columns.map(({ name, value }) => [name, value(row) ?? null])) : row;
+      const line = (event: string, row: Row) => `${printJson({ event, record: record(row) })}\n`;
+      const lines = [
+        ...deleted.map((row) => line('deleted', row)),
+        ...rows.filter((row) => changed.has(row)).map((row) => line('changed', row)),
+        ...rows.filter((row) => added.has(row)).map((row) => line('added', row)),
+      ];
+      if (lines.length > 0) await stdout.write(lines.join(''));
+    },
+    fail: (why) => context.notice(`note: ${why}`),
+    close: async () => {},
+  };
+}
+
+/** A table whose first column marks rows that the last poll found added (+) or changed (*). */
+async function screenDisplay<Row>(
+  context: Context,
+  noun: Noun<Row>,
+  intervalMs: number,
+): Promise<Display<Row>> {
+  const screen = openScreen(context.io);
+  const style = await context.style('stdout');
+  const settings = await context.settings();
+  const place = settings.offline ? 'the embedded store' : (settings.get('base-url') ?? '');
+  const clock = () => context.now().toTimeString().slice(0, 8);
+  let table: readonly string[] = [];
+  let isFirst = true;
+  return {
+    async show(rows, view, { added, changed, deleted }) {
+      const counts = [
+        ...(isFirst ? [] : [[added.size, 'added'] as const]),
+        [changed.size, 'changed'] as const,
+        [deleted.length, 'deleted'] as const,
+      ];
+      const told = counts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`);
+      const head = `${noun.many} of ${sanitize(place)} at ${clock()}, every ${intervalMs / 1000} s`;
+      const mark: Column<Row> = {
+        name: ' ',
+        value: (row) => (changed.has(row) ? '*' : !isFirst && added.has(row) ? '+' : ' '),
+      };
+      table = [
+        style.bold(told.length === 0 ? head : `${head}: ${told.join(', ')}`),
+        ...(await drawTable(context, rows, view, mark)),
+      ];
+      isFirst = false;
+      await screen.draw(table);
+    },
+    async fail(why) {
+      await screen.draw([style.red(`${clock()}: ${sanitize(why)}`), ...table.slice(1)]);
+    },
+    close: () => screen.close(),
+  };
+}
+
+/** The lines of the table that a list would print, with a column before the others. */
+async function drawTable<Row>(
+  context: Context,
+  rows: readonly Row[],
+  view: View<Row>,
+  mark: Column<Row>,
+): Promise<readonly string[]> {
+  const { io, flags } = context;
+  let text = '';
+  const stdout = Object.create(io.stdout, {
+    write: {
+      value: async (piece: string | Uint8Array) => {
+        text += String(piece);
+      },
+    },
+  });
+  const printer = createPrinter(
+    { ...io, stdout },
+    {
+      format: 'table',
+      fields: undefined,
+      sort: undefined,
+      header: flags.noHeader !== true,
+      color: (await context.settings()).get('color'),
+      quiet: true,
+    },
+  );
+  const columns = pickColumns(
+    view,
+    flags.fields?.split(',').map((field) => field.trim()),
+  ).map(({ extra: _, ...column }) => column);
+  await printer.records([rows], { ...view, columns: [mark, ...columns] });
+  return text.replace(/\n$/, '').split('\n');
+}

@@ -1,0 +1,136 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { main } from '../../src/main.ts';
+import { recordingServer } from '../helpers/recording-server.ts';
+import { fakeIo, runCli } from '../helpers/run-cli.ts';
+import { openShop } from '../helpers/shop.ts';
+
+const bella = { id: 1, name: 'Bella', categoryId: 1, status: 'available' };
+const max = { id: 2, name: 'Max', categoryId: 1, status: 'sold' };
+
+/** Watches a list whose polls are answered in turn, until so many have come, and then presses Ctrl-C. */
+async function watch(
+  answers: readonly object[],
+  argv: readonly string[],
+  options: Parameters<typeof fakeIo>[0] = {},
+) {
+  let polls = 0;
+  await using server = await recordingServer({}, ({ path }) => {
+    if (!path.startsWith('/pets')) return { body: [] };
+    const answer = answers[Math.min(polls, answers.length - 1)];
+    polls += 1;
+    return Array.isArray(answer) ? { body: answer } : (answer as object);
+  });
+  const io = fakeIo(options);
+  const code = main(
+    ['pets', 'list', '--watch', '1s', ...argv, '--retries', '0', '--base-url', server.url],
+    io,
+  );
+  for (let waited = 0; polls < answers.length && waited < 8000; waited += 20) await sleep(20);
+  await sleep(100);
+  io.raise('SIGINT');
+  return { code: await code, stdout: io.written('stdout'), stderr: io.written('stderr') };
+}
+
+test('a watch in a pipe prints each change as a JSON line, all records as added first', async () => {
+  const sold = { ...bella, status: 'sold' };
+  const run = await watch([[bella, max], [bella, max], [sold]], []);
+  expect(run.code).toBe(130);
+  expect(
+    run.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line)),
+  ).toEqual([
+    { event: 'added', record: bella },
+    { event: 'added', record: max },
+    { event: 'deleted', record: max },
+    { event: 'changed', record: sold },
+  ]);
+});
+
+test('a poll that fails is a note, and the next one comes', async () => {
+  const run = await watch([[bella], { status: 500 }, [bella, max]], ['-o', 'jsonl']);
+  expect(run.stderr).toMatch(/note: list pets: GET .*\/pets: .*; the next attempt is in 1 s\n/);
+  expect(run.stdout.trim().split('\n')).toHaveLength(2);
+});
+
+test('a watch waits as long as Retry-After asks', async () => {
+  const began = Date.now();
+  await watch([[bella], { status: 503, headers: { 'retry-after': '3' } }, [bella]], []);
+  expect(Date.now() - began).toBeGreaterThan(3900);
+});
+
+test('a watch on a terminal redraws the table and marks what changed', async () => {
+  const run = await watch(
+    [
+      [bella, max],
+      [{ ...bella, status: 'sold' }, max],
+    ],
+    [],
+    {
+      terminals: ['stdout', 'stderr'],
+    },
+  );
+  const plain = run.stdout.replace(/\x1b\[[\d;?]*[a-zA-Z]/g, '');
+  expect(plain).toContain('1 changed');
+  expect(plain).toMatch(/│ \* │ +1 │ Bella/);
+  expect(run.stdout).toContain('\x1b[H');
+});
+
+test.each([
+  [['--watch', '-o', 'csv'], '--watch: it prints changes as jsonl, and the output is csv'],
+  [['--watch', '-o', 'table'], '--watch: it prints changes as jsonl'],
+  [['--watch', '500ms'], "--watch '500ms': must be a duration of at least 1s"],
+  [['--watch', 'often'], "--watch 'often': must be a duration"],
+])('refuses %j with exit 2', async (flags, message) => {
+  const run = await runCli(['--offline', 'pets', 'list', ...flags]);
+  expect(run).toMatchObject({ code: 2, stdout: '' });
+  expect(run.stderr).toContain(message);
+});
+
+test.each([
+  [['pets', 'list', '--fail-if', 'any'], 8],
+  [['pets', 'list', '--fail-if', 'none'], 0],
+  [['pets', 'list', '--name', 'nobody', '--fail-if', 'none'], 8],
+  [['pets', 'list', '--name', 'nobody', '--fail-if', 'any'], 0],
+  [['orders', 'list', '--open', '--fail-if', 'none', '--limit', '1'], 0],
+  [['inventory', 'list', '--below', '0', '--fail-if', 'none'], 8],
+])('%j exits %i, and the list is printed', async (argv, code) => {
+  const run = await runCli(['--offline', ...argv]);
+  expect(run).toMatchObject({ code, stderr: '' });
+  expect(run.stdout).not.toBe('');
+});
+
+test('get --until waits until a field has a value, and prints the record', async () => {
+  let reads = 0;
+  await using server = await recordingServer({}, ({ path }) => {
+    if (!path.startsWith('/pets/')) return { body: [] };
+    reads += 1;
+    return { body: { ...bella, status: reads > 1 ? 'sold' : 'available' } };
+  });
+  const run = await runCli([
+    'pets',
+    'get',
+    '1',
+    '--until',
+    'status=sold',
+    '-o',
+    'json',
+    '--base-url',
+    server.url,
+  ]);
+  expect(run).toMatchObject({ code: 0, stdout: '{"id":1,"name":"Bella","categoryId":1,"status":"sold"}\n' });
+  expect(reads).toBe(2);
+});
+
+test('get --until exits 6 when the time is over, and says what it saw', async () => {
+  using shop = openShop();
+  const run = await shop.run(['inventory', 'get', '1', '--until', 'quantity=77', '--timeout', '1s']);
+  expect(run).toMatchObject({ code: 6, stdout: '' });
+  expect(run.stderr).toMatch(/quantity was not 77 within 1 s: quantity is \d+\nhint: give it longer/);
+  const absent = await shop.run(['pets', 'get', '1', '--until', 'colour=red', '--timeout', '1s']);
+  expect(absent.stderr).toContain('it has no colour');
+  expect((await shop.run(['pets', 'get', '999', '--until', 'status=sold'])).code).toBe(5);
+  expect((await shop.run(['pets', 'get', '1', '--until', 'status'])).code).toBe(2);
+});
