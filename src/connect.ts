@@ -148,14 +148,14 @@ async function ownFields(
   baseUrl: string,
   places: readonly CredentialPlace[],
 ): Promise<OwnFields> {
-  const { io, flags, secrets, notice, interrupts } = context;
+  const { io, flags, secrets, note, interrupts } = context;
   const allowInsecureHttp = flags.allowInsecureHttp === true;
   const added = (flags.headers ?? []).map(parseHeaderFlag);
   if (!settings.offline && !allowInsecureHttp) refuseInsecure(added, baseUrl);
   const target = { baseUrl, allowInsecureHttp, places };
   const credential = settings.offline
     ? undefined
-    : await readCredential(settings, target, { io, secrets, notice, signal: interrupts.signal });
+    : await readCredential(settings, target, { io, secrets, notice: note, signal: interrupts.signal });
   const fields = toFields([...commonFields, ...tokenField(credential), ...added]);
   for (const secret of secretsIn(fields)) secrets.add(secret);
   const isAdded = added.some(({ name }) => name.toLowerCase() === 'authorization');

@@ -48,8 +48,8 @@ export interface Context {
    */
   notice(line: string): Promise<void>;
   /**
-   * A notice that is of use only beside the command's output. If errors go out as JSON, which then stands alone on stderr,
-   * it waits for the end, and is dropped with an error.
+   * A notice about what the command does. If errors go out as JSON, which then stands alone on stderr, it waits for the
+   * end, and an error carries it.
    */
   note(line: string): Promise<void>;
   /** The life cycle of the operations that this run used, as far as it is worth a notice. */
@@ -64,8 +64,10 @@ export interface MutableContext extends Context {
   useFlags(flags: GlobalFlags): void;
   /** The settings without their warnings, to report an error. */
   quietSettings(): Promise<Settings>;
-  /** Shows the notes that wait and what `lifecycle` holds, once: a line for deprecation, and one for stability. */
-  tellLifecycle(): Promise<void>;
+  /** Takes the notes that wait and what `lifecycle` holds, a line for deprecation and one for stability; none if quiet. */
+  takeNotices(): string[];
+  /** Writes them to stderr. */
+  tellNotices(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -121,9 +123,12 @@ export function createContext(processIo: Io): MutableContext {
       else await context.notice(line);
     },
     lifecycle: new Map(),
-    async tellLifecycle() {
-      for (const line of notes.splice(0)) await context.notice(line);
-      await tellLifecycle(context);
+    takeNotices() {
+      const lines = [...notes.splice(0), ...lifecycleLines(context)];
+      return context.quiet ? [] : lines;
+    },
+    async tellNotices() {
+      for (const line of context.takeNotices()) await context.notice(line);
     },
     now: () => new Date(),
     async close() {
@@ -134,9 +139,9 @@ export function createContext(processIo: Io): MutableContext {
   return context;
 }
 
-async function settingsWithWarnings({ quietSettings, notice }: MutableContext): Promise<Settings> {
+async function settingsWithWarnings({ quietSettings, note }: MutableContext): Promise<Settings> {
   const settings = await quietSettings();
-  for (const warning of settings.warnings) await notice(warning);
+  for (const warning of settings.warnings) await note(warning);
   return settings;
 }
 
@@ -166,13 +171,13 @@ async function openPrinter(context: Context, format: OutputFormat | undefined): 
   });
 }
 
-async function tellLifecycle({ lifecycle, notice }: Context): Promise<void> {
+function lifecycleLines({ lifecycle }: Context): string[] {
   const notices = [...lifecycle.values()];
   lifecycle.clear();
-  for (const kind of ['deprecation', 'stability'] as const) {
+  return (['deprecation', 'stability'] as const).flatMap((kind) => {
     const clauses = notices.flatMap((each) => each[kind] ?? []);
-    if (clauses.length > 0) await notice(`warning: ${clauses.join('; ')}`);
-  }
+    return clauses.length > 0 ? `warning: ${clauses.join('; ')}` : [];
+  });
 }
 
 async function openPrompt({ io, interrupts, style }: Context): Promise<Prompt> {

@@ -41,10 +41,12 @@ async function report(thrown: unknown, context: MutableContext): Promise<ExitCod
     thrown instanceof CliError ? thrown : new CliError('failed', `internal: ${messageOf(thrown)}`);
   const isJson = await wantsJson(context);
   // A program that reads the error as JSON finds that one object and nothing beside it.
-  if (!isJson) await context.tellLifecycle();
+  if (!isJson) await context.tellNotices();
   const { errorJson, errorText } = await import('./output/error.ts');
   const show = (text: string, indent: number) => prose(context.io, text, indent);
-  const text = isJson ? errorJson(error) : errorText(error, await context.style('stderr'), show);
+  const text = isJson
+    ? errorJson(error, context.takeNotices())
+    : errorText(error, await context.style('stderr'), show);
   if (context.interrupts.signal.aborted) takeEchoAway(context);
   const stack = context.io.env.PETSTORE_DEBUG === '1' ? stackOf(thrown) : '';
   await context.io.stderr.write(text + stack).catch(() => {});

@@ -40,7 +40,7 @@ export async function runCommand(
   context.useFlags(values as GlobalFlags);
   if (!action) return showHelp(context, 'stderr', { found, program });
   await action.run(context, values);
-  await context.tellLifecycle();
+  await context.tellNotices();
   return context.exitCode;
 }
 

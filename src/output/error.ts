@@ -4,7 +4,8 @@ import { sanitize } from '../text.ts';
 import { plainStyle } from './style.ts';
 
 /**
- * An error as people read it: `error: <what failed>: <why>`, and a `hint:` line if there is one; each hint once.
+ * An error as people read it: `error: <what failed>: <why>`, with the service's id of the request if it sent one, and each
+ * hint once as a `hint:` line.
  *
  * @param show makes a message safe to print, and folds it for a column at which its further lines begin.
  */
@@ -16,34 +17,52 @@ export function errorText(
   const errors = error instanceof ManyError ? error.errors : [error];
   const hints = new Set(errors.flatMap(({ details }) => details.hint ?? []));
   const lines = [
-    ...errors.map(({ message }) => `${style.red('error:')} ${show(message, 'error: '.length)}\n`),
+    ...errors.map((each) => `${style.red('error:')} ${show(messageOf(each), 'error: '.length)}\n`),
     ...Array.from(hints, (hint) => `${style.cyan('hint:')} ${show(hint, 'hint: '.length)}\n`),
   ];
   return lines.join('');
 }
 
-/** An error as programs read it: one line, `{"error": {...}}`. */
-export function errorJson(error: CliError): string {
-  return `${printJson({ error: toJson(error) })}\n`;
+function messageOf({ message, details: { requestId } }: CliError): string {
+  return requestId === undefined ? message : `${message}; request id ${requestId}`;
+}
+
+/**
+ * An error as programs read it: one line, `{"error": {...}}`.
+ *
+ * @param warnings notices of the run.
+ */
+export function errorJson(error: CliError, warnings: readonly string[] = []): string {
+  const shown = toJson(error);
+  if (warnings.length > 0) shown.warnings = warnings.map((line) => line.replace(/^(warning|note): /, ''));
+  return `${printJson({ error: shown })}\n`;
 }
 
 function toJson(error: CliError): JsonObject {
-  const { serviceMessage, code, status, method, url, attempts, retryable, place } = error.details;
+  const { code, status, method, url, attempts, retryable, requestId, applied } = error.details;
   const fields = {
     kind: shownKind(error),
-    message: serviceMessage ?? error.message,
+    message: jsonMessage(error),
     code,
     status,
     method,
     url,
     attempts,
     retryable,
+    applied,
+    requestId,
     hint: jsonHint(error),
-    place,
+    errors: error instanceof ManyError ? error.errors.map(toJson) : undefined,
   };
-  const known = Object.entries(fields).filter(([, value]) => value !== undefined) as [string, string][];
-  const many = error instanceof ManyError ? { errors: error.errors.map(toJson) } : {};
-  return { ...Object.fromEntries(known), ...many };
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+}
+
+/** The service's own message, if it sent one; behind the record's place in the input. */
+function jsonMessage({ message, details: { serviceMessage, place } }: CliError): string {
+  if (serviceMessage === undefined) return message;
+  return place === undefined ? serviceMessage : `${place}: ${serviceMessage}`;
 }
 
 /** What the service's own message cannot say stands in the hint. */
@@ -52,7 +71,7 @@ function jsonHint({ details: { serviceMessage, remark, hint } }: CliError): stri
   return parts.filter((part) => part !== undefined).join('; ') || undefined;
 }
 
-/** Both signals are one kind to programs: which one it was, the exit code tells. */
+/** Both signals are one kind to programs: the exit code tells which one it was. */
 function shownKind({ kind }: CliError): string {
   return kind === 'terminated' ? 'interrupted' : kind;
 }

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { HttpRequest, HttpResponse, Transport } from '../api/http.ts';
+import type { HttpRequest, HttpResponse, SendOptions, Transport } from '../api/http.ts';
 import { createApp } from './app.ts';
 import { createBatches } from './saving.ts';
 import { seedStore } from './seed.ts';
@@ -15,16 +15,16 @@ import { printStore, readStore } from './store-file.ts';
 export async function createOfflineTransport({ file }: { readonly file: string }): Promise<Transport> {
   const answer = file === ':memory:' ? inMemory() : await inFile(file);
   return {
-    async send(request, { cancellation }) {
-      if (cancellation.isCancelled) throw cancellation.reason;
-      const response = await answer(request);
+    async send(request, options) {
+      if (options.cancellation.isCancelled) throw options.cancellation.reason;
+      const response = await answer(request, options);
       return request.method === 'HEAD' ? { ...response, body: '' } : response;
     },
     close: async () => {},
   };
 }
 
-type Answer = (request: HttpRequest) => HttpResponse | Promise<HttpResponse>;
+type Answer = (request: HttpRequest, options: SendOptions) => HttpResponse | Promise<HttpResponse>;
 
 function inMemory(): Answer {
   const store = seedStore();
@@ -37,10 +37,17 @@ async function inFile(file: string): Promise<Answer> {
   const isNew = await kept.read(() => kept.isNew);
   // Save the seed now, so that a later version's seed cannot change this store. Without permission to write it can be read.
   if (isNew) await kept.change(() => {}).catch(() => {});
-  return (request) =>
-    request.method === 'GET' || request.method === 'HEAD'
-      ? kept.read(() => app(request))
-      : kept.change(() => app(request));
+  return async (request, { cancellation, onSending }) => {
+    if (request.method === 'GET' || request.method === 'HEAD') return kept.read(() => app(request));
+    const response = await kept.change(() => {
+      // The caller gave up while another process held the store: a change that has not begun is not made.
+      if (cancellation.isCancelled) return undefined;
+      onSending?.();
+      return app(request);
+    });
+    if (!response) throw cancellation.reason;
+    return response;
+  };
 }
 
 const noFile = 'none';
