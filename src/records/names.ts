@@ -36,7 +36,8 @@ export function forgetNames(client: Client): void {
 async function collect(client: Client, noun: Named): Promise<NamedRecord[]> {
   const records: NamedRecord[] = [];
   if (noun === 'categories') {
-    for await (const page of client.list('listCategories')) records.push(...page);
+    // Not `push(...page)`: a page of 120,000 would overflow the stack.
+    for await (const page of client.list('listCategories')) for (const record of page) records.push(record);
     return records;
   }
   const limit = takesParameter(offeredOperation(client.contract, 'listPets'), 'limit') ? { limit: 1000 } : {};

@@ -1,8 +1,9 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { builtInContract, type Operation } from '../../src/api/contract.ts';
 import type { OperationId } from '../../src/api/operations.ts';
 import { checkInput } from '../../src/client/bounds.ts';
-import { type CallInput, toRequest } from '../../src/client/request.ts';
+import { type CallInput, toRawRequest, toRequest } from '../../src/client/request.ts';
+import { UsageError } from '../../src/errors.ts';
 
 const target = { baseUrl: 'http://shop.example/api', fields: { accept: 'application/json' } };
 
@@ -85,4 +86,51 @@ test('bounds hold for int64 as for numbers', () => {
   const bound = operation('getPet', { parameters });
   expect(() => checkInput(bound, { petId: 0n })).toThrow('petId must be at least 1');
   expect(() => checkInput(bound, { petId: 9223372036854775807n })).not.toThrow();
+});
+
+describe('what a description asks for is refused if', () => {
+  test.each([
+    '/../admin',
+    '/%2e%2e/admin',
+    '/pets/..%2F../%2E%2E/%2e%2e/.%2e/admin',
+    '/.\t./admin',
+    '@evil.test/',
+    'pets',
+  ])('the path %j leaves that of the base URL', (path) => {
+    expect(() => urlOf(operation('listPets', { path }), {})).toThrow(UsageError);
+  });
+
+  test('a value would make a dot segment', () => {
+    expect(() => urlOf(operation('getPet'), { petId: '..' })).toThrow("petId: '..' cannot stand in a path");
+    expect(urlOf(operation('getPet'), { petId: '../x' })).toBe('http://shop.example/api/pets/..%2Fx');
+  });
+
+  test.each([
+    ['bad name', '1', '"bad name" is not a header name'],
+    ['x-id', 'a\r\nb: c', 'holds a line break'],
+    ['Content-Length', '1', 'is set by the connection'],
+    ['Host', 'evil.test', 'is set by the base URL'],
+  ])('the header %j has the value %j', (wireName, value, why) => {
+    const bound = operation('listPets', {
+      parameters: [{ name: wireName, wireName, in: 'header', required: true, value }],
+    });
+    expect(() => urlOf(bound, {})).toThrow(why);
+  });
+});
+
+describe('a request of the user', () => {
+  const raw = (path: string) => toRawRequest({ method: 'GET', path }, target).url;
+
+  test.each(['/../admin', '../admin', '/%2e%2e/admin', '/x/%2E./../admin'])(
+    'to %j would leave the base path, and is refused',
+    (path) => {
+      expect(() => raw(path)).toThrow('leads out of the path of http://shop.example/api');
+    },
+  );
+
+  test('goes below the base URL, or to any whole URL of its origin', () => {
+    expect(raw('/pets/../orders?a=..')).toBe('http://shop.example/api/orders?a=..');
+    expect(raw('http://shop.example/admin')).toBe('http://shop.example/admin');
+    expect(() => raw('http://other.example/')).toThrow('not of the origin');
+  });
 });

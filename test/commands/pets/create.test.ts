@@ -190,7 +190,7 @@ test('tells programs which records of the file were refused', async () => {
   expect(run.code).toBe(3);
   expect(JSON.parse(run.stderr).error).toMatchObject({
     kind: 'partial',
-    errors: [{ code: 'unknown_reference', place: expect.stringMatching(/:2$/) }],
+    errors: [{ code: 'unknown_reference', message: expect.stringMatching(/^stdin:2: \/categoryId/) }],
   });
 });
 
