@@ -220,7 +220,8 @@ function fullSummary(summary: SummaryRecord): string {
     ...(run === undefined ? [] : [line('run', run)]),
     ...(failures.length === 0 ? [] : ['']),
     ...failures.flatMap(({ count, state, kind, example }) => {
-      const width = Math.max(...failures.map((each) => groupDigits(each.count).length));
+      const most = failures.reduce((sofar, each) => Math.max(sofar, each.count), 0);
+      const width = groupDigits(most).length;
       const head = `${groupDigits(count).padStart(width)} x  ${sanitize(`${state}: ${kind}`)}`;
       return [head, `${' '.repeat(width + 4)}${exampleText(example)}`];
     }),
