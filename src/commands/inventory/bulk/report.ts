@@ -208,6 +208,8 @@ function fullSummary(summary: SummaryRecord): string {
   const { verified, run, failures } = summary;
   const line = (name: string, value: number | string) => `${name.padEnd(11)}  ${value}`;
   const number = (name: string, value: number) => line(name, String(value).padStart(12));
+  const mostOfAKind = failures.reduce((most, { count }) => Math.max(most, count), 0);
+  const width = groupDigits(mostOfAKind).length;
   const lines = [
     number('rows', summary.rows),
     ...reported.map((state) => number(state, summary[state])),
@@ -220,8 +222,6 @@ function fullSummary(summary: SummaryRecord): string {
     ...(run === undefined ? [] : [line('run', run)]),
     ...(failures.length === 0 ? [] : ['']),
     ...failures.flatMap(({ count, state, kind, example }) => {
-      const most = failures.reduce((sofar, each) => Math.max(sofar, each.count), 0);
-      const width = groupDigits(most).length;
       const head = `${groupDigits(count).padStart(width)} x  ${sanitize(`${state}: ${kind}`)}`;
       return [head, `${' '.repeat(width + 4)}${exampleText(example)}`];
     }),
