@@ -43,6 +43,21 @@ const withoutUnused = {
   },
 };
 
+/** `import('./file?raw')` gives the text of a file, as it does in Vite. */
+const rawText = {
+  name: 'raw text',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /\?raw$/ }, ({ path, resolveDir }) => ({
+      path: resolve(resolveDir, path.replace(/\?raw$/, '')),
+      namespace: 'raw',
+    }));
+    onLoad({ filter: /.*/, namespace: 'raw' }, async ({ path }) => ({
+      contents: await readFile(path, 'utf8'),
+      loader: 'text',
+    }));
+  },
+};
+
 function replaced(text, from, to) {
   if (!text.includes(from)) throw new Error(`a package no longer holds: ${from}`);
   return text.replace(from, to);
@@ -51,7 +66,7 @@ function replaced(text, from, to) {
 const { outputFiles, metafile } = await build({
   ...common,
   alias,
-  plugins: [withoutUnused],
+  plugins: [withoutUnused, rawText],
   entryPoints: { main: 'src/bin.ts' },
   bundle: true,
   splitting: true,
@@ -96,6 +111,7 @@ const generator = resolve(outdir, 'generate.js');
 await build({
   ...common,
   alias,
+  plugins: [rawText],
   entryPoints: ['src/generate.ts'],
   bundle: true,
   outfile: generator,

@@ -8,6 +8,8 @@ const categories = [
   ['Birds', 'Parakeets, finches and parrots'],
   ['Fish', 'Freshwater fish for the home aquarium'],
   ['Small mammals', 'Rabbits, guinea pigs and hamsters'],
+  // It has no pets, so it can be deleted.
+  ['Reptiles', 'Geckos, turtles and tortoises'],
 ] as const;
 
 /** Name, category, status, stock. */

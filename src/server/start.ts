@@ -23,7 +23,7 @@ export function startServer(options: ServerOptions): Promise<Listening> {
   const { store, sunset, readOnly, faults = {}, seed = 1 } = options;
   const plain = createTargetedApp({ store: () => store, sunset, onDefect: options.onDefect });
   const app = readOnly ? withoutWrites(plain) : watchChanges(plain, store, options.onChange);
-  return listen(withDocuments(withFaults(app, faults, createRandom(seed)), sunset), options);
+  return listen(withDocuments(withFaults(app, faults, createRandom(seed)), options), options);
 }
 function withoutWrites(app: SlowApp): SlowApp {
   return (request) =>

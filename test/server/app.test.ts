@@ -117,9 +117,9 @@ describe('pets', () => {
 describe('categories', () => {
   test('a category with pets cannot be deleted, one without can, and its id is not given again', () => {
     expect(refusal(send('DELETE', '/categories/1'))).toEqual([409, 'in_use', 'category 1 has pets']);
-    expect(body(send('POST', '/categories', '{"name":"Reptiles"}'))).toEqual({ id: 6, name: 'Reptiles' });
-    expect(send('DELETE', '/categories/6').status).toBe(204);
-    expect(body(send('POST', '/categories', '{"name":"Reptiles"}'))).toMatchObject({ id: 7 });
+    expect(body(send('POST', '/categories', '{"name":"Insects"}'))).toEqual({ id: 7, name: 'Insects' });
+    expect(send('DELETE', '/categories/7').status).toBe(204);
+    expect(body(send('POST', '/categories', '{"name":"Insects"}'))).toMatchObject({ id: 8 });
   });
 
   test('PUT without a description drops it', () => {
@@ -239,7 +239,7 @@ describe('paging', () => {
   });
 
   test('a page that ends with the last record has no next link', () => {
-    expect(send('GET', '/categories?limit=5').fields).not.toHaveProperty('link');
+    expect(send('GET', '/categories?limit=6').fields).not.toHaveProperty('link');
     expect(send('GET', '/categories?limit=4').fields.link).toBe(
       '<http://shop.test/categories?limit=4&after=4>; rel="next"',
     );
@@ -364,7 +364,7 @@ describe('requests', () => {
     const name = '"\\\\ \\u0000 \\ud800 ☃"';
     const created = send('POST', '/categories', `{"name":${JSON.stringify(name)}}`);
     expect(body(created)).toMatchObject({ name });
-    expect(send('GET', '/categories/6').body).toBe(created.body);
+    expect(send('GET', '/categories/7').body).toBe(created.body);
   });
 
   test('a handler that fails is a 500 without its reason, and the next request is answered', async () => {
@@ -397,7 +397,6 @@ describe('requests', () => {
 test.each(operationIds)('answers the example of %s as the table says', (id) => {
   const row: (typeof operations)[typeof id] = operations[id];
   if (id === 'createInventory') send('DELETE', '/store/inventory/1');
-  if (id === 'deleteCategory') send('POST', '/categories', '{"name":"Reptiles"}');
   const values: Record<string, string> = 'path' in row.example ? row.example.path : {};
   const path = row.path.replace(/\{(\w+)\}/g, (_, name) => values[name] ?? '');
   const example = 'body' in row.example ? JSON.stringify(row.example.body) : undefined;

@@ -72,7 +72,7 @@ test('answers over HTTP what the app answers in process', async () => {
 test('sends what is not ASCII as UTF-8', async () => {
   await start();
   await send('POST', '/categories', { ...json, body: '{"name":"Käfer 甲虫"}' });
-  expect(JSON.parse((await send('GET', '/categories/6')).body)).toEqual({ id: 6, name: 'Käfer 甲虫' });
+  expect(JSON.parse((await send('GET', '/categories/7')).body)).toEqual({ id: 7, name: 'Käfer 甲虫' });
 });
 
 test('the next link leads back to the host that was called', async () => {

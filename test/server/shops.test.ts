@@ -23,10 +23,10 @@ function faultsOf(store: Store): string[] {
   return faults;
 }
 
-test('the seeded shop has 5 categories and 25 pets, and its parts fit together', () => {
+test('the seeded shop has 6 categories and 25 pets, and its parts fit together', () => {
   const store = seedStore();
   expect([store.categories.size, store.pets.size, store.orders.size, store.inventory.size]).toEqual([
-    5, 25, 10, 25,
+    6, 25, 10, 25,
   ]);
   expect(faultsOf(store)).toEqual([]);
 });

@@ -103,7 +103,7 @@ async function announce(context: Context, plan: ServePlan, url: string, isAlone:
     );
   // With a command, stdout belongs to that command.
   if (isAlone) await context.io.stdout.write(`${url}\n`);
-  else await context.notice(`serving ${url}`);
+  await context.notice(isAlone ? `documentation: ${url}/docs` : `serving ${url}`);
   if (isAlone && context.io.stderr.isTerminal) await context.notice(`${fateOf(plan)}; Ctrl-C stops it`);
 }
 

@@ -12,16 +12,16 @@ test('lists id, name and description', async () => {
 test('creates, gets, updates and deletes a category', async () => {
   using shop = openShop();
   const created = await shop.json('categories', 'create', '--name', 'Amphibians', '--description', 'Frogs');
-  expect(created).toEqual({ id: 6, name: 'Amphibians', description: 'Frogs' });
-  expect(await shop.json('categories', 'get', '6')).toEqual(created);
-  const updated = await shop.json('categories', 'update', '6', '--description', 'Frogs and newts');
-  expect(updated).toEqual({ id: 6, name: 'Amphibians', description: 'Frogs and newts' });
-  expect(await shop.run(['categories', 'rm', '6', '-y'])).toEqual({
+  expect(created).toEqual({ id: 7, name: 'Amphibians', description: 'Frogs' });
+  expect(await shop.json('categories', 'get', '7')).toEqual(created);
+  const updated = await shop.json('categories', 'update', '7', '--description', 'Frogs and newts');
+  expect(updated).toEqual({ id: 7, name: 'Amphibians', description: 'Frogs and newts' });
+  expect(await shop.run(['categories', 'rm', '7', '-y'])).toEqual({
     code: 0,
     stdout: '',
-    stderr: 'deleted category 6\n',
+    stderr: 'deleted category 7\n',
   });
-  expect((await shop.run(['categories', 'get', '6'])).code).toBe(5);
+  expect((await shop.run(['categories', 'get', '7'])).code).toBe(5);
 });
 
 test('asks a person for a name, and for a description that may be left out', async () => {
@@ -33,14 +33,14 @@ test('asks a person for a name, and for a description that may be left out', asy
       ['Description', '\r'],
     ],
   );
-  expect(run).toMatchObject({ code: 0, stdout: '{"id":6,"name":"Insects"}\n' });
+  expect(run).toMatchObject({ code: 0, stdout: '{"id":7,"name":"Insects"}\n' });
 });
 
 test('creates many from a file', async () => {
   using shop = openShop();
   const stdin = '[{"name":"A"},{"name":"B","description":"b"}]';
   const run = await shop.run(['categories', 'create', '--from', '-', '-o', 'ids'], { stdin });
-  expect(run).toEqual({ code: 0, stdout: '6\n7\n', stderr: '' });
+  expect(run).toEqual({ code: 0, stdout: '7\n8\n', stderr: '' });
 });
 
 test('a category with pets stays, and is named in the question', async () => {

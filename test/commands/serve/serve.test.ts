@@ -55,7 +55,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
     expect(serving.io.written('stdout')).toMatch(/^http:\/\/127\.0\.0\.1:\d+\n$/);
     expect((await get(serving, '/pets')).body).toHaveLength(25);
     expect(await serving.stop(signal)).toBe(0);
-    expect(serving.io.written('stderr')).toBe('');
+    expect(serving.io.written('stderr')).toBe(`documentation: ${serving.url}/docs\n`);
     await expect(fetch(serving.url)).rejects.toThrow();
   },
 );
@@ -63,7 +63,9 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
 test('tells a person at a terminal what becomes of changes and how to stop', async () => {
   const serving = await startWith(fakeIo({ terminals: ['stderr'] }), []);
   expect(await serving.stop()).toBe(0);
-  expect(serving.io.written('stderr')).toBe('changes are lost at the end; Ctrl-C stops it\n');
+  expect(serving.io.written('stderr')).toBe(
+    `documentation: ${serving.url}/docs\nchanges are lost at the end; Ctrl-C stops it\n`,
+  );
 });
 
 test('begins empty, or with so many pets, the same ones for the same seed', async () => {
@@ -216,9 +218,9 @@ test('--log writes a line for each request, foreign text in it made visible', as
   const serving = await start('--log');
   await get(serving, '/pets?limit=2');
   await fetch(`${serving.url}/nothing`);
-  await expect.poll(() => serving.io.written('stderr').split('\n')).toHaveLength(3);
+  await expect.poll(() => serving.io.written('stderr').split('\n')).toHaveLength(4);
   expect(serving.io.written('stderr')).toMatch(
-    /^\S+Z GET \/pets\?limit=2 200 [\d.]+ ms\n\S+Z GET \/nothing 404 /,
+    /^documentation: .*\n\S+Z GET \/pets\?limit=2 200 [\d.]+ ms\n\S+Z GET \/nothing 404 /,
   );
   await serving.stop();
 });

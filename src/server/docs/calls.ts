@@ -1,0 +1,60 @@
+import { builtInContract } from '../../api/contract.ts';
+import type { OperationId } from '../../api/operations.ts';
+import { type JsonValue, printJson } from '../../json.ts';
+import { shellWord } from '../../text.ts';
+import type { Documented } from './openapi.ts';
+
+/** The flags that take the fields of a body. */
+const fieldFlags: Readonly<Record<string, string>> = {
+  name: '--name',
+  categoryId: '--category',
+  status: '--status',
+  description: '--description',
+  petId: '--pet',
+  quantity: '--quantity',
+  shipDate: '--ship-date',
+};
+
+/**
+ * The operation as a command line of this program, with the examples of the document. It works on the seeded shop as it
+ * stands, where every pet has an inventory entry: one that is to be created is deleted first.
+ */
+export function petstoreCall(documented: Documented, baseUrl: string): string {
+  const id = documented.operation.operationId as OperationId;
+  const noun = builtInContract.operations.get(id)?.noun ?? '';
+  const ids = idsOf(documented);
+  const { quantity, petId } = documented.body?.example ?? {};
+  const line = (...words: string[]) =>
+    ['petstore', noun, ...words, '--base-url', baseUrl].map(shellWord).join(' ');
+  if (id === 'createInventory')
+    return `${line('delete', `${petId}`, '--yes')} && ${line('create', `${petId}`, `${quantity}`)}`;
+  if (id === 'updateInventory') return line('set', ...ids, `${quantity}`);
+  const verb = /^[a-z]+/.exec(id)?.[0] ?? '';
+  return line(verb, ...ids, ...(verb === 'delete' ? ['--yes'] : flagsOf(documented)));
+}
+
+/** The same as a command line of curl. */
+export function curlCall({ method, path, parameters, body }: Documented, baseUrl: string): string {
+  const target = path.replace(/\{(\w+)\}/g, (_, name) =>
+    exampleOf(parameters.find((each) => each.name === name)?.example),
+  );
+  const words = ['curl', ...(method === 'GET' ? [] : ['-X', method]), baseUrl + target];
+  if (body) words.push('-H', 'Content-Type: application/json', '-d', printJson(body.example));
+  return words.map(shellWord).join(' ');
+}
+
+export function exampleOf(value: JsonValue | undefined): string {
+  return value === undefined ? '' : String(value);
+}
+
+function idsOf({ parameters }: Documented): string[] {
+  return parameters.filter((parameter) => parameter.in === 'path').map(({ example }) => exampleOf(example));
+}
+
+function flagsOf({ body }: Documented): string[] {
+  return Object.entries(body?.example ?? {}).flatMap(([field, value]) => {
+    if (field === 'complete') return [value === true ? '--complete' : '--no-complete'];
+    const flag = fieldFlags[field];
+    return flag === undefined ? [] : [flag, exampleOf(value)];
+  });
+}

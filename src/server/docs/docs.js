@@ -1,0 +1,146 @@
+// Makes the forms of the page send requests. Text from the service is only ever put in as text, and no number in it is
+// ever parsed: every digit of an id is shown as it came.
+
+const timeoutMs = 30_000;
+
+/**
+ * Indents JSON by its braces, brackets, commas and quotes alone; what is between them stays as it is.
+ *
+ * @param {string} text
+ */
+export function indentJson(text) {
+  const tokens = text.match(/"(?:[^"\\]|\\[\s\S])*"?|[[\]{}:,]|[^\s"[\]{}:,]+/g) ?? [];
+  let indented = '';
+  let depth = 0;
+  const newLine = () => `\n${'  '.repeat(depth)}`;
+  tokens.forEach((token, at) => {
+    const isEmpty = opens(tokens[at - 1]) && closes(token);
+    if (closes(token)) {
+      depth = Math.max(0, depth - 1);
+      if (!isEmpty) indented += newLine();
+    }
+    indented += token === ':' ? ': ' : token;
+    if (opens(token)) depth += 1;
+    const next = tokens[at + 1];
+    if (token === ',' || (opens(token) && next !== undefined && !closes(next))) indented += newLine();
+  });
+  return indented;
+}
+
+/** @param {string | undefined} token */
+function opens(token) {
+  return token === '{' || token === '[';
+}
+
+/** @param {string | undefined} token */
+function closes(token) {
+  return token === '}' || token === ']';
+}
+
+/** @param {HTMLFormElement} form */
+function requestOf(form) {
+  const query = new URLSearchParams();
+  let path = form.dataset.path ?? '';
+  for (const field of form.querySelectorAll('[data-in]')) {
+    const value = field.type === 'checkbox' ? (field.checked ? 'true' : '') : field.value.trim();
+    if (field.dataset.in === 'path') path = path.replace(`{${field.name}}`, encodeURIComponent(value));
+    else if (value !== '') query.append(field.name, value);
+  }
+  const search = query.toString();
+  const body = form.querySelector('[name=body]')?.value;
+  return {
+    url: search === '' ? path : `${path}?${search}`,
+    method: form.dataset.method,
+    body,
+    headers: body === undefined ? {} : { 'content-type': 'application/json' },
+  };
+}
+
+/**
+ * @param {string} name
+ * @param {string} text
+ * @param {string} [className]
+ */
+function element(name, text, className) {
+  const made = document.createElement(name);
+  made.textContent = text;
+  if (className) made.className = className;
+  return made;
+}
+
+/** @param {HTMLFormElement} form */
+async function send(form) {
+  const answer = form.querySelector('.answer');
+  const button = form.querySelector('[type=submit]');
+  const { url, ...request } = requestOf(form);
+  if (request.method === 'DELETE' && !confirm(`Send DELETE ${url}?`)) return;
+  const time = AbortSignal.timeout(timeoutMs);
+  const started = performance.now();
+  button.disabled = true;
+  answer.replaceChildren(element('p', 'Sending …'));
+  try {
+    const response = await fetch(url, { ...request, signal: time, cache: 'no-store' });
+    const body = await response.text();
+    const elapsedMs = Math.round(performance.now() - started);
+    const headers = [...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n');
+    const isJson = /\bjson\b/.test(response.headers.get('content-type') ?? '');
+    const status = element('p', `${response.status} ${response.statusText}`, 'status');
+    status.dataset.kind = response.ok ? 'success' : 'failure';
+    status.append(element('span', ` in ${elapsedMs} ms`));
+    answer.replaceChildren(status, block('Headers', headers));
+    answer.append(body === '' ? element('p', 'No body.') : block('Body', isJson ? indentJson(body) : body));
+  } catch {
+    const why = time.aborted
+      ? `The server did not answer within ${timeoutMs / 1000} seconds.`
+      : 'The server did not answer: it may have been stopped.';
+    answer.replaceChildren(element('p', why, 'status'));
+  } finally {
+    button.disabled = false;
+  }
+}
+
+/**
+ * @param {string} title
+ * @param {string} text
+ */
+function block(title, text) {
+  const made = document.createElement('div');
+  const pre = element('pre', text, title.toLowerCase());
+  pre.tabIndex = 0;
+  pre.setAttribute('role', 'region');
+  pre.setAttribute('aria-label', title);
+  made.append(element('h5', title), pre);
+  return made;
+}
+
+/** @param {HTMLButtonElement} button */
+async function copy(button) {
+  const line = button.previousElementSibling;
+  try {
+    await navigator.clipboard.writeText(line.textContent);
+    button.textContent = 'Copied';
+  } catch {
+    // Without permission the text is selected, for the keys that copy.
+    getSelection().selectAllChildren(line);
+    button.textContent = 'Selected';
+  }
+  setTimeout(() => {
+    button.textContent = 'Copy';
+  }, 1500);
+}
+
+for (const form of document.querySelectorAll('form.try')) {
+  form.querySelector('[type=submit]').disabled = false;
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    send(form);
+  });
+}
+for (const button of document.querySelectorAll('.copy')) {
+  button.hidden = false;
+  button.addEventListener('click', () => copy(button));
+}
+const menu = document.querySelector('.menu');
+menu.addEventListener('click', (event) => {
+  if (event.target.closest('a')) menu.open = false;
+});

@@ -1,0 +1,227 @@
+import { hidesTryIt } from '../../api/contract.ts';
+import type { JsonObject } from '../../json.ts';
+import { printJson } from '../../json.ts';
+import { curlCall, exampleOf, petstoreCall } from './calls.ts';
+import { type Content, type Html, html } from './html.ts';
+import {
+  type Documented,
+  type OpenApi,
+  type OpenApiParameter,
+  operationsOf,
+  referenceName,
+  resolveSchema,
+  type Schema,
+} from './openapi.ts';
+
+interface PageOptions {
+  /** Where the server answers, without a slash at the end: the calls on the page lead there. */
+  readonly baseUrl: string;
+  /** The page offers no form for a write. */
+  readonly readOnly: boolean;
+}
+
+/** The documentation of a service as one page of HTML. */
+export function renderPage(document: OpenApi, options: PageOptions): string {
+  const operations = operationsOf(document);
+  const { title, version, description } = document.info;
+  const groups = document.tags.map((tag) => ({
+    ...tag,
+    operations: operations.filter(({ operation }) => operation.tags.includes(tag.name)),
+  }));
+  const links = groups.map(
+    (group) => html`
+<p>${group.name}</p>
+<ul>${group.operations.map(
+      ({ operation, method }) =>
+        html`<li><a href="#${operation.operationId}"><span class="method">${method}</span> ${operation.summary}</a></li>`,
+    )}</ul>`,
+  );
+  const page = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title} ${version}</title>
+<link rel="stylesheet" href="/docs.css">
+<script type="module" src="/docs.js"></script>
+</head>
+<body>
+<a class="skip" href="#content">Skip to the content</a>
+<nav class="side" aria-label="Operations">${links}<p><a href="#schemas">Schemas</a></p></nav>
+<main id="content" tabindex="-1">
+<header>
+<h1>${title} <small>${version}</small></h1>
+<p>${description}</p>
+<p>It answers at <code>${options.baseUrl}</code>. The same description for programs: <a href="/openapi.json">openapi.json</a>, <a href="/openapi.yaml">openapi.yaml</a>.</p>
+</header>
+<details class="menu"><summary>Operations</summary><nav aria-label="Operations, as a menu">${links}</nav></details>
+<noscript><p class="note">Without JavaScript this page can be read, but its forms cannot send anything.</p></noscript>
+${groups.map(
+  (group) => html`<section aria-labelledby="tag-${group.name}">
+<h2 id="tag-${group.name}">${group.name}</h2>
+<p>${group.description}</p>
+${group.operations.map((documented) => renderOperation(documented, options))}
+</section>`,
+)}
+<section id="schemas" aria-labelledby="schemas-title">
+<h2 id="schemas-title">Schemas</h2>
+${Object.entries(document.components.schemas).map(([name, schema]) => renderSchema(document, name, schema))}
+</section>
+</main>
+</body>
+</html>
+`;
+  return page.text;
+}
+
+function renderOperation(documented: Documented, options: PageOptions): Html {
+  const { operation, method, path, parameters, body, document } = documented;
+  const id = operation.operationId;
+  return html`<article id="${id}" aria-labelledby="${id}-title">
+<h3 id="${id}-title"><a href="#${id}">${operation.summary}</a>${badgesOf(operation)}</h3>
+<p class="route"><span class="method">${method}</span> <code>${path}</code> <span class="hint">${id}</span></p>
+${noticesOf(operation)}
+${
+  parameters.length > 0 &&
+  html`<h4>Parameters</h4>
+${table(
+  `Parameters of ${id}`,
+  ['Name', 'In', 'Type', 'Description'],
+  parameters.map((each) => [
+    html`<code>${each.name}</code>`,
+    each.required ? `${each.in}, required` : each.in,
+    typeOf(document, each.schema),
+    each.description,
+  ]),
+)}`
+}
+${
+  body &&
+  html`<h4>Body</h4>
+<p><code>application/json</code>, ${typeOf(document, body.schema)}</p>
+${fieldTable(document, `Body of ${id}`, body.schema)}`
+}
+<h4>Responses</h4>
+${table(
+  `Responses of ${id}`,
+  ['Status', 'Meaning', 'Body', 'Headers'],
+  documented.responses.map(({ status, description, schema, headers }) => [
+    html`<code>${status}</code>`,
+    description,
+    schema ? typeOf(document, schema) : 'none',
+    headers.length > 0 ? headers.map((name, at) => html`${at > 0 && ', '}<code>${name}</code>`) : 'none',
+  ]),
+)}
+<h4>The same call in a shell</h4>
+${renderCall(`petstore, ${id}`, petstoreCall(documented, options.baseUrl))}
+${renderCall(`curl, ${id}`, curlCall(documented, options.baseUrl))}
+${renderTryIt(documented, options)}
+</article>
+`;
+}
+
+function badgesOf(operation: JsonObject): Content {
+  const badges = [
+    operation.deprecated === true && 'Deprecated',
+    operation['x-stability'] === 'beta' && 'Beta',
+    operation['x-stability'] === 'experimental' && 'Experimental',
+  ];
+  return badges.map((badge) => badge && html` <span class="badge ${badge.toLowerCase()}">${badge}</span>`);
+}
+
+function noticesOf(operation: JsonObject): Content {
+  const sunset = operation['x-deprecated-sunset'];
+  const stability = operation['x-stability'];
+  return [
+    operation.deprecated === true &&
+      html`<p class="note">This operation is deprecated${
+        typeof sunset === 'string' && html` and will be sunset on <time datetime="${sunset}">${sunset}</time>`
+      }.</p>`,
+    typeof stability === 'string' &&
+      html`<p class="note">This operation is ${stability}: it may still change.</p>`,
+  ];
+}
+
+function renderCall(label: string, line: string): Html {
+  return html`<div class="call"><pre tabindex="0" role="region" aria-label="Command line, ${label}"><code>${line}</code></pre><button type="button" class="copy" aria-label="Copy the command line, ${label}" hidden>Copy</button></div>
+`;
+}
+
+/** The form that sends the request, or why there is none. */
+function renderTryIt(documented: Documented, { readOnly }: PageOptions): Html {
+  const { document, pathItem, operation, method, path, parameters, body } = documented;
+  const id = operation.operationId;
+  if (hidesTryIt(document, pathItem, operation))
+    return html`<p class="note">The service asks that this operation is not tried from its documentation (<code>x-hideTryItPanel</code>).</p>`;
+  if (readOnly && method !== 'GET')
+    return html`<p class="note">This server is read-only, so this operation cannot be tried here.</p>`;
+  return html`<form class="try" data-method="${method}" data-path="${path}" aria-label="Try ${id}">
+<h4>Try it</h4>
+${parameters.map((parameter) => renderField(document, id, parameter))}
+${
+  body &&
+  html`<div class="field"><label for="${id}-body">Body <span class="hint">application/json</span></label>
+<textarea id="${id}-body" name="body" rows="${Object.keys(body.example).length + 2}" spellcheck="false">${printJson(body.example, 2)}</textarea></div>`
+}
+<button type="submit" disabled>Send ${method}</button>
+<div class="answer" role="status" aria-label="Response to ${id}"></div>
+</form>`;
+}
+
+function renderField(document: OpenApi, id: string, parameter: OpenApiParameter): Html {
+  const { name, required, example } = parameter;
+  const { enum: choices, type } = resolveSchema(document, parameter.schema);
+  const field = html`id="${id}-${name}" name="${name}" data-in="${parameter.in}"${required && ' required'}`;
+  const control = Array.isArray(choices)
+    ? html`<select ${field}>${!required && html`<option value="">(left out)</option>`}${choices.map((choice) => html`<option>${String(choice)}</option>`)}</select>`
+    : type === 'boolean'
+      ? html`<input type="checkbox" ${field}>`
+      : html`<input type="text" ${field}${type === 'integer' && html` inputmode="numeric"`} autocomplete="off" value="${exampleOf(example)}">`;
+  return html`<div class="field"><label for="${id}-${name}"><code>${name}</code> <span class="hint">${parameter.in}${required && ', required'}</span></label>
+${control}</div>
+`;
+}
+
+function renderSchema(document: OpenApi, name: string, schema: Schema): Html {
+  const { properties } = resolveSchema(document, schema);
+  return html`<article id="schema-${name}" aria-labelledby="schema-${name}-title">
+<h3 id="schema-${name}-title"><a href="#schema-${name}">${name}</a></h3>
+${properties ? fieldTable(document, `Fields of ${name}`, schema) : html`<p>${typeOf(document, schema)}</p>`}
+</article>
+`;
+}
+
+function fieldTable(document: OpenApi, caption: string, schema: Schema): Html {
+  const { properties = {}, required = [] } = resolveSchema(document, schema);
+  const rows = Object.entries(properties as { [name: string]: Schema }).map(([name, field]) => [
+    html`<code>${name}</code>`,
+    typeOf(document, field),
+    (required as string[]).includes(name) ? 'yes' : 'no',
+  ]);
+  return table(caption, ['Field', 'Type', 'Required'], rows);
+}
+
+/** A wide table scrolls by itself, with the keyboard too, so that the page never has to. */
+function table(caption: string, head: readonly string[], rows: readonly (readonly Content[])[]): Html {
+  return html`<div class="table" tabindex="0" role="region" aria-label="${caption}"><table>
+<thead><tr>${head.map((cell) => html`<th scope="col">${cell}</th>`)}</tr></thead>
+<tbody>${rows.map((row) => html`<tr>${row.map((cell) => html`<td>${cell}</td>`)}</tr>`)}</tbody>
+</table></div>`;
+}
+
+/** A type in words; a schema with a name as a link to it. */
+function typeOf(document: OpenApi, schema: Schema): Html {
+  const name = referenceName(schema);
+  if (name !== undefined) return html`<a href="#schema-${name}">${name}</a>`;
+  if (schema.type === 'array') return html`array of ${typeOf(document, schema.items as Schema)}`;
+  if (Array.isArray(schema.enum))
+    return html`one of ${schema.enum.map((value, at) => html`${at > 0 && ', '}<code>${String(value)}</code>`)}`;
+  const { type, format, minimum, maximum } = schema;
+  const bounds = [
+    format !== undefined && String(format),
+    minimum !== undefined && `at least ${minimum}`,
+    maximum !== undefined && `at most ${maximum}`,
+  ].filter((bound) => bound !== false);
+  return html`${String(type)}${bounds.length > 0 && `, ${bounds.join(', ')}`}`;
+}

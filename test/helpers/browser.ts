@@ -1,0 +1,39 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type BrowserContext, chromium } from 'playwright-core';
+
+const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+
+/** The browser of this machine; undefined if there is none. */
+export const browserPath = process.env.PETSTORE_TEST_BROWSER ?? places.find((path) => existsSync(path));
+
+export interface Browser extends AsyncDisposable {
+  readonly context: BrowserContext;
+}
+
+/** A browser with a fresh profile that talks to nobody by itself. */
+export async function openBrowser(options: { readonly javaScriptEnabled?: boolean } = {}): Promise<Browser> {
+  const folder = mkdtempSync(join(tmpdir(), 'petstore-browser-'));
+  const context = await chromium.launchPersistentContext(folder, {
+    executablePath: browserPath ?? '',
+    headless: true,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+    ...options,
+  });
+  return {
+    context,
+    async [Symbol.asyncDispose]() {
+      await context.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

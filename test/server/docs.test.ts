@@ -1,0 +1,317 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { promisify } from 'node:util';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { operationIds, operations } from '../../src/api/operations.ts';
+import { type Browser, browserPath, openBrowser } from '../helpers/browser.ts';
+import { cliPath, nodeBinary, outcomeOf, startCli } from '../helpers/spawn-cli.ts';
+
+interface Serving {
+  readonly url: string;
+  stop(): Promise<unknown>;
+}
+
+async function serve(...words: string[]): Promise<Serving> {
+  const child = startCli(['serve', '--port', '0', ...words]);
+  const outcome = outcomeOf(child);
+  const url = await new Promise<string>((resolve) =>
+    child.stdout?.once('data', (text) => resolve(String(text).trim())),
+  );
+  return {
+    url,
+    stop() {
+      child.kill('SIGTERM');
+      return outcome;
+    },
+  };
+}
+
+let serving: Serving;
+beforeAll(async () => {
+  serving = await serve();
+});
+afterAll(() => serving.stop());
+
+async function get(path: string, headers: Record<string, string> = {}) {
+  const response = await fetch(serving.url + path, { headers, redirect: 'manual' });
+  return { status: response.status, fields: response.headers, body: await response.text() };
+}
+
+/** The command lines of the page that begin with a word, as a shell would read them. */
+function linesOf(page: string, word: string): string[] {
+  return [...page.matchAll(/<pre[^>]*><code>([^<]*)<\/code><\/pre>/g)]
+    .map(([, line = '']) => line.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code))))
+    .filter((line) => line.startsWith(`${word} `));
+}
+
+test('/ leads a browser to the page, and tells a program where the description is', async () => {
+  const link = '</openapi.json>; rel="service-desc", </docs>; rel="service-doc"';
+  const led = await get('/', { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' });
+  expect([led.status, led.fields.get('location'), led.fields.get('link')]).toEqual([302, '/docs', link]);
+  const plain = await get('/');
+  expect([plain.status, plain.fields.get('link')]).toEqual([404, link]);
+  expect(JSON.parse(plain.body)).toMatchObject({ code: 'not_found', status: 404 });
+});
+
+test('the page, its script and its style come with a policy that allows their own server and nothing else', async () => {
+  for (const [path, type] of [
+    ['/docs', 'text/html; charset=utf-8'],
+    ['/docs.js', 'text/javascript; charset=utf-8'],
+    ['/docs.css', 'text/css; charset=utf-8'],
+  ] as const) {
+    const { status, fields } = await get(path);
+    expect([path, status, fields.get('content-type')]).toEqual([path, 200, type]);
+    expect(fields.get('content-security-policy')).toMatch(
+      /^default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'/,
+    );
+  }
+  expect((await fetch(`${serving.url}/docs`, { method: 'POST' })).status).toBe(405);
+});
+
+test('the page has an article for every operation, with its method, path and summary', async () => {
+  const { body } = await get('/docs');
+  const articles = [...body.matchAll(/<article id="(\w+)".*?<\/article>/gs)];
+  const byId = new Map(articles.map(([text, id]) => [id, text]));
+  for (const id of operationIds) {
+    const { method, path, summary } = operations[id];
+    expect(byId.get(id)).toContain(`<code>${path}</code>`);
+    expect(byId.get(id)).toContain(`>${method}</span>`);
+    expect(byId.get(id)).toContain(`>${summary}</a>`);
+    expect(byId.get(id)?.includes('<form')).toBe(id !== 'listOrders');
+  }
+  expect(byId.get('listOrders')).toContain('The service asks that this operation is not tried');
+  expect(byId.get('getPet')).toContain('>Deprecated</span>');
+  expect(byId.get('updateOrder')).toContain('>Beta</span>');
+  expect(byId.get('deleteInventory')).toContain('>Experimental</span>');
+});
+
+test('--sunset moves the date, and --read-only leaves out the forms of writes', async () => {
+  const other = await serve('--sunset', '2026-11-30', '--read-only');
+  const page = await (await fetch(`${other.url}/docs`)).text();
+  expect(page.replace(/<[^>]*>/g, '')).toContain(
+    'This operation is deprecated and will be sunset on 2026-11-30.',
+  );
+  const forms = [...page.matchAll(/<form[^>]*data-method="(\w+)"/g)].map(([, method]) => method);
+  expect([...new Set(forms)]).toEqual(['GET']);
+  expect(page).toContain('This server is read-only');
+  await other.stop();
+});
+
+test('faults do not touch the page, the descriptions and the health', async () => {
+  const other = await serve('--error-rate', '1', '--rate-limit', '1', '--latency', '5000');
+  const started = performance.now();
+  for (const path of [
+    '/docs',
+    '/docs.js',
+    '/docs.css',
+    '/openapi.json',
+    '/openapi.yaml',
+    '/healthz',
+    '/docs',
+  ])
+    expect([path, (await fetch(other.url + path)).status]).toEqual([path, 200]);
+  expect(performance.now() - started).toBeLessThan(4000);
+  await other.stop();
+});
+
+test('each petstore line of the page runs as it stands on the seeded shop', async () => {
+  const other = await serve();
+  const lines = linesOf(await (await fetch(`${other.url}/docs`)).text(), 'petstore');
+  expect(lines).toHaveLength(operationIds.length);
+  expect(lines.filter((line) => line.includes('api request'))).toEqual([]);
+  const program = `petstore() { '${nodeBinary}' '${cliPath}' "$@"; }`;
+  const steps = lines.map((line) => `{ ${line}; } >/dev/null || echo ${JSON.stringify(line)}`);
+  const { stdout } = await promisify(execFile)('sh', ['-c', [program, ...steps].join('\n')], {
+    env: { PATH: process.env.PATH, PETSTORE_CONFIG_DIR: '/nonexistent', PETSTORE_STATE_DIR: '/nonexistent' },
+  });
+  expect(stdout).toBe('');
+  await other.stop();
+}, 120_000);
+
+test('each curl line of the page is answered by the server', async () => {
+  const lines = linesOf((await get('/docs')).body, 'curl');
+  expect(lines).toHaveLength(operationIds.length);
+  expect(lines[1]).toBe(
+    `curl -X POST ${serving.url}/pets -H 'Content-Type: application/json' -d '{"name":"Rex","categoryId":1,"status":"available"}'`,
+  );
+});
+
+describe.skipIf(browserPath === undefined)('in a browser (skipped if there is no Chromium)', () => {
+  let browser: Browser;
+  let page: Page;
+  let troubles: string[];
+  beforeAll(async () => {
+    browser = await openBrowser();
+  });
+  afterAll(() => browser[Symbol.asyncDispose]());
+  beforeEach(async () => {
+    troubles = [];
+    page = await browser.context.newPage();
+    page.on('console', (message) => troubles.push(message.text()));
+    page.on('pageerror', (error) => troubles.push(error.message));
+    page.on('request', (request) => {
+      if (!request.url().startsWith(serving.url)) troubles.push(request.url());
+    });
+    await page.goto(`${serving.url}/docs`);
+  });
+  afterEach(() => page.close());
+
+  /** Fills in a form, sends it, and gives what it shows. */
+  async function tryOut(id: string, values: Record<string, string> = {}) {
+    for (const [name, value] of Object.entries(values))
+      await page.locator(`#${id} form [name="${name}"]`).fill(value);
+    await page.locator(`#${id} form button[type=submit]`).click();
+    const status = page.locator(`#${id} .answer .status`);
+    await status.waitFor();
+    return { status: await status.innerText(), body: page.locator(`#${id} .answer pre.body`) };
+  }
+
+  test('shows what GET, POST and an error answer, without a trouble in the console', async () => {
+    const got = await tryOut('getPet', { petId: '3' });
+    expect(got.status).toMatch(/^200 OK in \d+ ms$/);
+    expect(await got.body.innerText()).toBe(
+      '{\n  "id": 3,\n  "name": "Luna",\n  "categoryId": 2,\n  "status": "available"\n}',
+    );
+    expect(await page.locator('#getPet pre.headers').innerText()).toContain(
+      'sunset: Fri, 31 Dec 2027 00:00:00 GMT',
+    );
+    const created = await tryOut('createPet', { body: '{"name":"Rex","categoryId":1}' });
+    expect(created.status).toMatch(/^201 Created/);
+    const listed = await tryOut('listPets', { limit: '1' });
+    expect(await listed.body.innerText()).toMatch(/^\[\n {2}\{\n {4}"id": 1,/);
+    await page.locator('#listPets select[name=status]').selectOption('sold');
+    expect(await (await tryOut('listPets', { limit: '1' })).body.innerText()).toContain('"sold"');
+    expect(troubles).toEqual([]);
+    const failed = await tryOut('getPet', { petId: '999' });
+    expect(failed.status).toMatch(/^404 Not Found/);
+    expect(await failed.body.innerText()).toContain('"message": "pet 999 does not exist"');
+    // The browser itself reports the 404.
+    expect(troubles.filter((trouble) => !trouble.includes('404'))).toEqual([]);
+  });
+
+  test('keeps every digit, and shows hostile names as text', async () => {
+    const name = '<img src=x onerror=alert(1)></pre><script>alert(2)</script>';
+    const body = `{"id":9223372036854775807,"petId":1,"quantity":9007199254740991}`;
+    const created = await tryOut('createOrder', { body });
+    expect(await created.body.innerText()).toContain('"id": 9223372036854775807,');
+    const got = await tryOut('getOrder', { orderId: '9223372036854775807' });
+    expect(await got.body.innerText()).toContain('"id": 9223372036854775807,');
+    await tryOut('createCategory', { body: JSON.stringify({ name }) });
+    expect(await page.locator('#createCategory pre.body').innerText()).toContain(name);
+    expect(await page.locator('.answer img, .answer script').count()).toBe(0);
+    expect(troubles).toEqual([]);
+  });
+
+  test.each([
+    ['[]', '[]'],
+    ['{"a":[],"b":{}}', '{\n  "a": [],\n  "b": {}\n}'],
+    ['[1e400,9223372036854775807,-0.10]', '[\n  1e400,\n  9223372036854775807,\n  -0.10\n]'],
+    ['{"a":1,"a":2}', '{\n  "a": 1,\n  "a": 2\n}'],
+    ['{"a,{":"b\\"]["}', '{\n  "a,{": "b\\"]["\n}'],
+    ['{"a":', '{\n  "a": '],
+    ['"unended \\', '"unended \\'],
+    ['[[[', '[\n  [\n    ['],
+    ['}}', '\n}\n}'],
+    ['text: not, JSON', 'text: not,\nJSON'],
+  ])('indents %j by its signs alone', async (text, indented) => {
+    const indent = `import('/docs.js').then(({ indentJson }) => indentJson(${JSON.stringify(text)}))`;
+    expect(await page.evaluate(indent)).toBe(indented);
+  });
+
+  test('asks before it sends a DELETE', async () => {
+    page.once('dialog', (dialog) => dialog.dismiss());
+    await page.locator('#deletePet form button[type=submit]').click();
+    expect(await page.locator('#deletePet .answer').innerText()).toBe('');
+    page.once('dialog', (dialog) => dialog.accept());
+    expect((await tryOut('deletePet', { petId: '24' })).status).toMatch(/^204 No Content/);
+    expect(await page.locator('#deletePet .answer').innerText()).toContain('No body.');
+  });
+
+  test('a server that is gone is one sentence', async () => {
+    const other = await serve();
+    await page.goto(`${other.url}/docs`);
+    await other.stop();
+    const { status } = await tryOut('getPet');
+    expect(status).toBe('The server did not answer: it may have been stopped.');
+  });
+
+  test('can be used with the keyboard alone', async () => {
+    await page.goto(`${serving.url}/docs`);
+    await page.keyboard.press('Tab');
+    expect(await page.locator(':focus').innerText()).toBe('Skip to the content');
+    await page.keyboard.press('Enter');
+    expect(await page.locator(':focus').getAttribute('id')).toBe('content');
+    await page.locator('#getInventory-petId').focus();
+    await page.keyboard.press('Enter');
+    await page.locator('#getInventory .answer pre.body').waitFor();
+    await page.keyboard.press('Tab');
+    expect(await page.locator(':focus').innerText()).toBe('Send GET');
+    await page.keyboard.press('Tab');
+    expect(await page.locator(':focus').getAttribute('class')).toBe('headers');
+    const unreachable = await page.evaluate(
+      `[...document.querySelectorAll('a, button, input, select, textarea')]
+        .filter((each) => each.getClientRects().length > 0 && each.tabIndex < 0)
+        .map((each) => each.outerHTML)`,
+    );
+    expect(unreachable).toEqual([]);
+  });
+
+  test('copies a command line', async () => {
+    await browser.context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: serving.url });
+    await page.locator('#getPet .copy').first().click();
+    await page.locator('#getPet .copy', { hasText: 'Copied' }).waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
+      `petstore pets get 1 --base-url ${serving.url}`,
+    );
+  });
+
+  test.each(['light', 'dark'] as const)('axe finds nothing serious in %s', async (colorScheme) => {
+    const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+    await page.emulateMedia({ colorScheme });
+    for (const width of [1440, 360]) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.goto(`${serving.url}/docs`);
+      await tryOut('getPet', { petId: '1' });
+      await page.evaluate(axe);
+      const violations = await page.evaluate(async () => {
+        const { axe: engine } = globalThis as unknown as {
+          axe: { run(): Promise<{ violations: Violation[] }> };
+        };
+        return (await engine.run()).violations;
+      });
+      expect(violations.map(({ id, impact, nodes }) => `${impact} ${id} ${nodes[0]?.html}`)).toEqual([]);
+    }
+  });
+
+  test.each([360, 768, 1440])('needs no sideways scrolling at %i px', async (width) => {
+    await page.setViewportSize({ width, height: 800 });
+    await page.goto(`${serving.url}/docs`);
+    await tryOut('listPets');
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+    const menu = page.locator('.menu summary');
+    expect(await menu.isVisible()).toBe(width < 960);
+    if (!(await menu.isVisible())) return;
+    await menu.click();
+    await page.locator('.menu a[href="#getOrder"]').click();
+    expect(page.url()).toMatch(/#getOrder$/);
+    expect(await page.locator('.menu').getAttribute('open')).toBeNull();
+  });
+
+  test('can be read without JavaScript', async () => {
+    await using plain = await openBrowser({ javaScriptEnabled: false });
+    const reader = await plain.context.newPage();
+    await reader.goto(`${serving.url}/docs`);
+    expect(await reader.locator('article#getPet').innerText()).toContain('will be sunset on 2027-12-31');
+    expect(await reader.locator('noscript').innerText()).toContain('Without JavaScript');
+    expect(await reader.locator('.copy:visible').count()).toBe(0);
+    expect(await reader.locator('#getPet form button').isDisabled()).toBe(true);
+  });
+});
+
+interface Violation {
+  readonly id: string;
+  readonly impact: string;
+  readonly nodes: readonly { readonly html: string }[];
+}
