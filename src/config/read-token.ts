@@ -4,9 +4,9 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { sleep } from '../deadline.ts';
 import { CliError } from '../errors.ts';
 import { fileErrorReason } from '../file-error.ts';
+import type { Io } from '../io.ts';
 import { createSecrets } from '../mask.ts';
 import { sanitize } from '../text.ts';
-import type { TokenReader } from './token.ts';
 import { splitWords } from './values.ts';
 
 const maxBytes = 64 * 1024;
@@ -21,7 +21,7 @@ const maxBytes = 64 * 1024;
  */
 export async function runTokenCommand(
   line: string,
-  { io, signal }: Pick<TokenReader, 'io' | 'signal'>,
+  { io, signal }: { readonly io: Io; readonly signal: AbortSignal },
   limitMs = 10_000,
 ): Promise<string> {
   const [command, ...words] = splitWords(line);
