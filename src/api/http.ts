@@ -51,11 +51,11 @@ export interface Transport {
   close(): Promise<void>;
 }
 
-/** The fields in which services give a request an id of their own, the most usual first. */
-const requestIdFields = ['request-id', 'x-request-id', 'x-correlation-id', 'traceparent'] as const;
-
-/** The service's own id of a request, for its operators to look up; undefined if it gave none. */
+/** What the service calls a request, for its operators to find it by; undefined if it does not say. */
 export function requestIdOf(fields: HttpFields): string | undefined {
-  const given = requestIdFields.map((name) => fieldValue(fields, name)?.trim());
-  return given.find((id) => id !== undefined && id !== '')?.slice(0, 200);
+  for (const name of ['request-id', 'x-request-id', 'x-correlation-id', 'traceparent']) {
+    const [value] = [fields[name] ?? []].flat();
+    if (value !== undefined && value.trim() !== '') return value.trim().slice(0, 200);
+  }
+  return undefined;
 }

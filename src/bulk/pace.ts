@@ -1,4 +1,4 @@
-import { fieldValue, type HttpFields } from '../api/http.ts';
+import { requestIdOf } from '../api/http.ts';
 import type { Attempt, CallOptions, Client } from '../client/client.ts';
 import { monotonicMs } from '../clock.ts';
 import { longestTimerMs } from '../deadline.ts';
@@ -231,16 +231,6 @@ export class RowCall implements CallOptions {
   get requestId(): string | undefined {
     return this.last?.response && requestIdOf(this.last.response.fields);
   }
-}
-
-const requestIdFields = ['request-id', 'x-request-id', 'x-correlation-id', 'traceparent'];
-
-function requestIdOf(fields: HttpFields): string | undefined {
-  for (const name of requestIdFields) {
-    const value = fieldValue(fields, name);
-    if (value !== undefined) return value;
-  }
-  return undefined;
 }
 
 /**

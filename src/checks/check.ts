@@ -89,8 +89,9 @@ export function isRed({ state }: { readonly state: State }): boolean {
 /** A check that could not be carried out. */
 export function verdictOfError(error: unknown): Verdict {
   if (!(error instanceof CliError)) return { state: 'error', reason: `internal: ${messageOf(error)}` };
-  const { method, url, status, hint } = error.details;
-  return { state: 'error', reason: error.message, hint, method, url, status, exitCode: error.exitCode };
+  const { method, url, status, requestId, hint } = error.details;
+  const details = { hint, method, url, status, requestId, exitCode: error.exitCode };
+  return { ...details, state: 'error', reason: error.message };
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { HttpFields, HttpRequest, HttpResponse } from '../api/http.ts';
+import { type HttpRequest, type HttpResponse, requestIdOf } from '../api/http.ts';
 import { ApiError, UnavailableError, type UnavailableReason } from '../errors.ts';
 import { shownUrl } from '../mask.ts';
 import { readRefusal } from './response.ts';
@@ -79,15 +79,6 @@ export function invalidResponse(
 function detailsOf({ request, attempts }: FailedCall, mayBeApplied: boolean) {
   const { method, url } = request;
   return { method, url: shownUrl(url), attempts, ...(mayBeApplied && { applied: 'unknown' as const }) };
-}
-
-/** What the service calls the request, for its operators to find it by. */
-function requestIdOf(fields: HttpFields): string | undefined {
-  for (const name of ['request-id', 'x-request-id', 'x-correlation-id', 'traceparent']) {
-    const [value] = [fields[name] ?? []].flat();
-    if (value !== undefined && value.trim() !== '') return value.trim().slice(0, 200);
-  }
-  return undefined;
 }
 
 function same(text: string): string {

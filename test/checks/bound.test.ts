@@ -223,3 +223,39 @@ test('a token that the service sends back is in no report', async () => {
     expect(text.replaceAll('\\', '')).not.toContain('very-sec');
   }
 });
+
+/** A service that is bound to a description with names of at most so many characters, and the pets' names that it was given. */
+async function withShortNames(maxLength: number) {
+  const names: string[] = [];
+  await using service = await startService({
+    spoil({ method, target }, answer) {
+      if (method === 'POST' && target === '/pets') names.push(JSON.parse(String(answer.body)).name);
+      return answer;
+    },
+  });
+  const home = await bind(service, ({ components: { schemas } }) => {
+    for (const schema of [schemas.NewPet, schemas.NewCategory])
+      Object.assign(schema?.properties.name ?? {}, { maxLength });
+  });
+  const run = await smokeBound(service, home, ['--write', '--only', 'write']);
+  return { run, names, methods: new Set(service.seen.map(({ method }) => method)) };
+}
+
+test('a short name keeps its random end', async () => {
+  const { run, names } = await withShortNames(24);
+  expect(run.code).toBe(0);
+  expect(names).toHaveLength(2);
+  expect(new Set(names).size).toBe(2);
+  for (const name of names) expect(name).toMatch(/^[0-9a-f-]{11}-[0-9a-f]{12}$/);
+});
+
+test('if names may have fewer than 20 characters nothing is written', async () => {
+  const { run, methods } = await withShortNames(19);
+  expect(run.code).toBe(2);
+  expect([...methods]).toEqual(['GET']);
+  for (const name of ['category', 'pet', 'inventory', 'order'])
+    expect(run.check(`write/${name}`)).toMatchObject({
+      result: 'skip',
+      reason: 'names may have only 19 characters, too few to be certainly ours',
+    });
+});
