@@ -71,7 +71,11 @@ export interface MutableContext extends Context {
   close(): Promise<void>;
 }
 
-export function createContext(processIo: Io): MutableContext {
+/** @param connect opens the client; `main` gives it, because it needs the type of the context and all of the client. */
+export function createContext(
+  processIo: Io,
+  connect: (context: Context, load: Load) => Promise<Client>,
+): MutableContext {
   const secrets = createSecrets();
   // From the first line on: an error in the command line may quote it before a command reads it.
   secrets.add(processIo.env.PETSTORE_TOKEN ?? '');
@@ -81,7 +85,7 @@ export function createContext(processIo: Io): MutableContext {
   const notes: string[] = [];
   const closers: (() => Promise<void>)[] = [];
   const clients = keyed(async (load: Load) => {
-    const client = await (await import('./connect.ts')).connect(context, load);
+    const client = await connect(context, load);
     closers.push(() => client.close());
     return client;
   });

@@ -11,7 +11,7 @@ import { sanitize } from './text.ts';
  * @param argv the words after `petstore`.
  */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
-  const context = createContext(io);
+  const context = createContext(io, async (...given) => (await import('./connect.ts')).connect(...given));
   try {
     return await untilInterrupted(context.interrupts.signal, run(argv, context));
   } catch (thrown) {

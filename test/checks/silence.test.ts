@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { watchSilence } from '../../src/commands/smoke/display.ts';
+import { connect } from '../../src/connect.ts';
 import { createContext } from '../../src/context.ts';
 import { type FakeIo, fakeIo, type RunOptions } from '../helpers/run-cli.ts';
 
@@ -12,7 +13,7 @@ afterEach(() => {
 
 function watched(options: RunOptions): { io: FakeIo; silence: ReturnType<typeof watchSilence> } {
   const io = fakeIo(options);
-  return { io, silence: watchSilence(createContext(io)) };
+  return { io, silence: watchSilence(createContext(io, connect)) };
 }
 
 test('a check that takes over a second is waited for on the terminal, until it is told', () => {
