@@ -1,5 +1,5 @@
 import type { Contract } from './api/contract.ts';
-import type { LifecycleNotice } from './api/lifecycle.ts';
+import { type LifecycleNotice, lifecycleLines } from './api/lifecycle.ts';
 import type { OperationId } from './api/operations.ts';
 import type { GlobalFlags } from './cli/global-flags.ts';
 import type { Client } from './client/client.ts';
@@ -61,12 +61,13 @@ export interface Context {
 
 /** The context as `main` holds it: the flags are known only when commander has parsed them. */
 export interface MutableContext extends Context {
-  useFlags(flags: GlobalFlags): void;
+  /** @param command in the user's words, as `pets get`. */
+  useFlags(flags: GlobalFlags, command?: string): void;
   /** The settings without their warnings, to report an error. */
   quietSettings(): Promise<Settings>;
   /** Takes the notes that wait and what `lifecycle` holds, a line for deprecation and one for stability; none if quiet. */
   takeNotices(): string[];
-  /** Writes them to stderr. */
+  /** Writes them to stderr, those of `lifecycle` once a day each. */
   tellNotices(): Promise<void>;
   close(): Promise<void>;
 }
@@ -82,6 +83,7 @@ export function createContext(
   const { io, line } = createStatusLine(safeIo(processIo, secrets));
   const interrupts = createInterrupts(io);
   let flags: GlobalFlags = {};
+  let commandName = '';
   const notes: string[] = [];
   const closers: (() => Promise<void>)[] = [];
   const clients = keyed(async (load: Load) => {
@@ -95,6 +97,11 @@ export function createContext(
     isQuiet = settings.get('quiet');
     return settings;
   });
+  const takeLifecycleLines = () => {
+    const lines = lifecycleLines(commandName, context.lifecycle.values());
+    context.lifecycle.clear();
+    return lines;
+  };
   const context: MutableContext = {
     io,
     secrets,
@@ -102,8 +109,9 @@ export function createContext(
     get flags() {
       return flags;
     },
-    useFlags(given) {
+    useFlags(given, command = '') {
       flags = given;
+      commandName = command;
     },
     get quiet() {
       return flags.quiet === true || isQuiet;
@@ -128,11 +136,18 @@ export function createContext(
     },
     lifecycle: new Map(),
     takeNotices() {
-      const lines = [...notes.splice(0), ...lifecycleLines(context)];
+      const lines = [...notes.splice(0), ...takeLifecycleLines()];
       return context.quiet ? [] : lines;
     },
     async tellNotices() {
-      for (const line of context.takeNotices()) await context.notice(line);
+      for (const line of notes.splice(0)) await context.notice(line);
+      await quietSettings().catch(() => {});
+      const lines = takeLifecycleLines();
+      if (lines.length === 0 || context.quiet) return;
+      const { notShownToday } = await import('./notices.ts');
+      const { resolvePaths } = await import('./config/paths.ts');
+      for (const line of await notShownToday(lines, resolvePaths(io).stateDir, context.now()))
+        await context.notice(line);
     },
     now: () => new Date(),
     async close() {
@@ -172,15 +187,6 @@ async function openPrinter(context: Context, format: OutputFormat | undefined): 
     color: settings.get('color'),
     quiet: context.quiet,
     statusLine,
-  });
-}
-
-function lifecycleLines({ lifecycle }: Context): string[] {
-  const notices = [...lifecycle.values()];
-  lifecycle.clear();
-  return (['deprecation', 'stability'] as const).flatMap((kind) => {
-    const clauses = notices.flatMap((each) => each[kind] ?? []);
-    return clauses.length > 0 ? `warning: ${clauses.join('; ')}` : [];
   });
 }
 

@@ -44,6 +44,7 @@ const layers: readonly (readonly string[])[] = [
   ['src/bulk', 'src/checks'],
   ['src/client', 'src/server', 'src/binding', 'src/config', 'src/input', 'src/output'],
   ['src/lock.ts'],
+  ['src/notices.ts'],
   ['src/files.ts', 'src/interrupts.ts', 'src/safe-io.ts'],
   ['src/io.ts'],
   ['src/output-stream.ts'],

@@ -45,7 +45,7 @@ function words(mode: Mode, rows = fewRows): string[] {
 
 /** Runs the program as `$petstore` in a shell, which has the pipes and files that a test asks for. */
 function inShell(script: string): Promise<Outcome> {
-  const folders = 'PETSTORE_CONFIG_DIR=/nonexistent PETSTORE_STATE_DIR=/nonexistent';
+  const folders = 'PETSTORE_CONFIG_DIR=/nonexistent PETSTORE_STATE_DIR=/dev/null/state';
   const petstore = ['env', folders, nodeBinary, cliPath, ...words('whole')].join(' ');
   return outcomeOf(spawn('bash', ['--norc', '-c', `petstore='${petstore}'; ${script}`]));
 }

@@ -29,7 +29,7 @@ export function readLifecycle(fields: HttpFields): Lifecycle {
   };
 }
 
-/** What a user should know of an operation, a clause each; undefined where there is nothing. */
+/** What a user should know of an operation, a clause each, as `ends on 2027-12-31, in 305 days`; undefined if nothing. */
 export interface LifecycleNotice {
   readonly deprecation: string | undefined;
   readonly stability: string | undefined;
@@ -40,11 +40,26 @@ export interface LifecycleNotice {
  * malformed header says nothing.
  */
 export function describeLifecycle(operation: Operation, fields: HttpFields, now: Date): LifecycleNotice {
-  const { id, stability } = operation;
+  const { stability } = operation;
   return {
     deprecation: describeDeprecation(operation, fields, now),
-    stability: stability === 'stable' ? undefined : `${id} is ${stability} and may change`,
+    stability: stability === 'stable' ? undefined : `is ${stability} and may change`,
   };
+}
+
+/**
+ * What a user should know of the endpoints that a command used: a line for those that are deprecated, as `warning: pets
+ * get uses an endpoint that ends on 2027-12-31, in 305 days`, and one for those that are beta or experimental.
+ *
+ * @param command in the user's words, as `pets get`.
+ */
+export function lifecycleLines(command: string, notices: Iterable<LifecycleNotice>): string[] {
+  const all = [...notices];
+  return (['deprecation', 'stability'] as const).flatMap((kind) => {
+    const clauses = [...new Set(all.flatMap((notice) => notice[kind] ?? []))];
+    if (clauses.length === 0) return [];
+    return [`warning: ${command} uses an endpoint that ${clauses.join(', and one that ')}`];
+  });
 }
 
 function describeDeprecation(operation: Operation, fields: HttpFields, now: Date): string | undefined {
@@ -53,16 +68,17 @@ function describeDeprecation(operation: Operation, fields: HttpFields, now: Date
   const until = sunset?.date ?? dateOf(operation.sunset);
   const isAnnounced = since !== undefined && since > now;
   const isDeprecated = deprecation?.older || since !== undefined || operation.deprecated;
-  const clauses = [
-    ...(isAnnounced
-      ? [`will be deprecated on ${day(since)}`]
-      : isDeprecated
-        ? [`is deprecated${since ? ` since ${day(since)}` : ''}`]
-        : []),
-    ...((isDeprecated || sunset?.date) && until ? [describeEnd(until, now)] : []),
-  ];
-  if (clauses.length === 0) return undefined;
-  return `${operation.id} ${clauses.join(' and ')}${link && isDeprecated ? ` (see ${link})` : ''}`;
+  const end = (isDeprecated || sunset?.date) && until ? describeEnd(until, now) : undefined;
+  const announced = isAnnounced ? `will be deprecated on ${day(since)}` : undefined;
+  const begin =
+    announced ?? (isDeprecated ? `is deprecated${since ? ` since ${day(since)}` : ''}` : undefined);
+  const clause = end === undefined ? begin : [announced, end].filter(Boolean).join(' and ');
+  if (clause === undefined) return undefined;
+  const details = [
+    end !== undefined && since && !isAnnounced ? `deprecated since ${day(since)}` : '',
+    link && isDeprecated ? `see ${link}` : '',
+  ].filter((detail) => detail !== '');
+  return details.length === 0 ? clause : `${clause} (${details.join('; ')})`;
 }
 
 function describeEnd(until: Date, now: Date): string {

@@ -37,7 +37,7 @@ export async function runCommand(
     { ...(action?.args && { args: action.args }), flags: action ? flagsOf(action) : flags },
     found.rest,
   );
-  context.useFlags(values as GlobalFlags);
+  context.useFlags(values as GlobalFlags, path.join(' '));
   if (!action) return showHelp(context, 'stderr', { found, program });
   await action.run(context, values);
   await context.tellNotices();

@@ -5,7 +5,7 @@ import type { OutputStream } from '../../src/output-stream.ts';
 
 export interface RunOptions {
   readonly stdin?: string | Uint8Array;
-  /** Beside PETSTORE_OFFLINE_STORE=:memory: and folders that do not exist. */
+  /** Beside PETSTORE_OFFLINE_STORE=:memory: and folders that cannot exist. */
   readonly env?: Readonly<Record<string, string>>;
   /** Streams that are terminals, of 80 columns and 24 rows unless told. */
   readonly terminals?: readonly ('stdin' | 'stdout' | 'stderr')[];
@@ -60,7 +60,7 @@ export function fakeIo(options: RunOptions = {}): FakeIo {
     env: {
       PETSTORE_OFFLINE_STORE: ':memory:',
       PETSTORE_CONFIG_DIR: '/nonexistent/petstore-config',
-      PETSTORE_STATE_DIR: '/nonexistent/petstore-state',
+      PETSTORE_STATE_DIR: '/dev/null/petstore-state',
       ...options.env,
     },
     cwd: options.cwd ?? process.cwd(),

@@ -32,7 +32,7 @@ export function startCli(
       PATH: process.env.PATH,
       PETSTORE_OFFLINE_STORE: ':memory:',
       PETSTORE_CONFIG_DIR: '/nonexistent/petstore-config',
-      PETSTORE_STATE_DIR: '/nonexistent/petstore-state',
+      PETSTORE_STATE_DIR: '/dev/null/petstore-state',
       ...env,
     },
   });

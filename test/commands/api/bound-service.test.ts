@@ -141,16 +141,16 @@ describe('a service with other paths and methods', () => {
   test('tells once what is deprecated and what is beta, from its description and its headers', async () => {
     const told = async (...argv: string[]) => (await service.run([...argv, '-o', 'json'])).stderr;
     expect(await told('pets', 'get', '7')).toMatch(
-      /^warning: getPet is deprecated and ends on 2030-06-30, in \d+ days\n$/,
+      /^warning: pets get uses an endpoint that ends on 2030-06-30, in \d+ days\n$/,
     );
     expect(await told('pets', 'get', '7', '-q')).toBe('');
     expect(await told('inventory', 'set', '7', '5')).toBe(
-      'warning: updateInventory is beta and may change\n',
+      'warning: inventory set uses an endpoint that is beta and may change\n',
     );
     const headers = { deprecation: '@1767225600', sunset: 'Tue, 01 Jan 2030 00:00:00 GMT' };
     reply = (seen) => ({ ...answer(seen), headers });
     expect(await told('pets', 'get', '7')).toMatch(
-      /^warning: getPet is deprecated since 2026-01-01 and ends on 2030-01-01, in \d+ days\n$/,
+      /^warning: pets get uses an endpoint that ends on 2030-01-01, in \d+ days \(deprecated since 2026-01-01\)\n$/,
     );
   });
 

@@ -132,7 +132,9 @@ describe('what is printed', () => {
 
   test('comes with a warning where the operation is deprecated', async () => {
     const { run } = await send(['GET', '/pets/1'], { body: {}, headers: { deprecation: 'true' } });
-    expect(run.stderr).toMatch(/^warning: getPet is deprecated and ends on 2027-12-31, in \d+ days\n$/);
+    expect(run.stderr).toMatch(
+      /^warning: api request uses an endpoint that ends on 2027-12-31, in \d+ days\n$/,
+    );
     const quiet = await send(['GET', '/pets/1', '-q'], { body: {} });
     expect(quiet.run.stderr).toBe('');
   });

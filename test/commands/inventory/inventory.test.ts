@@ -147,7 +147,7 @@ test('a dry run of an adjustment reads, and shows the PUT with the sum', async (
 test('what is deprecated is one warning, what is beta another', async () => {
   const run = await runCli(['inventory', 'create', '1', '5', '--offline']);
   expect(run.stderr).toMatch(
-    /^warning: getPet is deprecated .*, in \d+ days\nwarning: createInventory is beta and may change\nerror: /,
+    /^warning: inventory create uses an endpoint that ends on .*, in \d+ days .*\nwarning: inventory create uses an endpoint that is beta and may change\nerror: /,
   );
 });
 

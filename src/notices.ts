@@ -1,0 +1,32 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ensurePrivateFolder, writeFileAtomic } from './files.ts';
+import { isJsonObject, parseJson } from './json.ts';
+
+/**
+ * The lines that have not been shown today (UTC), which a file in the state directory remembers. If that cannot be read
+ * or written, all of them.
+ */
+export async function notShownToday(
+  lines: readonly string[],
+  stateDir: string,
+  now: Date,
+): Promise<string[]> {
+  const file = join(stateDir, 'notices.json');
+  const day = now.toISOString().slice(0, 10);
+  const shown = await readShown(file, day).catch((): string[] => []);
+  const fresh = lines.filter((line) => !shown.includes(line));
+  if (fresh.length > 0) {
+    const text = `${JSON.stringify({ day, shown: [...shown, ...fresh] })}\n`;
+    await ensurePrivateFolder(stateDir)
+      .then(() => writeFileAtomic(file, text))
+      .catch(() => {});
+  }
+  return fresh;
+}
+
+async function readShown(file: string, today: string): Promise<string[]> {
+  const content = parseJson(await readFile(file, 'utf8'));
+  if (!isJsonObject(content) || content.day !== today || !Array.isArray(content.shown)) return [];
+  return content.shown.filter((line) => typeof line === 'string');
+}
