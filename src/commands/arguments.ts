@@ -22,6 +22,11 @@ import {
   parseText,
 } from '../records/values.ts';
 
+/** The id of one record. */
+export function idArgument(noun: string, offers: Offers = []): Argument<bigint> {
+  return parsed('<id>', `id of ${noun}`, (text) => parseId(text, 'id'), { offers });
+}
+
 /** One or several ids. */
 export function idsArgument(noun: string, offers: Offers = []): Argument<readonly bigint[]> {
   return parsed('<id...>', `ids of ${noun}`, (text) => parseId(text, 'id'), { offers });

@@ -10,6 +10,7 @@ import { parseText } from '../records/values.ts';
 import {
   fieldFlag,
   fromFlag,
+  idOrNameArgument,
   idsOrNamesArgument,
   idsOrNamesOrFileArgument,
   listFlags,
@@ -90,6 +91,18 @@ const update = verb({
     updateRecords(context, categories, { ids, given: { name, description }, extra: field, from }),
 });
 
+const edit = verb({
+  name: 'edit',
+  summary: 'Edit a category as YAML in an editor',
+  description:
+    'Opens the category as YAML in $VISUAL, $EDITOR or vi. Saved unchanged or empty, nothing is sent. An invalid text is opened again with the reason on top. Text that is not sent is kept in a file.',
+  operation: 'updateCategory',
+  write: true,
+  examples: ['petstore categories edit 1', 'EDITOR=nano petstore categories edit Dogs'],
+  args: { id: idOrNameArgument('the category', 'category') },
+  run: async (context, { id }) => (await import('../records/edit.ts')).editRecord(context, categories, id),
+});
+
 const remove = verb({
   name: 'delete',
   aliases: ['rm'],
@@ -102,6 +115,6 @@ const remove = verb({
   run: (context, given) => deleteGiven(context, categories, given),
 });
 
-export const verbs = [list, get, create, update, remove];
+export const verbs = [list, get, create, update, edit, remove];
 
 export const columns = async () => categories.view.columns.map(({ name }) => name);

@@ -7,7 +7,15 @@ import { listRecords } from '../records/list.ts';
 import { isOverdue, orders } from '../records/orders.ts';
 import { updateRecords } from '../records/update.ts';
 import { parseIdOrName, parseQuantity, parseShipDate } from '../records/values.ts';
-import { fieldFlag, fromFlag, idsArgument, idsOrFileArgument, listFlags, untilFlag } from './arguments.ts';
+import {
+  fieldFlag,
+  fromFlag,
+  idArgument,
+  idsArgument,
+  idsOrFileArgument,
+  listFlags,
+  untilFlag,
+} from './arguments.ts';
 
 export const examples = [
   'petstore orders list --open',
@@ -126,6 +134,18 @@ const update = verb({
     }),
 });
 
+const edit = verb({
+  name: 'edit',
+  summary: 'Edit an order as YAML in an editor',
+  description:
+    'Opens the order as YAML in $VISUAL, $EDITOR or vi. Saved unchanged or empty, nothing is sent. An invalid text is opened again with the reason on top. Text that is not sent is kept in a file.',
+  operation: 'updateOrder',
+  write: true,
+  examples: ['petstore orders edit 1', 'EDITOR=nano petstore orders edit 1'],
+  args: { id: idArgument('the order', 'order') },
+  run: async (context, { id }) => (await import('../records/edit.ts')).editRecord(context, orders, id),
+});
+
 const complete = verb({
   name: 'complete',
   summary: 'Mark orders as complete',
@@ -149,6 +169,6 @@ const remove = verb({
   run: (context, given) => deleteGiven(context, orders, given),
 });
 
-export const verbs = [list, get, create, update, complete, remove];
+export const verbs = [list, get, create, update, edit, complete, remove];
 
 export const columns = async () => orders.view.columns.map(({ name }) => name);

@@ -11,6 +11,7 @@ import { parseIdOrName, parseText } from '../records/values.ts';
 import {
   fieldFlag,
   fromFlag,
+  idOrNameArgument,
   idsOrNamesArgument,
   idsOrNamesOrFileArgument,
   listFlags,
@@ -124,6 +125,18 @@ const update = verb({
     updateRecords(context, pets, { ids, given: { name, categoryId: category, status }, extra: field, from }),
 });
 
+const edit = verb({
+  name: 'edit',
+  summary: 'Edit a pet as YAML in an editor',
+  description:
+    'Opens the pet as YAML in $VISUAL, $EDITOR or vi. Saved unchanged or empty, nothing is sent. An invalid text is opened again with the reason on top. Text that is not sent is kept in a file.',
+  operation: 'updatePet',
+  write: true,
+  examples: ['petstore pets edit 3', 'EDITOR=nano petstore pets edit Luna'],
+  args: { id: idOrNameArgument('the pet', 'pet') },
+  run: async (context, { id }) => (await import('../records/edit.ts')).editRecord(context, pets, id),
+});
+
 const remove = verb({
   name: 'delete',
   aliases: ['rm'],
@@ -140,6 +153,6 @@ const remove = verb({
   run: (context, given) => deleteGiven(context, pets, given),
 });
 
-export const verbs = [list, get, create, update, remove];
+export const verbs = [list, get, create, update, edit, remove];
 
 export const columns = async () => pets.view.columns.map(({ name }) => name);

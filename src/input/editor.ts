@@ -1,0 +1,86 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { CliError, InterruptedError, UsageError } from '../errors.ts';
+import { fileError } from '../file-error.ts';
+import type { Interrupts } from '../interrupts.ts';
+import type { Io, Signal } from '../io.ts';
+import { shellWord } from '../text.ts';
+
+/** A text in a file that only its owner may read, which a person changes in an editor. */
+export interface Draft {
+  readonly path: string;
+  /** Writes the text, runs the editor until it ends, and gives the text as it was saved. */
+  edit(text: string): Promise<string>;
+  /** Removes the file. Without this it stays, and a message must name it. */
+  discard(): Promise<void>;
+}
+
+interface DraftOptions {
+  /** Of the file; its ending tells the editor what it holds. */
+  readonly name: string;
+  /** As `findEditor` gives it. */
+  readonly editor: string;
+  readonly interrupts: Interrupts;
+}
+
+/**
+ * The command line of the editor: `$VISUAL`, `$EDITOR`, or `vi` for a person at a terminal.
+ *
+ * @throws UsageError if none is named and nobody is there to use vi.
+ */
+export function findEditor({ env, stdin, stdout }: Io, what: string, noInput = false): string {
+  const named = env.VISUAL?.trim() || env.EDITOR?.trim();
+  if (named) return named;
+  if (stdin.isTerminal && stdout.isTerminal && !env.CI && !noInput) return 'vi';
+  throw new UsageError(
+    `${what}: no editor is named, and there is no terminal to edit on`,
+    'name one in VISUAL or EDITOR',
+  );
+}
+
+export async function openDraft(io: Io, { name, editor, interrupts }: DraftOptions): Promise<Draft> {
+  const folder = await mkdtemp(join(tmpdir(), 'petstore-edit-')).catch((error) => {
+    throw fileError('make a folder in', tmpdir(), error);
+  });
+  const path = join(folder, name);
+  return {
+    path,
+    async edit(text) {
+      await writeFile(path, text, { mode: 0o600 }).catch((error) => {
+        throw fileError('write', path, error);
+      });
+      await runEditor(io, `${editor} ${quoted(path, io.platform)}`, interrupts);
+      return readFile(path, 'utf8').catch((error) => {
+        throw fileError('read', path, error);
+      });
+    },
+    discard: () => rm(dirname(path), { recursive: true, force: true }).catch(() => {}),
+  };
+}
+
+function quoted(path: string, platform: NodeJS.Platform): string {
+  return platform === 'win32' ? `"${path}"` : shellWord(path);
+}
+
+/** By a shell, because the variable may hold arguments: `code --wait`. */
+async function runEditor(io: Io, line: string, interrupts: Interrupts): Promise<void> {
+  const child = spawn(line, { shell: true, stdio: 'inherit', env: { ...io.env } });
+  let ended: Signal | undefined;
+  // Ctrl-C is a key of the editor, which gets it from the terminal too.
+  const release = interrupts.take((signal) => {
+    if (signal === 'SIGINT') return;
+    ended = signal;
+    child.kill(signal);
+  });
+  try {
+    const code = await new Promise<number | null>((resolve, reject) => {
+      child.on('error', reject).on('close', resolve);
+    });
+    if (ended) throw new InterruptedError(ended);
+    if (code !== 0) throw new CliError('failed', `${line}: the editor ended with code ${code ?? 'none'}`);
+  } finally {
+    release();
+  }
+}

@@ -1,0 +1,145 @@
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { recordingServer } from '../helpers/recording-server.ts';
+import { runCli } from '../helpers/run-cli.ts';
+import { openShop } from '../helpers/shop.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'petstore-editor-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+let count = 0;
+
+/** The environment that names an editor, which runs a line of shell on its file, "$1". */
+function editor(line: string) {
+  count += 1;
+  const file = join(folder, `editor-${count}.sh`);
+  writeFileSync(file, `#!/bin/sh\n${line}\n`);
+  chmodSync(file, 0o755);
+  return { PATH: process.env.PATH ?? '', EDITOR: file };
+}
+
+/** The file that a message says the text is kept in. */
+function keptText(message: string): string {
+  const [, path = ''] = /the text is kept in (\S+\.yaml)/.exec(message) ?? [];
+  return readFileSync(path, 'utf8');
+}
+
+test('edits a record as YAML, sends it, and says what changed', async () => {
+  using shop = openShop();
+  const env = editor(`sed -i 's/name: Bella/name: Bellissima/' "$1"`);
+  const run = await shop.run(['pets', 'edit', 'bella', '-o', 'json'], { env, terminals: ['stderr'] });
+  expect(run).toMatchObject({ code: 0 });
+  expect(run.stderr).toContain('pet 1: name Bella -> Bellissima\n');
+  expect(JSON.parse(run.stdout)).toMatchObject({ id: 1, name: 'Bellissima' });
+});
+
+test.each([
+  ['true', 'unchanged'],
+  [': > "$1"', 'emptied'],
+])('sends nothing for %s and exits 0', async (line) => {
+  using shop = openShop();
+  const run = await shop.run(['categories', 'edit', '1'], { env: editor(line) });
+  expect(run).toEqual({
+    code: 0,
+    stdout: '',
+    stderr: 'category 1: nothing was changed, and nothing was sent\n',
+  });
+});
+
+test('opens the editor again with the reason on top, and takes what is valid then', async () => {
+  using shop = openShop();
+  const env = editor(
+    `if grep -q '^# error: status must be one of' "$1"; then sed -i 's/lost/sold/' "$1"; else sed -i 's/status: .*/status: lost/' "$1"; fi`,
+  );
+  expect(await shop.run(['pets', 'edit', '1'], { env })).toMatchObject({ code: 0 });
+  expect(await shop.json('pets', 'get', '1')).toMatchObject({ status: 'sold' });
+});
+
+test('an invalid text that is saved again is exit 2, and kept', async () => {
+  using shop = openShop();
+  const env = editor(`sed -i 's/status: .*/status: lost/' "$1"`);
+  const run = await shop.run(['pets', 'edit', '1'], { env });
+  expect(run).toMatchObject({ code: 2, stdout: '' });
+  expect(run.stderr).toContain('status must be one of available, pending, sold');
+  expect(keptText(run.stderr)).toContain('status: lost');
+});
+
+test.each([
+  ['id', `sed -i 's/id: 1$/id: 2/' "$1"`, 'id must stay 1'],
+  ['name', `sed -i '/^name/d' "$1"`, 'name is required'],
+  ['YAML', `echo 'name: {' > "$1"`, 'edit pet 1: '],
+])('refuses a wrong %s', async (_, line, message) => {
+  using shop = openShop();
+  const run = await shop.run(['pets', 'edit', '1'], { env: editor(line) });
+  expect(run.code).toBe(2);
+  expect(run.stderr).toContain(message);
+});
+
+test('sends If-Match if there is an ETag, and keeps the text if the service refuses', async () => {
+  const rex = { id: 3, name: 'Rex', categoryId: 1, status: 'sold', chip: 9007199254740993n };
+  await using server = await recordingServer({}, ({ method }) =>
+    method === 'GET'
+      ? {
+          headers: { etag: '"v7"' },
+          body: JSON.stringify(rex, (_, value) => (typeof value === 'bigint' ? 0 : value)),
+        }
+      : { status: 412, body: { code: 'precondition_failed', message: 'changed', status: 412 } },
+  );
+  const env = editor(`sed -i 's/Rex/Rexy/' "$1"`);
+  const run = await runCli(['pets', 'edit', '3', '--base-url', server.url], { env });
+  expect(run).toMatchObject({ code: 1, stdout: '' });
+  expect(keptText(run.stderr)).toContain('name: Rexy');
+  const put = server.seen.find(({ method }) => method === 'PUT');
+  expect(put?.headers['if-match']).toBe('"v7"');
+  expect(put?.body).toBe('{"name":"Rexy","categoryId":1,"status":"sold","chip":0}');
+});
+
+test('without an ETag a record that somebody changed meanwhile is refused', async () => {
+  let reads = 0;
+  await using server = await recordingServer({}, ({ method }) => {
+    if (method === 'GET') reads += 1;
+    return { body: { id: 1, petId: 2, quantity: reads } };
+  });
+  const env = editor(`sed -i 's/petId: 2/petId: 3/' "$1"`);
+  const run = await runCli(['orders', 'edit', '1', '--base-url', server.url], { env });
+  expect(run).toMatchObject({ code: 1, stdout: '' });
+  expect(run.stderr).toContain('edit order 1: somebody changed it meanwhile');
+  expect(keptText(run.stderr)).toContain('petId: 3');
+  expect(server.seen.some(({ method }) => method === 'PUT')).toBe(false);
+});
+
+test('an editor that fails is exit 1, and its text is kept', async () => {
+  using shop = openShop();
+  const run = await shop.run(['pets', 'edit', '1'], { env: editor('exit 3') });
+  expect(run).toMatchObject({ code: 1, stdout: '' });
+  expect(keptText(run.stderr)).toContain('name: Bella');
+});
+
+test('a dry run shows the request, sends nothing and keeps the text', async () => {
+  using shop = openShop();
+  const env = editor(`sed -i 's/Bella/Bello/' "$1"`);
+  const run = await shop.run(['pets', 'edit', '1', '--dry-run'], { env });
+  expect(run.code).toBe(0);
+  expect(run.stdout).toContain('PUT ');
+  expect(keptText(run.stderr)).toContain('name: Bello');
+  expect(await shop.json('pets', 'get', '1')).toMatchObject({ name: 'Bella' });
+});
+
+test('what was sent leaves no file behind', async () => {
+  using shop = openShop();
+  const seen = join(folder, 'seen');
+  const env = editor(`echo "$1" > ${seen}; sed -i 's/Bella/Bello/' "$1"`);
+  await shop.run(['pets', 'edit', '1'], { env });
+  expect(existsSync(readFileSync(seen, 'utf8').trim())).toBe(false);
+});
+
+test.each([
+  [{}, [], []],
+  [{ CI: '1' }, ['stdin', 'stdout', 'stderr'], []],
+  [{}, ['stdin', 'stdout', 'stderr'], ['--no-input']],
+] as const)('with no editor named, %j and %j and %j are exit 2', async (env, terminals, flags) => {
+  const run = await runCli(['--offline', 'pets', 'edit', '1', ...flags], { env, terminals });
+  expect(run).toMatchObject({ code: 2, stdout: '' });
+  expect(run.stderr).toContain('no editor is named');
+});
