@@ -8,8 +8,9 @@ import {
 import { type OperationId, operationIds, rowOf, type Stability } from '../api/operations.ts';
 import { UsageError } from '../errors.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
+import { withinTime } from '../time-limit.ts';
 import { createSchemaWriter, type SchemaWriter, toAnswers } from './answers.ts';
-import type { Description } from './description.ts';
+import { type Description, readingLimitMs, tooSlow } from './description.ts';
 import {
   credentialPlaces,
   type DocumentOperation,
@@ -37,9 +38,20 @@ export interface Binding {
 /**
  * What a description offers of the table.
  *
- * @throws UsageError if a target is not in the description, or cannot be called as that operation.
+ * @throws UsageError if a target is not in the description, or cannot be called as that operation; if the description takes
+ *   too long to work through.
  */
 export function bindContract(description: Description, targets: ReadonlyMap<OperationId, Target>): Binding {
+  return withinTime(
+    readingLimitMs,
+    () => bind(description, targets),
+    () => {
+      throw tooSlow(description.url);
+    },
+  );
+}
+
+function bind(description: Description, targets: ReadonlyMap<OperationId, Target>): Binding {
   const all = operationsOf(description);
   const settled = new Map([...targets].map(([id, target]) => [id, find(all, id, target)]));
   const matches = matchOperations(all, settled);

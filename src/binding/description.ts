@@ -29,7 +29,7 @@ export interface DescriptionSource {
 }
 
 /** For parsing one document, and for following all references: others wrote what is read here. */
-const limitMs = 10_000;
+export const readingLimitMs = 10_000;
 
 /**
  * Parses a description, converts it if it is Swagger 2.0, and replaces its references.
@@ -83,10 +83,10 @@ async function dereference(
         },
       },
       dereference: { circular: true, onDereference: onReference, excludedPathMatcher: isExample },
-      timeoutMs: limitMs,
+      timeoutMs: readingLimitMs,
     });
   } catch (thrown) {
-    throw refused ?? new UsageError(`description ${source.shown ?? source.url}: ${messageOf(thrown)}`);
+    throw refused ?? new UsageError(`description ${source.shown ?? source.url}: ${reasonOf(thrown)}`);
   }
 }
 
@@ -99,13 +99,13 @@ function isExample(path: string): boolean {
 async function convert(document: JsonObject, shown: string): Promise<JsonObject> {
   const { upgradeFromTwoToThree } = await import('@scalar/openapi-upgrader/2.0-to-3.0');
   return withinTime(
-    limitMs,
+    readingLimitMs,
     () => {
       try {
         return upgradeFromTwoToThree(document) as unknown as JsonObject;
       } catch (thrown) {
         throw new UsageError(
-          `description ${shown}: cannot be converted from Swagger 2.0: ${messageOf(thrown)}`,
+          `description ${shown}: cannot be converted from Swagger 2.0: ${reasonOf(thrown)}`,
         );
       }
     },
@@ -131,7 +131,7 @@ async function parseText(text: string, url: string): Promise<JsonValue> {
   const parse = isJson ? parseJson : (await loadYaml()).parse;
   try {
     return withinTime(
-      limitMs,
+      readingLimitMs,
       () => parse(text),
       () => {
         throw tooSlow(url);
@@ -139,13 +139,18 @@ async function parseText(text: string, url: string): Promise<JsonValue> {
     );
   } catch (thrown) {
     if (thrown instanceof UsageError) throw thrown;
-    throw new UsageError(`description ${url}: ${messageOf(thrown).split('\n')[0]}`);
+    throw new UsageError(`description ${url}: ${reasonOf(thrown)}`);
   }
 }
 
-function tooSlow(shown: string): UsageError {
+function reasonOf(thrown: unknown): string {
+  if (thrown instanceof RangeError) return 'is nested too deeply, or refers to itself without end';
+  return messageOf(thrown).split('\n')[0] ?? '';
+}
+
+export function tooSlow(shown: string): UsageError {
   return new UsageError(
-    `description ${shown}: takes longer than ${limitMs / 1000} s to read`,
+    `description ${shown}: takes longer than ${readingLimitMs / 1000} s to read`,
     'leave out what no pet store needs, or write it as JSON',
   );
 }

@@ -113,9 +113,13 @@ function placesOf(id: OperationId, matches: Matches): Map<string, OperationId> {
   return places;
 }
 
+const mostShown = 8;
+
 function ambiguous(tied: readonly Candidate[]): Match {
   const among = tied.map(({ operation }) => operation);
-  return { state: 'ambiguous', among, why: `${among.length} operations fit: ${among.map(show).join(', ')}` };
+  const shown = among.slice(0, mostShown).map(show).join(', ');
+  const more = among.length > mostShown ? ` and ${among.length - mostShown} more` : '';
+  return { state: 'ambiguous', among, why: `${among.length} operations fit: ${shown}${more}` };
 }
 
 /** Why nothing was bound: what came near first. */
