@@ -29,6 +29,8 @@ export interface Parameter {
   readonly in: 'path' | 'query' | 'header';
   readonly required: boolean;
   readonly bounds?: Bounds | undefined;
+  /** What the service takes if it is left out: a list is then not of all records. */
+  readonly fallback?: string | undefined;
   /** Sent always: a parameter that the program does not know, with the one value that the description gives. */
   readonly value?: string | undefined;
 }

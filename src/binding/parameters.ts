@@ -60,6 +60,7 @@ export function toParameters(operation: DocumentOperation, id: OperationId): Par
     if (known === undefined && !required) return [];
     const value = known === undefined ? fixedValue(parameter) : undefined;
     const bounds = textBounds(schema);
+    const fallback = isFilter(known) && !required ? fixedValue(parameter) : undefined;
     return [
       {
         name: known ?? wireName,
@@ -67,9 +68,14 @@ export function toParameters(operation: DocumentOperation, id: OperationId): Par
         in: place,
         required,
         ...(value !== undefined ? { value } : bounds && { bounds }),
+        ...(fallback !== undefined && { fallback }),
       },
     ];
   });
+}
+
+function isFilter(name: string | undefined): boolean {
+  return name === 'status' || name === 'categoryId' || name === 'petId' || name === 'complete';
 }
 
 /** Bounds of a value that travels as text: that it is a string says nothing. */

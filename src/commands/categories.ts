@@ -64,7 +64,6 @@ const create = verb({
     from: fromFlag('create a category for each record of this file (CSV, JSON or JSON lines)', [
       'name',
       'description',
-      'field',
     ]),
   },
   run: (context, { from, field, name, description }) =>

@@ -98,7 +98,6 @@ const create = verb({
       'quantity',
       'shipDate',
       'complete',
-      'field',
     ]),
   },
   run: (context, { from, field, pet, quantity, shipDate, complete }) =>

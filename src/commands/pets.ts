@@ -94,7 +94,6 @@ const create = verb({
       'name',
       'category',
       'status',
-      'field',
     ]),
   },
   run: (context, { from, field, name, category, status }) =>

@@ -26,8 +26,9 @@ export async function createRecords<Row>(
   { given, extra, from }: Creation,
 ): Promise<void> {
   const client = await openWrites(context, noun, noun.create({}).operationId);
-  if (from !== undefined) return createFromFile(context, client, noun, from);
-  return createRecord(context, client, noun, { ...withoutAbsent(given), ...readExtraFields(noun, extra) });
+  const others = readExtraFields(noun, extra);
+  if (from !== undefined) return createFromFile(context, client, noun, from, others);
+  return createRecord(context, client, noun, { ...withoutAbsent(given), ...others });
 }
 
 /** If something that is needed is missing, a person is asked for everything that is not given. */
@@ -94,10 +95,12 @@ async function createFromFile<Row>(
   client: Client,
   noun: EditableNoun<Row>,
   path: string,
+  extra: Body,
 ): Promise<void> {
   const { openRecordFile } = await import('./file.ts');
   const operation = offeredOperation(client.contract, noun.create({}).operationId);
-  const file = await openRecordFile(context, client, noun, path, { operation, use: 'create' });
+  refuseForeignFields(operation, noun, extra);
+  const file = await openRecordFile(context, client, noun, path, { operation, use: 'create', extra });
   try {
     await confirmWrite(context, { what: `create ${file.total} ${noun.many}` });
     if (file.hasIds)

@@ -41,6 +41,8 @@ interface Wanted {
   /** The operation that the records are for: its body says which fields there are, and which are required. */
   readonly operation: Operation;
   readonly use: 'create' | 'update';
+  /** Fields for every record that does not have them itself. */
+  readonly extra?: Body;
 }
 
 /**
@@ -284,7 +286,11 @@ function checkColumns<Row>(
   );
 }
 
-function toRecord<Row>(noun: EditableNoun<Row>, item: FileItem, { operation, use }: Wanted): FileRecord {
+function toRecord<Row>(
+  noun: EditableNoun<Row>,
+  item: FileItem,
+  { operation, use, extra = {} }: Wanted,
+): FileRecord {
   const { place, isTable, values } = item;
   checkColumns(noun, item, operation);
   // The id of an order is part of its body, but a table that was listed has ids only to tell its rows apart.
@@ -301,6 +307,7 @@ function toRecord<Row>(noun: EditableNoun<Row>, item: FileItem, { operation, use
     if (isName(key, fields[key]) && !isTable && !isColumn)
       throw new UsageError(`${place}: ${key} must be an integer`);
   }
+  for (const [name, value] of Object.entries(extra)) fields[name] ??= value;
   const checked = Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [name, isName(name, value) ? 0n : value]),
   );

@@ -1,4 +1,10 @@
-import { largestPage, type Operation, offeredOperation, takesParameter } from '../api/contract.ts';
+import {
+  largestPage,
+  type Operation,
+  offeredOperation,
+  type Parameter,
+  takesParameter,
+} from '../api/contract.ts';
 import type { Pet } from '../api/schemas.ts';
 import { categoryOf, hasField } from '../api/shapes.ts';
 import type { CallOptions, Client } from '../client/client.ts';
@@ -41,6 +47,8 @@ export async function listRecords<Row>(
   const pages = startNow(await readList(context, client, noun, listing));
   const [{ view, note }] = await Promise.all([noun.fillView(context, client, 'list'), pages.first]);
   if (note) await context.note(note);
+  const narrowing = narrowingOf(offeredOperation(client.contract, noun.list), listing.where);
+  if (narrowing) await context.note(narrowing);
   let found: 'any' | 'none' = 'none';
   async function* counted() {
     for await (const page of pages.all) {
@@ -61,20 +69,65 @@ export async function readList<Row>(
   options?: CallOptions,
 ): Promise<Pages<Row>> {
   const offered = offeredOperation(client.contract, noun.list);
-  const given = Object.entries(await resolveReferences(context, client, where))
+  const isUnlisted =
+    !client.contract.operations.has('listCategories') && offered.fields?.includes('category');
+  const given = Object.entries(await resolveReferences(context, client, where, isUnlisted))
     .map(([name, value]) => [name, Array.isArray(value) && value.length === 1 ? value[0] : value] as const)
     .filter(([, value]) => value !== undefined);
   for (const [name] of given) refuseUnknowable(offered, name);
-  const asked = given.filter(([name, value]) => takesParameter(offered, name) && !Array.isArray(value));
+  const asked = given.filter(
+    ([name, value]) => takesParameter(offered, name) && !Array.isArray(value) && !isCategoryName(name, value),
+  );
   const isWhole = asked.length === given.length && !matches && context.flags.sort === undefined;
   const paging =
     limit !== undefined && isWhole && takesParameter(offered, 'limit')
       ? { limit: pageSize(limit, offered) }
       : {};
   const query = { ...Object.fromEntries(asked), ...paging };
-  const pages = client.list(noun.list, query, options) as unknown as Pages<Row>;
+  const queries = queriesOf(offered, given).map((each) => ({ ...query, ...each }));
+  const pages = inTurn(
+    queries.map((each) => () => client.list(noun.list, each, options) as unknown as Pages<Row>),
+  );
   // Those that were asked for too: a service may know the parameter and take no notice, or not know it and say nothing.
   return sift(pages, (row) => holds(row as object, given) && (matches?.(row) ?? true));
+}
+
+/** A service that takes one status if none is named has to be asked for each of several by itself. */
+function queriesOf(
+  { parameters }: Operation,
+  given: readonly (readonly [string, unknown])[],
+): readonly Readonly<Record<string, unknown>>[] {
+  const several = given.find(
+    ([name, value]) =>
+      Array.isArray(value) &&
+      parameters.some((parameter) => parameter.name === name && isNarrowed(parameter)),
+  );
+  if (!several) return [{}];
+  const [name, values] = several;
+  return (values as unknown[]).map((value) => ({ [name]: value }));
+}
+
+/** Whether a list is not of all records if this parameter is left out. */
+function isNarrowed({ required, fallback }: Parameter): boolean {
+  return required || fallback !== undefined;
+}
+
+async function* inTurn<Row>(lists: readonly (() => Pages<Row>)[]): Pages<Row> {
+  for (const list of lists) yield* list();
+}
+
+function isCategoryName(field: string, value: unknown): value is string {
+  return field === 'categoryId' && typeof value === 'string';
+}
+
+/** What a list leaves out if the service takes one value for a filter that is not given. */
+function narrowingOf({ parameters }: Operation, where: Listing<unknown>['where']): string | undefined {
+  const narrowed = parameters.find(
+    ({ name, fallback }) => fallback !== undefined && where[name] === undefined,
+  );
+  return (
+    narrowed && `note: the service lists only records with ${narrowed.name} ${narrowed.fallback} unless asked`
+  );
 }
 
 /** @throws UsageError for a condition that neither the service can check nor we, because its records lack the field. */
@@ -107,7 +160,9 @@ function startNow<Row>(pages: Pages<Row>): { readonly first: Promise<unknown>; r
 function holds(row: object, conditions: readonly (readonly [string, unknown])[]): boolean {
   const fields: Readonly<Record<string, unknown>> = { ...row };
   return conditions.every(([name, wanted]) => {
-    const value = (name === 'categoryId' ? categoryOf(row as Pet).id : fields[name]) ?? absent[name];
+    const category = categoryOf(row as Pet);
+    if (isCategoryName(name, wanted)) return category.name?.toLowerCase() === wanted.toLowerCase();
+    const value = (name === 'categoryId' ? category.id : fields[name]) ?? absent[name];
     return Array.isArray(wanted) ? wanted.includes(value) : value === wanted;
   });
 }

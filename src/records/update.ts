@@ -36,11 +36,12 @@ export async function updateRecords<Row extends object>(
   noun: EditableNoun<Row>,
   { ids: texts, given: flags, extra, from }: Change,
 ): Promise<void> {
-  const given = { ...withoutAbsent(flags), ...readExtraFields(noun, extra) };
-  refuseMisfits(noun, { texts, names: Object.keys(given), from });
+  const others = readExtraFields(noun, extra);
+  const given = { ...withoutAbsent(flags), ...others };
+  refuseMisfits(noun, { texts, names: Object.keys(from === undefined ? given : withoutAbsent(flags)), from });
   const client = await openWrites(context, noun, replacementOf(noun), 2 * texts.length);
   refuseForeignFields(offeredOperation(client.contract, replacementOf(noun)), noun, given);
-  if (from !== undefined) return updateFromFile(context, client, noun, from);
+  if (from !== undefined) return updateFromFile(context, client, noun, from, others);
   const ids = await resolveIds(context, client, noun.named, texts);
   if (ids.length > 1) refuseShared(noun, Object.keys(given));
   await confirmWrite(context, { what: `change ${nameAll(noun, ids)}` });
@@ -59,10 +60,11 @@ async function updateFromFile<Row extends object>(
   few: Client,
   noun: EditableNoun<Row>,
   path: string,
+  extra: Body,
 ): Promise<void> {
   const { openRecordFile } = await import('./file.ts');
   const operation = offeredOperation(few.contract, replacementOf(noun));
-  const file = await openRecordFile(context, few, noun, path, { operation, use: 'update' });
+  const file = await openRecordFile(context, few, noun, path, { operation, use: 'update', extra });
   try {
     await confirmWrite(context, { what: `change ${file.total} ${noun.many}` });
     const client = file.total < 10 ? few : await context.client('many');

@@ -1,0 +1,144 @@
+import { readFile } from 'node:fs/promises';
+import { Validator } from '@cfworker/json-schema';
+import { parse } from 'yaml';
+import { type RecordingServer, type Reply, recordingServer, type Seen } from './recording-server.ts';
+
+// A service as an OpenAPI document describes it: every request and every answer is validated with the document itself, and
+// records are kept in memory. It reads the document by itself, with nothing of the program.
+
+interface Schema {
+  readonly [keyword: string]: unknown;
+}
+
+interface Media {
+  readonly content?: { readonly 'application/json'?: { readonly schema?: Schema } };
+}
+
+interface Operation {
+  readonly parameters?: readonly { name: string; in: string; required?: boolean; schema: Schema }[];
+  readonly requestBody?: Media & { readonly required?: boolean };
+  readonly responses: Readonly<Record<string, Media>>;
+}
+
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: object;
+}
+
+interface Stored {
+  id: number;
+  status?: string;
+}
+
+export interface ValidatingService extends RecordingServer {
+  /** What broke the document, a line each. */
+  readonly violations: string[];
+}
+
+/** A service on a free port that has the description at `/openapi.yaml`. */
+export async function validatingService(file: string): Promise<ValidatingService> {
+  const text = await readFile(file, 'utf8');
+  const document = parse(text) as Document;
+  const violations: string[] = [];
+  const collections = new Map<string, Map<number, Stored>>();
+
+  const check = (what: string, schema: Schema | undefined, value: unknown) => {
+    if (!schema) return;
+    const { components } = document;
+    const { valid, errors } = new Validator({ ...schema, components } as object, '2019-09', false).validate(
+      value,
+    );
+    if (!valid)
+      violations.push(
+        `${what}: ${errors.map(({ instanceLocation, error }) => `${instanceLocation} ${error}`)}`,
+      );
+  };
+
+  const answer = (seen: Seen): Reply => {
+    const { pathname, searchParams } = new URL(seen.path, 'http://service.test');
+    const call = `${seen.method} ${seen.path}`;
+    const found = route(document, seen.method, pathname);
+    if (!found) {
+      violations.push(`${call}: no such operation`);
+      return { status: 404 };
+    }
+    const { operation, template, ids } = found;
+    for (const { name, in: place, required, schema } of operation.parameters ?? []) {
+      const value =
+        place === 'path' ? ids[name] : place === 'query' ? searchParams.get(name) : seen.headers[name];
+      if (value === null || value === undefined) {
+        if (required) violations.push(`${call}: ${name} is required`);
+      } else check(`${call} ${name}`, schema, schema.type === 'integer' ? Number(value) : value);
+    }
+    for (const name of searchParams.keys())
+      if (!operation.parameters?.some((each) => each.name === name))
+        violations.push(`${call}: unknown parameter ${name}`);
+    const body = seen.body === '' ? undefined : JSON.parse(seen.body);
+    const media = operation.requestBody?.content?.['application/json'];
+    if (body !== undefined && !media) violations.push(`${call}: takes no body`);
+    if (body === undefined && media) violations.push(`${call}: a body is required`);
+    if (media) check(`${call} body`, media.schema, body);
+    const reply = work(collections, {
+      method: seen.method,
+      template,
+      id: Number(Object.values(ids)[0]),
+      body,
+      searchParams,
+    });
+    const response = operation.responses[String(reply.status)] ?? operation.responses.default;
+    const answered = response?.content?.['application/json']?.schema;
+    if (!response) violations.push(`${call}: ${reply.status} is not documented`);
+    if (reply.body !== undefined) check(`${call} answer`, answered, reply.body);
+    return reply;
+  };
+
+  const server = await recordingServer({ '/openapi.yaml': text }, answer);
+  return Object.assign(server, { violations });
+}
+
+function route(document: Document, method: string, pathname: string) {
+  const templates = Object.keys(document.paths).sort((a, b) => a.split('{').length - b.split('{').length);
+  for (const template of templates) {
+    const operation = document.paths[template]?.[method.toLowerCase()];
+    const pattern = new RegExp(`^${template.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`);
+    const match = pattern.exec(pathname);
+    if (operation && match) return { operation, template, ids: match.groups ?? {} };
+  }
+  return undefined;
+}
+
+interface Call {
+  readonly method: string;
+  readonly template: string;
+  readonly id: number;
+  readonly body: Stored | undefined;
+  readonly searchParams: URLSearchParams;
+}
+
+function work(
+  collections: Map<string, Map<number, Stored>>,
+  { method, template, id, body, searchParams }: Call,
+): Reply {
+  const name = template.includes('order') ? 'orders' : 'pets';
+  const records = collections.get(name) ?? new Map<number, Stored>();
+  collections.set(name, records);
+  const key = Number.isNaN(id) ? body?.id : id;
+  if (method === 'POST') {
+    const record = { ...body, id: records.size + 1 };
+    records.set(record.id, record);
+    return { status: 200, body: record };
+  }
+  if (method === 'GET' && key === undefined) {
+    const status = template.includes('findByStatus')
+      ? (searchParams.get('status') ?? 'available')
+      : undefined;
+    const all = [...records.values()].filter((record) => status === undefined || record.status === status);
+    return { status: 200, body: all.slice(0, Number(searchParams.get('limit') ?? 100)) };
+  }
+  const record = records.get(key ?? 0);
+  if (!record) return { status: 404, body: { code: 404, message: 'no such record' } };
+  if (method === 'PUT') records.set(record.id, body as Stored);
+  if (method === 'DELETE') records.delete(record.id);
+  if (method === 'DELETE') return { status: template === '/pets/{id}' ? 204 : 200 };
+  return { status: 200, body: records.get(record.id) };
+}
