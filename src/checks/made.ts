@@ -26,52 +26,34 @@ export interface Kind {
 }
 
 /** In the order in which they need each other. */
-export const kinds: Readonly<Record<Kind['name'], Kind>> = {
-  category: {
-    name: 'category',
-    noun: 'categories',
-    list: 'listCategories',
-    create: 'createCategory',
-    get: 'getCategory',
-    update: 'updateCategory',
-    remove: 'deleteCategory',
-    idName: 'categoryId',
-    idField: 'id',
-  },
-  pet: {
-    name: 'pet',
-    noun: 'pets',
-    list: 'listPets',
-    create: 'createPet',
-    get: 'getPet',
-    update: 'updatePet',
-    remove: 'deletePet',
-    idName: 'petId',
-    idField: 'id',
-  },
-  inventory: {
-    name: 'inventory',
-    noun: 'inventory',
-    list: 'listInventory',
-    create: 'createInventory',
-    get: 'getInventory',
-    update: 'updateInventory',
-    remove: 'deleteInventory',
-    idName: 'petId',
-    idField: 'petId',
-  },
-  order: {
-    name: 'order',
-    noun: 'orders',
-    list: 'listOrders',
-    create: 'createOrder',
-    get: 'getOrder',
-    update: 'updateOrder',
-    remove: 'deleteOrder',
-    idName: 'orderId',
-    idField: 'id',
-  },
-};
+export const kinds = {
+  category: kindOf('category', 'categories', ['Category', 'Categories'], 'categoryId'),
+  pet: kindOf('pet', 'pets', ['Pet', 'Pets'], 'petId'),
+  inventory: kindOf('inventory', 'inventory', ['Inventory', 'Inventory'], 'petId'),
+  order: kindOf('order', 'orders', ['Order', 'Orders'], 'orderId'),
+} as const;
+
+function kindOf(
+  name: Kind['name'],
+  noun: Noun,
+  [one, many]: readonly [
+    'Category' | 'Pet' | 'Inventory' | 'Order',
+    'Categories' | 'Pets' | 'Inventory' | 'Orders',
+  ],
+  idName: string,
+): Kind {
+  return {
+    name,
+    noun,
+    list: `list${many}`,
+    create: `create${one}`,
+    get: `get${one}`,
+    update: `update${one}`,
+    remove: `delete${one}`,
+    idName,
+    idField: noun === 'inventory' ? 'petId' : 'id',
+  };
+}
 
 const inOrder: readonly Kind[] = Object.values(kinds);
 
@@ -82,7 +64,7 @@ export interface Made {
 }
 
 /** A create that was sent: what a report names if its check fails. */
-export interface Attempt {
+export interface Creation {
   readonly kind: Kind;
   /** Of a category or a pet. */
   readonly name: string | undefined;
@@ -90,10 +72,10 @@ export interface Attempt {
 }
 
 /** What a run has created, so that it can take everything away again and nothing else. */
-export interface Ledger {
+export interface Traces {
   /** Not seen gone yet. */
   readonly made: Set<Made>;
-  readonly attempts: Attempt[];
+  readonly creations: Creation[];
   /** Kinds of which a request may have created a record that no answer told of. */
   readonly suspected: Set<Kind>;
   /** Pets whose name was read and is ours: their orders and inventory are ours too. */
@@ -101,15 +83,15 @@ export interface Ledger {
   isOwnName(name: unknown): boolean;
 }
 
-export function createLedger(isOwnName?: (name: unknown) => boolean): Ledger {
-  const attempts: Attempt[] = [];
+export function createTraces(isOwnName?: (name: unknown) => boolean): Traces {
+  const creations: Creation[] = [];
   return {
     made: new Set(),
-    attempts,
+    creations,
     suspected: new Set(),
     ownPets: new Set(),
     isOwnName:
-      isOwnName ?? ((name) => attempts.some((each) => each.name !== undefined && each.name === name)),
+      isOwnName ?? ((name) => creations.some((each) => each.name !== undefined && each.name === name)),
   };
 }
 
@@ -135,7 +117,7 @@ function timeOf(name: unknown): number | undefined {
 }
 
 /** As a report names it: `pet petstore-smoke-… (id 12)`. */
-export function describeAttempt({ kind, name, id }: Attempt): string {
+export function describeCreation({ kind, name, id }: Creation): string {
   const known = id === undefined ? 'id unknown' : `id ${id}`;
   return name === undefined ? `${kind.name} (${known})` : `${kind.name} ${name} (${known})`;
 }
@@ -150,7 +132,8 @@ async function readRecord(probe: Probe, { kind, id }: Made): Promise<JsonObject 
     const reply = await probe.send(probe.toRequest(operation, { [kind.idName]: id }));
     const body = operation.success.includes(reply.status) ? jsonOf(reply) : undefined;
     if (isJsonObject(body)) return body;
-    if (reply.status === 404) return 'gone';
+    // A 404 without an Error body may be that of a path that the service no longer has.
+    if (reply.status === 404 && isJsonObject(jsonOf(reply))) return 'gone';
   }
   for await (const record of recordsIn(probe, kind)) if (toId(record[kind.idField]) === id) return record;
   return probe.client.contract.operations.has(kind.list) ? 'gone' : undefined;
@@ -162,7 +145,7 @@ async function* recordsIn({ client, signal }: Probe, { list }: Kind): AsyncGener
     for (const record of page as unknown[]) if (isJsonObject(record)) yield record;
 }
 
-function isOwn({ isOwnName, ownPets }: Ledger, { kind, id }: Made, record: JsonObject): boolean {
+function isOwn({ isOwnName, ownPets }: Traces, { kind, id }: Made, record: JsonObject): boolean {
   if (toId(record[kind.idField]) !== id) return false;
   if (kind.noun === 'pets' || kind.noun === 'categories') return isOwnName(record.name);
   const petId = toId(record.petId);
@@ -174,14 +157,14 @@ function isOwn({ isOwnName, ownPets }: Ledger, { kind, id }: Made, record: JsonO
  */
 export async function proveOwn(
   probe: Probe,
-  ledger: Ledger,
+  traces: Traces,
   made: Made,
 ): Promise<'own' | 'gone' | 'foreign' | 'unknown'> {
   const record = await readRecord(probe, made);
   if (record === 'gone') return 'gone';
   if (!record) return 'unknown';
-  if (!isOwn(ledger, made, record)) return 'foreign';
-  if (made.kind.noun === 'pets') ledger.ownPets.add(made.id);
+  if (!isOwn(traces, made, record)) return 'foreign';
+  if (made.kind.noun === 'pets') traces.ownPets.add(made.id);
   return 'own';
 }
 
@@ -193,34 +176,34 @@ interface Removal {
   readonly foreign: string[];
 }
 
-/** Removes every record of the ledger that is certainly ours, records that refer to others first. */
-async function removeAll(probe: Probe, ledger: Ledger): Promise<Removal> {
+/** Removes every record of the run that is certainly ours, records that refer to others first. */
+async function removeAll(probe: Probe, traces: Traces): Promise<Removal> {
   const removal: Removal = { removed: 0, left: [], foreign: [] };
   // Pets first: they prove what belongs to them.
-  const pets = [...ledger.made].filter(({ kind, id }) => kind === kinds.pet && !ledger.ownPets.has(id));
-  await Promise.all(pets.map((made) => proveOwn(probe, ledger, made).catch(() => 'unknown')));
+  const pets = [...traces.made].filter(({ kind, id }) => kind === kinds.pet && !traces.ownPets.has(id));
+  await Promise.all(pets.map((made) => proveOwn(probe, traces, made).catch(() => 'unknown')));
   for (const kind of [...inOrder].reverse()) {
-    const own = [...ledger.made].filter((made) => made.kind === kind);
-    await Promise.all(own.map((made) => removeOne(probe, ledger, { made, removal })));
+    const own = [...traces.made].filter((made) => made.kind === kind);
+    await Promise.all(own.map((made) => removeOne(probe, traces, { made, removal })));
   }
   return removal;
 }
 
 async function removeOne(
   probe: Probe,
-  ledger: Ledger,
+  traces: Traces,
   { made, removal }: { readonly made: Made; readonly removal: Removal },
 ): Promise<void> {
   const { kind, id } = made;
   const what = `${kind.noun} ${id}`;
   try {
-    const proof = await proveOwn(probe, ledger, made);
+    const proof = await proveOwn(probe, traces, made);
     if (proof === 'foreign') return void removal.foreign.push(what);
     if (proof === 'unknown')
       return void removal.left.push(`${what}: it cannot be read, so it is not certainly ours`);
     const problem = proof === 'gone' ? undefined : await sendDelete(probe, made);
     if (problem !== undefined) return void removal.left.push(`${what}: ${problem}`);
-    ledger.made.delete(made);
+    traces.made.delete(made);
     if (proof === 'own') removal.removed += 1;
   } catch (error) {
     removal.left.push(`${what}: ${(error as Error).message}`);
@@ -241,12 +224,12 @@ async function sendDelete(probe: Probe, { kind, id }: Made): Promise<string | un
  *
  * @param lookMs how long to look for a record that an unanswered request may yet create.
  */
-export async function cleanUp(probe: Probe, ledger: Ledger, lookMs: number): Promise<Verdict> {
+export async function cleanUp(probe: Probe, traces: Traces, lookMs: number): Promise<Verdict> {
   const unseen: string[] = [];
   const endMs = monotonicMs() + lookMs;
   for (const kind of inOrder)
-    if (ledger.suspected.has(kind)) unseen.push(...(await findSuspected(probe, ledger, { kind, endMs })));
-  const { removed, left, foreign } = await removeAll(probe, ledger);
+    if (traces.suspected.has(kind)) unseen.push(...(await findSuspected(probe, traces, { kind, endMs })));
+  const { removed, left, foreign } = await removeAll(probe, traces);
   const all = [...unseen, ...left];
   const done = removed === 0 ? 'nothing was left to remove' : `${removed} removed`;
   const told =
@@ -256,7 +239,7 @@ export async function cleanUp(probe: Probe, ledger: Ledger, lookMs: number): Pro
       expected: 'every record of this run removed',
       got: all.join('; '),
       hint: 'delete what is named here, or run again later with --sweep 1h',
-      made: ledger.attempts.map(describeAttempt),
+      made: traces.creations.map(describeCreation),
     });
   return foreign.length > 0 ? warn(`${done}${told}`) : pass(done);
 }
@@ -264,7 +247,7 @@ export async function cleanUp(probe: Probe, ledger: Ledger, lookMs: number): Pro
 /** Looks in a list for records of this run that no answer told of. */
 async function findSuspected(
   probe: Probe,
-  ledger: Ledger,
+  traces: Traces,
   { kind, endMs }: { readonly kind: Kind; readonly endMs: number },
 ): Promise<string[]> {
   const perhaps = `perhaps ${kind.noun} that no answer told of`;
@@ -272,9 +255,9 @@ async function findSuspected(
     return [`${perhaps}: the contract has no ${kind.list}`];
   try {
     for (;;) {
-      const before = ledger.made.size;
-      await findOwn(probe, ledger, kind);
-      if (ledger.made.size > before || monotonicMs() > endMs) return [];
+      const before = traces.made.size;
+      await findOwn(probe, traces, kind);
+      if (traces.made.size > before || monotonicMs() > endMs) return [];
       await sleep(150, probe.signal);
     }
   } catch (error) {
@@ -282,23 +265,23 @@ async function findSuspected(
   }
 }
 
-/** Adds the records of a list that are ours to the ledger. */
-async function findOwn(probe: Probe, ledger: Ledger, kind: Kind): Promise<void> {
-  const known = new Set([...ledger.made].filter((made) => made.kind === kind).map(({ id }) => id));
+/** Adds the records of a list that are ours to the traces. */
+async function findOwn(probe: Probe, traces: Traces, kind: Kind): Promise<void> {
+  const known = new Set([...traces.made].filter((made) => made.kind === kind).map(({ id }) => id));
   for await (const record of recordsIn(probe, kind)) {
     const id = toId(record[kind.idField]);
-    if (id === undefined || known.has(id) || !isOwn(ledger, { kind, id }, record)) continue;
-    ledger.made.add({ kind, id });
-    if (kind.noun === 'pets') ledger.ownPets.add(id);
+    if (id === undefined || known.has(id) || !isOwn(traces, { kind, id }, record)) continue;
+    traces.made.add({ kind, id });
+    if (kind.noun === 'pets') traces.ownPets.add(id);
   }
 }
 
 /** Removes what earlier runs left behind and is at least so old, by the time in its name. */
 export async function sweep(probe: Probe, ageMs: number): Promise<Verdict> {
   const before = probe.now().getTime() - ageMs;
-  const ledger = createLedger((name) => (timeOf(name) ?? Infinity) <= before);
-  for (const kind of inOrder) await findOwn(probe, ledger, kind);
-  const { removed, left } = await removeAll(probe, ledger);
+  const traces = createTraces((name) => (timeOf(name) ?? Infinity) <= before);
+  for (const kind of inOrder) await findOwn(probe, traces, kind);
+  const { removed, left } = await removeAll(probe, traces);
   if (left.length === 0)
     return pass(
       removed === 0

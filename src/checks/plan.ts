@@ -4,7 +4,7 @@ import { maskUrl } from '../mask.ts';
 import { type Check, isRed, type Verdict, verdictOfError, warn } from './check.ts';
 import { expectChecks } from './conditions.ts';
 import { lifecycleChecks } from './lifecycle.ts';
-import { cleanUp, type Ledger, sweep } from './made.ts';
+import { cleanUp, sweep, type Traces } from './made.ts';
 import { groupOf, groups, type SmokeOptions } from './options.ts';
 import type { Probe } from './probe.ts';
 import { gates, reachChecks } from './reach.ts';
@@ -17,7 +17,7 @@ import { writeChecks } from './write.ts';
 function allChecks(
   contract: Contract,
   options: SmokeOptions,
-  ledger: Ledger,
+  traces: Traces,
   creating: AbortSignal,
 ): Check<Probe>[] {
   const { sweepMs } = options;
@@ -30,7 +30,7 @@ function allChecks(
     ...authChecks(contract),
     ...(options.samples === undefined ? [] : latencyChecks(contract)),
     ...expectChecks(options.expect),
-    ...(options.write ? [...sweeping, ...writeChecks(contract, ledger, creating)] : []),
+    ...(options.write ? [...sweeping, ...writeChecks(contract, traces, creating)] : []),
   ];
   return [...reachChecks, ...others.map((check) => ({ ...check, needs: gates }))];
 }
@@ -44,14 +44,14 @@ function allChecks(
 export function planChecks(
   contract: Contract,
   options: SmokeOptions,
-  ledger: Ledger,
+  traces: Traces,
   creating: AbortSignal,
 ): Check<Probe>[] {
   const { only, skip } = options;
   const known = `the groups are ${groups.join(', ')}`;
   for (const pattern of [...only, ...skip])
     if (!namesGroup(pattern)) throw new UsageError(`no check has an id like '${pattern}'`, known);
-  const checks = allChecks(contract, options, ledger, creating);
+  const checks = allChecks(contract, options, traces, creating);
   if (!checks.some(({ id }) => isSelected(id, options)))
     throw new UsageError(
       'no check is left to run',
@@ -105,13 +105,13 @@ export function weighed(check: Check<Probe>): Check<Probe> {
 }
 
 /** Removes what the run has created; told last. */
-export function cleanupCheck(ledger: Ledger, stops: Stops): Check<Probe> {
+export function cleanupCheck(traces: Traces, stops: Stops): Check<Probe> {
   return {
     id: 'write/cleanup',
     async run(probe) {
-      if (ledger.attempts.length === 0) return { state: 'skip', reason: 'nothing was written' };
+      if (traces.creations.length === 0) return { state: 'skip', reason: 'nothing was written' };
       stops.startCleaning();
-      return cleanUp(probe, ledger, stops.lookMs);
+      return cleanUp(probe, traces, stops.lookMs);
     },
   };
 }

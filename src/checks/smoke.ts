@@ -7,7 +7,7 @@ import type { Interrupts } from '../interrupts.ts';
 import type { Signal } from '../io.ts';
 import { type Check, type CheckResult, isRed, runChecks, type State, states } from './check.ts';
 import { checkConditions } from './conditions.ts';
-import { createLedger, type Ledger } from './made.ts';
+import { createTraces, type Traces } from './made.ts';
 import { groupOf, type SmokeOptions } from './options.ts';
 import { cleanupCheck, isSelected, planChecks, weighed } from './plan.ts';
 import { createProbe, type Probe } from './probe.ts';
@@ -65,8 +65,8 @@ export async function runSmoke(parts: SmokeParts): Promise<SmokeReport> {
   const { client, target, options, now } = parts;
   checkConditions(parts, [...options.waitFor, ...options.expect]);
   const ids = listChecks(client.contract, options).map(({ id }) => id);
-  let ledger: Ledger | undefined;
-  const stops = takeSignals(parts.interrupts, (signal) => void tellStop(parts, ledger, signal));
+  let traces: Traces | undefined;
+  const stops = takeSignals(parts.interrupts, (signal) => void tellStop(parts, traces, signal));
   const startedAt = now();
   const startedMs = monotonicMs();
   const runs: CheckResult[][] = [];
@@ -75,11 +75,11 @@ export async function runSmoke(parts: SmokeParts): Promise<SmokeReport> {
     const late = await wait(parts, stops);
     const firstMs = monotonicMs();
     do {
-      ledger = createLedger();
+      traces = createTraces();
       // Only the first run waits, and sweeps.
       const swept = runs.length === 0 ? options : { ...options, sweepMs: undefined };
       runs.push(
-        await runOnce({ ...parts, options: swept }, { ledger, stops, late: runs[0] ? undefined : late }),
+        await runOnce({ ...parts, options: swept }, { traces, stops, late: runs[0] ? undefined : late }),
       );
       if (isRepeated(options)) await parts.onRun(runs.at(-1) ?? []);
     } while (await goesOn(options, { runs, stops, firstMs }));
@@ -103,19 +103,19 @@ export async function runSmoke(parts: SmokeParts): Promise<SmokeReport> {
 /** The checks that a run would be made of. @throws UsageError if the selection leaves none. */
 export function listChecks(contract: Contract, options: SmokeOptions): Check<Probe>[] {
   const never = new AbortController().signal;
-  const checks = planChecks(contract, options, createLedger(), never);
+  const checks = planChecks(contract, options, createTraces(), never);
   return checks.filter(({ id }) => isSelected(id, options));
 }
 
 interface Run {
-  readonly ledger: Ledger;
+  readonly traces: Traces;
   readonly stops: Stops;
   readonly late: string | undefined;
 }
 
-async function runOnce(parts: SmokeParts, { ledger, stops, late }: Run): Promise<CheckResult[]> {
+async function runOnce(parts: SmokeParts, { traces, stops, late }: Run): Promise<CheckResult[]> {
   const { client, options } = parts;
-  const checks = planChecks(client.contract, options, ledger, stops.creating);
+  const checks = planChecks(client.contract, options, traces, stops.creating);
   const reported: CheckResult[] = [];
   const report = async (result: CheckResult) => {
     reported.push(result);
@@ -129,7 +129,7 @@ async function runOnce(parts: SmokeParts, { ledger, stops, late }: Run): Promise
       if (isSelected(result.id, options) || isRed(result)) await report(result);
   } finally {
     const cleaner = createProbe({ ...parts, results, signal: stops.cleaning });
-    const cleanup = writes ? [weighed(cleanupCheck(ledger, stops))] : [];
+    const cleanup = writes ? [weighed(cleanupCheck(traces, stops))] : [];
     for await (const result of runChecks(cleanup, cleaner)) await report(result);
   }
   return reported;
@@ -233,8 +233,8 @@ async function wait(parts: SmokeParts, stops: Stops): Promise<string | undefined
   );
 }
 
-async function tellStop({ onNotice }: SmokeParts, ledger: Ledger | undefined, signal: Signal): Promise<void> {
-  if (!ledger || (ledger.made.size === 0 && ledger.suspected.size === 0)) return;
+async function tellStop({ onNotice }: SmokeParts, traces: Traces | undefined, signal: Signal): Promise<void> {
+  if (!traces || (traces.made.size === 0 && traces.suspected.size === 0)) return;
   const again = signal === 'SIGINT' ? '; Ctrl-C again leaves them' : '';
   await onNotice(`stopped: removing the records of this run${again}`);
 }

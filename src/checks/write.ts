@@ -7,14 +7,14 @@ import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../jso
 import { type Check, fail, isRed, pass, skip, type Verdict, verdictOfError } from './check.ts';
 import { judge } from './judge.ts';
 import {
-  describeAttempt,
+  describeCreation,
   type Kind,
   kinds,
-  type Ledger,
   type Made,
   newName,
   proveOwn,
   shortestName,
+  type Traces,
 } from './made.ts';
 import { detailsOf, jsonOf, type Probe, type Reply, toId } from './probe.ts';
 import { excerpt } from './text.ts';
@@ -26,7 +26,7 @@ import { excerpt } from './text.ts';
  */
 export function writeChecks(
   { operations, missing }: Contract,
-  ledger: Ledger,
+  traces: Traces,
   creating: AbortSignal,
 ): Check<Probe>[] {
   let life: Life | undefined;
@@ -36,10 +36,10 @@ export function writeChecks(
     async run(probe) {
       const lacking = [kind.create, kind.remove].find((id) => !operations.has(id));
       if (lacking) return skip(`${lacking}: ${missing.get(lacking) ?? 'the contract lacks it'}`);
-      life ??= createLife(probe, ledger, creating);
-      const before = ledger.attempts.length;
+      life ??= createLife(probe, traces, creating);
+      const before = traces.creations.length;
       const verdict = await checkKind(life, kind);
-      const made = ledger.attempts.slice(before).map(describeAttempt);
+      const made = traces.creations.slice(before).map(describeCreation);
       return isRed(verdict) && made.length > 0 ? { ...verdict, made } : verdict;
     },
   }));
@@ -48,7 +48,7 @@ export function writeChecks(
 /** What the checks of one run share. */
 interface Life {
   readonly probe: Probe;
-  readonly ledger: Ledger;
+  readonly traces: Traces;
   readonly creating: AbortSignal;
   /** Records that others refer to, each created once. */
   categoryId(): Promise<bigint>;
@@ -75,7 +75,7 @@ class FixtureFailure extends Error {
   }
 }
 
-function createLife(probe: Probe, ledger: Ledger, creating: AbortSignal): Life {
+function createLife(probe: Probe, traces: Traces, creating: AbortSignal): Life {
   const fixtures = new Map<Kind, Promise<bigint>>();
   const fixture = (kind: Kind) => {
     const id = fixtures.get(kind) ?? makeFixture(life, kind);
@@ -84,7 +84,7 @@ function createLife(probe: Probe, ledger: Ledger, creating: AbortSignal): Life {
   };
   const life: Life = {
     probe,
-    ledger,
+    traces,
     creating,
     categoryId: () => fixture(kinds.category),
     petId: () => fixture(kinds.pet),
@@ -125,7 +125,7 @@ async function checkKind(life: Life, kind: Kind): Promise<Verdict> {
 }
 
 async function live(life: Life, kind: Kind): Promise<Verdict> {
-  const { probe, ledger } = life;
+  const { probe, traces } = life;
   const { body, change } = await draft(life, kind);
   if (kind === kinds.inventory) await makeRoom(life, kind, toId(body.petId) ?? 0n);
   const made = await create(life, kind, body);
@@ -134,7 +134,7 @@ async function live(life: Life, kind: Kind): Promise<Verdict> {
   const updated = await update(probe, { made, body, change, etag });
   await remove(probe, demand(probe, kind.remove), { [kind.idName]: made.id });
   await expectGone(probe, kind, made.id);
-  ledger.made.delete(made);
+  traces.made.delete(made);
   return pass(updated ? 'created, read, updated, read, deleted, gone' : 'created, read, deleted, gone');
 }
 
@@ -145,12 +145,12 @@ interface Draft {
   readonly change: JsonObject;
 }
 
-/** Adds what is about to be created to the ledger's attempts. */
+/** Adds what is about to be created to the traces. */
 async function draft(life: Life, kind: Kind): Promise<Draft> {
-  const { probe, ledger } = life;
+  const { probe, traces } = life;
   const isNamed = kind === kinds.category || kind === kinds.pet;
   const drafted = await draftOf(life, kind, isNamed ? newName(probe.now(), maxLengthOf(life, kind)) : '');
-  ledger.attempts.push({ kind, name: isNamed ? String(drafted.body.name) : undefined });
+  traces.creations.push({ kind, name: isNamed ? String(drafted.body.name) : undefined });
   return drafted;
 }
 
@@ -188,28 +188,28 @@ async function makeRoom({ probe }: Life, kind: Kind, petId: bigint): Promise<voi
   if (get.success.includes(status)) await remove(probe, demand(probe, kind.remove), input);
 }
 
-async function create({ probe, ledger, creating }: Life, kind: Kind, body: JsonObject): Promise<Made> {
+async function create({ probe, traces, creating }: Life, kind: Kind, body: JsonObject): Promise<Made> {
   const step = { step: 'create', operation: demand(probe, kind.create) };
   const request = probe.toRequest(step.operation, { body });
-  const attempt = ledger.attempts.findLast((each) => each.kind === kind);
-  const wasSuspected = ledger.suspected.has(kind);
-  ledger.suspected.add(kind);
+  const creation = traces.creations.findLast((each) => each.kind === kind);
+  const wasSuspected = traces.suspected.has(kind);
+  traces.suspected.add(kind);
   const reply = await probe.send(request, { signal: creating });
   const isRefused = reply.status >= 400 && reply.status < 500;
   const id = isRefused ? undefined : idOf(kind, reply);
   // An attempt that a gateway answered may have created a record all the same.
   const isSettled = reply.first === undefined && (isRefused || id !== undefined);
   if (id === undefined) {
-    if (isSettled && !wasSuspected) ledger.suspected.delete(kind);
+    if (isSettled && !wasSuspected) traces.suspected.delete(kind);
     bodyOf(probe, step, reply);
     const details = { ...detailsOf(reply), operation: step.operation, expected: 'its id' };
     throw new StepFailure('create', fail('the answer does not say what was created', details));
   }
-  if (attempt) attempt.id = id;
+  if (creation) creation.id = id;
   const made = { kind, id };
-  ledger.made.add(made);
+  traces.made.add(made);
   compare(probe, step, { sent: body, reply });
-  if (isSettled && !wasSuspected) ledger.suspected.delete(kind);
+  if (isSettled && !wasSuspected) traces.suspected.delete(kind);
   return made;
 }
 
@@ -221,10 +221,10 @@ function idOf({ idField }: Kind, reply: Reply): bigint | undefined {
 }
 
 /** Nothing is changed or deleted before it is certain whose it is: an answer may name a record of somebody else. */
-async function demandOwn({ probe, ledger }: Life, made: Made): Promise<void> {
-  const proof = await proveOwn(probe, ledger, made);
+async function demandOwn({ probe, traces }: Life, made: Made): Promise<void> {
+  const proof = await proveOwn(probe, traces, made);
   if (proof === 'own') return;
-  ledger.suspected.add(made.kind);
+  traces.suspected.add(made.kind);
   const what = `${made.kind.name} ${made.id}`;
   const reasons = {
     gone: `${what} was created and cannot be found`,

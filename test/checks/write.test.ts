@@ -89,6 +89,21 @@ test.each([true, false])(
   },
 );
 
+test('a record whose GET is gone without an Error body is found in its list and removed', async () => {
+  await using service = await startService({
+    spoil: ({ method, target }, answer) =>
+      method === 'GET' && /^\/pets\/\d/.test(target)
+        ? { ...withBody(withFields(answer, { 'content-type': 'text/plain' }), 'no route'), status: 404 }
+        : answer,
+  });
+  const before = counts(service.store);
+  const run = await smoke(service.url, light);
+  expect(run.ids('fail')).toEqual(['write/pet']);
+  expect(run.check('write/pet').reason).toBe('read back: answered 404 Not Found');
+  expect(run.check('write/cleanup').result).toBe('pass');
+  expect(counts(service.store)).toEqual(before);
+});
+
 test('a failed check names what it made, also without an id', async () => {
   await using service = await startService({
     spoil: ({ method, target }, answer) => (method === 'POST' && target === '/categories' ? 'reset' : answer),

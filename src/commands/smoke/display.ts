@@ -25,6 +25,7 @@ interface Display {
 }
 
 interface DisplayOptions extends Pick<SmokeOptions, 'write'> {
+  readonly isRepeated: boolean;
   /** Failures and the total only. */
   readonly brief: boolean;
   /** GitHub's annotations after the report for people. */
@@ -59,7 +60,7 @@ export async function createDisplay(context: Context, options: DisplayOptions): 
     async begin(target, ids) {
       human = createHumanReport({ style, ids, columns: io[name].columns, brief: options.brief });
       await say(human.head({ target, write: options.write }));
-      silence = watchSilence(context);
+      silence = watchSilence(context, options.isRepeated ? 'run' : 'check');
     },
     async result(result) {
       await say(human?.result(result));
@@ -121,14 +122,17 @@ interface Silence {
   close(): void;
 }
 
-export function watchSilence({ io, quiet, statusLine }: Context): Silence {
+/** @param noun what `end` tells of. */
+export function watchSilence({ io, quiet, statusLine }: Context, noun: 'check' | 'run' = 'check'): Silence {
   if (quiet || !canDrawBar(io)) return { end: () => {}, close: () => {} };
   const release = statusLine.take();
   let told = 0;
   let since = monotonicMs();
   const draw = () => {
     const seconds = Math.round((monotonicMs() - since) / 1000);
-    const text = `waiting for the service ${seconds} s, ${told} ${told === 1 ? 'check is' : 'checks are'} done`;
+    const done = `${told} ${told === 1 ? `${noun} is` : `${noun}s are`} done`;
+    // Between two runs nobody is asked.
+    const text = `waiting ${noun === 'check' ? 'for the service ' : ''}${seconds} s, ${done}`;
     statusLine.show(text.slice(0, (io.stderr.columns ?? 80) - 1));
   };
   const timer = setInterval(draw, 1000);

@@ -5,7 +5,7 @@ import { action } from '../../cli/verb.ts';
 
 export const smoke = action({
   description:
-    'Checks that a deployment is reachable and does what its description says: one check after another, each with a stable id. Read-only unless --write is given. Exits 0 if every check that ran has passed, 7 if one failed, 6 if the service cannot be reached, 4 if the credential was refused, 2 if no check ran.',
+    'Checks that a deployment is reachable and does what its description says: one check after another, each with a stable id. Read-only unless --write is given. A request that got no answer is sent once more, unless --retries says otherwise. Exits 0 if every check that ran has passed, 7 if one failed, 6 if the service cannot be reached, 4 if the credential was refused, 2 if no check ran.',
   examples: [
     'petstore smoke',
     'petstore smoke --wait 60s --report junit=out/smoke.xml --report github',

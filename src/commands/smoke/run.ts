@@ -1,6 +1,6 @@
 import { confirmWrite } from '../../asking/confirmation.ts';
 import { parseReports, prepareTargets, writeReports } from '../../checks/report/targets.ts';
-import { listChecks, runSmoke, type SmokeReport } from '../../checks/smoke.ts';
+import { isRepeated, listChecks, runSmoke, type SmokeReport } from '../../checks/smoke.ts';
 import { openSockets } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { CliError, exitCodes, InterruptedError, UsageError } from '../../errors.ts';
@@ -31,6 +31,7 @@ export async function smoke(context: Context, flags: SmokeFlags): Promise<void> 
   const target = settings.offline ? 'the embedded store' : client.baseUrl;
   const display = await createDisplay(context, {
     write: options.write,
+    isRepeated: isRepeated(options),
     brief: flags.brief === true,
     annotations: targets.some(({ format }) => format === 'github'),
   });
