@@ -29,7 +29,7 @@ const owners: Readonly<Record<string, { readonly files: readonly string[]; reado
   'cli-table3': { files: ['src/output/table.ts'], heavy: true },
   '@cfworker/json-schema': { files: ['src/checks/schema.ts'] },
   'fast-xml-builder': { files: ['src/checks/report/junit.ts'], heavy: true },
-  '@inquirer/prompts': { files: ['src/input/prompt.ts'], heavy: true },
+  '@inquirer/prompts': { files: ['src/input/inquirer.ts'] },
 };
 
 /** Folders from the outside in: a file imports from its own layer's folder or from a later layer. */

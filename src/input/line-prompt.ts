@@ -3,8 +3,7 @@ import { createInterface } from 'node:readline';
 import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { sanitize } from '../text.ts';
-import { type Choice, matching, readable } from './choices.ts';
-import type { Prompt } from './prompt.ts';
+import { type Choice, matching, type Prompt, readable } from './question.ts';
 
 /**
  * Questions for a terminal that obeys nothing but line ends, as that of an editor: each is a line, and the answer is one.

@@ -3,25 +3,9 @@ import { InterruptedError, UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { plainStyle, type Style } from '../output/style.ts';
 import { sanitize } from '../text.ts';
-import { type Choice, matching, readable } from './choices.ts';
+import { matching, type Prompt, readable } from './question.ts';
 
-export type { Choice } from './choices.ts';
-
-/** Questions to a person, drawn on stderr; Ctrl-C throws InterruptedError, the end of input UsageError. */
-export interface Prompt {
-  text(message: string, options?: TextOptions): Promise<string>;
-  /** Answers no when only Enter is pressed. */
-  confirm(message: string): Promise<boolean>;
-  select<Value>(message: string, choices: readonly Choice<Value>[]): Promise<Value>;
-  /** A list that narrows as one types. */
-  search<Value>(message: string, choices: readonly Choice<Value>[]): Promise<Value>;
-}
-
-interface TextOptions {
-  readonly initial?: string | undefined;
-  /** Why the text is refused, or undefined where it is fine. */
-  refuse?(text: string): string | undefined;
-}
+export type { Choice, Prompt } from './question.ts';
 
 interface PromptOptions {
   /** Ends a question; its reason is thrown. */
@@ -35,7 +19,7 @@ const pageSize = 10;
 
 export async function createPrompt(io: Io, options: PromptOptions): Promise<Prompt> {
   if (io.env.TERM === 'dumb') return (await import('./line-prompt.ts')).createLinePrompt(io, options.signal);
-  const { input, confirm, select, search } = await import('@inquirer/prompts');
+  const { input, confirm, select, search } = await import('./inquirer.ts');
   const ask = createAsk(io, options);
   return {
     async text(question, { initial = '', refuse } = {}) {

@@ -1,5 +1,5 @@
 import { type Category, NewCategory } from '../api/schemas.ts';
-import { askParsed, askText } from '../asking/ask-text.ts';
+import { askParsed, askText } from '../input/question.ts';
 import type { View } from '../output/columns.ts';
 import { type EditableNoun, toWrite } from './noun.ts';
 

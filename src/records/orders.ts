@@ -1,5 +1,5 @@
 import { NewOrder, type Order } from '../api/schemas.ts';
-import { askParsed } from '../asking/ask-text.ts';
+import { askParsed } from '../input/question.ts';
 import type { View } from '../output/columns.ts';
 import { type EditableNoun, toWrite } from './noun.ts';
 import { fillPetNames, type PetNames } from './pet-names.ts';

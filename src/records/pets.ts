@@ -1,9 +1,9 @@
 import { NewPet, type Pet, petStatuses } from '../api/schemas.ts';
 import { categoryOf } from '../api/shapes.ts';
-import { askText } from '../asking/ask-text.ts';
 import type { Client } from '../client/client.ts';
 import { UsageError } from '../errors.ts';
 import type { Choice } from '../input/prompt.ts';
+import { askText } from '../input/question.ts';
 import type { View } from '../output/columns.ts';
 import { readNamed, readNames } from './names.ts';
 import { type EditableNoun, toWrite } from './noun.ts';
