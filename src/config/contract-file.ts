@@ -109,7 +109,8 @@ function fromJson(stored: JsonObject): BoundContract {
   if (stored.version !== version) throw new Error('another version of this program wrote it');
   if (typeof source !== 'string' || typeof boundAt !== 'string' || !Array.isArray(operations))
     throw new Error('it does not hold a contract');
-  if (!isJsonObject(missing) || !Array.isArray(credentialPlaces)) throw new Error('it does not hold a contract');
+  if (!isJsonObject(missing) || !Array.isArray(credentialPlaces))
+    throw new Error('it does not hold a contract');
   const bound = new Map(
     (operations as unknown as Operation[]).map((each) => [each.id, withAnswers(each, withDefinitions)]),
   );

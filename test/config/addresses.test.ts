@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -71,6 +71,20 @@ describe('an address of another origin takes nothing of the active profile, unle
       const { stdout } = await run(['api', 'operations', '-o', 'json', ...flags], env);
       expect(stdout.includes('"path":"/pets"')).toBe(!names);
     }
+  });
+
+  test('a new binding, which needs the name of a profile', async () => {
+    configure({});
+    for (const { flags, env, names } of ways(other.url))
+      for (const words of [
+        ['api', 'bind', `${own.url}/openapi`],
+        ['api', 'unbind'],
+      ]) {
+        const { code, stderr } = await run([...words, ...flags], env);
+        expect(code).toBe(names ? 0 : 2);
+        if (!names) expect(stderr).toContain('hint: name the profile with --profile prod, or create one');
+      }
+    expect(existsSync(join(folder, 'contract.json'))).toBe(false);
   });
 
   test('its token, which a named profile does not give either', async () => {

@@ -7,7 +7,8 @@ import { UsageError } from '../../errors.ts';
 /**
  * The profile that a contract is stored with; undefined for the top level of the config.
  *
- * @throws UsageError for the embedded store, whose contract is always its own.
+ * @throws UsageError for the embedded store, whose contract is always its own, and for an address that is not the active
+ *   profile's: its contract would become that of every profile without one.
  */
 export async function boundProfile(context: Context, what: string): Promise<string | undefined> {
   const settings = await context.settings();
@@ -15,6 +16,11 @@ export async function boundProfile(context: Context, what: string): Promise<stri
     throw new UsageError(
       `${what}: the embedded store has the built-in contract`,
       'leave out --offline, or name another profile with --profile <name>',
+    );
+  if (settings.setAside)
+    throw new UsageError(
+      `${what}: the base URL is of another origin than that of the active profile, ${settings.setAside.value}`,
+      `name the profile with --profile ${settings.setAside.value}, or create one for this service with \`petstore profile create <name> --base-url <url>\``,
     );
   return storedProfile(settings);
 }
