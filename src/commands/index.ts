@@ -41,6 +41,11 @@ export const program: Program = {
       load: async () => (await import('./serve/index.ts')).serve,
     },
     {
+      name: 'offline',
+      summary: 'Copy a service into the embedded store, or start that store again',
+      load: () => import('./offline.ts'),
+    },
+    {
       name: 'smoke',
       summary: 'Check a deployment',
       load: async () => (await import('./smoke/index.ts')).smoke,

@@ -128,7 +128,7 @@ class KeptStore {
 }
 
 /** Changes whenever the file is replaced. */
-function versionOf(file: string): string {
+export function versionOf(file: string): string {
   try {
     const { ino, mtimeNs, size } = statSync(file, { bigint: true });
     return `${ino}-${mtimeNs}-${size}`;

@@ -18,6 +18,7 @@ const Counter = v.optional(
  * pet has an entry of quantity 0; `ids` says where counting goes on, otherwise at the lowest free id.
  */
 const StoreFile = v.strictObject({
+  pulled: v.optional(v.object({ from: v.string(), at: v.string(), digest: v.string() })),
   categories: v.optional(v.array(v.object({ ...NewCategory.entries, id: StoredId })), []),
   pets: v.optional(v.array(v.object({ ...NewPet.entries, id: StoredId })), []),
   orders: v.optional(v.array(v.object({ ...NewOrder.entries, id: StoredId })), []),
@@ -67,12 +68,27 @@ export function parseStore(text: string, file: string): Store {
     );
   };
   const value = parse(text, refuse);
-  const result = v.safeParse(StoreFile, isJsonObject(value) ? value : refuse('must be an object'));
+  return createStore(isJsonObject(value) ? value : refuse('must be an object'), refuse);
+}
+
+/**
+ * The shop with these records.
+ *
+ * @param file of the shape of StoreFile, or not.
+ * @param refuse called with the reason if it is not, or if its records do not fit together.
+ */
+export function createStore(file: object, refuse: Refuse): Store {
+  const result = v.safeParse(StoreFile, file);
   return result.success ? toStore(result.output, refuse) : refuse(describeIssues(result.issues));
 }
 
 /** The text that `parseStore` reads: one record a line, in the order of the ids. */
 export function printStore(store: Store): string {
+  return `{${store.pulled ? `"pulled":${printJson(store.pulled)},\n` : ''}${printRecords(store)}}\n`;
+}
+
+/** The text of a store without what says where its records came from. */
+export function printRecords(store: Store): string {
   const lists = [
     `"categories":${printList(store.categories.all())}`,
     `"pets":${printList(store.pets.all())}`,
@@ -81,7 +97,7 @@ export function printStore(store: Store): string {
   ];
   const counters = { categories: store.categoryIds, pets: store.petIds, orders: store.orderIds };
   const ids = Object.entries(counters).map(([name, counter]) => `"${name}":${printCounter(counter)}`);
-  return `{${lists.join(',\n')},\n"ids":{${ids.join(',')}}}\n`;
+  return `${lists.join(',\n')},\n"ids":{${ids.join(',')}}`;
 }
 
 type Refuse = (why: string) => never;
@@ -96,6 +112,7 @@ function parse(text: string, refuse: Refuse): JsonValue {
 
 function toStore(file: StoreFile, refuse: Refuse): Store {
   const store = new Store();
+  store.pulled = file.pulled;
   file.categories.forEach((category, at) => {
     if (store.categories.has(category.id)) refuse(`/categories/${at}/id: is there twice`);
     store.categories.put(category.id, toCategory(category.id, category));

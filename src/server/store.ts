@@ -48,10 +48,21 @@ export function toOrder(id: bigint, { petId, quantity, shipDate, complete }: New
   };
 }
 
+/** Where the records of a shop were copied from. */
+export interface Pulled {
+  /** The base URL of the service. */
+  readonly from: string;
+  /** RFC 3339. */
+  readonly at: string;
+  /** Of the records as they were then: a shop with other records has been changed. */
+  readonly digest: string;
+}
+
 /** The shop in memory: four collections and the counters of their ids. The handlers decide what may be done to it. */
 export class Store {
   /** Counts the changes of all collections. */
   revision = 0;
+  pulled: Pulled | undefined;
 
   readonly categories = new Collection<StoredCategory>({}, () => this.count());
   readonly pets = new Collection<StoredPet, 'status' | 'categoryId'>(

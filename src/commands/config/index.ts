@@ -21,7 +21,7 @@ import { settingsFrom, shownValue } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { type JsonValue, printJson } from '../../json.ts';
-import type { View } from '../../output/columns.ts';
+import type { Column, View } from '../../output/columns.ts';
 import { sanitize } from '../../text.ts';
 import { explain } from './explain.ts';
 import { init } from './init.ts';
@@ -202,6 +202,8 @@ async function unsetKey({ io, flags, notice }: Context, text: string): Promise<v
 interface Place {
   readonly what: string;
   readonly path: string;
+  /** Where the embedded store was copied from, and when. */
+  readonly origin?: string | undefined;
 }
 
 const places = ['config', 'state', 'offline-store'] as const;
@@ -214,22 +216,31 @@ const placesView: View<Place> = {
   ],
 };
 
+/** Beside the paths, if there is one to show. */
+const originColumn: Column<Place> = { name: 'origin', value: (row) => row.origin };
+
 const path = verb({
   name: 'path',
   summary: 'Show the paths of the config, the state and the embedded store',
   description:
-    'Shows the paths of the config, the state and the embedded store, whether they exist or not. Deleting the embedded store starts it again.',
+    'Shows the paths of the config, the state and the embedded store, whether they exist or not, and which service `offline pull` copied the embedded store from. Deleting the embedded store starts it again.',
   examples: ['petstore config path', 'rm "$(petstore config path offline-store)"'],
   args: { what: oneOfArgument('[what]', 'print this path alone', places) },
   async run(context, { what }) {
     const { configFile, stateDir, offlineStore } = resolvePaths(context.io);
     const paths = { config: configFile, state: stateDir, 'offline-store': offlineStore };
     if (what) await printValue(context, what, paths[what]);
-    else
-      await (await context.printer()).records(
-        [places.map((place) => ({ what: place, path: paths[place] }))],
-        placesView,
-      );
+    else {
+      const { describeOrigin } = await import('../../server/pulled.ts');
+      const origin = await describeOrigin(offlineStore);
+      const rows = places.map((place) => ({
+        what: place,
+        path: paths[place],
+        ...(place === 'offline-store' && { origin }),
+      }));
+      const columns = [...placesView.columns, ...(origin === undefined ? [] : [originColumn])];
+      await (await context.printer()).records([rows], { ...placesView, columns });
+    }
   },
 });
 

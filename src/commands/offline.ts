@@ -1,0 +1,172 @@
+import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { largestPage, offeredOperation, takesParameter } from '../api/contract.ts';
+import type { ListId } from '../api/operations.ts';
+import { confirmDestruction } from '../asking/confirmation.ts';
+import { flag, value } from '../cli/flag.ts';
+import { verb } from '../cli/verb.ts';
+import type { Client } from '../client/client.ts';
+import { resolvePaths } from '../config/paths.ts';
+import type { Context } from '../context.ts';
+import { UsageError } from '../errors.ts';
+import { startProgress } from '../output/progress.ts';
+import type { PulledRecords } from '../server/pulled.ts';
+import type { Store } from '../server/store.ts';
+import { counted } from '../text.ts';
+
+/** Puts the shop that was pulled where it is wanted. */
+type Keep = (store: Store) => Promise<void>;
+
+const pull = verb({
+  name: 'pull',
+  summary: 'Copy the service of the profile into the embedded store',
+  description:
+    'Copies all records of the service, ids and all, into the embedded store, so that an apply can be rehearsed on real data with --offline. It only reads from the service. All records are copied or none. A store that has been changed is replaced only with --yes.',
+  examples: [
+    'petstore offline pull --profile staging',
+    'petstore offline pull --to shop.json',
+    'petstore serve --data shop.json --error-rate 0.1',
+  ],
+  flags: {
+    to: value('--to <file>', 'write a file for `serve --data` instead', { offers: 'file' }),
+    force: flag('--force', 'replace the file of --to if it exists'),
+  },
+  async run(context, { to, force }) {
+    if (force && to === undefined)
+      throw new UsageError('--force: there is no file to replace', 'name it with --to <file>');
+    const { offline } = await context.settings();
+    if (offline)
+      throw new UsageError(
+        'offline pull: the embedded store cannot be copied into itself',
+        'name a service with --profile or --base-url',
+      );
+    const client = await context.client();
+    const keep =
+      to === undefined ? await intoStore(context) : await intoFile(resolve(context.io.cwd, to), to, force);
+    const records = await readAll(context, client);
+    const { toPulledStore } = await import('../server/pulled.ts');
+    const from = withoutSecrets(client.baseUrl);
+    const store = await toPulledStore(records, from, context.now());
+    await keep(store);
+    await context.notice(`pulled ${summaryOf(records)} from ${from} into ${to ?? 'the embedded store'}`);
+  },
+});
+
+const reset = verb({
+  name: 'reset',
+  summary: 'Start the embedded store again with its seed',
+  examples: ['petstore offline reset', 'petstore offline reset --yes'],
+  async run(context) {
+    const file = storeFile(context, 'offline reset');
+    const { versionOf } = await import('../server/offline.ts');
+    const { readStore } = await import('../server/store-file.ts');
+    const { replaceStore } = await import('../server/pulled.ts');
+    const version = versionOf(file);
+    // A file that is not a store is an error, and stays.
+    readStore(file);
+    await confirmDestruction(context, 'reset the embedded store');
+    const { seedStore } = await import('../server/seed.ts');
+    await replaceStore(file, seedStore(), version);
+    await context.notice('the embedded store is as it was at first');
+  },
+});
+
+/** Asks before the first request if the embedded store has been changed. */
+async function intoStore(context: Context): Promise<Keep> {
+  const file = storeFile(context, 'offline pull');
+  const { versionOf } = await import('../server/offline.ts');
+  const { readStore } = await import('../server/store-file.ts');
+  const { isChanged, replaceStore } = await import('../server/pulled.ts');
+  const version = versionOf(file);
+  const current = readStore(file);
+  if (current && (await isChanged(current)))
+    await confirmDestruction(context, 'replace the embedded store, which has been changed');
+  return (store) => replaceStore(file, store, version);
+}
+
+/** @throws UsageError before the first request if there is something in the way. */
+async function intoFile(file: string, shown: string, force: boolean | undefined): Promise<Keep> {
+  await refuseExisting(file, shown, force);
+  return async (store) => {
+    const { writeFileAtomic } = await import('../files.ts');
+    const { withLock } = await import('../lock.ts');
+    const { printStore } = await import('../server/store-file.ts');
+    await withLock(
+      file,
+      async () => {
+        await refuseExisting(file, shown, force);
+        await writeFileAtomic(file, printStore(store));
+      },
+      { waitMs: 0 },
+    );
+  };
+}
+
+async function refuseExisting(file: string, shown: string, force: boolean | undefined): Promise<void> {
+  const found = await stat(file).catch(() => undefined);
+  if (!found) return;
+  if (!found.isFile()) throw new UsageError(`--to ${shown}: is not a regular file`);
+  if (!force)
+    throw new UsageError(`--to ${shown}: the file exists`, 'replace it with --force, or name another');
+}
+
+/** Lists what refers to others first: a pet that is created meanwhile does no harm. */
+async function readAll(context: Context, client: Client): Promise<PulledRecords> {
+  for (const id of ['listInventory', 'listOrders', 'listPets', 'listCategories'] as const)
+    offeredOperation(client.contract, id);
+  let done = 0;
+  const style = await context.style('stderr');
+  const progress = startProgress(context.io, context.statusLine, {
+    mode: context.quiet ? 'none' : 'auto',
+    label: 'pulling',
+    unit: 'records',
+    style,
+    read: () => ({ done }),
+  });
+  const read = async (id: ListId): Promise<object[]> => {
+    const operation = offeredOperation(client.contract, id);
+    const query = takesParameter(operation, 'limit') ? { limit: largestPage(operation) } : {};
+    const records: object[] = [];
+    for await (const page of client.list(id, query)) {
+      for (const record of page) records.push(record);
+      done += page.length;
+    }
+    return records;
+  };
+  try {
+    const inventory = await read('listInventory');
+    const orders = await read('listOrders');
+    const pets = await read('listPets');
+    return { inventory, orders, pets, categories: await read('listCategories') };
+  } finally {
+    await progress.stop();
+  }
+}
+
+function summaryOf({ categories, pets, orders, inventory }: PulledRecords): string {
+  const parts = [
+    counted(pets.length, 'pet', 'pets'),
+    counted(categories.length, 'category', 'categories'),
+    counted(orders.length, 'order', 'orders'),
+  ];
+  return `${parts.join(', ')} and ${counted(inventory.length, 'inventory entry', 'inventory entries')}`;
+}
+
+function storeFile(context: Context, command: string): string {
+  const { offlineStore } = resolvePaths(context.io);
+  if (offlineStore !== ':memory:') return offlineStore;
+  throw new UsageError(`${command}: PETSTORE_OFFLINE_STORE is :memory:, which keeps nothing`);
+}
+
+/** The base URL without a user and a password in it. */
+function withoutSecrets(baseUrl: string): string {
+  const url = new URL(baseUrl);
+  url.username = '';
+  url.password = '';
+  url.search = '';
+  return url.href.replace(/\/$/, '');
+}
+
+export const examples = ['petstore offline pull --profile staging', 'petstore offline reset'];
+
+export const verbs = [pull, reset];

@@ -1,0 +1,194 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Listening } from '../../../src/server/listen.ts';
+import { generateStore } from '../../../src/server/seed.ts';
+import { startServer } from '../../../src/server/start.ts';
+import type { Store } from '../../../src/server/store.ts';
+import { type RunOptions, runCli } from '../../helpers/run-cli.ts';
+import { openShop } from '../../helpers/shop.ts';
+
+let shop: ReturnType<typeof openShop>;
+let store: Store;
+let server: Listening;
+let requests: string[];
+
+beforeEach(async () => {
+  shop = openShop();
+  store = generateStore(2500, 1);
+  store.orders.put(9223372036854775806n, { id: 9223372036854775806n, petId: 7n, complete: true });
+  requests = [];
+  server = await startServer({
+    host: '127.0.0.1',
+    port: 0,
+    store,
+    onExchange: ({ method, target }) => requests.push(`${method} ${target}`),
+  });
+});
+afterEach(async () => {
+  await server.close();
+  shop[Symbol.dispose]();
+});
+
+/** Runs a command with the service as its target. */
+function run(argv: readonly string[], options: RunOptions = {}) {
+  return runCli(['--base-url', server.url, ...argv], {
+    ...options,
+    env: { PETSTORE_OFFLINE_STORE: shop.file, ...options.env },
+  });
+}
+
+test('copies every record with its id into the embedded store, and only reads', async () => {
+  const pulled = await run(['offline', 'pull']);
+  expect(pulled).toMatchObject({ code: 0, stdout: '' });
+  expect(pulled.stderr).toMatch(
+    new RegExp(
+      `^pulled 2,500 pets, 6 categories, [\\d,]+ orders and 2,500 inventory entries from ${server.url} into the embedded store\n$`,
+    ),
+  );
+  expect(requests.filter((request) => !request.startsWith('GET '))).toEqual([]);
+  expect(requests.filter((request) => request.includes('/pets'))).toHaveLength(3);
+  for (const noun of ['pets', 'categories', 'orders', 'inventory']) {
+    const [there, here] = [
+      await run([noun, 'list', '-o', 'csv']),
+      await shop.run([noun, 'list', '-o', 'csv']),
+    ];
+    expect([there.code, here.stdout]).toEqual([0, there.stdout]);
+  }
+  expect(statSync(shop.file).mode & 0o777).toBe(0o600);
+});
+
+test('what is created afterwards gets an id above those of the service', async () => {
+  await run(['offline', 'pull']);
+  expect(await shop.json('pets', 'create', '--name', 'Rex', '--category', '1')).toMatchObject({ id: 2501 });
+  const order = await shop.run(['orders', 'create', '--pet', '1', '-o', 'ids']);
+  expect(order.stdout).toBe('9223372036854775807\n');
+});
+
+test('a store that nobody changed is replaced, one that somebody changed only with --yes', async () => {
+  await shop.json('pets', 'list');
+  expect(await run(['offline', 'pull'])).toMatchObject({ code: 0 });
+  store.pets.put(1n, { id: 1n, name: 'Renamed', categoryId: 1n, status: 'available' });
+  store.inventory.put(1n, { petId: 1n, quantity: 3, status: 'available' });
+  expect(await run(['offline', 'pull'])).toMatchObject({ code: 0 });
+  expect(await shop.json('pets', 'get', '1')).toMatchObject({ name: 'Renamed' });
+  await shop.json('inventory', 'set', '1', '77');
+  requests = [];
+  const text = readFileSync(shop.file, 'utf8');
+  const refused = await run(['offline', 'pull']);
+  expect(refused).toMatchObject({ code: 2, stdout: '' });
+  expect(refused.stderr).toContain('replace the embedded store, which has been changed');
+  expect(refused.stderr).toContain('--yes');
+  expect(requests).toEqual([]);
+  expect(readFileSync(shop.file, 'utf8')).toBe(text);
+  expect(await run(['offline', 'pull', '--yes'])).toMatchObject({ code: 0 });
+  expect(await shop.json('inventory', 'get', '1')).toMatchObject({ quantity: 3 });
+});
+
+test('config path shows where the store came from, when, and whether it was changed', async () => {
+  const path = async () => (await shop.run(['config', 'path', '-o', 'json'])).stdout;
+  expect(await path()).not.toContain('pulled');
+  await run(['offline', 'pull']);
+  expect(await path()).toMatch(new RegExp(`"pulled from ${server.url} at 2\\d{3}-[\\d-]+T[\\d:.]+Z"`));
+  await shop.json('inventory', 'set', '1', '77');
+  expect(await path()).toContain('Z, changed since"');
+});
+
+test('all or nothing: a service that fails on the way leaves the store as it was', async () => {
+  await shop.json('pets', 'list');
+  const text = readFileSync(shop.file, 'utf8');
+  await server.close();
+  const failing = await startServer({
+    host: '127.0.0.1',
+    port: 0,
+    store,
+    faults: { errorRate: 0.5 },
+    seed: 3,
+  });
+  const failed = await runCli(['--base-url', failing.url, '--retries', '0', 'offline', 'pull'], {
+    env: { PETSTORE_OFFLINE_STORE: shop.file },
+  });
+  await failing.close();
+  expect(failed.code).toBe(6);
+  expect(readFileSync(shop.file, 'utf8')).toBe(text);
+});
+
+test('records that do not fit together are an error that names the first, and nothing is kept', async () => {
+  store.orders.put(99n, { id: 99n, petId: 5000n });
+  const refused = await run(['offline', 'pull']);
+  expect(refused).toMatchObject({ code: 1, stdout: '' });
+  expect(refused.stderr).toMatch(/cannot be kept as they are: \/orders\/\d+\/petId: is not a pet/);
+});
+
+test('--to writes a file that serve --data takes, and replaces one only with --force', async () => {
+  const file = join(shop.file, '..', 'shop.json');
+  expect(await run(['offline', 'pull', '--to', file])).toMatchObject({ code: 0, stdout: '' });
+  const text = readFileSync(file, 'utf8');
+  expect(JSON.parse(text).pets).toHaveLength(2500);
+  requests = [];
+  const refused = await run(['offline', 'pull', '--to', file]);
+  expect(refused).toMatchObject({
+    code: 2,
+    stderr: `error: --to ${file}: the file exists\nhint: replace it with --force, or name another\n`,
+  });
+  expect(requests).toEqual([]);
+  writeFileSync(file, 'something else');
+  expect(await run(['offline', 'pull', '--to', file, '--force'])).toMatchObject({ code: 0 });
+  const counted = 'test "$(petstore pets list -o ids | wc -l)" = 2500';
+  const command = counted.replace('petstore', `'${process.execPath}' '${process.cwd()}/bin/petstore.js'`);
+  const served = await runCli(['serve', '--port', '0', '-q', '--data', file, '--', 'sh', '-c', command], {
+    env: { PATH: process.env.PATH ?? '' },
+  });
+  expect(served).toMatchObject({ code: 0, stderr: '' });
+});
+
+test('--to leaves a pipe and a folder alone, also with --force', async () => {
+  const pipe = join(shop.file, '..', 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  for (const file of [pipe, join(shop.file, '..')]) {
+    const refused = await run(['offline', 'pull', '--force', '--to', file]);
+    expect(refused).toMatchObject({ code: 2, stderr: `error: --to ${file}: is not a regular file\n` });
+  }
+});
+
+test('a pipe as the embedded store is an error, and nobody waits for it', async () => {
+  execFileSync('mkfifo', [shop.file]);
+  for (const argv of [
+    ['pets', 'list'],
+    ['offline', 'reset', '--yes'],
+  ]) {
+    const refused = await shop.run(argv);
+    expect(refused).toMatchObject({ code: 2, stderr: `error: ${shop.file}: is not a regular file\n` });
+  }
+});
+
+test('reset starts the store again with its seed, after asking', async () => {
+  await shop.json('pets', 'delete', '1', '-y').catch(() => {});
+  const refused = await shop.run(['offline', 'reset']);
+  expect(refused.code).toBe(2);
+  expect(refused.stderr).toContain('--yes');
+  expect((await shop.run(['pets', 'get', '1'])).code).toBe(5);
+  const typed = await shop.typing(['offline', 'reset'], [['Reset the embedded store', 'y\r']]);
+  expect(typed.code).toBe(0);
+  expect(await shop.json('pets', 'get', '1')).toMatchObject({ name: 'Bella' });
+});
+
+test('a file that is not a store stays as it is, whatever is asked', async () => {
+  writeFileSync(shop.file, 'my notes');
+  for (const argv of [
+    ['offline', 'pull', '--yes'],
+    ['offline', 'reset', '--yes'],
+  ])
+    expect(await run(argv)).toMatchObject({ code: 2, stdout: '' });
+  expect(readFileSync(shop.file, 'utf8')).toBe('my notes');
+});
+
+test('needs a service, and a store that is kept', async () => {
+  expect((await shop.run(['offline', 'pull'])).stderr).toContain('cannot be copied into itself');
+  const env = { PETSTORE_OFFLINE_STORE: ':memory:' };
+  for (const verb of ['pull', 'reset'])
+    expect((await run(['offline', verb, '--yes'], { env })).stderr).toContain(':memory:');
+  expect(await run(['offline', 'pull', '--force'])).toMatchObject({ code: 2 });
+  rmSync(shop.file, { force: true });
+});
