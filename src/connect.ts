@@ -16,7 +16,7 @@ import { type Credential, readCredential } from './config/token.ts';
 import type { Context, Load } from './context.ts';
 import { UsageError } from './errors.ts';
 import { secretsIn } from './mask.ts';
-import { createWaiting, type Waiting, withWaiting } from './output/waiting.ts';
+import { createWaiting, type Waiting, withWaiting } from './output/status-line.ts';
 
 /** The client that the settings call for: a service at a base URL, or the server in this process. */
 export async function connect(context: Context, load: Load): Promise<Client> {

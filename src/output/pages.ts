@@ -1,8 +1,8 @@
 import { monotonicMs } from '../clock.ts';
 import { withDeadline } from '../deadline.ts';
 import type { Io } from '../io.ts';
-import { canDrawBar, startProgress } from './progress.ts';
-import type { StatusLine } from './status-line.ts';
+import { startProgress } from './progress.ts';
+import { canDrawBar, type StatusLine } from './status-line.ts';
 import { plainStyle } from './style.ts';
 
 export type Pages<Row> = AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>;

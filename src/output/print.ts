@@ -2,6 +2,7 @@ import type { ColorMode, OutputFormat } from '../config/values.ts';
 import { AnsweredError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { compareBy, pickColumns, type View } from './columns.ts';
+import { prose } from './fold.ts';
 import {
   csvWriter,
   idsWriter,
@@ -90,9 +91,9 @@ export function createPrinter(io: Io, options: PrinterOptions): Printer {
       writer,
     );
     const remarks = [count === 0 && format === 'table' ? `no ${view.noun}` : undefined, writer.remark?.()];
-    const told = remarks.filter((remark) => remark !== undefined).map((remark) => `${remark}\n`);
+    const told = remarks.filter((remark) => remark !== undefined).map((remark) => `${prose(io, remark)}\n`);
     const warning = writer.warning?.();
-    if (warning !== undefined && !options.quiet) await io.stderr.write(`${warning}\n`);
+    if (warning !== undefined && !options.quiet) await io.stderr.write(`${prose(io, warning)}\n`);
     if (told.length > 0 && io.stderr.isTerminal && !options.quiet) await io.stderr.write(told.join(''));
   };
   return {

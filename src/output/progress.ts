@@ -2,7 +2,7 @@ import { monotonicMs } from '../clock.ts';
 import type { Io } from '../io.ts';
 import { printJson } from '../json.ts';
 import { groupDigits } from '../text.ts';
-import type { StatusLine } from './status-line.ts';
+import { canDrawBar, type StatusLine } from './status-line.ts';
 import type { Style } from './style.ts';
 
 export const progressModes = ['auto', 'bar', 'plain', 'json', 'none'] as const;
@@ -83,11 +83,6 @@ function createDraw(io: Io, line: StatusLine, options: DrawOptions): () => Promi
     json: () => write(`${printJson({ progress: toJson(read()) })}\n`),
   };
   return drawings[mode];
-}
-
-/** Whether a person watches stderr, on a terminal where a line can be drawn anew. */
-export function canDrawBar({ stderr, env }: Io): boolean {
-  return stderr.isTerminal && !env.CI && env.TERM !== 'dumb';
 }
 
 /** The rate is that of the last seconds, for a service may slow down; a young run has only its whole course. */

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createStatusLine } from '../../src/output/status-line.ts';
-import { createWaiting } from '../../src/output/waiting.ts';
+import { createStatusLine, createWaiting } from '../../src/output/status-line.ts';
 import { fakeIo, type RunOptions } from '../helpers/run-cli.ts';
 
 beforeEach(() => {

@@ -11,7 +11,7 @@ import { OutputClosedError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import type { View } from '../../output/columns.ts';
 import type { Printer } from '../../output/print.ts';
-import { canDrawBar } from '../../output/progress.ts';
+import { canDrawBar } from '../../output/status-line.ts';
 
 /** What a run shows while it goes on and when it ends. */
 interface Display {
