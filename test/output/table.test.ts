@@ -239,7 +239,7 @@ test('columns that can be spared are left out, the last first, where words would
   });
   expect(await drawnColumns(40)).toEqual({
     header: '│ id │ name │ chip │ category      │',
-    stderr: 'no room for breeder: see --fields, or widen the terminal\n',
+    stderr: 'no room for breeder: see --fields, or\nwiden the terminal\n',
   });
   expect((await drawnColumns(28)).stderr).toContain('no room for chip, breeder:');
 });
