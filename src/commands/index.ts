@@ -31,6 +31,11 @@ export const program: Program = {
       load: () => import('./inventory/index.ts'),
     },
     {
+      name: 'overview',
+      summary: 'Show pets, low counts and open orders on one screen',
+      load: async () => (await import('./overview.ts')).overview,
+    },
+    {
       name: 'api',
       summary: "List the operations, bind to a service's own description, send requests of your own",
       load: () => import('./api/index.ts'),

@@ -1,5 +1,5 @@
 import { offeredOperation, takesParameter } from '../api/contract.ts';
-import type { Client } from '../client/client.ts';
+import type { CallOptions, Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { CliError, messageOf, UsageError } from '../errors.ts';
 import { letterDistance } from '../text.ts';
@@ -21,10 +21,10 @@ const one = { pets: 'pet', categories: 'category' } as const;
 const lists = new WeakMap<Client, Partial<Record<Named, Promise<NamedRecord[]>>>>();
 
 /** All pets or all categories, read once for each client. */
-export function readNamed(client: Client, noun: Named): Promise<NamedRecord[]> {
+export function readNamed(client: Client, noun: Named, options?: CallOptions): Promise<NamedRecord[]> {
   const read = lists.get(client) ?? {};
   lists.set(client, read);
-  read[noun] ??= collect(client, noun);
+  read[noun] ??= collect(client, noun, options);
   return read[noun];
 }
 
@@ -33,15 +33,16 @@ export function forgetNames(client: Client): void {
   lists.delete(client);
 }
 
-async function collect(client: Client, noun: Named): Promise<NamedRecord[]> {
+async function collect(client: Client, noun: Named, options?: CallOptions): Promise<NamedRecord[]> {
   const records: NamedRecord[] = [];
   if (noun === 'categories') {
     // Not `push(...page)`: a page of 120,000 would overflow the stack.
-    for await (const page of client.list('listCategories')) for (const record of page) records.push(record);
+    for await (const page of client.list('listCategories', {}, options))
+      for (const record of page) records.push(record);
     return records;
   }
   const limit = takesParameter(offeredOperation(client.contract, 'listPets'), 'limit') ? { limit: 1000 } : {};
-  for await (const page of client.list('listPets', limit))
+  for await (const page of client.list('listPets', limit, options))
     for (const { id, name } of page) records.push({ id, name });
   return records;
 }
@@ -53,11 +54,11 @@ export interface Names {
 }
 
 /** The name of every pet or category; none if the list cannot be read. Never rejects. */
-export async function readNames(client: Client, noun: Named): Promise<Names> {
+export async function readNames(client: Client, noun: Named, options?: CallOptions): Promise<Names> {
   const list = noun === 'pets' ? 'listPets' : 'listCategories';
   if (!client.contract.operations.has(list)) return { names: new Map() };
   try {
-    return { names: new Map((await readNamed(client, noun)).map(({ id, name }) => [id, name])) };
+    return { names: new Map((await readNamed(client, noun, options)).map(({ id, name }) => [id, name])) };
   } catch (error) {
     const why = messageOf(error);
     const note =

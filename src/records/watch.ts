@@ -50,7 +50,7 @@ export async function watchRecords<Row>(
             waitMs = Math.max(intervalMs, retryAfterMs);
           },
         });
-        for await (const page of pages) rows.push(...page);
+        for await (const page of pages) for (const row of page) rows.push(row);
         waitMs = intervalMs;
         const { view } = await noun.fillView(context, client, 'list');
         if (sort !== undefined) rows.sort(compareBy(view, sort));

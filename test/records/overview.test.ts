@@ -1,0 +1,114 @@
+import { expect, test } from 'vitest';
+import { recordingServer } from '../helpers/recording-server.ts';
+import { runCli } from '../helpers/run-cli.ts';
+
+const past = '2020-01-02T00:00:00Z';
+const future = '2999-01-02T00:00:00Z';
+const shop: Readonly<Record<string, readonly object[]>> = {
+  '/pets': [
+    { id: 1, name: 'Luna', categoryId: 1, status: 'available' },
+    { id: 2, name: 'Max', categoryId: 2, status: 'sold' },
+    { id: 3, name: '\u001b[31mRed', categoryId: 2 },
+  ],
+  '/categories': [
+    { id: 1, name: 'Dogs' },
+    { id: 2, name: 'Cats' },
+    { id: 3, name: 'Fish' },
+  ],
+  '/store/inventory': [
+    { petId: 1, quantity: 4, status: 'available' },
+    { petId: 2, quantity: 0, status: 'sold' },
+    { petId: 3, quantity: 9, status: 'available' },
+  ],
+  '/store/orders': [
+    { id: 1, petId: 1, quantity: 1 },
+    { id: 2, petId: 1, quantity: 2, shipDate: future, complete: false },
+    { id: 3, petId: 2, quantity: 3, shipDate: past },
+    { id: 4, petId: 2, quantity: 4, shipDate: past, complete: true },
+  ],
+};
+
+function service() {
+  return recordingServer({}, ({ path }) => ({ body: shop[path.split('?')[0] ?? ''] }));
+}
+
+test('the overview is the state of the shop as data, from one read of every list', async () => {
+  await using server = await service();
+  const run = await runCli(['overview', '-o', 'json', '--base-url', server.url]);
+  expect(run).toMatchObject({ code: 0, stderr: '' });
+  expect(JSON.parse(run.stdout)).toEqual({
+    pets: {
+      total: 3,
+      byStatus: { available: 2, pending: 0, sold: 1 },
+      byCategory: [
+        { categoryId: 2, name: 'Cats', total: 2 },
+        { categoryId: 1, name: 'Dogs', total: 1 },
+        { categoryId: 3, name: 'Fish', total: 0 },
+      ],
+    },
+    inventory: {
+      below: 5,
+      lowest: [
+        { petId: 2, name: 'Max', quantity: 0 },
+        { petId: 1, name: 'Luna', quantity: 4 },
+      ],
+    },
+    orders: {
+      open: 3,
+      overdue: 1,
+      next: [
+        { id: 3, petId: 2, name: 'Max', quantity: 3, shipDate: past, overdue: true },
+        { id: 2, petId: 1, name: 'Luna', quantity: 2, shipDate: future, overdue: false },
+        { id: 1, petId: 1, name: 'Luna', quantity: 1, overdue: false },
+      ],
+    },
+  });
+  expect(server.seen).toHaveLength(4);
+});
+
+test('on a terminal it fits one screen of 80 by 24, and shows nothing raw', async () => {
+  await using server = await service();
+  const argv = ['overview', '--below', '100', '--color', 'never', '--base-url', server.url];
+  const run = await runCli(argv, { terminals: ['stdout', 'stderr'], columns: 80 });
+  const lines = run.stdout.split('\n');
+  expect(lines.length).toBeLessThanOrEqual(24);
+  for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);
+  expect(run.stdout).toContain('\\x1b[31mRed (3)');
+  expect(run.stdout).toContain('Open orders  3, 1 overdue');
+  expect(run.stdout).toMatchInlineSnapshot(`
+    "Pets  3                                   Lowest counts  under 100
+      available 2 ████████████████████████      0  Max (2)
+      pending   0                               4  Luna (1)
+      sold      1 ████████████                  9  \\x1b[31mRed (3)
+
+      Cats      2 ████████████████████████
+      Dogs      1 ████████████
+      Fish      0
+
+    Open orders  3, 1 overdue
+      2020-01-02  order 3  3 of Max (2)  overdue
+      2999-01-02  order 2  2 of Luna (1)
+      no date     order 1  1 of Luna (1)
+    "
+  `);
+});
+
+test('more than 20 requests are told', async () => {
+  let pages = 0;
+  await using server = await recordingServer({}, ({ path }) => {
+    if (!path.startsWith('/pets')) return { body: [] };
+    pages += 1;
+    const next = pages < 20 ? { link: `</pets?after=${pages}>; rel="next"` } : {};
+    return { headers: next, body: [{ id: pages, name: 'x', categoryId: 1 }] };
+  });
+  const run = await runCli(['overview', '--base-url', server.url]);
+  expect(run).toMatchObject({ code: 0, stderr: 'note: 23 requests were sent\n' });
+});
+
+test('a list that cannot be read fails the overview with its own code', async () => {
+  await using server = await recordingServer({}, ({ path }) =>
+    path.startsWith('/store/orders') ? { status: 401 } : { body: [] },
+  );
+  const run = await runCli(['overview', '--base-url', server.url]);
+  expect(run).toMatchObject({ code: 4, stdout: '' });
+});
