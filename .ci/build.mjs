@@ -86,6 +86,7 @@ const chunks = Object.fromEntries(
       const { code } = await transform(text, {
         ...common,
         minifyWhitespace: true,
+        minifyIdentifiers: true,
         supported: { 'dynamic-import': false },
       });
       // esbuild exports a copy, each getter of which looks up another by name: up to 4 ms of a start, and some of every use.
