@@ -1,5 +1,3 @@
-import { OverlongRecord, unclosedProblem } from './csv-overlong.ts';
-import { readQuotedRecord } from './csv-quoted.ts';
 import {
   afterLineEnd,
   type InputRecord,
@@ -145,4 +143,131 @@ function createFinder(text: string): Finder {
   };
   const [lineFeed, carriageReturn, quote] = [finder('\n'), finder('\r'), finder('"')];
   return { quote, lineEnd: (at: number) => Math.min(lineFeed(at), carriageReturn(at)) };
+}
+
+interface QuotedRecord {
+  readonly record: InputRecord;
+  /** Index after its line end. */
+  readonly end: number;
+  readonly nextLine: number;
+}
+
+/** A record that does not end within the text, and where its last quote was opened. */
+interface UnfinishedRecord {
+  readonly openedAt: Position | undefined;
+}
+
+/** The line on which a record begins, and what stands between its cells. */
+interface Place {
+  readonly line: number;
+  readonly delimiter: string;
+}
+
+interface Cell {
+  readonly value: string;
+  /** Index of the delimiter or line end after it; the text's length where there is none. */
+  readonly end: number;
+  readonly isBroken?: boolean;
+}
+
+/** Reads a CSV record with quotes in it from index `from` of the text. */
+function readQuotedRecord(
+  text: string,
+  from: number,
+  { line: first, delimiter }: Place,
+): QuotedRecord | UnfinishedRecord {
+  const cells: string[] = [];
+  const starts: Position[] = [];
+  let problem: string | undefined;
+  let line = first;
+  let lineStart = from;
+  for (let at = from; ; at += 1) {
+    const start = { line, column: at - lineStart + 1 };
+    const cell = text[at] === '"' ? readQuotedCell(text, at, delimiter) : readCell(text, at, delimiter);
+    if (!cell) return { openedAt: start };
+    if (cell.end === text.length) return { openedAt: undefined };
+    if (cell.isBroken) problem ??= 'text follows a closing quote';
+    cells.push(cell.value);
+    starts.push(start);
+    for (const lineEnd of text.slice(at, cell.end).matchAll(/\r\n|\n|\r/g)) {
+      line += 1;
+      lineStart = at + lineEnd.index + lineEnd[0].length;
+    }
+    at = cell.end;
+    if (text[at] === delimiter) continue;
+    const record = { line: first, column: 1, cells, starts, problem };
+    return { record, end: afterLineEnd(text, at), nextLine: line + 1 };
+  }
+}
+
+function readCell(text: string, at: number, delimiter: string): Cell {
+  const end = cellEnd(text, at, delimiter);
+  return { value: text.slice(at, end), end };
+}
+
+function readQuotedCell(text: string, open: number, delimiter: string): Cell | undefined {
+  let close = text.indexOf('"', open + 1);
+  while (close !== -1 && text[close + 1] === '"') close = text.indexOf('"', close + 2);
+  if (close === -1) return undefined;
+  const end = cellEnd(text, close + 1, delimiter);
+  return { value: text.slice(open + 1, close).replaceAll('""', '"'), end, isBroken: end > close + 1 };
+}
+
+function cellEnd(text: string, from: number, delimiter: string): number {
+  const delimiterCode = delimiter.charCodeAt(0);
+  for (let at = from; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === delimiterCode || code === 0x0a || code === 0x0d) return at;
+  }
+  return text.length;
+}
+
+/** A CSV record beyond the limit: passed over character by character, nothing of it kept, to find where it ends. */
+class OverlongRecord {
+  hasEnded = false;
+  /** The line after what was passed over. */
+  line: number;
+  private readonly first: number;
+  private readonly delimiter: string;
+  private state: 'start' | 'plain' | 'quoted' | 'closed' = 'start';
+  private quoteLine = 0;
+
+  constructor(line: number, delimiter: string) {
+    this.line = line;
+    this.first = line;
+    this.delimiter = delimiter;
+  }
+
+  /** Passes over the text from `from` and gives the index after the record, or after the text. */
+  skip(text: string, from: number): number {
+    let at = from;
+    while (at < text.length && !this.hasEnded) {
+      const unit = text[at];
+      const isLineEnd = unit === '\n' || unit === '\r';
+      if (isLineEnd) this.line += 1;
+      if (this.state !== 'quoted' && isLineEnd) this.hasEnded = true;
+      else if (unit === '"') this.quote();
+      else if (this.state !== 'quoted') this.state = unit === this.delimiter ? 'start' : 'plain';
+      at = isLineEnd ? afterLineEnd(text, at) : at + 1;
+    }
+    return at;
+  }
+
+  record(): InputRecord {
+    const problem = this.state === 'quoted' ? unclosedProblem(this.quoteLine) : overlongProblem;
+    return { line: this.first, column: 1, problem, isBroken: true };
+  }
+
+  /** A quote right after a closing one is an escaped quote, and the cell goes on. */
+  private quote(): void {
+    if (this.state === 'quoted') this.state = 'closed';
+    else if (this.state === 'start') {
+      this.state = 'quoted';
+      this.quoteLine = this.line;
+    } else if (this.state === 'closed') this.state = 'quoted';
+  }
+}
+
+function unclosedProblem(line: number): string {
+  return `the quote opened on line ${line} is never closed: all that follows is in it`;
 }

@@ -1,8 +1,7 @@
 import { extname } from 'node:path';
 import { UsageError } from '../errors.ts';
 import { createCsvSplitter } from './csv.ts';
-import { createLineSplitter } from './json-lines.ts';
-import { createJsonSplitter } from './json-values.ts';
+import { createJsonSplitter, createLineSplitter } from './json.ts';
 import type { InputRecord, RecordSplitter } from './record.ts';
 import { decodeUtf8 } from './utf8.ts';
 
