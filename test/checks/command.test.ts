@@ -127,6 +127,7 @@ test.each([
   [['--only', 'write'], 'no check is left to run'],
   [['--fail-on', 'skip'], "--fail-on 'skip'"],
   [['--samples', '0'], "--samples '0'"],
+  [['--samples', '1', '--only', 'error'], 'leave no latency to measure'],
   [['--max-latency', '5ms,p99'], "--max-latency '5ms,p99'"],
   [['--max-latency', 'soon'], "--max-latency 'soon'"],
   [['--wait', 'long'], "--wait 'long'"],
@@ -154,6 +155,15 @@ test('globs choose by id and by group', async () => {
   expect(await ids('--only', 'op/get?rder', '--only', 'error/not-found')).toEqual([
     'op/getOrder',
     'error/not-found',
+  ]);
+});
+
+test('a check that a flag asks for runs beside those of --only', async () => {
+  const ids = async (...flags: string[]) => (await smoke(service.url, flags)).checks.map(({ id }) => id);
+  expect(await ids('--only', 'op/getPet', '--samples', '1', '--expect', 'GET /pets 200')).toEqual([
+    'op/getPet',
+    'latency/getPet',
+    'expect/1',
   ]);
 });
 
