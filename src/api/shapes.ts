@@ -40,6 +40,27 @@ export function hasField({ fields }: Operation, name: string): boolean {
   return fields.includes(name) || (name === 'categoryId' && fields.includes('category'));
 }
 
+/**
+ * The queries whose lists hold all records: a service that takes one value for a filter that is left out has to be asked
+ * for each value that it knows. Usually one query without anything.
+ *
+ * @param given values by filter; the lists hold what has any of them.
+ */
+export function wholeQueries(
+  { parameters }: Operation,
+  given: Readonly<Record<string, unknown>> = {},
+): readonly Readonly<Record<string, unknown>>[] {
+  const narrowed = parameters.find(
+    ({ name, fallback, required, in: place }) =>
+      fallback !== undefined || (required && place === 'query' && Array.isArray(given[name])),
+  );
+  if (!narrowed) return [{}];
+  const values = given[narrowed.name] ?? narrowed.bounds?.enum ?? [];
+  return Array.isArray(values) && values.length > 0
+    ? values.map((value) => ({ [narrowed.name]: value }))
+    : [{}];
+}
+
 /** Whether the body of an operation offers a field, as far as anybody knows. */
 export function offersField(operation: Operation, name: string): boolean {
   const { fields } = operation.body ?? {};

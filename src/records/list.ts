@@ -1,12 +1,6 @@
-import {
-  largestPage,
-  type Operation,
-  offeredOperation,
-  type Parameter,
-  takesParameter,
-} from '../api/contract.ts';
+import { largestPage, type Operation, offeredOperation, takesParameter } from '../api/contract.ts';
 import type { Pet } from '../api/schemas.ts';
-import { categoryOf, hasField } from '../api/shapes.ts';
+import { categoryOf, hasField, wholeQueries } from '../api/shapes.ts';
 import type { CallOptions, Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { exitCodes, UsageError } from '../errors.ts';
@@ -47,8 +41,6 @@ export async function listRecords<Row>(
   const pages = startNow(await readList(context, client, noun, listing));
   const [{ view, note }] = await Promise.all([noun.fillView(context, client, 'list'), pages.first]);
   if (note) await context.note(note);
-  const narrowing = narrowingOf(offeredOperation(client.contract, noun.list), listing.where);
-  if (narrowing) await context.note(narrowing);
   let found: 'any' | 'none' = 'none';
   async function* counted() {
     for await (const page of pages.all) {
@@ -84,32 +76,14 @@ export async function readList<Row>(
       ? { limit: pageSize(limit, offered) }
       : {};
   const query = { ...Object.fromEntries(asked), ...paging };
-  const queries = queriesOf(offered, given).map((each) => ({ ...query, ...each }));
-  const pages = inTurn(
-    queries.map((each) => () => client.list(noun.list, each, options) as unknown as Pages<Row>),
-  );
+  const lists = wholeQueries(offered, Object.fromEntries(given)).map((part) => {
+    const open = () => client.list(noun.list, { ...query, ...part }, options) as unknown as Pages<Row>;
+    const wanted = Object.entries(part);
+    return () => (wanted.length === 0 ? open() : sift(open(), (row) => holds(row as object, wanted)));
+  });
+  const pages = lists.length === 1 && lists[0] ? lists[0]() : inTurn(lists);
   // Those that were asked for too: a service may know the parameter and take no notice, or not know it and say nothing.
   return sift(pages, (row) => holds(row as object, given) && (matches?.(row) ?? true));
-}
-
-/** A service that takes one status if none is named has to be asked for each of several by itself. */
-function queriesOf(
-  { parameters }: Operation,
-  given: readonly (readonly [string, unknown])[],
-): readonly Readonly<Record<string, unknown>>[] {
-  const several = given.find(
-    ([name, value]) =>
-      Array.isArray(value) &&
-      parameters.some((parameter) => parameter.name === name && isNarrowed(parameter)),
-  );
-  if (!several) return [{}];
-  const [name, values] = several;
-  return (values as unknown[]).map((value) => ({ [name]: value }));
-}
-
-/** Whether a list is not of all records if this parameter is left out. */
-function isNarrowed({ required, fallback }: Parameter): boolean {
-  return required || fallback !== undefined;
 }
 
 async function* inTurn<Row>(lists: readonly (() => Pages<Row>)[]): Pages<Row> {
@@ -118,16 +92,6 @@ async function* inTurn<Row>(lists: readonly (() => Pages<Row>)[]): Pages<Row> {
 
 function isCategoryName(field: string, value: unknown): value is string {
   return field === 'categoryId' && typeof value === 'string';
-}
-
-/** What a list leaves out if the service takes one value for a filter that is not given. */
-function narrowingOf({ parameters }: Operation, where: Listing<unknown>['where']): string | undefined {
-  const narrowed = parameters.find(
-    ({ name, fallback }) => fallback !== undefined && where[name] === undefined,
-  );
-  return (
-    narrowed && `note: the service lists only records with ${narrowed.name} ${narrowed.fallback} unless asked`
-  );
 }
 
 /** @throws UsageError for a condition that neither the service can check nor we, because its records lack the field. */

@@ -1,4 +1,5 @@
-import { offeredOperation, takesParameter } from '../api/contract.ts';
+import { largestPage, offeredOperation, takesParameter } from '../api/contract.ts';
+import { wholeQueries } from '../api/shapes.ts';
 import type { CallOptions, Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { CliError, messageOf, UsageError } from '../errors.ts';
@@ -41,9 +42,11 @@ async function collect(client: Client, noun: Named, options?: CallOptions): Prom
       for (const record of page) records.push(record);
     return records;
   }
-  const limit = takesParameter(offeredOperation(client.contract, 'listPets'), 'limit') ? { limit: 1000 } : {};
-  for await (const page of client.list('listPets', limit, options))
-    for (const { id, name } of page) records.push({ id, name });
+  const operation = offeredOperation(client.contract, 'listPets');
+  const limit = takesParameter(operation, 'limit') ? { limit: largestPage(operation) } : {};
+  for (const query of wholeQueries(operation))
+    for await (const page of client.list('listPets', { ...limit, ...query }, options))
+      for (const { id, name } of page) records.push({ id, name });
   return records;
 }
 

@@ -1,5 +1,6 @@
 import { offeredOperation, takesParameter } from '../api/contract.ts';
 import type { Pet } from '../api/schemas.ts';
+import { wholeQueries } from '../api/shapes.ts';
 import type { Answer, CallOptions, Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { ApiError, CliError } from '../errors.ts';
@@ -39,10 +40,11 @@ function isEndpointGone({ status, details }: ApiError): boolean {
 async function findPet(context: Context, client: Client, { id, why }: Search): Promise<Answer<Pet>> {
   if (!told.has(client)) await context.note(`note: getPet ${why}: looking through listPets instead`);
   told.add(client);
+  const isInParts = wholeQueries(offeredOperation(client.contract, 'listPets')).length > 1;
   for await (const page of pagesFrom(client, id)) {
     const value = page.find((pet) => pet.id === id);
     if (value) return { value, status: 200, fields: {}, etag: undefined, attempts: 1 };
-    if (isPast(page, id)) break;
+    if (isPast(page, id) && !isInParts) break;
   }
   throw new CliError('not-found', `get pet ${id}: listPets has no pet with this id`);
 }
@@ -56,7 +58,8 @@ async function* pagesFrom(client: Client, id: bigint): AsyncGenerator<Pet[]> {
       if (!(error instanceof ApiError)) throw error;
     }
   }
-  yield* client.list('listPets');
+  for (const query of wholeQueries(offeredOperation(client.contract, 'listPets')))
+    yield* client.list('listPets', query);
 }
 
 /** Whether a list that goes up has gone past the id: the pages after it need not be asked for. */

@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest';
 import { builtInContract, type Operation, type RequestBody } from '../../src/api/contract.ts';
 import type { Pet } from '../../src/api/schemas.ts';
-import { categoryFields, categoryOf, hasField, offersField, toUpdateBody } from '../../src/api/shapes.ts';
+import {
+  categoryFields,
+  categoryOf,
+  hasField,
+  offersField,
+  toUpdateBody,
+  wholeQueries,
+} from '../../src/api/shapes.ts';
 
 const own = builtInContract.operations.get('updatePet') as Operation;
 const bound = (body: Partial<RequestBody>, more: Partial<Operation> = {}): Operation => ({
@@ -48,4 +55,25 @@ test('a PUT sends the record as it came, without what is given by the service or
 test('a PATCH sends what changes and what its schema requires', () => {
   const patch = bound({ required: ['name', 'tag'] }, { method: 'PATCH' });
   expect(toUpdateBody(patch, rex, { name: 'Max' })).toEqual({ name: 'Max', tag: 'x' });
+});
+
+test('a list that shows one status unless told is asked for each, or for those that are wanted', () => {
+  const list = builtInContract.operations.get('listPets') as Operation;
+  expect(wholeQueries(list, { status: ['sold', 'pending'] })).toEqual([{}]);
+  const bounds = { enum: ['available', 'pending', 'sold'] };
+  const status = { name: 'status', wireName: 'status', in: 'query', required: false, bounds } as const;
+  const narrowed: Operation = { ...list, parameters: [{ ...status, fallback: 'available' }] };
+  expect(wholeQueries(narrowed)).toEqual([
+    { status: 'available' },
+    { status: 'pending' },
+    { status: 'sold' },
+  ]);
+  expect(wholeQueries(narrowed, { status: ['sold', 'pending'] })).toEqual([
+    { status: 'sold' },
+    { status: 'pending' },
+  ]);
+  expect(wholeQueries(narrowed, { status: 'sold' })).toEqual([{}]);
+  const required: Operation = { ...list, parameters: [{ ...status, required: true }] };
+  expect(wholeQueries(required)).toEqual([{}]);
+  expect(wholeQueries(required, { status: ['sold', 'pending'] })).toHaveLength(2);
 });
