@@ -1,0 +1,117 @@
+import { expect, test } from 'vitest';
+import { recordingServer } from '../helpers/recording-server.ts';
+import { runCli } from '../helpers/run-cli.ts';
+import { openShop } from '../helpers/shop.ts';
+
+test('what pets list prints as CSV can be edited and fed back, with categories by name', async () => {
+  using shop = openShop();
+  const { stdout } = await shop.run(['pets', 'list', '--limit', '3', '-o', 'csv']);
+  const stdin = stdout.replace('Bella,Dogs,available', 'Bellissima,cats,');
+  const run = await shop.run(['pets', 'update', '--from', '-', '-o', 'ids'], { stdin });
+  expect(run).toMatchObject({ code: 0, stdout: '1\n2\n3\n' });
+  expect(await shop.json('pets', 'get', '1')).toEqual({
+    id: 1,
+    name: 'Bellissima',
+    categoryId: 2,
+    status: 'available',
+  });
+});
+
+test('create takes CSV: ids are left out with a note, and a formula loses its guard', async () => {
+  using shop = openShop();
+  const stdin = `id,name,category,status\n7,'=Rex,dogs,\n8,"Mia, the 2nd",2,sold\n`;
+  const run = await shop.run(['pets', 'create', '--from', '-', '-o', 'jsonl'], { stdin });
+  expect(run.stdout).toBe(
+    '{"id":26,"name":"=Rex","categoryId":1,"status":"available"}\n' +
+      '{"id":27,"name":"Mia, the 2nd","categoryId":2,"status":"sold"}\n',
+  );
+  expect(run.stderr).toContain('note: ids in the file are left out');
+});
+
+test('orders come back from CSV too', async () => {
+  using shop = openShop();
+  const { stdout } = await shop.run(['orders', 'list', '--open', '--limit', '1', '-o', 'csv']);
+  const stdin = stdout.replace(/false/, 'true');
+  expect(await shop.run(['orders', 'update', '--from', '-'], { stdin })).toMatchObject({ code: 0 });
+  expect(await shop.json('orders', 'get', '7')).toMatchObject({ complete: true });
+});
+
+test('an update takes JSON lines, and leaves alone what a record does not name', async () => {
+  using shop = openShop();
+  const stdin = '{"id":1,"status":"sold"}\n{"id":2,"category":"Birds"}\n';
+  expect((await shop.run(['pets', 'update', '--from', '-'], { stdin })).code).toBe(0);
+  expect(await shop.json('pets', 'get', '1', '2')).toMatchObject([
+    { name: 'Bella', status: 'sold' },
+    { name: 'Max', categoryId: 3 },
+  ]);
+});
+
+test.each([
+  ['ids', '3\n7\n'],
+  ['CSV', 'id,name,category,status\n3,Luna,Cats,available\n7,x,Cats,sold\n'],
+  ['a JSON array of ids', '[3, 7]'],
+  ['JSON lines', '{"id":3}\n{"id":7}\n'],
+])('deletes the records whose ids stand in %s', async (_, stdin) => {
+  await using server = await recordingServer({}, () => ({ status: 204 }));
+  const run = await runCli(['pets', 'delete', '--from', '-', '--yes', '--base-url', server.url], { stdin });
+  expect(run).toMatchObject({ code: 0, stdout: '', stderr: 'deleted pet 3\ndeleted pet 7\n' });
+  expect(server.calls().sort()).toEqual(['DELETE /pets/3', 'DELETE /pets/7']);
+});
+
+test.each([
+  ['pets update', 'name,status\nRex,sold\n', 'stdin:2: id is required'],
+  ['pets update', 'id,status\n1,sold\n1,sold\n', 'stdin:3: id 1 stands in the file twice'],
+  ['pets update', 'id,status\n1,lost\n', 'stdin:2: status must be one of'],
+  ['pets update', 'id,colour\n1,red\n', "stdin:1: column 'colour': pets have no such field"],
+  ['pets update', 'id,category,categoryId\n1,Dogs,1\n', 'mean the same'],
+  ['pets update', 'id,name,name\n1,a,b\n', "stdin:1: the column 'name' stands there twice"],
+  ['pets update', '', 'stdin: no records in it'],
+  ['pets update', 'id,name\n', 'stdin: no records in it'],
+  ['pets update', '{"id":1,"categoryId":"Dogs"}', 'stdin:1: categoryId must be an integer'],
+  ['orders update', 'id,quantity\n1,many\n', "stdin:2: quantity 'many': must be an integer"],
+  ['orders update', 'id,complete\n1,yes\n', "stdin:2: complete 'yes': must be true or false"],
+  ['pets delete --yes', '3\nx\n', "stdin:2: id 'x': must be an integer"],
+  ['pets delete --yes', '3\n3\n', 'stdin:2: id 3 stands in the file twice'],
+  ['pets delete --yes', '', 'stdin: no ids in it'],
+  ['pets update 3', 'id\n3\n', 'give ids or --from, not both'],
+  ['pets delete 3', 'id\n3\n', 'give ids or --from, not both'],
+])('%s refuses %j before anything is sent', async (words, stdin, message) => {
+  await using server = await recordingServer({});
+  const run = await runCli([...words.split(' '), '--from', '-', '--base-url', server.url], { stdin });
+  expect(run).toMatchObject({ code: 2, stdout: '' });
+  expect(run.stderr).toContain(message);
+  expect(server.seen).toEqual([]);
+});
+
+test('a category that is not there is told with its place, before any write', async () => {
+  using shop = openShop();
+  const stdin = 'id,category\n1,Cats\n2,Dragons\n';
+  const run = await shop.run(['pets', 'update', '--from', '-'], { stdin });
+  expect(run).toMatchObject({ code: 5, stdout: '' });
+  expect(run.stderr).toContain("error: stdin:3: category 'Dragons': no category has this name");
+  expect(await shop.json('pets', 'get', '1')).toMatchObject({ categoryId: 1 });
+});
+
+test('several pets are updated at once, but not to one name', async () => {
+  using shop = openShop();
+  const run = await shop.run(['pets', 'update', '1', '2', '3', '--status', 'sold', '-o', 'ids']);
+  expect(run).toMatchObject({ code: 0, stdout: '1\n2\n3\n' });
+  const refused = await shop.run(['pets', 'update', '1', '2', '--name', 'Same']);
+  expect(refused).toMatchObject({ code: 2, stdout: '' });
+  expect(refused.stderr).toContain('--name would give several pets the same name');
+  expect((await shop.run(['pets', 'update', '1', '999', '--status', 'sold'])).code).toBe(3);
+  expect((await shop.run(['pets', 'update', '998', '999', '--status', 'sold'])).code).toBe(5);
+  expect((await shop.run(['pets', 'update', '--status', 'sold'])).code).toBe(2);
+  expect((await shop.run(['pets', 'delete'])).code).toBe(2);
+});
+
+test('an update and an adjustment tell a person what changed', async () => {
+  using shop = openShop();
+  const update = await shop.run(['pets', 'update', '1', '--status', 'sold'], { terminals: ['stderr'] });
+  expect(update.stderr).toContain('pet 1: status available -> sold\n');
+  await shop.run(['inventory', 'set', '1', '1']);
+  const adjust = await shop.run(['inventory', 'adjust', '1', '+87'], { terminals: ['stderr'] });
+  expect(adjust.stderr).toContain('pet 1: quantity 1 -> 88\n');
+  const piped = await shop.run(['inventory', 'adjust', '1', '+1']);
+  expect(piped.stderr).not.toContain('->');
+});

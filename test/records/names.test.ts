@@ -1,0 +1,178 @@
+import { expect, test } from 'vitest';
+import { recordingServer } from '../helpers/recording-server.ts';
+import { runCli } from '../helpers/run-cli.ts';
+import { openShop } from '../helpers/shop.ts';
+
+const two = [
+  { id: 4, name: 'Luna', categoryId: 1, status: 'available' },
+  { id: 9, name: 'LUNA', categoryId: 1, status: 'sold' },
+  { id: 7, name: 'Lunette', categoryId: 1 },
+];
+
+/** A service with two pets of one name; what is asked for by id is there. */
+function service() {
+  return recordingServer({}, ({ method, path, body }) => {
+    const [route = ''] = path.split('?');
+    if (route === '/pets') return { body: two };
+    if (route === '/categories') return { body: [{ id: 1, name: 'Dogs' }] };
+    if (method === 'DELETE') return { status: 204 };
+    const id = Number(route.split('/').at(-1));
+    const record = route.startsWith('/pets/')
+      ? two.find((pet) => pet.id === id)
+      : { petId: id, quantity: 3, status: 'sold' };
+    return { body: method === 'PUT' ? { ...record, ...JSON.parse(body) } : record };
+  });
+}
+
+test.each([
+  [['pets', 'get', 'luna'], { id: 3, name: 'Luna' }],
+  [['pets', 'update', 'LUNA', '--status', 'pending'], { id: 3, status: 'pending' }],
+  [['inventory', 'get', 'luna'], { petId: 3 }],
+  [['inventory', 'set', 'luna', '10'], { petId: 3, quantity: 10 }],
+  [['inventory', 'adjust', 'Luna', '+2'], { petId: 3 }],
+  [['categories', 'get', 'dogs'], { id: 1, name: 'Dogs' }],
+  [['orders', 'create', '--pet', 'luna', '--quantity', '1'], { petId: 3 }],
+])('%j means the record with that name', async (argv, record) => {
+  using shop = openShop();
+  expect(await shop.json(...argv)).toMatchObject(record);
+});
+
+test('a name that several pets have is exit 2 with their ids, and nothing is written', async () => {
+  await using server = await service();
+  const run = await runCli(['inventory', 'set', 'luna', '5', '--base-url', server.url]);
+  expect(run).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: "error: pet 'luna': 2 pets have this name\nhint: give its id: 4, 9\n",
+  });
+  expect(server.seen.every(({ method }) => method === 'GET')).toBe(true);
+});
+
+test('a person chooses one of several', async () => {
+  const { answer } = await import('../helpers/person.ts');
+  await using server = await service();
+  const run = await answer(['pets', 'get', 'luna', '-o', 'ids', '--base-url', server.url], ['\x1b[B']);
+  expect(run).toMatchObject({ code: 0, stdout: '9\n' });
+});
+
+test('a name that nobody has is exit 5 with the nearest names', async () => {
+  using shop = openShop();
+  const run = await shop.run(['pets', 'get', 'lunna']);
+  expect(run).toMatchObject({ code: 5, stdout: '' });
+  expect(run.stderr).toMatch(/^error: pet 'lunna': no pet has this name\nhint: the nearest names are Luna, /);
+});
+
+test('list --name takes any part of a name, without case, before --limit', async () => {
+  using shop = openShop();
+  const run = await shop.run([
+    'pets',
+    'list',
+    '--name',
+    'L',
+    '--limit',
+    '2',
+    '-o',
+    'csv',
+    '--fields',
+    'name',
+  ]);
+  expect(run.stdout).toBe('name\nBella\nLuna\n');
+});
+
+test('several statuses mean any of them', async () => {
+  using shop = openShop();
+  const pets = (await shop.json('pets', 'list', '--status', 'sold', '--status', 'pending')) as {
+    status: string;
+  }[];
+  expect(new Set(pets.map(({ status }) => status))).toEqual(new Set(['sold', 'pending']));
+  const entries = await shop.run([
+    'inventory',
+    'list',
+    '--status',
+    'sold',
+    '--status',
+    'pending',
+    '-o',
+    'ids',
+  ]);
+  expect(entries.stdout.trim().split('\n')).toHaveLength(pets.length);
+});
+
+test.each([
+  ['inventory', 'list', '--limit', '1'],
+  ['inventory', 'get', '4'],
+  ['orders', 'list', '--limit', '1'],
+  ['orders', 'get', '7'],
+])('the table of a terminal has the name of the pet: %s %s %s', async (...argv) => {
+  using shop = openShop();
+  const run = await shop.run([...argv, '--color', 'never'], { terminals: ['stdout'] });
+  expect(run.stdout).toMatch(/│ name +│/);
+  expect(run.stdout).toMatch(/│ (Bella|Charlie|Milo) +│/);
+  expect((await shop.run(argv)).stdout).not.toContain('name');
+  expect((await shop.run([...argv, '-o', 'json'])).stdout).not.toContain('name');
+});
+
+test('--fields gives the name in every format', async () => {
+  using shop = openShop();
+  const run = await shop.run(['inventory', 'list', '--fields', 'petId,name', '--limit', '1', '-o', 'json']);
+  expect(run.stdout).toBe('[{"petId":1,"name":"Bella"}]\n');
+});
+
+test('names that cannot be read stay empty, with a note', async () => {
+  await using server = await recordingServer({}, ({ path }) =>
+    path.startsWith('/pets') ? { status: 403 } : { body: [{ petId: 1, quantity: 2, status: 'sold' }] },
+  );
+  const argv = ['inventory', 'list', '--fields', 'petId,name', '-o', 'csv', '--base-url', server.url];
+  const run = await runCli(argv);
+  expect(run).toMatchObject({ code: 0, stdout: 'petId,name\n1,\n' });
+  expect(run.stderr).toContain('note: names of pets are left empty because they could not be read: ');
+});
+
+test('overdue orders are open and their ship date has passed', async () => {
+  const orders = [
+    { id: 1, shipDate: '2020-01-01T00:00:00Z', complete: false },
+    { id: 2, shipDate: '2020-01-01T00:00:00Z', complete: true },
+    { id: 3, shipDate: '2999-01-01T00:00:00Z' },
+    { id: 4 },
+    { id: 5, shipDate: '2020-01-01T00:00:00Z' },
+  ];
+  await using server = await recordingServer({}, () => ({ body: orders }));
+  const run = await runCli(['orders', 'list', '--overdue', '-o', 'ids', '--base-url', server.url]);
+  expect(run).toMatchObject({ code: 0, stdout: '1\n5\n' });
+});
+
+test.each([
+  ['tomorrow', 1],
+  ['+3d', 3],
+  ['+0d', 0],
+])('--ship-date %s is the first moment of a day in UTC', async (text, days) => {
+  using shop = openShop();
+  const now = new Date();
+  const day = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + days);
+  expect(await shop.json('orders', 'create', '--pet', '1', '--ship-date', text)).toMatchObject({
+    shipDate: new Date(day).toISOString().replace('.000Z', 'Z'),
+  });
+});
+
+test('a lost adjustment is read back, and a second one is never invited', async () => {
+  let quantity = 3;
+  let etag = 1;
+  await using server = await recordingServer({}, ({ method, headers, body }) => {
+    if (method === 'GET')
+      return { headers: { etag: `"${etag}"` }, body: { petId: 4, quantity, status: 'sold' } };
+    if (headers['if-match'] !== `"${etag}"`)
+      return { status: 412, body: { code: 'precondition_failed', message: 'changed', status: 412 } };
+    ({ quantity } = JSON.parse(body));
+    etag += 1;
+    return { status: 502 };
+  });
+  const argv = ['inventory', 'adjust', '4', '+5', '--base-url', server.url];
+  const run = await runCli([...argv, '-o', 'json']);
+  expect(run.code).toBe(1);
+  const { error } = JSON.parse(run.stderr.trim().split('\n').at(-1) ?? '');
+  expect(error).toMatchObject({ retryable: false, applied: 'unknown', status: 412 });
+  expect(error.hint).toContain('petstore inventory get 4');
+  quantity = 3;
+  const shown = await runCli(argv);
+  expect(shown.stderr).toContain('read back, the count is 8, as this adjustment leaves it');
+});
