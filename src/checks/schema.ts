@@ -3,7 +3,7 @@ import { readPattern } from '../api/pattern.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import { withinTime } from '../time-limit.ts';
 
-/** What came of holding a body against its schema. */
+/** What checking a body against its schema found. */
 interface BodyFinding {
   readonly fault: SchemaFault | undefined;
   /** What of the schema could not be tried, a clause. */
@@ -11,17 +11,17 @@ interface BodyFinding {
 }
 
 /**
- * Holds a body against a schema of the service's own description, for so long: a pattern and a text that are made for
- * it can keep an expression busy for years. Then without all that is tried by expressions.
+ * Checks a body against a schema of the service's own description. A hostile pattern and text can keep a regular
+ * expression busy for years, so after the time limit the body is checked again without patterns and formats.
  *
- * @throws Error where the schema itself is wrong.
+ * @throws Error if the schema itself is wrong.
  */
 export function checkBody(schema: JsonObject, body: JsonValue, limitMs: number): BodyFinding {
   const { patterns, unread, whole, plain } = prepare(schema);
   const late = () => 'late' as const;
   const found = withinTime(limitMs, () => whole(body), late);
   if (found !== 'late')
-    return { fault: found, remark: unread && `no expression that can be tried: ${unread}` };
+    return { fault: found, remark: unread && `the pattern ${unread} is not an expression that can be tried` };
   const others = withinTime(limitMs, () => plain(body), late);
   const limit = `within ${limitMs / 1000} s`;
   if (others === 'late') return { fault: undefined, remark: `the body could not be checked ${limit}` };
@@ -31,7 +31,7 @@ export function checkBody(schema: JsonObject, body: JsonValue, limitMs: number):
 
 interface Prepared {
   readonly patterns: readonly string[];
-  /** The first of them that is no expression. */
+  /** The first of them that is not an expression. */
   readonly unread: string | undefined;
   readonly whole: SchemaCheck;
   /** Without expressions. */
@@ -62,7 +62,7 @@ interface SchemaFault {
   /** JSON pointer into the value (RFC 6901). */
   readonly pointer: string;
   readonly expected: string;
-  /** What stands there; for a field that is missing, what it is missing from. */
+  /** The value at the pointer; for a missing field, the object that lacks it. */
   readonly got: JsonValue;
 }
 
@@ -89,13 +89,13 @@ export function createSchemaCheck(schema: JsonObject): SchemaCheck {
 
 type SchemaCheck = (value: JsonValue) => SchemaFault | undefined;
 
-/** Whether an error is the reason and not a wrapper around one; of alternatives none is the reason. */
+/** Whether an error is the reason itself and not a wrapper around one. Of alternatives that all fail, none is the reason. */
 function isLeaf(error: OutputUnit, errors: readonly OutputUnit[]): boolean {
   if (['anyOf', 'oneOf', 'false'].includes(error.keyword)) return true;
   return !errors.some((other) => isWithin(other, error));
 }
 
-/** What the schema `false` forbids is told without its place in the schema, only in the value. */
+/** An error of the schema `false` has its place in the value, but not that in the schema. */
 function isWithin(inner: OutputUnit, outer: OutputUnit): boolean {
   const place = inner.keyword === 'false' ? 'instanceLocation' : 'keywordLocation';
   return inner[place].startsWith(`${outer[place]}/`);
@@ -202,7 +202,7 @@ function pointerOf(segments: readonly string[]): string {
   return segments.map((segment) => `/${segment.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
-/** The patterns of a schema, each once: a service's own, so they may be anything. */
+/** The patterns of a schema, each once. They are the service's own, so they may be anything. */
 function patternsOf(schema: JsonObject): string[] {
   const patterns = new Set<string>();
   mapSchemas(schema, (each) => {
@@ -214,12 +214,12 @@ function patternsOf(schema: JsonObject): string[] {
   return [...patterns];
 }
 
-/** The schema with its patterns as the validator reads them, without those that are no expression. */
+/** The schema with its patterns as the validator reads them, without those that are not expressions. */
 function withReadablePatterns(schema: JsonObject): JsonObject {
   return mapSchemas(schema, (each) => keepPatterns(each, readPattern)) as JsonObject;
 }
 
-/** The schema without anything that is tried by an expression. */
+/** The schema without patterns and formats, which are tried by expressions. */
 function withoutExpressions(schema: JsonObject): JsonObject {
   return mapSchemas(schema, (each) => {
     const { format, ...kept } = keepPatterns(each, () => undefined);
@@ -227,7 +227,7 @@ function withoutExpressions(schema: JsonObject): JsonObject {
   }) as JsonObject;
 }
 
-/** What a pattern of names does not catch is forbidden only where all those patterns are tried. */
+/** Names that no pattern catches can be forbidden only if every pattern is tried. */
 function keepPatterns(schema: JsonObject, read: (pattern: string) => string | undefined): JsonObject {
   const { pattern, patternProperties, ...rest } = schema;
   const own = typeof pattern === 'string' ? read(pattern) : undefined;
@@ -243,7 +243,7 @@ function keepPatterns(schema: JsonObject, read: (pattern: string) => string | un
   return open;
 }
 
-/** Keywords whose value is no schema but a map of them. */
+/** Keywords whose value is a map of schemas. */
 const maps: readonly string[] = [
   'properties',
   'patternProperties',
@@ -252,10 +252,10 @@ const maps: readonly string[] = [
   'definitions',
   'schemas',
 ];
-/** Keywords whose value is data, in which nothing is a keyword. */
+/** Keywords whose value is data: nothing in it is a keyword. */
 const data: readonly string[] = ['enum', 'const', 'default', 'example', 'examples'];
 
-/** A schema in which each schema within, and at last itself, is what `change` makes of it. */
+/** A copy of a schema in which `change` was applied to every schema inside it, and at last to itself. */
 function mapSchemas(value: JsonValue, change: (schema: JsonObject) => JsonObject): JsonValue {
   const inner = (each: JsonValue): JsonValue => mapSchemas(each, change);
   if (Array.isArray(value)) return value.map(inner);

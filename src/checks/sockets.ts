@@ -21,9 +21,9 @@ export interface Handshake {
 
 /** The way to the service below HTTP; nothing is sent but what opening a connection needs. */
 export interface Sockets {
-  /** Why there is no socket to the service itself to look at. */
+  /** Why the service's own socket cannot be looked at; undefined if it can. */
   readonly absence?: string | undefined;
-  /** Why there is no TLS to look at. */
+  /** Why TLS is not checked; undefined if it is. */
   readonly plain?: string | undefined;
   readonly host: string;
   readonly port: number;

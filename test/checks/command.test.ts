@@ -141,7 +141,7 @@ test.each([
   expect(service.seen.length).toBe(before);
 });
 
-test('where every check was skipped no check ran, and that is no success', async () => {
+test('if every check was skipped, no check ran, and that is not a success', async () => {
   const { code, stdout, stderr } = await run(['--only', 'tls', '--only', 'auth']);
   expect(code).toBe(2);
   expect(stdout).toContain('5 checks');

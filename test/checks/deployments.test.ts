@@ -152,7 +152,7 @@ test('a 200 for an unknown id fails, unless it is that very record', async () =>
   });
 });
 
-test('checks that fail for one reason are told together, failures before skips', async () => {
+test('checks that fail for one reason are shown together, failures before skips', async () => {
   await using service = await startService({
     spoil: ({ target }, answer) =>
       target.startsWith('/pets') ? answer : withFields(refused(answer, 500), { 'x-request-id': 'req-7' }),
@@ -184,7 +184,7 @@ test('latency is measured only if it is asked for', async () => {
   expect(await groups('--max-latency', '30s')).toContain('latency');
 });
 
-test('a sample that got no answer is told, and is not a failure', async () => {
+test('a sample that got no answer is mentioned, and is not a failure', async () => {
   let calls = 0;
   await using service = await startService({
     spoil({ target }, answer) {

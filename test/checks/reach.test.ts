@@ -48,7 +48,7 @@ test('a gateway that answers 503 for the whole service fails once and exits 6', 
   expect(run.ids('fail')).toEqual(['reach/http']);
 }, 10_000);
 
-test('what is not reached is told even where only other checks were asked for', async () => {
+test('a service that cannot be reached is reported even if only other checks were asked for', async () => {
   const run = await smoke(`http://127.0.0.1:${await closedPort()}`, ['--only', 'op/listPets']);
   expect(run.code).toBe(6);
   expect(run.checks.map(({ id, result }) => [id, result])).toEqual([
@@ -195,7 +195,7 @@ test('a flaky first answer that is to count as a failure bars nothing', async ()
   expect(run.ids('fail')).toEqual(['reach/http']);
 });
 
-test('a service that asks to be asked more slowly is, and that is no flaw', async () => {
+test('a rate limit of the service is respected, and is not a flaw', async () => {
   let refusals = 2;
   await using service = await startService({
     spoil({ target }, answer) {
@@ -267,7 +267,7 @@ test('a certificate that is not trusted ends the wait at once', async () => {
   expect(run.ids('fail')).toEqual(['tls/valid']);
 });
 
-test('a slow operation fails where a limit is set, and is only measured where none is', async () => {
+test('a slow operation fails if a limit is set, and is only measured if none is', async () => {
   await using service = await startService({
     async spoil({ target }, answer) {
       if (target === '/store/orders') await new Promise((resolve) => setTimeout(resolve, 250));

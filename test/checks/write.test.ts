@@ -140,7 +140,7 @@ test('an update that does not take is found when it is read back, and what was m
   expect(counts(service.store)).toEqual(before);
 });
 
-test('a create that fails is told once; what needs its record is skipped', async () => {
+test('a create that fails is reported once, and checks that need its record are skipped', async () => {
   await using service = await startService({
     spoil: ({ method, target }, answer) =>
       method === 'POST' && target === '/categories' ? { ...answer, status: 500 } : answer,

@@ -103,7 +103,7 @@ test.each([
   expect(run.check('op/listCategories').result).toBe(result);
 });
 
-test('a body that is cut short, or is no JSON, says so', async () => {
+test('a body that is cut short, or is not JSON, says so', async () => {
   await using service = await startService({
     spoil: ({ target }, answer) => (target === '/pets' ? withBody(answer, '[{"id":1,') : answer),
   });
@@ -141,7 +141,7 @@ test('a next link that leaves the service, or repeats its page, fails the list',
   expect(run.check('op/listCategories').reason).toBe('the next link points at its own page');
 });
 
-test('where a list is empty, the operation that needs an id is skipped, never passed', async () => {
+test('if a list is empty, the operation that needs an id is skipped, never passed', async () => {
   await using service = await startService({
     spoil: ({ target }, answer) => (target.startsWith('/store/orders') ? withBody(answer, []) : answer),
   });
@@ -180,7 +180,7 @@ test('an unknown id that is found, refused with another status, or refused in HT
   expect(await spoiled(404, error)).toMatchObject({ result: 'pass' });
 });
 
-test('an id that is no number and ends in a 5xx fails error/bad-request', async () => {
+test('a 5xx for an id that is not a number fails error/bad-request', async () => {
   await using service = await startService({
     spoil: ({ target }, answer) => (target.endsWith('/not-a-number') ? { ...answer, status: 500 } : answer),
   });
@@ -221,7 +221,7 @@ test('a failure of a beta operation is a warning, unless all stabilities count',
   expect(failing.check('write/order').result).toBe('fail');
 });
 
-test('the report for people is on stdout, and on stderr where stdout carries data', async () => {
+test('the report for people is on stdout, or on stderr if stdout carries data', async () => {
   await using service = await startService();
   const base = ['smoke', '--base-url', service.url, '--only', 'reach'];
   const human = await runCli(base);

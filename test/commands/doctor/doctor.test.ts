@@ -67,8 +67,7 @@ test('in a terminal a finding is a line, folded under its own column, with what 
     ok    permissions  secrets are private; config and state can
                        be written
     ok    token        none is set
-    ok    dns          127.0.0.1 is an address, nothing to look
-                       up
+    ok    dns          127.0.0.1 is an address
     fail  connection   127.0.0.1:1: connection refused
           hint         is the service running, and the port of
                        the base URL right?
@@ -171,7 +170,7 @@ test('a token that cannot be read fails with the code of authentication, and not
   expect(server.seen).toEqual([]);
 });
 
-test('a token is named by where it comes from, never shown', async () => {
+test('a token is named by its source, never shown', async () => {
   await using server = await recordingServer({ '/pets?limit=1': [] });
   const env = { PETSTORE_TOKEN: 's3cret' };
   const { of, stdout } = await examine(`--base-url ${server.url}`, { env });
@@ -179,7 +178,7 @@ test('a token is named by where it comes from, never shown', async () => {
   expect(stdout).not.toContain('s3cret');
 });
 
-test('a config that is wrong is a failure that is told as any other line', async () => {
+test('a wrong config is a failure that is shown like any other line', async () => {
   write({ timeot: '5s' });
   const { code, of, states } = await examine('--offline');
   expect(code).toBe(2);
