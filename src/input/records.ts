@@ -47,8 +47,8 @@ export async function readRecords(
   const text = decodeUtf8(bytes, options.name)[Symbol.asyncIterator]();
   const head = await readHead(text);
   if (head.trim() === '') return { layout: undefined, batches: noBatches() };
-  const layout = detectLayout(head, options);
-  return { layout, batches: split(head, text, createSplitter(layout, options.name)) };
+  const { layout, rest } = detectLayout(head, options);
+  return { layout, batches: split(rest, text, createSplitter(layout, options.name)) };
 }
 
 async function* noBatches(): AsyncGenerator<readonly InputRecord[]> {}
@@ -92,11 +92,17 @@ function createSplitter({ format, delimiter }: Layout, name: string): RecordSpli
   return format === 'jsonl' ? createLineSplitter() : createJsonSplitter(name);
 }
 
-function detectLayout(head: string, options: RecordOptions): Layout {
+/** The layout, and the head without the line in which Excel names the delimiter: `sep=;`. */
+function detectLayout(head: string, options: RecordOptions): { layout: Layout; rest: string } {
   const format = options.format ?? formatOfName(options.name) ?? formatOfText(head);
-  if (options.delimiter !== undefined) return { format, delimiter: checkDelimiter(options.delimiter) };
+  const [line, named] = (format === 'csv' && /^sep=(.)(?=[\r\n]|$)/i.exec(head)) || [];
+  // A blank line stays, so that errors name the lines of the file.
+  const rest = line === undefined ? head : head.slice(line.length);
+  const given = options.delimiter ?? named;
+  if (given !== undefined) return { layout: { format, delimiter: checkDelimiter(given) }, rest };
   const isTsv = extname(options.name).toLowerCase() === '.tsv';
-  return { format, delimiter: format !== 'csv' ? '' : isTsv ? '\t' : detectDelimiter(head, options) };
+  const delimiter = format !== 'csv' ? '' : isTsv ? '\t' : detectDelimiter(head, options);
+  return { layout: { format, delimiter }, rest };
 }
 
 function checkDelimiter(text: string): string {

@@ -38,6 +38,11 @@ function decodeOr(decode: () => string, refusal: () => UsageError): string {
 
 /** Every ASCII letter in UTF-16 has a zero byte beside it; no text in UTF-8 has one. */
 function refuseUtf16(head: Uint8Array, name: string): void {
+  if (isWorkbook(head))
+    throw new UsageError(
+      `${name}: not text: the file looks like an Excel workbook`,
+      'an Excel workbook: save it as CSV UTF-8',
+    );
   const marked = (head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff);
   if (!marked && !head.subarray(0, 4096).includes(0)) return;
   const encoding = marked ? 'UTF-16' : unmarkedUtf16(head);
@@ -45,6 +50,12 @@ function refuseUtf16(head: Uint8Array, name: string): void {
     `${name}: not UTF-8: the file looks like ${encoding ? 'UTF-16' : 'binary data'}`,
     encoding && conversion(encoding, name),
   );
+}
+
+/** The first bytes of a ZIP archive, as .xlsx is one, and of the older .xls. */
+function isWorkbook(head: Uint8Array): boolean {
+  const start = Buffer.from(head.subarray(0, 4)).toString('hex');
+  return start === '504b0304' || start === 'd0cf11e0';
 }
 
 /** How to make UTF-8 of it, to be copied. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseColumnMap, parseShard, shardOf } from '../../src/bulk/columns.ts';
-import { type ReadOptions, type RowInput, readRows } from '../../src/bulk/read.ts';
+import { type ReadOptions, type RowInput, readKeys, readRows } from '../../src/bulk/read.ts';
 import type { Source } from '../../src/input/source.ts';
 
 function sourceOf(text: string, name = 'stock.csv'): Source {
@@ -200,4 +200,80 @@ test('gives the hash of the bytes, and no rows for an empty input', async () => 
   expect(empty.sha256).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855');
   expect([empty.rows.length, empty.layout]).toEqual([0, undefined]);
   expect((await read('petId,quantity\n')).rows.length).toBe(0);
+});
+
+test('reads changes, signed or not, with --relative', async () => {
+  const input = await read('petId,delta\n1,+24\n2,-3\n3,0\n4, 7 \n5,+ 1\n6,--1\n7,1.0\n', { relative: true });
+  const changes = [0, 1, 2, 3].map((row) => input.rows.change(row));
+  expect(changes).toEqual([24, -3, 0, 7]);
+  expect(issuesOf(input).map((text) => text.split(':')[0])).toEqual(['6', '7', '8']);
+  await expect(read('petId,change,quantity\n1,2,3\n', { relative: true })).rejects.toThrow(
+    'change and quantity may both be quantity',
+  );
+});
+
+test('adds up the changes of one pet where told, and else refuses them, alike or not', async () => {
+  const text = 'petId,change\n1,+5\n2,1\n1,+5\n1,-2\n';
+  const summed = await read(text, { relative: true, onDuplicate: 'sum' });
+  expect([summed.rows.change(0), summed.overruled, summed.conflicts.count]).toEqual([8, 2, 0]);
+  expect((await read(text, { relative: true })).conflicts.count).toBe(2);
+});
+
+test('looks pets up by a key, whose table may have a header', async () => {
+  const { ids } = await readKeys(sourceOf('SKU,pet\nA-1,7\nB-2,8\n', 'skus.csv'));
+  const input = await read('sku,count\nA-1,3\nB-2,4\nC-3,5\n', { key: 'SKU', ids });
+  expect(valuesOf(input).slice(0, 2)).toEqual([
+    [7n, 3, 'unprocessed'],
+    [8n, 4, 'unprocessed'],
+  ]);
+  expect(issuesOf(input)).toEqual(['4:1: sku "C-3": not in the table of --key']);
+  await expect(readKeys(sourceOf('A,1\nA,2\n', 'skus.csv'))).rejects.toThrow(
+    'skus.csv:2: A is pet 2 here and pet 1 above',
+  );
+});
+
+test('takes the names of columns for a file without a header', async () => {
+  const input = await read('7,Rex,3\n8,Tom,4\n', { columns: ['petId', 'name', 'qty'] });
+  expect(valuesOf(input)).toEqual([
+    [7n, 3, 'unprocessed'],
+    [8n, 4, 'unprocessed'],
+  ]);
+});
+
+test.each([
+  ['.', '1.234', 1234],
+  [',', '"1,234,567"', 1234567],
+  [' ', '1 234', 1234],
+  [' ', '1\u00a0234', 1234],
+  ['.', '12', 12],
+  ['.', '1.23', undefined],
+  ['.', '1234.567', undefined],
+  ['.', '0.123', undefined],
+] as const)('strips the separator %j from %j, if it groups thousands', async (thousands, value, expected) => {
+  const input = await read(`petId;quantity\n1;${value}\n`, { thousands, delimiter: ';' });
+  expect(valuesOf(input)[0]?.[1]).toBe(expected ?? 0);
+  expect(input.issues.count).toBe(expected === undefined ? 1 : 0);
+});
+
+test("accepts Excel's sep line, rows of empty cells and spaces around cells, and keeps the numbers of lines", async () => {
+  const input = await read('sep=;\r\npetId;quantity\r\n1; 5 \r\n;\r\n ; \r\n2;x\r\n');
+  expect(valuesOf(input)[0]).toEqual([1n, 5, 'unprocessed']);
+  expect(input.rows.length).toBe(2);
+  expect(issuesOf(input)[0]).toMatch(/^6:3: quantity "x"/);
+});
+
+test('ends with the line of a quote that is never closed, and of a record over 1 MiB', async () => {
+  await expect(read('petId,quantity\n1,2\n2,"3\n4,5\n')).rejects.toThrow(
+    /^stock.csv:3: the quote opened on line 3/,
+  );
+  await expect(read(`petId,quantity\n1,${'5'.repeat(2 ** 20)}\n`)).rejects.toThrow(
+    'stock.csv:2: the record is longer than 1 MiB',
+  );
+});
+
+test('says of an Excel workbook how to save it', async () => {
+  await expect(read('PK\u0003\u0004rest', { name: 'stock.xlsx' })).rejects.toMatchObject({
+    message: 'stock.xlsx: not text: the file looks like an Excel workbook',
+    details: { hint: 'an Excel workbook: save it as CSV UTF-8' },
+  });
 });

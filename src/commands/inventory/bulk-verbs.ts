@@ -1,5 +1,8 @@
-import { argument } from '../../cli/flag.ts';
+import { argument, flag, value } from '../../cli/flag.ts';
 import { verb } from '../../cli/verb.ts';
+import { UsageError } from '../../errors.ts';
+import { parseQuantity } from '../../records/values.ts';
+import { petIdArgument, statusesFlag } from '../arguments.ts';
 import { beginFlags, inputFlags, paceFlags, planFlags, runFlags } from './bulk/flags.ts';
 
 const diff = verb({
@@ -46,17 +49,117 @@ const exportAll = verb({
   description:
     'Prints the whole inventory as CSV, or as -o says, page by page. What it prints can be edited and applied.',
   operation: 'listInventory',
-  examples: ['petstore inventory export > stock.csv', 'petstore inventory export -o jsonl > stock.jsonl'],
-  run: async (context) => (await import('./export.ts')).exportInventory(context),
+  examples: [
+    'petstore inventory export > stock.csv',
+    'petstore inventory export --with-expected > stock.csv',
+    'petstore inventory export -o jsonl > stock.jsonl',
+  ],
+  flags: {
+    withExpected: flag(
+      '--with-expected',
+      'add a column that makes apply write only counts that nobody changed',
+    ),
+  },
+  run: async (context, { withExpected }) =>
+    (await import('./export.ts')).exportInventory(context, withExpected === true),
 });
 
-const runs = verb({
-  name: 'runs',
-  summary: 'List past runs, the newest first',
-  description: 'Lists the runs of apply and undo that this machine has kept, and what became of their rows.',
-  examples: ['petstore inventory runs', 'petstore inventory runs -o json', 'petstore inventory runs -o ids'],
-  run: async (context) => (await import('./runs.ts')).listRuns(context),
+const edit = verb({
+  name: 'edit',
+  summary: 'Change counts in an editor',
+  description:
+    'Opens the counts in $VISUAL, $EDITOR or vi, as `export --with-expected` prints them; then plans, asks and writes what was saved, as apply does.',
+  operation: 'updateInventory',
+  write: 'planned',
+  examples: ['petstore inventory edit --below 5', 'EDITOR="code --wait" petstore inventory edit'],
+  flags: {
+    status: statusesFlag('only entries of pets of this status'),
+    below: value('--below <n>', 'only entries with a quantity under n', (text) =>
+      parseQuantity(text, '--below'),
+    ),
+    ...runFlags,
+  },
+  run: async (context, { status, below, ...flags }) =>
+    (await import('./edit.ts')).editInventory(context, { status, below }, flags),
 });
+
+const runArgument = argument('<run>', 'its id, or how the id begins', { offers: 'run' });
+
+const runs = {
+  name: 'runs',
+  summary: 'List past runs, the newest first; show one, give one up, delete old ones',
+  alone: 'list',
+  examples: ['petstore inventory runs', 'petstore inventory runs show 20271121-0215'],
+  verbs: [
+    verb({
+      name: 'list',
+      aliases: ['ls'],
+      summary: 'List past runs, the newest first',
+      description:
+        'Lists the runs of apply and undo that this machine has kept, and what became of their rows.',
+      examples: [
+        'petstore inventory runs',
+        'petstore inventory runs -o json',
+        'petstore inventory runs -o ids',
+      ],
+      run: async (context) => (await import('./runs.ts')).listRuns(context),
+    }),
+    verb({
+      name: 'show',
+      summary: 'Show what a run did, row by row',
+      examples: [
+        'petstore inventory runs show 20271121-0215',
+        'petstore inventory runs show 20271121-0215 -o csv',
+      ],
+      args: { run: runArgument },
+      run: async (context, { run }) => (await import('./runs.ts')).showRun(context, run),
+    }),
+    verb({
+      name: 'discard',
+      summary: 'Give up an unfinished run',
+      description:
+        'Gives up a run that was stopped or killed: it cannot be resumed any more. It can still be undone.',
+      examples: ['petstore inventory runs discard 20271121-0215'],
+      args: { run: runArgument },
+      run: async (context, { run }) => (await import('./runs.ts')).discardRun(context, run),
+    }),
+    verb({
+      name: 'prune',
+      summary: 'Delete the journals of old runs, after asking',
+      description:
+        'Deletes the journals of runs that have ended: they cannot be undone any more. Unfinished runs stay, and deliveries of the last 7 days.',
+      examples: ['petstore inventory runs prune', 'petstore inventory runs prune --older-than 30d --yes'],
+      flags: {
+        olderThan: value(
+          '--older-than <duration>',
+          'only runs that ended so long ago (default 90d)',
+          parseAge,
+        ),
+      },
+      run: async (context, { olderThan = 90 * dayMs }) =>
+        (await import('./runs.ts')).pruneRuns(context, olderThan),
+    }),
+  ],
+};
+
+const log = verb({
+  name: 'log',
+  summary: "Show which runs set a pet's count",
+  description: "Shows which runs on this machine set, or may have set, a pet's count, the newest first.",
+  examples: ['petstore inventory log 42', 'petstore inventory log Luna -o json'],
+  args: { pet: petIdArgument },
+  run: async (context, { pet }) => (await import('./runs.ts')).logPet(context, pet),
+});
+
+const dayMs = 24 * 3_600_000;
+
+/** `90d` or `12h`, in milliseconds. */
+function parseAge(text: string): number {
+  const [, digits, unit] = /^(\d{1,5})(d|h)$/.exec(text) ?? [];
+  if (digits === undefined)
+    throw new UsageError(`--older-than '${text}': must be days or hours, as 90d or 12h`);
+  return Number(digits) * (unit === 'd' ? dayMs : dayMs / 24);
+}
 
 const resume = verb({
   name: 'resume',
@@ -90,7 +193,7 @@ const undo = verb({
     'petstore inventory undo 20271121-021530123-3f2a9c',
     'petstore inventory undo 20271121-0215 --dry-run',
   ],
-  args: { run: argument('<run>', 'its id, or how the id begins', { offers: 'run' }) },
+  args: { run: runArgument },
   flags: runFlags,
   async run(context, { run, ...flags }) {
     const { runStore, undoRun } = await import('./bulk/jobs.ts');
@@ -98,4 +201,4 @@ const undo = verb({
   },
 });
 
-export const bulkVerbs = [diff, apply, exportAll, runs, resume, undo];
+export const bulkVerbs = [diff, apply, exportAll, edit, runs, log, resume, undo];

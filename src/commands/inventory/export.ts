@@ -1,19 +1,39 @@
 import { largestPage, offeredOperation } from '../../api/contract.ts';
+import type { InventoryItem } from '../../api/schemas.ts';
 import type { Context } from '../../context.ts';
-import type { Printer } from '../../output/print.ts';
-import { inventoryView } from './view.ts';
+import type { View } from '../../output/columns.ts';
+import { inventoryView } from '../../records/inventory.ts';
 
-/** Prints every entry of the inventory, page by page. */
-export async function exportInventory(context: Context): Promise<void> {
-  const printer = await openCsvPrinter(context);
-  await printer.check(inventoryView);
-  const client = await context.client();
-  const limit = largestPage(offeredOperation(client.contract, 'listInventory'));
-  await printer.records(client.list('listInventory', { limit }), inventoryView);
+interface ExportedItem extends InventoryItem {
+  /** The count that a row applies to: the one that was exported. */
+  readonly expected: InventoryItem['quantity'];
 }
 
-/** CSV unless a flag says otherwise: a table that somebody has chosen for lists would not be a stock file. */
-async function openCsvPrinter(context: Context): Promise<Printer> {
-  if (context.flags.output !== undefined) return context.printer();
-  return context.printer('csv');
+/** Prints every entry of the inventory, page by page; as CSV unless a flag says otherwise, because it is a stock file. */
+export async function exportInventory(context: Context, withExpected: boolean): Promise<void> {
+  const printer = await (context.flags.output === undefined ? context.printer('csv') : context.printer());
+  const client = await context.client();
+  const limit = largestPage(offeredOperation(client.contract, 'listInventory'));
+  const plain = inventoryView();
+  if (!withExpected) {
+    await printer.check(plain);
+    return printer.records(client.list('listInventory', { limit }), plain);
+  }
+  const columns = plain.columns as View<ExportedItem>['columns'];
+  const at = columns.findIndex(({ name }) => name === 'quantity') + 1;
+  const expected = {
+    name: 'expected',
+    value: (item: ExportedItem) => item.expected,
+    align: 'right',
+  } as const;
+  const view: View<ExportedItem> = {
+    ...(plain as View<ExportedItem>),
+    columns: [...columns.slice(0, at), expected, ...columns.slice(at)],
+  };
+  async function* items(): AsyncGenerator<ExportedItem[]> {
+    for await (const page of client.list('listInventory', { limit }))
+      yield page.map((item) => ({ ...item, expected: item.quantity }));
+  }
+  await printer.check(view);
+  await printer.records(items(), view);
 }

@@ -1,7 +1,13 @@
+import { confirmDestruction } from '../../asking/confirmation.ts';
+import { type OutcomeLine, readJournal } from '../../bulk/journal.ts';
 import type { State } from '../../bulk/rows.ts';
 import type { RunInfo, RunStore } from '../../bulk/runs.ts';
 import type { Context } from '../../context.ts';
+import { CliError, UsageError } from '../../errors.ts';
 import type { Column, View } from '../../output/columns.ts';
+import { resolveId } from '../../records/names.ts';
+import type { IdOrName } from '../../records/values.ts';
+import { counted } from '../../text.ts';
 import { infoOrWarning, runStore } from './bulk/jobs.ts';
 
 /** Prints the runs that this machine has kept, the newest first. */
@@ -57,4 +63,137 @@ async function* readRuns(context: Context, runs: RunStore): AsyncGenerator<RunRo
 function toRow({ header, state, by, counts }: RunInfo): RunRow {
   const { run: id, kind, name: file, target, started, rows } = header;
   return { id, kind, file, target, state, started, rows, ...counts, by };
+}
+
+/** What a run did, row by row; rows that it left as they were and did not look into are left out. */
+export async function showRun(context: Context, text: string): Promise<void> {
+  const runs = runStore(context);
+  const printer = await context.printer();
+  await printer.check(changesView);
+  const run = await runs.resolve(text);
+  await printer.records(readChanges(runs, run), changesView);
+}
+
+/** One row of a run. */
+interface ChangeRow {
+  readonly run: string;
+  readonly started: string;
+  readonly file: string;
+  readonly petId: bigint;
+  readonly before: number | null | undefined;
+  readonly after: number | null;
+  readonly state: State;
+  readonly outcome: OutcomeLine | undefined;
+}
+
+const outcomeColumns: readonly Column<ChangeRow>[] = [
+  { name: 'before', value: ({ before }) => before, align: 'right' },
+  { name: 'after', value: ({ after }) => after, align: 'right' },
+  {
+    name: 'change',
+    value: ({ before, after }) => (before === undefined ? undefined : (after ?? 0) - (before ?? 0)),
+    align: 'right',
+  },
+  { name: 'state', value: ({ state }) => state, status: true },
+  { name: 'code', value: ({ outcome }) => outcome?.code, spare: true },
+  { name: 'message', value: ({ outcome }) => outcome?.message, spare: true },
+];
+
+const changesView: View<ChangeRow> = {
+  noun: 'rows',
+  columns: [{ name: 'petId', value: ({ petId }) => petId, align: 'right' }, ...outcomeColumns],
+};
+
+const logView: View<ChangeRow> = {
+  noun: 'runs',
+  columns: [
+    { name: 'run', value: ({ run }) => run },
+    { name: 'started', value: ({ started }) => started },
+    { name: 'file', value: ({ file }) => file },
+    ...outcomeColumns,
+  ],
+};
+
+async function* readChanges(runs: RunStore, run: string): AsyncGenerator<ChangeRow[]> {
+  const { image, rows } = await readJournal(runs.pathOf(run));
+  const { kind, name, started } = image.header;
+  const file = kind === 'undo' ? `undo ${name}` : name;
+  let page: ChangeRow[] = [];
+  for (let row = 0; row < rows.length; row += 1) {
+    const petId = rows.id(row);
+    if (petId === 0n) continue;
+    const [before, after, state] = [rows.before(row), rows.quantity(row), rows.state(row)];
+    page.push({ run, started, file, petId, before, after, state, outcome: image.failures.get(row) });
+    if (page.length < 1000) continue;
+    yield page;
+    page = [];
+  }
+  if (page.length > 0) yield page;
+}
+
+/** The runs that set, or may have set, the count of a pet, the newest first. */
+export async function logPet(context: Context, pet: IdOrName): Promise<void> {
+  const runs = runStore(context);
+  const printer = await context.printer();
+  await printer.check(logView);
+  const petId = typeof pet === 'bigint' ? pet : await resolveId(context, await context.client(), 'pets', pet);
+  await printer.records(readLog(context, runs, petId), logView);
+}
+
+async function* readLog(context: Context, runs: RunStore, petId: bigint): AsyncGenerator<ChangeRow[]> {
+  for (const run of await runs.ids())
+    try {
+      for await (const page of readChanges(runs, run)) {
+        const found = page.filter(
+          (each) => each.petId === petId && (each.state === 'applied' || each.state === 'unknown'),
+        );
+        if (found.length > 0) yield found;
+      }
+    } catch (error) {
+      if (!(error instanceof CliError)) throw error;
+      await context.notice(`warning: ${error.message}`);
+    }
+}
+
+/** Gives an unfinished run up: it can be resumed no more, and still be undone. */
+export async function discardRun(context: Context, text: string): Promise<void> {
+  const runs = runStore(context);
+  const run = await runs.resolve(text);
+  await runs.holdRun(run, async () => {
+    try {
+      const { image } = await readJournal(runs.pathOf(run));
+      const ended = image.ending?.ended;
+      if (ended !== undefined && ended !== 'stopped')
+        throw new UsageError(`discard ${run}: the run is ${ended}, there is nothing to give up`);
+    } catch (error) {
+      if (!(error instanceof CliError) || error instanceof UsageError) throw error;
+      const kept = await runs.setAside(run);
+      await context.notice(`warning: ${error.message}`);
+      await context.notice(`its journal is kept as ${kept}`);
+      return;
+    }
+    await runs.conclude(run, { ended: 'discarded', at: context.now().getTime() });
+    await context.notice(`discarded run ${run}; it can still be undone`);
+  });
+}
+
+/** A delivery is not booked again within 7 days: its run must be known as long. */
+const shortestMs = 7 * 24 * 3_600_000;
+
+/** Deletes the journals of runs that ended so long ago, after asking. */
+export async function pruneRuns(context: Context, olderThanMs: number): Promise<void> {
+  const runs = runStore(context);
+  const old: string[] = [];
+  const now = context.now().getTime();
+  for (const run of await runs.ids()) {
+    const info = await infoOrWarning(context, runs, run);
+    if (!info || !['finished', 'undone', 'discarded'].includes(info.state)) continue;
+    const leastMs = info.header.flags.relative ? Math.max(olderThanMs, shortestMs) : olderThanMs;
+    if (now - info.lastAt > leastMs) old.push(run);
+  }
+  if (old.length === 0) return context.notice('no runs to delete');
+  const what = counted(old.length, 'run', 'runs');
+  await confirmDestruction(context, `delete ${what}, which can then not be undone`);
+  for (const run of old) await runs.remove(run);
+  await context.notice(`deleted ${what}`);
 }

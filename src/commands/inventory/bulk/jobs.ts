@@ -396,9 +396,22 @@ function isOpen({ state, header, counts }: RunInfo): boolean {
 async function findEarlier(context: Context, runs: RunStore, job: Job): Promise<string | undefined> {
   for (const run of await runs.idsLike(job.identity)) {
     const info = await infoOrWarning(context, runs, run, job.identity);
-    if (info && isOpen(info) && isSameRun(info.header, job.identity)) return run;
+    if (!info || !isOpen(info) || !isSameRun(info.header, job.identity)) continue;
+    if (job.identity.kind === 'apply' || (await isReadable(context, runs, run))) return run;
   }
   return undefined;
+}
+
+/** An undo compares before it writes: it may begin anew if the journal of an earlier one is damaged. */
+async function isReadable(context: Context, runs: RunStore, run: string): Promise<boolean> {
+  try {
+    await readJournal(runs.pathOf(run));
+    return true;
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    await context.notice(`warning: ${error.message}`);
+    return false;
+  }
 }
 
 /**

@@ -1,0 +1,75 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { largestPage, offeredOperation } from '../../api/contract.ts';
+import type { PetStatus } from '../../api/schemas.ts';
+import { resolvePaths } from '../../config/paths.ts';
+import type { Context } from '../../context.ts';
+import { fileError } from '../../file-error.ts';
+import { findEditor, openDraft } from '../../input/editor.ts';
+import { type ApplyFlags, applyInput } from './bulk/jobs.ts';
+
+interface EditFilter {
+  readonly below?: number | undefined;
+  readonly status?: readonly PetStatus[] | undefined;
+}
+
+const help = [
+  '# Change the quantities and save. A row applies only if the count is still the one under expected.',
+  '# Rows that you delete are left alone. Save without a change, or empty the file, to change nothing.',
+];
+
+/** Lets a person change counts in an editor, and applies what was saved. */
+export async function editInventory(context: Context, filter: EditFilter, flags: ApplyFlags): Promise<void> {
+  const { io, interrupts } = context;
+  const editor = findEditor(io, 'edit inventory', context.flags.noInput);
+  const text = await readText(context, filter);
+  if (text === undefined) return context.notice('no inventory entries to edit');
+  const draft = await openDraft(io, { name: 'inventory.csv', editor, interrupts });
+  const edited = await draft.edit(text).catch(async (error) => {
+    await context.notice(`the text is kept in ${draft.path}; nothing was sent`);
+    throw error;
+  });
+  await draft.discard();
+  if (edited === text || withoutHelp(edited).trim() === '')
+    return context.notice('nothing changed, nothing was sent');
+  const path = await keepText(context, withoutHelp(edited));
+  try {
+    await applyInput(context, path, flags);
+  } catch (error) {
+    await context.notice(`the edited text is kept in ${path}`);
+    throw error;
+  }
+  await rm(path, { force: true });
+}
+
+async function readText(context: Context, { below, status }: EditFilter): Promise<string | undefined> {
+  const client = await context.client();
+  const limit = largestPage(offeredOperation(client.contract, 'listInventory'));
+  const rows: string[] = [];
+  for await (const page of client.list('listInventory', { limit }))
+    for (const item of page) {
+      if (below !== undefined && !(item.quantity < below)) continue;
+      if (status && !status.includes(item.status as PetStatus)) continue;
+      rows.push(`${item.petId},${item.quantity},${item.quantity},${item.status}\n`);
+    }
+  if (rows.length === 0) return undefined;
+  return `${help.join('\n')}\npetId,quantity,expected,status\n${rows.join('')}`;
+}
+
+/** Lines of help become blank, so that errors name the lines that the editor shows. */
+function withoutHelp(text: string): string {
+  return text.replace(/^#.*$/gm, '');
+}
+
+/** A run that stops half-way is resumed from this file. */
+async function keepText({ io, now }: Context, text: string): Promise<string> {
+  const folder = join(resolvePaths(io).stateDir, 'edits');
+  const path = join(folder, `inventory-${now().toISOString().replace(/\D/g, '')}.csv`);
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await writeFile(path, text, { mode: 0o600, flag: 'wx' });
+  } catch (error) {
+    throw fileError('write', path, error);
+  }
+  return path;
+}

@@ -1,3 +1,0 @@
-import { inventory } from '../../records/inventory.ts';
-
-export const inventoryView = inventory.view;

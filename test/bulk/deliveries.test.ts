@@ -1,0 +1,128 @@
+import { expect, test } from 'vitest';
+import { stockDesk } from '../helpers/stock-desk.ts';
+import { refuse, type StockServer, shelves, stockServer } from '../helpers/stock-server.ts';
+
+function deliveryDesk(server: StockServer, text: string) {
+  const desk = stockDesk(server);
+  desk.write('delivery.csv', `petId,change\n${text}`);
+  const apply = (...words: string[]) =>
+    desk.summary(['apply', 'delivery.csv', '--relative', '--yes', ...words]);
+  return { desk, apply };
+}
+
+test('adds to the counts, and refuses what would go below 0', async () => {
+  await using server = await stockServer(shelves(4, () => 5));
+  const { desk, apply } = deliveryDesk(server, '1,+24\n2,-3\n3,-6\n4,0\n');
+  const dry = await desk.inventory(['diff', 'delivery.csv', '--relative', '-o', 'csv']);
+  expect(dry).toMatchObject({
+    code: 8,
+    stdout: 'petId,name,now,new,change\n1,,5,29,24\n2,,5,2,-3\n',
+  });
+  expect(await apply()).toMatchObject({
+    code: 3,
+    applied: 2,
+    unchanged: 1,
+    failed: 1,
+    failures: [{ kind: 'below_zero', example: { petId: 3, message: '5 - 6 is below 0' } }],
+  });
+  expect([...server.stock.values()]).toEqual([29, 2, 5, 5]);
+  expect(desk.read('delivery.rejects.csv')).toContain('3,-6,4,failed,,below_zero');
+});
+
+test('books a delivery once in 7 days, unless it was undone whole or --again says that it came twice', async () => {
+  await using server = await stockServer(shelves(2, () => 5));
+  const { desk, apply } = deliveryDesk(server, '1,+1\n2,+2\n');
+  const { run } = await apply();
+  const refused = await apply();
+  expect(refused.code).toBe(2);
+  expect(refused.stderr).toContain(`run ${run} of `);
+  expect(refused.stderr).toContain('has booked the same delivery; nothing was sent');
+  expect((await apply('--restart', '--create-missing')).code).toBe(2);
+  expect(server.stock.get('1')).toBe(6);
+  expect(await apply('--again')).toMatchObject({ code: 0, applied: 2 });
+  expect(server.stock.get('1')).toBe(7);
+  const ids = (await desk.inventory(['runs', '-o', 'ids'])).stdout.trim().split('\n');
+  for (const id of ids) expect((await desk.inventory(['undo', id, '--yes'])).code).toBe(0);
+  expect(await apply()).toMatchObject({ code: 0, applied: 2 });
+  expect([...server.stock.values()]).toEqual([6, 7]);
+});
+
+test('goes on with a delivery whose rows are unknown, and adds nothing twice', async () => {
+  await using server = await stockServer(shelves(3, () => 5));
+  server.misbehave = ({ method, petId, quantity }, response) => {
+    if (method !== 'PUT' || petId === '1') return undefined;
+    // Both answers are lost, and only one of the writes.
+    if (petId === '2') server.stock.set(petId, quantity ?? 0);
+    response.destroy();
+    return true;
+  };
+  const { desk, apply } = deliveryDesk(server, '1,+1\n2,+2\n3,+3\n');
+  const first = await apply('--retries', '0');
+  expect(first).toMatchObject({ code: 3, applied: 1, unknown: 2 });
+  expect(first).not.toHaveProperty('rejects');
+  expect(first.resume).toBe(`petstore inventory resume ${first.run}`);
+  server.misbehave = undefined;
+  expect(await apply()).toMatchObject({ code: 0, run: first.run, applied: 3 });
+  expect([...server.stock.values()]).toEqual([6, 7, 8]);
+  expect((await apply()).code).toBe(2);
+  expect(desk.files()).not.toContain('delivery.rejects.csv');
+});
+
+test('fails a row that was perhaps booked and that somebody has changed since', async () => {
+  await using server = await stockServer(shelves(1, () => 5));
+  server.misbehave = ({ method }, response) => {
+    if (method !== 'PUT') return undefined;
+    response.destroy();
+    return true;
+  };
+  const { apply } = deliveryDesk(server, '1,+1\n');
+  expect(await apply('--retries', '0')).toMatchObject({ unknown: 1 });
+  server.misbehave = undefined;
+  server.stock.set('1', 40);
+  const rest = await apply();
+  expect(rest).toMatchObject({ code: 1, failed: 1, failures: [{ kind: 'changed_since' }] });
+  expect(server.stock.get('1')).toBe(40);
+});
+
+test('writes only if the count is still the one that the plan saw', async () => {
+  await using server = await stockServer(shelves(120, () => 5));
+  server.misbehave = ({ method, petId }) => {
+    if (method === 'GET' && petId === '7') server.stock.set('7', 9);
+    return undefined;
+  };
+  const rows = Array.from({ length: 120 }, (_, at) => `${at + 1},+1\n`).join('');
+  const { apply } = deliveryDesk(server, rows);
+  expect(await apply()).toMatchObject({ code: 3, applied: 119, failed: 1, failures: [{ kind: 'changed' }] });
+  expect(server.stock.get('7')).toBe(9);
+});
+
+test('makes an entry that is missing only if told, and says if there is no such pet', async () => {
+  await using server = await stockServer(shelves(1, () => 5));
+  server.misbehave = ({ path }, response) =>
+    path === '/pets/8' ? refuse(response, 404, 'not_found') : undefined;
+  const { desk, apply } = deliveryDesk(server, '7,+4\n8,+4\n');
+  const plain = await apply();
+  expect(plain).toMatchObject({ code: 1, failed: 2 });
+  expect(plain.failures).toMatchObject([
+    { kind: '404 no_entry', example: { message: 'no inventory entry; --create-missing makes one' } },
+    { kind: '404 no_pet', example: { petId: 8, message: 'no such pet' } },
+  ]);
+  const diff = await desk.inventory([
+    ...['diff', 'delivery.csv', '--relative', '--create-missing', '-o', 'csv'],
+  ]);
+  expect(diff.stdout).toBe('petId,name,now,new,change\n7,,,4,4\n');
+  expect(await apply('--create-missing')).toMatchObject({ code: 3, applied: 1, failed: 1 });
+  expect(server.stock.get('7')).toBe(4);
+});
+
+test.each([
+  [['--blind'], 'not with --blind'],
+  [['--on-duplicate', 'first'], 'with --relative only sum'],
+])('refuses --relative with %j', async (words, message) => {
+  await using server = await stockServer([]);
+  const { apply } = deliveryDesk(server, '1,1\n');
+  const refused = await apply(...words);
+  expect(refused.code).toBe(2);
+  expect(refused.stderr).toContain(message);
+  expect(server.seen).toEqual([]);
+});

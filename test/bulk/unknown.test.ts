@@ -1,0 +1,299 @@
+import { existsSync, symlinkSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { stockDesk } from '../helpers/stock-desk.ts';
+import { refuse, reply, shelves, stockServer, toCsv } from '../helpers/stock-server.ts';
+
+test.each([500, 502, 504])(
+  'a write that was answered by %i may have been applied: it is unknown, and undo looks at it',
+  async (status) => {
+    await using server = await stockServer(shelves(2, () => 5));
+    server.misbehave = ({ method, petId, quantity }, response) => {
+      if (method !== 'PUT' || petId !== '2') return undefined;
+      server.stock.set('2', quantity ?? 0);
+      return refuse(response, status, 'broken');
+    };
+    const desk = stockDesk(server);
+    desk.write('stock.csv', toCsv(shelves(2, () => 6)));
+    const summary = await desk.summary(['apply', 'stock.csv', '--yes', '--retries', '0']);
+    expect(summary).toMatchObject({ code: 3, applied: 1, failed: 0, unknown: 1 });
+    server.misbehave = undefined;
+    expect(await desk.summary(['undo', String(summary.run), '--yes'])).toMatchObject({ code: 0, applied: 2 });
+    expect([...server.stock.values()]).toEqual([5, 5]);
+  },
+);
+
+test.each([409, 429, 503, 403, 500])(
+  'a lost answer followed by %i on a retry is unknown, never failed',
+  async (status) => {
+    await using server = await stockServer(shelves(1, () => 5));
+    let writes = 0;
+    server.misbehave = ({ method, quantity }, response) => {
+      if (method !== 'PUT') return undefined;
+      writes += 1;
+      if (writes > 1) return refuse(response, status, 'no');
+      server.stock.set('1', quantity ?? 0);
+      response.destroy();
+      return true;
+    };
+    const desk = stockDesk(server);
+    desk.write('stock.csv', toCsv([[1, 6]]));
+    const summary = await desk.summary(['apply', 'stock.csv', '--yes', '--retries', '1']);
+    expect(summary).toMatchObject({ failed: 0, unknown: 1 });
+    server.misbehave = undefined;
+    await desk.summary(['undo', String(summary.run), '--yes']);
+    expect(server.stock.get('1')).toBe(5);
+  },
+);
+
+test('a lost answer followed by a refusal in a later session is unknown, never failed', async () => {
+  await using server = await stockServer(shelves(3, () => 5));
+  server.misbehave = ({ method, petId }, response) => {
+    if (method !== 'PUT' || petId !== '1') return undefined;
+    response.destroy();
+    return true;
+  };
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv(shelves(3, () => 6)));
+  const words = ['apply', 'stock.csv', '--yes', '--retries', '0', '--concurrency', '1'];
+  expect(await desk.summary([...words, '--fail-fast'])).toMatchObject({ unknown: 1, unprocessed: 2 });
+  server.misbehave = ({ method, petId }, response) =>
+    method === 'PUT' && petId === '1' ? refuse(response, 409, 'no') : undefined;
+  expect(await desk.summary(words)).toMatchObject({ applied: 2, failed: 0, unknown: 1 });
+});
+
+test.each([
+  ['about another pet', { petId: 7, quantity: 6, status: 'sold' }],
+  ['with the body of an error', { code: 'broken', message: 'it is broken', status: 500 }],
+])('a 200 %s is not success', async (_, body) => {
+  await using server = await stockServer(shelves(1, () => 5));
+  server.misbehave = ({ method }, response) => (method === 'PUT' ? reply(response, 200, body) : undefined);
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv([[1, 6]]));
+  expect(await desk.summary(['apply', 'stock.csv', '--yes'])).toMatchObject({ applied: 0, unknown: 1 });
+});
+
+test('a count of another pet is never taken for the one that was asked for', async () => {
+  await using server = await stockServer(shelves(2, () => 5));
+  server.misbehave = ({ method, petId }, response) =>
+    method === 'GET' && petId === '2'
+      ? reply(response, 200, { petId: 7, quantity: 777, status: 'sold' })
+      : undefined;
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv(shelves(2, () => 6)));
+  expect(await desk.summary(['apply', 'stock.csv', '--yes'])).toMatchObject({ code: 6 });
+  expect(server.writes()).toEqual([]);
+  expect((await desk.inventory(['runs', '-o', 'ids'])).stdout).toBe('');
+});
+
+test('a plan that cannot be read whole leaves nothing, and sends nothing', async () => {
+  await using server = await stockServer(shelves(25, () => 5));
+  server.misbehave = ({ method, petId }, response) =>
+    method === 'GET' && petId === '20' ? refuse(response, 500, 'broken') : undefined;
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv(shelves(25, () => 6)));
+  const words = ['apply', 'stock.csv', '--yes', '--fail-fast', '--retries', '0', '--create-missing'];
+  const refused = await desk.inventory([...words, '--events', 'events.jsonl']);
+  expect(refused).toMatchObject({ code: 6, stdout: '' });
+  expect(server.writes()).toEqual([]);
+  expect(desk.files()).toEqual(['state', 'stock.csv']);
+  expect((await desk.inventory(['runs', '-o', 'ids'])).stdout).toBe('');
+});
+
+test('undo removes no entry that the plan of the run did not see missing', async () => {
+  await using server = await stockServer(shelves(25, () => 5));
+  const desk = stockDesk(server);
+  const rows = shelves(25, (petId) => petId).map(
+    ([petId, count]) => `${petId},${count},${petId === 1 ? 9 : 5}\n`,
+  );
+  desk.write('stock.csv', `petId,quantity,expected\n${rows.join('')}`);
+  const words = ['apply', 'stock.csv', '--yes', '--create-missing'];
+  const stopped = await desk.summary([...words, '--fail-fast', '--concurrency', '1']);
+  expect(stopped).toMatchObject({ code: 3, applied: 0, failed: 1, unprocessed: 23 });
+  expect(server.writes()).toEqual([]);
+  const summary = await desk.summary(words);
+  await desk.summary(['undo', String(summary.run), '--yes']);
+  expect([...server.stock.values()]).toEqual(Array.from({ length: 25 }, () => 5));
+});
+
+test('a run that was stopped in order calls only those rows applied that it sent', async () => {
+  await using server = await stockServer(shelves(20, () => 1));
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv(shelves(20, () => 9)));
+  server.misbehave = ({ method, petId }, response) =>
+    method === 'PUT' && petId === '4' ? refuse(response, 409, 'no') : undefined;
+  const words = ['apply', 'stock.csv', '--yes'];
+  const { run } = await desk.summary([...words, '--fail-fast', '--concurrency', '1']);
+  server.misbehave = undefined;
+  for (let petId = 5; petId <= 20; petId += 1) server.stock.set(String(petId), 9);
+  expect(await desk.summary(['undo', String(run), '--yes'])).toMatchObject({ rows: 3, applied: 3 });
+  expect(server.stock.get('20')).toBe(9);
+});
+
+test('guards hold when a run goes on, and what it has written counts', async () => {
+  await using server = await stockServer(shelves(20, () => 1));
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv(shelves(20, (petId) => (petId <= 10 ? 2 : 1))));
+  server.misbehave = ({ method, petId }, response) =>
+    method === 'PUT' && petId === '4' ? refuse(response, 409, 'no') : undefined;
+  const words = ['apply', 'stock.csv', '--yes'];
+  const guard = ['--max-changes', '10', '--max-delta', '5'];
+  const { run } = await desk.summary([...words, ...guard, '--fail-fast', '--concurrency', '1']);
+  server.misbehave = undefined;
+  server.stock.set('20', 7);
+  const many = await desk.inventory(['resume', String(run), '--yes']);
+  expect(many.code).toBe(2);
+  expect(many.stderr).toContain('the plan changes 11 of 20 rows, more than --max-changes 10 allows');
+  server.stock.set('20', 1);
+  server.stock.set('10', 90);
+  const far = await desk.inventory(['resume', String(run), '--yes']);
+  expect(far.stderr).toContain('more than --max-delta 5 allows');
+  server.stock.set('10', 1);
+  expect(await desk.summary(['resume', String(run), '--yes'])).toMatchObject({ code: 0, applied: 10 });
+});
+
+test('a run that --max-errors stopped goes on past the rows that had failed', async () => {
+  await using server = await stockServer(shelves(40, () => 1));
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv(shelves(40, () => 2)));
+  server.misbehave = ({ method, petId }, response) =>
+    method === 'PUT' && Number(petId) <= 10 ? refuse(response, 409, 'no') : undefined;
+  const pace = ['--yes', '--max-errors', '10', '--concurrency', '1'];
+  const { run } = await desk.summary(['apply', 'stock.csv', ...pace]);
+  expect(await desk.summary(['resume', String(run), ...pace])).toMatchObject({
+    code: 3,
+    applied: 30,
+    failed: 10,
+    unprocessed: 0,
+  });
+});
+
+test('writes nothing with --verify if the service offers nothing to read', async () => {
+  const { runCli } = await import('../helpers/run-cli.ts');
+  await using server = await stockServer(shelves(2, () => 1));
+  const desk = stockDesk(server);
+  const env = { PETSTORE_CONFIG_DIR: join(desk.folder, 'config') };
+  const spec = JSON.parse((await runCli(['api', 'spec', '-o', 'json'])).stdout);
+  delete spec.paths['/store/inventory/{petId}'].get;
+  delete spec.paths['/store/inventory'].get;
+  desk.write('service.json', JSON.stringify(spec));
+  await runCli(['api', 'bind', join(desk.folder, 'service.json')], { env });
+  desk.write('stock.csv', toCsv(shelves(2, () => 2)));
+  const refused = await desk.inventory(['apply', 'stock.csv', '--yes', '--blind', '--verify'], { env });
+  expect(refused.code).toBe(2);
+  expect(refused.stderr).toContain('leave out --verify');
+  expect(server.writes()).toEqual([]);
+});
+
+test('writes invalid rows into the rejects, with their reason', async () => {
+  await using server = await stockServer(shelves(3, () => 5));
+  const desk = stockDesk(server);
+  desk.write('stock.csv', 'name,petId,quantity\nRex,1,6\nTom,2,x\nAna,3\n');
+  await desk.summary(['apply', 'stock.csv', '--yes', '--skip-invalid']);
+  expect(desk.read('stock.rejects.csv')).toBe(
+    'name,petId,quantity,_line,_state,_status,_code,_message,_attempts,_request_id\n' +
+      'Tom,2,x,3,invalid,,invalid,"quantity ""x"": must be a whole number from 0 to 9007199254740991, in digits alone",,\n' +
+      'Ana,3,,4,invalid,,invalid,"the row has 2 cells, the header has 3",,\n',
+  );
+});
+
+test("keeps the service's request id, makes its words visible, and says whether another try is worth it", async () => {
+  await using server = await stockServer(shelves(2, () => 5));
+  server.misbehave = ({ method, petId }, response) =>
+    method === 'PUT' && petId === '2'
+      ? reply(
+          response,
+          409,
+          { code: 'no', message: '\u001b[2Jgone\u202e', status: 409 },
+          { 'x-request-id': 'r-77' },
+        )
+      : undefined;
+  const desk = stockDesk(server);
+  desk.write('stock.csv', '_line,petId,quantity\n8,1,6\n9,2,6\n');
+  const summary = await desk.summary(['apply', 'stock.csv', '--yes']);
+  expect(summary).toMatchObject({ retryable: false, failures: [{ example: { requestId: 'r-77' } }] });
+  const rejects = desk.read('stock.rejects.csv');
+  expect(rejects).toMatch(/^2,6,9,failed,409,no,.*\\x1b\[2Jgone\\u202e.*,1,r-77$/m);
+  server.misbehave = ({ method }, response) => (method === 'PUT' ? refuse(response, 503, 'busy') : undefined);
+  const busy = await desk.summary(['apply', 'stock.csv', '--yes', '--retries', '0']);
+  expect(busy).toMatchObject({ failed: 1, retryable: true });
+});
+
+test('a link that leads nowhere is not taken for a free name', async () => {
+  await using server = await stockServer([]);
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv([[1, 2]]));
+  symlinkSync('/nonexistent/place', join(desk.folder, 'stock.rejects.csv'));
+  const summary = await desk.summary(['apply', 'stock.csv', '--yes']);
+  expect(summary).toMatchObject({ code: 1, failed: 1, rejects: 'stock.rejects.2.csv' });
+  expect(existsSync('/nonexistent/place')).toBe(false);
+  const both = ['--rejects', 'x.jsonl', '--events', './x.jsonl'];
+  expect((await desk.inventory(['apply', 'stock.csv', '--yes', ...both])).code).toBe(2);
+});
+
+test('a run that goes on appends to its events, and one that was refused leaves none', async () => {
+  await using server = await stockServer(shelves(6, () => 1));
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv(shelves(6, () => 2)));
+  const words = ['apply', 'stock.csv', '--events', 'events.jsonl'];
+  expect((await desk.inventory(words)).code).toBe(2);
+  expect(desk.files()).not.toContain('events.jsonl');
+  server.misbehave = ({ method, petId }, response) =>
+    method === 'PUT' && petId === '3' ? refuse(response, 409, 'no') : undefined;
+  await desk.summary([...words, '--yes', '--fail-fast', '--concurrency', '1']);
+  server.misbehave = undefined;
+  expect(await desk.summary(['resume', '--yes'])).toMatchObject({ code: 0, applied: 6 });
+  const events = desk
+    .read('events.jsonl')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(events.map(({ petId, state }) => `${petId} ${state}`)).toEqual([
+    ...['1 applied', '2 applied', '3 failed'],
+    ...['3 applied', '4 applied', '5 applied', '6 applied'],
+  ]);
+});
+
+test('shows on a terminal what there is, in a few lines', async () => {
+  await using server = await stockServer(shelves(5, () => 1));
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv(shelves(5, () => 2)));
+  const { stdout } = await desk.inventory(['apply', 'stock.csv', '--yes'], {
+    terminals: ['stdout'],
+    env: { NO_COLOR: '1' },
+  });
+  expect(stdout).toMatch(/^applied 5 of 5 rows in \d\.\d\d s, 10 requests\n$/);
+});
+
+test('holds back retries too when the service is overloaded, and keeps to --rate after a pause', async () => {
+  let [inFlight, most, refusals] = [0, 0, 0];
+  const times: number[] = [];
+  const server = createServer((request, response) => {
+    request.resume();
+    times.push(performance.now());
+    inFlight += 1;
+    if (refusals >= 8) most = Math.max(most, inFlight);
+    setTimeout(() => {
+      inFlight -= 1;
+      if (refusals < 8) {
+        refusals += 1;
+        refuse(response, 429, 'slow', { 'retry-after': '0' });
+      } else reply(response, 200, '{}');
+    }, 30);
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.on('listening', resolve));
+  const desk = stockDesk({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+  desk.write('stock.csv', toCsv(shelves(8, () => 2)));
+  const summary = await desk.summary(['apply', 'stock.csv', '--yes', '--blind', '--concurrency', '8']);
+  expect(summary).toMatchObject({ code: 0, applied: 8 });
+  expect(most).toBeLessThanOrEqual(5);
+  refusals = 0;
+  times.length = 0;
+  const paced = ['--rate', '50', '--concurrency', '16', '--restart'];
+  await desk.summary(['apply', 'stock.csv', '--yes', '--blind', ...paced]);
+  server.close();
+  const gaps = times.slice(1).map((at, index) => at - (times[index] ?? 0));
+  expect(gaps.filter((gap) => gap < 10)).toEqual([]);
+});
