@@ -70,7 +70,13 @@ function commandLines(path: readonly string[], named: Named, command: Action | G
 function verbLines(path: readonly string[], group: Group): string[] {
   return group.verbs.flatMap((verb) => {
     const place = [...path, verb.name];
-    if (isGroup(verb)) return verbLines(place, verb);
+    if (isGroup(verb))
+      return [
+        '.TP',
+        `.B ${roff(usageOf(place, verb))}`,
+        roff(described(verb, verb)),
+        ...verbLines(place, verb),
+      ];
     const [about = '', ...more] = described(verb, verb).split('\n');
     const aliases = (verb.aliases ?? []).map((alias) => ` (also ${alias})`);
     return [
