@@ -47,7 +47,7 @@ export interface ErrorDetails {
 
 /**
  * An error with a kind, and so an exit code. The message reads `<what failed>: <why>`; control characters of foreign
- * text may still be in it, for the output boundary makes them visible.
+ * text may still be in it, because the output boundary makes them visible.
  */
 export class CliError extends Error {
   readonly kind: ErrorKind;
@@ -104,7 +104,7 @@ export class UnavailableError extends CliError {
   readonly reason: UnavailableReason;
   /** Whether a byte of a request may have reached the service and was not refused: then a write may have been applied. */
   readonly sent: boolean;
-  /** What came instead, where it is JSON of another shape than that of the answer; undefined else. */
+  /** The body, if it is JSON of another shape than that of the answer. */
   readonly answer: unknown;
 
   constructor(
@@ -158,7 +158,7 @@ export class AnsweredError extends Error {}
 /** The reader of stdout or stderr went away (EPIPE): no failure of ours. */
 export class OutputClosedError extends Error {}
 
-/** What was thrown, in words: its message where it is an Error, and itself as text where it is none. */
+/** The message of an Error, or whatever else was thrown as text. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

@@ -28,13 +28,13 @@ export type JsonValue =
 export type JsonObject = { [key: string]: JsonValue };
 
 const maxDepth = 100;
-/** What a number that a double may change looks like; in a string it is a false alarm. */
+/** A number that a double may change; in a string it is a false alarm. */
 const longNumber = /[\d.]{16}|\d[eE][+-]?\d\d/;
 const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 /** DEL, C1, and format controls (zero-width, bidirectional): legal in JSON, but no terminal or log should get them raw. */
 const unsafeInText = /[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** What stands in a JSON string as it is: ASCII without controls, quote and backslash. */
+/** Characters that a JSON string holds unescaped: ASCII without controls, quote and backslash. */
 const plainText = /^[ !#-[\]-~]*$/;
 
 /**

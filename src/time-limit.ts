@@ -1,7 +1,7 @@
 import { type Context, createContext, Script } from 'node:vm';
 
 /**
- * What some synchronous work gives, or what `late` does where it takes longer: the work is ended in the middle of whatever
+ * The value of synchronous work, or what `late` returns if it takes longer: the work is ended in the middle of whatever
  * it does, in the middle of a regular expression too.
  */
 export function withinTime<Value, Late>(limitMs: number, work: () => Value, late: () => Late): Value | Late {

@@ -1,6 +1,6 @@
 import type { Cancellation } from '../deadline.ts';
 
-/** Field values by lower-case name; a list where a field came more than once and may not be joined. */
+/** Field values by lower-case name; a list if a field came more than once and may not be joined. */
 export type HttpFields = Readonly<Record<string, string | readonly string[]>>;
 
 /** Stands for the embedded store, which no socket reaches. @see RFC 6761, 6.4 */
@@ -22,7 +22,7 @@ export interface HttpResponse {
   readonly body: string | Uint8Array;
 }
 
-/** The one value of a field, its lines joined as RFC 9110, 5.3 allows; undefined where it is absent. */
+/** The one value of a field, its lines joined as RFC 9110, 5.3 allows; undefined if it is absent. */
 export function fieldValue(fields: HttpFields, name: string): string | undefined {
   const value = fields[name];
   return typeof value === 'string' || value === undefined ? value : value.join(', ');
@@ -32,8 +32,8 @@ export interface SendOptions {
   /** Ends the exchange at once, whatever it is waiting for; its reason is thrown. */
   readonly cancellation: Cancellation;
   /**
-   * Most bytes that the body of an answer with this status may have, as sent. A longer one is cut off there where the
-   * status is an error's, and is no valid answer elsewhere.
+   * Most bytes that the body of an answer with this status may have, as sent. A longer one is cut off there if the
+   * status is an error's, and is not a valid answer otherwise.
    */
   maxBytes(status: number): number;
   /** Called once, before the first byte of the request may leave: from then on a write may have been applied. */
@@ -43,7 +43,7 @@ export interface SendOptions {
 /**
  * The one way out: a request in, a whole answer back. No retry, no redirect, no decoding.
  *
- * `send` throws UnavailableError, its message the bare reason, with `sent` true where a byte of the request may have
+ * `send` throws UnavailableError, its message the bare reason, with `sent` true if a byte of the request may have
  * reached the service. An error's body that was cut short is given as far as it came.
  */
 export interface Transport {

@@ -22,7 +22,7 @@ export function checkInput(operation: Operation, input: CallInput, carried: Http
 
 const patternLimitMs = 1000;
 
-/** Why a value breaks the bounds, a clause; undefined where it keeps them. */
+/** Why a value breaks the bounds, a clause; undefined if it keeps them. */
 export function brokenBound(value: unknown, bounds: Bounds): string | undefined {
   if (bounds.type !== undefined && !hasType(value, bounds.type)) return `must be ${nounOf[bounds.type]}`;
   if (bounds.enum && !bounds.enum.includes(String(value)))
@@ -60,7 +60,7 @@ function excerpt(text: string): string {
   return text.length > 200 ? `${text.slice(0, 200)}...` : text;
 }
 
-/** What takes too long to tell is the service's to judge. */
+/** Leaves a pattern that takes too long to the service. */
 function matches(pattern: string, value: string): boolean {
   return withinTime(
     patternLimitMs,

@@ -14,7 +14,7 @@ export interface Attempt {
   readonly error?: Error | undefined;
   /** The answer's Retry-After, in milliseconds from now. */
   readonly retryAfterMs?: number | undefined;
-  /** Milliseconds until the next attempt; undefined where there will be none. */
+  /** Milliseconds until the next attempt; undefined if there will be none. */
   readonly nextDelayMs?: number | undefined;
 }
 
@@ -29,11 +29,11 @@ export interface CallOptions {
   readonly withoutParameter?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   /**
-   * Longest Retry-After that is waited for, outside the deadline; a longer one ends the call. Where this is absent a
-   * Retry-After counts against the deadline, and ends the call where it does not fit.
+   * Longest Retry-After that is waited for, outside the deadline; a longer one ends the call. If this is absent, a
+   * Retry-After counts against the deadline, and ends the call if it does not fit.
    */
   readonly maxRetryAfterMs?: number | undefined;
-  /** Awaited before each attempt, outside the deadline, where it gives a promise: a rate limit or a pause of all workers. */
+  /** Awaited before each attempt, outside the deadline, if it gives a promise: a rate limit or a pause of all workers. */
   beforeAttempt?(): Promise<void> | undefined;
   afterAttempt?(attempt: Attempt): void;
 }
@@ -53,8 +53,8 @@ export interface Client {
   /**
    * Sends one operation and gives its validated answer.
    *
-   * @throws UsageError before any request where the contract lacks the operation or the input breaks its bounds;
-   *   ApiError where the service refused; UnavailableError where no valid answer came.
+   * @throws UsageError before any request if the contract lacks the operation or the input breaks its bounds;
+   *   ApiError if the service refused; UnavailableError if no valid answer came.
    */
   call<K extends OperationId>(id: K, input: Input<K>, options?: CallOptions): Promise<Answer<Answered<K>>>;
   /** The pages of a list, each fetched when it is asked for; follows `Link: rel="next"` and nothing else. */
@@ -68,7 +68,7 @@ export interface Client {
   close(): Promise<void>;
 }
 
-/** What a call gives: its record; a write may also be answered with a bare 2xx, and then there is none. */
+/** The value of a call: its record; a write may also be answered with a bare 2xx, and then there is none. */
 type Answered<K extends OperationId> = (typeof operations)[K]['method'] extends 'GET'
   ? Result<K>
   : Result<K> | undefined;
@@ -79,7 +79,7 @@ export interface RawAnswer extends HttpResponse {
   /** Where it came from, redirects followed. */
   readonly url: string;
   readonly attempts: number;
-  /** The error that it is, where its status is 400 or above. */
+  /** The answer as an error, if its status is 400 or above. */
   readonly refusal: ApiError | undefined;
 }
 

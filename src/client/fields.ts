@@ -61,7 +61,7 @@ export function refuseInsecure(given: readonly GivenField[], baseUrl: string): v
   const secret = given.find(({ name }) => /^(cookie|authorization)$|auth|token|secret|key|passw/i.test(name));
   if (!secret) return;
   throw new UsageError(
-    `${secret.source}: ${secret.name} looks like a credential, and ${origin} is plain http, where anybody on the way can read it`,
+    `${secret.source}: ${secret.name} looks like a credential, and ${origin} is plain http, and anybody on the way can read it`,
     'use https, or --allow-insecure-http to send it all the same',
   );
 }

@@ -153,7 +153,7 @@ function headerFields(
   return fields;
 }
 
-/** What a request of one's own may be sent with. */
+/** The methods of a raw request. */
 export const rawMethods = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 /**

@@ -25,7 +25,7 @@ export class InvalidAnswerError extends Error {
   }
 }
 
-/** What the answer to an operation is held against. */
+/** What the answer to an operation must be. */
 interface Expected {
   readonly operation: Operation;
   /** The id that the request names, if it names one record. */

@@ -65,7 +65,7 @@ function jsonMessage({ message, details: { serviceMessage, place } }: CliError):
   return place === undefined ? serviceMessage : `${place}: ${serviceMessage}`;
 }
 
-/** What the service's own message cannot say stands in the hint. */
+/** The hint, behind what the service's own message cannot say. */
 function jsonHint({ details: { serviceMessage, remark, hint } }: CliError): string | undefined {
   const parts = [serviceMessage === undefined ? undefined : remark, hint];
   return parts.filter((part) => part !== undefined).join('; ') || undefined;

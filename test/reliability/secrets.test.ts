@@ -93,7 +93,7 @@ test('a wrong TLS file is named before anything is sent', async () => {
   expect(missing).toMatchObject({ code: 2, stdout: '' });
   expect(missing.stderr).toContain('--ca-cert: /nonexistent/ca.pem: no such file or directory');
   const wrong = await runCli(['inventory', 'list', '--client-cert', 'package.json'], { env });
-  expect(wrong.stderr).toMatch(/--client-cert: .*package\.json: no PEM certificate/);
+  expect(wrong.stderr).toMatch(/--client-cert: .*package\.json: not a PEM certificate/);
   const alone = await runCli(['inventory', 'list', '--client-key', 'package.json'], { env });
   expect(alone.stderr).toContain('--client-key: a client key without a certificate');
 });

@@ -76,7 +76,7 @@ export class FieldReader {
     return fields;
   }
 
-  /** Brings the text at a place up to date; false where it was. */
+  /** Brings the text at a place up to date; false if it was. */
   private renew(raw: readonly Buffer[], at: number): boolean {
     const bytes = raw[at];
     if (!bytes || isText(bytes, this.texts[at])) return false;

@@ -89,7 +89,7 @@ function connected(host: string, port: number, track: Track): Promise<Socket> {
 /** Starts TLS on a socket that is connected to the host. */
 type Secure = (socket: Socket, host: string, track: Track) => Promise<Socket>;
 
-/** The certificates are read once, and only where TLS is spoken. */
+/** The certificates are read once, and only if TLS is spoken. */
 function createSecure({ tls, env }: TransportOptions): Secure {
   let opened: ReturnType<typeof openSecureContext> | undefined;
   return async (socket, host, track) => {
@@ -135,7 +135,7 @@ async function within(timeoutMs: number, make: (track: Track) => Promise<Socket>
   }
 }
 
-/** The last first: Node 20 crashes where a socket is destroyed under the TLS that runs on it. */
+/** The last first: Node 20 crashes if a socket is destroyed under the TLS that runs on it. */
 function destroyAll(sockets: Iterable<Socket>): void {
   for (const socket of [...sockets].reverse()) socket.destroy();
 }
@@ -152,7 +152,7 @@ const mostHeadBytes = 16 * 1024;
 /**
  * Asks a proxy, on a socket that is connected to it, for a tunnel to a host: from then on the socket leads there.
  *
- * @throws UnavailableError `proxy` where it says no, hangs up or talks something else.
+ * @throws UnavailableError `proxy` if it refuses, hangs up or speaks another protocol.
  */
 async function openTunnel(socket: Socket, proxy: HttpProxy, authority: string): Promise<void> {
   const authorization = proxy.authorization ? `Proxy-Authorization: ${proxy.authorization}\r\n` : '';
@@ -166,7 +166,7 @@ async function openTunnel(socket: Socket, proxy: HttpProxy, authority: string): 
   throw proxyError(proxy, why, { retryable: /^5/.test(status), hint });
 }
 
-/** What went wrong at or with a proxy, as the reason why no answer came. */
+/** A failure of a proxy, as the reason why no answer came. */
 function proxyError(
   proxy: HttpProxy,
   why: string,
@@ -207,7 +207,7 @@ function readHead(socket: Socket, proxy: HttpProxy): Promise<string> {
   });
 }
 
-/** What stands in the request line, and the fields that go with it: for a forwarding proxy the whole URL, and its password. */
+/** The target of the request line, and the fields that go with it: for a forwarding proxy the whole URL and its password. */
 export function toTarget(
   { proxy, isForwarded }: Route,
   url: URL,

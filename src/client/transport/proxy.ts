@@ -11,7 +11,7 @@ export interface HttpProxy {
   readonly secure: boolean;
   readonly host: string;
   readonly port: number;
-  /** Value of Proxy-Authorization, where the URL holds a user. */
+  /** Value of Proxy-Authorization, if the URL holds a user. */
   readonly authorization: string | undefined;
   /** As it may be shown: without a password. */
   readonly shown: string;
@@ -21,7 +21,7 @@ export interface HttpProxy {
  * The proxy for a URL by HTTP_PROXY, HTTPS_PROXY and NO_PROXY, the lower-case names first, as curl has it. A loopback host
  * is never proxied.
  *
- * @throws UsageError that names the variable, and no password, for a value that is no http or https URL.
+ * @throws UsageError that names the variable, and no password, for a value that is not an http or https URL.
  */
 export function findProxy(url: URL, env: Environment): HttpProxy | undefined {
   const name = url.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
@@ -42,7 +42,7 @@ function parseProxy(source: string, value: string): HttpProxy {
   if (scheme === undefined) throw bad(source, `has no scheme in front, http:// or https://`);
   if (!/^https?$/i.test(scheme))
     throw bad(source, `has the scheme ${scheme}, and only http and https can be used`);
-  if (!URL.canParse(value)) throw bad(source, 'is no URL');
+  if (!URL.canParse(value)) throw bad(source, 'is not a URL');
   const url = new URL(value);
   return {
     source,

@@ -14,9 +14,10 @@ export interface TlsFiles {
 }
 
 /**
- * What TLS trusts and shows. Node drops its own authorities as soon as it is given one, so they are given back to it.
+ * The authorities that TLS trusts and the certificate that it shows. Node drops its own authorities as soon as it is given
+ * one, so they are given again.
  *
- * @throws Error of OpenSSL for text that is no PEM, or a key that does not fit its certificate.
+ * @throws Error of OpenSSL for text that is not PEM, or a key that does not fit its certificate.
  */
 export function createContext(
   { ca, cert, key }: TlsFiles,
@@ -69,11 +70,13 @@ export async function readTlsFiles({ ca, cert, key }: NamedTlsFiles): Promise<Tl
     throw new UsageError(`${key.source}: a client key without a certificate`, 'name it with --client-cert');
   const [caText, certText, keyText] = await Promise.all([ca, cert, key ?? cert].map(readNamed));
   const { X509Certificate, createPrivateKey } = await import('node:crypto');
-  if (ca) attempt(ca, 'no PEM certificate', () => new X509Certificate(caText ?? ''));
+  if (ca) attempt(ca, 'not a PEM certificate', () => new X509Certificate(caText ?? ''));
   if (!cert) return { ca: caText };
-  const shown = attempt(cert, 'no PEM certificate', () => new X509Certificate(certText ?? ''));
+  const shown = attempt(cert, 'not a PEM certificate', () => new X509Certificate(certText ?? ''));
   const keyFile = key ?? cert;
-  const privateKey = attempt(keyFile, 'no PEM private key', () => readKey(createPrivateKey, keyText ?? ''));
+  const privateKey = attempt(keyFile, 'not a PEM private key', () =>
+    readKey(createPrivateKey, keyText ?? ''),
+  );
   if (!shown.checkPrivateKey(privateKey))
     throw new UsageError(`${keyFile.source}: ${keyFile.path}: the key is not that of ${cert.path}`);
   return { ca: caText, cert: certText, key: keyText };

@@ -63,8 +63,8 @@ interface Origin {
 }
 
 /**
- * undici's own connector drops what a proxy says, and retries for ever where one hangs up. And undici connects anew for a
- * request that was cancelled: where nobody waits for a connection there is none.
+ * undici's own connector drops what a proxy says, and retries for ever if one hangs up. And undici connects anew for a
+ * request that was cancelled: if nobody waits for a connection, none is made.
  */
 function connector(dialer: Dialer, route: Route, waiting: Waiting) {
   return (_options: unknown, callback: (...result: [Error, null] | [null, Socket]) => void): void => {
@@ -98,7 +98,7 @@ interface Parts {
   reject(error: unknown): void;
 }
 
-/** What undici calls for one request, by the interface that it uses inside, so that nothing is wrapped. */
+/** The handler of one request, by the interface that undici uses inside, so that nothing is wrapped. */
 class Exchange implements Dispatcher.DispatchHandler {
   private readonly parts: Parts;
   private collector: Collector | undefined;
@@ -160,7 +160,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-/** What V8 11 has where nobody asks for another one, in about bytes of code that were run. */
+/** V8 11's default, in about bytes of code that were run. */
 const usualBudget = 1_800_000;
 /** About a thousand answers. */
 const lateBudget = 2_000_000_000;
@@ -168,7 +168,7 @@ const lateBudget = 2_000_000_000;
 /**
  * Does what makes undici's parser, which is WebAssembly, so that V8 optimises it late. V8 11, which Node 20 has, would do
  * that after the first answer already, and the process cannot end before it is done: 130 ms, for a run of ten rows too.
- * The flag is put back at once, for V8 refuses code caches that were made under other flags.
+ * The flag is put back at once, because V8 refuses code caches that were made under other flags.
  */
 function withLateTier(makeParser: () => void): void {
   if (!v8Version().startsWith('11.')) {
