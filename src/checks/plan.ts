@@ -163,8 +163,8 @@ function weigh(check: Check<Probe>, verdict: Verdict, { stability, failOn }: Smo
 
 /** Secrets are masked before the escapes of a report can hide them from a search. */
 function masked(verdict: Verdict, { mask }: Probe): Verdict {
-  const { reason, expected, got, url, requestId, flaky } = verdict;
-  const texts = Object.entries({ reason, expected, got, url, requestId, flaky });
+  const { reason, hint, expected, got, pointer, url, requestId, flaky } = verdict;
+  const texts = Object.entries({ reason, hint, expected, got, pointer, url, requestId, flaky });
   return {
     ...verdict,
     ...Object.fromEntries(texts.map(([name, text]) => [name, text && mask(maskUrl(text))])),

@@ -41,5 +41,10 @@ export const sample: readonly CheckResult[] = [
     status: 200,
   }),
   resultOf('op/listOrders', 'error', { reason: hostile }),
-  resultOf('lifecycle/getPet', 'warn', { reason: hostile }),
+  resultOf('lifecycle/getPet', 'warn', {
+    reason: hostile,
+    hint: hostile,
+    requestId: hostile,
+    made: [hostile],
+  }),
 ];
