@@ -69,6 +69,18 @@ export function offersField(operation: Operation, name: string): boolean {
 }
 
 /**
+ * A body of ours as an operation takes it: without fields that it does not offer, and with examples for those that it
+ * requires besides.
+ */
+export function fitBody({ body }: Operation, given: JsonObject): JsonObject {
+  const offered = body?.fields;
+  if (!offered) return given;
+  const kept = Object.entries(given).filter(([name]) => Object.hasOwn(offered, name));
+  const lacking = body.required.filter((name) => given[name] === undefined && name !== body.idField);
+  return Object.fromEntries([...kept, ...lacking.map((name) => [name, offered[name] ?? null] as const)]);
+}
+
+/**
  * The body that changes a record: for a PUT the whole of it, what the program does not know as it came; for a PATCH what
  * changes, and what else the operation requires.
  */

@@ -3,7 +3,7 @@ import type { Contract, Operation, Parameter } from '../api/contract.ts';
 import { fieldValue, type HttpFields, requestIdOf } from '../api/http.ts';
 import { type OperationId, operations } from '../api/operations.ts';
 import type { Client, RawRequest } from '../client/client.ts';
-import { type CallInput, toRequest } from '../client/request.ts';
+import { type CallInput, toRequest, withId } from '../client/request.ts';
 import { retryAfter } from '../client/retry.ts';
 import { monotonicMs } from '../clock.ts';
 import { sleep } from '../deadline.ts';
@@ -86,7 +86,7 @@ export function createProbe(parts: ProbeParts): Probe {
     firsts: [],
     toRequest(operation, input) {
       client.toRequest(operation.id, input as never);
-      const { method, url, fields, body } = toRequest(operation, input, {
+      const { method, url, fields, body } = toRequest(operation, withId(operation, input), {
         baseUrl: client.baseUrl,
         fields: {},
       });

@@ -1,6 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Contract, Operation } from '../api/contract.ts';
 import { fieldValue } from '../api/http.ts';
 import type { OperationId } from '../api/operations.ts';
+import { fitBody, toUpdateBody } from '../api/shapes.ts';
 import type { CallInput } from '../client/request.ts';
 import { UnavailableError } from '../errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../json.ts';
@@ -34,7 +36,7 @@ export function writeChecks(
     id: `write/${kind.name}`,
     operation: operations.get(kind.create),
     async run(probe) {
-      const lacking = [kind.create, kind.remove].find((id) => !operations.has(id));
+      const lacking = neededBy(kind, operations).find((id) => !operations.has(id));
       if (lacking) return skip(`${lacking}: ${missing.get(lacking) ?? 'the contract lacks it'}`);
       life ??= createLife(probe, traces, creating);
       const before = traces.creations.length;
@@ -43,6 +45,22 @@ export function writeChecks(
       return isRed(verdict) && made.length > 0 ? { ...verdict, made } : verdict;
     },
   }));
+}
+
+/** The operations that a check needs: also those that create and remove what its records refer to. */
+function neededBy(kind: Kind, operations: Contract['operations']): OperationId[] {
+  const own = [kind.create, kind.remove];
+  if (kind === kinds.category) return own;
+  const pet = kind === kinds.pet ? own : [...own, kinds.pet.create, kinds.pet.remove];
+  return refersToCategory(operations.get(kinds.pet.create))
+    ? [...pet, kinds.category.create, kinds.category.remove]
+    : pet;
+}
+
+/** Not if a bound service has no category for its pets, or has it as an object. */
+function refersToCategory(operation: Operation | undefined): boolean {
+  const offered = operation?.body?.fields;
+  return offered === undefined || Object.hasOwn(offered, 'categoryId');
 }
 
 /** What the checks of one run share. */
@@ -151,7 +169,11 @@ async function draft(life: Life, kind: Kind): Promise<Draft> {
   const isNamed = kind === kinds.category || kind === kinds.pet;
   const drafted = await draftOf(life, kind, isNamed ? newName(probe.now(), maxLengthOf(life, kind)) : '');
   traces.creations.push({ kind, name: isNamed ? String(drafted.body.name) : undefined });
-  return drafted;
+  const offered = probe.client.contract.operations.get(kind.update)?.body?.fields;
+  const change = Object.entries(drafted.change).filter(
+    ([field]) => !offered || Object.hasOwn(offered, field),
+  );
+  return { body: fitBody(demand(probe, kind.create), drafted.body), change: Object.fromEntries(change) };
 }
 
 async function draftOf(life: Life, { name: kind }: Kind, name: string): Promise<Draft> {
@@ -162,7 +184,13 @@ async function draftOf(life: Life, { name: kind }: Kind, name: string): Promise<
     };
   if (kind === 'pet')
     return {
-      body: { name, categoryId: await life.categoryId(), status: 'available' },
+      body: {
+        name,
+        ...(refersToCategory(demand(life.probe, kinds.pet.create)) && {
+          categoryId: await life.categoryId(),
+        }),
+        status: 'available',
+      },
       change: { status: 'pending' },
     };
   const petId = await life.petId();
@@ -239,13 +267,14 @@ interface Change extends Draft {
   readonly etag: string | undefined;
 }
 
-/** @returns false if the contract has no update. */
+/** @returns false if the contract has no update, or none of what would be changed. */
 async function update(probe: Probe, { made: { kind, id }, body, change, etag }: Change): Promise<boolean> {
   const operation = probe.client.contract.operations.get(kind.update);
-  if (!operation) return false;
+  if (!operation || Object.keys(change).length === 0) return false;
   const changed = { ...body, ...change };
   const whole = kind === kinds.inventory ? { quantity: changed.quantity ?? 0 } : changed;
-  const sent = operation.method === 'PATCH' ? change : whole;
+  const sent =
+    operation.method === 'PATCH' ? toUpdateBody(operation, body, change) : fitBody(operation, whole);
   const request = probe.toRequest(operation, { [kind.idName]: id, body: sent });
   const fields = { ...request.fields, ...(etag && { 'if-match': etag }) };
   const reply = await probe.send({ ...request, fields });
@@ -341,7 +370,7 @@ function isSame(one: JsonValue | undefined, other: JsonValue | undefined): boole
   const isNumber = (value: unknown) => typeof value === 'number' || typeof value === 'bigint';
   // biome-ignore lint/suspicious/noDoubleEquals: a number and a bigint of one value are the same integer
   if (isNumber(one) && isNumber(other)) return one == other;
-  if (one === other) return true;
+  if (one === other || isDeepStrictEqual(one, other)) return true;
   const isDate = (value: unknown): value is string =>
     typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value);
   return isDate(one) && isDate(other) && Date.parse(one) === Date.parse(other);
