@@ -1,9 +1,11 @@
 // Makes the pictures of the README from real runs: each command runs on a terminal of its own (util-linux's script),
-// and what it draws becomes an SVG. Run it with `npm run pictures` after a build.
-import { spawnSync } from 'node:child_process';
+// and what it draws becomes an SVG; the documentation page is shot in Chromium. Run it with `npm run pictures` after a build.
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { chromium } from 'playwright-core';
 
 const columns = 84;
 const cell = { width: 8.5, height: 18 };
@@ -39,8 +41,34 @@ try {
     const screen = commands.map((command) => `$ ${command}\r\n${drawnBy(command)}`).join('\r\n');
     writeFileSync(join('.ci/pictures', `${name}.svg`), toSvg(screen, commands.join('; ')));
   }
+  writeFileSync('.ci/pictures/docs.webp', await shotOfDocs());
 } finally {
   rmSync(folder, { recursive: true, force: true });
+}
+
+/** The documentation page of `serve` in a browser, with the response to a request that was tried. */
+async function shotOfDocs() {
+  const server = spawn(process.execPath, ['bin/petstore.js', 'serve'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const [line] = await once(server.stdout, 'data');
+  const browser = await chromium.launch({
+    executablePath: '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-gpu'],
+  });
+  try {
+    const page = await browser.newPage({ viewport: { width: 1440, height: 1070 } });
+    await page.goto(`${String(line).trim()}/docs#getPet`);
+    await page.locator('#getPet [type=submit]').click();
+    await page.locator('#getPet .answer pre.body').waitFor();
+    await page.evaluate("document.querySelector('#getPet').scrollIntoView()");
+    const devtools = await page.context().newCDPSession(page);
+    const { data } = await devtools.send('Page.captureScreenshot', { format: 'webp', quality: 85 });
+    return Buffer.from(data, 'base64');
+  } finally {
+    await browser.close();
+    server.kill();
+  }
 }
 
 /** What a command draws on a terminal, escape sequences and all. */

@@ -4,7 +4,10 @@ import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { toOpenApi } from '../../src/api/openapi.ts';
 import { operationIds, operations } from '../../src/api/operations.ts';
+import type { OpenApi } from '../../src/server/docs/openapi.ts';
+import { renderPage } from '../../src/server/docs/page.ts';
 import { type Browser, browserPath, openBrowser } from '../helpers/browser.ts';
 import { cliPath, nodeBinary, outcomeOf, startCli } from '../helpers/spawn-cli.ts';
 
@@ -85,6 +88,31 @@ test('the page has an article for every operation, with its method, path and sum
   expect(byId.get('getPet')).toContain('>Deprecated</span>');
   expect(byId.get('updateOrder')).toContain('>Beta</span>');
   expect(byId.get('deleteInventory')).toContain('>Experimental</span>');
+});
+
+test.each(['operation', 'path', 'document'] as const)(
+  'an operation has no form if the mark x-hideTryItPanel stands at the %s',
+  (place) => {
+    const document = toOpenApi() as OpenApi;
+    const pathItem = document.paths['/pets/{petId}'];
+    const holder = { operation: pathItem?.get, path: pathItem, document }[place];
+    Object.assign(holder ?? {}, { 'x-hideTryItPanel': true });
+    const page = renderPage(document, { baseUrl: 'http://localhost:4010', readOnly: false });
+    const forms = [...page.matchAll(/<form[^>]*aria-label="Try (\w+)"/g)].map(([, id]) => id);
+    const all = operationIds.filter((id) => id !== 'listOrders');
+    const hidden = { operation: ['getPet'], path: ['getPet', 'updatePet', 'deletePet'], document: all }[
+      place
+    ];
+    expect(forms.sort()).toEqual(all.filter((id) => !hidden.includes(id)).sort());
+  },
+);
+
+test('a description with markup in it is shown as text', () => {
+  const document = toOpenApi() as OpenApi;
+  document.info.title = '<script>alert("1")</script>';
+  const page = renderPage(document, { baseUrl: `http://localhost:4010/'"><img>`, readOnly: false });
+  expect(page).not.toMatch(/<script>|<img>/);
+  expect(page).toContain('&#60;script&#62;alert(&#34;1&#34;)');
 });
 
 test('--sunset moves the date, and --read-only leaves out the forms of writes', async () => {
@@ -249,7 +277,7 @@ describe.skipIf(browserPath === undefined)('in a browser (skipped if there is no
     await page.keyboard.press('Tab');
     expect(await page.locator(':focus').innerText()).toBe('Send GET');
     await page.keyboard.press('Tab');
-    expect(await page.locator(':focus').getAttribute('class')).toBe('headers');
+    expect(await page.locator(':focus').getAttribute('class')).toBe('body');
     const unreachable = await page.evaluate(
       `[...document.querySelectorAll('a, button, input, select, textarea')]
         .filter((each) => each.getClientRects().length > 0 && each.tabIndex < 0)

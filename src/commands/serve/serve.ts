@@ -1,4 +1,4 @@
-import { realpath, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { isLoopbackHost } from '../../api/host.ts';
 import type { Context } from '../../context.ts';
 import { messageOf, UsageError } from '../../errors.ts';
@@ -15,12 +15,10 @@ import { openReadyFile } from './ready-file.ts';
 import { runCommand } from './run-command.ts';
 
 /** Serves until a signal comes, or until the command has ended. */
-export async function serve(context: Context, plan: ServePlan, command: readonly string[]): Promise<void> {
+export function serve(context: Context, plan: ServePlan, command: readonly string[]): Promise<void> {
   const work = () => serveShop(context, plan, command);
-  if (!plan.save || plan.data === undefined) return work();
-  // Two servers that save to one file, whatever they call it, would undo each other's changes.
-  const file = await realpath(plan.data).catch(() => plan.data ?? '');
-  return withLock(file, work, { waitMs: 0 });
+  // Two servers that save to one file would undo each other's changes.
+  return plan.save && plan.data !== undefined ? withLock(plan.data, work, { waitMs: 0 }) : work();
 }
 
 async function serveShop(context: Context, plan: ServePlan, command: readonly string[]): Promise<void> {

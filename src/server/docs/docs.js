@@ -87,8 +87,8 @@ async function send(form) {
     const status = element('p', `${response.status} ${response.statusText}`, 'status');
     status.dataset.kind = response.ok ? 'success' : 'failure';
     status.append(element('span', ` in ${elapsedMs} ms`));
-    answer.replaceChildren(status, block('Headers', headers));
-    answer.append(body === '' ? element('p', 'No body.') : block('Body', isJson ? indentJson(body) : body));
+    const content = body === '' ? element('p', 'No body.') : block('Body', isJson ? indentJson(body) : body);
+    answer.replaceChildren(status, content, block('Headers', headers));
   } catch {
     const why = time.aborted
       ? `The server did not answer within ${timeoutMs / 1000} seconds.`

@@ -47,7 +47,22 @@ export interface DocumentedResponse {
 
 export function operationsOf(document: OpenApi): Documented[] {
   return Object.entries(document.paths).flatMap(([path, pathItem]) =>
-    Object.entries(pathItem).map(([method, operation]) => ({
+    methods.flatMap((method) => toDocumented(document, path, pathItem, method)),
+  );
+}
+
+const methods = ['get', 'post', 'put', 'patch', 'delete'];
+
+function toDocumented(
+  document: OpenApi,
+  path: string,
+  pathItem: { [method: string]: OpenApiOperation },
+  method: string,
+): Documented[] {
+  const operation = pathItem[method];
+  if (!operation) return [];
+  return [
+    {
       document,
       pathItem,
       operation,
@@ -58,8 +73,8 @@ export function operationsOf(document: OpenApi): Documented[] {
       responses: Object.entries((operation.responses ?? {}) as JsonObject).map(([status, response]) =>
         toResponse(document, status, response),
       ),
-    })),
-  );
+    },
+  ];
 }
 
 /** The name of the schema that a reference leads to. */

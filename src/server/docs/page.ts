@@ -103,22 +103,26 @@ ${
 ${fieldTable(document, `Body of ${id}`, body.schema)}`
 }
 <h4>Responses</h4>
-${table(
-  `Responses of ${id}`,
-  ['Status', 'Meaning', 'Body', 'Headers'],
-  documented.responses.map(({ status, description, schema, headers }) => [
-    html`<code>${status}</code>`,
-    description,
-    schema ? typeOf(document, schema) : 'none',
-    headers.length > 0 ? headers.map((name, at) => html`${at > 0 && ', '}<code>${name}</code>`) : 'none',
-  ]),
-)}
+${renderResponses(documented)}
 <h4>The same call in a shell</h4>
 ${renderCall(`petstore, ${id}`, petstoreCall(documented, options.baseUrl))}
 ${renderCall(`curl, ${id}`, curlCall(documented, options.baseUrl))}
 ${renderTryIt(documented, options)}
 </article>
 `;
+}
+
+/** The column of headers only if a response has any. */
+function renderResponses({ document, operation, responses }: Documented): Html {
+  const hasHeaders = responses.some(({ headers }) => headers.length > 0);
+  const rows = responses.map(({ status, description, schema, headers }) => [
+    html`<code>${status}</code>`,
+    description,
+    schema ? typeOf(document, schema) : 'none',
+    ...(hasHeaders ? [headers.map((name, at) => html`${at > 0 && ', '}<code>${name}</code>`)] : []),
+  ]);
+  const head = ['Status', 'Meaning', 'Body', ...(hasHeaders ? ['Headers'] : [])];
+  return table(`Responses of ${operation.operationId}`, head, rows);
 }
 
 function badgesOf(operation: JsonObject): Content {
