@@ -24,14 +24,34 @@ export async function getRecords<Row>(
   const [usual] = noun.reading;
   if (!noun.reading.some((id) => contract.operations.has(id))) offeredOperation(contract, usual);
   const client = await clientFor(context, given.length);
-  const ids = given.every((id) => typeof id === 'bigint')
-    ? given
-    : await resolveIds(context, client, noun.named, given);
-  const held = until && (await waitUntil(context, client, noun, ids, until));
-  const read = async (id: bigint) => held?.get(id) ?? (await noun.read(context, client, id)).value;
+  const ids = await resolveEach(context, client, noun, given);
+  const found = ids.filter((id) => typeof id === 'bigint');
+  const held = until && (await waitUntil(context, client, noun, found, until));
+  const read = async (id: bigint | CliError) => {
+    if (typeof id !== 'bigint') throw id;
+    return held?.get(id) ?? (await noun.read(context, client, id)).value;
+  };
   const atOnce = (await context.settings()).get('concurrency');
   const attempts = attemptEach(ids, read, { noun: noun.many, total: ids.length, atOnce });
   await printSuccesses(context, noun, client, { attempts, asList: ids.length > 1, isWrite: false });
+}
+
+/** The ids, and for a name that stands for none the error: the others are printed all the same. */
+async function resolveEach<Row>(
+  context: Context,
+  client: Client,
+  noun: Noun<Row>,
+  given: readonly IdOrName[],
+): Promise<(bigint | CliError)[]> {
+  const ids: (bigint | CliError)[] = [];
+  for (const each of given) {
+    const one = await resolveIds(context, client, noun.named, [each]).catch((error: unknown) => {
+      if (error instanceof CliError && error.kind === 'not-found') return [error];
+      throw error;
+    });
+    ids.push(...one);
+  }
+  return ids;
 }
 
 const pollMs = 2000;

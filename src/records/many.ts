@@ -30,6 +30,7 @@ export function attemptEach<In, Out>(
   const errors: CliError[] = [];
   let done = 0;
   let failed = 0;
+  let stoppedBy: CliError | undefined;
 
   async function settle(item: In): Promise<{ readonly value: Out } | CliError> {
     try {
@@ -47,6 +48,7 @@ export function attemptEach<In, Out>(
   async function* settled() {
     const running: ReturnType<typeof settle>[] = [];
     for await (const item of items) {
+      if (stoppedBy) break;
       const next = settle(item);
       // An error that ends the command leaves the others running, and nobody waits for those.
       next.catch(() => {});
@@ -66,12 +68,11 @@ export function attemptEach<In, Out>(
       failed += 1;
       errors.push(outcome);
       // A single id is tried whatever happens to the others; the records of a file are too many for that.
-      if (place === undefined || !wouldAllFail(outcome)) continue;
-      const left = total - done;
-      if (left > 0)
-        errors.push(new CliError(outcome.kind, `stopped: the ${left} ${noun} after it were not sent`));
-      return;
+      if (place !== undefined && wouldAllFail(outcome)) stoppedBy ??= outcome;
     }
+    const left = total - done;
+    if (stoppedBy && left > 0)
+      errors.push(new CliError(stoppedBy.kind, `stopped: the ${left} ${noun} after it were not sent`));
   }
 
   return {

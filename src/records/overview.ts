@@ -1,7 +1,7 @@
 import { largestPage, offeredOperation, takesParameter } from '../api/contract.ts';
 import type { ListId, Query, Result } from '../api/operations.ts';
 import { type Order, type Pet, type PetStatus, petStatuses } from '../api/schemas.ts';
-import { categoryOf } from '../api/shapes.ts';
+import { categoryOf, wholeQueries } from '../api/shapes.ts';
 import type { Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { paintStatus, type Style } from '../output/style.ts';
@@ -77,8 +77,9 @@ async function readOverview(
     const operation = offeredOperation(client.contract, id);
     const query = takesParameter(operation, 'limit') ? { limit: largestPage(operation) } : {};
     const records: Result<K>[] = [];
-    for await (const page of client.list(id, query as Query<K>, { afterAttempt }))
-      for (const record of page) records.push(record);
+    for (const part of wholeQueries(operation))
+      for await (const page of client.list(id, { ...query, ...part } as Query<K>, { afterAttempt }))
+        for (const record of page) records.push(record);
     return records;
   }
   const [pets, categories, inventory, orders] = await Promise.all([

@@ -115,3 +115,21 @@ test('an update and an adjustment tell a person what changed', async () => {
   const piped = await shop.run(['inventory', 'adjust', '1', '+1']);
   expect(piped.stderr).not.toContain('->');
 });
+
+test('after a refused token no further record is begun, and what was under way is told as it ended', async () => {
+  let puts = 0;
+  await using server = await recordingServer({}, ({ method, path }) => {
+    if (method === 'GET') return { body: { id: Number(path.split('/').at(-1)), name: 'x', categoryId: 1 } };
+    puts += 1;
+    return path.endsWith('/1')
+      ? { status: 401 }
+      : { body: { id: Number(path.split('/').at(-1)), name: 'x', categoryId: 1 } };
+  });
+  const stdin = `id,status\n${Array.from({ length: 50 }, (_, at) => `${at + 1},sold`).join('\n')}\n`;
+  const argv = ['pets', 'update', '--from', '-', '-o', 'ids', '--base-url', server.url];
+  const run = await runCli(argv, { stdin });
+  expect(run.code).toBe(3);
+  const written = run.stdout.trim().split('\n').length;
+  expect(written).toBe(puts - 1);
+  expect(run.stderr).toContain(`stopped: the ${50 - puts} pets after it were not sent`);
+});

@@ -176,3 +176,10 @@ test('a lost adjustment is read back, and a second one is never invited', async 
   const shown = await runCli(argv);
   expect(shown.stderr).toContain('read back, the count is 8, as this adjustment leaves it');
 });
+
+test('several names are all tried, and one that nobody has is one failure', async () => {
+  using shop = openShop();
+  const run = await shop.run(['pets', 'get', 'luna', 'nobody', '1', '-o', 'ids']);
+  expect(run).toMatchObject({ code: 3, stdout: '3\n1\n' });
+  expect(run.stderr).toContain("pet 'nobody': no pet has this name");
+});
