@@ -57,7 +57,7 @@ export interface RequestBody {
 
 /** What a description says of an answer with one status. */
 export interface DocumentedAnswer {
-  /** Media types without parameters, in lower case; empty where the answer has no body. */
+  /** Media types without parameters, in lower case; empty if the answer has no body. */
   readonly mediaTypes: readonly string[];
   /** A JSON Schema of draft 2020-12 that needs no other document: what it refers to lies in its own `$defs`. */
   readonly schema?: JsonObject | undefined;
@@ -112,7 +112,7 @@ export const builtInContract: Contract = {
   credentialPlaces: [],
 };
 
-/** @throws UsageError where the contract lacks the operation: a command asks before it sends anything. */
+/** @throws UsageError if the contract lacks the operation. Commands call this before they send anything. */
 export function offeredOperation({ operations, missing }: Contract, id: OperationId): Operation {
   const operation = operations.get(id);
   if (operation) return operation;
@@ -138,7 +138,7 @@ export function isListId(id: OperationId): id is ListId {
 }
 
 /**
- * Whether a description asks that nobody offers to try an operation (`x-hideTryItPanel`).
+ * Whether a description asks that an operation is not offered to try (`x-hideTryItPanel`).
  *
  * @param levels the document, the path item and the operation object.
  */

@@ -2,7 +2,7 @@ import type { Operation } from './contract.ts';
 import { fieldValue, type HttpFields } from './http.ts';
 import { linkTarget } from './links.ts';
 
-/** A date that a header gives; undefined where the header is malformed. */
+/** A date that a header gives; undefined if the header is malformed. */
 interface HeaderDate {
   readonly text: string;
   readonly date: Date | undefined;

@@ -1,7 +1,7 @@
 import type * as v from 'valibot';
 import type { BodyName, bodySchemas, QueryName, querySchemas, Records, ResultName } from './schemas.ts';
 
-/** How far an operation may be relied on, by the extension `x-stability`; `stable` where it carries no marker. */
+/** How far an operation may be relied on, by the extension `x-stability`; `stable` without a marker. */
 export type Stability = 'stable' | 'beta' | 'experimental';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type Noun = 'pets' | 'categories' | 'orders' | 'inventory';
@@ -329,7 +329,7 @@ type Operations = typeof operations;
 export type OperationId = keyof Operations;
 export const operationIds = Object.keys(operations) as OperationId[];
 
-/** A row as one type, for what treats all alike. */
+/** A row as one type, for code that treats all rows alike. */
 export function rowOf(id: OperationId): Row {
   return operations[id];
 }
@@ -367,7 +367,7 @@ export type Input<K extends OperationId> = {
     readonly query?: Query<K>;
   };
 
-/** One record of the operation's result; undefined where it answers none. */
+/** One record of the operation's result; undefined if it answers none. */
 export type Result<K extends OperationId> = Operations[K] extends {
   result: infer R extends ResultName;
 }

@@ -1,6 +1,6 @@
 /**
  * A `pattern` of JSON Schema as `new RegExp(source, 'u')` reads it: as it stands, or without the escapes that only older
- * expressions allow, as `\-` and `\@`. Undefined for what is no ECMAScript expression even so.
+ * expressions allow, as `\-` and `\@`. Undefined if it is not an ECMAScript expression even then.
  */
 export function readPattern(pattern: string): string | undefined {
   return [pattern, withoutNeedlessEscapes(pattern)].find(isExpression);

@@ -146,7 +146,7 @@ export const bodySchemas = {
 } as const;
 export type BodyName = keyof typeof bodySchemas;
 
-/** What a successful answer may carry, likewise; a field that the program does not know is no error. */
+/** What a successful answer may carry, likewise; a field that the program does not know is not an error. */
 export const resultSchemas = { Pet, Category, Order, InventoryItem } as const;
 export type ResultName = keyof typeof resultSchemas;
 export interface Records {

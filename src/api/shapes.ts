@@ -34,7 +34,7 @@ export function categoryFields(operation: Operation, category: CategoryReference
   return { category: { ...(id !== undefined && { id }), ...(name !== undefined && { name }) } };
 }
 
-/** Whether the records of an operation have a field, as far as anybody knows. */
+/** Whether the records of an operation have a field; true if the description does not say. */
 export function hasField({ fields }: Operation, name: string): boolean {
   if (!fields) return true;
   return fields.includes(name) || (name === 'categoryId' && fields.includes('category'));
@@ -61,7 +61,7 @@ export function wholeQueries(
     : [{}];
 }
 
-/** Whether the body of an operation offers a field, as far as anybody knows. */
+/** Whether the body of an operation offers a field; true if the description does not say. */
 export function offersField(operation: Operation, name: string): boolean {
   const { fields } = operation.body ?? {};
   if (!fields) return true;

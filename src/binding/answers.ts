@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import { jsonContent } from './document.ts';
 import type { SchemaNames } from './schema.ts';
 
-/** Keywords of OpenAPI's schemas that JSON Schema has too, and that hold no schema. */
+/** Keywords that OpenAPI and JSON Schema share and whose values are not schemas. */
 const plainKeywords = [
   'title',
   'const',
@@ -28,7 +28,7 @@ export interface SchemaWriter {
   write(schema: JsonValue): JsonObject;
 }
 
-/** Named schemas, and so cycles, lie in `$defs`; the rest stands where it is. */
+/** Writes named schemas, and so cycles, to `$defs` and leaves the others in place. */
 export function createSchemaWriter(names: SchemaNames): SchemaWriter {
   const labels = new Map<object, string>();
   const definitions: JsonObject = {};
@@ -95,7 +95,7 @@ function convert(schema: JsonValue, refer: (part: JsonValue) => JsonValue): Json
   return converted;
 }
 
-/** OpenAPI 3.0 writes `nullable: true` where JSON Schema lists the type `null`. */
+/** OpenAPI 3.0 writes `nullable: true`; JSON Schema lists the type `null`. */
 function typeOf({ type, nullable, enum: values }: JsonObject): JsonObject {
   const types = nullable === true && typeof type === 'string' ? [type, 'null'] : type;
   const all =

@@ -141,7 +141,7 @@ function isJsonType(type: string): boolean {
   return /^[\w.*-]+\/([\w.-]+\+)?(json|\*)$/i.test(type);
 }
 
-/** Base URLs that a description offers, absolute and without a trailing slash; relative to where the document came from. */
+/** The base URLs of a description, absolute, resolved against the document's own URL and without a trailing slash. */
 export function serversOf({ document, url }: Pick<Description, 'document' | 'url'>): string[] {
   return [...new Set(addresses(document.servers ?? [{ url: '/' }], url))];
 }

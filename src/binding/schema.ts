@@ -150,7 +150,7 @@ const exampleTexts: Readonly<Record<string, string>> = {
 };
 const longestExample = 200;
 
-/** A value that a schema allows, as far as its types, choices and lower bounds tell: for messages and questions. */
+/** An example for messages and questions, made from the examples, choices, types and lower bounds of a schema. */
 export function exampleOf(schema: JsonValue | undefined, depth = 0): JsonValue {
   if (!isJsonObject(schema)) return 'text';
   const [first] = Array.isArray(schema.examples) ? schema.examples : [];

@@ -15,7 +15,7 @@ export interface BoundContract {
   readonly boundAt: string;
 }
 
-const version = 2;
+const version = 3;
 
 /** The file of a profile's contract, or of the top level's if no profile is named: beside the config file. */
 export function contractPath(configFile: string, profile: string | undefined): string {

@@ -147,7 +147,7 @@ function readTargets(values: readonly string[]): ReadonlyMap<OperationId, Target
   return targets;
 }
 
-/** Binds, and where several operations fit one of the table asks the person which is meant; without a person ties stay. */
+/** Binds; if several operations fit one of the table, asks which one is meant. Without a terminal ties stay. */
 async function bindAndAsk(
   context: Context,
   description: Description,

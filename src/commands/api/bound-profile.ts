@@ -30,7 +30,7 @@ export function nameOfTarget(profile: string | undefined): string {
 }
 
 /**
- * Lets the user take one of the description's servers as base URL where none is set, and stores it: a person is asked,
+ * Lets the user take one of the description's servers as base URL if none is set, and stores it: a person is asked,
  * `--yes` takes the first. A base URL that there is stays. Gives what the user should know of it.
  */
 export async function settleBaseUrl(

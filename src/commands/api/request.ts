@@ -52,7 +52,7 @@ export async function sendRaw(context: Context, order: RawOrder): Promise<void> 
 function readMethod(text: string): string {
   const method = text.toUpperCase();
   if (rawMethods.some((each) => each === method)) return method;
-  throw new UsageError(`api request ${text}: is no method`, `one of ${rawMethods.join(', ')}`);
+  throw new UsageError(`api request ${text}: is not a method`, `one of ${rawMethods.join(', ')}`);
 }
 
 async function toRawRequest(
@@ -95,7 +95,7 @@ async function printBody({ io }: Context, { body, fields }: RawAnswer): Promise<
   await io.stdout.write(`${sanitizeExcept(text.replace(/\r?\n$/, ''), layout)}\n`);
 }
 
-/** The bytes of a file, or of stdin for `-`. @throws UsageError where the file cannot be read. */
+/** The bytes of a file, or of stdin for `-`. @throws UsageError if the file cannot be read. */
 async function readBody({ io }: Context, input: string): Promise<Uint8Array> {
   if (input === '-') {
     const chunks: Uint8Array[] = [];
@@ -152,7 +152,7 @@ function parse({ key, text, isJson }: RawField): JsonValue {
   }
 }
 
-/** The operation of the contract that a raw request meets, by its method and path; undefined where it meets none. */
+/** The operation of the contract with the method and path of a raw request, if there is one. */
 function operationAt(
   { contract, baseUrl }: Client,
   { method, path }: Pick<RawRequest, 'method' | 'path'>,

@@ -25,7 +25,7 @@ export interface OpenSource extends DescriptionSource {
 
 /**
  * A description and what it may refer to: a file those in its own folder, a URL those of its own origin. A URL that is not a
- * description itself leads to one: by a link, or by a path where servers usually have theirs.
+ * description itself leads to one: by a link, or by a well-known path.
  *
  * @param location a file, a URL, `-` for stdin; undefined for the base URL.
  * @throws UsageError if there is none, or it cannot be read; UnavailableError if the service does not answer.
@@ -110,7 +110,7 @@ function toPath(url: string): string {
   }
 }
 
-/** Only of a regular file: a pipe that nobody writes to, or a device, would never end. */
+/** Reads regular files only: a pipe without a writer, or a device, would never end. */
 async function readText(path: string, shown: string): Promise<string> {
   try {
     const { size, ...stats } = await stat(path).then((found) => ({

@@ -31,7 +31,7 @@ export async function tryOut(context: Context, name: string): Promise<void> {
   const prompt = await context.prompt();
   if (!prompt)
     throw new UsageError(
-      'api try: nobody can answer: it needs a terminal, and neither CI nor --no-input',
+      'api try: needs a terminal to ask on, and neither CI nor --no-input',
       withoutQuestions(operation),
     );
   const client = await context.client();
@@ -48,7 +48,7 @@ function triable(contract: Contract, id: OperationId): Operation {
   const operation = offeredOperation(contract, id);
   if (!operation.hideTryIt) return operation;
   throw new UsageError(
-    `api try ${id}: the service asks that nobody tries it like this (x-hideTryItPanel)`,
+    `api try ${id}: the service asks that it is not offered to try (x-hideTryItPanel)`,
     withoutQuestions(operation),
   );
 }
@@ -133,7 +133,7 @@ interface Question {
   readonly place: 'id' | 'query' | 'body';
   readonly required: boolean;
   readonly bounds: Bounds;
-  /** What the service takes where it is left out. */
+  /** What the service takes if it is left out. */
   readonly fallback: string | undefined;
   /** An example of the JSON that is asked for, if it is an array or an object. */
   readonly json?: string;

@@ -79,7 +79,7 @@ describe('what is sent', () => {
   });
 
   test.each([
-    [['FETCH', '/pets'], 'is no method'],
+    [['FETCH', '/pets'], 'is not a method'],
     [['GET', '/pets', '-f', 'status'], 'must be key=value'],
     [['POST', '/pets', '-f', 'a:={'], '-f a:={'],
     [['GET', '/pets', '--input', '-'], 'takes no --input'],

@@ -64,7 +64,7 @@ describe('with a person who answers', () => {
 
 test.each([
   ['listOrders', 'x-hideTryItPanel'],
-  ['listPets', 'nobody can answer'],
+  ['listPets', 'needs a terminal to ask on'],
   ['listFish', 'there is no such operation'],
 ])('is refused without a request: %s', async (id, why) => {
   await using server = await recordingServer({});
