@@ -72,23 +72,20 @@ export const petIdsArgument = parsed(
 
 export const quantityArgument = parsed('<quantity>', 'the stock count', (text) => parseQuantity(text));
 
+export const watchFlag = optional(
+  '--watch [interval]',
+  'poll again and show changes (default: every 5s)',
+  /^[^-]/,
+  parseInterval,
+);
+
 /** The flags of every list. */
 export const listFlags = {
   limit: value('--limit <n>', 'show at most n (default: all)', parseLimit),
-  watch: optional(
-    '--watch [interval]',
-    'poll again and show changes (default: every 5s)',
-    /^[^-]/,
-    parseInterval,
-  ),
-  failIf: choice(
-    '--fail-if <which>',
-    'exit 8 if there are any records, or if there are none',
-    ['any', 'none'],
-    {
-      conflicts: ['watch'],
-    },
-  ),
+  watch: watchFlag,
+  failIf: choice('--fail-if <which>', 'exit 8 if there are records, or none', ['any', 'none'], {
+    conflicts: ['watch'],
+  }),
 };
 
 export const untilFlag = value(
@@ -116,7 +113,7 @@ function parsedDuration(text: string): number | undefined {
 
 /** `--status` of a list: given again, a record of any of these will do. */
 export function statusesFlag(summary: string): Flag<readonly PetStatus[] | undefined> {
-  return choices('--status <status>', `${summary} (several: any of them)`, petStatuses);
+  return choices('--status <status>', `${summary}, or of several`, petStatuses);
 }
 
 /** `--from`, which stands instead of the flags with these keys. */

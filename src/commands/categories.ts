@@ -61,10 +61,7 @@ const create = verb({
   ],
   flags: {
     ...bodyFlags,
-    from: fromFlag('create a category for each record of this file (CSV, JSON or JSON lines)', [
-      'name',
-      'description',
-    ]),
+    from: fromFlag('create a category for each record of this file', ['name', 'description']),
   },
   run: (context, { from, field, name, description }) =>
     createRecords(context, categories, { given: { name, description }, extra: field, from }),
@@ -84,7 +81,7 @@ const update = verb({
   args: { ids: idsOrNamesOrFileArgument('categories', 'category') },
   flags: {
     ...bodyFlags,
-    from: fromFlag('change the categories of this file: records with an id and the fields to change'),
+    from: fromFlag('change the categories of this file, each by its id'),
   },
   run: (context, { ids, from, field, name, description }) =>
     updateRecords(context, categories, { ids, given: { name, description }, extra: field, from }),

@@ -93,7 +93,7 @@ const create = verb({
   ],
   flags: {
     ...bodyFlags,
-    from: fromFlag('create an order for each record of this file (CSV, JSON or JSON lines)', [
+    from: fromFlag('create an order for each record of this file', [
       'pet',
       'quantity',
       'shipDate',
@@ -122,7 +122,7 @@ const update = verb({
   args: { ids: idsOrFileArgument('orders', 'order') },
   flags: {
     ...bodyFlags,
-    from: fromFlag('change the orders of this file: records with an id and the fields to change'),
+    from: fromFlag('change the orders of this file, each by its id'),
   },
   run: (context, { ids, from, field, pet, quantity, shipDate, complete }) =>
     updateRecords(context, orders, {

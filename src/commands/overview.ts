@@ -1,6 +1,7 @@
 import { value } from '../cli/flag.ts';
 import { action } from '../cli/verb.ts';
 import { parseQuantity } from '../records/values.ts';
+import { watchFlag } from './arguments.ts';
 
 export const overview = action({
   description:
@@ -8,7 +9,8 @@ export const overview = action({
   examples: ['petstore overview', 'petstore overview --below 10', 'petstore overview -o json'],
   flags: {
     below: value('--below <n>', 'show counts under n (default 5)', (text) => parseQuantity(text, '--below')),
+    watch: watchFlag,
   },
-  run: async (context, { below = 5 }) =>
-    (await import('../records/overview.ts')).showOverview(context, below),
+  run: async (context, { below = 5, watch }) =>
+    (await import('../records/overview.ts')).showOverview(context, { below, watch }),
 });

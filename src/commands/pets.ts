@@ -90,11 +90,7 @@ const create = verb({
     category: categoryFlag('its category'),
     status: statusFlag('its status (default: available)'),
     field: fieldFlag,
-    from: fromFlag('create a pet for each record of this file (CSV, JSON or JSON lines)', [
-      'name',
-      'category',
-      'status',
-    ]),
+    from: fromFlag('create a pet for each record of this file', ['name', 'category', 'status']),
   },
   run: (context, { from, field, name, category, status }) =>
     createRecords(context, pets, { given: { name, categoryId: category, status }, extra: field, from }),
@@ -118,7 +114,7 @@ const update = verb({
     category: categoryFlag('its category'),
     status: statusFlag('its status'),
     field: fieldFlag,
-    from: fromFlag('change the pets of this file: records with an id and the fields to change'),
+    from: fromFlag('change the pets of this file, each by its id'),
   },
   run: (context, { ids, from, field, name, category, status }) =>
     updateRecords(context, pets, { ids, given: { name, categoryId: category, status }, extra: field, from }),

@@ -2,13 +2,16 @@ import { largestPage, offeredOperation, takesParameter } from '../api/contract.t
 import type { ListId, Query, Result } from '../api/operations.ts';
 import { type Order, type Pet, type PetStatus, petStatuses } from '../api/schemas.ts';
 import { categoryOf, wholeQueries } from '../api/shapes.ts';
-import type { Client } from '../client/client.ts';
+import type { Attempt, CallOptions, Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
+import { UsageError } from '../errors.ts';
+import { canRedraw, openScreen } from '../output/screen.ts';
 import { paintStatus, type Style } from '../output/style.ts';
 import { charactersOf, createMeasure, type Measure } from '../output/width.ts';
 import { counted, groupDigits, sanitize } from '../text.ts';
-import { readNames } from './names.ts';
+import { forgetNames, readNames } from './names.ts';
 import { isOverdue } from './orders.ts';
+import { pollForever } from './watch.ts';
 
 /** The state of a shop. */
 interface Overview {
@@ -48,30 +51,71 @@ const mostCategories = 7;
 const quietRequests = 20;
 
 /** Reads every list once, and prints the state of the shop on one screen or as data. */
-export async function showOverview(context: Context, below: number): Promise<void> {
+export async function showOverview(
+  context: Context,
+  { below, watch }: { readonly below: number; readonly watch: number | undefined },
+): Promise<void> {
   const printer = await context.printer();
   const contract = await context.contract();
   for (const id of ['listPets', 'listInventory', 'listOrders'] as const) offeredOperation(contract, id);
-  const { overview, requests } = await readOverview(await context.client(), below, context.now());
+  const client = await context.client();
+  if (watch !== undefined) return watchOverview(context, client, { below, intervalMs: watch });
+  const { overview, requests } = await readOverview(client, below, context.now());
   if (requests > quietRequests) await context.note(`note: ${groupDigits(requests)} requests were sent`);
+  const text = await overviewLines(overview, await screenOf(context));
+  await printer.documents([overview], `${text.join('\n')}\n`);
+}
+
+/** Redraws the overview in place until it is interrupted. @throws UsageError if there is nowhere to draw. */
+async function watchOverview(
+  context: Context,
+  client: Client,
+  { below, intervalMs }: { readonly below: number; readonly intervalMs: number },
+): Promise<never> {
+  if (!canRedraw(context.io) || (await context.printer()).format !== 'table')
+    throw new UsageError('--watch: the overview is redrawn on a terminal only', 'lists print their changes');
+  const drawn = openScreen(context.io);
+  const clock = () => context.now().toTimeString().slice(0, 8);
+  let lines: readonly string[] = [];
+  const poll = async (options: CallOptions) => {
+    forgetNames(client);
+    const { overview } = await readOverview(client, below, context.now(), options);
+    const screen = await screenOf(context);
+    const head = screen.style.dim(`at ${clock()}, every ${intervalMs / 1000} s`);
+    lines = [head, ...(await overviewLines(overview, { ...screen, height: screen.height - 1 }))];
+    await drawn.draw(lines);
+  };
+  const fail = async (why: string) => {
+    const { style } = await screenOf(context);
+    await drawn.draw([style.red(`${clock()}: ${sanitize(why)}`), ...lines.slice(1)]);
+  };
+  try {
+    return await pollForever(context, intervalMs, poll, fail);
+  } finally {
+    await drawn.close();
+  }
+}
+
+async function screenOf(context: Context): Promise<Screen> {
   const { stdout } = context.io;
-  const text = await overviewLines(overview, {
+  return {
     width: stdout.columns ?? 80,
     height: stdout.isTerminal ? (stdout.rows ?? 24) - 1 : Number.POSITIVE_INFINITY,
     style: await context.style('stdout'),
     block: stdout.isTerminal ? '█' : '#',
-  });
-  await printer.documents([overview], `${text.join('\n')}\n`);
+  };
 }
 
 async function readOverview(
   client: Client,
   below: number,
   now: Date,
+  options: CallOptions = {},
 ): Promise<{ readonly overview: Overview; readonly requests: number }> {
   let requests = 0;
-  const afterAttempt = () => {
+  const afterAttempt = (attempt: Attempt) => {
     requests += 1;
+    options.afterAttempt?.(attempt);
   };
   async function collect<K extends ListId>(id: K): Promise<Result<K>[]> {
     const operation = offeredOperation(client.contract, id);

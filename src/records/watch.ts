@@ -1,4 +1,4 @@
-import type { Client } from '../client/client.ts';
+import type { CallOptions, Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { sleep } from '../deadline.ts';
 import { CliError, UsageError } from '../errors.ts';
@@ -37,46 +37,63 @@ export async function watchRecords<Row>(
 ): Promise<never> {
   const display = await openDisplay<Row>(context, noun, intervalMs);
   const { sort } = context.flags;
-  const { signal } = context.interrupts;
   let before = new Map<string, { readonly row: Row; readonly text: string }>();
+  const poll = async (options: CallOptions) => {
+    forgetNames(client);
+    const rows: Row[] = [];
+    for await (const page of await readList(context, client, noun, listing, options))
+      for (const row of page) rows.push(row);
+    const { view } = await noun.fillView(context, client, 'list');
+    if (sort !== undefined) rows.sort(compareBy(view, sort));
+    const shown = rows.slice(0, listing.limit);
+    const now = new Map(shown.map((row) => [keyOf(row), { row, text: printJson(row) }]));
+    await display.show(shown, view, {
+      added: new Set(shown.filter((row) => !before.has(keyOf(row)))),
+      changed: new Set(
+        shown.filter((row) => {
+          const old = before.get(keyOf(row));
+          return old !== undefined && old.text !== now.get(keyOf(row))?.text;
+        }),
+      ),
+      deleted: [...before].filter(([key]) => !now.has(key)).map(([, { row }]) => row),
+    });
+    before = now;
+  };
   try {
-    for (;;) {
-      let waitMs = intervalMs;
-      try {
-        forgetNames(client);
-        const rows: Row[] = [];
-        const pages = await readList(context, client, noun, listing, {
-          afterAttempt: ({ retryAfterMs = 0 }) => {
-            waitMs = Math.max(intervalMs, retryAfterMs);
-          },
-        });
-        for await (const page of pages) for (const row of page) rows.push(row);
-        waitMs = intervalMs;
-        const { view } = await noun.fillView(context, client, 'list');
-        if (sort !== undefined) rows.sort(compareBy(view, sort));
-        const shown = rows.slice(0, listing.limit);
-        const now = new Map(shown.map((row) => [keyOf(row), { row, text: printJson(row) }]));
-        await display.show(shown, view, {
-          added: new Set(shown.filter((row) => !before.has(keyOf(row)))),
-          changed: new Set(
-            shown.filter((row) => {
-              const old = before.get(keyOf(row));
-              return old !== undefined && old.text !== now.get(keyOf(row))?.text;
-            }),
-          ),
-          deleted: [...before].filter(([key]) => !now.has(key)).map(([, { row }]) => row),
-        });
-        before = now;
-      } catch (error) {
-        signal.throwIfAborted();
-        if (!(error instanceof CliError) || error.kind === 'usage' || error.kind === 'interrupted')
-          throw error;
-        await display.fail(`${error.message}; the next attempt is in ${Math.round(waitMs / 1000)} s`);
-      }
-      await sleep(waitMs, signal);
-    }
+    return await pollForever(context, intervalMs, poll, display.fail);
   } finally {
     await display.close();
+  }
+}
+
+/**
+ * Polls until it is interrupted. A poll that fails is told, and the next one comes; it waits as long as Retry-After asks.
+ *
+ * @param poll sends its requests with these options.
+ */
+export async function pollForever(
+  context: Context,
+  intervalMs: number,
+  poll: (options: CallOptions) => Promise<void>,
+  fail: (why: string) => Promise<void>,
+): Promise<never> {
+  const { signal } = context.interrupts;
+  for (;;) {
+    let askedMs = 0;
+    let waitMs = intervalMs;
+    try {
+      await poll({
+        afterAttempt: ({ retryAfterMs = 0 }) => {
+          askedMs = retryAfterMs;
+        },
+      });
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof CliError) || error.kind === 'usage') throw error;
+      waitMs = Math.max(intervalMs, askedMs);
+      await fail(`${error.message}; the next attempt is in ${Math.round(waitMs / 1000)} s`);
+    }
+    await sleep(waitMs, signal);
   }
 }
 

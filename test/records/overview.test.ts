@@ -112,3 +112,9 @@ test('a list that cannot be read fails the overview with its own code', async ()
   const run = await runCli(['overview', '--base-url', server.url]);
   expect(run).toMatchObject({ code: 4, stdout: '' });
 });
+
+test('a watched overview needs a terminal to draw on', async () => {
+  const run = await runCli(['--offline', 'overview', '--watch']);
+  expect(run).toMatchObject({ code: 2, stdout: '' });
+  expect(run.stderr).toContain('--watch: the overview is redrawn on a terminal only');
+});
