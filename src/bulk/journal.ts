@@ -313,7 +313,7 @@ export async function readJournal(
 
 /** The header alone. @throws as `readJournal` */
 export async function readHeader(path: string): Promise<JournalHeader> {
-  for await (const { line } of readLines(path)) return headerOf(path, line);
+  for await (const { line } of readLines(path, 4096)) return headerOf(path, line);
   throw damaged(path, 0);
 }
 
@@ -461,11 +461,11 @@ interface SealedLine {
   readonly sum: number;
 }
 
-async function* readLines(path: string): AsyncGenerator<SealedLine> {
+async function* readLines(path: string, pieceBytes = 256 * 1024): AsyncGenerator<SealedLine> {
   let bytes = 0;
   let sum = 0;
   let rest = '';
-  const stream = createReadStream(path, { encoding: 'utf8', highWaterMark: 256 * 1024 });
+  const stream = createReadStream(path, { encoding: 'utf8', highWaterMark: pieceBytes });
   try {
     for await (const piece of stream) {
       const text = rest + (piece as string);
