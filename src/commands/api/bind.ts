@@ -194,7 +194,7 @@ const bindingView: View<BindingRow> = {
     { name: 'state', value: (row) => row.state },
     { name: 'method', value: (row) => row.method },
     { name: 'path', value: (row) => row.path },
-    { name: 'confidence', value: (row) => row.confidence },
+    { name: 'confidence', value: (row) => row.confidence, spare: true },
     { name: 'why', value: (row) => row.why },
   ],
 };
