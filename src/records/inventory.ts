@@ -90,13 +90,14 @@ interface Count {
 }
 
 /** Sets one count and prints the entry; if the service answers with another count, a warning says so. */
-function writeCount(
+async function writeCount(
   context: Context,
   client: Client,
   { petId, quantity, before, ifMatch }: Count,
 ): Promise<void> {
+  const others = await otherFields(context, client, petId, before);
   return writeRecords(context, inventory, client, {
-    items: [toWrite('updateInventory', { petId, body: { quantity } }, { ifMatch })],
+    items: [toWrite('updateInventory', { petId, body: { ...others, quantity } }, { ifMatch })],
     total: 1,
     noun: inventory.many,
     asList: false,
@@ -111,6 +112,20 @@ function writeCount(
         await tellChange(context, { one: 'pet' }, { id: petId, before, after, fields: { quantity } });
     },
   });
+}
+
+/** What a bound service requires beside the count, from the entry as it is. */
+async function otherFields(
+  context: Context,
+  client: Client,
+  petId: bigint,
+  before: InventoryItem | undefined,
+): Promise<Partial<InventoryItem>> {
+  const { required = [], idField } = client.contract.operations.get('updateInventory')?.body ?? {};
+  const names = required.filter((name) => name !== 'quantity' && name !== idField);
+  if (names.length === 0) return {};
+  const entry = before ?? (await inventory.read(context, client, petId)).value;
+  return Object.fromEntries(Object.entries(entry).filter(([name]) => names.includes(name)));
 }
 
 /** Creates the entry of a pet, with the status that the pet has. */

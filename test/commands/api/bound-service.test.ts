@@ -230,3 +230,31 @@ test('a service that wraps its list is asked for single pets only', async () => 
   expect(refused.stderr).toContain('an object that holds the list in its field data');
   expect(service.server.calls()).toEqual(['GET /pets/7']);
 });
+
+test.each(['put', 'patch'])(
+  'a count set by %s has what else its schema requires, from the entry as it is',
+  async (method) => {
+    const entry = {
+      content: { 'application/json': { schema: { $ref: '#/components/schemas/InventoryItem' } } },
+    };
+    const responses = { 200: { description: 'ok', ...entry } };
+    const parameters = [{ name: 'id', in: 'path', required: true, schema: { type: 'integer' } }];
+    const properties = {
+      petId: { type: 'integer' },
+      quantity: { type: 'integer' },
+      status: { type: 'string' },
+    };
+    const schema = { type: 'object', required: ['petId', 'quantity', 'status'], properties };
+    const document = {
+      openapi: '3.0.3',
+      paths: {
+        '/stock/{id}': { parameters, get: { responses }, [method]: { requestBody: entry, responses } },
+      },
+      components: { schemas: { InventoryItem: schema } },
+    };
+    await using service = await bound(document, () => ({ body: { petId: 7, quantity: 5, status: 'sold' } }));
+    expect(await service.run(['inventory', 'set', '7', '5'])).toMatchObject({ code: 0 });
+    const [sent = ''] = bodies(service.server, method.toUpperCase());
+    expect(JSON.parse(sent)).toEqual({ petId: 7, status: 'sold', quantity: 5 });
+  },
+);
