@@ -266,7 +266,7 @@ async function firstCharacter(source: Source): Promise<string> {
   return '';
 }
 
-/** @throws UsageError for a column of a table that is no field: what stands in it would be lost. */
+/** @throws UsageError for a column of a table that is not a field, because its cells would be lost. */
 function checkColumns<Row>(
   { fields, many }: EditableNoun<Row>,
   { columns, isTable, place }: FileItem,
@@ -341,7 +341,7 @@ function fromText(field: Field | undefined, value: JsonValue | undefined, name: 
   return field ? field.parse(text, name) : jsonOrText(text);
 }
 
-/** Holds what will be sent against the bounds of the contract, as far as that is known before the record is read. */
+/** Holds what will be sent against the bounds of the contract, before anything is sent. */
 function checkBounds<Row>(
   client: Client,
   noun: EditableNoun<Row>,

@@ -6,8 +6,8 @@ import type { Context } from '../context.ts';
 import { ApiError, CliError } from '../errors.ts';
 
 /**
- * A pet by getPet; where that endpoint is gone (410, or 404 or 405 with no Error body, or not in the contract), by looking
- * through listPets, which a notice on stderr says.
+ * Reads a pet by getPet. If that endpoint is gone (410, or 404 or 405 without an Error body, or not in the contract), finds
+ * the pet through listPets, and says so on stderr.
  */
 export async function readPet(
   context: Context,
@@ -27,7 +27,7 @@ export async function readPet(
 
 interface Search {
   readonly id: bigint;
-  /** Why getPet did not do, as the end of a sentence. */
+  /** Why getPet was of no use, as the end of a sentence. */
   readonly why: string;
 }
 
@@ -49,7 +49,7 @@ async function findPet(context: Context, client: Client, { id, why }: Search): P
   throw new CliError('not-found', `get pet ${id}: listPets has no pet with this id`);
 }
 
-/** The list from the id on, where the service can begin there; else all of it. */
+/** The list from the id on if the service can begin there, else all of it. */
 async function* pagesFrom(client: Client, id: bigint): AsyncGenerator<Pet[]> {
   if (id > 0n && takesParameter(offeredOperation(client.contract, 'listPets'), 'after')) {
     try {

@@ -4,7 +4,7 @@ import { type JsonValue, parseJson, printJson } from '../json.ts';
 import { maskUrl } from '../mask.ts';
 import { sanitize } from '../text.ts';
 
-/** Shows requests as they would be sent: to a person the way they stand on the wire, to a program as data. */
+/** Shows requests as they would be sent: as text like on the wire, or as data in the formats of programs. */
 export async function showRequests(context: Context, requests: readonly HttpRequest[]): Promise<void> {
   const printer = await context.printer();
   await printer.documents(requests.map(toDocument), requests.map(requestText).join('\n'));
@@ -30,7 +30,7 @@ export function requestText(request: HttpRequest): string {
   return lines.join('') + (body === undefined ? '' : `\n${printJson(body, 2)}\n`);
 }
 
-/** A body that is no JSON is shown as text. */
+/** A body that is not JSON is shown as text. */
 function bodyOf({ body }: HttpRequest): JsonValue | undefined {
   if (body === undefined) return undefined;
   const text = typeof body === 'string' ? body : Buffer.from(body).toString();

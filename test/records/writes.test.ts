@@ -50,7 +50,7 @@ function runOn({ url }: RecordingServer, line: string, ...flags: string[]): Prom
   return runCli([...line.split(' '), ...flags], { env: { PETSTORE_CONFIG_DIR: folder } });
 }
 
-test.each(writes)('sends one %s for %s, where the protected profile is named', async (method, line) => {
+test.each(writes)('sends one %s for %s if the protected profile is named', async (method, line) => {
   await using server = await service();
   expect(await runOn(server, line, '--confirm', 'prod')).toMatchObject({ code: 0 });
   expect(written(server)).toEqual([method]);

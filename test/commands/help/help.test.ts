@@ -30,7 +30,7 @@ test('every help shows examples, and only then verbs and flags', async () => {
 test('flags of the command itself stand first, and a choice names what it is of', async () => {
   const { stdout } = await runCli(['pets', 'create', '--help'], { terminals: ['stdout'] });
   const flags = [...stdout.matchAll(/^ +(?:-\w, )?(--[\w-]+)/gm)].map(([, flag]) => flag);
-  expect(flags).toEqual(['--name', '--category', '--status', '--from', '--dry-run', '--confirm']);
+  expect(flags).toEqual(['--name', '--category', '--status', '--field', '--from', '--dry-run', '--confirm']);
   expect(stdout.replace(/\s+/g, ' ')).toContain('(one of available, pending, sold)');
 });
 

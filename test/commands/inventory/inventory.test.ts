@@ -23,7 +23,7 @@ test('filters by status and by a quantity under a number', async () => {
   expect(await shop.json('inventory', 'list', '--below', '0')).toEqual([]);
 });
 
-test('stops at the limit also where it filters by itself', async () => {
+test('stops at the limit even if it filters by itself', async () => {
   const { stdout } = await runCli([
     '--offline',
     'inventory',
@@ -83,7 +83,7 @@ test('refuses to go below 0', async () => {
   expect(await shop.json('inventory', 'get', '4')).toMatchObject({ quantity: 2 });
 });
 
-test('adjusts atomically where the service sends an ETag, and warns no more', async () => {
+test('adjusts atomically if the service sends an ETag, and warns no more', async () => {
   await using server = await recordingServer({}, ({ method }) =>
     method === 'GET'
       ? { headers: { etag: '"3"' }, body: { petId: 4, quantity: 10, status: 'sold' } }
@@ -109,7 +109,7 @@ test('adjusts what is beyond a double without rounding, or not at all', async ()
   expect(server.seen.map(({ method }) => method)).toEqual(['GET']);
 });
 
-test('takes the status of the pet for a new entry, also where getPet is gone', async () => {
+test('takes the status of the pet for a new entry even if getPet is gone', async () => {
   const pet = { id: 3, name: 'Rex', categoryId: 1, status: 'sold' };
   await using server = await recordingServer({}, ({ method, path, body }) => {
     if (method === 'POST') return { status: 201, body: JSON.parse(body) };
@@ -154,7 +154,7 @@ test('what is deprecated is one warning, what is beta another', async () => {
 test.each([
   ['set', '5'],
   ['adjust', '+4'],
-])('%s says where the service answers with another count', async (verb, count) => {
+])('%s says if the service answers with another count', async (verb, count) => {
   await using server = await recordingServer({}, ({ method }) => ({
     body: { petId: 1, quantity: method === 'PUT' ? 999 : 1, status: 'sold' },
   }));

@@ -38,7 +38,7 @@ test('shows the new pet with its category by name', async () => {
   expect(run.stdout).toBe('id  name  category  status\n26  Rex   Dogs      available\n');
 });
 
-test('names the flags that are missing where nobody can be asked', async () => {
+test('names the flags that are missing if nobody can be asked', async () => {
   const run = await runCli(['--offline', 'pets', 'create', '--status', 'sold']);
   expect(run).toMatchObject({ code: 2, stdout: '' });
   expect(run.stderr).toContain('error: create pet: --name and --category are missing\n');
@@ -71,7 +71,7 @@ test('asks a person for what is missing: a name, a category by search, a status 
   expect(run.stderr).toContain('must not be empty');
 });
 
-test('asks only for what was not given, and for nothing where all that is needed was', async () => {
+test('asks only for what was not given, and for nothing if all that is needed was', async () => {
   using shop = openShop();
   const asked = await shop.typing(
     ['pets', 'create', '--category', 'Dogs', '-o', 'ids'],

@@ -13,7 +13,7 @@ test('deletes with --yes, says so on stderr and prints nothing', async () => {
   expect(await shop.json('pets', 'list')).toHaveLength(22);
 });
 
-test('needs --yes where nobody can be asked, and sends nothing', async () => {
+test('needs --yes if nobody can be asked, and sends nothing', async () => {
   await using server = await recordingServer({});
   const run = await runCli(['pets', 'delete', '1', '--base-url', server.url], { stdin: 'y\n' });
   expect(run).toMatchObject({ code: 2, stdout: '' });
@@ -57,7 +57,7 @@ test('does not ask about a pet that is not there, and asks about the others', as
   expect(await shop.json('pets', 'list')).toHaveLength(24);
 });
 
-test('tries all, and exits 3 where some stayed', async () => {
+test('tries all, and exits 3 if some stayed', async () => {
   using shop = openShop();
   const run = await shop.run(['pets', 'delete', '1', '999', '1', '2', '--yes']);
   expect(run).toMatchObject({ code: 3, stdout: '' });
@@ -73,7 +73,7 @@ test('a pet with an open order stays', async () => {
   expect(JSON.parse(run.stderr).error).toMatchObject({ kind: 'failed', code: 'in_use', status: 409 });
 });
 
-test('asks by id where the pet may not be read', async () => {
+test('asks by id if the pet may not be read', async () => {
   await using server = await recordingServer({}, ({ method }) => ({ status: method === 'GET' ? 403 : 204 }));
   const run = await runTyping(
     ['pets', 'delete', '1', '--base-url', server.url],
@@ -98,7 +98,7 @@ test('a dry run shows each request, asks nothing and sends nothing', async () =>
   expect(await shop.json('pets', 'list')).toHaveLength(25);
 });
 
-test('where some fail, a program finds the error as one JSON object and nothing beside it', async () => {
+test('if some fail, a program finds the error as one JSON object and nothing beside it', async () => {
   using shop = openShop();
   const run = await shop.run(['pets', 'delete', '1', '99', '-y', '-o', 'json']);
   expect(run.code).toBe(3);

@@ -73,15 +73,12 @@ const gone: Reply[] = [
 const unlessList = (reply: Reply) => (seen: Seen) =>
   seen.path.startsWith('/pets/') ? reply : { body: [rex] };
 
-test.each(gone)(
-  'finds the pet through the list where the endpoint answers %j, and says so',
-  async (reply) => {
-    await using server = await recordingServer({}, unlessList(reply));
-    const run = await runCli(['pets', 'get', String(rex.id), '-o', 'json', '--base-url', server.url]);
-    expect(run).toMatchObject({ code: 0, stdout: `${JSON.stringify(rex)}\n` });
-    expect(run.stderr).toContain(`note: getPet answered ${reply.status}: looking through listPets instead`);
-  },
-);
+test.each(gone)('finds the pet through the list if the endpoint answers %j, and says so', async (reply) => {
+  await using server = await recordingServer({}, unlessList(reply));
+  const run = await runCli(['pets', 'get', String(rex.id), '-o', 'json', '--base-url', server.url]);
+  expect(run).toMatchObject({ code: 0, stdout: `${JSON.stringify(rex)}\n` });
+  expect(run.stderr).toContain(`note: getPet answered ${reply.status}: looking through listPets instead`);
+});
 
 test('a pet that is in no list either is not found', async () => {
   await using server = await recordingServer({}, unlessList({ status: 410 }));
@@ -100,14 +97,14 @@ test('believes a 404 that carries an Error body', async () => {
   expect(server.calls()).toEqual(['GET /pets/3']);
 });
 
-test('reads the whole list where the service refuses to begin at the id', async () => {
+test('reads the whole list if the service refuses to begin at the id', async () => {
   await using server = await recordingServer({ '/pets': [rex] }, () => ({ status: 400 }));
   const answer = await runCli(['pets', 'get', String(rex.id), '-o', 'ids', '--base-url', server.url]);
-  // getPet answers 400 here, which is no sign that it is gone.
+  // getPet answers 400 here, which does not mean that it is gone.
   expect(answer.code).toBe(1);
 });
 
-test('stops reading where a list that goes up has gone past the id', async () => {
+test('stops reading if a list that goes up has gone past the id', async () => {
   const body = [4, 5, 6].map((id) => ({ id, name: 'x', categoryId: 1 }));
   const headers = { link: '</pets?after=6>; rel="next"' };
   await using server = await recordingServer({}, ({ path }) =>

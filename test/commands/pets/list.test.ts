@@ -33,7 +33,7 @@ test.each([
   expect(await list('--limit', '1', '-o', format)).toEqual({ code: 0, stdout: expected, stderr: '' });
 });
 
-test('shows categoryId where --fields names it, and lists the fields there are', async () => {
+test('shows categoryId if --fields names it, and lists the fields there are', async () => {
   expect((await list('--limit', '1', '--fields', 'categoryId,name', '-o', 'csv')).stdout).toBe(
     'categoryId,name\n1,Bella\n',
   );
@@ -64,7 +64,7 @@ test('prints an empty list as a header, [] or nothing, and exits 0', async () =>
   expect((await list('--category', '999', '-o', 'ids')).stdout).toBe('');
 });
 
-test('takes the largest after sorting, where it sorts', async () => {
+test('takes the largest after sorting if it sorts', async () => {
   expect((await list('--sort', '-id', '--limit', '2', '-o', 'ids')).stdout).toBe('25\n24\n');
 });
 
@@ -94,7 +94,7 @@ test('refuses a name that two categories bear, and gives their ids', async () =>
   expect(server.seen.map(({ path }) => path)).toEqual(['/categories']);
 });
 
-test('shows the id of a category where categories cannot be read', async () => {
+test('shows the id of a category if categories cannot be read', async () => {
   await using server = await recordingServer({
     '/pets': [{ id: 1, name: 'Rex', categoryId: 9007199254740, status: 'sold' }],
   });
@@ -106,7 +106,7 @@ test('shows the id of a category where categories cannot be read', async () => {
   expect(run.stderr).toContain('note: categories are shown by id');
 });
 
-test('reads no categories where the column is not shown', async () => {
+test('reads no categories if the column is not shown', async () => {
   await using server = await recordingServer({ '/pets': [], '/categories': [] });
   await runCli(['pets', 'list', '-o', 'json', '--base-url', server.url]);
   await runCli(['pets', 'list', '--fields', 'id,name', '--base-url', server.url]);
@@ -150,7 +150,7 @@ test('an unknown target is an error that names the ways out', async () => {
   for (const way of ['--base-url', 'profile create', '--offline']) expect(run.stderr).toContain(way);
 });
 
-test('where there are profiles, and none is active, the ways out name them', async () => {
+test('if there are profiles, and none is active, the ways out name them', async () => {
   const home = mkdtempSync(join(tmpdir(), 'petstore-list-'));
   writeFileSync(join(home, 'config.json'), '{"profiles":{"staging":{"base-url":"http://a"}}}');
   const run = await runCli(['pets', 'list'], { env: { PETSTORE_CONFIG_DIR: home } });

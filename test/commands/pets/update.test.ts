@@ -38,7 +38,7 @@ test('puts back fields that it does not know as they came', async () => {
   );
 });
 
-test('sends the ETag that it read as If-Match, and nothing where there was none', async () => {
+test('sends the ETag that it read as If-Match, and nothing if there was none', async () => {
   await using tagged = await petService({ etag: '"v7"' });
   await using plain = await petService();
   for (const { url } of [tagged, plain])
@@ -49,7 +49,7 @@ test('sends the ETag that it read as If-Match, and nothing where there was none'
   expect(ifMatch(plain)).toBeUndefined();
 });
 
-test('overwrites nothing where somebody else was faster', async () => {
+test('overwrites nothing if somebody else was faster', async () => {
   await using server = await recordingServer({}, ({ method }) =>
     method === 'GET'
       ? { headers: { etag: '"v7"' }, body: rex }
@@ -64,7 +64,7 @@ test('overwrites nothing where somebody else was faster', async () => {
   });
 });
 
-test('finds the pet through the list where getPet is gone', async () => {
+test('finds the pet through the list if getPet is gone', async () => {
   await using server = await recordingServer({}, ({ method, path }) => {
     if (method === 'PUT') return { body: rex };
     return path.startsWith('/pets/') ? { status: 410 } : { body: [rex] };
