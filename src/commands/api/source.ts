@@ -110,17 +110,15 @@ function toPath(url: string): string {
   }
 }
 
+/** What a shell opens for `<(command)`: a pipe with a writer. */
+const shellPipe = /^\/(dev|proc\/self)\/fd\/\d+$/;
+
 /** Reads regular files only: a pipe without a writer, or a device, would never end. */
 async function readText(path: string, shown: string): Promise<string> {
   try {
-    const { size, ...stats } = await stat(path).then((found) => ({
-      size: found.size,
-      isFile: found.isFile(),
-    }));
-    if (stats.isFile) {
-      if (size > maxBytes) throw tooLarge(shown);
-      return toText(await readFile(path), shown);
-    }
+    const found = await stat(path);
+    if (found.size > maxBytes) throw tooLarge(shown);
+    if (found.isFile() || shellPipe.test(path)) return toText(await readFile(path), shown);
   } catch (error) {
     if (error instanceof CliError) throw error;
     throw new UsageError(`description ${shown}: ${fileErrorReason(error as Error)}`);

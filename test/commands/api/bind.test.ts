@@ -1,4 +1,5 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -458,4 +459,18 @@ test('a description sets no header of the connection, and no path above its base
       why: `it needs the header parameter ${name}, which petstore has no value for`,
     });
   expect((await bind({ '/%2e%2e/admin/pets': list([]) })).code).toBe(2);
+});
+
+test('a description may come from a pipe that the shell has opened', async () => {
+  const pipe = join(folder, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const source = await file('sparse.json', sparse);
+  const writer = spawn('sh', ['-c', 'cat "$0" > "$1"', source, pipe]);
+  const fd = openSync(pipe, 'r');
+  try {
+    expect(await run(['api', 'bind', `/dev/fd/${fd}`])).toMatchObject({ code: 0 });
+  } finally {
+    closeSync(fd);
+    writer.kill();
+  }
 });
