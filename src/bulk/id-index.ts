@@ -1,6 +1,6 @@
 import type { Rows } from './rows.ts';
 
-/** The row of an id, where there is one: a hash table with open addressing, 8 to 16 bytes a row. */
+/** The row of an id, if there is one: a hash table with open addressing, 8 to 16 bytes a row. */
 export class IdIndex {
   private readonly rows: Rows;
   private readonly slots: Int32Array;

@@ -103,7 +103,12 @@ export class RunStore {
   /** An id of its own for a run that begins now. */
   async newId(identity: RunIdentity, now: Date): Promise<string> {
     await this.ensureFolder();
-    const taken = new Set((await this.names()).map((name) => name.split('.')[0]));
+    const names = await this.names();
+    const taken = new Set(names.map((name) => name.split('.')[0]));
+    // A journal that was killed before its plan was whole: nothing was sent.
+    for (const name of names)
+      if (name.endsWith('.jsonl.new') && !this.isRunning(name.replace('.jsonl.new', '')))
+        await rm(join(this.folder, name), { force: true });
     let startedMs = now.getTime();
     while (taken.has(idOf(identity, startedMs))) startedMs += 1;
     return idOf(identity, startedMs);

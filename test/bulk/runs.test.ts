@@ -66,6 +66,17 @@ test('deletes old runs after asking, but no unfinished one', async () => {
   expect((await desk.inventory(['runs', '-o', 'ids'])).stdout).toBe(`${run}\n`);
 });
 
+test('a run that was killed before its plan was whole leaves nothing behind', async () => {
+  await using server = await stockServer(shelves(6, () => 1));
+  const { desk, run } = await stoppedRun(server);
+  const half = join(desk.folder, 'state', 'runs', '20200101-000000000-abcdef.jsonl.new');
+  writeFileSync(half, readFileSync(journalPath(desk, run), 'utf8').slice(0, 300));
+  expect((await desk.inventory(['runs', '-o', 'ids'])).stdout).toBe(`${run}\n`);
+  desk.write('other.csv', toCsv([[1, 2]]));
+  expect(await desk.summary(['apply', 'other.csv', '--yes'])).toMatchObject({ code: 0 });
+  expect(readdirSync(join(half, '..')).filter((name) => !name.endsWith('.jsonl'))).toEqual([]);
+});
+
 test("lists the runs that set a pet's count, the newest first", async () => {
   await using server = await stockServer(shelves(6, () => 1));
   const { desk, run } = await stoppedRun(server);
