@@ -18,7 +18,7 @@ export interface Faults {
   readonly ratePerSecond?: number | undefined;
 }
 
-/** The app with faults; the app itself where there are none. */
+/** The app with faults; the app itself if there are none. */
 export function withFaults(app: SlowApp, faults: Faults, random: Random): SlowApp {
   const { latencyMs = 0, errorRate = 0, ratePerSecond } = faults;
   if (latencyMs === 0 && errorRate === 0 && ratePerSecond === undefined) return app;

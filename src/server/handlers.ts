@@ -166,7 +166,7 @@ function paging(query: Query<ListId> = {}): {
   return { limit: query.limit ?? defaultLimit, after: query.after };
 }
 
-/** @throws Refusal `not_found` where there is no record. */
+/** @throws Refusal `not_found` if there is no record. */
 function found<Record>(record: Record | undefined, what: string, id: bigint): Record {
   if (record === undefined) throw new Refusal('not_found', `${what} ${id} does not exist`);
   return record;

@@ -1,7 +1,7 @@
 /** A number from 0 up to 1, the same row of them for the same seed. */
 export type Random = () => number;
 
-/** Mulberry32: 32 bits of state, good enough for demo data and injected faults, for no secret. */
+/** Mulberry32: 32 bits of state, good enough for demo data and injected faults, not for secrets. */
 export function createRandom(seed: number): Random {
   let state = seed | 0;
   return () => {

@@ -38,7 +38,7 @@ export class SortedList<Item extends { readonly id: bigint }> {
     if (chunk.length === 0) this.chunks.splice(at, 1);
   }
 
-  /** The first `count` items whose ids are above `after`; from the lowest where that is undefined. */
+  /** The first `count` items whose ids are above `after`; from the lowest if that is undefined. */
   page(count: number, after: bigint | undefined): Item[] {
     const items: Item[] = [];
     let at = after === undefined ? 0 : Math.max(0, this.chunkOf(after));
@@ -52,7 +52,7 @@ export class SortedList<Item extends { readonly id: bigint }> {
     return items;
   }
 
-  /** Index of the last chunk that begins at or before `id`; -1 where none does. */
+  /** Index of the last chunk that begins at or before `id`; -1 if none does. */
   private chunkOf(id: bigint): number {
     let low = 0;
     let high = this.chunks.length;

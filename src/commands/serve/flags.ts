@@ -25,7 +25,7 @@ export interface ServePlan {
   readonly host: string;
   readonly data: string | undefined;
   readonly save: boolean;
-  /** What the shop is where no file has it. */
+  /** What the shop is if no file has it. */
   readonly shop: 'seeded' | 'empty' | { readonly pets: number };
   readonly seed: number;
   readonly faults: {

@@ -3,7 +3,7 @@ import { action } from '../../cli/verb.ts';
 
 export const serve = action({
   description:
-    'Serves the pet store from memory, on this machine, until Ctrl-C or SIGTERM; prints its URL when it accepts. With a command, runs it with PETSTORE_BASE_URL set, stops, and exits with its code.',
+    'Serves the pet store from memory, on this machine, until Ctrl-C, SIGTERM or SIGHUP; prints its URL when it accepts. Its documentation, with forms to try operations out, is at /docs. With a command, runs it with PETSTORE_BASE_URL set and no profile, stops, and exits with its code.',
   examples: [
     'petstore serve',
     'petstore serve --port 0 -- petstore smoke',
