@@ -8,9 +8,8 @@ import {
 import { type OperationId, operationIds, rowOf, type Stability } from '../api/operations.ts';
 import { UsageError } from '../errors.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
-import { withinTime } from '../time-limit.ts';
 import { createSchemaWriter, type SchemaWriter, toAnswers } from './answers.ts';
-import { type Description, readingLimitMs, tooSlow } from './description.ts';
+import { type Description, readWithin } from './description.ts';
 import {
   credentialPlaces,
   type DocumentOperation,
@@ -42,13 +41,7 @@ export interface Binding {
  *   too long to work through.
  */
 export function bindContract(description: Description, targets: ReadonlyMap<OperationId, Target>): Binding {
-  return withinTime(
-    readingLimitMs,
-    () => bind(description, targets),
-    () => {
-      throw tooSlow(description.url);
-    },
-  );
+  return readWithin(description.url, () => bind(description, targets));
 }
 
 function bind(description: Description, targets: ReadonlyMap<OperationId, Target>): Binding {

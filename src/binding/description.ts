@@ -1,4 +1,4 @@
-import { messageOf, UsageError } from '../errors.ts';
+import { CliError, messageOf, UsageError } from '../errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../json.ts';
 import { withinTime } from '../time-limit.ts';
 import { loadYaml } from '../yaml.ts';
@@ -29,7 +29,7 @@ export interface DescriptionSource {
 }
 
 /** For parsing one document, and for following all references: others wrote what is read here. */
-export const readingLimitMs = 10_000;
+const readingLimitMs = 10_000;
 
 /**
  * Parses a description, converts it if it is Swagger 2.0, and replaces its references.
@@ -98,21 +98,13 @@ function isExample(path: string): boolean {
 /** Swagger 2.0 as OpenAPI 3.0. */
 async function convert(document: JsonObject, shown: string): Promise<JsonObject> {
   const { upgradeFromTwoToThree } = await import('@scalar/openapi-upgrader/2.0-to-3.0');
-  return withinTime(
-    readingLimitMs,
-    () => {
-      try {
-        return upgradeFromTwoToThree(document) as unknown as JsonObject;
-      } catch (thrown) {
-        throw new UsageError(
-          `description ${shown}: cannot be converted from Swagger 2.0: ${reasonOf(thrown)}`,
-        );
-      }
-    },
-    () => {
-      throw tooSlow(shown);
-    },
-  );
+  return readWithin(shown, () => {
+    try {
+      return upgradeFromTwoToThree(document) as unknown as JsonObject;
+    } catch (thrown) {
+      throw new UsageError(`description ${shown}: cannot be converted from Swagger 2.0: ${reasonOf(thrown)}`);
+    }
+  });
 }
 
 /**
@@ -130,15 +122,9 @@ async function parseText(text: string, url: string): Promise<JsonValue> {
   const isJson = /^\ufeff?\s*[{[]/.test(text);
   const parse = isJson ? parseJson : (await loadYaml()).parse;
   try {
-    return withinTime(
-      readingLimitMs,
-      () => parse(text),
-      () => {
-        throw tooSlow(url);
-      },
-    );
+    return readWithin(url, () => parse(text));
   } catch (thrown) {
-    if (thrown instanceof UsageError) throw thrown;
+    if (thrown instanceof CliError) throw thrown;
     throw new UsageError(`description ${url}: ${reasonOf(thrown)}`);
   }
 }
@@ -148,10 +134,22 @@ function reasonOf(thrown: unknown): string {
   return messageOf(thrown).split('\n')[0] ?? '';
 }
 
-export function tooSlow(shown: string): UsageError {
-  return new UsageError(
-    `description ${shown}: takes longer than ${readingLimitMs / 1000} s to read`,
-    'leave out what no pet store needs, or write it as JSON',
+/**
+ * The value of synchronous work on a description, which others wrote.
+ *
+ * @throws UsageError if it takes more than 10 s, InterruptedError on Ctrl-C.
+ */
+export function readWithin<Value>(shown: string, work: () => Value): Value {
+  return withinTime(
+    readingLimitMs,
+    work,
+    () => {
+      throw new UsageError(
+        `description ${shown}: takes longer than ${readingLimitMs / 1000} s to read`,
+        'leave out what no pet store needs, or write it as JSON',
+      );
+    },
+    { endsOnCtrlC: true },
   );
 }
 

@@ -1,6 +1,10 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { answer, misbehave, type Script } from '../helpers/misbehaving-server.ts';
 import { outcomeOf, startCli } from '../helpers/spawn-cli.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import * as mode from './modes.ts';
 
 interface Stall {
@@ -55,3 +59,16 @@ for (const [signal, code] of [
     },
     30_000,
   );
+
+test('Ctrl-C ends the parsing of a long description', async () => {
+  const file = join(temporaryFolder(), 'long.yaml');
+  const keys = Array.from({ length: 400_000 }, (_, at) => `  key${at}: value\n`).join('');
+  writeFileSync(file, `openapi: 3.0.3\nx-long:\n${keys}`);
+  const child = startCli(['api', 'bind', file], { env: { PETSTORE_CONFIG_DIR: temporaryFolder() } });
+  await sleep(2000);
+  const stopped = performance.now();
+  child.kill('SIGINT');
+  const { code, stderr } = await outcomeOf(child);
+  expect({ code, stderr }).toEqual({ code: 130, stderr: 'error: interrupted\n' });
+  expect(performance.now() - stopped).toBeLessThan(1500);
+});
