@@ -3,7 +3,7 @@ export function sinceStartMs(): number {
   return process.uptime() * 1000;
 }
 
-/** Milliseconds since some moment, never going back. `performance` has them too, and loads all of `node:perf_hooks`. */
+/** Monotonic milliseconds from an arbitrary start. `performance.now()` would do, but loads all of `node:perf_hooks`. */
 export function monotonicMs(): number {
   const [seconds, nanoseconds] = process.hrtime();
   return seconds * 1000 + nanoseconds / 1e6;

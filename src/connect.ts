@@ -32,15 +32,15 @@ export async function connect(context: Context, load: Load): Promise<Client> {
 }
 
 /**
- * A client for documents at any address. The credential goes along only with `withToken`, and only to the service's own
- * origins; headers of `--header` go to its origin, or anywhere if no service is set, because then they cannot be meant for
- * another.
- */
+ /**
+  * A client for documents at any address. It sends the credential only if `withToken` is set, and only to the service's
+  * own origins. It sends headers of `--header` only to the service's origin, or to any origin if no service is set.
+  */
 export async function connectTo(context: Context, origin: string, withToken: boolean): Promise<Client> {
   const settings = await context.settings();
   const baseUrl = settings.get('base-url');
   const isOwn = baseUrl !== undefined && new URL(baseUrl).origin === origin;
-  // A user may bind again because the contract that is bound cannot be read.
+  // The bound contract may be unreadable, and the user may be here to bind again.
   const contract = await context.contract().catch(() => builtInContract);
   const own = withToken
     ? await ownFields(context, settings, origin, contract.credentialPlaces)
@@ -81,7 +81,7 @@ async function openClient(context: Context, settings: Settings, connection: Conn
   return waiting ? withWaiting(client, waiting) : client;
 }
 
-/** Work on many records shows its own progress. */
+/** Commands on many records show their own progress, so they get none. */
 function openWaiting({ io, statusLine, quiet }: Context, { baseUrl, load }: Connection): Waiting | undefined {
   if (load === 'many') return undefined;
   return createWaiting(io, statusLine, { host: new URL(baseUrl).host, quiet });
@@ -104,7 +104,7 @@ async function openTrace({ io, flags }: Context): Promise<OnAttempt | undefined>
   return (attempt) => void io.stderr.write(traceOf(attempt, level)).catch(() => {});
 }
 
-/** Reads the life cycle from the first answer of each operation; the answer of a fault says nothing about it. */
+/** Reads the life cycle from the first answer of each operation. Answers with an error status are ignored. */
 function lifecycleReader({
   lifecycle,
   now,
@@ -132,12 +132,12 @@ const commonFields = [
   { name: 'accept', value: 'application/json', source: 'petstore' },
 ];
 
-/** What every request carries besides its own fields. */
+/** The headers and parameters that every request carries besides its own. */
 interface OwnFields {
   readonly fields: HttpFields;
   /** A credential that the service takes in the query. */
   readonly parameter?: CredentialParameter | undefined;
-  /** Where the credential came from; undefined if there is none. */
+  /** The source of the credential; undefined if there is no credential. */
   readonly credential?: string | undefined;
 }
 
@@ -170,7 +170,7 @@ function tokenField(credential: Credential | undefined): GivenField[] {
   return [{ name: place.in === 'cookie' ? 'cookie' : place.name, value, source: 'the token' }];
 }
 
-/** For documents: no credential, and what the user adds if it is meant for this address. */
+/** For documents: no credential, and the user's own headers if they are meant for this address. */
 function addedFields({ flags, secrets }: Context, origin: string, isMeant: boolean): OwnFields {
   const added = isMeant ? (flags.headers ?? []).map(parseHeaderFlag) : [];
   if (!flags.allowInsecureHttp) refuseInsecure(added, origin);
@@ -185,7 +185,7 @@ async function openOffline({ io }: Context): Promise<Transport> {
   return createOfflineTransport({ file: resolvePaths(io).offlineStore });
 }
 
-/** The way to a service at an address. @throws UsageError if a proxy or a certificate cannot be used. */
+/** The transport to a service. @throws UsageError if a proxy or a certificate cannot be used. */
 async function openTransport(
   { io }: Context,
   settings: Settings,
@@ -193,7 +193,7 @@ async function openTransport(
   tls: TlsFiles,
   load: Load,
 ): Promise<Transport> {
-  // A wrong proxy is an error before anything is read or planned.
+  // Report a wrong proxy before anything is read or planned.
   (await import('./client/transport/proxy.ts')).findProxy(new URL(baseUrl), io.env);
   if (io.env.NODE_TLS_REJECT_UNAUTHORIZED === '0')
     await io.stderr
@@ -222,7 +222,7 @@ async function openTlsFiles(settings: Settings): Promise<TlsFiles> {
   return (await import('./client/transport/tls.ts')).readTlsFiles(files);
 }
 
-/** What the checks below HTTP look at. */
+/** Access to the sockets, for the checks of DNS, TCP and TLS. */
 export async function openSockets(context: Context, baseUrl: string): Promise<Sockets> {
   const settings = await context.settings();
   const { createSockets } = await import('./checks/sockets.ts');

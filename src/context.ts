@@ -16,25 +16,28 @@ import { createStatusLine, type StatusLine } from './output/status-line.ts';
 import { createStyle, type Style } from './output/style.ts';
 import { safeIo } from './safe-io.ts';
 
-/** How many requests a command will send: a few over node:http, which starts fast, or many over undici, which runs fast. */
+/**
+ * How many requests a command will send: a few use node:http, which loads fast; many use undici, which has more
+ * throughput.
+ */
 export type Load = 'few' | 'many';
 
-/** What a command works with. Each part is made once, when it is first asked for. */
+/** Everything that a command works with. Each part is created when it is first asked for, and then kept. */
 export interface Context {
   readonly io: Io;
-  /** What no output, file or error may show; the streams of `io` mask it. */
+  /** Texts that must never be shown or written; the streams of `io` mask them. */
   readonly secrets: Secrets;
   readonly flags: GlobalFlags;
-  /** Whether to show no notices: --quiet, or the config once the settings are resolved. */
+  /** True if no notices are shown: from --quiet, or from the config once the settings are resolved. */
   readonly quiet: boolean;
   readonly interrupts: Interrupts;
   /** Warns if the config file is ignored. */
   settings(): Promise<Settings>;
-  /** What the service offers: the built-in contract, or the description that the profile is bound to. */
+  /** The operations that the service offers: the built-in contract, or the description that the profile is bound to. */
   contract(): Promise<Contract>;
   /** @throws UsageError if nothing says which service to call. */
   client(load?: Load): Promise<Client>;
-  /** Undefined if nobody can answer: a stream is not a terminal, CI is set, or --no-input was given. */
+  /** Undefined if questions are impossible: a stream is not a terminal, CI is set, or --no-input was given. */
   prompt(): Promise<Prompt> | undefined;
   /** @param format for a command with a default of its own; else the format of the settings. */
   printer(format?: OutputFormat): Promise<Printer>;
@@ -43,42 +46,42 @@ export interface Context {
   /** The live line that shows progress. */
   readonly statusLine: StatusLine;
   /**
-   * Writes a line for people to stderr, controls in it made visible; nothing with --quiet. Never rejects: a command does
-   * the same whether or not somebody reads along.
+   * Writes a line for people to stderr, with control characters made visible; writes nothing with --quiet. Never
+   * rejects: a closed stderr must not change what the command does.
    */
   notice(line: string): Promise<void>;
   /**
-   * A notice about what the command does. If errors go out as JSON, which then stands alone on stderr, it waits for the
-   * end, and an error carries it.
+   * A notice about what the command does. If errors are printed as JSON, stderr holds nothing else: the note is kept
+   * until the end, and the error object carries it.
    */
   note(line: string): Promise<void>;
-  /** The life cycle of the operations that this run used, as far as it is worth a notice. */
+  /** Life cycle notices (deprecation, stability) of the operations that this command used. */
   readonly lifecycle: Map<OperationId, LifecycleNotice>;
   now(): Date;
   /** The exit code if the command ends without an error. */
   exitCode: number;
 }
 
-/** The context as `main` holds it: the flags are known only when commander has parsed them. */
+/** The context as `main` holds it. The flags are not known until commander has parsed them. */
 export interface MutableContext extends Context {
-  /** @param command in the user's words, as `pets get`. */
+  /** @param command as the user typed it, such as `pets get`. */
   useFlags(flags: GlobalFlags, command?: string): void;
   /** The settings without their warnings, to report an error. */
   quietSettings(): Promise<Settings>;
-  /** Takes the notes that wait and what `lifecycle` holds, a line for deprecation and one for stability; none if quiet. */
+  /** Removes and returns the kept notes and the life cycle notices, one line each; an empty list if quiet. */
   takeNotices(): string[];
-  /** Writes them to stderr, those of `lifecycle` once a day each. */
+  /** Writes them to stderr, each life cycle notice at most once a day. */
   tellNotices(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** @param connect opens the client; `main` gives it, because it needs the type of the context and all of the client. */
+/** @param connect opens the client. It is a parameter because it needs the type of the context and loads the client. */
 export function createContext(
   processIo: Io,
   connect: (context: Context, load: Load) => Promise<Client>,
 ): MutableContext {
   const secrets = createSecrets();
-  // From the first line on: an error in the command line may quote it before a command reads it.
+  // Before anything else: an error in the command line may quote the token before a command reads it.
   secrets.add(processIo.env.PETSTORE_TOKEN ?? '');
   const { io, line } = createStatusLine(safeIo(processIo, secrets));
   const interrupts = createInterrupts(io);
@@ -195,7 +198,7 @@ async function openPrompt({ io, interrupts, style }: Context): Promise<Prompt> {
   return createPrompt(io, { signal: interrupts.signal, style: await style('stderr') });
 }
 
-/** If the settings do not resolve, that error is reported elsewhere, in the colours that the stream alone decides. */
+/** Never throws: if the settings do not resolve, another place reports it, and the stream alone decides the colours. */
 async function openStyle(
   { io, flags, quietSettings }: MutableContext,
   stream: 'stdout' | 'stderr',
@@ -207,7 +210,7 @@ async function openStyle(
   return createStyle(io[stream], io.env, color);
 }
 
-/** Only a person at both ends is asked: an answer is never read from a pipe. */
+/** Questions need a terminal on both stdin and stderr: an answer is never read from a pipe. */
 function canAsk(io: Io, flags: GlobalFlags): boolean {
   return io.stdin.isTerminal && io.stderr.isTerminal && !io.env.CI && !flags.noInput;
 }

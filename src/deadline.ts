@@ -1,22 +1,22 @@
 import { monotonicMs } from './clock.ts';
 
-/** Node runs a longer timer at once. */
+/** The longest delay of a timer; Node fires a longer one at once. */
 export const longestTimerMs = 2 ** 31 - 1;
 
-/** Tells a piece of work that nobody waits for it any more; cheap enough to make one for every request. */
+/** Tells a piece of work that its result is no longer awaited; cheap enough to create one for every request. */
 export interface Cancellation {
   readonly isCancelled: boolean;
-  /** Why, once it is cancelled. */
+  /** The reason, once it is cancelled. */
   readonly reason: unknown;
-  /** Calls the listener, the only one, when it is cancelled, and at once if it is already. */
+  /** Sets the only listener; calls it when the work is cancelled, or at once if it already is. */
   onCancel(listener: (reason: unknown) => void): void;
 }
 
-/** What may end a piece of work from outside. */
+/** The limits of a piece of work: a time and signals. */
 export interface Limits {
   /** Milliseconds it may take; Infinity for no limit. */
   readonly leftMs: number;
-  /** The error when they are over. */
+  /** The error for when the time is over. */
   timedOut(): unknown;
   readonly signals: readonly AbortSignal[];
   /** Called with the reason when a signal aborts, before the work's promise is rejected with it. */
@@ -24,8 +24,8 @@ export interface Limits {
 }
 
 /**
- * Settles when the work does, when its time is over, or when a signal aborts; in the last two cases at once, whether the
- * work heeds its cancellation or not (undici does not while it connects or queues).
+ * Settles when the work does, when its time is over, or when a signal aborts. In the last two cases it settles at once,
+ * even if the work ignores its cancellation (undici does while it connects or queues).
  */
 export function race<Value>(
   limits: Limits,
@@ -47,7 +47,7 @@ export function race<Value>(
   });
 }
 
-/** The work's value, or what `late` returns or throws if the work takes longer; the work itself goes on. */
+/** The value of the work, or what `late` returns or throws if the work takes longer; the work is not stopped. */
 export async function withDeadline<Value, Late>(
   work: Promise<Value>,
   timeoutMs: number,
@@ -62,12 +62,12 @@ export async function withDeadline<Value, Late>(
   }
 }
 
-/** Waits so long. @throws the reason of the first signal that aborts meanwhile. */
+/** Waits `ms` milliseconds. @throws the reason of the first signal that aborts meanwhile. */
 export function sleep(ms: number, ...signals: readonly AbortSignal[]): Promise<void> {
   return pause(ms, { leftMs: Number.POSITIVE_INFINITY, signals, timedOut: () => undefined });
 }
 
-/** Waits so long, unless the limits end it before. */
+/** Waits `ms` milliseconds, or until one of the limits is reached. */
 export function pause(ms: number, limits: Limits): Promise<void> {
   return race(
     limits,
@@ -80,8 +80,8 @@ export function pause(ms: number, limits: Limits): Promise<void> {
 }
 
 /**
- * One race as it runs. An AbortController for each would cost a tenth of the time of a request, and a listener for each on
- * the signal of the process makes Node warn of a leak: all races of one signal share a listener.
+ * One race. An AbortController for each would cost a tenth of the time of a request, and a listener for each on the
+ * signal of the process would make Node warn of a leak. So all races of one signal share one listener.
  */
 class Runner implements Cancellation {
   isCancelled = false;
@@ -135,8 +135,8 @@ class Runner implements Cancellation {
 }
 
 /**
- * Some races. Not a Set: one that changes all the time leaves its outgrown tables behind, each of which holds the members of
- * its time until the next full collection, and V8 then moves every request of a bulk run to the old space.
+ * A set of races. Not a `Set`: one that changes all the time leaves its outgrown tables behind, each of which holds the
+ * members it had until the next full collection, and V8 then moves every request of a bulk run to the old space.
  */
 class Runners {
   protected readonly members: Runner[] = [];
@@ -156,7 +156,10 @@ class Runners {
   }
 }
 
-/** Races that have no timer yet. A timer for each would cost as much as reading its answer, and most end before this one fires. */
+/**
+ * Races without a timer yet. A timer per race costs as much as reading an answer, and most races end before this shared
+ * one fires.
+ */
 class NewRunners extends Runners {
   private sweeping: NodeJS.Timeout | undefined;
 
@@ -182,7 +185,7 @@ const newForMs = 50;
 const newRunners = new NewRunners();
 const runners = new WeakMap<AbortSignal, Runners>();
 
-/** The races that a signal ends. */
+/** The races that a signal cancels. */
 function runnersOf(signal: AbortSignal): Runners {
   const known = runners.get(signal);
   if (known) return known;

@@ -15,39 +15,41 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** Every kind but `done` and `differs`, which are outcomes and no errors. */
+/** Every kind but `done` and `differs`, which are not errors. */
 export type ErrorKind = Exclude<keyof typeof exitCodes, 'done' | 'differs'>;
 
 export interface ErrorDetails {
-  /** What the user can do about it, one sentence. */
+  /** A remedy that the user can apply, one sentence. */
   readonly hint?: string | undefined;
   /** The service's own error code, as in section 7 of the service document. */
   readonly code?: string | undefined;
-  /** The service's own message, if it sent one; what programs read instead of the whole sentence. */
+  /** The service's own message, if it sent one. Programs read it in place of the whole sentence. */
   readonly serviceMessage?: string | undefined;
-  /** How the call ended beside that message, as `it asks to wait 60 s`: for programs, as the whole sentence has it too. */
+  /**
+   * More about the failure than the service's message says, such as `it asks to wait 60 s`; JSON shows it in the hint.
+   */
   readonly remark?: string | undefined;
   /** HTTP status, if an answer came. */
   readonly status?: number | undefined;
   readonly method?: string | undefined;
-  /** As it may be shown: without credentials; of the embedded store the path alone. */
+  /** The masked URL: without credentials; for the embedded store the path alone. */
   readonly url?: string | undefined;
-  /** How many requests were sent for this one call. */
+  /** How many requests were sent for this call. */
   readonly attempts?: number | undefined;
-  /** Whether the same command may simply be run again, and may succeed then. */
+  /** True if the same command can safely be run again and may then succeed. */
   readonly retryable?: boolean | undefined;
-  /** What the service calls the request: `request-id`, `x-request-id`, `x-correlation-id` or `traceparent`. */
+  /** The service's id of the request: `request-id`, `x-request-id`, `x-correlation-id` or `traceparent`. */
   readonly requestId?: string | undefined;
   /** Set if a write may or may not have been applied. */
   readonly applied?: 'unknown' | undefined;
-  /** Where in the input the record stands, as `pets.jsonl:3`, of a command on many records from a file. */
+  /** The place of the record in the input file, such as `pets.jsonl:3`. */
   readonly place?: string | undefined;
   readonly cause?: unknown;
 }
 
 /**
- * An error with a kind, and so an exit code. The message reads `<what failed>: <why>`; control characters of foreign
- * text may still be in it, because the output boundary makes them visible.
+ * An error with a kind, which determines the exit code. The message reads `<what failed>: <why>`. It may contain
+ * control characters of foreign text, because the output makes them visible.
  */
 export class CliError extends Error {
   readonly kind: ErrorKind;
@@ -64,7 +66,7 @@ export class CliError extends Error {
   }
 }
 
-/** A bad flag, argument, config or input file, or a guard that stopped the run: nothing was written to the service. */
+/** A bad flag, argument, config or input file, or a guard that stopped the run. Nothing was written to the service. */
 export class UsageError extends CliError {
   constructor(message: string, hint?: string) {
     super('usage', message, { hint });
@@ -72,8 +74,8 @@ export class UsageError extends CliError {
 }
 
 /**
- * The service answered and refused. Unless told, its kind follows from the status: 401, 403 auth; 404, 410 not-found; 408,
- * 425, 429 and 5xx unavailable; else failed.
+ * The service answered with an error. If no kind is given, the status decides it: 401, 403 auth; 404, 410 not-found;
+ * 408, 425, 429 and 5xx unavailable; else failed.
  */
 export class ApiError extends CliError {
   readonly status: number;
@@ -87,7 +89,7 @@ export class ApiError extends CliError {
   }
 }
 
-/** Why no valid answer came. */
+/** Why there is no valid answer. */
 export type UnavailableReason =
   | 'refused'
   | 'dns'
@@ -99,12 +101,12 @@ export type UnavailableReason =
   | 'invalid-response'
   | 'retries-exhausted';
 
-/** No valid answer came: exit 6. */
+/** There is no valid answer: exit 6. */
 export class UnavailableError extends CliError {
   readonly reason: UnavailableReason;
-  /** Whether a byte of a request may have reached the service and was not refused: then a write may have been applied. */
+  /** True if the service may have received a byte of a request and did not refuse it: a write may have been applied. */
   readonly sent: boolean;
-  /** The body, if it is JSON of another shape than that of the answer. */
+  /** The body, if it is JSON of another shape than the expected one. */
   readonly answer: unknown;
 
   constructor(
@@ -122,7 +124,10 @@ export class UnavailableError extends CliError {
   }
 }
 
-/** A command on many records did some and failed some (exit 3), or failed all for one reason (that reason's code). */
+/**
+ * A command on many records did some and failed some (exit 3), or all failed for the same reason (exit code of that
+ * reason).
+ */
 export class ManyError extends CliError {
   readonly errors: readonly CliError[];
 
@@ -142,7 +147,7 @@ export class InterruptedError extends CliError {
     super(word, word);
   }
 
-  /** Says that a write was under way, which may or may not have been applied. */
+  /** Adds that a write was in progress, which may or may not have been applied. */
   leaveOpen(method: string, url: string): void {
     this.openWrites += 1;
     this.details = { method, url, ...this.details, applied: 'unknown' };
@@ -152,13 +157,13 @@ export class InterruptedError extends CliError {
   }
 }
 
-/** The user asked only what there is to know, and it has been printed: the command ends here, and well. */
+/** The command answered a question about itself, such as `--fields help`, and ends with exit 0. */
 export class AnsweredError extends Error {}
 
-/** The reader of stdout or stderr went away (EPIPE): no failure of ours. */
+/** The reader of stdout or stderr closed it (EPIPE); this is not a failure. */
 export class OutputClosedError extends Error {}
 
-/** The message of an Error, or whatever else was thrown as text. */
+/** The message of an Error; any other thrown value as text. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

@@ -5,9 +5,9 @@ import { fileError } from './file-error.ts';
 import { processId } from './io.ts';
 
 /**
- * Replaces the content of a file, so that every reader, also after a crash, finds the old content or the new, and nothing
- * between. The folder must exist. A symbolic link stays one, and the file that it names is replaced. A pipe or a device is
- * written to, because replacing it would destroy it.
+ * Replaces the content of a file. A reader finds the old content or the new content, also after a crash, and nothing in
+ * between. The folder must exist. If the path is a symbolic link, the file that it names is replaced. A pipe or a
+ * device is written to, because replacing it would destroy it.
  *
  * @throws CliError `failed` if the file cannot be written; its old content stays.
  */
@@ -41,19 +41,19 @@ async function replace(target: string, data: string | Uint8Array, mode: number):
   await syncFolder(folder);
 }
 
-/** Makes a rename last through a power cut, if the system lets a folder be synchronised. */
+/** Makes a rename survive a power cut, if the system allows a folder to be synchronised. */
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r').catch(() => undefined);
   await folder?.sync().catch(() => {});
   await folder?.close();
 }
 
-/** The path of the file that a path names through any symbolic links; the file itself may be missing. */
+/** The path after all symbolic links are followed; the file itself may be missing. */
 export function realFile(path: string): string {
   try {
     return realpathSync(path);
   } catch (error) {
-    // A loop of links, for one: whoever opens the file reports it.
+    // Such as a loop of links: opening the file reports it.
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') return path;
   }
   const target = linkTarget(path);
@@ -73,12 +73,12 @@ function linkTarget(path: string): string | undefined {
   }
 }
 
-/** Makes a folder that only its owner may enter, and those above it that are missing; an existing one stays as it is. */
+/** Creates a folder that only its owner may enter, and missing folders above it; leaves an existing one as it is. */
 export function ensurePrivateFolder(path: string): Promise<void> {
   return ensureFolder(path, 0o700);
 }
 
-/** Makes a folder and those above it that are missing. @throws CliError `failed` if it cannot. */
+/** Creates a folder and missing folders above it. @throws CliError `failed` if it cannot. */
 export async function ensureFolder(path: string, mode = 0o777): Promise<void> {
   try {
     makeFolder(path, mode);

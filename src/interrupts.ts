@@ -1,11 +1,11 @@
 import { InterruptedError } from './errors.ts';
 import type { Io, Signal } from './io.ts';
 
-/** What SIGINT and SIGTERM do: abort the command, unless the command takes them to end in its own way. */
+/** SIGINT and SIGTERM abort the command, unless the command takes them over to end in its own way. */
 export interface Interrupts {
-  /** Aborted, with an InterruptedError as the reason, by the first signal that no command took. */
+  /** Aborted by the first signal that no command took over; the reason is an InterruptedError. */
   readonly signal: AbortSignal;
-  /** Hands every signal to `listener` until the returned function is called. */
+  /** Passes every signal to `listener` until the returned function is called. */
   take(listener: (signal: Signal) => void): () => void;
   release(): void;
 }

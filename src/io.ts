@@ -7,13 +7,13 @@ export type Signal = 'SIGINT' | 'SIGTERM';
 
 export interface InputStream {
   readonly isTerminal: boolean;
-  /** The bytes as they come; may be read once. */
+  /** The bytes as they arrive; can be read only once. */
   bytes(): AsyncIterable<Uint8Array>;
-  /** For a prompt library that wants the stream itself. */
+  /** For a prompt library, which needs the stream itself. */
   readonly stream: NodeJS.ReadableStream;
 }
 
-/** All that the program knows of its process. */
+/** Everything that the program gets from its process: streams, environment, signals. */
 export interface Io {
   readonly stdin: InputStream;
   readonly stdout: OutputStream;
@@ -24,14 +24,14 @@ export interface Io {
   readonly pid: number;
   /** The folder of the installed package. */
   readonly packageDir: string;
-  /** The text with the secrets of this run masked. For what is cut or wrapped before it is written; writing masks the rest. */
+  /** The text with known secrets masked. Use it before you cut or wrap a text; writing masks everything else. */
   mask(text: string): string;
-  /** Calls the listener at each SIGINT and SIGTERM until released; a SIGHUP, as of a closed terminal, is a SIGTERM. */
+  /** Calls the listener at each SIGINT and SIGTERM until released. SIGHUP (the terminal closed) counts as SIGTERM. */
   onSignal(listener: (signal: Signal) => void): () => void;
 }
 
 interface ProcessIo extends Io {
-  /** Ends the process when both streams have handed over what they hold: a late socket or timer cannot keep it. */
+  /** Ends the process when both streams have written everything; open sockets and timers cannot delay that. */
   flushThenExit(code: number): Promise<never>;
 }
 
@@ -74,7 +74,10 @@ export function processIo(): ProcessIo {
   };
 }
 
-/** Node warns of certificates that are not verified when a connection opens: the program has said so by then. */
+/**
+ * Silences Node's warning about unverified certificates, which comes when a connection opens: the program has warned
+ * already.
+ */
 function leaveTlsWarning(): void {
   const printers = process.listeners('warning');
   process.removeAllListeners('warning');
@@ -84,7 +87,7 @@ function leaveTlsWarning(): void {
   });
 }
 
-/** How long a reader that takes nothing may hold up the end of an interrupted run. */
+/** How long a stalled reader may delay the end of an interrupted command, in milliseconds. */
 const patienceMs = 300;
 
 /** The words of the command line after `petstore`. */
@@ -92,7 +95,7 @@ export function processArgv(): string[] {
   return process.argv.slice(2);
 }
 
-/** As `11.3.244.8-node.38`. */
+/** Such as `11.3.244.8-node.38`. */
 export function v8Version(): string {
   return process.versions.v8;
 }
@@ -101,7 +104,10 @@ export function processId(): number {
   return process.pid;
 }
 
-/** Whether a process with this id can be signalled, or belongs to somebody else: also true of one that ended unreaped. */
+/**
+ * Whether a process with this id exists, also if it belongs to another user. True for an ended one that is not reaped
+ * yet.
+ */
 export function processExists(id: number): boolean {
   try {
     process.kill(id, 0);
@@ -111,7 +117,10 @@ export function processExists(id: number): boolean {
   }
 }
 
-/** The same stream with a `write` of its own; nothing is asked of the stream before it is used, for a terminal costs time. */
+/**
+ * The stream with another `write`. It reads the stream's properties only when used, because asking a terminal takes
+ * time.
+ */
 export function withWrite(output: OutputStream, write: OutputStream['write']): OutputStream {
   return {
     get isTerminal() {

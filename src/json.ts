@@ -1,4 +1,4 @@
-/** A number that neither a double nor a bigint holds exactly, by its digits. */
+/** A number that neither a double nor a bigint can represent exactly; keeps its digits. */
 export class ExactNumber {
   readonly digits: string;
 
@@ -28,19 +28,19 @@ export type JsonValue =
 export type JsonObject = { [key: string]: JsonValue };
 
 const maxDepth = 100;
-/** A number that a double may change; in a string it is a false alarm. */
+/** Matches text that may be a number that a double changes; a match within a string is a false alarm. */
 const longNumber = /[\d.]{16}|\d[eE][+-]?\d\d/;
 const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-/** DEL, C1, and format controls (zero-width, bidirectional): legal in JSON, but no terminal or log should get them raw. */
+/** DEL, C1, and format controls (zero-width, bidirectional): legal in JSON, but unsafe in a terminal or a log. */
 const unsafeInText = /[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** Characters that a JSON string holds unescaped: ASCII without controls, quote and backslash. */
+/** Characters that JSON strings hold unescaped: ASCII without controls, quote and backslash. */
 const plainText = /^[ !#-[\]-~]*$/;
 
 /**
- * The value of a JSON text, numbers exact; a leading BOM is dropped. The time it takes grows with the text's length alone.
+ * The value of a JSON text, numbers exact; a leading BOM is dropped. Takes linear time.
  *
- * @throws SyntaxError for text that is not JSON, is nested deeper than 100, or holds a number that is not finite.
+ * @throws SyntaxError if the text is not JSON, is nested deeper than 100, or holds a number that is not finite.
  */
 export function parseJson(text: string): JsonValue {
   const body = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
@@ -51,8 +51,8 @@ export function parseJson(text: string): JsonValue {
 }
 
 /**
- * The elements of a long JSON array in turn, about a mebibyte of text at a time, so that a caller can look at the clock
- * and hear signals between them. Undefined if the text is short, or not an array: then `parseJson` does.
+ * The elements of a long JSON array, parsed in batches of about a mebibyte of text, so that a caller can check the time
+ * and signals between them. Undefined if the text is short or not an array: use `parseJson` for it.
  */
 export function parseJsonArray(text: string): Iterable<JsonValue[]> | undefined {
   const start = /^[\ufeff\s]*\[/.exec(text)?.[0].length;
@@ -66,7 +66,7 @@ function* arraySlices(text: string, start: number): Generator<JsonValue[]> {
   let from = start;
   const parse = (slice: string) => {
     const values = parseSlice(slice);
-    // `[1,]` and `[,1]` are not JSON, and cut at the comma neither half shows it.
+    // `[1,]` and `[,1]` are not JSON, but a cut at the comma hides that from the parser.
     if (values.length === 0) throw new SyntaxError('an element of the array is missing');
     return values;
   };
@@ -83,7 +83,7 @@ function* arraySlices(text: string, start: number): Generator<JsonValue[]> {
   yield from === start ? parseSlice(`[${text.slice(from)}`) : parse(`[${text.slice(from)}`);
 }
 
-/** A position in a slice says nothing about the whole text. */
+/** Parses a slice. The position in a SyntaxError is dropped, because it would be one in the slice. */
 function parseSlice(slice: string): JsonValue[] {
   try {
     return parseJson(slice) as JsonValue[];
@@ -92,7 +92,7 @@ function parseSlice(slice: string): JsonValue[] {
   }
 }
 
-/** JSON text of a value: compact, or indented by `indent` spaces; controls are written as `\uXXXX`. */
+/** JSON text of a value: compact, or indented by `indent` spaces; control characters are written as `\uXXXX`. */
 export function printJson(value: unknown, indent = 0): string {
   const flat = indent === 0 ? printFlat(value) : undefined;
   if (flat !== undefined) return flat;
@@ -100,10 +100,10 @@ export function printJson(value: unknown, indent = 0): string {
 }
 
 /**
- * As `JSON.stringify`, with every digit of bigints and exact numbers.
+ * Like `JSON.stringify`, with every digit of bigints and exact numbers.
  *
  * @param newline a line break and the indentation of the value itself.
- * @returns undefined for what JSON leaves out, as `undefined`.
+ * @returns undefined for a value that JSON leaves out, such as `undefined`.
  */
 function printValue(value: unknown, indent: number, newline: string): string | undefined {
   if (typeof value === 'bigint' || value instanceof ExactNumber) return value.toString();
@@ -122,7 +122,7 @@ function printValue(value: unknown, indent: number, newline: string): string | u
   return `${open}${inner}${parts.join(`,${inner}`)}${newline}${close}`;
 }
 
-/** The text of a record whose fields are plain, as those of nearly all are; it takes a fifth of the time. */
+/** The text of a record with plain fields only, in a fifth of the time. Nearly all records are such. */
 function printFlat(value: unknown): string | undefined {
   if (!isJsonObject(value) || Object.getPrototypeOf(value) !== Object.prototype) return undefined;
   let text = '';
@@ -149,7 +149,10 @@ export function isJsonObject(value: unknown): value is JsonObject {
   );
 }
 
-/** The start and end of each long number of a text in turn. @throws SyntaxError for nesting that is too deep. */
+/**
+ * The start and end of each long number of a text, one after the other. @throws SyntaxError for nesting that is too
+ * deep.
+ */
 function scan(text: string): number[] {
   const numbers: number[] = [];
   let depth = 0;
@@ -160,7 +163,7 @@ function scan(text: string): number[] {
     else if (unit === closeBracket || unit === closeBrace) depth -= 1;
     else if (unit === minus || isDigit(unit)) {
       const end = endOfNumber(text, at);
-      // Shorter ones have neither 16 digits nor an exponent of two.
+      // A shorter one has neither 16 digits nor a two-digit exponent.
       if (end - at > 3 && longNumber.test(text.slice(at, end))) numbers.push(at, end);
       at = end - 1;
     }
@@ -170,8 +173,8 @@ function scan(text: string): number[] {
 }
 
 /**
- * Parses with the long numbers as strings behind a mark, and makes numbers of them again. `JSON.parse` gives a reviver the
- * digits only since Node 21. The mark is random: nobody who sends a text can put it there.
+ * Parses the text with its long numbers replaced by marked strings, and converts those back into numbers. `JSON.parse`
+ * passes the digits to a reviver only since Node 21. The mark is random, so a text cannot contain it on purpose.
  */
 function parseExact(text: string, numbers: readonly number[]): JsonValue {
   const mark = `${Math.random()}:`;
@@ -181,7 +184,7 @@ function parseExact(text: string, numbers: readonly number[]): JsonValue {
     const start = numbers[index] as number;
     const end = numbers[index + 1] as number;
     const digits = text.slice(start, end);
-    // As a string it would be a valid key.
+    // A string there would be a valid key, but a number is not.
     const isKey = /\s*:/y;
     isKey.lastIndex = end;
     if (!jsonNumber.test(digits) || isKey.test(text))
@@ -223,7 +226,7 @@ function isDigit(unit: number): boolean {
   return unit >= 0x30 && unit <= 0x39;
 }
 
-/** Index behind the digits, signs, points and exponents from `start`. */
+/** Index after the digits, signs, points and exponents that begin at `start`. */
 function endOfNumber(text: string, start: number): number {
   let at = start + 1;
   for (let unit = text.charCodeAt(at); ; unit = text.charCodeAt(at)) {

@@ -18,12 +18,12 @@ const touchMs = 5_000;
 const lifelessMs = 30_000;
 
 /**
- * Does `work` while no other process, and nothing else in this one, holds the lock of the file at `path`. The lock is of the
- * real file, whatever link names it: `<real path>.lock`, a symbolic link to nowhere whose target names the owner. A link is
- * made in one system call, so nobody sees it half written.
+ * Does `work` while no other process, and nothing else in this one, holds the lock of the file at `path`. Links to one
+ * file share one lock, `<real path>.lock`. It is a symbolic link to nowhere whose target names the owner: a link is
+ * created in one system call, so nobody sees it half written.
  *
- * A lock whose process has ended is taken over at once. Nobody can look at the processes of another host, so its lock is
- * taken over when it has not been touched for 30 s.
+ * A lock whose process has ended is taken over at once. The processes of another host cannot be inspected, so its lock
+ * is taken over when it has not been touched for 30 s.
  *
  * @throws CliError `failed` if the folder cannot be written to, or if the owner keeps the lock for `waitMs`.
  */
@@ -46,7 +46,7 @@ async function holding<Value>(lock: string, deadline: number, work: () => Promis
   }
 }
 
-/** The owner of the lock of the file at `path`; undefined if there is none, or if the lock may be taken over. */
+/** The owner of the lock of the file at `path`; undefined if it is free or may be taken over. */
 export function holderOf(path: string): { readonly process: string; readonly host: string } | undefined {
   const lock = lockOf(path);
   const owner = readOwner(lock);
@@ -67,7 +67,9 @@ async function acquire(lock: string, deadline: number): Promise<void> {
   }
 }
 
-/** Looks again under a lock of its own: without it, a slow process could remove the lock of the one that took over. */
+/**
+ * Checks again under a lock of its own: otherwise a slow process could remove the lock of the process that took over.
+ */
 async function removeAbandoned(lock: string, owner: string, deadline: number): Promise<void> {
   await holding(`${lock}.lock`, deadline, async () => {
     if (readOwner(lock) === owner && isAbandoned(lock, owner)) release(lock, owner);
@@ -95,22 +97,22 @@ function readOwner(lock: string): string | undefined {
   }
 }
 
-/** Removes the lock if it is still that of the owner: another host may have taken it over while this one slept. */
+/** Removes the lock if the owner still holds it: another host may have taken it over while this process slept. */
 function release(lock: string, owner: string): void {
   try {
     if (readOwner(lock) === owner) unlinkSync(lock);
   } catch {
-    // Somebody deleted it by hand.
+    // Somebody deleted it.
   }
 }
 
-/** The sign of life that other hosts look for. */
+/** Refreshes the lock's time, by which other hosts see that the owner is alive. */
 function touch(lock: string): void {
   try {
     const now = new Date();
     if (readOwner(lock) === self()) lutimesSync(lock, now, now);
   } catch {
-    // Somebody deleted it by hand, or the disk is gone: the work finds out by itself.
+    // Somebody deleted it, or the disk is gone: the work itself reports that.
   }
 }
 
@@ -130,7 +132,7 @@ function isAbandoned(lock: string, owner: string): boolean {
   return found !== undefined && found !== start;
 }
 
-/** Whether the owner is a process that this one can look at. */
+/** Whether this process can inspect the owner: they run in the same place. */
 function isHere(owner: string): boolean {
   return owner.split('~').slice(2).join('~') === place();
 }
@@ -145,8 +147,8 @@ function lastTouched(lock: string): number {
 }
 
 /**
- * Where process ids mean the same: the host, and on Linux its process space, because a container may have the name of its
- * host (`docker run --network host`) and ids of its own.
+ * The space in which process ids are unique: the host, and on Linux also the process namespace, because a container may
+ * have its host's name (`docker run --network host`) and its own ids.
  */
 function place(): string {
   try {
@@ -157,13 +159,13 @@ function place(): string {
 }
 
 /**
- * When a process started, in ticks since boot, to tell apart processes that get the same id; undefined except on Linux. A
- * process that has ended and is not reaped yet has no start. @see proc(5)
+ * The start time of a process in ticks since boot, which tells apart processes that reuse an id. Undefined if the
+ * system is not Linux, and for a process that has ended but is not reaped. @see proc(5)
  */
 function startOf(id: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${id}/stat`, 'utf8');
-    // The second field is the name in parentheses and may hold anything: count from behind it.
+    // The second field is the name in parentheses and may hold anything, so count from its end.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return fields[0] === 'Z' || fields[0] === 'X' ? '' : fields[19];
   } catch {

@@ -6,7 +6,7 @@ import { prose } from './output/fold.ts';
 import { sanitize } from './text.ts';
 
 /**
- * Runs one command line and gives its exit code; the one place where an error becomes text and a code.
+ * Runs one command line and returns its exit code. This is the only place where an error becomes text and a code.
  *
  * @param argv the words after `petstore`.
  */
@@ -22,7 +22,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   }
 }
 
-/** The version alone needs no commander; everything else is a command. */
+/** `--version` needs no commander; everything else is a command. */
 async function run(argv: readonly string[], context: MutableContext): Promise<number> {
   if (argv.length === 1 && argv[0] === '--version') {
     await context.io.stdout.write(`${version}\n`);
@@ -40,7 +40,7 @@ async function report(thrown: unknown, context: MutableContext): Promise<ExitCod
   const error =
     thrown instanceof CliError ? thrown : new CliError('failed', `internal: ${messageOf(thrown)}`);
   const isJson = await wantsJson(context);
-  // A program that reads the error as JSON finds that one object and nothing beside it.
+  // A program that reads the error as JSON expects exactly one object on stderr.
   if (!isJson) await context.tellNotices();
   const { errorJson, errorText } = await import('./output/error.ts');
   const show = (text: string, indent: number) => prose(context.io, text, indent);
@@ -53,12 +53,15 @@ async function report(thrown: unknown, context: MutableContext): Promise<ExitCod
   return error.exitCode;
 }
 
-/** A terminal has put `^C` where the next line is to begin: a status line in its place goes with the next write. */
+/** After Ctrl-C the terminal shows `^C`. The next write erases it together with the status line. */
 function takeEchoAway({ io, statusLine }: MutableContext): void {
   if (io.stderr.isTerminal && io.env.TERM !== 'dumb') statusLine.show('');
 }
 
-/** Whether errors go out as JSON: as a flag says, or the settings; if a flag is what is wrong with them, those without it. */
+/**
+ * Whether errors are printed as JSON: a flag decides, or the settings. If a flag makes the settings invalid, it is
+ * ignored.
+ */
 async function wantsJson({ io, flags, quietSettings }: MutableContext): Promise<boolean> {
   const { resolveSettings } = await import('./config/settings.ts');
   const settings = await quietSettings()

@@ -1,7 +1,7 @@
 import { embeddedOrigin, type HttpFields } from './api/http.ts';
 
 const masked = '***';
-/** Fields whose values anyone may see; any other may carry a credential. */
+/** Fields whose values may be shown; any other field may carry a credential. */
 const shownFields = new Set([
   'accept',
   'accept-ranges',
@@ -40,20 +40,20 @@ const shownFields = new Set([
   'x-correlation-id',
   'x-request-id',
 ]);
-/** Those of them that hold a URL. */
+/** Shown fields that hold a URL. */
 const urlFields = new Set(['link', 'location']);
 
 const namesOfSecrets = /key|token|secret|passw|signature|auth/i;
 
 /**
- * A URL as it may be shown: without userinfo, and without the values of parameters that look like credentials. In time that
- * grows with its length alone, for a service may send any.
+ * A URL that is safe to show: without userinfo and without the values of parameters that look like credentials. Runs in
+ * linear time, because a service may send a URL of any length.
  */
 export function maskUrl(url: string): string {
   return maskParameters(url.replace(/(\b[a-z][a-z0-9+.-]{0,20}:\/\/)[^/?#@\s]*@/gi, `$1${masked}@`));
 }
 
-/** A parameter may stand within the value of another, as that of a URL in a URL. */
+/** A parameter may be part of another's value, as with a URL in a URL. */
 function maskParameters(url: string): string {
   const parameter = /[?&]([^?&=#]*)=/g;
   const valueEnd = /[&#>\s]|$/g;
@@ -69,12 +69,12 @@ function maskParameters(url: string): string {
   return shown + url.slice(at);
 }
 
-/** A URL as people read it: masked; of the embedded store, which has no address, the path alone. */
+/** A URL for people: masked; for the embedded store, which has no address, only the path. */
 export function shownUrl(url: string): string {
   return maskUrl(url.startsWith(`${embeddedOrigin}/`) ? url.slice(embeddedOrigin.length) : url);
 }
 
-/** Fields as they may be shown: the values of those that are on the list of harmless ones, everything else masked. */
+/** Fields that are safe to show: values of known harmless fields are kept, all others are masked. */
 export function maskFields(fields: HttpFields): HttpFields {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, maskField(name, value)]));
 }
@@ -85,14 +85,14 @@ function maskField(name: string, value: string | readonly string[]): string | re
   return typeof value === 'string' ? maskUrl(value) : value.map(maskUrl);
 }
 
-/** The secrets of this run, wherever they came from. */
+/** The secrets that this process has read, from any source. */
 export interface Secrets {
   add(secret: string): void;
-  /** The text with every secret that stands in it literally masked, in a URL's or JSON's spelling too. */
+  /** The text with every known secret masked, also in its URL and JSON encodings. */
   mask(text: string): string;
 }
 
-/** What is shorter is no secret, and masking it would break what is printed. */
+/** A shorter value is not treated as a secret, because masking it would garble ordinary text. */
 const shortestSecret = 4;
 
 export function createSecrets(): Secrets {
@@ -103,7 +103,7 @@ export function createSecrets(): Secrets {
       spellings.add(secret);
       spellings.add(encodeURIComponent(secret));
       spellings.add(JSON.stringify(secret).slice(1, -1));
-      // As UTF-8 bytes that were read as Latin-1.
+      // UTF-8 bytes that were read as Latin-1.
       spellings.add(Buffer.from(secret).toString('latin1'));
     },
     mask(text) {
@@ -115,7 +115,7 @@ export function createSecrets(): Secrets {
   };
 }
 
-/** The secrets in a field whose value nobody may see: the whole value, and what follows a scheme such as Bearer. */
+/** The secrets in the value of a masked field: the whole value, and the part after a scheme such as Bearer. */
 export function secretsIn(fields: HttpFields): string[] {
   return Object.entries(fields)
     .filter(([name]) => !shownFields.has(name))

@@ -4,8 +4,8 @@ import { ensurePrivateFolder, writeFileAtomic } from './files.ts';
 import { isJsonObject, parseJson } from './json.ts';
 
 /**
- * The lines that have not been shown today (UTC), which a file in the state directory remembers. If that cannot be read
- * or written, all of them.
+ * The lines that have not been shown today (UTC). A file in the state directory remembers those shown; if it cannot be
+ * read or written, all lines count as new.
  */
 export async function notShownToday(
   lines: readonly string[],

@@ -5,47 +5,47 @@ import { fileErrorReason } from './file-error.ts';
 
 export interface OutputStream {
   readonly isTerminal: boolean;
-  /** A file on disk: nobody reads along. */
+  /** True for a file on disk, which nobody watches. */
   readonly isFile: boolean;
-  /** Width in columns now; undefined where the stream is no terminal, or one that does not tell. */
+  /** Width in columns now; undefined if the stream is not a terminal or the terminal does not tell. */
   readonly columns: number | undefined;
   /** Height in lines now; undefined as for `columns`. */
   readonly rows: number | undefined;
   /**
    * Resolves when the bytes have been handed over.
    *
-   * @throws OutputClosedError when the reader has gone; CliError `failed` when they cannot be written (a full disk).
+   * @throws OutputClosedError if the reader has gone; CliError `failed` if they cannot be written (a full disk).
    */
   write(data: string | Uint8Array, options?: WriteOptions): Promise<void>;
   readonly stream: NodeJS.WritableStream;
 }
 
 export interface WriteOptions {
-  /** The text holds commands of this program to a CI runner, such as annotations: they are not broken up. */
+  /** True if the text holds intended commands to a CI runner, such as annotations; they are not broken up. */
   readonly commands?: boolean;
 }
 
 /** An output stream of the process, by its descriptor. */
 interface ProcessOutput extends OutputStream {
-  /** Resolves when all that was written has left the process. */
+  /** Resolves when everything written has left the process. */
   flush(): Promise<void>;
 }
 
-/** What a descriptor leads to; the null device is as good as a file. */
+/** The kind of file behind a descriptor; the null device counts as a file. */
 type Kind = 'file' | 'pipe' | 'socket' | 'device' | 'closed';
 
 /**
- * Node's own stream costs a seventh of a start, for it brings all of `node:net`. So bytes go to the descriptor
- * as long as that cannot keep the process waiting, and to Node's stream from then on.
+ * Loading Node's own stream costs a seventh of the start-up time, because it loads all of `node:net`. So bytes are
+ * written to the descriptor while that cannot block the process, and to Node's stream from then on.
  *
- * @param open gives Node's stream of the same descriptor.
+ * @param open returns Node's stream of the same descriptor.
  */
 export function processOutput(name: string, descriptor: 1 | 2, open: () => WriteStream): ProcessOutput {
   const kind = kindOf(descriptor);
   const direct = directWriter(descriptor, kind);
   let opened: WriteStream | undefined;
   const stream = (): WriteStream => {
-    // A failed write rejects its own promise; without a listener the same error would end the process too.
+    // A failed write rejects its own promise; without a listener the same error would also end the process.
     opened ??= open().on('error', () => {});
     return opened;
   };
@@ -59,7 +59,7 @@ export function processOutput(name: string, descriptor: 1 | 2, open: () => Write
     },
     isFile: kind === 'file',
     get columns() {
-      // A terminal that nobody gave a size says 0.
+      // A terminal without a known size reports 0.
       return kind === 'device' ? stream().columns || undefined : undefined;
     },
     get rows() {
@@ -82,10 +82,10 @@ export function processOutput(name: string, descriptor: 1 | 2, open: () => Write
   };
 }
 
-/** Writes what can be written without waiting, and gives the rest. */
+/** Writes what can be written without blocking, and returns the rest. */
 type DirectWriter = (data: string | Uint8Array) => string | Uint8Array;
 
-/** Bytes that a socket's buffer takes at once, as long as nobody else has filled it. */
+/** Bytes that a socket's buffer takes at once if nobody else has filled it. */
 const socketBytes = 16_384;
 
 function directWriter(descriptor: number, kind: Kind): DirectWriter {
@@ -105,8 +105,8 @@ function withinBudget(descriptor: number, budget: number): DirectWriter {
 }
 
 /**
- * A pipe that is opened once more has flags of its own: it can refuse to wait, and those who share the first notice
- * nothing.
+ * Opening a pipe again gives a descriptor with its own flags: it can be non-blocking without affecting the processes
+ * that share the first one.
  */
 function throughOwnPipe(descriptor: number): DirectWriter {
   let own: number | undefined;
@@ -114,7 +114,7 @@ function throughOwnPipe(descriptor: number): DirectWriter {
     try {
       own ??= openSync(`/proc/self/fd/${descriptor}`, constants.O_WRONLY | constants.O_NONBLOCK);
     } catch {
-      // Only Linux has it, and not for a pipe of somebody else.
+      // Only Linux can open it again, and not if the pipe belongs to another user.
       return data;
     }
     return writeAll(own, bytesOf(data));

@@ -4,8 +4,8 @@ import type { OutputStream } from './output-stream.ts';
 import { createCommandBreaker } from './text.ts';
 
 /**
- * The same process, but stdout and stderr show no secret of this run and, in a CI job, nothing that its runner would obey.
- * A text that is cut or wrapped before it is written goes through `mask` first: half a secret would not be recognised.
+ * The same process, but its stdout and stderr mask the secrets and, in a CI job, break up text that the runner would
+ * obey. Mask a text with `mask` before you cut or wrap it: half a secret is not recognised.
  */
 export function safeIo(io: Io, secrets: Secrets): Io {
   const { env } = io;
@@ -18,7 +18,7 @@ export function safeIo(io: Io, secrets: Secrets): Io {
         return breakCommands && !options?.commands ? breakCommands(shown) : shown;
       };
       if (typeof data === 'string') return output.write(toShown(data));
-      // Latin-1 keeps every byte, whatever the bytes mean.
+      // Latin-1 keeps every byte, whatever the encoding.
       const text = Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('latin1');
       const shown = toShown(text);
       return output.write(shown === text ? data : Buffer.from(shown, 'latin1'));

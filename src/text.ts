@@ -1,10 +1,13 @@
-/** What most text is; the classes of the whole of Unicode take most of a millisecond to set up. */
+/**
+ * Matches most text. The Unicode classes below take most of a millisecond to set up, so they are created only if
+ * needed.
+ */
 const printable = /^[\x20-\x7e]*$/;
 let unsafe: RegExp | undefined;
 
 /**
- * Foreign text as a person may see it: C0, DEL, C1, bidirectional and zero-width controls and lone surrogates become
- * visible escapes such as `\x1b` or `\u202e`. Tab and newline too. A joiner that an emoji or a word needs stays.
+ * Foreign text that is safe to show: C0, DEL, C1, bidirectional and zero-width controls and lone surrogates become
+ * visible escapes such as `\x1b` or `\u202e`; so do tab and newline. A joiner that an emoji or a word needs stays.
  */
 export function sanitize(text: string): string {
   return sanitizeExcept(text, '');
@@ -29,8 +32,8 @@ let betweenLetters: RegExp | undefined;
 let betweenEmoji: RegExp | undefined;
 
 /**
- * Whether a joiner stands between the parts of an emoji such as a family, or between letters of a script that has joiners.
- * Anywhere else it shows nothing, and only hides that two names differ.
+ * Whether a joiner stands between the parts of an emoji such as a family, or between letters of a script that uses
+ * joiners. Anywhere else it is invisible and only hides that two names differ.
  *
  * @see UAX #31, 2.3
  */
@@ -51,28 +54,31 @@ function toEscape(character: string): string {
   return code < 0x10000 ? `\\u${digits.padStart(4, '0')}` : `\\u{${digits}}`;
 }
 
-/** A whole number in groups of three digits, as 1,234,567. */
+/** A whole number in groups of three digits: 1,234,567. */
 export function groupDigits(value: number | bigint): string {
   return String(value).replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
-/** As `1 row` and `2,000 rows`. */
+/** `1 row`, `2,000 rows`. */
 export function counted(count: number, one: string, many: string): string {
   return `${groupDigits(count)} ${count === 1 ? one : many}`;
 }
 
-/** Text as one word of a POSIX shell, in quotes where it needs them: for commands that a hint shows to be copied. */
+/** Text as one word of a POSIX shell, quoted if necessary: for commands in hints, which people copy. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** What GitHub and GitLab obey at the start of a line, GitHub behind spaces too, and Azure and GitHub anywhere in one. */
+/**
+ * Commands to a CI runner: `::` of GitHub and `section_start:` of GitLab at a line's start, `##[` and `##vso[` of Azure
+ * anywhere.
+ */
 const runnerCommand = /(?<=^[^\S\n\r]*)::|(?<=^[^\S\n\r]*section_(?:start|end)):|##(?:vso)?\[/gim;
-/** Characters that decide whether what follows completes a command. */
+/** How many characters decide whether the following text completes a command. */
 const longestCommand = 'section_start:'.length;
 
 /**
- * Returns a function that breaks up what a CI runner would obey, for text that comes in pieces: the last character of the
+ * Returns a function that breaks up commands to a CI runner in text that comes in pieces: the last character of the
  * command becomes `\uXXXX`. In JSON that escape means the same character; in other formats it is visible.
  */
 export function createCommandBreaker(): (piece: string) => string {
@@ -85,7 +91,7 @@ export function createCommandBreaker(): (piece: string) => string {
   };
 }
 
-/** The text from an index on; a command whose last character stands there loses it to an escape. */
+/** Escapes the last character of each command that ends at or after `from`. */
 function breakCommands(text: string, from: number): string {
   let shown = '';
   let at = from;
@@ -98,7 +104,10 @@ function breakCommands(text: string, from: number): string {
   return shown + text.slice(at);
 }
 
-/** What of a text decides whether the next piece completes a command: the start of a short line, else the end of it. */
+/**
+ * The end of a text that decides whether the next piece completes a command: of a short line all, else its last
+ * characters.
+ */
 function endOfLine(text: string): string {
   const line = text.slice(Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1);
   const start = line.trimStart();
@@ -109,17 +118,17 @@ function toUnitEscape(unit: number): string {
   return `\\u${unit.toString(16).padStart(4, '0')}`;
 }
 
-/** The candidate nearest to a word, if they differ by at most two letters and half of the word. For "did you mean". */
+/** The candidate nearest to a word, if at most two letters and half of the word differ; for "did you mean". */
 export function closest(word: string, candidates: readonly string[]): string | undefined {
   const ranked = candidates
     .map((candidate) => ({ candidate, distance: letterDistance(word.toLowerCase(), candidate) }))
     .sort((one, other) => one.distance - other.distance);
-  // Any word of two letters is within two letters of a word of one.
+  // Any two-letter word is within two letters of a one-letter word.
   const most = Math.min(2, Math.floor(word.length / 2));
   return ranked[0] !== undefined && ranked[0].distance <= most ? ranked[0].candidate : undefined;
 }
 
-/** Levenshtein's distance: letters to insert, drop or replace. */
+/** Levenshtein distance: letters to insert, delete or replace. */
 export function letterDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, at) => at);
   for (let line = 1; line <= from.length; line += 1) {

@@ -3,13 +3,14 @@ import { ExactNumber, isJsonObject, type JsonValue, printJson } from './json.ts'
 
 /** YAML, once its package is loaded. */
 interface Yaml {
-  /** YAML 1.2 text of a value, numbers exact; what a YAML 1.1 reader would take for no string is quoted. */
+  /** YAML 1.2 text of a value, numbers exact. Strings that a YAML 1.1 reader would take for another type are quoted. */
   print(value: unknown): string;
   /**
-   * The value of one YAML document, numbers as `parseJson` gives them; merge keys (`<<`) are followed.
-   *
-   * @throws Error for text that is no YAML, or unfolds its aliases without measure.
-   */
+   /**
+    * The value of one YAML document, numbers as in `parseJson`; merge keys (`<<`) are followed.
+    *
+    * @throws Error if the text is not YAML, or if its aliases expand without limit.
+    */
   parse(text: string): JsonValue;
 }
 
@@ -24,7 +25,7 @@ export async function loadYaml(): Promise<Yaml> {
     resolve: Number,
     stringify: ({ value }) => printJson(value),
   };
-  // The package writes some controls raw; a JSON string with all of them escaped is a YAML scalar as well.
+  // The package writes some control characters raw; a JSON string with all of them escaped is also a YAML scalar.
   const textWithControls: ScalarTag = {
     tag: 'tag:yaml.org,2002:str',
     default: true,
@@ -53,7 +54,7 @@ export async function loadYaml(): Promise<Yaml> {
   };
 }
 
-/** Bigints only beyond 2^53. */
+/** Keeps bigints only beyond 2^53. */
 function narrow(value: JsonValue): JsonValue {
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value;
   if (Array.isArray(value)) return value.map(narrow);

@@ -2,7 +2,7 @@ import { type SettingKey, valueProblem } from '../config/keys.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
 
-/** Asks for the base URL that a flag did not give. @throws UsageError naming the flag where nobody can answer. */
+/** Asks for the base URL if no flag gave it. @throws UsageError that names the flag if questions are impossible. */
 export async function askBaseUrl(context: Context, command: string): Promise<string> {
   const prompt = await context.prompt();
   if (!prompt)
@@ -13,7 +13,7 @@ export async function askBaseUrl(context: Context, command: string): Promise<str
   return prompt.text('Base URL of the service:', { refuse: refuseValue('base-url') });
 }
 
-/** For a prompt: says what is wrong with an answer. */
+/** For a prompt: the reason why an answer is refused. */
 export function refuseValue(key: SettingKey): (text: string) => string | undefined {
   return (text) => {
     const problem = valueProblem(key, text);

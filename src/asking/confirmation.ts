@@ -4,17 +4,18 @@ import { UsageError } from '../errors.ts';
 import type { Prompt } from '../input/prompt.ts';
 
 interface Write {
-  /** What will happen, as a clause: `delete pet 5 (Rex)`. */
+  /** The consequence, as a clause: `delete pet 5 (Rex)`. */
   readonly what: string;
-  /** It cannot be taken back: without --yes a person is asked. */
+  /** It cannot be undone: without --yes the user is asked. */
   readonly destructive?: boolean | undefined;
 }
 
 /**
- * Lets a write pass, or asks the person first: for the profile's name where the profile is protected, for a yes where
- * the write is destructive. To be called once, before the first write; with `--dry-run` nothing is asked.
+ * Returns if a write may go on, and asks the user first if necessary: for the profile's name if the profile is
+ * protected, for a yes if the write is destructive. Call it once, before the first write. With `--dry-run` nothing is
+ * asked.
  *
- * @throws UsageError where the answer is no, or nobody can answer.
+ * @throws UsageError if the answer is no, or if questions are impossible.
  */
 export async function confirmWrite(context: Context, write: Write): Promise<void> {
   const { confirm, dryRun, yes } = context.flags;
@@ -22,7 +23,7 @@ export async function confirmWrite(context: Context, write: Write): Promise<void
   const settings = await context.settings();
   const name = nameToConfirm(settings);
   if (confirm !== undefined && confirm !== name) throw wrongName(confirm, name);
-  // With no name there is no base URL either: the error about that one is what helps.
+  // Without a name there is no base URL either, and the error about that is more useful.
   const isProtected = settings.get('protected') && !settings.offline && name !== '';
   const asksName = isProtected && confirm === undefined;
   const asksYes = write.destructive === true && !yes;
@@ -34,10 +35,10 @@ export async function confirmWrite(context: Context, write: Write): Promise<void
 }
 
 /**
- * Lets what cannot be taken back pass, or asks the person first.
+ * Returns if something that cannot be undone may go on, and asks the user first.
  *
  * @param what a clause: `delete profile staging`.
- * @throws UsageError where the answer is no, or nobody can answer.
+ * @throws UsageError if the answer is no, or if questions are impossible.
  */
 export async function confirmDestruction(context: Context, what: string): Promise<void> {
   if (context.flags.yes) return;
@@ -46,14 +47,14 @@ export async function confirmDestruction(context: Context, what: string): Promis
   await askYes(await prompt, { what }, '');
 }
 
-/** What names the target: its profile, or the host of a base URL that no profile holds. */
+/** The name of the target: its profile, or the host of a base URL without a profile. */
 function nameToConfirm(settings: Settings): string {
   if (settings.offline) return offlineProfile;
   const baseUrl = settings.get('base-url');
   return settings.profile?.value ?? (baseUrl === undefined ? '' : new URL(baseUrl).host);
 }
 
-/** Who is asked must see which service it is about; of the embedded store there is only one. */
+/** The user must see which service is affected. There is only one embedded store, so it needs no host. */
 function placeOf(settings: Settings): string {
   const baseUrl = settings.get('base-url');
   if (settings.offline || baseUrl === undefined) return '';

@@ -9,7 +9,7 @@ import {
   withoutHalfLineEnd,
 } from './record.ts';
 
-/** Where a cell of a CSV record begins. */
+/** The position at which a cell of a CSV record begins. */
 export function cellPosition(record: InputRecord, index: number): Position {
   const before = (record.cells ?? []).slice(0, index);
   const column = before.reduce((sum, cell) => sum + cell.length + 1, 1);
@@ -17,11 +17,11 @@ export function cellPosition(record: InputRecord, index: number): Position {
 }
 
 /**
- * Splits CSV text (RFC 4180) into records: LF, CRLF and CR end a line in any mix, blank lines are no records, a quote
- * within an unquoted cell is a character like any other.
+ * Splits CSV text (RFC 4180) into records. Lines may end in LF, CRLF or CR in any mix, blank lines are skipped, and a
+ * quote within an unquoted cell is an ordinary character.
  *
- * Own code: csv-parse gives no column, names the last line of a record with quoted newlines, and the end of the file for
- * an unclosed quote; a million rows took it 9.9 s and 240 MB.
+ * Own code, because csv-parse reports no column, gives the last line of a record with quoted newlines and the end of
+ * the file for an unclosed quote, and took 9.9 s and 240 MB for a million rows.
  */
 export function createCsvSplitter(delimiter: string): RecordSplitter {
   return new CsvSplitter(delimiter);
@@ -55,7 +55,7 @@ class CsvSplitter implements RecordSplitter {
     return records;
   }
 
-  /** Takes whole records and gives the index after them. */
+  /** Takes whole records and returns the index after them. */
   private take(text: string, records: InputRecord[]): number {
     const next = createFinder(text);
     let at = 0;
@@ -81,7 +81,7 @@ class CsvSplitter implements RecordSplitter {
     return at;
   }
 
-  /** Takes lines up to one with a quote in it, or without an end; a blank one holds no record. */
+  /** Takes lines up to one that has a quote or does not end yet; skips blank ones. */
   private takeLines(
     text: string,
     from: number,
@@ -131,7 +131,9 @@ interface Finder {
   lineEnd(at: number): number;
 }
 
-/** Finds the next line end and quote at or after an index that only grows; the text's length where there is none. */
+/**
+ * Finds the next line end and quote at or after an index that only grows; returns the text's length if there is none.
+ */
 function createFinder(text: string): Finder {
   const finder = (wanted: string) => {
     let found = -1;
@@ -152,12 +154,12 @@ interface QuotedRecord {
   readonly nextLine: number;
 }
 
-/** A record that does not end within the text, and where its last quote was opened. */
+/** A record that does not end within the text, and the position of its last opening quote. */
 interface UnfinishedRecord {
   readonly openedAt: Position | undefined;
 }
 
-/** The line on which a record begins, and what stands between its cells. */
+/** The line on which a record begins, and the delimiter of its cells. */
 interface Place {
   readonly line: number;
   readonly delimiter: string;
@@ -165,12 +167,12 @@ interface Place {
 
 interface Cell {
   readonly value: string;
-  /** Index of the delimiter or line end after it; the text's length where there is none. */
+  /** Index of the delimiter or line end after it; the text's length if there is none. */
   readonly end: number;
   readonly isBroken?: boolean;
 }
 
-/** Reads a CSV record with quotes in it from index `from` of the text. */
+/** Reads a CSV record with quotes from index `from` of the text on. */
 function readQuotedRecord(
   text: string,
   from: number,
@@ -222,10 +224,10 @@ function cellEnd(text: string, from: number, delimiter: string): number {
   return text.length;
 }
 
-/** A CSV record beyond the limit: passed over character by character, nothing of it kept, to find where it ends. */
+/** A CSV record beyond the limit: it is skipped character by character to find its end, and none of it is kept. */
 class OverlongRecord {
   hasEnded = false;
-  /** The line after what was passed over. */
+  /** The line after the skipped text. */
   line: number;
   private readonly first: number;
   private readonly delimiter: string;
@@ -238,7 +240,7 @@ class OverlongRecord {
     this.delimiter = delimiter;
   }
 
-  /** Passes over the text from `from` and gives the index after the record, or after the text. */
+  /** Skips the text from `from` on and returns the index after the record, or after the text. */
   skip(text: string, from: number): number {
     let at = from;
     while (at < text.length && !this.hasEnded) {

@@ -8,27 +8,27 @@ import type { Interrupts } from '../interrupts.ts';
 import type { Io, Signal } from '../io.ts';
 import { shellWord } from '../text.ts';
 
-/** A text in a file that only its owner may read, which a person changes in an editor. */
+/** A text in a file that only its owner may read, for a person to change in an editor. */
 export interface Draft {
   readonly path: string;
-  /** Writes the text, runs the editor until it ends, and gives the text as it was saved. */
+  /** Writes the text, runs the editor until it ends, and returns the saved text. */
   edit(text: string): Promise<string>;
-  /** Removes the file. Without this it stays, and a message must name it. */
+  /** Removes the file. If it is not called the file stays, and a message must name it. */
   discard(): Promise<void>;
 }
 
 interface DraftOptions {
-  /** Of the file; its ending tells the editor what it holds. */
+  /** Name of the file; its extension tells the editor the format. */
   readonly name: string;
-  /** As `findEditor` gives it. */
+  /** As `findEditor` returns it. */
   readonly editor: string;
   readonly interrupts: Interrupts;
 }
 
 /**
- * The command line of the editor: `$VISUAL`, `$EDITOR`, or `vi` for a person at a terminal.
+ * The command line of the editor: `$VISUAL`, `$EDITOR`, or `vi` at a terminal.
  *
- * @throws UsageError if none is named and nobody is there to use vi.
+ * @throws UsageError if neither variable is set and there is no terminal for vi.
  */
 export function findEditor({ env, stdin, stdout }: Io, what: string, noInput = false): string {
   const named = env.VISUAL?.trim() || env.EDITOR?.trim();
@@ -64,11 +64,11 @@ function quoted(path: string, platform: NodeJS.Platform): string {
   return platform === 'win32' ? `"${path}"` : shellWord(path);
 }
 
-/** By a shell, because the variable may hold arguments: `code --wait`. */
+/** Runs it in a shell, because the variable may hold arguments: `code --wait`. */
 async function runEditor(io: Io, line: string, interrupts: Interrupts): Promise<void> {
   const child = spawn(line, { shell: true, stdio: 'inherit', env: { ...io.env } });
   let ended: Signal | undefined;
-  // Ctrl-C is a key of the editor, which gets it from the terminal too.
+  // The terminal sends Ctrl-C to the editor too, for which it is an ordinary key.
   const release = interrupts.take((signal) => {
     if (signal === 'SIGINT') return;
     ended = signal;

@@ -1,2 +1,4 @@
-/** The prompts in use: whoever imports the whole package bundles its editor prompt with all its encodings. */
+/**
+ * The prompts in use, one by one: importing the whole package would bundle its editor prompt with all its encodings.
+ */
 export { confirm, input, search, select } from '@inquirer/prompts';

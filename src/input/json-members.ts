@@ -1,11 +1,11 @@
-/** A member of a JSON object: its name, and where its value stands in the text. */
+/** A member of a JSON object: its name, and the position of its value in the text. */
 export interface Member {
   readonly name: string;
   readonly start: number;
   readonly end: number;
 }
 
-/** The members of the object that `text` is, each value as it was written; `text` must be valid JSON. */
+/** The members of the JSON object in `text`, each value as written; `text` must be valid JSON. */
 export function membersOf(text: string): Member[] {
   const members: Member[] = [];
   let at = skipSpace(text, 0);

@@ -10,10 +10,10 @@ import {
 } from './record.ts';
 
 /**
- * JSON: the elements of one array, or objects one after the other, over any number of lines.
+ * Splits JSON: the elements of one array, or objects one after the other, on any number of lines.
  *
  * @param name of the input, for errors.
- * @throws UsageError where the text is neither or ends too early: then nothing tells where a record ends.
+ * @throws UsageError if the text is neither or ends too early: then the ends of records are unknown.
  */
 export function createJsonSplitter(name: string): RecordSplitter {
   return new JsonSplitter(name);
@@ -59,7 +59,7 @@ class JsonSplitter implements RecordSplitter {
     return open ? [open.record('', 0)] : [];
   }
 
-  /** Takes a character that is no part of a value. */
+  /** Takes a character outside a value. */
   private take(unit: number, at: number): void {
     const sign = String.fromCharCode(unit);
     const { expected } = this;
@@ -85,7 +85,7 @@ class JsonSplitter implements RecordSplitter {
   }
 }
 
-/** A value that has begun: knows where it ends, and keeps its text up to the limit. */
+/** A value that has begun: finds its end, and keeps its text up to the limit. */
 class OpenValue {
   readonly start: Position;
   private from: number;
@@ -161,7 +161,7 @@ export function createLineSplitter(): RecordSplitter {
 class LineSplitter implements RecordSplitter {
   private readonly open = new OpenText();
   private line = 1;
-  /** The line that is open is beyond the limit: its text is not kept. */
+  /** True if the current line is over the limit: its text is not kept. */
   private isOverlong = false;
 
   push(text: string): InputRecord[] {

@@ -6,7 +6,8 @@ import { sanitize } from '../text.ts';
 import { type Choice, matching, type Prompt, readable } from './question.ts';
 
 /**
- * Questions for a terminal that obeys nothing but line ends, as that of an editor: each is a line, and the answer is one.
+ * Questions for a terminal that handles nothing but line ends, such as one inside an editor: one line each, for the
+ * question and for the answer.
  *
  * @param signal ends a question; its reason is thrown.
  */
@@ -17,12 +18,12 @@ export function createLinePrompt(io: Io, signal: AbortSignal): Prompt {
     try {
       return await readLine(io.stdin.stream, signal);
     } catch (error) {
-      // What follows is no answer, and begins a line of its own.
+      // The next output is not an answer and begins on its own line.
       await say('\n');
       throw error;
     }
   };
-  /** Until an answer is read as a value; what is no answer is told. */
+  /** Asks until an answer can be parsed, and says what is wrong with the others. */
   const askFor = async <Value>(
     question: string,
     read: (answer: string) => Value | Refused,
@@ -56,7 +57,7 @@ export function createLinePrompt(io: Io, signal: AbortSignal): Prompt {
   };
 }
 
-/** An answer that is none, and why. */
+/** An unusable answer, and why it is. */
 class Refused {
   readonly why: string;
 
@@ -77,7 +78,7 @@ function chosen<Value>(
     : new Refused(`which of them: ${[first, ...others].map(({ name }) => name).join(', ')}?`);
 }
 
-/** @throws UsageError where the input ends; the reason of the signal where that is aborted. */
+/** @throws UsageError if the input ends; the reason of the signal if it is aborted. */
 async function readLine(input: NodeJS.ReadableStream, signal: AbortSignal): Promise<string> {
   const lines = createInterface({ input, terminal: false });
   const left = new AbortController();

@@ -14,7 +14,7 @@ interface PromptOptions {
   readonly style: Style;
 }
 
-/** Choices that are shown at a time. */
+/** Choices shown at a time. */
 const pageSize = 10;
 
 export async function createPrompt(io: Io, options: PromptOptions): Promise<Prompt> {
@@ -52,7 +52,7 @@ interface Streams {
   readonly signal: AbortSignal;
 }
 
-/** Gives the function that puts one question and turns every way not to answer it into an error of ours. */
+/** Returns a function that asks one question, and turns every way of not answering it into an error of this program. */
 function createAsk(io: Io, { signal, style }: PromptOptions) {
   return async <Value>(question: (streams: Streams) => Promise<Value>): Promise<Value> => {
     const output = drawOn(io, style);
@@ -72,24 +72,24 @@ function createAsk(io: Io, { signal, style }: PromptOptions) {
   };
 }
 
-/** stderr as a stream that a question may end; without colour where stderr has none. */
+/** stderr as a stream that a question may end; without colour if stderr has none. */
 function drawOn({ stderr }: Io, style: Style): Writable {
   const drawn = (text: string) => (style === plainStyle ? text.replace(/\x1b\[[\d;]*m/g, '') : text);
   const stream = new Writable({
     write: (chunk, _, done) => void stderr.write(drawn(String(chunk))).then(() => done(), done),
   });
-  // A reader of stderr that has gone away is met again, and reported, at the next write.
+  // If the reader of stderr has gone, the next write fails too and reports it.
   stream.on('error', () => {});
   return Object.assign(stream, { isTTY: stderr.isTerminal, columns: stderr.columns });
 }
 
 /**
- * Aborted when the person ends the input with Ctrl-D or by closing the terminal: inquirer then closes its reader, which
- * pauses the stream, and would wait for ever.
+ * Aborted when the user ends the input with Ctrl-D or closes the terminal. inquirer then closes its reader, which
+ * pauses the stream, and would wait forever.
  */
 function watchEnd(input: NodeJS.ReadableStream) {
   const controller = new AbortController();
-  // An answer closes the reader too: it settles before the next turn of the loop.
+  // An answer closes the reader too, but it settles before the next turn of the event loop.
   const end = () => setImmediate(() => controller.abort(new UsageError('no answer: the input has ended')));
   input.on('pause', end).on('end', end);
   return { ended: controller.signal, release: () => input.off('pause', end).off('end', end) };

@@ -1,19 +1,19 @@
 import { UsageError } from '../errors.ts';
 import { sanitize } from '../text.ts';
 
-/** Questions to a person, drawn on stderr; Ctrl-C throws InterruptedError, the end of input UsageError. */
+/** Questions to the user, drawn on stderr. Ctrl-C throws InterruptedError, the end of input UsageError. */
 export interface Prompt {
   text(message: string, options?: TextOptions): Promise<string>;
   /** Answers no when only Enter is pressed. */
   confirm(message: string): Promise<boolean>;
   select<Value>(message: string, choices: readonly Choice<Value>[]): Promise<Value>;
-  /** A list that narrows as one types. */
+  /** A list that narrows as the user types. */
   search<Value>(message: string, choices: readonly Choice<Value>[]): Promise<Value>;
 }
 
 interface TextOptions {
   readonly initial?: string | undefined;
-  /** Why the text is refused, or undefined where it is fine. */
+  /** The reason why the text is refused; undefined if it is accepted. */
   refuse?(text: string): string | undefined;
 }
 
@@ -24,7 +24,7 @@ export interface Choice<Value> {
   readonly description?: string | undefined;
 }
 
-/** The choice as a terminal may show it. */
+/** The choice, safe to show on a terminal. */
 export function readable<Value>({ name, value, description }: Choice<Value>) {
   const readableName = sanitize(name);
   return description === undefined
@@ -32,7 +32,7 @@ export function readable<Value>({ name, value, description }: Choice<Value>) {
     : { name: readableName, value, description: sanitize(description) };
 }
 
-/** Choices whose name holds the term, upper and lower case alike; those that begin with it first. */
+/** Choices whose name contains the term, ignoring case; those that begin with it first. */
 export function matching<Named extends { readonly name: string }>(
   choices: readonly Named[],
   term: string,
@@ -48,7 +48,7 @@ export function askText(prompt: Prompt, message: string): Promise<string> {
   return prompt.text(message, { refuse: (text) => (text.trim() === '' ? 'must not be empty' : undefined) });
 }
 
-/** What a parser makes of a text; undefined if the person leaves it out. */
+/** The parsed answer; undefined if it is empty. */
 export async function askParsed<Value>(
   prompt: Prompt,
   message: string,

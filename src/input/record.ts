@@ -1,4 +1,4 @@
-/** A place in a text: both count from 1, columns in characters. */
+/** A position in a text: line and column count from 1, columns in characters. */
 export interface Position {
   readonly line: number;
   readonly column: number;
@@ -6,43 +6,43 @@ export interface Position {
 
 /** One record of an input: a row of CSV, a line of JSONL or an element of a JSON array. */
 export interface InputRecord extends Position {
-  /** CSV: the cells as they mean, quotes taken off. */
+  /** CSV: the values of the cells, without quotes. */
   readonly cells?: readonly string[] | undefined;
-  /** CSV with quotes: where each cell begins. */
+  /** CSV with quotes: the start of each cell. */
   readonly starts?: readonly Position[] | undefined;
   /** JSON: the text of the value. */
   readonly text?: string | undefined;
   /** Why it cannot be used, a clause without a full stop. */
   readonly problem?: string | undefined;
-  /** The problem is not this record's alone: it is over the limit, or holds the rest of a file that was cut off. */
+  /** True if the problem affects more than this record: it is over the limit, or holds the rest of a truncated file. */
   readonly isBroken?: true | undefined;
 }
 
-/** Splits text that comes in pieces, in memory bounded by one record. */
+/** Splits text that comes in pieces; holds at most one record in memory. */
 export interface RecordSplitter {
   /** The records that end within the text so far. */
   push(text: string): InputRecord[];
-  /** What is left when the text has ended. */
+  /** The records left when the text has ended. */
   end(): InputRecord[];
 }
 
-/** Characters that a record may have: 1 MiB of ASCII. */
+/** Longest record in characters: 1 MiB of ASCII. */
 export const maxRecordLength = 2 ** 20;
 export const overlongProblem = 'the record is longer than 1 MiB';
 
-/** Index of what follows the line end at `end`: LF, CR or CRLF. */
+/** Index after the line end at `end`: LF, CR or CRLF. */
 export function afterLineEnd(text: string, end: number): number {
   return text.charCodeAt(end) === 0x0d && text.charCodeAt(end + 1) === 0x0a ? end + 2 : end + 1;
 }
 
-/** The end of a text that comes in pieces, as far as no record has been taken from it. */
+/** The end of a text that comes in pieces, from which no record has been taken yet. */
 export class OpenText {
   private rest = '';
   private pending = '';
 
   /**
-   * What to look for records in: all that is open; undefined while too little has come since the last look, for many
-   * small pieces of one long record would else be read again and again.
+   * Returns the text to look for records in: all of the open text, or undefined if too little has come since the last
+   * look. Otherwise the many small pieces of one long record would be read again and again.
    */
   add(text: string): string | undefined {
     this.pending += text;
@@ -61,7 +61,7 @@ export class OpenText {
   }
 }
 
-/** The text without a last CR: it may be half of a CRLF, and is read together with what follows it. */
+/** The text without a last CR: it may be half of a CRLF, and is read together with the next piece. */
 export function withoutHalfLineEnd(text: string): string {
   return text.endsWith('\r') ? text.slice(0, -1) : text;
 }

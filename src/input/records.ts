@@ -8,7 +8,7 @@ import { decodeUtf8 } from './utf8.ts';
 export const recordFormats = ['csv', 'json', 'jsonl'] as const;
 export type RecordFormat = (typeof recordFormats)[number];
 
-/** What an input is made of: its format, and for CSV what stands between the cells. */
+/** The layout of an input: its format, and for CSV the delimiter. */
 export interface Layout {
   readonly format: RecordFormat;
   readonly delimiter: string;
@@ -17,28 +17,28 @@ export interface Layout {
 export interface RecordOptions {
   /** Of the input, for errors. */
   readonly name: string;
-  /** The user's choice; else the name's ending or the text itself tells. */
+  /** The format that the user chose; otherwise the extension of the name or the text itself decides. */
   readonly format?: RecordFormat | undefined;
-  /** Of CSV, likewise. */
+  /** Of CSV; likewise. */
   readonly delimiter?: string | undefined;
-  /** Says which of several delimiters makes a header that can be used; a higher rank is better. */
+  /** Ranks the header that a delimiter would give; a higher rank is better. */
   rankHeader?(cells: readonly string[]): number;
 }
 
 interface RecordStream {
-  /** Undefined where the input is empty. */
+  /** Undefined if the input is empty. */
   readonly layout: Layout | undefined;
-  /** Records in order, as many at a time as came together. */
+  /** Records in order, in batches as they arrive. */
   readonly batches: AsyncIterable<readonly InputRecord[]>;
 }
 
 export const delimiters = [',', ';', '\t', '|'] as const;
 
 /**
- * The records of CSV, JSONL or JSON bytes, read as a stream in memory bounded by one record; the first record of CSV is
- * its header.
+ * The records of CSV, JSONL or JSON bytes, read as a stream with at most one record in memory. The first record of CSV
+ * is its header.
  *
- * @throws UsageError, also while the batches are read, where the input is not UTF-8 or is JSON that cannot be split.
+ * @throws UsageError, also while the batches are read, if the input is not UTF-8 or is JSON that cannot be split.
  */
 export async function readRecords(
   bytes: AsyncIterable<Uint8Array>,
@@ -69,14 +69,14 @@ async function* split(
 }
 
 /**
- * Text in pieces of 8 Ki characters. The records of a piece are alive together: few of them are gone before V8 collects its
- * young objects, thousands would be copied again and again.
+ * Text in pieces of 8 Ki characters. The records of a piece live at the same time. V8 collects few of them as young
+ * objects; it would copy thousands again and again.
  */
 function* piecesOf(text: string): Generator<string> {
   for (let at = 0; at < text.length; at += 8192) yield text.slice(at, at + 8192);
 }
 
-/** Text up to the end of the first line that holds anything, or 64 Ki characters. */
+/** Text up to the end of the first line that is not blank, or 64 Ki characters. */
 async function readHead(text: AsyncIterator<string>): Promise<string> {
   let head = '';
   while (head.length < 65_536 && !/[\r\n]/.test(head.trimStart())) {
@@ -92,11 +92,11 @@ function createSplitter({ format, delimiter }: Layout, name: string): RecordSpli
   return format === 'jsonl' ? createLineSplitter() : createJsonSplitter(name);
 }
 
-/** The layout, and the head without the line in which Excel names the delimiter: `sep=;`. */
+/** The layout, and the head without the line in which Excel gives the delimiter: `sep=;`. */
 function detectLayout(head: string, options: RecordOptions): { layout: Layout; rest: string } {
   const format = options.format ?? formatOfName(options.name) ?? formatOfText(head);
   const [line, named] = (format === 'csv' && /^sep=(.)(?=[\r\n]|$)/i.exec(head)) || [];
-  // A blank line stays, so that errors name the lines of the file.
+  // A blank line stays, so that errors give the line numbers of the file.
   const rest = line === undefined ? head : head.slice(line.length);
   const given = options.delimiter ?? named;
   if (given !== undefined) return { layout: { format, delimiter: checkDelimiter(given) }, rest };
@@ -122,7 +122,7 @@ function formatOfName(name: string): RecordFormat | undefined {
   return endings[extname(name).toLowerCase()];
 }
 
-/** An object that is whole on its line is one of many lines; one that is not is a document. */
+/** If the first line is a complete object, the text is JSON lines; otherwise it is one JSON document. */
 function formatOfText(head: string): RecordFormat {
   const [line = ''] = head.trimStart().split(/[\r\n]/, 1);
   if (line.startsWith('[')) return 'json';

@@ -5,25 +5,25 @@ import { CliError, UsageError } from '../errors.ts';
 import { fileError, fileErrorReason } from '../file-error.ts';
 import type { Io } from '../io.ts';
 
-/** Small pieces make records that die young: a million rows take 1.1 s so, and 1.5 s by 256 KiB. */
+/** Records of small pieces die young: a million rows take 1.1 s, and 1.5 s with pieces of 256 KiB. */
 const pieceBytes = 64 * 1024;
 
 /** An input that can be read more than once. */
 export interface Source {
-  /** As errors call it: the path as it was given, or `stdin`. */
+  /** The name in errors: the path as given, or `stdin`. */
   readonly name: string;
-  /** Absolute; undefined for what came through a pipe. */
+  /** Absolute; undefined for a pipe. */
   readonly path: string | undefined;
-  /** From the first byte; each piece is valid until the next one is asked for. */
+  /** From the first byte on; each piece is valid until the next one is requested. */
   bytes(): AsyncIterable<Uint8Array>;
   close(): Promise<void>;
 }
 
 /**
- * Opens a file, or stdin for `-`. What can be read only once (stdin, a pipe) goes to a temporary file first, which only
- * its owner may read and which is gone with the process, however that ends.
+ * Opens a file, or stdin for `-`. An input that can be read only once (stdin, a pipe) is copied to a temporary file
+ * first. Only its owner may read that file, and it disappears with the process, however the process ends.
  *
- * @throws UsageError where the file is not there or is no file; CliError `failed` where it cannot be read.
+ * @throws UsageError if the file does not exist or is not a file; CliError `failed` if it cannot be read.
  */
 export async function openSource(io: Io, path: string): Promise<Source> {
   if (path === '-') return spool('stdin', io.stdin.bytes());
@@ -42,7 +42,7 @@ export async function openSource(io: Io, path: string): Promise<Source> {
   };
 }
 
-/** `/dev/stdin`, `/dev/fd/63`: a name that means something else to the next process, even where a file is behind it. */
+/** `/dev/stdin`, `/dev/fd/63`: a name that means something else to the next process, even if it leads to a file. */
 function isOfProcess(path: string): boolean {
   return /^\/(dev|proc)\//.test(path);
 }
@@ -62,7 +62,10 @@ async function spool(name: string, bytes: AsyncIterable<Uint8Array>): Promise<So
   return { name, path: undefined, bytes: () => pieces(file, name, 'own'), close };
 }
 
-/** A file for what can be read only once. Its name goes at once, so that a kill leaves none behind; on Windows at the end. */
+/**
+ * A file for an input that can be read only once. Its name is removed at once, so that a kill leaves no file; on
+ * Windows at the end.
+ */
 async function openTemporary(name: string): Promise<{ file: FileHandle; remove: () => Promise<void> }> {
   let remove = async () => {};
   try {
@@ -80,7 +83,9 @@ async function openTemporary(name: string): Promise<{ file: FileHandle; remove: 
   }
 }
 
-/** Where each piece is read: at a position of the reader's own, or where a pipe, which has none, goes on. */
+/**
+ * Where each piece is read from: a position of the reader's own, or the current one of a pipe, which has no positions.
+ */
 type Position = 'own' | 'next';
 
 async function* readFile(path: string, name: string, position: Position): AsyncGenerator<Uint8Array> {
@@ -94,7 +99,7 @@ async function* readFile(path: string, name: string, position: Position): AsyncG
   }
 }
 
-/** The bytes of a file from its start, all pieces in one buffer. */
+/** The bytes of a file from its start; all pieces share one buffer. */
 async function* pieces(file: FileHandle, name: string, position: Position): AsyncGenerator<Uint8Array> {
   const buffer = Buffer.allocUnsafe(pieceBytes);
   for (let at = 0; ; ) {

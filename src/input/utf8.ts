@@ -6,7 +6,7 @@ import { shellWord } from '../text.ts';
  * The text of UTF-8 bytes, chunk by chunk; a BOM at the start is dropped.
  *
  * @param name of the input, for errors.
- * @throws UsageError for anything else, saying what the bytes look like and on which line they stand.
+ * @throws UsageError for other bytes; it says what they look like and on which line they are.
  */
 export async function* decodeUtf8(bytes: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -36,7 +36,7 @@ function decodeOr(decode: () => string, refusal: () => UsageError): string {
   }
 }
 
-/** Every ASCII letter in UTF-16 has a zero byte beside it; no text in UTF-8 has one. */
+/** In UTF-16 every ASCII letter has a zero byte next to it; UTF-8 text has no zero bytes. */
 function refuseUtf16(head: Uint8Array, name: string): void {
   if (isWorkbook(head))
     throw new UsageError(
@@ -52,20 +52,20 @@ function refuseUtf16(head: Uint8Array, name: string): void {
   );
 }
 
-/** The first bytes of a ZIP archive, as .xlsx is one, and of the older .xls. */
+/** Whether these are the first bytes of a ZIP archive, such as .xlsx, or of the older .xls. */
 function isWorkbook(head: Uint8Array): boolean {
   const start = Buffer.from(head.subarray(0, 4)).toString('hex');
   return start === '504b0304' || start === 'd0cf11e0';
 }
 
-/** How to make UTF-8 of it, to be copied. */
+/** A command that converts the file to UTF-8. */
 function conversion(encoding: string, name: string): string {
   const command = `iconv -f ${encoding} -t UTF-8`;
   if (name === 'stdin') return `send it through: ${command}`;
   return `convert it: ${command} ${shellWord(name)} > converted${extname(name)}`;
 }
 
-/** By the first letter, which has its zero byte before it or behind; undefined where none begins the text. */
+/** Detected from the zero byte before or after the first letter; undefined if the text does not begin with one. */
 function unmarkedUtf16([first, second]: Uint8Array): string | undefined {
   if ((first === 0) === (second === 0)) return undefined;
   return first === 0 ? 'UTF-16BE' : 'UTF-16LE';
@@ -81,7 +81,7 @@ function notUtf8(chunk: Uint8Array, lines: LineCounter, name: string): UsageErro
   );
 }
 
-/** Index of the first byte that breaks UTF-8; 0 where the character began in the chunk before. */
+/** Index of the first byte that is not UTF-8; 0 if its character began in the chunk before. */
 function firstInvalidByte(chunk: Uint8Array): number {
   const isValid = (end: number) => {
     try {
@@ -100,7 +100,7 @@ function firstInvalidByte(chunk: Uint8Array): number {
   return startOfCharacter(chunk, valid);
 }
 
-/** Back from a byte that did not continue a character to the byte that began it. */
+/** The index of the byte that begins the character, before a byte that does not continue it. */
 function startOfCharacter(chunk: Uint8Array, at: number): number {
   let start = at;
   while (start > 0 && at - start < 3 && ((chunk[start - 1] ?? 0) & 0x80) !== 0) start -= 1;
@@ -112,7 +112,7 @@ interface LineCounter {
   line(): number;
 }
 
-/** Lines of a file whose ends are LF, CRLF or CR throughout. */
+/** Counts the lines of a file whose lines all end in LF, all in CRLF or all in CR. */
 function createLineCounter(): LineCounter {
   let [lineFeeds, returns] = [0, 0];
   return {

@@ -7,11 +7,11 @@ export interface Column<Row> {
   /** The cell's value; undefined and null print as nothing. */
   value(row: Row): JsonValue | undefined;
   readonly align?: 'left' | 'right';
-  /** Draws a pet status, or how a check ended, in its colour. */
+  /** True if the cell is a pet status or the status of a check, which has a colour. */
   readonly status?: true;
-  /** Shown only where `--fields` names it. */
+  /** Shown only if `--fields` names it. */
   readonly extra?: true;
-  /** Left out where a terminal is too narrow for all. */
+  /** Left out if the terminal is too narrow for all columns. */
   readonly spare?: true;
 }
 
@@ -23,9 +23,9 @@ export interface View<Row> {
 }
 
 /**
- * The columns that `--fields` names, in its order; the view's own where it was not given.
+ * The columns that `--fields` names, in its order; without it the view's own.
  *
- * @throws UsageError naming the fields there are.
+ * @throws UsageError that lists the available fields.
  */
 export function pickColumns<Row>(view: View<Row>, fields: readonly string[] | undefined): Column<Row>[] {
   if (!fields) return view.columns.filter(({ extra }) => !extra);
@@ -40,7 +40,7 @@ export function findColumn<Row>(view: View<Row>, flag: string, name: string): Co
   throw new UsageError(`${flag}: no field '${name}'; ${view.noun} have ${known}`);
 }
 
-/** A cell as text; a value that holds others as JSON. */
+/** A cell as text; objects and arrays as JSON. */
 export function cellText(value: JsonValue | undefined): string {
   if (value === undefined || value === null) return '';
   if (typeof value === 'string') return value;
@@ -50,8 +50,8 @@ export function cellText(value: JsonValue | undefined): string {
 type Cell = JsonValue | undefined;
 
 /**
- * An order of rows by one column: numbers by value, text by code unit, absent values last either way. Rows that tie keep
- * their order.
+ * Compares rows by one column: numbers by value, text by code unit; missing values come last in both directions. The
+ * sort is stable.
  *
  * @param sort `name` or `-name`.
  * @throws UsageError for a field that the view lacks.
@@ -72,7 +72,7 @@ function compareCells(one: Cell, other: Cell): number {
   return order(cellText(one), cellText(other));
 }
 
-/** Bigints and numbers compare with each other exactly; so do strings. */
+/** Bigints and numbers compare exactly with each other; strings with strings. */
 function order<Value extends string | number | bigint>(one: Value, other: Value): number {
   if (one < other) return -1;
   return one > other ? 1 : 0;

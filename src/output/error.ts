@@ -4,10 +4,10 @@ import { sanitize } from '../text.ts';
 import { plainStyle } from './style.ts';
 
 /**
- * An error as people read it: `error: <what failed>: <why>`, with the service's id of the request if it sent one, and each
- * hint once as a `hint:` line.
+ * An error for people: `error: <what failed>: <why>`, with the service's request id if it sent one, and each different
+ * hint as a `hint:` line.
  *
- * @param show makes a message safe to print, and folds it for a column at which its further lines begin.
+ * @param show makes a message safe to print, and folds it so that further lines begin at the given column.
  */
 export function errorText(
   error: CliError,
@@ -28,9 +28,9 @@ function messageOf({ message, details: { requestId } }: CliError): string {
 }
 
 /**
- * An error as programs read it: one line, `{"error": {...}}`.
+ * An error for programs: one line, `{"error": {...}}`.
  *
- * @param warnings notices of the run.
+ * @param warnings notices of the command.
  */
 export function errorJson(error: CliError, warnings: readonly string[] = []): string {
   const shown = toJson(error);
@@ -59,19 +59,19 @@ function toJson(error: CliError): JsonObject {
   );
 }
 
-/** The service's own message, if it sent one; behind the record's place in the input. */
+/** The service's own message if it sent one, after the record's place in the input. */
 function jsonMessage({ message, details: { serviceMessage, place } }: CliError): string {
   if (serviceMessage === undefined) return message;
   return place === undefined ? serviceMessage : `${place}: ${serviceMessage}`;
 }
 
-/** The hint, behind what the service's own message cannot say. */
+/** The hint, after the remark that the service's own message does not include. */
 function jsonHint({ details: { serviceMessage, remark, hint } }: CliError): string | undefined {
   const parts = [serviceMessage === undefined ? undefined : remark, hint];
   return parts.filter((part) => part !== undefined).join('; ') || undefined;
 }
 
-/** Both signals are one kind to programs: the exit code tells which one it was. */
+/** SIGINT and SIGTERM share one kind; the exit code tells them apart. */
 function shownKind({ kind }: CliError): string {
   return kind === 'terminated' ? 'interrupted' : kind;
 }

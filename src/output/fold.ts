@@ -2,11 +2,11 @@ import type { Io } from '../io.ts';
 import { sanitize } from '../text.ts';
 import { charactersOf, type Measure } from './width.ts';
 
-/** Where a text stands on a terminal. */
+/** The position of a text on a terminal. */
 interface Place {
-  /** Width of the terminal; undefined if nothing is to be folded. */
+  /** Width of the terminal; undefined if the text is not folded. */
   readonly columns: number | undefined;
-  /** Column at which the text begins, and its further lines too. */
+  /** Column at which the text and its further lines begin. */
   readonly indent: number;
 }
 
@@ -14,8 +14,8 @@ interface Place {
 export const leastRoom = 16;
 
 /**
- * Prose that fits into a terminal: broken at spaces, further lines under the first. A longer word, such as an address,
- * stays whole, so that it can be copied. Line breaks of the text stay.
+ * Folds prose to a terminal's width: breaks it at spaces and indents the further lines. A longer word, such as an
+ * address, stays whole, so that it can be copied. Existing line breaks stay.
  */
 export function fold(text: string, { columns, indent }: Place): string {
   const room = (columns ?? 0) - indent;
@@ -25,17 +25,17 @@ export function fold(text: string, { columns, indent }: Place): string {
 }
 
 /**
- * Foreign text as prose on stderr: secrets masked, controls visible, broken between words at the terminal's width.
+ * Foreign text as prose on stderr: secrets masked, controls visible, folded to the terminal's width.
  *
- * @param indent columns before the text, as of `error: `.
+ * @param indent columns before the text, such as those of `error: `.
  */
 export function prose({ mask, stderr }: Pick<Io, 'mask' | 'stderr'>, text: string, indent = 0): string {
   return fold(sanitize(mask(text)), { columns: stderr.columns, indent });
 }
 
 /**
- * Lines of at most `width` columns: broken at spaces, a longer word after a `/` or the like, a longer piece of it between
- * characters. A character is never cut, even if it is wider.
+ * Lines of at most `width` columns: broken at spaces, a longer word after a `/` or the like, a longer piece of it
+ * between characters. A single character stays whole even if it is wider.
  */
 export function wrap(text: string, width: number, measure: Measure): string[] {
   if (measure(text) <= width) return [text];
@@ -56,7 +56,7 @@ export function longestPiece(text: string, measure: Measure): number {
   }, 0);
 }
 
-/** A piece of a text that is not broken, and what stands before it on the same line. */
+/** An unbreakable piece of a text, and the text before it on the same line. */
 interface Piece {
   readonly text: string;
   readonly space: string;
@@ -80,7 +80,7 @@ function fillLines(pieces: readonly Piece[], width: number, measure: Measure): s
   return [...lines, line ?? ''];
 }
 
-/** Breaks after what separates parts of a path, an address or a list. */
+/** Breaks after characters that separate parts of a path, an address or a list. */
 function piecesOf(word: string): string[] {
   return word.split(/(?<=[/,;&?=_|])(?=[^/])/);
 }
@@ -105,7 +105,9 @@ function cut(word: string, width: number, measure: Measure): string[] {
   return pieces;
 }
 
-/** Counts what is not ASCII as two columns; string-width would cost more than a line that is a little short. */
+/**
+ * Counts a character beyond ASCII as two columns: a line may end a little early, but string-width need not be loaded.
+ */
 function roughWidth(text: string): number {
   let width = 0;
   for (const character of text) width += character > '\x7e' ? 2 : 1;

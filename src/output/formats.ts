@@ -3,21 +3,21 @@ import { counted, sanitize, sanitizeExcept } from '../text.ts';
 import { type Column, cellText } from './columns.ts';
 import type { Style } from './style.ts';
 
-/** What is printed, and where to. */
+/** A print job: its columns, its shape and its output. */
 export interface Sheet<Row> {
   readonly columns: readonly Column<Row>[];
-  /** Whether `--fields` named the columns. */
+  /** True if `--fields` chose the columns. */
   readonly isPicked: boolean;
-  /** A list, even of one, or a lone record. */
+  /** A list, even of one record, or a lone record. */
   readonly shape: 'list' | 'record';
   readonly header: boolean;
   readonly isTerminal: boolean;
   /** Of the terminal, in columns. */
   readonly width: number;
   readonly style: Style;
-  /** Masks secrets, for what is cut or wrapped. */
+  /** Masks secrets in text that is cut or wrapped. */
   mask(text: string): string;
-  /** The record as formats with keys of their own show it: whole, or what `--fields` picked. */
+  /** The record for formats with keys: whole, or only the fields that `--fields` names. */
   value(row: Row): unknown;
 }
 
@@ -25,13 +25,16 @@ export interface Sheet<Row> {
 export interface Writer<Row> {
   /** At least one row. */
   rows(rows: readonly Row[]): string | Promise<string>;
-  /** What follows the last row. */
+  /** Text after the last row. */
   end(): string | Promise<string>;
-  /** What follows if the rows break off with an error. A JSON document stays open, so that nobody takes it for whole. */
+  /**
+   * Text if an error ends the rows early. A JSON document stays unclosed, so that a parser notices that it is
+   * incomplete.
+   */
   abandon?(): string | Promise<string>;
-  /** What a person should know of the text, once it has ended. */
+  /** A remark about the printed text for people, after its end. */
   remark?(): string | undefined;
-  /** What a program's log should tell of it too. */
+  /** A remark that programs need too, such as in a log. */
   warning?(): string | undefined;
 }
 
@@ -62,8 +65,8 @@ export function jsonLinesWriter<Row>(sheet: Sheet<Row>): Writer<Row> {
 }
 
 /**
- * RFC 4180, with lines that end in LF. Newlines and tabs stay as they are, other controls become visible escapes. Text
- * that a spreadsheet would take for a formula gets a leading `'`.
+ * RFC 4180, but lines end in LF. Newlines and tabs are kept, other controls become visible escapes. Text that a
+ * spreadsheet would run as a formula gets a leading `'`.
  */
 export function csvWriter<Row>(sheet: Sheet<Row>): Writer<Row> {
   const kept = `\t\n${keptInFiles(sheet)}`;
@@ -88,7 +91,7 @@ export function tsvWriter<Row>(sheet: Sheet<Row>): Writer<Row> {
   );
 }
 
-/** One id per line: the first column. A record without an id has no line, and a warning counts it. */
+/** One id per line: the first column. A record without an id is left out, and a warning counts such records. */
 export function idsWriter<Row>({ columns: [column] }: Sheet<Row>): Writer<Row> {
   let missing = 0;
   const line = (row: Row) => {
@@ -107,8 +110,8 @@ export function idsWriter<Row>({ columns: [column] }: Sheet<Row>): Writer<Row> {
 }
 
 /**
- * Characters that belong in a file but not on a terminal: the carriage return, and the joiners that Persian, Hindi and
- * emoji are written with.
+ * Characters that are kept in files but not on a terminal: the carriage return, and joiners, which Persian, Hindi and
+ * emoji need.
  */
 function keptInFiles<Row>({ isTerminal }: Sheet<Row>): string {
   return isTerminal ? '' : '\u200c\u200d\r';

@@ -15,7 +15,10 @@ interface ProgressOptions {
   readonly noun: string;
 }
 
-/** The same pages; a person who sees none of them, for they go to a file or are still to be sorted, sees their number. */
+/**
+ * The same pages. Counts them on the live line if the user does not see them, because they go to a file or are sorted
+ * first.
+ */
 export async function* withProgress<Row>(
   pages: Pages<Row>,
   io: Io,
@@ -53,7 +56,7 @@ export async function* sorted<Row>(
   yield rows.sort(compare);
 }
 
-/** The pages up to the last of so many rows; none is asked for beyond it. */
+/** The pages with the first `limit` rows; requests no page after those. */
 export async function* firstOf<Row>(pages: Pages<Row>, limit: number): AsyncGenerator<readonly Row[]> {
   let left = limit;
   for await (const page of pages) {
@@ -64,8 +67,8 @@ export async function* firstOf<Row>(pages: Pages<Row>, limit: number): AsyncGene
 }
 
 /**
- * The same rows, small pages joined so that their columns fit each other: up to `leastRows`, or what has come within
- * 300 ms of the first.
+ * The same rows in larger pages, so that more rows share their column widths: up to `leastRows`, or the rows that
+ * arrive within 300 ms of the first.
  */
 export async function* joined<Row>(pages: Pages<Row>): AsyncGenerator<readonly Row[]> {
   const iterator = (async function* () {
@@ -93,10 +96,10 @@ export async function* joined<Row>(pages: Pages<Row>): AsyncGenerator<readonly R
       yield page;
     }
   } finally {
-    // A page that is still awaited when the reader leaves is nobody's any more.
+    // The reader left while a page was pending: nobody else handles its error.
     next?.catch(() => {});
     iterator.return(undefined).catch(() => {});
-    // What has come is shown, also where the rest breaks off.
+    // Show the rows that have arrived, even if the rest fails.
     if (held.length > 0) yield held;
   }
 }

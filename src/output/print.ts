@@ -18,16 +18,16 @@ import { createStyle } from './style.ts';
 import { alignedWriter, tableWriter } from './table.ts';
 import { yamlWriter } from './yaml.ts';
 
-/** Prints records to stdout in the format that the user asked for, page by page where the format and sorting allow. */
+/** Prints records to stdout in the chosen format, page by page if the format and the sorting allow it. */
 export interface Printer {
   readonly format: OutputFormat;
-  /** Whether a column will be shown or sorted by, so that what it needs is worth fetching. */
+  /** Whether a column is shown or sorted by, so that fetching its data is worth it. */
   shows(column: string): boolean;
   /**
-   * Settles `--fields` and `--sort` before anything is sent; `records` and `record` do it too, but a command that writes,
-   * or reads first, calls it first.
+   * Checks `--fields` and `--sort`. `records` and `record` do it too, but a command that writes or reads first calls
+   * this before it sends anything.
    *
-   * @throws UsageError for a field that the view lacks; AnsweredError where `--fields help` has been answered.
+   * @throws UsageError for a field that the view lacks; AnsweredError after `--fields help` has been answered.
    */
   check<Row>(view: View<Row>): Promise<void>;
   record<Row>(row: Row, view: View<Row>): Promise<void>;
@@ -37,22 +37,22 @@ export interface Printer {
     options?: { readonly limit?: number | undefined },
   ): Promise<void>;
   /**
-   * Prints what is no record of a noun, a request for one: as data in the formats that have a shape of their own, as `text`
-   * in the others. `--fields` and `--sort` do not touch it.
+   * Prints something other than records, such as a request: as data in the structured formats, as `text` in the others.
+   * `--fields` and `--sort` do not apply.
    */
   documents(values: readonly unknown[], text: string): Promise<void>;
 }
 
 export interface PrinterOptions {
   readonly format: OutputFormat;
-  /** Columns by name in the order asked for; undefined for the view's own; `help` alone lists them. */
+  /** Column names in the order asked for; undefined for the view's own; `help` alone lists them. */
   readonly fields: readonly string[] | undefined;
   /** `name` or `-name`. */
   readonly sort: string | undefined;
   readonly header: boolean;
   readonly color: ColorMode;
   readonly quiet: boolean;
-  /** Tells a person how many records have come, where they cannot see them. */
+  /** Counts the records for a person who cannot see them yet. */
   readonly statusLine?: StatusLine | undefined;
 }
 
@@ -69,7 +69,7 @@ const writers: Readonly<Record<OutputFormat, CreateWriter>> = {
 };
 const columnFormats: readonly OutputFormat[] = ['table', 'csv', 'tsv'];
 const documentFormats: readonly OutputFormat[] = ['json', 'jsonl', 'yaml'];
-/** Bounds what is held as text at a time, however many rows come at once. */
+/** Limits the text held in memory, however many rows arrive at once. */
 const rowsPerWrite = 1000;
 
 export function createPrinter(io: Io, options: PrinterOptions): Printer {
@@ -144,7 +144,7 @@ async function createSheet<Row>(
   };
 }
 
-/** Writes all rows, one write for each piece, and gives their number. */
+/** Writes all rows, one write for each piece, and returns how many there were. */
 async function writeAll<Row>(io: Io, pages: Pages<Row>, writer: Writer<Row>): Promise<number> {
   let count = 0;
   const write = async (text: string | undefined) => {

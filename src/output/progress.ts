@@ -6,12 +6,12 @@ import { canDrawBar, type StatusLine } from './status-line.ts';
 import type { Style } from './style.ts';
 
 export const progressModes = ['auto', 'bar', 'plain', 'json', 'none'] as const;
-/** `auto` is a bar where a person watches a terminal, and plain lines elsewhere. */
+/** `auto` is a bar if a person watches a terminal, and plain lines otherwise. */
 export type ProgressMode = (typeof progressModes)[number];
 
 export interface ProgressState {
   readonly done: number;
-  /** Undefined where nobody knows. */
+  /** Undefined if it is unknown. */
   readonly total?: number | undefined;
   readonly failed?: number | undefined;
   /** Requests in flight at most. */
@@ -20,23 +20,23 @@ export interface ProgressState {
 
 interface ProgressOptions {
   readonly mode: ProgressMode;
-  /** What goes on, as `applying`. */
+  /** The activity, such as `applying`. */
   readonly label: string;
-  /** What is counted, as `rows`. */
+  /** The counted things, such as `rows`. */
   readonly unit: string;
   readonly style: Style;
-  /** A bar for work that is done sooner is never drawn. */
+  /** The bar is not drawn before this; work that ends sooner shows none. */
   readonly delayMs?: number | undefined;
-  /** Asked for at each drawing, so that counting costs nothing. */
+  /** Called at each drawing, so that counting itself costs nothing. */
   read(): ProgressState;
 }
 
 export interface Progress {
-  /** Takes the bar away; as JSON, writes the last state. */
+  /** Removes the bar; as JSON, writes the last state. */
   stop(): Promise<void>;
 }
 
-/** A state with what follows from its course. */
+/** A state with the values computed from the states before it. */
 interface Reading extends ProgressState {
   /** Per second, over the last seconds. */
   readonly rate: number;
@@ -46,7 +46,7 @@ interface Reading extends ProgressState {
 
 const everyMs = { bar: 100, plain: 10_000, json: 1000 };
 
-/** Shows on stderr how far a long work has come, until it is stopped. */
+/** Shows the progress of long work on stderr until it is stopped. */
 export function startProgress(io: Io, line: StatusLine, options: ProgressOptions): Progress {
   const automatic = canDrawBar(io) ? 'bar' : 'plain';
   const mode = options.mode === 'auto' ? automatic : options.mode;
@@ -85,7 +85,7 @@ function createDraw(io: Io, line: StatusLine, options: DrawOptions): () => Promi
   return drawings[mode];
 }
 
-/** The rate is that of the last seconds, for a service may slow down; a young run has only its whole course. */
+/** The rate covers the last seconds, because a service may slow down; at the beginning it covers the whole time. */
 function createReader(read: () => ProgressState): () => Reading {
   const windowMs = 5000;
   const samples = [{ at: monotonicMs(), done: read().done }];
@@ -110,11 +110,14 @@ function toJson({ done, total, percent, rate, failed, concurrency, etaSeconds }:
   return { done, total, percent, rate: Math.round(rate), failed, concurrency, etaSeconds };
 }
 
-/** `applying  ━━━━━━──────  45%  9,000/20,000 rows  1,234/s  3 failed  8 at once  0:08 left`; what does not fit is left out. */
+/**
+ * `applying  ━━━━━━──────  45%  9,000/20,000 rows  1,234/s  3 failed  8 at once  0:08 left`; leaves out the last parts
+ * if they do not fit.
+ */
 function barText(reading: Reading, { label, unit, style }: DrawOptions, columns: number): string {
   const leastBar = 10;
   const facts = factsOf(reading, unit);
-  // Ctrl-C shows as ^C behind the bar, and must not wrap it onto another line.
+  // Leave room for the ^C that a terminal shows after the bar, so that it does not wrap.
   const room = () => columns - 3 - [label, ...facts].join('  ').length - 2;
   while (facts.length > 1 && room() < leastBar) facts.pop();
   const text = facts.map((fact) => (fact.endsWith('failed') ? style.red(fact) : fact));
@@ -132,7 +135,7 @@ function plainText(reading: Reading, { label, unit }: DrawOptions): string {
   return `${label}: ${factsOf(reading, unit).join(', ')}`;
 }
 
-/** What a person wants to know, the most important first. */
+/** The facts for a person, the most important first. */
 function factsOf({ done, total, percent, rate, failed, concurrency, etaSeconds }: Reading, unit: string) {
   const count = total === undefined ? groupDigits(done) : `${groupDigits(done)}/${groupDigits(total)}`;
   const facts = [

@@ -3,8 +3,8 @@ import type { Io } from '../io.ts';
 /** A part of the terminal that is redrawn in place, for `--watch`. */
 export interface Screen {
   /**
-   * Draws these lines in place of the ones before. Lines that do not fit the terminal's height become one line
-   * `… n more lines`; a line that is too long is cut by the terminal. Colour sequences are kept.
+   * Draws these lines over the previous ones. Lines beyond the terminal's height become one line `… n more lines`; the
+   * terminal cuts a line that is too long. Colour sequences are kept.
    */
   draw(lines: readonly string[]): Promise<void>;
   /** Shows the cursor again, below the last drawing. Safe to call twice. */
@@ -13,7 +13,7 @@ export interface Screen {
 
 const hideCursor = '\x1b[?25l';
 const showCursor = '\x1b[?25h';
-/** The terminal cuts what is too long, instead of folding it onto another line. */
+/** Makes the terminal cut a line that is too long, instead of wrapping it. */
 const cutLines = '\x1b[?7l';
 const foldLines = '\x1b[?7h';
 const home = '\x1b[H';
@@ -26,8 +26,8 @@ export function canRedraw({ stdout, env }: Io): boolean {
 }
 
 /**
- * Opens a screen on stdout. The first drawing scrolls away what the terminal shows, so that nothing of it is lost. Each
- * drawing is one write, and erases only what it does not overwrite, so that nothing flickers.
+ * Opens a screen on stdout. The first drawing scrolls the terminal's content up, so that none of it is lost. Each
+ * drawing is one write that erases only what it does not overwrite, so that nothing flickers.
  */
 export function openScreen({ stdout }: Io): Screen {
   let isOpen = false;
@@ -36,7 +36,7 @@ export function openScreen({ stdout }: Io): Screen {
       const height = stdout.rows ?? 24;
       const begin = isOpen ? home : `${hideCursor}${'\n'.repeat(height - 1)}${home}`;
       isOpen = true;
-      // The last line of the terminal stays free for the live line.
+      // The last line of the terminal is reserved for the live line.
       const shown = fitHeight(lines, height - 1).map((line) => `${line}${eraseRestOfLine}\n`);
       await stdout.write(`${begin}${cutLines}${shown.join('')}${foldLines}${eraseBelow}`);
     },

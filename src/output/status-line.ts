@@ -3,12 +3,12 @@ import { monotonicMs } from '../clock.ts';
 import { type Io, withWrite } from '../io.ts';
 import { sanitize } from '../text.ts';
 
-/** One line at the foot of the terminal that says what goes on. */
+/** The live line: one line at the end of the terminal that shows the current activity. */
 export interface StatusLine {
-  /** Draws the line, or draws it anew; the text fits the terminal. */
+  /** Draws or redraws the line; the text must fit the terminal. */
   show(text: string): void;
   clear(): void;
-  /** Keeps the line for one work until the returned function is called; what only waits stays silent. */
+  /** Reserves the line for one activity until the returned function is called; waiting is not shown meanwhile. */
   take(): () => void;
   readonly isTaken: boolean;
 }
@@ -16,8 +16,8 @@ export interface StatusLine {
 const eraseLine = '\r\x1b[K';
 
 /**
- * Takes away a line of so many columns. A terminal that was narrowed meanwhile has folded it over several; only xterm cuts
- * it off, and what stands above there is another's.
+ * Erases a line of `width` columns. If the terminal was narrowed meanwhile, it has wrapped the line over several. Only
+ * xterm cuts it instead, and there the line above belongs to other output.
  */
 function erase(width: number, { stderr, env }: Io): string {
   const columns = stderr.columns ?? width;
@@ -25,12 +25,12 @@ function erase(width: number, { stderr, env }: Io): string {
   return folds > 0 ? `\r\x1b[${folds}A\x1b[J` : eraseLine;
 }
 
-/** Every character of the line takes one column, but those that colour it. */
+/** The columns of a line: one for each character outside colour sequences. */
 function widthOf(text: string): number {
   return Array.from(text.replace(/\x1b\[[\d;]*m/g, '')).length;
 }
 
-/** The line, and the streams by which everything else is written: a write to the terminal takes the line away first. */
+/** The live line, and streams for all other output, which erase the line before they write to the terminal. */
 export function createStatusLine(io: Io): { readonly io: Io; readonly line: StatusLine } {
   let width: number | undefined;
   let takers = 0;
@@ -66,28 +66,28 @@ export function createStatusLine(io: Io): { readonly io: Io; readonly line: Stat
   return { io: { ...io, stdout, stderr }, line };
 }
 
-/** Whether a person watches stderr, on a terminal where a line can be drawn anew. */
+/** Whether stderr is a terminal on which a line can be redrawn. */
 export function canDrawBar({ stderr, env }: Io): boolean {
   return stderr.isTerminal && !env.CI && env.TERM !== 'dumb';
 }
 
-/** Says on the terminal what a command waits for, as soon as that takes more than a second. */
+/** Shows on the terminal what a command waits for, once that takes more than a second. */
 export interface Waiting {
   during<Value>(work: Promise<Value>): Promise<Value>;
   duringPages<Page>(pages: AsyncIterable<Page>): AsyncIterable<Page>;
-  /** Told how each attempt ended. */
+  /** To be called after each attempt. */
   note(attempt: Attempt): void;
 }
 
 interface WaitingOptions {
-  /** Whose answer is awaited: the host of the service. */
+  /** The host of the service that should answer. */
   readonly host: string;
   readonly quiet: boolean;
 }
 
 const delayMs = 1000;
 
-/** Undefined where there is nobody to say it to. */
+/** Undefined if stderr cannot show it. */
 export function createWaiting(io: Io, line: StatusLine, options: WaitingOptions): Waiting | undefined {
   if (options.quiet || !canDrawBar(io)) return undefined;
   let remark = '';
@@ -129,7 +129,7 @@ export function createWaiting(io: Io, line: StatusLine, options: WaitingOptions)
   };
 }
 
-/** The same client, and what it waits for is said. */
+/** The same client, which also shows what it waits for. */
 export function withWaiting(client: Client, waiting: Waiting): Client {
   return {
     ...client,

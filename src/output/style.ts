@@ -4,7 +4,7 @@ import type { OutputStream } from '../output-stream.ts';
 
 type Paint = (text: string) => string;
 
-/** Colours of one stream; where it has none, each gives its text back. */
+/** The colours of one stream; without colour each function returns its text unchanged. */
 export interface Style {
   readonly bold: Paint;
   readonly dim: Paint;
@@ -19,13 +19,13 @@ const same: Paint = (text) => text;
 /** The style of a stream that shows no colour. */
 export const plainStyle: Style = { bold: same, dim: same, red: same, green: same, yellow: same, cyan: same };
 
-/** The style of a stream; chalk is loaded only where there is colour. */
+/** The style of a stream; loads chalk only if there is colour. */
 export async function createStyle(stream: OutputStream, env: Io['env'], mode: ColorMode): Promise<Style> {
   if (!isColored(stream, env, mode)) return plainStyle;
   const { Chalk } = await import('chalk');
-  // 16 colours: the terminal's own, chosen by its user to be read on its background.
+  // 16 colours: the terminal's own, which the user can read on their background.
   const { bold, dim, red, green, yellow, cyan } = new Chalk({ level: 1 });
-  // chalk would join further arguments, such as those of `map`.
+  // chalk would join further arguments, such as those that `map` passes.
   const alone =
     (paint: Paint): Paint =>
     (text) =>
@@ -40,7 +40,7 @@ export async function createStyle(stream: OutputStream, env: Io['env'], mode: Co
   };
 }
 
-/** The colour of each word that tells a state: what is well green, what waits yellow, what failed red, what is over dim. */
+/** The colour of each state: good is green, waiting yellow, failed red, finished dim. */
 const stateColors = new Map<string, 'green' | 'yellow' | 'red' | 'dim'>([
   ['available', 'green'],
   ['pending', 'yellow'],
@@ -55,13 +55,13 @@ const stateColors = new Map<string, 'green' | 'yellow' | 'red' | 'dim'>([
   ['killed', 'red'],
 ]);
 
-/** The colour of a state, that of a pet first of all. */
+/** The colour of a state; if a word is also a pet status, that of the pet. */
 export function paintStatus(style: Style, status: string): Paint {
   const color = stateColors.get(status);
   return color ? style[color] : same;
 }
 
-/** `--color` decides, then FORCE_COLOR, then NO_COLOR, then whether the stream is a terminal that knows colour. */
+/** `--color` decides, then FORCE_COLOR, then NO_COLOR, then whether the stream is a terminal with colour. */
 export function isColored({ isTerminal }: OutputStream, env: Io['env'], mode: ColorMode): boolean {
   if (mode !== 'auto') return mode === 'always';
   if (env.FORCE_COLOR) return env.FORCE_COLOR !== '0' && env.FORCE_COLOR !== 'false';

@@ -8,13 +8,13 @@ import { createMeasure, type Measure } from './width.ts';
 type Cells = readonly string[];
 type Widths = readonly number[];
 
-/** Rows of a list, and lines of a frame. cli-table3 takes quadratic time: 10,000 rows take 10 s. */
+/** Most rows of a list, and lines of a frame. cli-table3 takes quadratic time: 10,000 rows take 10 s. */
 const mostFramed = 300;
 const mostLines = 1000;
 
 /**
- * A table for a terminal: in a frame that fits it, cells wrapped. The rows are held back until their widths are known. A
- * list of more than 300 rows is printed as aligned columns instead, page by page.
+ * A table for a terminal: framed, its cells wrapped to fit. It holds all rows back until their widths are known. A list
+ * of more than 300 rows is printed as aligned columns instead, page by page.
  */
 export function tableWriter<Row>(sheet: Sheet<Row>): Writer<Row> {
   let held: Row[] = [];
@@ -46,8 +46,8 @@ export function tableWriter<Row>(sheet: Sheet<Row>): Writer<Row> {
 }
 
 /**
- * Columns aligned with two spaces, nothing cut, no space at the end of a line. A column is as wide as its widest cell so
- * far, because the first lines are printed before the last ones are known.
+ * Columns separated by two spaces, nothing cut, no trailing spaces. A column is as wide as its widest cell so far,
+ * because the first lines are printed before the last ones are known.
  */
 export function alignedWriter<Row>(sheet: Sheet<Row>): Writer<Row> {
   const { columns, header, style } = sheet;
@@ -82,7 +82,7 @@ async function drawAligned<Row>(sheet: Sheet<Row>, rows: readonly Row[]): Promis
   return (await writer.rows(rows)) + (await writer.end());
 }
 
-/** The cells of some rows as a person may see them; secrets are masked before a cell is wrapped. */
+/** The cells of some rows, safe to show; secrets are masked before a cell is wrapped. */
 function readableCells<Row>({ columns, mask }: Sheet<Row>, rows: readonly Row[]): string[][] {
   return rows.map((row) => columns.map((column) => sanitize(mask(cellText(column.value(row))))));
 }
@@ -110,7 +110,7 @@ async function drawFrame<Row>(
     colAligns: columns.map(({ align = 'left' }) => align),
     style: { head: [], border: [], compact: true },
   });
-  // Each line is a row of its own: cli-table3 takes exponential time for cells of several lines.
+  // Each line is a table row of its own: cli-table3 takes exponential time for multi-line cells.
   for (const line of lines)
     table.push(line.map((text, at) => (columns[at]?.status ? paintStatus(style, text)(text) : text)));
   return `${table.toString()}\n`;
@@ -123,7 +123,7 @@ function wrapRow(cells: Cells, widths: Widths, measure: Measure): string[][] {
   return Array.from({ length: height }, (_, at) => wrapped.map((lines) => lines[at] ?? ''));
 }
 
-/** The widest cell of each column, and at least `least`. */
+/** The widest cell of each column, but at least `least`. */
 function widest(rows: readonly Cells[], least: Widths, measure: Measure): number[] {
   const widths = [...least];
   for (const row of rows) {
@@ -132,11 +132,11 @@ function widest(rows: readonly Cells[], least: Widths, measure: Measure): number
   return widths;
 }
 
-/** A longer word is cut before a column is left out for it; the id of a run is this long. */
+/** A word longer than this is cut rather than a column left out; run ids are this long. */
 const longestWord = 25;
 const leastWidth = 2;
 
-/** What each column takes if its cells are wrapped and no word is cut. */
+/** The width of each column if its cells are wrapped and no word is cut. */
 function wordWidths<Row>(
   { columns, header }: Sheet<Row>,
   cells: readonly Cells[],
@@ -147,7 +147,7 @@ function wordWidths<Row>(
 }
 
 /**
- * The columns that a terminal has room for with no word cut. Of those that may be left out the last go first; if the user
+ * The columns that fit the terminal with no word cut. Spare columns are left out from the last one on; if the user
  * picked the columns, all stay.
  */
 function keepColumns<Row>(
@@ -167,8 +167,8 @@ function keepColumns<Row>(
 }
 
 /**
- * Widths that fit the terminal, frame included: the widest columns give way first, down to their words, then text below
- * that, then all. Undefined if even the narrowest are too wide.
+ * Widths that fit the terminal, frame included. The widest columns shrink first, down to their longest words, then text
+ * below that, then all. Undefined if even the narrowest are too wide.
  */
 function fitWidths<Row>(sheet: Sheet<Row>, cells: readonly Cells[], measure: Measure): Widths | undefined {
   const { columns, header, width } = sheet;
@@ -180,7 +180,7 @@ function fitWidths<Row>(sheet: Sheet<Row>, cells: readonly Cells[], measure: Mea
     measure,
   );
   const widths = whole.map((each) => Math.min(each, Math.max(available, leastWidth)));
-  // The first column tells the rows apart, so it gives way after the others.
+  // The first column identifies the rows, so it shrinks last.
   const isText = (at: number) => at > 0 && columns[at]?.align !== 'right' && !columns[at]?.status;
   const limits: readonly ((at: number) => number)[] = [
     (at) => words[at] ?? 0,
@@ -199,7 +199,7 @@ function fitWidths<Row>(sheet: Sheet<Row>, cells: readonly Cells[], measure: Mea
   return sum(widths) > available ? undefined : widths;
 }
 
-/** Columns of the terminal that borders and spaces leave to the cells. */
+/** Columns of the terminal left for cells, without borders and padding. */
 function room(columns: number, width: number): number {
   return width - 3 * columns - 1;
 }

@@ -4,7 +4,7 @@ import { maskFields, shownUrl } from '../mask.ts';
 import { sanitize } from '../text.ts';
 
 /**
- * What `-v` tells of an attempt: one line; with `-vv` the fields of request and answer too, credentials masked.
+ * The report of an attempt for `-v`: one line; with `-vv` also the fields of request and answer, credentials masked.
  *
  * @param level 1 for `-v`, 2 for `-vv`.
  */

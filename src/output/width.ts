@@ -1,16 +1,19 @@
-/** How many columns of a terminal a text takes; the text has no control characters. */
+/** Measures a text in columns of a terminal; the text must not have control characters. */
 export type Measure = (text: string) => number;
 
 const ascii = /^[\x20-\x7e]*$/;
 
 /**
- * Latin, Greek, Cyrillic, kana, ideographs, whole syllables of Hangul and most emoji: none of these joins another one, so
- * each is a character of its own. A segmenter needs a hundred times as long to say so.
+ * Latin, Greek, Cyrillic, kana, ideographs, whole Hangul syllables and most emoji: they never join with another
+ * character. This test is a hundred times as fast as a segmenter.
  */
 const separate =
   /^[\x20-\x7e\xa0-\xac\xae-\u02ff\u0370-\u0482\u048a-\u052f\u2010-\u2027\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uac00-\ud7a3\u{1f300}-\u{1f3fa}\u{1f400}-\u{1f64f}\u{1f680}-\u{1f6ff}\u{1f900}-\u{1f9ff}]*$/u;
 
-/** Measures any of the texts; loads string-width, which knows CJK, emoji and combining marks, only if one needs it. */
+/**
+ * Returns a function that measures the texts. Loads string-width (CJK, emoji, combining marks) only if one of them
+ * needs it.
+ */
 export async function createMeasure(texts: Iterable<string>): Promise<Measure> {
   for (const text of texts) {
     if (!ascii.test(text)) return remembering((await import('string-width')).default);
@@ -18,7 +21,7 @@ export async function createMeasure(texts: Iterable<string>): Promise<Measure> {
   return (text) => text.length;
 }
 
-/** Adds up the characters; measures each text, and each character in them, once. */
+/** Adds up the widths of characters; measures each text, and each character in them, once. */
 function remembering(measure: Measure): Measure {
   const widths = new Map<string, number>();
   const widthOf = (character: string) => {
@@ -39,12 +42,12 @@ function remembering(measure: Measure): Measure {
   };
 }
 
-/** The characters of a text as a person counts them, in time linear in its length. */
+/** The characters of a text as people count them (grapheme clusters), in linear time. */
 export function charactersOf(text: string): Iterable<string> {
   return separate.test(text) ? text : segmentsOf(text);
 }
 
-/** Long enough for any character, and short enough for a segmenter, which takes quadratic time. */
+/** Longer than any character, and short enough for a segmenter, which takes quadratic time. */
 const windowLength = 256;
 
 function* segmentsOf(text: string): Generator<string> {
@@ -52,7 +55,7 @@ function* segmentsOf(text: string): Generator<string> {
   for (let at = 0; at < text.length; ) {
     const window = text.slice(at, at + windowLength);
     const segments = Array.from(segmenter.segment(window), ({ segment }) => segment);
-    // The last one may go on behind the window.
+    // The last character may continue after the window.
     if (at + window.length < text.length && segments.length > 1) segments.pop();
     for (const segment of segments) at += segment.length;
     yield* segments;

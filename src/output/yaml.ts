@@ -24,19 +24,19 @@ async function printByPackage(value: unknown): Promise<string> {
   return (await loadYaml()).print(value);
 }
 
-/** What a plain scalar of words is made of; none of these characters has a meaning to YAML behind a letter. */
+/** Matches a plain scalar made of words; after a letter none of these characters has a meaning in YAML. */
 const words = /^[a-z][\w .,'()!?&*%@+/;-]*$/i;
-/** The same of other scripts, pictures too: kept apart, for V8 takes milliseconds to set up the classes of Unicode. */
+/** The same for other scripts and emoji. Separate, because V8 takes milliseconds to set up Unicode classes. */
 const foreignWords = /^[\p{L}\p{So}][\p{L}\p{M}\p{N}\p{So}\p{Sk}\w .,'()!?&*%@+/;-]*$/u;
-/** Digits and what stands between them in dates and times; quoted, no reader takes them for anything but text. */
+/** Matches digits with the separators of dates and times. They are quoted, so that every reader takes them for text. */
 const figures = /^\d[\d.:TZ+-]*$/;
-/** Words that a reader of YAML 1.1 or 1.2 takes for something else than text. */
+/** Words that a reader of YAML 1.1 or 1.2 does not take for text. */
 const reserved = /^(y|n|yes|no|on|off|true|false|null|e[-+]?\d.*)$/i;
 
 /**
- * YAML of a flat record as an item of a list, in the same text that the package would print, in a hundredth of the time.
+ * YAML of a flat record as an item of a list: the same text that the package would print, in a hundredth of the time.
  *
- * @returns undefined where there is anything in it that is not as plain as can be: that is for the package.
+ * @returns undefined if a value is not plain; the package then prints the record.
  */
 function plainItem(value: unknown): string | undefined {
   if (!isJsonObject(value)) return undefined;
