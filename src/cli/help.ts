@@ -4,6 +4,7 @@ import { fold, leastRoom } from '../output/fold.ts';
 import { commandName, type Found, ownFlags } from './find.ts';
 import type { Argument, Flag } from './flag.ts';
 import type { Program } from './program.ts';
+import { topicNames } from './topic-names.ts';
 import { type Action, type Group, isGroup, type Named } from './verb.ts';
 
 /** What `petstore` alone says: the way in, not the whole. */
@@ -144,7 +145,7 @@ function foldProse(text: string, columns: number): string {
 
 function footerOf(path: readonly string[], command: Action | Group): string {
   if (path.length === 0)
-    return '`petstore <command> --help` tells more; `petstore help flags`, `environment`, `exit-codes` and `formats` tell what holds for all commands.';
+    return `\`petstore <command> --help\` tells more; \`petstore help <topic>\` tells what several commands share: ${topicNames.join(', ')}.`;
   if (isGroup(command)) return `\`${commandName(path)} <verb> --help\` shows the flags of a verb.`;
   return '`petstore help flags` lists the flags that every command takes.';
 }

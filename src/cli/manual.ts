@@ -30,6 +30,10 @@ export async function toManual(program: Program, version: string): Promise<strin
     'They stand before or after the noun and the verb.',
     ...[...Object.values(globalFlags), helpFlag].flatMap(flagLines),
     ...topicLines('OUTPUT FORMATS', topics.formats),
+    ...topicLines('RECORDS', topics.records),
+    ...topicLines('BULK INVENTORY', topics.bulk),
+    ...topicLines('SMOKE CHECKS', topics.checks),
+    ...topicLines('CONTINUOUS INTEGRATION', topics.ci),
     ...topicLines('EXIT STATUS', topics['exit-codes']),
     ...topicLines('ENVIRONMENT', topics.environment),
     '.SH FILES',
@@ -130,11 +134,12 @@ function paragraphs(text: string): string[] {
   });
 }
 
-/** Backslashes, hyphens and a dot or quote at the start of a line mean something to roff. */
+/** Backslashes, hyphens, double quotes in what follows a macro, and a dot or quote at the start of a line mean something to roff. */
 function roff(text: string): string {
   return text
     .replaceAll('\\', '\\e')
     .replaceAll('-', '\\-')
+    .replaceAll('"', '\\(dq')
     .replace(/^([.'])/gm, '\\&$1');
 }
 
