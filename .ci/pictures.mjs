@@ -18,28 +18,28 @@ const arms = new Map(
 );
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-pictures-'));
-const stock = join(folder, 'stock.csv');
 writeFileSync(
   join(folder, 'petstore'),
   `#!/bin/sh\nexec '${process.execPath}' '${process.cwd()}/bin/petstore.js' "$@"\n`,
   { mode: 0o755 },
 );
-writeFileSync(stock, 'petId,quantity\n1,12\n2,0\n3,40\n4,7\n5,19\n');
+writeFileSync(join(folder, 'counted.csv'), 'petId,quantity\n1,12\n3,40\n6,4\n7,21\n12,36\n');
 
+/** Each picture: the command, and what is typed once it asks. */
 const pictures = {
-  pets: ['petstore --offline pets list --category Dogs'],
-  apply: [
-    'petstore --offline inventory diff stock.csv',
-    'petstore --offline inventory apply stock.csv --yes',
-  ],
-  smoke: ['petstore serve --port 0 -- petstore smoke --skip latency --skip lifecycle'],
+  overview: { command: 'petstore --offline overview' },
+  apply: { command: 'petstore --offline inventory apply counted.csv', typed: 'y\\n' },
+  smoke: {
+    command:
+      "petstore serve --port 0 -- petstore smoke --skip lifecycle --expect 'GET /healthz 200 /status=ok'",
+  },
 };
 
 try {
   mkdirSync('.ci/pictures', { recursive: true });
-  for (const [name, commands] of Object.entries(pictures)) {
-    const screen = commands.map((command) => `$ ${command}\r\n${drawnBy(command)}`).join('\r\n');
-    writeFileSync(join('.ci/pictures', `${name}.svg`), toSvg(screen, commands.join('; ')));
+  for (const [name, { command, typed = '' }] of Object.entries(pictures)) {
+    const screen = `$ ${command}\r\n${drawnBy(command, typed)}`;
+    writeFileSync(join('.ci/pictures', `${name}.svg`), toSvg(screen, command));
   }
   writeFileSync('.ci/pictures/docs.webp', await shotOfDocs());
 } finally {
@@ -72,13 +72,16 @@ async function shotOfDocs() {
 }
 
 /** What a command draws on a terminal, escape sequences and all. */
-function drawnBy(command) {
-  const words = ['-qec', `stty cols ${columns} rows 50; ${command}`, '/dev/null'];
-  return spawnSync('script', words, {
+function drawnBy(command, typed) {
+  // Before the question is there, the terminal would echo what is typed.
+  const person = `sleep 2; printf '${typed}'; sleep 1`;
+  const terminal = 'script -qec "stty cols $COLUMNS rows 50; $SHOWN" /dev/null';
+  return spawnSync('sh', ['-c', `(${person}) | ${terminal}`], {
     cwd: folder,
     encoding: 'utf8',
-    input: '',
     env: {
+      SHOWN: command,
+      COLUMNS: String(columns),
       PATH: `${folder}:${process.env.PATH}`,
       HOME: folder,
       TERM: 'xterm-256color',
