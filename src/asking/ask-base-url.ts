@@ -7,7 +7,7 @@ export async function askBaseUrl(context: Context, command: string): Promise<str
   const prompt = await context.prompt();
   if (!prompt)
     throw new UsageError(
-      `${command}: --base-url is missing, and nobody can be asked`,
+      `${command}: --base-url is missing, and there is no terminal to ask on`,
       'give --base-url <url>',
     );
   return prompt.text('Base URL of the service:', { refuse: refuseValue('base-url') });

@@ -82,8 +82,8 @@ interface Demand {
 
 function unanswerable({ what }: Write, { name, yes }: Demand): UsageError {
   const flags = [...(name === undefined ? [] : [`--confirm ${name}`]), ...(yes ? ['--yes'] : [])];
-  const why = name === undefined ? 'needs a confirmation' : `${name} is protected`;
-  return new UsageError(`${what}: ${why}, and nobody can be asked`, `give ${flags.join(' and ')}`);
+  const why = name === undefined ? 'needs confirmation' : `${name} is protected`;
+  return new UsageError(`${what}: ${why}, but there is no terminal to ask on`, `give ${flags.join(' and ')}`);
 }
 
 function wrongName(given: string, name: string): UsageError {

@@ -3,53 +3,53 @@ import { monotonicMs } from '../clock.ts';
 import { CliError, type ExitCode, InterruptedError, messageOf } from '../errors.ts';
 
 /**
- * What came of a check. `error`: the check could not be carried out, because no answer came or a record that it needs
- * could not be created. `skip`: the check does not apply here, or would only repeat what another one found.
+ * The outcome of a check. `error`: it could not be carried out, because no answer came or a record that it needs could
+ * not be created. `skip`: it does not apply here, or would only repeat the finding of another check.
  */
 export const states = ['pass', 'warn', 'fail', 'skip', 'error'] as const;
 export type State = (typeof states)[number];
 
-/** What a check found. Texts may hold what the service sent: they are made safe when they are shown. */
+/** The finding of a check. Its texts may hold what the service sent; reports make them safe. */
 export interface Verdict {
   readonly state: State;
-  /** One clause: what was seen, what is wrong, or why the check was skipped. */
+  /** One clause: the observation, the fault, or the reason why the check was skipped. */
   readonly reason: string;
-  /** What to do about it, one clause. */
+  /** A remedy, one clause. */
   readonly hint?: string | undefined;
   readonly expected?: string | undefined;
-  /** What came instead: at most 200 bytes of it. */
+  /** The actual value, at most 200 bytes of it. */
   readonly got?: string | undefined;
-  /** JSON pointer to what is wrong in the body that came. */
+  /** JSON pointer to the fault in the response body. */
   readonly pointer?: string | undefined;
   readonly method?: string | undefined;
   readonly url?: string | undefined;
   readonly status?: number | undefined;
   /** The service's own id of the request. */
   readonly requestId?: string | undefined;
-  /** The operation that is to blame, if it is not the check's own. */
+  /** The operation at fault, if it is another than the check's own. */
   readonly operation?: Operation | undefined;
-  /** What the check created in the service, as `pet petstore-smoke-… (id 12)`. */
+  /** The records that the check created in the service, such as `pet petstore-smoke-… (id 12)`. */
   readonly made?: readonly string[] | undefined;
-  /** It passed after another attempt: what came first. */
+  /** Set if it passed only after another attempt: the result of the first one. */
   readonly flaky?: string | undefined;
-  /** It counts as a failure only because `--fail-on` says so. */
+  /** Set if it counts as a failure only because of `--fail-on`. */
   readonly hardened?: true | undefined;
-  /** Of the request that it judges, if that was sent for another check already. */
+  /** Milliseconds of the request that it judges, if another check had sent that already. */
   readonly requestMs?: number | undefined;
-  /** What a command that stops at this failure exits with. */
+  /** The exit code of a command that stops at this failure. */
   readonly exitCode?: ExitCode | undefined;
 }
 
 /** Everything of a verdict but its state and reason. */
 export type Details = Partial<Omit<Verdict, 'state' | 'reason'>>;
 
-/** One check of a subject: of a service for `smoke`, of this machine and the way to a service for `doctor`. */
+/** One check of a subject: for `smoke` a service, for `doctor` this machine and the connection to a service. */
 export interface Check<Subject> {
   /** Stable. */
   readonly id: string;
-  /** The operation that it is about: its stability softens a failure. */
+  /** The operation that it tests; its stability decides how much a failure counts. */
   readonly operation?: Operation | undefined;
-  /** Ids of checks, in the order in which they run: if one of them failed, this one cannot pass and is skipped. */
+  /** Ids of checks, in the order in which they run. If one of them failed, this check cannot pass and is skipped. */
   readonly needs?: readonly string[] | undefined;
   run(subject: Subject): Promise<Verdict>;
 }
@@ -57,9 +57,9 @@ export interface Check<Subject> {
 export interface CheckResult extends Verdict {
   readonly id: string;
   readonly elapsedMs: number;
-  /** The check never began; what kept it from that, a clause. */
+  /** Set if the check never began: the reason, a clause. */
   readonly barredBy?: string | undefined;
-  /** Of several runs: how many there were, in how many it failed, and the milliseconds that it took. */
+  /** If the checks ran several times: the number of runs, of failures, and the milliseconds. */
   readonly runs?: number | undefined;
   readonly failures?: number | undefined;
   readonly latency?: { readonly p50: number; readonly p95: number; readonly max: number } | undefined;
@@ -81,12 +81,12 @@ export function skip(reason: string): Verdict {
   return { state: 'skip', reason };
 }
 
-/** Whether a state makes the whole run a failure. */
+/** Whether a state makes the whole command fail. */
 export function isRed({ state }: { readonly state: State }): boolean {
   return state === 'fail' || state === 'error';
 }
 
-/** A check that could not be carried out. */
+/** The verdict of a check that could not be carried out. */
 export function verdictOfError(error: unknown): Verdict {
   if (!(error instanceof CliError)) return { state: 'error', reason: `internal: ${messageOf(error)}` };
   const { method, url, status, requestId, hint } = error.details;
@@ -95,10 +95,10 @@ export function verdictOfError(error: unknown): Verdict {
 }
 
 /**
- * Runs checks one after another and gives each result as it comes. If a check that others need fails, those are skipped;
- * so is everything after the signal was aborted.
+ * Runs checks one after another and yields each result. If a check fails, checks that need it are skipped; after the
+ * signal was aborted, all remaining ones are.
  *
- * @param results gets every result by its id, for checks that look at what others found.
+ * @param results gets every result by its id, for checks that use the results of others.
  */
 export async function* runChecks<Subject>(
   checks: readonly Check<Subject>[],
@@ -127,7 +127,7 @@ interface Bar {
 
 const interruption: Bar = { barredBy: 'the run was interrupted', reason: 'the run was interrupted' };
 
-/** What counts as a failure only because it was asked for keeps no other check from passing. */
+/** A failure that counts only because of `--fail-on` does not bar other checks. */
 function barOf({ needs = [] }: Check<never>, results: ReadonlyMap<string, CheckResult>): Bar | undefined {
   const needed = needs.map((id) => results.get(id));
   const failed = needed.find((result) => result && isRed(result) && !result.hardened);

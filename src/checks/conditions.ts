@@ -47,7 +47,7 @@ export function checkConditions(probe: Pick<Probe, 'client'>, conditions: readon
     if (path !== undefined) probe.client.toRawRequest({ method: 'GET', path });
 }
 
-/** The user's own checks, `expect/1` and on, in the order of the flags. */
+/** The user's own checks, `expect/1` and following, in the order of the flags. */
 export function expectChecks(conditions: readonly Condition[]): Omit<Check<Probe>, 'needs'>[] {
   return conditions.map((condition, index) => ({
     id: `expect/${index + 1}`,
@@ -59,7 +59,7 @@ export function expectChecks(conditions: readonly Condition[]): Omit<Check<Probe
 }
 
 /**
- * Why a condition does not hold yet.
+ * The reason why a condition does not hold yet.
  *
  * @param first the reply of the service's first operation.
  */
@@ -81,7 +81,7 @@ function requestOf({ path = '/' }: Condition): RawRequest {
   return { method: 'GET', path };
 }
 
-/** What of a condition an answer does not fulfil. */
+/** The part of a condition that an answer does not meet. */
 function unmet(
   { header, status, values, path }: Condition,
   reply: Reply,

@@ -7,16 +7,16 @@ import { detailsOf, mediaTypeOf, type Probe, type Reply } from './probe.ts';
 import { checkBody } from './schema.ts';
 import { excerpt, statusText } from './text.ts';
 
-/** What an answer must be. */
+/** The requirements of an answer. */
 export interface Expectation {
   readonly isStatus: (status: number) => boolean;
-  /** How a report names the statuses, as `200`. */
+  /** The statuses for a report, such as `200`. */
   readonly statuses: string;
-  /** The body's schema if the description has none for the status. */
+  /** The schema of the body, used if the description has none for the status. */
   readonly schema?: JsonObject | undefined;
 }
 
-/** A body that is as documented, or what is wrong with the answer; the body is undefined if none is documented. */
+/** The body if it is as documented (undefined if none is documented), or the fault of the answer. */
 type Judgement = { readonly body: JsonValue | undefined } | { readonly fault: Verdict };
 
 /**
@@ -57,21 +57,21 @@ export function judge(
   return fault(reason, { expected, pointer }, printJson(got));
 }
 
-/** The success that an operation documents. */
+/** The success response that an operation documents. */
 export function successOf({ success }: Operation): Expectation {
   return { isStatus: (status) => success.includes(status), statuses: success.join(' or ') };
 }
 
 /**
- * What is documented of an operation's answer with a status: by the description that the profile is bound to, else by the
- * OpenAPI document of the table. Undefined if nothing is.
+ * The documented response of an operation for a status: from the description that the profile is bound to, else from
+ * the OpenAPI document of the table. Undefined if none is documented.
  */
 export function documentedAnswer(operation: Operation, status: number): DocumentedAnswer | undefined {
   const answers = operation.answers ?? answersOfTable(operation);
   return answers[status] ?? answers[`${String(status).charAt(0)}XX`] ?? answers.default;
 }
 
-/** The schema of the service document's Error: what an error body must be if the description does not say. */
+/** The schema of Error in the service document, for error bodies if the description does not define them. */
 export function errorSchema(): JsonObject {
   error ??= withComponents({ $ref: '#/components/schemas/Error' });
   return error;
@@ -117,14 +117,14 @@ function withComponents(schema: JsonObject): JsonObject {
   return { ...schema, components: { schemas: member(tableDocument(), 'components', 'schemas') } };
 }
 
-/** What lies at a path of keys; an empty object if nothing does. */
+/** The value at a path of keys; an empty object if there is none. */
 function member(value: JsonValue | undefined, ...keys: readonly string[]): JsonObject {
   const [key, ...rest] = keys;
   if (!isJsonObject(value)) return {};
   return key === undefined ? value : member(value[key], ...rest);
 }
 
-/** A long list takes its time, and is not hostile for that. */
+/** The time limit grows with the body, because checking a long list takes long. */
 function holdAgainst(
   { id }: Operation,
   schema: JsonObject,
@@ -137,7 +137,7 @@ function holdAgainst(
   }
 }
 
-/** Whether a media type is one of a range, as `application/*`. */
+/** Whether a media type matches a range such as `application/*`. */
 function isWithin(mediaType: string, range: string): boolean {
   const isInGroup = range.endsWith('/*') && mediaType.startsWith(range.slice(0, -1));
   return range === '*/*' || range === mediaType || isInGroup;

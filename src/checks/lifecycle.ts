@@ -3,7 +3,7 @@ import { type Lifecycle, readLifecycle } from '../api/lifecycle.ts';
 import { type Check, type Details, fail, pass, skip, type Verdict, warn } from './check.ts';
 import { detailsOf, type Probe, readsOf } from './probe.ts';
 
-/** One check for every GET: what its headers say about deprecation and sunset agrees with the description. */
+/** One check for every GET: its Deprecation and Sunset headers agree with the description. */
 export function lifecycleChecks(contract: Contract): Check<Probe>[] {
   return readsOf(contract).map((operation) => ({
     id: `lifecycle/${operation.id}`,
@@ -85,18 +85,18 @@ function judgePassed(probe: Probe, operation: Operation, { sunset }: Lifecycle):
   return date && date <= probe.now() ? [warn(`its sunset passed on ${date.toISOString().slice(0, 10)}`)] : [];
 }
 
-/** When an operation ends: as its header says, else as the description says. */
+/** The end of an operation: from its header, else from the description. */
 export function sunsetOf(operation: Operation, { sunset }: Lifecycle): Date | undefined {
   const described = describedSunset(operation);
   return sunset?.date ?? (described === undefined ? undefined : new Date(described));
 }
 
-/** YYYY-MM-DD as the service's own description has it; the table's date is only that of the local server. */
+/** YYYY-MM-DD from the service's own description; the table's date holds only for the local server. */
 function describedSunset({ source, sunset }: Operation): string | undefined {
   return source === 'bound' ? sunset : undefined;
 }
 
-/** The gravest finding, with the others named after it. */
+/** The gravest finding, with the others named in its reason. */
 function worstOf(found: readonly Verdict[]): Verdict | undefined {
   const worst = found.find(({ state }) => state === 'fail') ?? found[0];
   const others = found.filter((each) => each !== worst).map(({ reason }) => reason);

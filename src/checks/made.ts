@@ -19,13 +19,13 @@ export interface Kind {
   readonly get: OperationId;
   readonly update: OperationId;
   readonly remove: OperationId;
-  /** The name of its id in a path. */
+  /** The name of the id in a path. */
   readonly idName: string;
-  /** The field of a record that holds it. */
+  /** The field of a record with the id. */
   readonly idField: string;
 }
 
-/** In the order in which they need each other. */
+/** In the order of their dependencies. */
 export const kinds = {
   category: kindOf('category', 'categories', ['Category', 'Categories'], 'categoryId'),
   pet: kindOf('pet', 'pets', ['Pet', 'Pets'], 'petId'),
@@ -57,28 +57,28 @@ function kindOf(
 
 const inOrder: readonly Kind[] = Object.values(kinds);
 
-/** A record that an answer, or a list, said is ours. */
+/** A record that, by an answer or a list, belongs to this run. */
 export interface Made {
   readonly kind: Kind;
   readonly id: bigint;
 }
 
-/** A create that was sent: what a report names if its check fails. */
+/** A create that was sent; a report names it if its check fails. */
 export interface Creation {
   readonly kind: Kind;
-  /** Of a category or a pet. */
+  /** Set for a category or a pet. */
   readonly name: string | undefined;
   id?: bigint | undefined;
 }
 
-/** What a run has created, so that it can take everything away again and nothing else. */
+/** The records that a run has created, so that it can remove exactly those. */
 export interface Traces {
-  /** Not seen gone yet. */
+  /** Records not yet known to be gone. */
   readonly made: Set<Made>;
   readonly creations: Creation[];
-  /** Kinds of which a request may have created a record that no answer told of. */
+  /** Kinds of which a request may have created a record although no answer confirmed it. */
   readonly suspected: Set<Kind>;
-  /** Pets whose name was read and is ours: their orders and inventory are ours too. */
+  /** Pets whose name was read and is from this run; their orders and inventory belong to the run too. */
   readonly ownPets: Set<bigint>;
   isOwnName(name: unknown): boolean;
 }
@@ -96,10 +96,10 @@ export function createTraces(isOwnName?: (name: unknown) => boolean): Traces {
 }
 
 const prefix = 'petstore-smoke-';
-/** A shorter name has too little in it that is random. */
+/** A shorter name has too few random characters. */
 export const shortestName = 20;
 
-/** A name that no other record has: its end is random, and its uuid holds the time. @see RFC 9562, 5.7 */
+/** A unique name: its end is random, and its uuid contains the time. @see RFC 9562, 5.7 */
 export function newName(now: Date, maxLength = Infinity): string {
   const bytes = randomBytes(16);
   bytes.writeUIntBE(now.getTime(), 0, 6);
@@ -109,22 +109,22 @@ export function newName(now: Date, maxLength = Infinity): string {
   return `${prefix}${uuid}`.slice(-Math.min(maxLength, prefix.length + uuid.length));
 }
 
-/** When a name of a smoke run was given; undefined for any other name. */
+/** The creation time in a name of a smoke run; undefined for any other name. */
 function timeOf(name: unknown): number | undefined {
   const uuid = /^petstore-smoke-([\da-f]{8})-([\da-f]{4})-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
   const [, high, low] = uuid.exec(String(name)) ?? [];
   return high === undefined ? undefined : Number.parseInt(`${high}${low}`, 16);
 }
 
-/** As a report names it: `pet petstore-smoke-… (id 12)`. */
+/** The record in a report: `pet petstore-smoke-… (id 12)`. */
 export function describeCreation({ kind, name, id }: Creation): string {
   const known = id === undefined ? 'id unknown' : `id ${id}`;
   return name === undefined ? `${kind.name} (${known})` : `${kind.name} ${name} (${known})`;
 }
 
 /**
- * The record with this id, as the service gives it now: by its GET, or out of its list if the contract lacks that or the
- * service has retired it. `gone` if there is none; undefined if it cannot be read.
+ * The current record with this id: from its GET, or from its list if the contract has no such GET or the service has
+ * retired it. `gone` if it does not exist; undefined if it cannot be read.
  */
 async function readRecord(probe: Probe, { kind, id }: Made): Promise<JsonObject | 'gone' | undefined> {
   const operation = probe.client.contract.operations.get(kind.get);
@@ -132,7 +132,7 @@ async function readRecord(probe: Probe, { kind, id }: Made): Promise<JsonObject 
     const reply = await probe.send(probe.toRequest(operation, { [kind.idName]: id }));
     const body = operation.success.includes(reply.status) ? jsonOf(reply) : undefined;
     if (isJsonObject(body)) return body;
-    // A 404 without an Error body may be that of a path that the service no longer has.
+    // A 404 without an Error body may mean that the service no longer has the path.
     if (reply.status === 404 && isJsonObject(jsonOf(reply))) return 'gone';
   }
   for await (const record of recordsIn(probe, kind)) if (toId(record[kind.idField]) === id) return record;
@@ -153,7 +153,8 @@ function isOwn({ isOwnName, ownPets }: Traces, { kind, id }: Made, record: JsonO
 }
 
 /**
- * Whether a record is certainly ours: it is read, and has a name that only this run has given, or belongs to such a pet.
+ * Whether a record certainly belongs to this run: its name is one that only this run has used, or it belongs to such a
+ * pet.
  */
 export async function proveOwn(
   probe: Probe,
@@ -170,16 +171,16 @@ export async function proveOwn(
 
 interface Removal {
   removed: number;
-  /** What is still there, a clause each. */
+  /** Records that still exist, a clause each. */
   readonly left: string[];
-  /** Records of others that an answer called ours. */
+  /** Records of others that an answer attributed to this run. */
   readonly foreign: string[];
 }
 
-/** Removes every record of the run that is certainly ours, records that refer to others first. */
+/** Removes every record that certainly belongs to this run; records that refer to others go first. */
 async function removeAll(probe: Probe, traces: Traces): Promise<Removal> {
   const removal: Removal = { removed: 0, left: [], foreign: [] };
-  // Pets first: they prove what belongs to them.
+  // Pets first: they prove the ownership of their orders and inventory.
   const pets = [...traces.made].filter(({ kind, id }) => kind === kinds.pet && !traces.ownPets.has(id));
   await Promise.all(pets.map((made) => proveOwn(probe, traces, made).catch(() => 'unknown')));
   for (const kind of [...inOrder].reverse()) {
@@ -210,7 +211,7 @@ async function removeOne(
   }
 }
 
-/** @returns why the record is still there. */
+/** @returns the reason why the record still exists; undefined if it is gone. */
 async function sendDelete(probe: Probe, { kind, id }: Made): Promise<string | undefined> {
   const operation = probe.client.contract.operations.get(kind.remove);
   if (!operation) return `the contract has no ${kind.remove}`;
@@ -220,9 +221,10 @@ async function sendDelete(probe: Probe, { kind, id }: Made): Promise<string | un
 }
 
 /**
- * Removes every record that the run has created, also those that no answer told of, and says what it could not remove.
+ * Removes every record that the run has created, including those that no answer confirmed, and reports those that it
+ * could not remove.
  *
- * @param lookMs how long to look for a record that an unanswered request may yet create.
+ * @param lookMs how long to look for a record that an unanswered request may still create.
  */
 export async function cleanUp(probe: Probe, traces: Traces, lookMs: number): Promise<Verdict> {
   const unseen: string[] = [];
@@ -244,13 +246,13 @@ export async function cleanUp(probe: Probe, traces: Traces, lookMs: number): Pro
   return foreign.length > 0 ? warn(`${done}${told}`) : pass(done);
 }
 
-/** Looks in a list for records of this run that no answer told of. */
+/** Looks in a list for records of this run that no answer confirmed. */
 async function findSuspected(
   probe: Probe,
   traces: Traces,
   { kind, endMs }: { readonly kind: Kind; readonly endMs: number },
 ): Promise<string[]> {
-  const perhaps = `perhaps ${kind.noun} that no answer told of`;
+  const perhaps = `perhaps ${kind.noun} that no answer confirmed`;
   if (!probe.client.contract.operations.has(kind.list))
     return [`${perhaps}: the contract has no ${kind.list}`];
   try {
@@ -265,7 +267,7 @@ async function findSuspected(
   }
 }
 
-/** Adds the records of a list that are ours to the traces. */
+/** Adds the records of a list that belong to this run to the traces. */
 async function findOwn(probe: Probe, traces: Traces, kind: Kind): Promise<void> {
   const known = new Set([...traces.made].filter((made) => made.kind === kind).map(({ id }) => id));
   for await (const record of recordsIn(probe, kind)) {
@@ -276,7 +278,7 @@ async function findOwn(probe: Probe, traces: Traces, kind: Kind): Promise<void> 
   }
 }
 
-/** Removes what earlier runs left behind and is at least so old, by the time in its name. */
+/** Removes records of earlier runs that are at least `ageMs` old, by the time in their names. */
 export async function sweep(probe: Probe, ageMs: number): Promise<Verdict> {
   const before = probe.now().getTime() - ageMs;
   const traces = createTraces((name) => (timeOf(name) ?? Infinity) <= before);

@@ -17,9 +17,9 @@ export function groupOf(id: string): string {
   return id.split('/', 1)[0] ?? '';
 }
 
-/** What an answer must be, as `--wait-for` and `--expect` give it. */
+/** A requirement of an answer, from `--wait-for` or `--expect`. */
 export interface Condition {
-  /** As it was written. */
+  /** The text of the flag. */
   readonly text: string;
   /** Path below the base URL, or a URL of the same origin; undefined for the service's first operation. */
   readonly path?: string | undefined;
@@ -33,11 +33,11 @@ export interface Condition {
 export const statistics = ['p50', 'p95', 'max'] as const;
 export type Statistic = (typeof statistics)[number];
 
-/** States that are not failures by themselves, and can be made to count as one. */
+/** States that are not failures, unless `--fail-on` names them. */
 export const softStates = ['warn', 'flaky'] as const;
 export type SoftState = (typeof softStates)[number];
 
-/** What is to be checked, and how hard. */
+/** The selection of checks, and their limits. */
 export interface SmokeOptions {
   /** Globs of check ids; no `only` means all. */
   readonly only: readonly string[];
@@ -48,18 +48,18 @@ export interface SmokeOptions {
   /** Timed calls of each GET; undefined if latency is not measured. */
   readonly samples?: number | undefined;
   readonly maxLatency?: { readonly ms: number; readonly statistic: Statistic } | undefined;
-  /** Fewest days that the certificate must still be valid. */
+  /** Fewest days for which the certificate must still be valid. */
   readonly tlsMinDays: number;
   readonly write: boolean;
-  /** Least age of what earlier runs left behind and this run removes first. */
+  /** Least age of records of earlier runs that this run removes first; undefined to remove none. */
   readonly sweepMs?: number | undefined;
-  /** How long to wait for the service to come up; 0 for not at all. */
+  /** How long to wait for the service to come up; 0 to not wait. */
   readonly waitMs: number;
-  /** What must hold before the wait is over. */
+  /** Conditions that end the wait. */
   readonly waitFor: readonly Condition[];
-  /** Checks of the user's own. */
+  /** The user's own checks. */
   readonly expect: readonly Condition[];
-  /** How often to run, and for how long; only one of the two is given. */
+  /** How often to run, and for how long; only one of the two is set. */
   readonly repeat?: number | undefined;
   readonly forMs?: number | undefined;
   /** From the start of one run to the start of the next. */
@@ -68,6 +68,6 @@ export interface SmokeOptions {
   /** Deadline of one request or connection. */
   readonly timeoutMs: number;
   readonly retries: number;
-  /** Where requests carry the profile's credential. */
+  /** The place of the profile's credential in requests. */
   readonly credentialPlace: CredentialPlace;
 }

@@ -13,7 +13,7 @@ import { authChecks, errorChecks } from './refusals.ts';
 import type { Stops } from './stops.ts';
 import { writeChecks } from './write.ts';
 
-/** Everything that a run may be made of, in the order in which it runs; whatever is not a gate needs the gates. */
+/** All checks that a run can have, in order. Every check other than the gates needs the gates. */
 function allChecks(
   contract: Contract,
   options: SmokeOptions,
@@ -36,10 +36,10 @@ function allChecks(
 }
 
 /**
- * The checks that were asked for. The gates are always among them, because nothing else makes sense without; if they were
- * not asked for, only their failure is told.
+ * The selected checks. The gates always run, because the others depend on them; if they were not selected, only their
+ * failures are reported.
  *
- * @throws UsageError if a pattern names no group, or all patterns together leave no check.
+ * @throws UsageError if a pattern matches no group, or if the patterns together leave no check.
  */
 export function planChecks(
   contract: Contract,
@@ -67,8 +67,8 @@ export function planChecks(
 }
 
 /**
- * Whether a check is one of those asked for. `*` stands for any text without a slash, `**` for any text, `?` for one
- * character; a pattern without a slash names groups. The checks of `--expect` were asked for by themselves.
+ * Whether a check is selected. `*` matches any text without a slash, `**` any text, `?` one character; a pattern
+ * without a slash names groups. The checks of `--expect` are always selected.
  */
 export function isSelected(id: string, { only, skip }: Pick<SmokeOptions, 'only' | 'skip'>): boolean {
   const isWanted =
@@ -76,7 +76,7 @@ export function isSelected(id: string, { only, skip }: Pick<SmokeOptions, 'only'
   return isWanted && !skip.some((pattern) => matches(id, pattern));
 }
 
-/** `op/getPet` names the latency of getPet too: that is measured only if a flag asks for it. */
+/** `op/getPet` matches the latency of getPet too, which is measured only if a flag asks for it. */
 function namesCheck(id: string, pattern: string): boolean {
   return (
     matches(id, pattern) || (groupOf(id) === 'latency' && matches(id.replace(/^latency/, 'op'), pattern))
@@ -101,7 +101,7 @@ function toRegExp(pattern: string): RegExp {
   return new RegExp(`^${source}$`);
 }
 
-/** A check whose verdict says what its answers came after, and counts as the options say. */
+/** The check, with retries added to its verdict, weighed by the options. */
 export function weighed(check: Check<Probe>): Check<Probe> {
   return {
     ...check,
@@ -110,7 +110,7 @@ export function weighed(check: Check<Probe>): Check<Probe> {
       const found = await check.run(probe).catch((error: unknown) => toVerdict(error, probe));
       const remarks = new Set(probe.remarks.slice(remarksBefore));
       const [first] = probe.firsts.slice(firstsBefore);
-      // What could not be checked in full is not a failure, and not a pass either.
+      // A check that could not be completed neither fails nor passes.
       const whole =
         found.state === 'pass' && remarks.size > 0
           ? warn([found.reason, ...remarks].join('; '), found)
@@ -121,7 +121,7 @@ export function weighed(check: Check<Probe>): Check<Probe> {
   };
 }
 
-/** Removes what the run has created; told last. */
+/** Removes the records that the run has created; reported last. */
 export function cleanupCheck(traces: Traces, stops: Stops): Check<Probe> {
   return {
     id: 'write/cleanup',
@@ -135,12 +135,15 @@ export function cleanupCheck(traces: Traces, stops: Stops): Check<Probe> {
 
 function toVerdict(error: unknown, { signal }: Probe): Verdict {
   if (signal.aborted) return { state: 'skip', reason: 'the run was interrupted' };
-  // The contract wants a parameter that nobody has given.
+  // The contract requires a parameter without a value.
   if (error instanceof UsageError) return { state: 'skip', reason: error.message };
   return verdictOfError(error);
 }
 
-/** A failure of an operation that is not settled yet is a warning; a warning or a flaky pass may count as a failure. */
+/**
+ * Softens a failure of an operation that is not stable to a warning; `--fail-on` turns warnings and flaky passes into
+ * failures.
+ */
 function weigh(check: Check<Probe>, verdict: Verdict, { stability, failOn }: SmokeOptions): Verdict {
   const blamed = verdict.operation ?? check.operation;
   const isSettled = stability === 'all' || !blamed || blamed.stability === 'stable';
@@ -161,7 +164,7 @@ function weigh(check: Check<Probe>, verdict: Verdict, { stability, failOn }: Smo
   return softened;
 }
 
-/** Secrets are masked before the escapes of a report can hide them from a search. */
+/** Masks secrets before the escapes of a report can hide them from a search. */
 function masked(verdict: Verdict, { mask }: Probe): Verdict {
   const { reason, hint, expected, got, pointer, url, requestId, flaky } = verdict;
   const texts = Object.entries({ reason, hint, expected, got, pointer, url, requestId, flaky });

@@ -17,64 +17,67 @@ import { statusText } from './text.ts';
 /** The answer to a request, whatever its status. */
 export interface Reply {
   readonly request: RawRequest;
-  /** Where the answer came from, redirects followed. */
+  /** The URL that answered, after redirects. */
   readonly url: string;
   readonly status: number;
   readonly fields: HttpFields;
-  /** Bytes that are not UTF-8 show as U+FFFD. */
+  /** Bytes that are not UTF-8 become U+FFFD. */
   readonly text: string;
   readonly isUtf8: boolean;
   /** Of the last attempt. */
   readonly elapsedMs: number;
-  /** What the first attempt came to, if there was more than one. */
+  /** The result of the first attempt, if there was more than one. */
   readonly first?: string | undefined;
-  /** The error that it is, if its status is 400 or above. */
+  /** The error, if the status is 400 or above. */
   readonly refusal: ApiError | undefined;
 }
 
-/** A call and, once it was made, its reply: checks of the same operation share one. */
+/** A reply that checks of the same operation share, or the reason why there is none. */
 type Visit = { readonly reply: Reply } | { readonly none: string };
 
 interface ProbeParts {
   readonly client: Client;
   readonly options: SmokeOptions;
   readonly sockets: Sockets;
-  /** Ends what is under way. */
+  /** Aborts pending requests. */
   readonly signal: AbortSignal;
   /** Results so far, by id. */
   readonly results: ReadonlyMap<string, CheckResult>;
   /** Why the wait for the service ended without success. */
   readonly late?: string | undefined;
-  /** Masks the secrets of this run. */
+  /** Masks the known secrets. */
   mask(text: string): string;
   now(): Date;
 }
 
 interface SendOptions {
-  /** Leaves out the credential that requests carry in their query. */
+  /** Leaves out a credential in the query. */
   readonly withoutParameter?: boolean;
-  /** In place of the probe's own. */
+  /** Used instead of the probe's own. */
   readonly signal?: AbortSignal;
 }
 
-/** What the checks of one run work with. */
+/** The shared state of the checks of one run. */
 export interface Probe extends ProbeParts {
-  /** What could not be checked of the answers so far, a clause each: a check that looks at them does not pass. */
+  /** Parts of answers that could not be checked, a clause each: a check with a remark does not pass. */
   readonly remarks: string[];
-  /** What came first, of each request that took another attempt. */
+  /** The first result of each request that needed another attempt. */
   readonly firsts: string[];
-  /** The request of an operation, without what the client adds. @throws UsageError if the input breaks the contract. */
+  /**
+   * The request of an operation, without the fields that the client adds. @throws UsageError if the input breaks the
+   * contract.
+   */
   toRequest(operation: Operation, input: CallInput): RawRequest;
-  /** Sends a request, and again if that may help. @throws UnavailableError if no answer came. */
+  /** Sends a request, with retries if they may help. @throws UnavailableError if no answer came. */
   send(request: RawRequest, options?: SendOptions): Promise<Reply>;
   /** Sends a request once. */
   sendOnce(request: RawRequest, timeoutMs?: number): Promise<Reply>;
-  /** The reply to a plain GET of an operation, which is sent once in a run; or why there is nothing to get. */
+  /** The reply to a plain GET of an operation, sent once in a run; or the reason why it cannot be sent. */
   visit(operation: Operation): Promise<Visit>;
 }
 
 const firstPauseMs = 250;
-/** Longest that a rate limit of the service may hold up one request. */
+/** The longest wait for the service's rate limit, for one request. */
 const patienceMs = 30_000;
 
 export function createProbe(parts: ProbeParts): Probe {
@@ -92,7 +95,7 @@ export function createProbe(parts: ProbeParts): Probe {
       });
       return { method, path: url, fields, body };
     },
-    /** A write that is sent again may have been applied twice: its sender must be ready for that. */
+    /** A retried write may be applied twice; the caller must expect that. */
     async send(request, sendOptions = {}) {
       let first: string | undefined;
       for (let attempt = 0; ; attempt += 1) {
@@ -119,7 +122,7 @@ export function createProbe(parts: ProbeParts): Probe {
   return probe;
 }
 
-/** Sends a request, and again for as long as the service says that it is asked too fast and how long to wait. */
+/** Sends a request, and again while the service answers that requests come too fast and says how long to wait. */
 async function sendPatiently(probe: Probe, request: RawRequest, options: SendOptions): Promise<Reply> {
   const endMs = monotonicMs() + patienceMs;
   for (;;) {
@@ -158,7 +161,7 @@ function mayPass(error: unknown): boolean {
   return error instanceof UnavailableError && passing.includes(error.reason);
 }
 
-/** Whether a status is a gateway's word that the service behind it does not answer. */
+/** Whether a status means that a gateway got no answer from the service behind it. */
 export function isGatewayStatus(status: number): boolean {
   return status >= 502 && status <= 504;
 }
@@ -168,12 +171,12 @@ export function readsOf(contract: Contract): Operation[] {
   return [...contract.operations.values()].filter(({ method }) => method === 'GET');
 }
 
-/** The parameter that names the record of an operation, wherever the service takes it. */
+/** The parameter with the id of the record, at whatever place in the request. */
 export function idParameter({ id, parameters }: Operation): Parameter | undefined {
   return parameters.find(({ name }) => operations[id].path.includes(`{${name}}`));
 }
 
-/** The records of a list's answer; none if it is not a list. */
+/** The records in a list's answer; empty if it is not a list. */
 export function recordsOf(reply: Pick<Reply, 'text'>): JsonObject[] {
   const body = jsonOf(reply);
   return Array.isArray(body) ? body.filter(isJsonObject) : [];
@@ -188,12 +191,12 @@ export function jsonOf({ text }: Pick<Reply, 'text'>): JsonValue | undefined {
   }
 }
 
-/** The media type of an answer, in lower case and without parameters; empty if it names none. */
+/** The media type of an answer, in lower case and without parameters; empty if it has none. */
 export function mediaTypeOf({ fields }: Pick<Reply, 'fields'>): string {
   return (fieldValue(fields, 'content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
 }
 
-/** Where and to what a verdict's answer came, for its report. */
+/** The request and the answer behind a verdict, for its report. */
 export function detailsOf({ request, url, status, fields }: Reply): Details {
   return { method: request.method, url, status, requestId: requestIdOf(fields) };
 }
@@ -211,7 +214,10 @@ async function makeVisit(probe: Probe, operation: Operation): Promise<Visit> {
   return { reply: await probe.send(probe.toRequest(operation, { [name]: found })) };
 }
 
-/** Looks in the list of the operation's own noun first, then for the same name in the other lists; or why it found none. */
+/**
+ * Looks in the list of the operation's own noun first, then for the same id field in other lists. Returns a text if it
+ * finds none.
+ */
 async function findId(probe: Probe, operation: Operation, name: string): Promise<bigint | string> {
   const lists = readsOf(probe.client.contract).filter(({ many }) => many);
   const own = lists.filter(({ noun }) => noun === operation.noun);

@@ -21,10 +21,10 @@ import {
 import type { Handshake, Sockets } from './sockets.ts';
 import { durationText, excerpt, statusText } from './text.ts';
 
-/** What every other check of a service needs: without these no request can be answered. */
+/** The checks on which all others of a service depend: without these no request can be answered. */
 export const gates = ['reach/dns', 'reach/connect', 'tls/valid', 'tls/protocol', 'reach/http'];
 
-/** From the name of the service up to an answer; what comes later needs what comes before. */
+/** From the host name to an answer; each check needs the ones before. */
 export const reachChecks: readonly Check<Probe>[] = [
   { id: 'reach/dns', run: ({ sockets }) => checkDns(sockets) },
   { id: 'reach/connect', needs: ['reach/dns'], run: ({ sockets }) => checkConnection(sockets) },
@@ -66,12 +66,12 @@ export async function checkConnection({ absence, host, port, connect }: Sockets)
   }
 }
 
-/** The message of a refused connection names the address, as the check does already. */
+/** Removes the address from the message of a refused connection, because the check names it already. */
 function withoutPlace(message: string): string {
   return message.replace(/ \([^ ]*:\d+\)$/, '');
 }
 
-/** What a check of TLS judges with. */
+/** The inputs of the checks of TLS. */
 interface TlsSubject {
   readonly sockets: Sockets;
   readonly options: { readonly tlsMinDays: number };
@@ -108,7 +108,7 @@ function judgeTrust({ problem }: Handshake, { host }: Sockets): Verdict {
   });
 }
 
-/** A certificate that expires sooner is worth a warning. */
+/** A certificate that expires in fewer days gives a warning. */
 const soonDays = 30;
 
 function judgeExpiry({ validTo }: Handshake, { options, now }: TlsSubject): Verdict {
@@ -128,7 +128,7 @@ function judgeProtocol({ protocol }: Handshake): Verdict {
   return fail(`the service speaks ${protocol}`, { expected: 'TLSv1.2 or later', exitCode });
 }
 
-/** One operation that answers is enough: the checks of the others report what is wrong with those. */
+/** Passes if one operation answers: the checks of the other operations report their own faults. */
 async function checkHttp(probe: Probe): Promise<Verdict> {
   const knocks = knocksOf(probe);
   let first: Verdict | undefined;
@@ -139,7 +139,7 @@ async function checkHttp(probe: Probe): Promise<Verdict> {
     if (isFinal) break;
   }
   if (!first) return skip('there is nothing to ask for');
-  // The service may have come up just after the wait for it ended.
+  // The service may have come up right after the wait ended.
   if (!probe.late || (first.state === 'pass' && isUp(probe.late, first))) return first;
   const { method, url, requestId } = first;
   return fail(probe.late, { method, url, requestId, exitCode: exitCodes.unavailable });
@@ -149,21 +149,21 @@ function isUp(late: string, { status = 500 }: Verdict): boolean {
   return status < 500 && !late.startsWith(notDeployed);
 }
 
-/** A request to find out whether anybody is there. */
+/** A request that tests whether the service answers. */
 interface Knock {
   /** Undefined for the base URL itself. */
   readonly operation?: Operation | undefined;
   readonly request: RawRequest;
 }
 
-/** The operations that can be asked without an id, in the contract's order; the base URL if there is none. */
+/** The operations that need no id, in the contract's order; the base URL if there are none. */
 function knocksOf(probe: Probe): Knock[] {
   const lists = readsOf(probe.client.contract).filter((operation) => idParameter(operation) === undefined);
   const knocks = lists.flatMap((operation) => {
     try {
       return [{ operation, request: probe.toRequest(operation, {}) }];
     } catch (error) {
-      // The description wants a parameter that nobody has given.
+      // The contract requires a parameter without a value.
       if (error instanceof UsageError) return [];
       throw error;
     }
@@ -173,14 +173,14 @@ function knocksOf(probe: Probe): Knock[] {
 
 interface Asked {
   readonly verdict: Verdict;
-  /** Another operation would do no better: it is the host that does not answer. */
+  /** True if another operation would fail too, because the host itself does not answer. */
   readonly isFinal: boolean;
 }
 
 async function ask(probe: Probe, { operation, request }: Knock): Promise<Asked> {
   const what = operation?.id ?? 'the base URL';
   try {
-    // The check of the operation will want the same answer.
+    // Shared with the check of the operation, which needs the same answer.
     const visit = operation && (await probe.visit(operation));
     const reply = visit && 'reply' in visit ? visit.reply : await probe.send(request);
     return { verdict: judgeHttp(probe, reply, what), isFinal: false };
@@ -192,7 +192,7 @@ async function ask(probe: Probe, { operation, request }: Knock): Promise<Asked> 
   }
 }
 
-/** A JSON answer that is not 401, 403 or 404, nor a gateway's word that nothing is behind it. */
+/** Passes for a JSON answer that is not 401, 403 or 404, nor a gateway error. */
 function judgeHttp(probe: Probe, reply: Reply, what: string): Verdict {
   const { status, url, request } = reply;
   const details = detailsOf(reply);
@@ -241,19 +241,19 @@ function carriesCredential({ client, options }: Probe, request: RawRequest): boo
   return fields[place === 'cookie' ? 'cookie' : name] !== undefined || fields.authorization !== undefined;
 }
 
-const notDeployed = 'not the deployment that was waited for';
+const notDeployed = 'not the expected deployment';
 const shortestPauseMs = 20;
 const longestPauseMs = 2000;
-/** The last request comes when the time is nearly over, and must have a chance. */
+/** The least time for the last request, when the wait is nearly over. */
 const shortestKnockMs = 200;
 const longestKnockMs = 5000;
 
 /**
- * Asks the first operation until it gives a JSON answer below 500 and every condition of `--wait-for` holds. An answer
- * that time will not change ends the wait at once: 401, 403, a certificate that is not trusted.
+ * Sends the first operation until the answer is JSON with a status below 500 and every condition of `--wait-for` holds.
+ * An answer that waiting cannot change ends the wait at once: 401, 403, a certificate that is not trusted.
  *
- * @param onWaiting told once, if the first answer was not good enough.
- * @returns what was wrong at the end, if the time ran out.
+ * @param onWaiting called once, if the first answer was not good enough.
+ * @returns the last problem, if the time ran out.
  */
 export async function waitForService(
   probe: Probe,
@@ -285,7 +285,7 @@ interface Problem {
   readonly why: string;
 }
 
-/** What is still wrong; undefined if nothing is, or if waiting will not help. */
+/** The remaining problem; undefined if there is none, or if waiting will not help. */
 async function readiness(probe: Probe, request: RawRequest, knockMs: number): Promise<Problem | undefined> {
   let reply: Reply;
   try {

@@ -30,7 +30,7 @@ async function judgeReply(probe: Probe, operation: Operation, reply: Reply): Pro
     return warn('gone, as its sunset announced', detailsOf(reply));
   const judgement = judge(probe, operation, reply);
   if ('fault' in judgement) {
-    // The service document does not state this path: the service may have another.
+    // The service document does not state this path, so the service may use another.
     const isElsewhere = operation.source === 'chosen' && (reply.status === 404 || reply.status === 405);
     const hint = 'if the service has other paths, `petstore api bind` reads them from its description';
     return isElsewhere ? { ...judgement.fault, hint } : judgement.fault;
@@ -50,8 +50,8 @@ function summarise(reply: Reply): string {
 }
 
 /**
- * What is wrong with a list's link to its next page, if anything is. A list that fits on one page is asked for once more
- * with the smallest page, if the contract has a page size; the link is followed once.
+ * The fault of a list's link to its next page, if there is one. If all records fit on one page, the list is requested
+ * again with the smallest page size, if the contract has one. The link is followed once.
  */
 async function judgePaging(probe: Probe, operation: Operation, whole: Reply): Promise<Verdict | undefined> {
   const page = await pageWithLink(probe, operation, whole);
@@ -93,7 +93,7 @@ async function judgeNext(
   return isSamePage(third, new URL(page.url)) ? wrong('the next link points back', got) : undefined;
 }
 
-/** The same address, its parameters in any order. */
+/** Whether two URLs have the same address and the same parameters in any order. */
 function isSamePage(one: URL, other: URL): boolean {
   const key = ({ origin, pathname, searchParams }: URL) =>
     [origin, pathname, ...[...searchParams].map(([name, value]) => `${name}=${value}`).sort()].join(' ');
@@ -113,7 +113,7 @@ function nextOf({ fields }: Reply): string | undefined {
   return linkTarget(fieldValue(fields, 'link'), 'next');
 }
 
-/** One check for every GET: how long it takes, and whether that is short enough. The first call is not counted. */
+/** One check for every GET: its latency is within the limit. The first call is not counted. */
 export function latencyChecks(contract: Contract): Check<Probe>[] {
   return readsOf(contract).map((operation) => ({
     id: `latency/${operation.id}`,
@@ -143,7 +143,7 @@ async function checkLatency(probe: Probe, operation: Operation): Promise<Verdict
   return judgeTimes(probe, timesMs, { lost, details: { ...detailsOf(visit.reply), operation } });
 }
 
-/** Only a time above the limit is a failure: the check of the operation tells about answers that did not come. */
+/** Only a time above the limit is a failure: the operation's own check reports missing answers. */
 function judgeTimes(
   { options: { maxLatency, samples = 5 } }: Probe,
   timesMs: readonly number[],

@@ -8,17 +8,17 @@ import { excerpt, statusText } from './text.ts';
 
 const int64Max = 9223372036854775807n;
 
-/** Large ids that no service gives in its lifetime; if one is in use after all, the next is tried. */
+/** Large ids that are probably unused. If a record has one of them, the next is tried. */
 function unusedIds(operation: Operation): bigint[] {
   const maximum = idParameter(operation)?.bounds?.maximum;
   const largest = maximum === undefined ? int64Max : BigInt(maximum);
   return [largest, largest - 1n, largest - 1024n];
 }
 
-/** Whether wrong requests are refused as the contract says. */
+/** Checks that wrong requests are refused as the contract says. */
 export function errorChecks(contract: Contract): Check<Probe>[] {
   const reads = readsOf(contract).filter((each) => idParameter(each) !== undefined);
-  // The most settled operation speaks for the service.
+  // The most stable operation represents the service.
   const operation =
     reads.find(({ deprecated, stability }) => !deprecated && stability === 'stable') ?? reads[0];
   const declare = (name: string, run: (probe: Probe, operation: Operation) => Promise<Verdict>) => ({
@@ -46,7 +46,7 @@ async function notFound(probe: Probe, operation: Operation): Promise<Verdict> {
   return skip(`${operation.id} finds a record for every large id that was tried`);
 }
 
-/** Whether an answer holds the very record that was asked for. */
+/** Whether an answer holds the record with the requested id. */
 function isRecordOf(operation: Operation, reply: Reply, id: bigint): boolean {
   const body = jsonOf(reply);
   const name = idParameter(operation)?.name ?? 'id';
@@ -67,7 +67,7 @@ async function badRequest(probe: Probe, operation: Operation): Promise<Verdict> 
     fields: Object.fromEntries(spoiled),
   });
   const refusals = operation.errors.filter((status) => status >= 400 && status < 500);
-  // A description that documents no refusal at all forbids none.
+  // A description that documents no error response allows any.
   const isDocumented = (status: number) =>
     documentedAnswer(operation, status) !== undefined || refusals.length === 0;
   return judgeError(probe, operation, reply, {
@@ -97,7 +97,7 @@ function judgeError(probe: Probe, operation: Operation, reply: Reply, expectatio
 
 const wrongCredential = 'petstore-smoke-wrong-credential';
 
-/** Whether a service that declares security asks for a credential, and for the right one. */
+/** Checks that a service that declares security refuses a missing and a wrong credential. */
 export function authChecks(contract: Contract): Check<Probe>[] {
   const secured = readsOf(contract).filter(({ secured }) => secured);
   const operation = secured.find((each) => idParameter(each) === undefined) ?? secured[0];
@@ -125,7 +125,7 @@ async function checkAuth(probe: Probe, operation: Operation, name: 'missing' | '
   });
 }
 
-/** Every place that may carry a credential, left out or wrong. */
+/** Every place of a credential, with the credential left out or wrong. */
 function credentials(
   { client, options }: Probe,
   name: 'missing' | 'wrong',

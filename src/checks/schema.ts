@@ -3,16 +3,16 @@ import { readPattern } from '../api/pattern.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import { withinTime } from '../time-limit.ts';
 
-/** What checking a body against its schema found. */
+/** The result of checking a body against its schema. */
 interface BodyFinding {
   readonly fault: SchemaFault | undefined;
-  /** What of the schema could not be tried, a clause. */
+  /** The part of the schema that could not be checked, a clause. */
   readonly remark: string | undefined;
 }
 
 /**
- * Checks a body against a schema of the service's own description. A hostile pattern and text can keep a regular
- * expression busy for years, so after the time limit the body is checked again without patterns and formats.
+ * Checks a body against a schema of the service's own description. A hostile pattern with a hostile text can keep a
+ * regular expression busy for years, so after the time limit the body is checked again without patterns and formats.
  *
  * @throws Error if the schema itself is wrong.
  */
@@ -31,16 +31,16 @@ export function checkBody(schema: JsonObject, body: JsonValue, limitMs: number):
 
 interface Prepared {
   readonly patterns: readonly string[];
-  /** The first of them that is not an expression. */
+  /** The first pattern that is not a valid expression. */
   readonly unread: string | undefined;
   readonly whole: SchemaCheck;
-  /** Without expressions. */
+  /** Without patterns and formats. */
   readonly plain: SchemaCheck;
 }
 
 const known = new WeakMap<JsonObject, Prepared>();
 
-/** A description's schemas may be large, and each is asked for many times in a run. */
+/** Kept, because a description's schemas may be large and each is used many times in a run. */
 function prepare(schema: JsonObject): Prepared {
   const before = known.get(schema);
   if (before) return before;
@@ -55,9 +55,9 @@ function prepare(schema: JsonObject): Prepared {
   return prepared;
 }
 
-/** The first thing in a value that breaks its schema. */
+/** The first fault of a value. */
 interface SchemaFault {
-  /** What is wrong, a clause. */
+  /** The rule that it breaks, a clause. */
   readonly reason: string;
   /** JSON pointer into the value (RFC 6901). */
   readonly pointer: string;
@@ -68,14 +68,14 @@ interface SchemaFault {
 
 const int64Max = 9223372036854775807n;
 const int64Min = -9223372036854775808n;
-/** The doubles next to the ends of int64, inside and outside: the validator computes with doubles. */
+/** The doubles next to the limits of int64, inside and outside: the validator computes with doubles. */
 const lastInside = 2 ** 63 - 1024;
 const firstOutside = 2 ** 64;
 
 /**
- * Checks values against a JSON Schema of draft 2020-12; integers of the format int64 are judged by every digit.
+ * Checks values against a JSON Schema of draft 2020-12; integers of the format int64 are compared exactly.
  *
- * @param schema what it refers to must lie in itself.
+ * @param schema must contain everything that it refers to.
  */
 export function createSchemaCheck(schema: JsonObject): SchemaCheck {
   const prepared = mapSchemas(toDoubles(schema), withIntegerBounds) as Schema;
@@ -89,13 +89,13 @@ export function createSchemaCheck(schema: JsonObject): SchemaCheck {
 
 type SchemaCheck = (value: JsonValue) => SchemaFault | undefined;
 
-/** Whether an error is the reason itself and not a wrapper around one. Of alternatives that all fail, none is the reason. */
+/** Whether an error is a cause and not a wrapper around one. If all alternatives fail, none of them is the cause. */
 function isLeaf(error: OutputUnit, errors: readonly OutputUnit[]): boolean {
   if (['anyOf', 'oneOf', 'false'].includes(error.keyword)) return true;
   return !errors.some((other) => isWithin(other, error));
 }
 
-/** An error of the schema `false` has its place in the value, but not that in the schema. */
+/** An error of the schema `false` has its location in the value, but not that in the schema. */
 function isWithin(inner: OutputUnit, outer: OutputUnit): boolean {
   const place = inner.keyword === 'false' ? 'instanceLocation' : 'keywordLocation';
   return inner[place].startsWith(`${outer[place]}/`);
@@ -141,7 +141,7 @@ function typeText({ type, format }: JsonObject): string {
   return names.join(' or ') + (typeof format === 'string' ? ` (${format})` : '');
 }
 
-/** The validator knows doubles only: a bigint becomes one that lies on the same side of the ends of int64. */
+/** The validator knows only doubles: a bigint becomes one on the same side of the limits of int64. */
 function toDoubles(value: JsonValue): JsonValue {
   if (typeof value === 'bigint') return toDouble(value);
   if (Array.isArray(value)) return value.map(toDoubles);
@@ -164,7 +164,7 @@ function isIntegerFormat(format: JsonValue | undefined): format is string {
   return typeof format === 'string' && Object.hasOwn(integerBounds, format);
 }
 
-/** JSON Schema lets a format say nothing of a number: what int32 and int64 mean is added as bounds. */
+/** JSON Schema ignores the format of a number, so int32 and int64 are added as bounds. */
 function withIntegerBounds(schema: JsonObject): JsonObject {
   const { format, minimum, maximum } = schema;
   const [least, most] = (isIntegerFormat(format) && integerBounds[format]) || [];
@@ -202,7 +202,7 @@ function pointerOf(segments: readonly string[]): string {
   return segments.map((segment) => `/${segment.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
-/** The patterns of a schema, each once. They are the service's own, so they may be anything. */
+/** The patterns of a schema, each once. They come from the service and may be anything. */
 function patternsOf(schema: JsonObject): string[] {
   const patterns = new Set<string>();
   mapSchemas(schema, (each) => {
@@ -214,12 +214,12 @@ function patternsOf(schema: JsonObject): string[] {
   return [...patterns];
 }
 
-/** The schema with its patterns as the validator reads them, without those that are not expressions. */
+/** The schema with its patterns in the validator's syntax, without those that are not valid expressions. */
 function withReadablePatterns(schema: JsonObject): JsonObject {
   return mapSchemas(schema, (each) => keepPatterns(each, readPattern)) as JsonObject;
 }
 
-/** The schema without patterns and formats, which are tried by expressions. */
+/** The schema without patterns and formats, which the validator checks with regular expressions. */
 function withoutExpressions(schema: JsonObject): JsonObject {
   return mapSchemas(schema, (each) => {
     const { format, ...kept } = keepPatterns(each, () => undefined);
@@ -227,7 +227,7 @@ function withoutExpressions(schema: JsonObject): JsonObject {
   }) as JsonObject;
 }
 
-/** Names that no pattern catches can be forbidden only if every pattern is tried. */
+/** Removes or rewrites patterns. If one is removed, names that match no pattern can no longer be forbidden. */
 function keepPatterns(schema: JsonObject, read: (pattern: string) => string | undefined): JsonObject {
   const { pattern, patternProperties, ...rest } = schema;
   const own = typeof pattern === 'string' ? read(pattern) : undefined;
@@ -243,7 +243,7 @@ function keepPatterns(schema: JsonObject, read: (pattern: string) => string | un
   return open;
 }
 
-/** Keywords whose value is a map of schemas. */
+/** Keywords that hold a map of schemas. */
 const maps: readonly string[] = [
   'properties',
   'patternProperties',
@@ -252,10 +252,10 @@ const maps: readonly string[] = [
   'definitions',
   'schemas',
 ];
-/** Keywords whose value is data: nothing in it is a keyword. */
+/** Keywords that hold data, in which nothing is a keyword. */
 const data: readonly string[] = ['enum', 'const', 'default', 'example', 'examples'];
 
-/** A copy of a schema in which `change` was applied to every schema inside it, and at last to itself. */
+/** A copy of a schema; `change` is applied to every schema inside it, and last to itself. */
 function mapSchemas(value: JsonValue, change: (schema: JsonObject) => JsonObject): JsonValue {
   const inner = (each: JsonValue): JsonValue => mapSchemas(each, change);
   if (Array.isArray(value)) return value.map(inner);

@@ -16,12 +16,12 @@ import type { Sockets } from './sockets.ts';
 import { type Stops, takeSignals } from './stops.ts';
 import { durationText, percentile } from './text.ts';
 
-/** How many checks came out how; `flaky` counts some of those that passed again. */
+/** The number of checks in each state; `flaky` counts some of the passed ones again. */
 export type Totals = Readonly<Record<State | 'checks' | 'flaky', number>>;
 
-/** What the checks came to; every report is made of this. */
+/** The results of all checks; every report is generated from this. */
 export interface SmokeReport {
-  /** The base URL, or what else was checked. */
+  /** The base URL, or the name of another target. */
   readonly target: string;
   readonly startedAt: Date;
   readonly elapsedMs: number;
@@ -32,32 +32,32 @@ export interface SmokeReport {
   readonly results: readonly CheckResult[];
   readonly totals: Totals;
   readonly exitCode: ExitCode;
-  /** The signal that ended the run before its time. */
+  /** The signal that ended the run early. */
   readonly signal?: Signal | undefined;
 }
 
 interface SmokeParts {
   readonly client: Client;
-  /** What the reports call the service. */
+  /** The name of the service in reports. */
   readonly target: string;
   readonly sockets: Sockets;
   readonly options: SmokeOptions;
   readonly interrupts: Interrupts;
-  /** Masks the secrets of this run. */
+  /** Masks the known secrets. */
   mask(text: string): string;
   now(): Date;
-  /** Told, before the first result, the ids that the report may have. */
+  /** Called before the first result with the ids that the report may have. */
   onPlan(ids: readonly string[]): Promise<void>;
   onResult(result: CheckResult): Promise<void>;
-  /** Told the results of each run, if the checks run more than once. */
+  /** Called with the results of each run, if the checks run more than once. */
   onRun(results: readonly CheckResult[]): Promise<void>;
-  /** A line for people about what the run is busy with. */
+  /** Shows a line for people about the current activity. */
   onNotice(line: string): Promise<void>;
 }
 
 /**
- * Runs the checks, once or as often as the options say, and cleans up after each run, also after a signal; a second signal
- * ends the cleaning too.
+ * Runs the checks, once or as often as the options say, and cleans up after each run, also after a signal; a second
+ * signal ends the cleaning up too.
  *
  * @throws UsageError if the selection leaves no check.
  */
@@ -76,7 +76,7 @@ export async function runSmoke(parts: SmokeParts): Promise<SmokeReport> {
     const firstMs = monotonicMs();
     do {
       traces = createTraces();
-      // Only the first run waits, and sweeps.
+      // Only the first run waits and sweeps.
       const swept = runs.length === 0 ? options : { ...options, sweepMs: undefined };
       runs.push(
         await runOnce({ ...parts, options: swept }, { traces, stops, late: runs[0] ? undefined : late }),
@@ -100,7 +100,7 @@ export async function runSmoke(parts: SmokeParts): Promise<SmokeReport> {
   }
 }
 
-/** The checks that a run would be made of. @throws UsageError if the selection leaves none. */
+/** The checks that a run would have. @throws UsageError if the selection leaves none. */
 export function listChecks(contract: Contract, options: SmokeOptions): Check<Probe>[] {
   const never = new AbortController().signal;
   const checks = planChecks(contract, options, createTraces(), never);
@@ -145,7 +145,7 @@ interface Repetition {
   readonly firstMs: number;
 }
 
-/** Whether there is another run; waits until its time has come. */
+/** Whether there is another run; waits until it should begin. */
 async function goesOn(
   { repeat = 1, forMs, everyMs, untilFailure }: SmokeOptions,
   { runs, stops, firstMs }: Repetition,
@@ -154,14 +154,14 @@ async function goesOn(
   if (isOver() || (untilFailure && runs.at(-1)?.some(isRed))) return false;
   if (forMs === undefined && runs.length >= repeat) return false;
   const elapsedMs = monotonicMs() - firstMs;
-  // A run that took longer than the interval skips the times that it missed.
+  // After a run longer than the interval, skip the missed times.
   const nextMs = everyMs === 0 ? elapsedMs : Math.floor(elapsedMs / everyMs + 1) * everyMs;
   if (forMs !== undefined && nextMs >= forMs) return false;
   if (nextMs > elapsedMs) await sleep(nextMs - elapsedMs, stops.checks).catch(() => {});
   return !isOver();
 }
 
-/** One result a check over several runs: what failed in some and passed in others says so. */
+/** One result per check over several runs; it says if some runs failed and others passed. */
 export function mergeRuns(runs: readonly (readonly CheckResult[])[]): CheckResult[] {
   const ids = new Set(runs.flatMap((results) => results.map(({ id }) => id)));
   return [...ids].map((id) => mergeResults(runs.flatMap((run) => run.filter((result) => result.id === id))));

@@ -9,19 +9,19 @@ import { withDeadline } from '../deadline.ts';
 import type { Io } from '../io.ts';
 import { durationText } from './text.ts';
 
-/** What a TLS handshake showed, whether or not a client should trust it. */
+/** The result of a TLS handshake, whether the certificate is trusted or not. */
 export interface Handshake {
-  /** Why the certificate is not to be trusted; undefined if it is. */
+  /** Why the certificate is not trusted; undefined if it is. */
   readonly problem: string | undefined;
   /** When the first certificate of the chain expires; undefined if the service showed none. */
   readonly validTo: Date | undefined;
-  /** As `TLSv1.3`. */
+  /** Such as `TLSv1.3`. */
   readonly protocol: string;
 }
 
-/** The way to the service below HTTP; nothing is sent but what opening a connection needs. */
+/** Access to the service below HTTP; sends only what opening a connection needs. */
 export interface Sockets {
-  /** Why the service's own socket cannot be looked at; undefined if it can. */
+  /** Why the service's own socket cannot be checked; undefined if it can. */
   readonly absence?: string | undefined;
   /** Why TLS is not checked; undefined if it is. */
   readonly plain?: string | undefined;
@@ -32,13 +32,13 @@ export interface Sockets {
   resolve(): Promise<string[]>;
   /** Resolves when the service has accepted a connection. */
   connect(): Promise<void>;
-  /** Made once in a run. */
+  /** Performed once in a run. */
   handshake(): Promise<Handshake>;
 }
 
 interface SocketOptions {
   readonly baseUrl: string;
-  /** The service is in this process. */
+  /** True if the service runs in this process. */
   readonly embedded: boolean;
   readonly tls: TlsFiles;
   readonly env: Io['env'];
@@ -86,7 +86,7 @@ function connect(address: Address, timeoutMs: number): Promise<void> {
   return within(timeoutMs, connected).finally(() => socket.destroy());
 }
 
-/** Offers old versions of TLS too and accepts any certificate, to see what the service speaks and shows. */
+/** Also offers old versions of TLS and accepts any certificate, to find out what the service offers. */
 function shakeHands(address: Address, { tls, env, timeoutMs }: SocketOptions): Promise<Handshake> {
   const socket = openTls({
     ...address,
@@ -104,7 +104,7 @@ function shakeHands(address: Address, { tls, env, timeoutMs }: SocketOptions): P
     .finally(() => socket.destroy());
 }
 
-/** Through a proxy goes the client's own way, so a certificate that it does not trust is an error. */
+/** A proxy tunnel uses the client's own code, so an untrusted certificate is an error. */
 async function shakeHandsThrough(url: URL, { tls, env, timeoutMs }: SocketOptions): Promise<Handshake> {
   const dialer = createDialer({ tls, env, connections: 1, connectTimeoutMs: timeoutMs });
   try {

@@ -1,19 +1,19 @@
 import type { Interrupts } from '../interrupts.ts';
 import type { Signal } from '../io.ts';
 
-/** What signals do to a run: the first ends the checks, then what was created is removed; the second ends that too. */
+/** The effect of signals on a run: the first ends the checks and starts the cleaning up; the second ends that too. */
 export interface Stops {
   /** Aborted by the first signal. */
   readonly checks: AbortSignal;
-  /** Aborted a little later, so that a create that is under way can still be answered. */
+  /** Aborted a little later, so that a pending create can still be answered. */
   readonly creating: AbortSignal;
-  /** Aborted by the second signal, or when cleaning has taken its time. */
+  /** Aborted by the second signal, or when the time for cleaning up is over. */
   readonly cleaning: AbortSignal;
   /** The first signal, once it came. */
   readonly signal: Signal | undefined;
-  /** How long to look for a record that an unanswered create may yet make. */
+  /** How long to look for a record that an unanswered create may still make. */
   readonly lookMs: number;
-  /** Starts the time that cleaning may take. */
+  /** Starts the time limit for cleaning up. */
   startCleaning(): void;
   release(): void;
 }
@@ -26,14 +26,14 @@ interface Patience {
 
 const unhurried: Patience = { creatingMs: 0, lookMs: 2000, cleaningMs: 30_000 };
 
-/** After a signal somebody waits: a person at the keyboard longer than a supervisor that is about to kill. */
+/** A person at the keyboard waits longer than a supervisor, which kills the process soon. */
 function patienceOf(signal: Signal): Patience {
   return signal === 'SIGINT'
     ? { creatingMs: 3000, lookMs: 2000, cleaningMs: 10_000 }
     : { creatingMs: 400, lookMs: 500, cleaningMs: 1200 };
 }
 
-/** @param onFirst told the first signal. */
+/** @param onFirst called with the first signal. */
 export function takeSignals(interrupts: Interrupts, onFirst: (signal: Signal) => void): Stops {
   const checks = new AbortController();
   const creating = new AbortController();

@@ -1,18 +1,18 @@
 import { STATUS_CODES } from 'node:http';
 
-/** A length of time as people read it: `0.4 ms`, `12 ms`, `1.3 s`, `10 min`. */
+/** A duration for people: `0.4 ms`, `12 ms`, `1.3 s`, `10 min`. */
 export function durationText(ms: number): string {
   if (ms >= 120_000) return `${Number((ms / 60_000).toFixed(ms < 600_000 ? 1 : 0))} min`;
   if (ms >= 1000) return `${Number((ms / 1000).toFixed(ms < 10_000 ? 1 : 0))} s`;
   return `${ms < 10 ? Number(ms.toFixed(1)) : Math.round(ms)} ms`;
 }
 
-/** A status with its reason phrase, as `404 Not Found`. */
+/** A status with its reason phrase: `404 Not Found`. */
 export function statusText(status: number): string {
   return `${status} ${STATUS_CODES[status] ?? ''}`.trim();
 }
 
-/** The first 200 bytes of a text, secrets masked before anything is cut off. */
+/** The first 200 bytes of a text; secrets are masked before it is cut. */
 export function excerpt(text: string, mask: (text: string) => string): string {
   const masked = mask(text);
   const bytes = Buffer.from(masked);
@@ -21,7 +21,7 @@ export function excerpt(text: string, mask: (text: string) => string): string {
   return `${cut.replace(/\ufffd+$/, '')}...`;
 }
 
-/** The value below which so many percent of the values lie, by nearest rank; 0 for none. */
+/** The percentile of the values, by nearest rank; 0 if there are none. */
 export function percentile(values: readonly number[], percent: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)] ?? 0;

@@ -22,9 +22,10 @@ import { detailsOf, jsonOf, type Probe, type Reply, toId } from './probe.ts';
 import { excerpt } from './text.ts';
 
 /**
- * A full life of each kind of record: create, read back, update, read back, delete, gone.
+ * The full life of a record of each kind: create, read back, update, read back, delete, gone.
  *
- * @param creating ends a create that is under way: later than the rest, so that its answer can still tell what to remove.
+ * @param creating aborts a pending create; it comes later than the other signal, so that the answer can still name the
+ *   record to remove.
  */
 export function writeChecks(
   { operations, missing }: Contract,
@@ -47,7 +48,7 @@ export function writeChecks(
   }));
 }
 
-/** The operations that a check needs: also those that create and remove what its records refer to. */
+/** The operations that a check needs, including those for the records that its record refers to. */
 function neededBy(kind: Kind, operations: Contract['operations']): OperationId[] {
   const own = [kind.create, kind.remove];
   if (kind === kinds.category) return own;
@@ -57,13 +58,13 @@ function neededBy(kind: Kind, operations: Contract['operations']): OperationId[]
     : pet;
 }
 
-/** Not if a bound service has no category for its pets, or has it as an object. */
+/** False if the pets of a bound service have no category, or have it as an object. */
 function refersToCategory(operation: Operation | undefined): boolean {
   const offered = operation?.body?.fields;
   return offered === undefined || Object.hasOwn(offered, 'categoryId');
 }
 
-/** What the checks of one run share. */
+/** The shared state of the checks of one run. */
 interface Life {
   readonly probe: Probe;
   readonly traces: Traces;
@@ -73,7 +74,7 @@ interface Life {
   petId(): Promise<bigint>;
 }
 
-/** A step that did not come out as it must. */
+/** A step had an unexpected result. */
 class StepFailure extends Error {
   readonly verdict: Verdict;
 
@@ -83,7 +84,7 @@ class StepFailure extends Error {
   }
 }
 
-/** A record that a check refers to could not be created. */
+/** A record that a check needs could not be created. */
 class FixtureFailure extends Error {
   readonly kind: Kind;
 
@@ -157,13 +158,13 @@ async function live(life: Life, kind: Kind): Promise<Verdict> {
 }
 
 interface Draft {
-  /** What to create. */
+  /** The record to create. */
   readonly body: JsonObject;
-  /** What of it to change then. */
+  /** The fields to change in it. */
   readonly change: JsonObject;
 }
 
-/** Adds what is about to be created to the traces. */
+/** Adds the record to be created to the traces. */
 async function draft(life: Life, kind: Kind): Promise<Draft> {
   const { probe, traces } = life;
   const isNamed = kind === kinds.category || kind === kinds.pet;
@@ -207,7 +208,7 @@ function maxLengthOf({ probe }: Life, { create }: Kind): number {
   return Number(operation?.body?.bounds.name?.maxLength ?? Infinity);
 }
 
-/** A service may create the inventory entry of a pet together with the pet, which is ours. */
+/** A service may create an inventory entry together with its pet; the entry belongs to this run and is removed. */
 async function makeRoom({ probe }: Life, kind: Kind, petId: bigint): Promise<void> {
   const get = probe.client.contract.operations.get(kind.get);
   if (!get) return;
@@ -225,7 +226,7 @@ async function create({ probe, traces, creating }: Life, kind: Kind, body: JsonO
   const reply = await probe.send(request, { signal: creating });
   const isRefused = reply.status >= 400 && reply.status < 500;
   const id = isRefused ? undefined : idOf(kind, reply);
-  // An attempt that a gateway answered may have created a record all the same.
+  // An attempt that only a gateway answered may have created a record nevertheless.
   const isSettled = reply.first === undefined && (isRefused || id !== undefined);
   if (id === undefined) {
     if (isSettled && !wasSuspected) traces.suspected.delete(kind);
@@ -248,7 +249,7 @@ function idOf({ idField }: Kind, reply: Reply): bigint | undefined {
   return (isJsonObject(body) ? toId(body[idField]) : undefined) ?? (digits ? BigInt(digits) : undefined);
 }
 
-/** Nothing is changed or deleted before it is certain whose it is: an answer may name a record of somebody else. */
+/** Proves ownership before the record is changed or deleted: an answer may name a record of somebody else. */
 async function demandOwn({ probe, traces }: Life, made: Made): Promise<void> {
   const proof = await proveOwn(probe, traces, made);
   if (proof === 'own') return;
@@ -267,7 +268,7 @@ interface Change extends Draft {
   readonly etag: string | undefined;
 }
 
-/** @returns false if the contract has no update, or none of what would be changed. */
+/** @returns false if the contract has no update, or an update without the changed fields. */
 async function update(probe: Probe, { made: { kind, id }, body, change, etag }: Change): Promise<boolean> {
   const operation = probe.client.contract.operations.get(kind.update);
   if (!operation || Object.keys(change).length === 0) return false;
@@ -290,19 +291,19 @@ function demand(probe: Probe, id: OperationId): Operation {
 }
 
 interface Step {
-  /** What a report calls it. */
+  /** Its name in a report. */
   readonly step: string;
   readonly operation: Operation;
 }
 
-/** The body of an answer that is as documented; undefined if none is. @throws StepFailure */
+/** The body of a documented answer; undefined if none is documented. @throws StepFailure */
 function bodyOf(probe: Probe, { step, operation }: Step, reply: Reply): JsonValue | undefined {
   const judgement = judge(probe, operation, reply);
   if ('fault' in judgement) throw new StepFailure(step, judgement.fault);
   return judgement.body;
 }
 
-/** Sends a delete; one that took another attempt may find that the first was applied. */
+/** Sends a delete. After a retry, the record may be gone because the first attempt was applied. */
 async function remove(probe: Probe, operation: Operation, input: CallInput): Promise<void> {
   const reply = await probe.send(probe.toRequest(operation, input));
   if (reply.first !== undefined && reply.status === 404) return;
@@ -310,7 +311,8 @@ async function remove(probe: Probe, operation: Operation, input: CallInput): Pro
 }
 
 /**
- * Reads a record and compares it with what was sent. A GET that the contract lacks, or that is gone (410), is left out.
+ * Reads a record and compares it with the fields that were sent. Skipped if the contract has no such GET, or if it is
+ * gone (410).
  *
  * @returns its ETag, if it has one.
  */
@@ -327,7 +329,7 @@ async function readBack(
   return fieldValue(reply.fields, 'etag');
 }
 
-/** A record is gone if its GET says so. */
+/** Checks that the GET of a record says that it is gone. */
 async function expectGone(probe: Probe, kind: Kind, id: bigint): Promise<void> {
   const operation = probe.client.contract.operations.get(kind.get);
   if (!operation) return;
@@ -339,8 +341,8 @@ async function expectGone(probe: Probe, kind: Kind, id: bigint): Promise<void> {
 }
 
 /**
- * Each field that was sent must come back as it was; fields that the service adds are its own. An answer that is
- * documented to have no body is taken as it is.
+ * Checks that each field that was sent comes back unchanged; the service may add others. An answer that is documented
+ * to have no body passes.
  *
  * @throws StepFailure
  */
@@ -365,7 +367,7 @@ function compare(
   );
 }
 
-/** Two texts for the same moment are the same. */
+/** Two texts of the same moment are equal. */
 function isSame(one: JsonValue | undefined, other: JsonValue | undefined): boolean {
   const isNumber = (value: unknown) => typeof value === 'number' || typeof value === 'bigint';
   // biome-ignore lint/suspicious/noDoubleEquals: a number and a bigint of one value are the same integer

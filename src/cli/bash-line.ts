@@ -1,17 +1,17 @@
-/** A command line as far as the cursor, as bash will read it. */
+/** A command line up to the cursor, parsed as bash does. */
 interface BashLine {
   /** The words before the one at the cursor, without their quotes. */
   readonly words: readonly string[];
   readonly current: string;
-  /** The words as readline shall insert them. */
+  /** The words in the form in which readline must insert them. */
   quoted(words: readonly string[]): string[];
 }
 
-/** The characters of COMP_WORDBREAKS that are no space: readline replaces only what follows the last of them. */
+/** The characters of COMP_WORDBREAKS other than white space: readline replaces only the text after the last of them. */
 const wordBreaks = /["'@><=;|&(:]/;
 
 /**
- * Reads a line of bash: quotes, backslashes and the word that is not finished. It expands nothing.
+ * Parses a line of bash with quotes, backslashes and an unfinished last word. It expands nothing.
  *
  * @param line `$COMP_LINE` up to `$COMP_POINT`.
  */
@@ -20,7 +20,7 @@ export function readBashLine(line: string): BashLine {
   let current = '';
   let hasBegun = false;
   let open = '';
-  // What readline leaves alone of the current word.
+  // The part of the current word that readline does not replace.
   let kept = '';
   for (let at = 0; at < line.length; at += 1) {
     const char = line[at] ?? '';
@@ -54,7 +54,7 @@ export function readBashLine(line: string): BashLine {
     quoted(offers) {
       const inserted = offers.map((word) => quote(replaced(word, kept), open));
       const [only] = inserted;
-      // readline closes the quote of a single match, unless its last character looks as if it did.
+      // readline closes the quote of a single match, unless its last character is that quote.
       return inserted.length === 1 && open !== '' && only?.endsWith(open) ? [only + open] : inserted;
     },
   };
@@ -67,7 +67,7 @@ function replaced(word: string, kept: string): string {
 
 function quote(text: string, open: string): string {
   if (open === "'") return text.replaceAll("'", "'\\''");
-  // An interactive bash expands `!` inside double quotes too, and no backslash there takes that back.
+  // Inside double quotes an interactive bash also expands `!`, and no backslash there prevents that.
   if (open === '"') return text.replace(/["\\$`]/g, '\\$&').replaceAll('!', '"\\!"');
   return text.replace(/[^\w@%+=:,./-]/g, '\\$&');
 }

@@ -9,15 +9,15 @@ import { firstFlags, type Offer, type Program, root } from './program.ts';
 import { type Action, isGroup, type Named } from './verb.ts';
 import { readWords } from './words.ts';
 
-/** A Tab waits this long for names that have to be looked up, in milliseconds. */
+/** The longest wait for names that must be looked up, in milliseconds. */
 const patienceMs = 300;
 
 /**
- * Prints what may stand at the end of a command line, one offer a line: the word, and after a tab what it means. A first line
- * `:file` asks the shell for file names.
+ * Prints the possible completions of a command line, one a line: the word, and after a tab its description. A first
+ * line `:file` asks the shell for file names.
  *
- * @param argv `-- <words> <current>`, as zsh, fish and PowerShell split them; or `bash <line>`, because bash splits words at
- *   `=` and `:` and leaves the quotes in.
+ * @param argv `-- <words> <current>`, as zsh, fish and PowerShell split them; or `bash <line>`, because bash splits
+ *   words at `=` and `:` and leaves the quotes in.
  */
 export async function complete(
   argv: readonly string[],
@@ -36,7 +36,7 @@ export async function complete(
     return exitCodes.done;
   }
   const shown = offers
-    // A name that cannot be shown as it is cannot be typed either.
+    // A name with unsafe characters can neither be shown nor typed.
     .filter(({ word }) => startsAlike(word, begun) && sanitize(word) === word)
     .map(({ word, summary }) => ({ word: given + word, summary: summary && sanitize(summary) }));
   const text = bash
@@ -47,7 +47,7 @@ export async function complete(
 }
 
 interface Place {
-  /** The flag of `--flag=value`, if the current word is one. */
+  /** The flag of `--flag=value`, if the current word has that form. */
   readonly attached?: string | undefined;
   readonly offers: readonly Offer[] | 'file';
 }
@@ -82,7 +82,7 @@ function offersOf(commands: readonly Named[]): Offer[] {
   return commands.map(({ name, summary }) => ({ word: name, summary }));
 }
 
-/** The argument at a place; of `<id...>` all further places. */
+/** The argument at an index; an argument such as `<id...>` also covers all later ones. */
 function argumentAt({ args = {} }: Action, place: number): Argument | undefined {
   const all = Object.values(args);
   const last = all.at(-1);
@@ -95,7 +95,7 @@ interface Asked {
   readonly found: Found;
 }
 
-/** Nothing if it cannot be had in time: a Tab never complains. */
+/** An empty list if the values are not available in time: completion never reports an error. */
 async function valuesOf(
   place: Flag | Argument | undefined,
   { context, program, found }: Asked,
@@ -109,7 +109,7 @@ async function valuesOf(
   return withDeadline(looked, patienceMs, () => []);
 }
 
-/** Names are found without case, as they are by the commands. */
+/** Ignores case, as the commands do when they look up names. */
 function startsAlike(word: string, begun: string): boolean {
   return word.toLowerCase().startsWith(begun.toLowerCase());
 }

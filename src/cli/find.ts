@@ -5,23 +5,23 @@ import { globalFlags, helpFlag, writeFlags } from './global-flags.ts';
 import { type Action, type Entry, type Group, isGroup, type Named } from './verb.ts';
 import { readWords } from './words.ts';
 
-/** What the words of a command line name. */
+/** The command that a command line names. */
 export interface Found {
   /** The names from the first level on, without aliases: `['pets', 'list']`; empty for the program itself. */
   readonly path: readonly string[];
   readonly named: Named;
   readonly command: Action | Group;
-  /** The group that holds it. */
+  /** The group that contains it. */
   readonly group: Group;
-  /** The words without those that name the command. */
+  /** The words other than the names of the command. */
   readonly rest: readonly string[];
-  /** A word that should have named a command, and does not. */
+  /** A word in the place of a command's name that names none. */
   readonly unknown: string | undefined;
 }
 
 type Level = readonly (Entry | (Named & (Action | Group)))[];
 
-/** Walks from the program to the command that the words name, and loads no other. */
+/** Finds the command that the words name; loads no other commands. */
 export async function findCommand(
   root: Named & Group,
   entries: readonly Entry[],
@@ -59,7 +59,7 @@ export function flagsOf(command: Action | Group): Record<string, Flag> {
   return { ...ownFlags(command), ...globalFlags, help: helpFlag };
 }
 
-/** The flags that a command does not share with all others. */
+/** The flags of this command only. */
 export function ownFlags(command: Action | Group): Record<string, Flag> {
   if (isGroup(command)) return {};
   const preview = command.write === 'planned' ? 'show the plan and write nothing' : writeFlags.dryRun.summary;

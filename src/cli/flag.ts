@@ -1,6 +1,6 @@
 import { UsageError } from '../errors.ts';
 
-/** What completion may offer: fixed words, or a kind of value that `src/commands/completion/offers.ts` looks up. */
+/** The completions of a value: fixed words, or a kind of value that `src/commands/completion/offers.ts` looks up. */
 export type Offers = readonly string[] | OfferKind;
 
 export type OfferKind =
@@ -16,31 +16,31 @@ export type OfferKind =
   | 'run'
   | 'settingValue';
 
-/** A flag of a command line: how it is written, what it means, and what its text becomes. */
+/** A flag of a command line: its spelling, its description and its parser. */
 export interface Flag<Value = unknown> {
-  /** As help shows it and commander reads it: `-o, --output <format>`, `--no-header`, `--watch [interval]`. */
+  /** The spelling for help and commander: `-o, --output <format>`, `--no-header`, `--watch [interval]`. */
   readonly written: string;
   readonly summary: string;
   /**
-   * What a text becomes, and what the same flag gave before; a flag without a value has none.
+   * Parses the value; `before` is the value of an earlier use of the same flag. A flag without a value has no parser.
    *
    * @throws UsageError that names the flag.
    */
   readonly parse?: (text: string, before: unknown) => Value;
-  /** The words that it takes. */
+  /** The allowed words. */
   readonly choices?: readonly string[] | undefined;
   readonly offers?: Offers | undefined;
   /** The heading that help lists it under. */
   readonly group?: string | undefined;
-  /** Keys of flags that cannot be given beside it. */
+  /** Keys of flags that cannot be combined with it. */
   readonly conflicts?: readonly string[] | undefined;
-  /** Of `--flag [value]`: the next word is its value only if it looks like this. */
+  /** Of `--flag [value]`: the next word is its value only if it matches this. */
   readonly accepts?: RegExp | undefined;
-  /** The flag that it is another way to write: `--json` gives `output` the value `json`. */
+  /** The flag for which this is another spelling: `--json` gives `output` the value `json`. */
   readonly stands?: { readonly key: string; readonly value: unknown } | undefined;
 }
 
-/** What stands on a command line without a flag: `<id>`, `[run]`, `<id or name...>`. */
+/** A positional argument: `<id>`, `[run]`, `<id or name...>`. */
 export interface Argument<Value = unknown> {
   readonly written: string;
   readonly summary: string;
@@ -91,7 +91,7 @@ export function value(
   return { written, summary, parse: (text) => parse(text), ...more };
 }
 
-/** A flag that may be given again: all its values, in the order given. */
+/** A flag that can be repeated: all its values, in order. */
 export function values(written: string, summary: string, more?: More): Flag<readonly string[] | undefined>;
 export function values<Value>(
   written: string,
@@ -124,7 +124,7 @@ export function choice<const Word extends string>(
   return { written, summary, parse: oneOf(longName(written), words), choices: words, ...more };
 }
 
-/** A flag that takes one of a few words, and may be given again. */
+/** A flag that takes one of a few words and can be repeated. */
 export function choices<const Word extends string>(
   written: string,
   summary: string,
@@ -140,10 +140,10 @@ export function count(written: string, summary: string): Flag<number | undefined
 }
 
 /**
- * A flag with a value that may be left out.
+ * A flag with an optional value.
  *
- * @param accepts what a word after the flag must look like to be its value.
- * @param parse gets an empty text if the value is left out.
+ * @param accepts the next word is the flag's value only if it matches this.
+ * @param parse gets an empty text if there is no value.
  */
 export function optional<Value>(
   written: string,
@@ -154,7 +154,7 @@ export function optional<Value>(
   return { written, summary, accepts, parse: (text) => parse(text) };
 }
 
-/** An argument whose brackets say how often it is given: `<id>`, `[run]`, `<id...>`. */
+/** An argument; the brackets say whether it is optional and can be repeated: `<id>`, `[run]`, `<id...>`. */
 export function argument(
   written: `<${string}...>`,
   summary: string,
@@ -171,7 +171,7 @@ export function argument(written: string, summary: string, more: More = {}): Arg
   return { written, summary, ...more };
 }
 
-/** An argument whose text becomes a value; of `<id...>` each text does. */
+/** An argument with a parser; for `<id...>` it parses each text. */
 export function parsed<Value>(
   written: `<${string}...>`,
   summary: string,
@@ -224,7 +224,7 @@ export function shortName(written: string): string | undefined {
   return /^-\w(?=,)/.exec(written)?.[0];
 }
 
-/** Whether a flag takes a value, and whether it may be left out. */
+/** Whether a flag takes a value, and whether that is optional. */
 export function takesValue({ written }: Pick<Flag, 'written'>): 'always' | 'optional' | undefined {
   if (written.endsWith('>')) return 'always';
   return written.endsWith(']') ? 'optional' : undefined;

@@ -1,10 +1,10 @@
 import { flagOf, type KeyFlags, keyRules, type SettingKey, settingKeys } from '../config/keys.ts';
 import { count, type Flag, flag, optional, type ValuesOf, value, values } from './flag.ts';
 
-/** The flag of a setting, as the row of its key describes it. */
+/** The flag of a setting, derived from the row of its key. */
 function keyFlag(key: SettingKey): Flag<string | undefined> {
   const { summary, placeholder, isFile, choices, fallback } = keyRules[key];
-  // The word after a bare `--protected` is its value only if it is one: it may be the name of the profile.
+  // The word after a bare `--protected` is its value only if it is a boolean: it may be the name of the profile.
   if (placeholder === undefined)
     return optional(`--${key} [value]`, summary, /^(true|false)$/, (text) => text || 'true');
   return value(`--${key} ${placeholder}`, fallback ? `${summary} (default ${fallback})` : summary, {
@@ -18,7 +18,7 @@ export const globalFlags = {
   profile: value('--profile <name>', 'use this profile', { offers: 'profile' }),
   baseUrl: keyFlag('base-url'),
   offline: flag('--offline', 'use the embedded store instead of a service'),
-  // `-o=json` as in kubectl: commander takes what follows a short flag as its value, with the sign.
+  // `-o=json` as in kubectl: commander passes the text after a short flag as its value, with the `=`.
   output: {
     ...keyFlag('output'),
     written: '-o, --output <format>',
@@ -50,24 +50,24 @@ export const writeFlags = {
   confirm: value('--confirm <profile>', 'name of the profile, if it is protected', { offers: 'profile' }),
 } satisfies Record<string, Flag>;
 
-/** The flags of bulk work that are settings too. */
+/** The flags of bulk work that are also settings. */
 export interface PaceFlags {
   readonly concurrency?: string | undefined;
   readonly rate?: string | undefined;
 }
 
-/** A flag for each setting that no flag of all commands sets. */
+/** A flag for each setting that no global flag sets. */
 export const keyFlags: Readonly<Record<string, Flag<string | undefined>>> = Object.fromEntries(
   settingKeys
     .filter((key) => !(flagOf(key) in globalFlags))
     .map((key) => [flagOf(key), keyFlag(key)] as const),
 );
 
-/** The settings that were given, by a flag of the command's own or by one that all commands take. */
+/** The settings given on the command line, by a flag of the command or a global one. */
 export function givenKeys(flags: KeyFlags, own: Readonly<Record<string, unknown>>): KeyFlags {
   const given = { ...flags, ...own } as Record<string, unknown>;
   return Object.fromEntries(settingKeys.map((key) => [flagOf(key), given[flagOf(key)]]));
 }
 
-/** What was given of the flags that more than one command takes; a flag that was not given is undefined. */
+/** The values of the flags that several commands share; undefined for a flag that was not given. */
 export type GlobalFlags = Partial<ValuesOf<typeof globalFlags> & ValuesOf<typeof writeFlags>> & PaceFlags;

@@ -7,7 +7,7 @@ import type { Program } from './program.ts';
 import { topicNames } from './topic-names.ts';
 import { type Action, type Group, isGroup, type Named } from './verb.ts';
 
-/** What `petstore` alone says: the way in, not the whole. */
+/** The text of `petstore` without a command: a first orientation, not the whole help. */
 export const overview = `petstore works with a pet store service: pets, categories, orders and inventory.
 
 Try it without a service:
@@ -23,21 +23,21 @@ Work with yours:
 petstore --help lists every command; petstore <command> --help shows one.
 `;
 
-/** Terms with what they mean, under a title. */
+/** A titled list of terms with their meanings. */
 interface Section {
   readonly title: string;
   readonly items: readonly (readonly [term: string, meaning: string])[];
 }
 
-/** Longer lines are hard to read, however wide the terminal is. */
+/** Longer lines are hard to read, even on a wide terminal. */
 const mostColumns = 100;
 
-/** The columns that help is folded to: those of the terminal, also if a pager reads it. */
+/** The width to which help is folded: that of the terminal, also if a pager shows it. */
 export function helpColumns({ stdout, stderr }: Io): number {
   return Math.min(stdout.columns ?? stderr.columns ?? mostColumns, mostColumns);
 }
 
-/** Help as people read it: what the command does, how it is written, examples, and then its verbs or flags. */
+/** The help of a command: description, usage, examples, and then its verbs or flags. */
 export function helpOf({ path, named, command }: Found, program: Program, columns: number): string {
   const examples = command.examples.map((example) => `  ${example}\n`).join('');
   const sections = isGroup(command)
@@ -52,7 +52,7 @@ export function helpOf({ path, named, command }: Found, program: Program, column
   ].join('\n');
 }
 
-/** What a command does, with its place in the life cycle of the service. */
+/** The description of a command, with the life cycle of its operation. */
 export function described(named: Named, command: Action | Group): string {
   const text = (!isGroup(command) && command.description) || named.summary;
   return `${text} ${lifecycleMark(named.operation)}`.trimEnd();
@@ -70,8 +70,8 @@ export function usageOf(path: readonly string[], command: Action | Group): strin
 }
 
 /**
- * What help says of an operation's life cycle: `(deprecated, sunset 2027-12-31)`, `(beta)`, `(experimental)`, or nothing.
- * It comes from the table alone, because help opens no config.
+ * The life cycle mark of an operation: `(deprecated, sunset 2027-12-31)`, `(beta)`, `(experimental)`, or nothing. It
+ * comes from the table alone, because help does not open the config.
  */
 function lifecycleMark(id: OperationId | undefined): string {
   if (id === undefined) return '';
@@ -111,18 +111,18 @@ export function meaningOf({ summary, choices }: Pick<Flag, 'summary' | 'choices'
   return choices ? `${summary} (one of ${choices.join(', ')})` : summary;
 }
 
-/** Long flags stand under each other, whether they have a short form or not. */
+/** A flag's term; long flags are aligned, with or without a short form. */
 function flagTerm({ written }: Flag): string {
   return written.startsWith('--') ? `    ${written}` : written;
 }
 
-/** The flags of all commands, as `petstore help flags` lists them. */
+/** The global flags, as `petstore help flags` lists them. */
 export function flagItems(flags: Readonly<Record<string, Flag>>): [string, string][] {
   return Object.values(flags).map((flag) => [flagTerm(flag), meaningOf(flag)]);
 }
 
 function formatSection({ title, items }: Section, columns: number): string {
-  // One long term does not push the meanings of all others aside.
+  // A single long term must not push all meanings to the right.
   const widest = Math.max(0, ...items.map(([term]) => term.length).filter((length) => length <= columns / 2));
   const width = columns - widest - 4 >= leastRoom ? widest : 0;
   const lines = items.map(([term, meaning]) => {
@@ -134,7 +134,7 @@ function formatSection({ title, items }: Section, columns: number): string {
   return `${title}\n${lines.join('\n')}\n`;
 }
 
-/** The meaning of a term in a list is folded under itself. */
+/** Folds the meaning of a term in a list. */
 function foldProse(text: string, columns: number): string {
   const foldLine = (line: string) => {
     const term = /^ +\S+ +/.exec(line)?.[0] ?? '';

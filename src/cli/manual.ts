@@ -7,7 +7,7 @@ import { type Topic, type TopicPart, topics } from './topics.ts';
 import { type Action, type Group, isGroup, type Named } from './verb.ts';
 
 /**
- * The manual page petstore(1) in roff, made from the verbs and the topics of help.
+ * The manual page petstore(1) in roff, generated from the verbs and the help topics.
  *
  * @see man(7)
  */
@@ -37,7 +37,7 @@ export async function toManual(program: Program, version: string): Promise<strin
     ...topicLines('EXIT STATUS', topics['exit-codes']),
     ...topicLines('ENVIRONMENT', topics.environment),
     '.SH FILES',
-    'On Linux; `petstore config path` shows where they lie.',
+    'On Linux; `petstore config path` shows the paths.',
     ...files.flatMap(termLines),
     '.SH SEE ALSO',
     'petstore <command> \\-\\-help; jq(1), xargs(1)',
@@ -125,7 +125,7 @@ function partLines(part: TopicPart): string[] {
   return typeof part === 'string' ? ['.PP', roff(part)] : part.flatMap(termLines);
 }
 
-/** Prose is filled; a list of terms, whose lines begin with a space, stays one. */
+/** Prose is filled; lists of terms, whose lines begin with a space, are not. */
 function paragraphs(text: string): string[] {
   return text.split('\n').flatMap((line) => {
     const [, term, meaning = ''] = /^ +(\S+) +(.*)$/.exec(line) ?? [];

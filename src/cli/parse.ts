@@ -8,11 +8,11 @@ interface Taken {
 }
 
 /**
- * Has commander read the words that follow the name of a command.
+ * Lets commander parse the words after the name of a command.
  *
  * @param name the command as errors name it: `petstore pets list`.
  * @returns the values of its arguments and flags, by their keys.
- * @throws UsageError that names the command and what is wrong with the words.
+ * @throws UsageError that names the command and the mistake.
  */
 export function parseWords(
   name: string,
@@ -32,7 +32,7 @@ export function parseWords(
   return { ...Object.fromEntries(operands), ...command.opts() };
 }
 
-/** An option whose value is found under the key that the flag has in our data. */
+/** An option whose value is stored under the flag's key in the verb. */
 class KeyedOption extends Option {
   readonly #key: string;
 
@@ -62,7 +62,8 @@ function toCommanderArgument({ written, summary, parse }: Argument): CommanderAr
 }
 
 /**
- * Writes `--watch 5s` as `--watch=5s`, and a bare `--watch` as `--watch=`: commander would take any next word as its value.
+ * Rewrites `--watch 5s` as `--watch=5s`, and a bare `--watch` as `--watch=`: otherwise commander would take any next
+ * word as its value.
  */
 function closeOptionalValues(words: readonly string[], flags: readonly Flag[]): string[] {
   const open = flags.filter((flag) => takesValue(flag) === 'optional');
@@ -81,7 +82,7 @@ function closeOptionalValues(words: readonly string[], flags: readonly Flag[]): 
   return closed;
 }
 
-/** commander writes `error: why\n(Did you mean x?)`: the second line becomes the hint. */
+/** commander writes `error: <why>\n(Did you mean x?)`; its second line becomes the hint. */
 function toUsageError({ message }: CommanderError, name: string): UsageError {
   const [why = '', suggestion] = message.replace(/^error: /, '').split('\n');
   const [, words] = /^\(Did you mean (.*)\?\)$/.exec(suggestion ?? '') ?? [];

@@ -5,19 +5,19 @@ import { type GlobalFlags, globalFlags } from './global-flags.ts';
 import type { Entry, Group, Named } from './verb.ts';
 import type { GivenFlag } from './words.ts';
 
-/** A word that completion may offer, with what it means. */
+/** A word that completion offers, and its description. */
 export interface Offer {
   readonly word: string;
   readonly summary?: string | undefined;
 }
 
-/** The whole command line, as `src/commands/index.ts` has it. */
+/** The whole command line, as defined in `src/commands/index.ts`. */
 export interface Program {
   readonly entries: readonly Entry[];
-  /** Pages of help that belong to no single command. */
+  /** Help topics, which belong to no single command. */
   readonly topics: readonly string[];
   /**
-   * What may stand in a place of the command line.
+   * Looks up the possible values of one kind.
    *
    * @param found the command, with the words that were typed for it so far.
    */
@@ -37,7 +37,10 @@ export const root: Named & Group = {
   verbs: [],
 };
 
-/** What the words say of where errors go and how they look, and of the service that a completion asks. */
+/**
+ * The global flags among the given ones. They decide the format and the colours of errors, and the service for
+ * completion.
+ */
 export function firstFlags(given: readonly GivenFlag[]): GlobalFlags {
   const keys = ['output', 'color', 'quiet', 'profile', 'baseUrl', 'offline'] as const;
   const entries = keys.flatMap((key) => {

@@ -24,7 +24,7 @@ export async function runCommand(
   const command = found.command;
   const flags = flagsOf(command);
   const { given } = readWords(found.rest, Object.values(flags));
-  // An error in the words goes out in the format and the colours that the words ask for.
+  // An error in the words is already printed in the format and the colours that the words ask for.
   context.useFlags(firstFlags(given));
   if (unknown !== undefined && isGroup(command))
     throw unknownCommand(path, unknown, path.length === 0 ? program.entries : command.verbs);
@@ -51,7 +51,7 @@ async function showHelp(
 ): Promise<number> {
   const { helpColumns, helpOf } = await import('./help.ts');
   const text = helpOf(found, program, helpColumns(context.io));
-  // Not the style of the settings: help opens no config.
+  // Not the colours of the settings, because help does not open the config.
   const { createStyle } = await import('../output/style.ts');
   const mode = colorModes.find((each) => each === context.flags.color) ?? 'auto';
   const { bold } = await createStyle(context.io[stream], context.io.env, mode);
@@ -60,8 +60,8 @@ async function showHelp(
 }
 
 /**
- * `help pets list` means `pets list --help`, and so do `pets help list`, `--help pets list` and `pets --help list`; a
- * topic stays what it is.
+ * Turns `help pets list`, `pets help list`, `--help pets list` and `pets --help list` into `pets list --help`; a topic
+ * is left as it is.
  */
 export function expandHelp(words: readonly string[], topics: readonly string[]): readonly string[] {
   const [first = '', second = ''] = words;

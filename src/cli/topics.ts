@@ -4,13 +4,13 @@ import { globalFlags, helpFlag, writeFlags } from './global-flags.ts';
 import { meaningOf } from './help.ts';
 import type { TopicName } from './topic-names.ts';
 
-/** A page of help that belongs to no single command. */
+/** A help topic, which belongs to no single command. */
 export interface Topic {
   readonly title: string;
   readonly parts: readonly TopicPart[];
 }
 
-/** Terms with what they mean, or prose. */
+/** A list of terms with their meanings, or prose. */
 export type TopicPart = readonly (readonly [term: string, meaning: string])[] | string;
 
 const exitCodes: Topic = {
@@ -48,8 +48,8 @@ const environment: Topic = {
       ...ownVariables,
       ['NO_COLOR', 'not empty: no colour'],
       ['FORCE_COLOR', 'not empty: colour in pipes too; 0 or false: none'],
-      ['TERM', 'dumb: no colour, no line that is drawn anew, and questions that are answered by lines'],
-      ['CI', 'not empty: nothing is asked, and no line is drawn anew'],
+      ['TERM', 'dumb: no colour, no redrawn lines, and questions that are answered by typing a line'],
+      ['CI', 'not empty: no questions and no redrawn lines'],
       ['HTTP_PROXY, HTTPS_PROXY', 'the proxy for addresses of http and https; loopback never takes one'],
       ['NO_PROXY', 'hosts that take no proxy, with commas between'],
       ['NODE_EXTRA_CA_CERTS', 'a file of further authorities to trust (PEM)'],
@@ -327,7 +327,7 @@ export const topics: { readonly [Name in TopicName]: Topic } = {
   ci,
 };
 
-/** A topic as people read it, folded to a terminal of so many columns. */
+/** The text of a topic, folded to a number of columns. */
 export function topicText({ title, parts }: Topic, columns: number): string {
   return [title, ...parts.map((part) => partText(part, columns))].join('\n\n').concat('\n');
 }

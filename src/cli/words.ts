@@ -1,26 +1,26 @@
 import { type Flag, longName, shortName, takesValue } from './flag.ts';
 
-/** A flag as it stands on a command line. */
+/** A flag found on a command line. */
 export interface GivenFlag {
   readonly flag: Flag;
-  /** Undefined if it has none. */
+  /** Undefined if it has no value. */
   readonly value?: string | undefined;
 }
 
-/** What the words of a command line are, before anything of them is checked. */
+/** The words of a command line by their roles; nothing is checked yet. */
 export interface ReadWords {
-  /** The words that are neither a flag nor the value of one, with their places. */
+  /** The words that are neither flags nor values of flags, with their indexes. */
   readonly operands: readonly { readonly text: string; readonly at: number }[];
   readonly given: readonly GivenFlag[];
-  /** The last flag, if it still waits for its value. */
+  /** The last flag, if its value is still missing. */
   readonly pending: Flag | undefined;
-  /** Whether `--` ended the flags. */
+  /** True if `--` ended the flags. */
   readonly hasEnded: boolean;
 }
 
 /**
- * Tells flags, their values and the other words of a command line apart. A flag that is not known is taken to have no value.
- * commander checks and converts them; this finds the command, the format of an error, and the place of a completion.
+ * Separates flags, their values and the other words of a command line. An unknown flag counts as one without a value.
+ * commander later checks and converts them; this finds the command, the format of errors, and the place for completion.
  */
 export function readWords(words: readonly string[], flags: readonly Flag[]): ReadWords {
   const byName = new Map<string, Flag>();

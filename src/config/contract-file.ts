@@ -6,10 +6,10 @@ import { messageOf, UsageError } from '../errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, printJson } from '../json.ts';
 import { offlineProfile, type Settings } from './settings.ts';
 
-/** A contract as a service's own description gave it. */
+/** A contract read from a service's own description. */
 export interface BoundContract {
   readonly contract: Contract;
-  /** Where the description came from: a URL or a path. */
+  /** The source of the description: a URL or a path. */
   readonly source: string;
   /** RFC 3339. */
   readonly boundAt: string;
@@ -17,19 +17,19 @@ export interface BoundContract {
 
 const version = 3;
 
-/** The file of a profile's contract, or of the top level's if no profile is named: beside the config file. */
+/** The path of a profile's contract, or of the top level's if `profile` is undefined: next to the config file. */
 export function contractPath(configFile: string, profile: string | undefined): string {
   const folder = dirname(configFile);
   if (profile === undefined) return join(folder, 'contract.json');
   return join(folder, 'contracts', `${encodeURIComponent(profile)}.json`);
 }
 
-/** The profile that a contract is kept with; undefined for the top level. The built-in profile keeps none. */
+/** The profile that a contract is stored for; undefined for the top level. The built-in profile stores none. */
 export function storedProfile({ profile }: Settings): string | undefined {
   return profile?.value === offlineProfile ? undefined : profile?.value;
 }
 
-/** The contract of a run: that of the profile, else that of the top level; undefined if neither is bound. */
+/** The contract of a command: that of the profile, else that of the top level; undefined if neither is bound. */
 export async function readActiveContract(
   configFile: string,
   profile: string | undefined,
@@ -49,7 +49,7 @@ async function readContract(path: string): Promise<BoundContract | undefined> {
   }
 }
 
-/** Not with `node:fs/promises`, which costs every command 1.3 ms. */
+/** Synchronous, because loading `node:fs/promises` costs every command 1.3 ms. */
 function readText(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
@@ -60,14 +60,14 @@ function readText(path: string): string | undefined {
   }
 }
 
-/** Replaces the contract before, as a whole or not at all. */
+/** Replaces the stored contract, completely or not at all. */
 export async function writeContract(path: string, bound: BoundContract): Promise<void> {
   const { ensurePrivateFolder, writeFileAtomic } = await import('../files.ts');
   await ensurePrivateFolder(dirname(path));
   await writeFileAtomic(path, `${printJson(toJson(bound))}\n`);
 }
 
-/** Returns whether there was one. */
+/** Returns whether one was stored. */
 export async function removeContract(path: string): Promise<boolean> {
   const { rm } = await import('node:fs/promises');
   const { fileError } = await import('../file-error.ts');
@@ -80,7 +80,7 @@ export async function removeContract(path: string): Promise<boolean> {
   );
 }
 
-/** The schemas of all answers share their `$defs`, which are kept once. */
+/** All response schemas share one set of `$defs`, which is stored once. */
 function toJson({ contract, source, boundAt }: BoundContract): unknown {
   let definitions: JsonValue = {};
   const withoutDefinitions = (answer: DocumentedAnswer): DocumentedAnswer => {

@@ -14,18 +14,19 @@ export interface ConfigDraft {
   [key: string]: unknown;
 }
 
-/** A value as the config file keeps it. */
+/** A value in the config file. */
 export type Stored = string | number | boolean;
 
 /**
- * Stores the config that `edit` leaves, unless `edit` throws. Works under a lock, because conf alone lets two processes
+ * Stores the config as `edit` changes it, unless `edit` throws. Holds a lock, because conf alone lets two processes
  * overwrite each other's changes.
  *
- * @throws UsageError if the file cannot be read as a config; it stays as it is. CliError `failed` if it cannot be written.
+ * @throws UsageError if the file cannot be read as a config; it stays unchanged. CliError `failed` if it cannot be
+ *   written.
  */
 export async function editConfig<Value>(io: Io, edit: (config: ConfigDraft) => Value): Promise<Value> {
   const path = resolvePaths(io).configFile;
-  // Loaded here, because reading a setting needs none of them.
+  // Loaded here, because reading a setting needs none of these packages.
   const { default: Conf } = await import('conf');
   const { ensurePrivateFolder } = await import('../files.ts');
   const { withLock } = await import('../lock.ts');
@@ -69,7 +70,7 @@ export function setValue(config: ConfigDraft, { profile, key }: Address, value: 
   (config.profiles?.[profile] ?? {})[key] = value;
 }
 
-/** Removes a value; returns whether there was one. */
+/** Removes a value; returns whether it was set. */
 export function unsetValue(config: ConfigDraft, { profile, key }: Address): boolean {
   const section: Record<string, unknown> | undefined =
     profile === undefined ? config : config.profiles?.[profile];
@@ -108,7 +109,7 @@ export function dropProfile(config: ConfigDraft, name: string): boolean {
   return wasActive;
 }
 
-/** @throws UsageError if the config has no such profile. */
+/** @throws UsageError if the config does not have the profile. */
 export function requireProfile(config: Pick<ConfigDraft, 'profiles'>, name: string): void {
   if (name === offlineProfile)
     throw new UsageError(`profile '${name}': it is built in and has no settings of its own`);
@@ -123,13 +124,13 @@ function hasProfile(config: Pick<ConfigDraft, 'profiles'>, name: string): boolea
   return config.profiles !== undefined && Object.hasOwn(config.profiles, name);
 }
 
-/** @throws UsageError if no profile can have this name. */
+/** @throws UsageError if a profile cannot have this name. */
 export function refuseProfileName(name: string): void {
   const why = profileNameProblem(name);
   if (why !== undefined) throw new UsageError(`profile '${name}': ${why}`);
 }
 
-/** Why no profile can have a name, a clause; undefined if one can. */
+/** Why a profile cannot have this name, a clause; undefined if it can. */
 export function profileNameProblem(name: string): string | undefined {
   if (name === offlineProfile) return 'that name is the built-in profile of the embedded store';
   if (/^[\p{L}\p{N}][\p{L}\p{N}._@-]{0,63}$/u.test(name)) return undefined;
@@ -137,10 +138,10 @@ export function profileNameProblem(name: string): string | undefined {
 }
 
 /**
- * A value as the file keeps it: checked, numbers and booleans as such, a relative path made absolute.
+ * A value in its stored form: checked, numbers and booleans as such, a relative path made absolute.
  *
  * @param label how an error names the value.
- * @param cwd what a relative path is relative to.
+ * @param cwd the folder to which a relative path is relative.
  * @throws UsageError
  */
 export function toStored(key: SettingKey, text: string, label: string, cwd: string): Stored {

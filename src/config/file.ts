@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { fileErrorReason } from '../file-error.ts';
 
-/** The top level of a config file, or one profile: values as they stand in the file, unchecked. */
+/** The top level of a config file, or one profile; its values are unchecked. */
 export type Section = Readonly<Record<string, unknown>>;
 
-/** The config file as it was read: of the right shape, its values unchecked. */
+/** A parsed config file: its shape is checked, its values are not. */
 export interface ConfigFile {
   readonly path: string;
   /** The name of the active profile. */
@@ -16,7 +16,7 @@ export interface ConfigFile {
   readonly problem: string | undefined;
 }
 
-/** Reads the config file without conf, which takes many times as long to load as a small command takes to run. */
+/** Reads the config file without conf, because loading conf takes many times as long as a small command. */
 export function readConfigFile(path: string): ConfigFile {
   try {
     const { profile, profiles = {}, ...defaults } = parseConfig(readFileSync(path, 'utf8'));
@@ -69,7 +69,7 @@ export function parseAddress(text: string, profile: string | undefined): Address
   return name !== undefined && key !== undefined ? { profile: name, key } : { profile, key: text };
 }
 
-/** The text of a place: the inverse of `parseAddress`. */
+/** The text of an address; the inverse of `parseAddress`. */
 export function formatAddress({ profile, key }: Address): string {
   return profile === undefined ? key : `profiles.${profile}.${key}`;
 }

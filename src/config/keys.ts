@@ -34,7 +34,7 @@ type CamelCase<Text extends string> = Text extends `${infer Word}-${infer Rest}`
   ? `${Word}${Capitalize<CamelCase<Rest>>}`
   : Text;
 
-/** What the command line gives for the keys, by the key in camel case; a flag that was not given is undefined. */
+/** The settings given as flags, by the key in camel case; undefined for a flag that was not given. */
 export type KeyFlags = {
   readonly [Key in SettingKey as CamelCase<Key>]?:
     | (SettingValues[Key] extends boolean ? boolean : string)
@@ -59,7 +59,7 @@ interface KeyRule<Value> {
 const truths = ['true', 'false'] as const;
 const parseTruth = (text: string) => parse.parseChoice(text, truths) === 'true';
 
-/** What each key is, which values it takes and where else it may be given. */
+/** The rules of each key: its values and the other places that can set it. */
 export const keyRules: { readonly [Key in SettingKey]: KeyRule<Exclude<SettingValues[Key], undefined>> } = {
   'base-url': {
     summary: 'address of the service',
@@ -212,7 +212,7 @@ export function requireKey(key: string): SettingKey {
 }
 
 /**
- * A value given for a key by something other than the settings, such as `--concurrency` of a bulk command.
+ * Parses a value for a key that does not come from the settings, such as `--concurrency` of a bulk command.
  *
  * @param label how an error names the value: `--concurrency`.
  * @throws UsageError
@@ -223,7 +223,7 @@ export function parseSetting<Key extends SettingKey>(
   label: string,
 ): SettingValues[Key] {
   const problem = valueProblem(key, text);
-  // A text that looks like a URL with a user name or a query may hold a secret.
+  // A URL with a user name or a query may hold a secret, so it is not shown.
   if (problem !== undefined)
     throw new UsageError(`${label}${/[@?]/.test(text) ? '' : ` '${text}'`}: ${problem}`);
   return keyRules[key].parse(text) as SettingValues[Key];
@@ -235,7 +235,7 @@ export function withoutArguments(command: string): string {
   return rest.length === 0 ? name : `${name} ***`;
 }
 
-/** Why a key cannot have a value, a clause; undefined if it can. */
+/** Why a value is not allowed for a key, a clause; undefined if it is allowed. */
 export function valueProblem(key: SettingKey, text: string): string | undefined {
   try {
     keyRules[key].parse(text);

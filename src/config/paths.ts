@@ -2,7 +2,7 @@ import { homedir, userInfo } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import type { Io } from '../io.ts';
 
-/** Where the program keeps its files; absolute paths. */
+/** The locations of the program's files; absolute paths. */
 interface Paths {
   readonly configFile: string;
   readonly stateDir: string;
@@ -11,7 +11,7 @@ interface Paths {
 }
 
 /**
- * Names only: nothing is opened or made.
+ * Computes the paths; opens and creates nothing.
  *
  * @see XDG Base Directory Specification: a relative path in its variables is ignored.
  */
@@ -31,7 +31,7 @@ export function homeFolder(io: Io): string {
   const { HOME } = io.env;
   if (HOME && isAbsolute(HOME)) return HOME;
   try {
-    // A relative path would make a config of what lies in the current folder.
+    // A relative path would turn a file of the current folder into the config.
     return HOME === undefined ? homedir() : userInfo().homedir;
   } catch {
     return resolve('/');

@@ -12,12 +12,12 @@ import { splitWords } from './values.ts';
 const maxBytes = 64 * 1024;
 
 /**
- * What a command prints on stdout. No shell runs it, its stdin is empty, and its stderr is shown when it has ended, because
- * only then is the token known that must be masked in it.
+ * The text that a command prints on stdout. It runs without a shell and with an empty stdin. Its stderr is shown after
+ * it has ended, because only then is the token known, which must be masked in it.
  *
- * @param limitMs when it is killed.
- * @throws CliError `auth` if it cannot be started, fails, prints too much or takes too long. Only its first word is named,
- *   because its arguments may be secret.
+ * @param limitMs the command is killed after this time.
+ * @throws CliError `auth` if it cannot be started, fails, prints too much or takes too long. The error names only its
+ *   first word, because the arguments may be secret.
  */
 export async function runTokenCommand(
   line: string,
@@ -44,7 +44,7 @@ export async function runTokenCommand(
     );
     child.stdin?.end();
   });
-  // What it printed may hold the token even if it failed.
+  // The output may hold the token even if the command failed.
   const printed = createSecrets();
   for (const text of stdout.split('\n')) printed.add(text.trim());
   for (const text of printed.mask(stderr).trimEnd().split(/\r?\n/))
@@ -72,7 +72,7 @@ function reasonOf(error: ExecFileException, limitMs: number): string {
 export async function readTokenFile(path: string, limitMs = 10_000): Promise<string> {
   let file: FileHandle | undefined;
   try {
-    // Without O_NONBLOCK, a pipe that nobody writes to blocks a thread, and with it the end of the process.
+    // Without O_NONBLOCK, opening a pipe that has no writer blocks a thread, and the process could not end.
     file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     return await readAll(file, Date.now() + limitMs);
   } catch (error) {
@@ -92,12 +92,12 @@ async function readAll(file: FileHandle, deadline: number): Promise<string> {
     if (!waits && bytes === 0) return buffer.toString('utf8', 0, size);
     if (!waits) size += bytes;
     else if (Date.now() < deadline) await sleep(10);
-    else throw new Error('nobody wrote to it in time');
+    else throw new Error('nothing was written to it in time');
   }
   throw new Error('it is longer than 64 KiB');
 }
 
-/** The number of bytes read, 0 at the end; undefined if there are none yet. */
+/** The number of bytes read; 0 at the end, undefined if none are available yet. */
 async function readSome(file: FileHandle, into: Buffer): Promise<number | undefined> {
   try {
     return (await file.read(into, 0, into.length, null)).bytesRead;

@@ -21,13 +21,13 @@ import { matchesOrigin } from './values.ts';
 /** The built-in profile: the embedded store. */
 export const offlineProfile = 'offline';
 
-/** What the command line says about settings. */
+/** The settings given on the command line. */
 export interface SettingFlags extends KeyFlags {
   readonly profile?: string | undefined;
   readonly offline?: boolean | undefined;
 }
 
-/** Where a value came from; an earlier source beats a later one. */
+/** The source of a value; an earlier one takes precedence over a later one. */
 export const sources = ['flag', 'environment', 'profile', 'config', 'default'] as const;
 export type SettingSource = (typeof sources)[number];
 
@@ -40,7 +40,7 @@ export interface Setting<Value> {
   readonly origin: string;
 }
 
-/** The name of a profile, and what chose it. */
+/** The name of a profile, and the origin of the choice. */
 export interface Choice {
   readonly value: string;
   readonly source: 'flag' | 'environment' | 'config';
@@ -52,17 +52,17 @@ export interface Choice {
 export interface Settings {
   /** The profile whose settings are used; `offline` is built in. */
   readonly profile: Choice | undefined;
-  /** The active profile of the config, if the address is of another origin: it takes no part then. */
+  /** The active profile of the config if it is not used, because the address has another origin. */
   readonly setAside: Choice | undefined;
-  /** What is wrong with the config file, a clause; the file counts as empty then. */
+  /** The problem with the config file, a clause; the file then counts as empty. */
   readonly problem: string | undefined;
-  /** What a person should know before a command acts, a line each. */
+  /** Warnings to show before a command acts, one line each. */
   readonly warnings: readonly string[];
-  /** Whether commands go to the server in this process. */
+  /** True if commands use the server in this process. */
   readonly offline: boolean;
-  /** What sent them there. */
+  /** The choice that made them use it. */
   readonly offlineBy: Choice | undefined;
-  /** Where a token may come from and where it may go. A profile that is set aside counts here too. */
+  /** The sources of tokens and the origins that may receive one. The tokens of a profile that is not used count too. */
   readonly tokens: Tokens;
   get<Key extends SettingKey>(key: Key): SettingValues[Key];
   explain<Key extends SettingKey>(key: Key): Setting<SettingValues[Key]>;
@@ -90,7 +90,7 @@ export async function resolveSettings(io: Io, flags: SettingFlags): Promise<Sett
   return settingsFrom(io, flags, readConfigFile(resolvePaths(io).configFile));
 }
 
-/** The settings that a config file read before leads to. @throws UsageError as `resolveSettings` does. */
+/** The settings that follow from a config file already read. @throws UsageError as `resolveSettings` does. */
 export function settingsFrom(io: Io, flags: SettingFlags, file: ConfigFile): Settings {
   const { chosen, offline } = chooseProfile(io, flags, file);
   const all = layersOf(io, flags, file, chosen?.value);
@@ -117,7 +117,7 @@ export function settingsFrom(io: Io, flags: SettingFlags, file: ConfigFile): Set
   };
 }
 
-/** Whether a flag or variable leads to an origin that does not belong to the profile. */
+/** Whether a flag or variable sets an origin that does not belong to the profile. */
 function goesElsewhere(url: Setting<unknown> | undefined, tokens: Tokens): boolean {
   const { originOfConfig, furtherOrigins } = tokens;
   if (originOfConfig === undefined || (url?.source !== 'flag' && url?.source !== 'environment')) return false;
@@ -158,8 +158,9 @@ function warningsOf(
 }
 
 /**
- * The profile of this run, and what sends commands to the embedded store. A base URL beats the embedded store if it is
- * named nearer to the command: by flag, or in the environment when only the config file chose the profile.
+ * The profile of this command, and the choice of the embedded store. A base URL takes precedence over the embedded
+ * store if it is named nearer to the command: by a flag, or in the environment if only the config file chose the
+ * profile.
  *
  * @throws UsageError for an unknown profile, or if both are named equally near.
  */
@@ -225,20 +226,22 @@ function refuseUnknownKeys(file: ConfigFile, profile: string | undefined): void 
   );
 }
 
-/** One place that may hold settings. */
+/** One source of settings. */
 interface Layer {
   readonly source: SettingSource;
-  /** The value as it stands there; undefined if it is not given. */
+  /** The value of the source; undefined if it has none. */
   read(key: SettingKey): unknown;
   /** The flag, variable, profile or file that gives the key. */
   origin(key: SettingKey): string;
-  /** How an error names the place: `--timeout`, `PETSTORE_OUTPUT`, `timeout of profile staging in /…/config.json`. */
+  /**
+   * The name of the value in errors: `--timeout`, `PETSTORE_OUTPUT`, `timeout of profile staging in /…/config.json`.
+   */
   label(key: SettingKey): string;
-  /** What a relative path in it is relative to. */
+  /** The folder to which its relative paths are relative. */
   readonly folder: string;
 }
 
-/** The layers but for the defaults, the one that wins first. */
+/** The layers except the defaults, highest precedence first. */
 function layersOf(io: Io, flags: SettingFlags, file: ConfigFile, profile: string | undefined): Layer[] {
   const section = profile === undefined ? undefined : file.profiles[profile];
   const folder = dirname(file.path);
@@ -286,7 +289,10 @@ function variableOf(
   return name && value ? { name, value } : undefined;
 }
 
-/** All values that are given for a key, the winner first. Those that lose are checked too: no wrong value is ignored. */
+/**
+ * All values given for a key, highest precedence first. Every one is checked: an overridden wrong value is an error
+ * too.
+ */
 function valuesOf(key: SettingKey, layers: readonly Layer[], io: Io): Setting<unknown>[] {
   return layers.flatMap((layer) => {
     const raw = layer.read(key);
@@ -315,8 +321,8 @@ function expandHome(path: string, io: Io): string {
 }
 
 /**
- * A setting as a person would write it: a duration with its unit, a path in full; null if it has no value. A token-command
- * is shown without its arguments, which may hold a secret.
+ * A setting in the form that people write: a duration with its unit, an absolute path; null if it has no value. A
+ * token-command is shown without its arguments, which may hold a secret.
  */
 export function shownValue(key: SettingKey, { value, text }: Setting<unknown>): JsonValue {
   if (key === 'token-command') return text === '' ? null : withoutArguments(text);

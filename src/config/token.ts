@@ -6,7 +6,7 @@ import type { Secrets } from '../mask.ts';
 import { type SettingSource, type Settings, sources, type Tokens } from './settings.ts';
 import { matchesOrigin } from './values.ts';
 
-/** What gives the token, before anything is read. */
+/** The source of the token; nothing has been read from it yet. */
 export interface TokenSource {
   readonly kind: 'variable' | 'file' | 'command';
   /** The path of a file, or a command line; empty for the variable, whose value is the secret itself. */
@@ -19,11 +19,11 @@ export interface TokenSource {
 export interface TokenTarget {
   readonly baseUrl: string;
   readonly allowInsecureHttp: boolean;
-  /** Where the service's description puts a credential; empty if it does not say. */
+  /** The places for a credential by the service's description; empty if it does not name one. */
   readonly places: readonly CredentialPlace[];
 }
 
-/** What happens to the token of a request, before it is read. */
+/** The fate of the token, decided before it is read. */
 export type TokenPlan =
   | { readonly kind: 'none' }
   | {
@@ -37,7 +37,7 @@ export type TokenPlan =
   | { readonly kind: 'sent'; readonly source: TokenSource; readonly place: CredentialPlace };
 
 /**
- * Plans the token of requests to a base URL. A token goes only to the service that it belongs to: see `ownersOf`.
+ * Plans the token of requests to a base URL. A token is sent only to the service that it belongs to: see `ownersOf`.
  *
  * @throws UsageError if token-file and token-command are set in the same place.
  */
@@ -66,7 +66,7 @@ export function planToken(
   return { kind: 'sent', source, place: credentialPlace(settings, places) };
 }
 
-/** PETSTORE_TOKEN, else the nearer of token-file and token-command. */
+/** PETSTORE_TOKEN, else token-file or token-command, whichever has precedence. */
 export function findToken({ variable, file, command }: Tokens): TokenSource | undefined {
   if (variable) return { kind: 'variable', text: '', source: 'environment', origin: 'PETSTORE_TOKEN' };
   if (file && command && file.source === command.source)
@@ -80,9 +80,9 @@ export function findToken({ variable, file, command }: Tokens): TokenSource | un
 }
 
 /**
- * The origins that a token belongs to; empty if the config and the environment name none, and the token belongs to the
- * base URL that the command line gives. A token of the environment belongs to PETSTORE_BASE_URL if that is set, any other
- * to the base URL of the profile that is active, or of the top level of the config.
+ * The origins that a token belongs to; empty if the config and the environment name none: the token then belongs to the
+ * base URL of the command line. A token of the environment belongs to PETSTORE_BASE_URL if that is set; any other to
+ * the base URL of the active profile, or of the top level of the config.
  */
 function ownersOf(
   { source }: TokenSource,
@@ -93,15 +93,15 @@ function ownersOf(
   return origin === undefined ? [] : [origin, ...furtherOrigins];
 }
 
-/** How a message names the source of a token. */
+/** The source of a token, for messages. */
 export function describeToken({ kind, text, origin }: TokenSource): string {
   if (kind === 'variable') return origin;
   return kind === 'file' ? `token file ${text}` : 'token-command';
 }
 
 /**
- * Where the token goes: the header that the config names, else the place that the service's description wants, unless
- * that allows Authorization.
+ * The place of the token: the header that the config names, else the place in the service's description, unless that
+ * allows Authorization.
  */
 export function credentialPlace(settings: Settings, places: readonly CredentialPlace[]): CredentialPlace {
   const header = { in: 'header', name: settings.get('auth-header') } as const;
@@ -118,28 +118,28 @@ export function isSamePlace(one: CredentialPlace, other: CredentialPlace): boole
   return one.in === other.in && (one.in === 'header' ? isSameName : one.name === other.name);
 }
 
-/** As `the header X-Key`. */
+/** Such as `the header X-Key`. */
 export function describePlace({ in: place, name }: CredentialPlace): string {
   return place === 'query' ? `the query parameter ${name}` : `the ${place} ${name}`;
 }
 
-/** A secret and where requests carry it. */
+/** A secret and its place in requests. */
 export interface Credential {
   readonly place: CredentialPlace;
-  /** The text at that place, the scheme included. */
+  /** The text at that place, including the scheme. */
   readonly value: string;
-  /** The bare secret, to be masked wherever it stands. */
+  /** The bare secret, which must be masked everywhere. */
   readonly secret: string;
-  /** Where it came from, as `token file /run/token`. */
+  /** Its source, such as `token file /run/token`. */
   readonly source: string;
 }
 
-/** What reading a token needs. */
+/** The capabilities that reading a token needs. */
 export interface TokenReader {
   readonly io: Io;
-  /** Learns the token before anything else that its source printed is shown. */
+  /** Gets the token before any other output of its source is shown. */
   readonly secrets: Secrets;
-  /** Ends a token-command. */
+  /** Aborts a token-command. */
   readonly signal: AbortSignal;
   /** Shows why a token is not sent. */
   notice(line: string): Promise<void>;
@@ -149,7 +149,8 @@ export interface TokenReader {
  * Reads the credential for requests to a base URL; undefined if there is none, or if it belongs to another service. A
  * token that is not sent is not read.
  *
- * @throws UsageError if the token would go over plain http; CliError `auth` if it cannot be read, or cannot stand in a header.
+ * @throws UsageError if the token would go over plain http; CliError `auth` if it cannot be read, or is not valid in a
+ *   header.
  */
 export async function readCredential(
   settings: Settings,
@@ -174,7 +175,7 @@ export async function readCredential(
   return { place: plan.place, value: valueAt(plan.place, secret, settings), secret, source };
 }
 
-/** The scheme goes with the header of the config; a place that a description names has none. */
+/** The scheme belongs to the header of the config; a place from a description has no scheme. */
 function valueAt(place: CredentialPlace, secret: string, settings: Settings): string {
   if (place.in === 'cookie') return `${place.name}=${secret}`;
   const isOfConfig = place.in === 'header' && place.name === settings.get('auth-header');
@@ -191,7 +192,7 @@ async function readToken(source: TokenSource, { tokens }: Settings, reader: Toke
   return text.replace(/\r?\n$/, '');
 }
 
-/** @see RFC 9110, 5.5: what a field value may hold. */
+/** @see RFC 9110, 5.5: the characters of a field value. */
 function refuseUnsendable(token: string, source: string): void {
   if (token.trim() === '') throw new CliError('auth', `${source}: the token is empty`);
   if (/[\r\n]/.test(token)) throw new CliError('auth', `${source}: the token holds a line break`);

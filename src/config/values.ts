@@ -87,7 +87,7 @@ export function parseOrigins(text: string): readonly string[] {
   });
 }
 
-/** Whether an origin is one of those that `parseOrigins` gives. */
+/** Whether an origin matches one of the patterns that `parseOrigins` returns. */
 export function matchesOrigin(origin: string, patterns: readonly string[]): boolean {
   return patterns.some((pattern) => {
     const parts = pattern.split('*').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
@@ -120,10 +120,10 @@ export function parseScheme(text: string): string {
 }
 
 /**
- * The words of a command line, split at quotes and backslashes as a shell does. Nothing else is special, because no
- * shell runs the command.
+ * The words of a command line, split at quotes and backslashes as a shell does. Nothing else is special, because the
+ * command runs without a shell.
  *
- * @throws ValueError if a quote is not closed, or if there is no word.
+ * @throws ValueError if a quote is not closed, or if the text has no word.
  */
 export function splitWords(text: string): readonly [string, ...string[]] {
   const unclosed = text.replace(/\\.|'[^']*'|"(?:\\.|[^"\\])*"/gs, '');

@@ -24,21 +24,21 @@ test.each([
 });
 
 test.each([
-  ['delete pet 5 (Rex): needs a confirmation, and nobody can be asked', 'give --yes', destruction, {}],
+  ['delete pet 5 (Rex): needs confirmation, but there is no terminal to ask on', 'give --yes', destruction, {}],
   [
-    'set the count of pet 5: prod is protected, and nobody can be asked',
+    'set the count of pet 5: prod is protected, but there is no terminal to ask on',
     'give --confirm prod',
     write,
     { profile: 'prod', yes: true },
   ],
   [
-    'delete pet 5 (Rex): prod is protected, and nobody can be asked',
+    'delete pet 5 (Rex): prod is protected, but there is no terminal to ask on',
     'give --confirm prod and --yes',
     destruction,
     { profile: 'prod' },
   ],
   [
-    'delete pet 5 (Rex): needs a confirmation, and nobody can be asked',
+    'delete pet 5 (Rex): needs confirmation, but there is no terminal to ask on',
     'give --yes',
     destruction,
     { profile: 'prod', confirm: 'prod' },

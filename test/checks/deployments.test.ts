@@ -268,7 +268,7 @@ test('a deployment that does not come fails once and exits 6', async () => {
   expect(run.code).toBe(6);
   expect(run.ids('fail')).toEqual(['reach/http']);
   expect(run.check('reach/http').reason).toMatch(
-    /^not the deployment that was waited for after waiting 300 ms: GET \/pets\/1: \/name is .* \(GET \/pets\/1 \/name=Nobody\)$/,
+    /^not the expected deployment after waiting 300 ms: GET \/pets\/1: \/name is .* \(GET \/pets\/1 \/name=Nobody\)$/,
   );
 });
 

@@ -190,7 +190,7 @@ test('a token file that is not there is an error of authentication', async () =>
 test('a token file may be a pipe; one that nobody writes to ends in time', async () => {
   const pipe = join(folder, 'pipe');
   execFileSync('mkfifo', [pipe]);
-  await expect(readTokenFile(pipe, 60)).rejects.toThrow('nobody wrote to it in time');
+  await expect(readTokenFile(pipe, 60)).rejects.toThrow('nothing was written to it in time');
   const text = readTokenFile(pipe, 5000);
   execFileSync('sh', ['-c', `sleep 0.05; printf piped > '${pipe}'`]);
   expect(await text).toBe('piped');

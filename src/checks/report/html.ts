@@ -6,7 +6,7 @@ import type { SmokeReport } from '../smoke.ts';
 import { durationText } from '../text.ts';
 import { type Cause, causesOf, idsOf, labelledDetails, lineText, subjectOf } from './text.ts';
 
-/** The report as one page that needs nothing else, neither scripts nor fonts: a browser shows it, and prints it well. */
+/** The report as one self-contained page without scripts or fonts, for browsers and for print. */
 export function toHtmlReport(report: SmokeReport): string {
   const { target, startedAt, elapsedMs, results, runs, write, signal } = report;
   const isGreen = !results.some(isRed) && !signal;
@@ -87,7 +87,7 @@ ${rows.length === 0 ? '' : `<dl>${rows.join('')}</dl>`}
 </article>`;
 }
 
-/** The rows of a group of checks, under a row with its name. */
+/** The rows of a group of checks, under a row with the group's name. */
 function groupRows(group: string, results: readonly CheckResult[]): string {
   if (results.length === 0) return '';
   const rows = results.map((result) => {
@@ -122,7 +122,7 @@ function toldOf(result: CheckResult): string {
   return `${first}${result.reason}${times}`;
 }
 
-/** Text that HTML shows as it is. */
+/** Text escaped for HTML. */
 function html(text: string): string {
   const entities: Readonly<Record<string, string>> = {
     '&': '&amp;',
@@ -134,7 +134,7 @@ function html(text: string): string {
   return lineText(text).replace(/[&<>"']/g, (mark) => entities[mark] ?? mark);
 }
 
-/** Contrast is at least 4.5:1 in both schemes; a state is always also a word. */
+/** Contrast is at least 4.5:1 in both colour schemes; a state is always also a word. */
 const css = `
 :root { color-scheme: light dark; --ink: #1c2024; --soft: #5b6570; --line: #d8dde3; --page: #fff; --box: #f6f8fa;
   --pass: #17693a; --warn: #8a5a00; --fail: #b42318; --skip: #5b6570; }

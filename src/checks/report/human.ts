@@ -7,23 +7,23 @@ import type { SmokeReport } from '../smoke.ts';
 import { durationText } from '../text.ts';
 import { causeKey, causesOf, labelledDetails, lineText, reasonText } from './text.ts';
 
-/** The report for people, a piece at a time as the run goes on. */
+/** The report for people, printed piece by piece during the run. */
 export interface HumanReport {
   head(run: Pick<SmokeReport, 'target' | 'write'>): string;
-  /** One line for a check, and what it takes to understand a failure; empty for what only repeats the line before. */
+  /** One line for a check, and the details of a failure; empty if it would only repeat the line before. */
   result(result: CheckResult): string;
-  /** One line for a run of several. */
+  /** One line for one of several runs. */
   run(number: number, results: readonly CheckResult[]): string;
   end(report: SmokeReport): string;
 }
 
 interface HumanOptions {
-  /** Of all checks that may come, so that the columns line up from the first line on. */
+  /** Of all checks that may come, so that the columns are aligned from the first line on. */
   readonly ids: readonly string[];
   readonly style: Style;
-  /** Of the terminal that long lines are folded for. */
+  /** Width of the terminal, for folding. */
   readonly columns?: number | undefined;
-  /** Failures and the total only. */
+  /** Only failures and the total. */
   readonly brief?: boolean;
 }
 
@@ -84,12 +84,12 @@ export function createHumanReport(options: HumanOptions): HumanReport {
   };
 }
 
-/** The checks of TLS stand on the way to the service, between those of reach. */
+/** The TLS checks are shown within the group of reach, in the order in which they run. */
 function blockOf(id: string): string {
   return groupOf(id) === 'tls' ? 'reach' : groupOf(id);
 }
 
-/** How the lines of one report are laid out. */
+/** The layout of the lines of one report. */
 interface Layout extends HumanOptions {
   readonly idWidth: number;
 }
@@ -113,7 +113,7 @@ function paintOf(state: State, style: Style): (text: string) => string {
   return paints[state];
 }
 
-/** The checks that never began are one line, or nobody would see the one that kept them from it. */
+/** The checks that never began take one line, so that the check that barred them stays visible. */
 function barredLine([first, ...others]: readonly CheckResult[], layout: Layout): string {
   if (!first) return '';
   const { style, idWidth } = layout;
@@ -141,7 +141,7 @@ function foldReason(text: string, { columns, idWidth }: Layout): string {
 function detailLines(result: CheckResult, { style, columns }: Layout): string {
   const lines = labelledDetails(result).map(([label, text]) => {
     const indent = detailIndent + labelWidth + gapWidth;
-    // A request stays one line, to be copied.
+    // A request stays on one line, so that it can be copied.
     const shown = label === 'request' ? text : fold(text, { columns, indent });
     return `${' '.repeat(detailIndent)}${style.dim(label.padEnd(labelWidth))}  ${shown}\n`;
   });

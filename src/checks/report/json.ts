@@ -24,7 +24,7 @@ export function toJsonReport(report: SmokeReport, indent: number): string {
   return `${breakCommands(printJson(document, indent), '#\\u0023')}\n`;
 }
 
-/** A result with the fields that it has, the same names everywhere; times in seconds. */
+/** A result as JSON, without its empty fields; times in seconds. */
 export function toCheck(result: CheckResult): JsonObject {
   const { id, state, flaky, elapsedMs, reason, hint, operation, latency, made } = result;
   const { expected, got, pointer, method, url, status, requestId, runs, failures } = result;
@@ -59,7 +59,7 @@ export function toCheck(result: CheckResult): JsonObject {
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as JsonObject;
 }
 
-/** To the microsecond. */
+/** Rounded to microseconds. */
 function seconds(ms: number): number {
   return Number((ms / 1000).toFixed(6));
 }

@@ -9,7 +9,7 @@ interface Element {
   readonly [name: string]: string | number | undefined | Element | readonly Element[];
 }
 
-/** The report as JUnit XML, a test suite for each group. A warning is a test that passed, with the warning as its output. */
+/** The report as JUnit XML, a test suite for each group. A warning is a passed test with the warning as its output. */
 export async function toJunitReport(report: SmokeReport): Promise<string> {
   const { default: Builder } = await import('fast-xml-builder');
   const builder = new Builder({
@@ -90,7 +90,7 @@ function hostOf(target: string): string {
   return URL.canParse(target) ? new URL(target).host : target;
 }
 
-/** Drops what an XML 1.0 document may not hold even as a reference: in safe lines that is only U+FFFE and U+FFFF. */
+/** Drops characters that XML 1.0 forbids even as references: in safe lines those are only U+FFFE and U+FFFF. */
 function xmlText(text: string): string {
   return text.replace(/[^\t\n\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '');
 }

@@ -11,7 +11,7 @@ const levels: Readonly<Partial<Record<State, 'error' | 'warning'>>> = {
   warn: 'warning',
 };
 
-/** Annotations for GitHub's log, one for each cause that deserves one. */
+/** Annotations for GitHub's log, one for each cause that needs attention. */
 export function toAnnotations({ results }: Pick<SmokeReport, 'results'>): string {
   const lines = causesOf(results).map((cause) => {
     const [first] = cause;
@@ -24,7 +24,10 @@ export function toAnnotations({ results }: Pick<SmokeReport, 'results'>): string
   return lines.join('');
 }
 
-/** The report as Markdown, for a step summary: the totals, and a table of what did not simply pass, a row a cause. */
+/**
+ * The report as Markdown, for a step summary: the totals, and a table of the checks that did not simply pass, a row per
+ * cause.
+ */
 export function toMarkdownReport(report: SmokeReport): string {
   const { target, results, totals, elapsedMs, signal, runs } = report;
   const { checks, pass, warn, fail, error, skip, flaky } = totals;
@@ -54,17 +57,17 @@ function rowOf(cause: Cause): string {
   return `| ${state} | ${markdown(ids ?? subjectOf(cause))} | ${told} |`;
 }
 
-/** @see https://github.com/actions/toolkit, packages/core: what a message must escape. */
+/** Escapes a message. @see https://github.com/actions/toolkit, packages/core */
 function data(text: string): string {
   return lineText(text).replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }
 
-/** What a property of a command must escape besides. */
+/** Escapes a property of a command, which needs more escapes. */
 function property(text: string): string {
   return data(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
 }
 
-/** Text that Markdown shows as it is: every punctuation mark may be escaped (CommonMark, 2.4). */
+/** Text escaped for Markdown: every punctuation mark may be escaped (CommonMark, 2.4). */
 function markdown(text: string): string {
   return lineText(text).replace(/[!-/:-@[-`{-~]/g, (mark) => `\\${mark}`);
 }

@@ -42,7 +42,7 @@ function pointOf(result: CheckResult, number: number): string[] {
   return [point, '  ---', ...facts.map(([name, value]) => `  ${name}: ${JSON.stringify(value)}`), '  ...'];
 }
 
-/** A `#` begins a directive, a backslash escapes. */
+/** Escapes `#`, which begins a directive, and the backslash. */
 function description(text: string): string {
   return lineText(text).replace(/[\\#]/g, (mark) => `\\${mark}`);
 }

@@ -24,7 +24,7 @@ const formats = Object.keys(writers)
   .map((format) => `${format}=<file>`)
   .join(', ');
 
-/** A report that was asked for: a file, or annotations in the log. */
+/** The destination of a report: a file, or annotations in the log. */
 type ReportTarget = { readonly format: FileFormat; readonly path: string } | { readonly format: 'github' };
 
 /**
@@ -61,7 +61,7 @@ export async function prepareTargets(
   }
 }
 
-/** Writes every report that goes to a file; all are tried. @returns why some could not be written. */
+/** Writes every report that goes to a file; a failure does not stop the others. @returns the errors. */
 export async function writeReports(
   report: SmokeReport,
   targets: readonly ReportTarget[],
@@ -86,7 +86,7 @@ function parseReport(value: string, cwd: string): ReportTarget {
   return { format: format as FileFormat, path: resolve(cwd, path) };
 }
 
-/** What every report of this program has in its first bytes. */
+/** A text near the start of every report of this program. */
 const mark = 'petstore smoke';
 
 async function mayReplace(path: string): Promise<boolean> {
@@ -103,7 +103,7 @@ async function mayReplace(path: string): Promise<boolean> {
   }
 }
 
-/** A pipe or a device is written to; a file is replaced as a whole. */
+/** A pipe or a device is written to; a file is replaced atomically. */
 async function write(path: string, text: string): Promise<void> {
   const found = await stat(path).catch(() => undefined);
   if (!found || found.isFile()) return writeFileAtomic(path, text, 0o644);

@@ -2,24 +2,24 @@ import { sanitize } from '../../text.ts';
 import { type CheckResult, isRed } from '../check.ts';
 
 /**
- * Foreign text for one line of a log: controls become visible, and what a CI runner would take for a command (`##[`,
- * `##vso[`) is broken up.
+ * Foreign text for one line of a log: controls become visible, and commands to a CI runner (`##[`, `##vso[`) are broken
+ * up.
  */
 export function lineText(text: string): string {
   return breakCommands(sanitize(text), '#\\x23');
 }
 
-/** Breaks up commands of CI runners, which look for them anywhere in a line. */
+/** Breaks up commands to CI runners, which recognise them anywhere in a line. */
 export function breakCommands(text: string, replacement: string): string {
   return text.replace(/##(?=\w*\[)/g, () => replacement);
 }
 
-/** What a check found, and what to do about it, in one line. */
+/** The reason of a result and its hint, in one line. */
 export function reasonText({ reason, hint }: Pick<CheckResult, 'reason' | 'hint'>): string {
   return lineText(hint === undefined ? reason : `${reason}; ${hint}`);
 }
 
-/** What else a report says about a result, each with its label: what was expected, what came, and where. */
+/** The details of a result for a report, each with its label: expected, got, and where. */
 export function labelledDetails(result: CheckResult): [label: string, text: string][] {
   const { expected, got, pointer, method, url, requestId, made } = result;
   const all: [string, string | undefined][] = [
@@ -47,10 +47,10 @@ export function headline(result: CheckResult): string {
   return lineText(hint === undefined ? text : `${text}; ${hint}`);
 }
 
-/** Results for the same reason; the first speaks for all. */
+/** Results with the same reason; reports show the first of them. */
 export type Cause = readonly [CheckResult, ...CheckResult[]];
 
-/** What did not simply pass, one cause each: failures first, then warnings, flaky passes and skips. */
+/** The results that did not simply pass, grouped by cause: failures first, then warnings, flaky passes and skips. */
 export function causesOf(results: readonly CheckResult[]): Cause[] {
   const causes = new Map<string, [CheckResult, ...CheckResult[]]>();
   for (const result of results) {
@@ -62,7 +62,7 @@ export function causesOf(results: readonly CheckResult[]): Cause[] {
   return [...causes.values()].sort(([one], [other]) => rankOf(one) - rankOf(other));
 }
 
-/** The same for results that have one cause. */
+/** Equal for results with the same cause. */
 export function causeKey(result: CheckResult): string {
   const { reason, barredBy, flaky } = result;
   return JSON.stringify(barredBy === undefined ? [rankOf(result), reason, flaky] : [barredBy]);

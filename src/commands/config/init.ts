@@ -47,7 +47,7 @@ async function wantsOffline(context: Context, given: KeyFlags): Promise<boolean>
   const prompt = await context.prompt();
   if (!prompt)
     throw new UsageError(
-      'config init: nobody can be asked',
+      'config init: there is no terminal to ask on',
       'give --base-url <url> for a service, or --offline for the embedded store',
     );
   return prompt.select('Where do commands go?', [

@@ -64,7 +64,7 @@ test('completion --install needs --yes where nobody can be asked', async () => {
   expect(await install(['bash', '--install'])).toEqual({
     code: 2,
     stdout: '',
-    stderr: `error: write the bash completion to ${join(home, '.local/share/bash-completion/completions/petstore')}: needs a confirmation, and nobody can be asked\nhint: give --yes\n`,
+    stderr: `error: write the bash completion to ${join(home, '.local/share/bash-completion/completions/petstore')}: needs confirmation, but there is no terminal to ask on\nhint: give --yes\n`,
   });
 });
 
