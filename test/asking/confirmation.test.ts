@@ -24,7 +24,12 @@ test.each([
 });
 
 test.each([
-  ['delete pet 5 (Rex): needs confirmation, but there is no terminal to ask on', 'give --yes', destruction, {}],
+  [
+    'delete pet 5 (Rex): needs confirmation, but there is no terminal to ask on',
+    'give --yes',
+    destruction,
+    {},
+  ],
   [
     'set the count of pet 5: prod is protected, but there is no terminal to ask on',
     'give --confirm prod',

@@ -126,7 +126,7 @@ test('shows in the plan what is removed, for people and for machines', async () 
     line: 0,
   });
   expect((await desk.inventory(['undo', run])).stderr).toContain(
-    'error: set 1 count and remove 2 entries: needs a confirmation',
+    'error: set 1 count and remove 2 entries: needs confirmation',
   );
   expect(server.writes()).toEqual([]);
 });
