@@ -101,7 +101,7 @@ export type UnavailableReason =
   | 'invalid-response'
   | 'retries-exhausted';
 
-/** There is no valid answer: exit 6. */
+/** There is no valid answer: exit 6. A redirect that is not followed counts as a refusal: exit 1. */
 export class UnavailableError extends CliError {
   readonly reason: UnavailableReason;
   /** True if the service may have received a byte of a request and did not refuse it: a write may have been applied. */
@@ -117,7 +117,7 @@ export class UnavailableError extends CliError {
       readonly answer?: unknown;
     },
   ) {
-    super('unavailable', message, details);
+    super(details.reason === 'redirect' ? 'failed' : 'unavailable', message, details);
     this.reason = details.reason;
     this.sent = details.sent;
     this.answer = details.answer;

@@ -277,7 +277,7 @@ function fatalReason(error: CliError): StopReason | undefined {
   const fatal = error instanceof UnavailableError ? fatalReasons[error.reason] : undefined;
   return fatal === undefined
     ? undefined
-    : { kind: 'unavailable', message: `${fatal}: ${messageOf(error)}`, hint };
+    : { kind: error.kind, message: `${fatal}: ${messageOf(error)}`, hint };
 }
 
 const uncertainty = '; the request may or may not have been applied';

@@ -214,7 +214,7 @@ test('stops at once where the service redirects a write', async () => {
   };
   const { apply } = deskWithRows(server, 100);
   const summary = await apply('--concurrency', '4');
-  expect(summary).toMatchObject({ code: 6, applied: 0, unknown: 0 });
+  expect(summary).toMatchObject({ code: 1, applied: 0, unknown: 0 });
   expect(server.seen.length).toBeLessThan(8);
 });
 

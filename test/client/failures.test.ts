@@ -19,7 +19,7 @@ test('programs learn too how long a service asks to wait', async () => {
 
 test('the error of a redirect that is not followed has its status', async () => {
   const reply = { status: 302, headers: { location: 'http://127.0.0.1:1/' } };
-  expect(await errorOf(['categories', 'list'], reply)).toMatchObject({ kind: 'unavailable', status: 302 });
+  expect(await errorOf(['categories', 'list'], reply)).toMatchObject({ kind: 'failed', status: 302 });
 });
 
 test.each([
