@@ -28,8 +28,9 @@ export async function complete(
   const bash = kind === 'bash' ? (await import('./bash-line.ts')).readBashLine(line) : undefined;
   const words = bash ? [...bash.words.slice(1), bash.current] : argv.slice(kind === '--' ? 1 : 0);
   const current = words.at(-1) ?? '';
-  const { attached, offers } = await offersFor(words.slice(0, -1), current, { context, program });
-  const given = attached === undefined ? '' : `${attached}=`;
+  const { attached, isList, offers } = await offersFor(words.slice(0, -1), current, { context, program });
+  const before = attached === undefined ? '' : `${attached}=`;
+  const given = isList ? before + current.slice(before.length, current.lastIndexOf(',') + 1) : before;
   const begun = current.slice(given.length);
   if (offers === 'file') {
     await context.io.stdout.write(':file\n');
@@ -49,6 +50,8 @@ export async function complete(
 interface Place {
   /** The flag of `--flag=value`, if the current word has that form. */
   readonly attached?: string | undefined;
+  /** Commas may stand between values, and the last one is asked for. */
+  readonly isList?: boolean | undefined;
   readonly offers: readonly Offer[] | 'file';
 }
 
@@ -65,10 +68,12 @@ async function offersFor(
   context.useFlags(firstFlags(given));
   const lookUp = (place: Flag | Argument | undefined) => valuesOf(place, { context, program, found });
   if (hasEnded) return { offers: 'file' };
-  if (pending) return { offers: await lookUp(pending) };
+  if (pending) return { isList: pending.isList, offers: await lookUp(pending) };
   const [, attached] = /^(--[\w-]+)=/.exec(current) ?? [];
-  if (attached !== undefined)
-    return { attached, offers: await lookUp(all.find(({ written }) => longName(written) === attached)) };
+  if (attached !== undefined) {
+    const flag = all.find(({ written }) => longName(written) === attached);
+    return { attached, isList: flag?.isList, offers: await lookUp(flag) };
+  }
   if (current.startsWith('-'))
     return { offers: all.map(({ written, summary }) => ({ word: longName(written), summary })) };
   if (found.unknown !== undefined) return { offers: [] };

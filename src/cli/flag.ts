@@ -30,6 +30,8 @@ export interface Flag<Value = unknown> {
   /** The allowed words. */
   readonly choices?: readonly string[] | undefined;
   readonly offers?: Offers | undefined;
+  /** Several values may be given in one text, separated by commas. */
+  readonly isList?: boolean | undefined;
   /** The heading that help lists it under. */
   readonly group?: string | undefined;
   /** Keys of flags that cannot be combined with it. */
@@ -64,6 +66,7 @@ export type ValuesOf<Specs extends Spec> = {
 interface More {
   readonly choices?: readonly string[];
   readonly offers?: Offers;
+  readonly isList?: boolean;
   readonly group?: string;
   readonly conflicts?: readonly string[];
 }
@@ -124,14 +127,22 @@ export function choice<const Word extends string>(
   return { written, summary, parse: oneOf(longName(written), words), choices: words, ...more };
 }
 
-/** A flag that takes one of a few words and can be repeated. */
+/** A flag that takes words, separated by commas, and can be repeated. */
 export function choices<const Word extends string>(
   written: string,
   summary: string,
   words: readonly Word[],
   more: More = {},
 ): Flag<readonly Word[] | undefined> {
-  return { ...values(written, summary, oneOf(longName(written), words), more), choices: words };
+  const read = oneOf(longName(written), words);
+  return {
+    written,
+    summary,
+    parse: (text, before) => [...((before as Word[] | undefined) ?? []), ...text.split(',').map(read)],
+    choices: words,
+    isList: true,
+    ...more,
+  };
 }
 
 /** A flag that counts how often it is given. */

@@ -25,7 +25,10 @@ export const globalFlags = {
     parse: (text: string) => text.replace(/^=/, ''),
   },
   json: { ...flag('--json', 'short for -o json'), stands: { key: 'output', value: 'json' } },
-  fields: value('--fields <a,b>', 'columns to show, in this order; help lists them', { offers: 'field' }),
+  fields: value('--fields <a,b>', 'columns to show, in this order; help lists them', {
+    offers: 'field',
+    isList: true,
+  }),
   sort: value('--sort <field>', 'sort by a field; -field for descending', { offers: 'field' }),
   noHeader: flag('--no-header', 'leave out the header row'),
   quiet: flag('-q, --quiet', 'show no notices on stderr'),

@@ -67,6 +67,11 @@ test('columns are offered for --fields, and the values of a setting after its ke
   expect(await complete('config', 'set', 'out')).toEqual(['output']);
 });
 
+test('after a comma the next value of a list is offered', async () => {
+  expect(await complete('pets', 'list', '--fields', 'id,n')).toEqual(['id,name']);
+  expect(await complete('pets', 'list', '--status=sold,p')).toEqual(['--status=sold,pending']);
+});
+
 test('flags are found in clusters, after =, and end at --', async () => {
   expect(await complete('-qo', '')).toEqual(['table', 'json', 'jsonl', 'csv', 'tsv', 'yaml', 'ids']);
   expect(await complete('pets', 'list', '--status=s')).toEqual(['--status=sold']);

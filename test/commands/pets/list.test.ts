@@ -58,6 +58,13 @@ test.each([
     expect(flag === '--status' ? pet.status : pet.categoryId).toBe(flag === '--status' ? 'sold' : 2);
 });
 
+test('several statuses, with commas between or the flag given again, choose any of them', async () => {
+  const commas = await list('--status', 'sold,pending', '-o', 'csv', '--fields', 'status', '--no-header');
+  expect(new Set(commas.stdout.trim().split('\n'))).toEqual(new Set(['sold', 'pending']));
+  const again = ['--status', 'sold', '--status', 'pending'];
+  expect((await list(...again, '-o', 'csv', '--fields', 'status', '--no-header')).stdout).toBe(commas.stdout);
+});
+
 test('prints an empty list as a header, [] or nothing, and exits 0', async () => {
   expect((await list('--category', '999')).stdout).toBe('id  name  category  status\n');
   expect((await list('--category', '999', '-o', 'json')).stdout).toBe('[]\n');
