@@ -124,7 +124,7 @@ export function createContext(
     settings: once(() => settingsWithWarnings(context)),
     contract: once(() => readContract(context)),
     client: (load = 'few') => clients(load),
-    prompt: once(() => (canAsk(io, flags) ? openPrompt(context) : undefined)),
+    prompt: once(() => (whyNotAsked(context) === undefined ? openPrompt(context) : undefined)),
     statusLine: line,
     style: keyed((stream) => openStyle(context, stream)),
     printer: keyed((format) => openPrinter(context, format)),
@@ -210,9 +210,11 @@ async function openStyle(
   return createStyle(io[stream], io.env, color);
 }
 
-/** Questions need a terminal on both stdin and stderr: an answer is never read from a pipe. */
-function canAsk(io: Io, flags: GlobalFlags): boolean {
-  return io.stdin.isTerminal && io.stderr.isTerminal && !io.env.CI && !flags.noInput;
+/** A clause that says why no question can be put; undefined if one can. An answer is never read from a pipe. */
+export function whyNotAsked({ io, flags }: Pick<Context, 'io' | 'flags'>): string | undefined {
+  if (!io.stdin.isTerminal || !io.stderr.isTerminal) return 'there is no terminal to ask on';
+  if (io.env.CI) return 'CI is set';
+  return flags.noInput ? '--no-input is given' : undefined;
 }
 
 function once<Value>(make: () => Value): () => Value {

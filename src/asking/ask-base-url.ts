@@ -1,5 +1,5 @@
 import { type SettingKey, valueProblem } from '../config/keys.ts';
-import type { Context } from '../context.ts';
+import { type Context, whyNotAsked } from '../context.ts';
 import { UsageError } from '../errors.ts';
 
 /** Asks for the base URL if no flag gave it. @throws UsageError that names the flag if questions are impossible. */
@@ -7,7 +7,7 @@ export async function askBaseUrl(context: Context, command: string): Promise<str
   const prompt = await context.prompt();
   if (!prompt)
     throw new UsageError(
-      `${command}: --base-url is missing, and there is no terminal to ask on`,
+      `${command}: --base-url is missing, and ${whyNotAsked(context)}`,
       'give --base-url <url>',
     );
   return prompt.text('Base URL of the service:', { refuse: refuseValue('base-url') });

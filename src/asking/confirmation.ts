@@ -1,5 +1,5 @@
 import { offlineProfile, type Settings } from '../config/settings.ts';
-import type { Context } from '../context.ts';
+import { type Context, whyNotAsked } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import type { Prompt } from '../input/prompt.ts';
 
@@ -29,7 +29,7 @@ export async function confirmWrite(context: Context, write: Write): Promise<void
   const asksYes = write.destructive === true && !yes;
   if (!asksName && !asksYes) return;
   const prompt = context.prompt();
-  if (!prompt) throw unanswerable(write, { name: asksName ? name : undefined, yes: asksYes });
+  if (!prompt) throw unanswerable(context, write, { name: asksName ? name : undefined, yes: asksYes });
   if (asksName) await askName(await prompt, write, name);
   else await askYes(await prompt, write, placeOf(settings));
 }
@@ -43,7 +43,7 @@ export async function confirmWrite(context: Context, write: Write): Promise<void
 export async function confirmDestruction(context: Context, what: string): Promise<void> {
   if (context.flags.yes) return;
   const prompt = context.prompt();
-  if (!prompt) throw unanswerable({ what }, { yes: true });
+  if (!prompt) throw unanswerable(context, { what }, { yes: true });
   await askYes(await prompt, { what }, '');
 }
 
@@ -80,10 +80,10 @@ interface Demand {
   readonly yes: boolean;
 }
 
-function unanswerable({ what }: Write, { name, yes }: Demand): UsageError {
+function unanswerable(context: Context, { what }: Write, { name, yes }: Demand): UsageError {
   const flags = [...(name === undefined ? [] : [`--confirm ${name}`]), ...(yes ? ['--yes'] : [])];
   const why = name === undefined ? 'needs confirmation' : `${name} is protected`;
-  return new UsageError(`${what}: ${why}, but there is no terminal to ask on`, `give ${flags.join(' and ')}`);
+  return new UsageError(`${what}: ${why}, but ${whyNotAsked(context)}`, `use ${flags.join(' and ')}`);
 }
 
 function wrongName(given: string, name: string): UsageError {

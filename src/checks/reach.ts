@@ -241,7 +241,7 @@ function carriesCredential({ client, options }: Probe, request: RawRequest): boo
   return fields[place === 'cookie' ? 'cookie' : name] !== undefined || fields.authorization !== undefined;
 }
 
-const notDeployed = 'not the expected deployment';
+const notDeployed = '--wait-for does not hold';
 const shortestPauseMs = 20;
 const longestPauseMs = 2000;
 /** The least time for the last request, when the wait is nearly over. */
@@ -307,11 +307,8 @@ async function readiness(probe: Probe, request: RawRequest, knockMs: number): Pr
   for (const condition of probe.options.waitFor) {
     const problem = await problemOf(probe, condition, reply);
     if (!problem) continue;
-    const expected = problem.expected === undefined ? '' : `, not ${problem.expected}`;
-    return {
-      what: notDeployed,
-      why: `${problem.reason}${condition.header ? expected : ` (${condition.text})`}`,
-    };
+    const expected = problem.expected === undefined ? '' : `, expected ${problem.expected}`;
+    return { what: notDeployed, why: `${problem.reason}${expected}` };
   }
   return undefined;
 }

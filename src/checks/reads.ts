@@ -162,5 +162,9 @@ function judgeTimes(
   if (!maxLatency || figures[maxLatency.statistic] <= maxLatency.ms) return pass(got, details);
   const { statistic, ms } = maxLatency;
   const expected = `${statistic} of at most ${durationText(ms)}`;
-  return fail(`${statistic} is over the limit`, { ...details, expected, got });
+  return fail(`${statistic} ${durationText(figures[statistic])} is over the limit`, {
+    ...details,
+    expected,
+    got,
+  });
 }

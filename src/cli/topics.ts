@@ -18,7 +18,7 @@ const exitCodes: Topic = {
   parts: [
     [
       ['0', 'done; an empty list; a reader that closed the pipe early'],
-      ['1', 'failed: the service refused, output could not be written, a defect'],
+      ['1', 'failed: the service refused, a redirect was refused, output could not be written, a defect'],
       [
         '2',
         'usage: a bad flag, argument, config or input file; a confirmation that was needed; a guard that stopped the run. ' +
@@ -53,6 +53,7 @@ const environment: Topic = {
       ['HTTP_PROXY, HTTPS_PROXY', 'the proxy for addresses of http and https; loopback never takes one'],
       ['NO_PROXY', 'hosts that take no proxy, with commas between'],
       ['NODE_EXTRA_CA_CERTS', 'a file of further authorities to trust (PEM)'],
+      ['GITHUB_ACTIONS, GITLAB_CI, TF_BUILD', 'not empty: text that the runner would obey is broken up'],
       ['GITHUB_STEP_SUMMARY', 'where smoke --report github puts its summary'],
       ['XDG_CONFIG_HOME, XDG_STATE_HOME', 'where the folders lie, on Linux, unless a variable above says so'],
     ],

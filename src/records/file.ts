@@ -75,7 +75,7 @@ export async function openRecordFile<Row>(
       isList = item.isListed;
       hasIds ||= item.values.id !== undefined && fields.id === undefined;
       if (id !== undefined && ids.has(id) && wanted.use === 'update')
-        throw new UsageError(`${place}: id ${id} stands in the file twice`);
+        throw new UsageError(`${place}: id ${id} appears twice in the file`);
       if (id !== undefined) ids.add(id);
       for (const [field, value] of Object.entries(fields)) {
         fieldNames.add(field);
@@ -84,7 +84,7 @@ export async function openRecordFile<Row>(
       }
       checkBounds(client, noun, { id: id ?? 0n, fields, place }, wanted);
     }
-    if (total === 0) throw new UsageError(`${source.name}: no records in it`);
+    if (total === 0) throw new UsageError(`${source.name}: has no records`);
     const resolved = new Map<string, bigint>();
     for (const [key, { field, name, place }] of nameAt)
       resolved.set(key, await resolveAt(context, client, { field, name, place }));
@@ -152,7 +152,7 @@ export async function readIds<Row>(
       checkColumns(noun, item, undefined);
       if (values.id === undefined) throw new UsageError(`${place}: id is required`);
       const id = at(place, () => parseId(String(values.id), 'id'));
-      if (ids.has(id)) throw new UsageError(`${place}: id ${id} stands in the file twice`);
+      if (ids.has(id)) throw new UsageError(`${place}: id ${id} appears twice in the file`);
       ids.add(id);
     }
     if (ids.size === 0) throw new UsageError(`${source.name}: no ids in it`);

@@ -105,7 +105,7 @@ export async function readNamesOf(client: Client, ids: readonly bigint[]): Promi
  * The id that is meant: an id itself, or that of the record with this name, upper and lower case alike. If several have
  * the name, a person chooses.
  *
- * @throws CliError `not-found` for a name that no record has; UsageError for one of several if nobody can choose.
+ * @throws CliError `not-found` for a name that no record has; UsageError for one of several if no question can be put.
  */
 export async function resolveId(
   context: Context,

@@ -26,25 +26,25 @@ test.each([
 test.each([
   [
     'delete pet 5 (Rex): needs confirmation, but there is no terminal to ask on',
-    'give --yes',
+    'use --yes',
     destruction,
     {},
   ],
   [
     'set the count of pet 5: prod is protected, but there is no terminal to ask on',
-    'give --confirm prod',
+    'use --confirm prod',
     write,
     { profile: 'prod', yes: true },
   ],
   [
     'delete pet 5 (Rex): prod is protected, but there is no terminal to ask on',
-    'give --confirm prod and --yes',
+    'use --confirm prod and --yes',
     destruction,
     { profile: 'prod' },
   ],
   [
     'delete pet 5 (Rex): needs confirmation, but there is no terminal to ask on',
-    'give --yes',
+    'use --yes',
     destruction,
     { profile: 'prod', confirm: 'prod' },
   ],
@@ -61,6 +61,16 @@ test.each([
     message,
     details: { hint },
   });
+});
+
+test.each([
+  [{ noInput: true }, {}, '--no-input is given'],
+  [{}, { CI: '1' }, 'CI is set'],
+])('says why it cannot ask on a terminal: %j %j', async (flags, env, why) => {
+  const io = fakeIo({ terminals: ['stdin', 'stderr'], env });
+  await expect(confirmWrite({ ...contextOf(flags), io }, destruction)).rejects.toThrow(
+    `needs confirmation, but ${why}`,
+  );
 });
 
 test('asks a person for a yes, and for nothing more than the name where the profile is protected', async () => {
@@ -103,6 +113,7 @@ function contextOf(flags: GlobalFlags, asked: string[] = [], answers?: (string |
   };
   return {
     flags,
+    io: fakeIo(),
     settings: async () => settingsFrom(fakeIo(), flags, file),
     prompt: () => answers && Promise.resolve({ text: ask, confirm: ask }),
   } as unknown as Context;

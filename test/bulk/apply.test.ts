@@ -53,7 +53,7 @@ test('sends nothing without a confirmation', async () => {
   desk.write('stock.csv', toCsv(shelves(3, () => 6)));
   const run = await desk.inventory(['apply', 'stock.csv']);
   expect(run).toMatchObject({ code: 2, stdout: '' });
-  expect(run.stderr).toContain('hint: give --yes');
+  expect(run.stderr).toContain('hint: use --yes');
   expect(server.writes()).toEqual([]);
   expect((await desk.inventory(['runs', '-o', 'ids'])).stdout).toBe('');
 });

@@ -259,7 +259,9 @@ test('--wait-for waits for the deployment that each condition describes', async 
   const flags = conditions.flatMap((condition) => ['--wait-for', condition]);
   const run = await smoke(service.url, [...flags, '--only', 'reach']);
   expect(run).toMatchObject({ code: 0, totals: { pass: 3 } });
-  expect(run.stderr).toContain('waiting up to 60 s for the service: x-commit is old, not x-commit: 4f2a9c1');
+  expect(run.stderr).toContain(
+    'waiting up to 60 s for the service: x-commit is old, expected x-commit: 4f2a9c1',
+  );
 });
 
 test('a deployment that does not come fails once and exits 6', async () => {
@@ -268,7 +270,7 @@ test('a deployment that does not come fails once and exits 6', async () => {
   expect(run.code).toBe(6);
   expect(run.ids('fail')).toEqual(['reach/http']);
   expect(run.check('reach/http').reason).toMatch(
-    /^not the expected deployment after waiting 300 ms: GET \/pets\/1: \/name is .* \(GET \/pets\/1 \/name=Nobody\)$/,
+    /^--wait-for does not hold after waiting 300 ms: GET \/pets\/1: \/name is .*, expected Nobody$/,
   );
 });
 

@@ -34,12 +34,16 @@ function pointOf(result: CheckResult, number: number): string[] {
       ? ([
           ['runs', runs],
           ['failures', failures],
-          ['latency_ms', latency],
+          ['latency_ms', roundedMs(latency)],
         ] as const)
       : []),
     ['duration_ms', Number(elapsedMs.toFixed(3))],
   ].map(([name, value]) => [String(name).replaceAll(' ', '_'), value]);
   return [point, '  ---', ...facts.map(([name, value]) => `  ${name}: ${JSON.stringify(value)}`), '  ...'];
+}
+
+function roundedMs(times: Readonly<Record<string, number>>): Record<string, number> {
+  return Object.fromEntries(Object.entries(times).map(([name, ms]) => [name, Number(ms.toFixed(3))]));
 }
 
 /** Escapes `#`, which begins a directive, and the backslash. */

@@ -7,7 +7,7 @@ import { readConfigFile } from '../../config/file.ts';
 import type { KeyFlags } from '../../config/keys.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import { offlineProfile } from '../../config/settings.ts';
-import type { Context } from '../../context.ts';
+import { type Context, whyNotAsked } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import type { Prompt } from '../../input/prompt.ts';
 
@@ -47,7 +47,7 @@ async function wantsOffline(context: Context, given: KeyFlags): Promise<boolean>
   const prompt = await context.prompt();
   if (!prompt)
     throw new UsageError(
-      'config init: there is no terminal to ask on',
+      `config init: ${whyNotAsked(context)}`,
       'give --base-url <url> for a service, or --offline for the embedded store',
     );
   return prompt.select('Where do commands go?', [

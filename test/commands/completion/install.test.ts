@@ -60,11 +60,11 @@ test('completion --install says what zsh needs, as it can be pasted', async () =
   expect(stderr).toContain(`  fpath=('${folder}' $fpath)\n`);
 });
 
-test('completion --install needs --yes where nobody can be asked', async () => {
+test('completion --install needs --yes if there is no terminal to ask on', async () => {
   expect(await install(['bash', '--install'])).toEqual({
     code: 2,
     stdout: '',
-    stderr: `error: write the bash completion to ${join(home, '.local/share/bash-completion/completions/petstore')}: needs confirmation, but there is no terminal to ask on\nhint: give --yes\n`,
+    stderr: `error: write the bash completion to ${join(home, '.local/share/bash-completion/completions/petstore')}: needs confirmation, but there is no terminal to ask on\nhint: use --yes\n`,
   });
 });
 

@@ -259,7 +259,7 @@ test('explain shows every setting with where it came from, and never the token',
   expect(elsewhere.stdout).toMatch(/^token\tset, not sent: it belongs to https:\/\/shop\.example/m);
 });
 
-test('init where nobody can answer names its flags, and with them it does its work', async () => {
+test('init without a terminal names its flags, and with them it does its work', async () => {
   expect(await run('init')).toMatchObject({ code: 2, stdout: '' });
   expect((await run('init')).stderr).toMatch(/--base-url.*--offline/);
   expect(await run('init --base-url https://shop.example --token-command cat')).toMatchObject({ code: 0 });

@@ -38,7 +38,7 @@ test('shows the new pet with its category by name', async () => {
   expect(run.stdout).toBe('id  name  category  status\n26  Rex   Dogs      available\n');
 });
 
-test('names the flags that are missing if nobody can be asked', async () => {
+test('names the flags that are missing if there is no terminal to ask on', async () => {
   const run = await runCli(['--offline', 'pets', 'create', '--status', 'sold']);
   expect(run).toMatchObject({ code: 2, stdout: '' });
   expect(run.stderr).toContain('error: create pet: --name and --category are missing\n');
@@ -163,8 +163,8 @@ test.each([
   ['[{"name":"a","categoryId":1}', 'stdin:1'],
   ['name,colour\nRex,red\n', "stdin:1: column 'colour': pets have no such field"],
   ['name,category\nRex\n', 'stdin:2: it has 1 cell'],
-  ['[]', 'stdin: no records in it'],
-  ['', 'stdin: no records in it'],
+  ['[]', 'stdin: has no records'],
+  ['', 'stdin: has no records'],
 ])('refuses %j before anything is sent', async (stdin, message) => {
   await using server = await recordingServer({});
   const run = await runCli(['pets', 'create', '--from', '-', '--base-url', server.url], { stdin });

@@ -172,7 +172,7 @@ async function planRows(context: Context, run: Run, job: Job, flags: SessionFlag
   }
 }
 
-/** Shows the plan to a person, and asks. @throws UsageError if the answer is no, or nobody can be asked. */
+/** Shows the plan to a person, and asks. @throws UsageError if the answer is no, or no question can be put. */
 async function confirmPlan(context: Context, plan: Plan): Promise<void> {
   if (!context.flags.yes && context.prompt()) await showPlan(context, plan);
   await tellPlan(context, plan);
