@@ -18,7 +18,10 @@ const exitCodes: Topic = {
   parts: [
     [
       ['0', 'done; an empty list; a reader that closed the pipe early'],
-      ['1', 'failed: the service refused, a redirect was not followed, output could not be written, a defect'],
+      [
+        '1',
+        'failed: the service refused, a redirect was not followed, output could not be written, a defect',
+      ],
       [
         '2',
         'usage: a bad flag, argument, config or input file; a confirmation that was needed; a guard that stopped the run. ' +

@@ -23,7 +23,7 @@ export function parseDuration(text: string): number {
   const duration = Math.round(
     Number(digits) * millisecondsPer[(unit ?? 's') as keyof typeof millisecondsPer],
   );
-  if (duration < 1) throw new ValueError('must be longer than nothing');
+  if (duration < 1) throw new ValueError('must be more than 0');
   if (duration > longestMs) throw new ValueError('must be at most 24h');
   return duration;
 }

@@ -67,7 +67,7 @@ test('a rate may say what it is of', async () => {
 
 test.each([
   [{ timeout: '3x' }, "--timeout '3x': is not a duration; write it as 500ms, 30s, 2m or 1h"],
-  [{ timeout: '0' }, "--timeout '0': must be longer than nothing"],
+  [{ timeout: '0' }, "--timeout '0': must be more than 0"],
   [{ timeout: '25h' }, "--timeout '25h': must be at most 24h"],
   [{ retries: '-1' }, "--retries '-1': must be a whole number from 0 to 100"],
   [{ output: 'xml' }, "--output 'xml': must be one of table, json, jsonl, csv, tsv, yaml, ids"],

@@ -73,7 +73,7 @@ test('a read makes no folder and no file', async () => {
 
 test.each([
   ['set timeout 3x', "timeout '3x': is not a duration; write it as 500ms, 30s, 2m or 1h"],
-  ['set timeout 0', "timeout '0': must be longer than nothing"],
+  ['set timeout 0', "timeout '0': must be more than 0"],
   ['set retries two', "retries 'two': must be a whole number from 0 to 100"],
   ['set concurrency 0', "concurrency '0': must be a whole number from 1 to 1024"],
   ['set rate 0', "rate '0': must be a number of requests a second, above 0 and at most 100000"],
