@@ -6,10 +6,10 @@ import { withinTime } from '../time-limit.ts';
 import { type CallInput, parameterValue } from './request.ts';
 
 /**
- * Holds an input against what the contract asks for, before anything is sent: required parameters and fields, and the
- * bounds of a bound description. A PATCH carries only what changes, so it may leave out required fields.
+ * Checks an input against the contract before anything is sent: required parameters and fields, and the bounds of a
+ * bound description. A PATCH carries only changes, so it may leave out required fields.
  *
- * @param carried fields that every request has: a header that the user gave need not be given again.
+ * @param carried fields that every request has, so that a header of the user's own counts as given.
  * @throws UsageError that names every field that breaks its bounds.
  */
 export function checkInput(operation: Operation, input: CallInput, carried: HttpFields = {}): void {
@@ -22,7 +22,7 @@ export function checkInput(operation: Operation, input: CallInput, carried: Http
 
 const patternLimitMs = 1000;
 
-/** Why a value breaks the bounds, a clause; undefined if it keeps them. */
+/** The bound that a value breaks, a clause; undefined if it keeps all. */
 export function brokenBound(value: unknown, bounds: Bounds): string | undefined {
   if (bounds.type !== undefined && !hasType(value, bounds.type)) return `must be ${nounOf[bounds.type]}`;
   if (bounds.enum && !bounds.enum.includes(String(value)))
@@ -55,12 +55,12 @@ function brokenTextBound(value: string, { minLength, maxLength, pattern }: Bound
   return undefined;
 }
 
-/** A text of the description, which may be of any length. */
+/** Shortens a text of the description, which may have any length. */
 function excerpt(text: string): string {
   return text.length > 200 ? `${text.slice(0, 200)}...` : text;
 }
 
-/** Leaves a pattern that takes too long to the service. */
+/** True also for a pattern that takes too long: the service then decides. */
 function matches(pattern: string, value: string): boolean {
   return withinTime(
     patternLimitMs,
@@ -87,7 +87,7 @@ function addParameterProblems(
   addUnknownFilters(problems, operation, input);
 }
 
-/** Whether every request carries it: a header that the user gave. */
+/** Whether it is a header that the user gave for every request. */
 function isCarried({ in: place, wireName }: Parameter, carried: HttpFields): boolean {
   return place === 'header' && carried[wireName.toLowerCase()] !== undefined;
 }
@@ -98,7 +98,7 @@ function describeLack({ in: place, name, wireName }: Parameter): string {
     : `${name} is required${hintFor(place, name)}`;
 }
 
-/** The flag that gives a filter which a list asks for. */
+/** The flag for a filter that a list requires. */
 function hintFor(place: Parameter['in'], name: string): string {
   const flag = place === 'path' ? undefined : filterFlags[name];
   return flag === undefined ? '' : `: give it with ${flag}`;
@@ -112,7 +112,7 @@ const filterFlags: Readonly<Record<string, string>> = {
   limit: '--limit',
 };
 
-/** A filter that the service does not offer: to leave it out would answer another question. */
+/** Refuses a filter that the service does not offer: to ignore it would answer another question. */
 function addUnknownFilters(problems: string[], operation: Operation, { query }: CallInput): void {
   if (!query) return;
   const known = new Set(operation.parameters.map(({ name }) => name));

@@ -3,13 +3,13 @@ import type { HttpFields, HttpRequest, HttpResponse } from '../api/http.ts';
 import type { Input, ListId, OperationId, operations, Query, Result } from '../api/operations.ts';
 import type { ApiError } from '../errors.ts';
 
-/** One attempt as it ended, for traces, rate limits and back-off. */
+/** A finished attempt, for traces, rate limits and back-off. */
 export interface Attempt {
   readonly request: HttpRequest;
   /** 1 for the first. */
   readonly number: number;
   readonly elapsedMs: number;
-  /** What ended it: an answer, or the error of the transport. */
+  /** The result: an answer, or the error of the transport. */
   readonly response?: HttpResponse | undefined;
   readonly error?: Error | undefined;
   /** The answer's Retry-After, in milliseconds from now. */
@@ -25,20 +25,23 @@ export interface CallOptions {
   readonly timeoutMs?: number | undefined;
   /** Most retries, instead of the client's. */
   readonly retries?: number | undefined;
-  /** Leaves out the credential that the client would put into the query. */
+  /** Leaves out the client's credential in the query. */
   readonly withoutParameter?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   /**
-   * Longest Retry-After that is waited for, outside the deadline; a longer one ends the call. If this is absent, a
-   * Retry-After counts against the deadline, and ends the call if it does not fit.
+   * The longest Retry-After to wait for. The wait does not count against the deadline; a longer one ends the call. If
+   * undefined, a Retry-After counts against the deadline, and ends the call if it does not fit.
    */
   readonly maxRetryAfterMs?: number | undefined;
-  /** Awaited before each attempt, outside the deadline, if it gives a promise: a rate limit or a pause of all workers. */
+  /**
+   * Called before each attempt. A promise is awaited and does not count against the deadline: a rate limit, or a shared
+   * pause.
+   */
   beforeAttempt?(): Promise<void> | undefined;
   afterAttempt?(attempt: Attempt): void;
 }
 
-/** A valid answer: the record with the service's own fields and their order, ids as bigints. */
+/** A valid answer: the record with all fields in the service's order, ids as bigints. */
 export interface Answer<Value> {
   readonly value: Value;
   readonly status: number;
@@ -51,32 +54,32 @@ export interface Client {
   readonly contract: Contract;
   readonly baseUrl: string;
   /**
-   * Sends one operation and gives its validated answer.
+   * Sends one operation and returns its validated answer.
    *
-   * @throws UsageError before any request if the contract lacks the operation or the input breaks its bounds;
-   *   ApiError if the service refused; UnavailableError if no valid answer came.
+   * @throws UsageError before any request if the contract lacks the operation or the input breaks its bounds; ApiError
+   *   if the service answered with an error; UnavailableError if there is no valid answer.
    */
   call<K extends OperationId>(id: K, input: Input<K>, options?: CallOptions): Promise<Answer<Answered<K>>>;
-  /** The pages of a list, each fetched when it is asked for; follows `Link: rel="next"` and nothing else. */
+  /** The pages of a list, each fetched when it is needed. Follows `Link: rel="next"` only. */
   list<K extends ListId>(id: K, query?: Query<K>, options?: CallOptions): AsyncIterable<Result<K>[]>;
-  /** The request that `call` would send, with no credential in it: for `--dry-run`. */
+  /** The request that `call` would send, without a credential; for `--dry-run`. */
   toRequest<K extends OperationId>(id: K, input: Input<K>, options?: CallOptions): HttpRequest;
-  /** The request that `request` would send, likewise. */
+  /** The request that `request` would send, without a credential. */
   toRawRequest(request: RawRequest): HttpRequest;
-  /** A request of the user's own making, below the base URL; any answer is given, refused or not. */
+  /** Sends an arbitrary request below the base URL; returns any answer, also an error status. */
   request(request: RawRequest, options?: CallOptions): Promise<RawAnswer>;
   close(): Promise<void>;
 }
 
-/** The value of a call: its record; a write may also be answered with a bare 2xx, and then there is none. */
+/** The value of a call: the record. A write may be answered with a bare 2xx, without a record. */
 type Answered<K extends OperationId> = (typeof operations)[K]['method'] extends 'GET'
   ? Result<K>
   : Result<K> | undefined;
 
-/** An answer to a raw request, its content encodings undone. */
+/** The answer to a raw request, with its content encodings decoded. */
 export interface RawAnswer extends HttpResponse {
   readonly body: Uint8Array;
-  /** Where it came from, redirects followed. */
+  /** The URL that answered, after redirects. */
   readonly url: string;
   readonly attempts: number;
   /** The answer as an error, if its status is 400 or above. */
@@ -88,7 +91,7 @@ export interface RawRequest {
   /** Path below the base URL, or an absolute URL of the same origin. */
   readonly path: string;
   readonly query?: readonly (readonly [name: string, value: string])[] | undefined;
-  /** Beside the client's own; one that is undefined here leaves the client's own out. */
+  /** Added to the client's own fields; an undefined value removes one of those. */
   readonly fields?: Readonly<Record<string, string | readonly string[] | undefined>> | undefined;
   readonly body?: string | Uint8Array | undefined;
 }

@@ -27,15 +27,15 @@ import { type Call, type SenderOptions, send } from './send.ts';
 
 interface ClientOptions extends SenderOptions {
   readonly contract: Contract;
-  /** Without a trailing slash; paths of operations are joined below it. */
+  /** Without a trailing slash; operation paths are appended to it. */
   readonly baseUrl: string;
   /** Fields for every request: the user agent, those of `--header`, the credential. */
   readonly fields: HttpFields;
-  /** Sees the answer of every operation, for notices of deprecation and stability. */
+  /** Called with the answer of every operation, for notices of deprecation and stability. */
   onAnswer?(operation: Operation, response: HttpResponse): void;
 }
 
-/** A client of one service, on a transport of its own, which ends with it. */
+/** A client of one service; it owns the transport and closes it. */
 export function createClient(options: ClientOptions): Client {
   const { contract, baseUrl, fields, parameter, transport } = options;
   const target: Target = { baseUrl, fields };
@@ -81,11 +81,11 @@ function withIfMatch(request: HttpRequest, { ifMatch }: CallOptions): HttpReques
 interface Prepared {
   readonly operation: Operation;
   readonly request: HttpRequest;
-  /** Of the record that is asked for. */
+  /** The requested id, if the operation is about one record. */
   readonly id: bigint | undefined;
 }
 
-/** An answer, and the call that it ended. */
+/** An answer, and its finished call. */
 interface Fetched extends Answer<unknown> {
   readonly call: Call;
 }
@@ -177,9 +177,9 @@ async function* list(
 }
 
 /**
- * The URL of the page that follows; undefined after the last.
+ * The URL of the next page; undefined after the last.
  *
- * @throws InvalidAnswerError for a link that is not a URL or leads to another origin.
+ * @throws InvalidAnswerError if the link is not a URL or leads to another origin.
  */
 function nextPage(fields: HttpFields, url: string): string | undefined {
   const link = linkTarget(fieldValue(fields, 'link'), 'next');

@@ -4,24 +4,24 @@ import { shownUrl } from '../mask.ts';
 import { readRefusal } from './response.ts';
 import { isSafeAgain, mayHaveBeenApplied, retriedStatuses } from './retry.ts';
 
-/** What is known of a call when it fails, for its message. */
+/** The facts about a failed call, for its message. */
 export interface FailedCall {
   /** Its operation, with a summary such as `Get a pet`; undefined for a raw request. */
   readonly purpose: { readonly summary: string; readonly many: boolean } | undefined;
-  /** As it was sent last, redirects followed, without the credential. */
+  /** The last request, redirects followed, without the credential. */
   readonly request: HttpRequest;
   readonly attempts: number;
-  /** More on why it ended here, a clause. */
+  /** An additional reason for the end, a clause. */
   readonly note: string | undefined;
-  /** Whether one of its attempts may have been applied. */
+  /** True if an attempt may have been applied. */
   readonly mayBeApplied: boolean;
-  /** Where the credential that was sent came from; undefined if none was. */
+  /** The source of the sent credential; undefined if none was sent. */
   readonly credential?: string | undefined;
-  /** Masks secrets in what a service says. */
+  /** Masks secrets in the texts of a service. */
   readonly mask?: ((text: string) => string) | undefined;
 }
 
-/** The service's refusal as an error, whatever its body: `<what failed>: METHOD url: <why> (status code)`. */
+/** An error answer as an error, whatever its body: `<what failed>: METHOD url: <why> (status code)`. */
 export async function refusalError(call: FailedCall, response: HttpResponse): Promise<ApiError> {
   const { status } = response;
   const { mask, purpose, mayBeApplied, request } = call;
@@ -29,7 +29,7 @@ export async function refusalError(call: FailedCall, response: HttpResponse): Pr
   const isMissingList = purpose?.many === true && (status === 404 || status === 410);
   return new ApiError(sentence(call, why, mayBeApplied), {
     ...detailsOf(call, mayBeApplied),
-    // A list that is empty is still there: it is the address that is wrong.
+    // An empty list would still answer 200, so a 404 means that the address is wrong.
     ...(isMissingList && { kind: 'unavailable' }),
     status,
     code,
@@ -43,7 +43,7 @@ export async function refusalError(call: FailedCall, response: HttpResponse): Pr
   });
 }
 
-/** Why no valid answer came, as an error of the whole call. */
+/** The error of a call without a valid answer. */
 export function unavailableError(call: FailedCall, cause: UnavailableError): UnavailableError {
   const { reason, sent, answer, details } = cause;
   const { mask = same, request } = call;
@@ -61,7 +61,7 @@ export function unavailableError(call: FailedCall, cause: UnavailableError): Una
 }
 
 /**
- * An answer that is not valid, although its status is one of success.
+ * The error of an answer that is not valid although its status is a success.
  *
  * @param answer the body, if it is JSON of another shape. @see UnavailableError.answer
  */
@@ -93,7 +93,7 @@ function sentence(call: FailedCall, why: string, mayBeApplied: boolean): string 
   return [`${subject}: ${why}`, ...count, ...remarks(call, mayBeApplied)].join('; ');
 }
 
-/** How the call ended beside what the service said. */
+/** How the call ended, in addition to the service's message. */
 function remarks({ note }: FailedCall, mayBeApplied: boolean): string[] {
   return [...(note ? [note] : []), ...(mayBeApplied ? ['the request may or may not have been applied'] : [])];
 }

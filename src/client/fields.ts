@@ -2,14 +2,14 @@ import { isLoopbackHost } from '../api/host.ts';
 import type { HttpFields } from '../api/http.ts';
 import { UsageError } from '../errors.ts';
 
-/** A name and a value as somebody gave them, and where, for messages: `--header`, `PETSTORE_TOKEN`. */
+/** A field as given, and its source for messages: `--header`, `PETSTORE_TOKEN`. */
 export interface GivenField {
   readonly name: string;
   readonly value: string;
   readonly source: string;
 }
 
-/** Fields that say how a message is framed or a connection is kept: only the transport may set them. */
+/** Fields for message framing and connections: only the transport may set them. */
 const framing = new Set([
   'connection',
   'content-length',
@@ -31,8 +31,8 @@ export function parseHeaderFlag(text: string): GivenField {
 }
 
 /**
- * Fields for every request, by lower-case name; a later one replaces an earlier one, those of one name from one source add
- * up. The message of an error names the source and the field, never the value.
+ * Fields for every request, by lower-case name. A later field replaces an earlier one; fields with one name from one
+ * source form a list. Errors name the source and the field, never the value.
  *
  * @throws UsageError for a name that is not a token, or a value with CR, LF, NUL or a character beyond Latin-1.
  */
@@ -51,7 +51,7 @@ export function toFields(given: readonly GivenField[]): HttpFields {
 }
 
 /**
- * A credential among the user's own headers goes over plain http no more than a token does.
+ * Refuses to send a credential among the user's own headers over plain http, as with a token.
  *
  * @throws UsageError that names the header.
  */
@@ -67,7 +67,7 @@ export function refuseInsecure(given: readonly GivenField[], baseUrl: string): v
 }
 
 /**
- * Holds a field against what may be sent, and gives its name in lower case.
+ * Checks a field and returns its name in lower case.
  *
  * @throws UsageError that names the source and the field, never the value.
  */

@@ -6,14 +6,14 @@ import { isJsonObject, printJson } from '../json.ts';
 import type { RawRequest } from './client.ts';
 import { checkField } from './fields.ts';
 
-/** The input of any operation: ids by name, a query, a body. */
+/** The input of any operation: parameters by name, a query, a body. */
 export interface CallInput {
   readonly [name: string]: unknown;
   readonly query?: Readonly<Record<string, unknown>> | undefined;
   readonly body?: unknown;
 }
 
-/** Where requests go, and what each of them carries. */
+/** The target of requests, and the fields that each of them carries. */
 export interface Target {
   /** Without a trailing slash. */
   readonly baseUrl: string;
@@ -21,9 +21,9 @@ export interface Target {
 }
 
 /**
- * The request of an operation; every parameter goes where the contract puts it, ids with all their digits.
+ * The request of an operation. Every parameter goes to its place in the contract, ids with all their digits.
  *
- * @throws UsageError for a path that leaves the base URL's, or a header that cannot be sent: a bound description may ask for
+ * @throws UsageError for a path outside the base URL, or a header that cannot be sent: a bound description may contain
  *   anything.
  */
 export function toRequest(operation: Operation, input: CallInput, { baseUrl, fields }: Target): HttpRequest {
@@ -37,7 +37,7 @@ export function toRequest(operation: Operation, input: CallInput, { baseUrl, fie
   return body ? { method, url, fields: all, body: printJson(input.body) } : { method, url, fields: all };
 }
 
-/** The fields of each request of an operation, put together once. */
+/** The common fields of an operation's requests, computed once. */
 function commonFields(operation: Operation, carried: HttpFields): HttpFields {
   if (!operation.body) return carried;
   const kept = commonFieldsOf.get(operation);
@@ -52,7 +52,7 @@ const commonFieldsOf = new WeakMap<
   { readonly carried: HttpFields; readonly fields: HttpFields }
 >();
 
-/** The input with the record's id in its body too, if the service wants it there and the caller left it out. */
+/** The input with the record's id also in its body, if the contract has it there and the caller left it out. */
 export function withId({ id: operation, body: contract }: Operation, input: CallInput): CallInput {
   const { body } = input;
   const { idField } = contract ?? {};
@@ -61,21 +61,21 @@ export function withId({ id: operation, body: contract }: Operation, input: Call
   return typeof id === 'bigint' ? { ...input, body: { [idField]: id, ...body } } : input;
 }
 
-/** The id of the record that an operation is about, if its input names one. */
+/** The id of the requested record, if the input has one. */
 export function askedId({ id: operation, noun }: Operation, input: CallInput): bigint | undefined {
   const body = noun === 'inventory' && isJsonObject(input.body) ? input.body : undefined;
   const id = input[idName(operation) ?? ''] ?? body?.petId;
   return typeof id === 'bigint' ? id : undefined;
 }
 
-/** A parameter's value by the program's name for it, wherever the service takes it; or the one that is always sent. */
+/** A parameter's value by the program's name for it, wherever the input holds it; or its constant value. */
 export function parameterValue(input: CallInput, { name, value }: Parameter): unknown {
   return value ?? input.query?.[name] ?? input[name];
 }
 
 /** An operation's parameters by their place. */
 interface Places {
-  /** The path's text and its parameters in turn. */
+  /** The path as literal text and parameters, in order. */
   readonly path: readonly (string | Parameter)[];
   readonly query: readonly Parameter[];
   readonly header: readonly Parameter[];
@@ -83,7 +83,7 @@ interface Places {
 
 const known = new WeakMap<Operation, Places>();
 
-/** Worked out once for each operation: bulk work calls the same one a million times. */
+/** Computed once per operation: bulk work calls the same one a million times. */
 function placesOf(operation: Operation): Places {
   const places = known.get(operation) ?? findPlaces(operation);
   known.set(operation, places);
@@ -103,7 +103,7 @@ function findPlaces({ id, path, parameters }: Operation): Places {
   };
 }
 
-/** Whether a URL is of the base URL's origin and below its path, dot segments and their escapes resolved. */
+/** Whether a URL has the base URL's origin and is below its path after dot segments and their escapes are resolved. */
 function isBelow(url: string, baseUrl: string): boolean {
   if (!URL.canParse(url)) return false;
   const { origin, pathname } = new URL(url);
@@ -118,7 +118,7 @@ function toPath({ path }: Places, input: CallInput): string {
   return filled;
 }
 
-/** @throws UsageError for a dot segment, which would name another path: its escaped form does too. */
+/** @throws UsageError for a dot segment, which would change the path, also in its escaped form. */
 function toSegment({ name }: Parameter, value: unknown): string {
   if (value === '.' || value === '..') throw new UsageError(`${name}: '${value}' cannot stand in a path`);
   return encodeURIComponent(String(value));
@@ -146,7 +146,7 @@ function headerFields(
     if (value === undefined) continue;
     const source = `${id}: the header that the description asks for`;
     const name = checkField({ name: parameter.wireName, value: String(value), source });
-    // The user may name a virtual host with --header; a description may not send requests to another one.
+    // The user may name a virtual host with --header; a description must not redirect requests to another host.
     if (name === 'host') throw new UsageError(`${source}: ${parameter.wireName} is set by the base URL`);
     fields[name] = String(value);
   }
@@ -157,10 +157,10 @@ function headerFields(
 export const rawMethods = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 /**
- * A request of the user's own making.
+ * An arbitrary request.
  *
- * @throws UsageError for a path that leaves the base URL's, or a URL of another origin: what a request carries is meant for
- *   this service alone.
+ * @throws UsageError for a path outside the base URL, or a URL of another origin: the credential is meant for this
+ *   service only.
  */
 export function toRawRequest(raw: RawRequest, { baseUrl, fields }: Target): HttpRequest {
   const url = rawUrl(raw.path, baseUrl);
@@ -192,20 +192,20 @@ function rawUrl(path: string, baseUrl: string): URL {
   return url;
 }
 
-/** A field that is undefined was left out on purpose. */
+/** Without the undefined fields, which the caller removes on purpose. */
 function present(fields: NonNullable<RawRequest['fields']>): HttpFields {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as HttpFields;
 }
 
-/** A credential that requests carry in their query. */
+/** A credential in the query of requests. */
 export interface CredentialParameter {
   readonly name: string;
   readonly value: string;
 }
 
 /**
- * The request with the credential in its query, unless its URL has that parameter already: given by the caller, or in a
- * link from the service.
+ * The request with the credential in its query, unless the URL already has that parameter, from the caller or from a
+ * link of the service.
  */
 export function withParameter(request: HttpRequest, parameter: CredentialParameter | undefined): HttpRequest {
   if (parameter === undefined) return request;
@@ -216,7 +216,7 @@ export function withParameter(request: HttpRequest, parameter: CredentialParamet
   return { ...request, url: `${url}${url.includes('?') ? '&' : '?'}${pair}` };
 }
 
-/** The same with its value masked, as anybody may see it. */
+/** The same request with the value masked. */
 export function withMaskedParameter(
   request: HttpRequest,
   parameter: CredentialParameter | undefined,

@@ -9,12 +9,12 @@ import type { Cancellation } from '../deadline.ts';
 import { messageOf } from '../errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, parseJsonArray } from '../json.ts';
 
-/** Most bytes of an answer, a page of a list included, sent or decoded. */
+/** The largest answer in bytes, encoded or decoded; for a list, of one page. */
 export const maxAnswerBytes = 64 * 1024 * 1024;
-/** Most bytes of an error's body, likewise. */
+/** The largest body of an error in bytes, encoded or decoded. */
 export const maxErrorBytes = 64 * 1024;
 
-/** Why an answer of success is not a valid one, a clause. */
+/** An answer with a success status is not valid; the message is a clause. */
 export class InvalidAnswerError extends Error {
   /** The body, if it is JSON of another shape. */
   readonly answer: JsonValue | undefined;
@@ -25,25 +25,24 @@ export class InvalidAnswerError extends Error {
   }
 }
 
-/** What the answer to an operation must be. */
+/** The expected answer to an operation. */
 interface Expected {
   readonly operation: Operation;
-  /** The id that the request names, if it names one record. */
+  /** The requested id, if the request names one record. */
   readonly id: bigint | undefined;
-  /** Masks secrets in what an error shows of the body. */
+  /** Masks secrets in the parts of the body that an error shows. */
   readonly mask?: ((text: string) => string) | undefined;
-  /** Does what takes long: the reading of a very long list, which looks at its cancellation now and then. */
+  /** Runs long work, such as parsing a very long list, which checks its cancellation now and then. */
   within(work: (cancellation: Cancellation) => Promise<unknown>): Promise<unknown>;
 }
 
 /**
- * The records of a successful answer: the service's own fields and their order, also those that the schema does not know,
- * ids as bigints. Undefined if the operation promises none, or a write is answered without a body. A promise of them if the
- * list is very long.
+ * The records of a successful answer: all fields in the service's order, also unknown ones, ids as bigints. Undefined
+ * if the operation has no result, or if a write is answered without a body. A promise if the list is very long.
  *
- * @param response its content encodings undone.
- * @throws InvalidAnswerError for another media type, text that is not UTF-8 or JSON, JSON of another shape, or a record with
- *   another id than the one that was asked for.
+ * @param response its content encodings decoded.
+ * @throws InvalidAnswerError for another media type, text that is not UTF-8 or JSON, JSON of another shape, or a record
+ *   with another id than the requested one.
  */
 export function readResult(expected: Expected, response: HttpResponse): unknown {
   const { result, many, id } = expected.operation;
@@ -94,7 +93,7 @@ function parse<Value>(read: () => Value): Value {
   try {
     return read();
   } catch (error) {
-    // What the body holds may be a secret, and part of one cannot be masked.
+    // The message quotes the body, part of which may be a secret that cannot be masked because it is cut.
     const why = messageOf(error).replace(/, (?:\.\.\.)?".*" is not valid JSON$/s, '');
     throw new InvalidAnswerError(`the body is not valid JSON: ${why}`);
   }
@@ -120,7 +119,7 @@ const nounPhrases: Readonly<Record<ResultName, string>> = {
   InventoryItem: 'an InventoryItem',
 };
 
-/** An inventory entry is known by the id of its pet. */
+/** An inventory entry is identified by the id of its pet. */
 function checkId({ operation: { noun }, id: asked }: Expected, record: JsonObject): JsonObject {
   const name = noun === 'inventory' ? 'petId' : 'id';
   const id = record[name];
@@ -130,21 +129,21 @@ function checkId({ operation: { noun }, id: asked }: Expected, record: JsonObjec
   );
 }
 
-/** What a service says of an error, in whatever shape it says it. */
+/** The error that a service describes in a body of any shape. */
 interface Refusal {
-  /** Its message with the status, or what came in place of one. */
+  /** Its message with the status, or a replacement for it. */
   readonly why: string;
   /** The service's own code. */
   readonly code: string | undefined;
-  /** The service's own message, bare. */
+  /** The service's own message, without the status. */
   readonly message?: string | undefined;
 }
 
 /**
- * Reads an error's body: the service's own `{code, message, status}`, problem details (RFC 9457), other JSON that holds a
- * message, text, nothing, or garbage. Never throws.
+ * Reads the body of an error: the service's own `{code, message, status}`, problem details (RFC 9457), other JSON with
+ * a message, text, nothing, or garbage. Never throws.
  *
- * @param mask masks secrets in the body, before anything of it is cut.
+ * @param mask masks secrets in the body before it is cut.
  */
 export async function readRefusal(
   response: HttpResponse,
@@ -202,24 +201,24 @@ function oneLine(text: string, most = 1000): string {
   return line.length > most ? `${line.slice(0, most)}...` : line;
 }
 
-/** The beginning of a body as text for people: one line, what is not text shown as replacement characters. */
+/** The beginning of a body for people: one line, with replacement characters for bytes that are not text. */
 function excerpt(bytes: Uint8Array, mask: (text: string) => string = (text) => text): string {
   return oneLine(mask(asBuffer(bytes.subarray(0, maxErrorBytes)).toString('utf8')), 200);
 }
 
-/** Why a body cannot be decoded, a clause. */
+/** A body cannot be decoded; the message is a clause. */
 export class BodyError extends Error {}
 
-/** Whether the body came in a content encoding. */
+/** Whether the body has a content encoding. */
 export function isEncoded({ fields }: HttpResponse): boolean {
   return fields['content-encoding'] !== undefined;
 }
 
 /**
- * The body of an answer as bytes, its content encodings undone.
+ * The body of an answer as bytes, with its content encodings decoded.
  *
- * @param maxBytes of the decoded body, however small it came.
- * @throws BodyError for an unknown encoding, a body that is cut short or broken, or one that is too long.
+ * @param maxBytes limit of the decoded body.
+ * @throws BodyError for an unknown encoding, and for a truncated, broken or too long body.
  */
 export async function decodeBody({ fields, body }: HttpResponse, maxBytes: number): Promise<Uint8Array> {
   let bytes: Uint8Array = typeof body === 'string' ? Buffer.from(body) : body;
@@ -240,7 +239,7 @@ async function undo(encoding: string, bytes: Uint8Array, maxOutputLength: number
   try {
     if (encoding === 'gzip' || encoding === 'x-gzip') return zlib.gunzipSync(bytes, options);
     if (encoding === 'br') return zlib.brotliDecompressSync(bytes, options);
-    // Some servers send raw deflate, some the zlib form that RFC 9110 asks for; the latter begins with 0x?8.
+    // Some servers send raw deflate, some the zlib form that RFC 9110 requires; the latter begins with 0x?8.
     if (encoding === 'deflate')
       return ((bytes[0] ?? 0) & 0x0f) === 8
         ? zlib.inflateSync(bytes, options)

@@ -3,10 +3,10 @@ import { UnavailableError, type UnavailableReason } from '../errors.ts';
 
 const firstDelayMs = 500;
 const longestDelayMs = 30_000;
-/** Statuses that may pass: the same request may succeed later. */
+/** Temporary failures: the same request may succeed later. */
 export const retriedStatuses: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
 const retriedReasons = new Set<UnavailableReason>(['refused', 'reset', 'timeout', 'proxy', 'dns']);
-/** RFC 9110, 9.2.2: sent twice they do what they do once. PATCH and POST are not among them. */
+/** RFC 9110, 9.2.2: sending them twice has the same effect as once. PATCH and POST are not among them. */
 const idempotentMethods = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']);
 
 /**
@@ -22,7 +22,7 @@ export function retryDelay(attempt: number, retryAfterMs = 0, random = Math.rand
 }
 
 /**
- * The answer's Retry-After in milliseconds from now; undefined if it has none that can be read.
+ * The answer's Retry-After in milliseconds from now; undefined if it is missing or malformed.
  *
  * @see RFC 9110, 10.2.3
  */
@@ -34,7 +34,7 @@ export function retryAfter(fields: HttpFields, now: () => Date): number | undefi
   return Number.isNaN(at) ? undefined : Math.max(0, at - now().getTime());
 }
 
-/** Whether sending again can help, and cannot do a thing twice: after an answer, or an error in place of one. */
+/** Whether a retry may help and cannot apply a write twice. `ended` is an answer, or an error instead of one. */
 export function shouldRetry(method: string, ended: HttpResponse | Error | undefined): boolean {
   const isIdempotent = idempotentMethods.has(method);
   if (ended instanceof UnavailableError) {
@@ -46,14 +46,14 @@ export function shouldRetry(method: string, ended: HttpResponse | Error | undefi
   return (ended.status === 429 || ended.status === 503) && ended.fields['retry-after'] !== undefined;
 }
 
-/** Whether a program may send the request again without doing a thing twice. */
+/** Whether the request may be sent again without applying it twice. */
 export function isSafeAgain(method: string, mayBeApplied: boolean): boolean {
   return idempotentMethods.has(method) || !mayBeApplied;
 }
 
 /**
- * Whether a request that ended so may have changed something: it writes, a byte of it may have reached the service, and
- * the service did not refuse it. A 503 with Retry-After refuses it.
+ * Whether a request may have changed something: it writes, the service may have received a byte of it, and did not
+ * refuse it. A 503 with Retry-After counts as refused.
  *
  * @param ended an answer, or whether a byte was sent.
  */

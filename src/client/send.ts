@@ -15,29 +15,29 @@ export interface SenderOptions extends Pick<FailedCall, 'credential' | 'mask'> {
   readonly retries: number;
   /** Aborted when the process is interrupted. */
   readonly signal: AbortSignal;
-  /** A credential that every request carries in its query. */
+  /** A credential in the query of every request. */
   readonly parameter?: CredentialParameter | undefined;
-  /** Sees every attempt of every call, for traces. */
+  /** Called after every attempt of every call, for traces. */
   onAttempt?: ((attempt: Attempt) => void) | undefined;
-  /** Told what a user should know of a call that succeeds. */
+  /** Called with notes for the user about a call that succeeds. */
   note?: ((line: string) => void) | undefined;
   now(): Date;
 }
 
-/** What a call is for, for its messages: a list, or something else; undefined for a raw request. */
+/** The purpose of a call, for its messages: a list, or something else; undefined for a raw request. */
 export type Purpose = FailedCall['purpose'];
 
-/** The answer that is kept, perhaps a refusal, and the call that it ended. */
+/** The final answer, perhaps an error, and its call. */
 interface Sent {
   readonly response: HttpResponse;
   readonly call: Call;
-  /** A DELETE that was sent before, and now finds nothing: it has done what it was to do. */
+  /** True for a DELETE that was sent before and now finds nothing: it has succeeded. */
   readonly isGone: boolean;
 }
 
 /**
- * Sends a request until there is an answer to keep: within one deadline, again if that is safe and may help, along
- * redirects within one origin.
+ * Sends a request until there is a final answer: within one deadline, with retries if they are safe and may help,
+ * following redirects within one origin.
  *
  * @throws UnavailableError if no answer came; the reason of the signal if one was aborted.
  */
@@ -62,15 +62,15 @@ export async function send(
   }
 }
 
-/** How an attempt ended: with an answer, or without. */
+/** The result of an attempt: an answer, or an error. */
 type Outcome = Pick<Attempt, 'elapsedMs' | 'response' | 'error'>;
 
-/** One call as it goes on: what is left of its time, how often it was sent, what it may have done. */
+/** A call in progress: the remaining time, the number of attempts, and their possible effects. */
 export class Call implements Limits, FailedCall {
   attempts = 0;
   leftMs: number;
   note: string | undefined;
-  /** As it is sent now, redirects followed. */
+  /** The current request, redirects followed. */
   request: HttpRequest;
   mayBeApplied = false;
   readonly timeoutMs: number;
@@ -79,9 +79,9 @@ export class Call implements Limits, FailedCall {
   readonly sender: SenderOptions;
   readonly options: CallOptions;
   private readonly first: HttpRequest;
-  /** Added to the query only when it is sent, so that nothing else of the program knows it. */
+  /** Added to the query only when the request is sent, so that no other part of the program sees it. */
   private readonly parameter: CredentialParameter | undefined;
-  /** Whether a byte of the attempt that is under way may have reached the service. */
+  /** True if the service may have received a byte of the current attempt. */
   private sent = false;
   private sentAttempts = 0;
 
@@ -141,7 +141,7 @@ export class Call implements Limits, FailedCall {
     if (!outsideDeadline) this.leftMs -= delayMs;
   }
 
-  /** Does what takes long with an answer within what is left of the call's time. */
+  /** Runs long work on an answer within the remaining time of the call. */
   within<Value>(work: (cancellation: Cancellation) => Promise<Value>): Promise<Value> {
     this.sent = true;
     return race(this, work);
@@ -171,7 +171,7 @@ export class Call implements Limits, FailedCall {
     });
   }
 
-  /** Says in the error of an interruption what it leaves open. */
+  /** Adds to the error of an interruption that a write may have been applied. */
   onAbort(reason: unknown): void {
     const { method, url } = this.request;
     if (!(reason instanceof InterruptedError)) return;
@@ -188,7 +188,7 @@ export class Call implements Limits, FailedCall {
     return this.sender.transport.send(whole, { cancellation, maxBytes, onSending });
   }
 
-  /** Keeps what an attempt may have done when it is over. */
+  /** Records the possible effects of a finished attempt. */
   private settle(outcome: Outcome): Outcome {
     const { response, error } = outcome;
     const sent = response !== undefined || (error instanceof UnavailableError && error.sent);
@@ -198,24 +198,24 @@ export class Call implements Limits, FailedCall {
     return outcome;
   }
 
-  /** The request as it may be shown. */
+  /** The request, safe to show. */
   private shown(): HttpRequest {
     return withMaskedParameter(this.request, this.parameter);
   }
 }
 
-/** An error's body is read for its reason alone. */
+/** The body of an error is read only for its message. */
 function maxBytes(status: number): number {
   return status >= 200 && status < 300 ? maxAnswerBytes : maxErrorBytes;
 }
 
-/** What follows an attempt: another one after a delay, or none. */
+/** The next step after an attempt: another one after a delay, or the end. */
 interface Next {
   readonly delayMs?: number;
-  /** The delay takes nothing from the time that is left. */
+  /** The delay does not count against the deadline. */
   readonly outsideDeadline?: true;
   readonly retryAfterMs?: number | undefined;
-  /** Why there is no further attempt, a clause, although the status invites one. */
+  /** Why there is no further attempt although the status allows one, a clause. */
   readonly note?: string;
 }
 
@@ -231,7 +231,7 @@ function nextAfter(call: Call, { response, error }: Outcome): Next {
       ? { retryAfterMs, note: `it asks to wait ${seconds(retryAfterMs)}` }
       : { retryAfterMs, delayMs, outsideDeadline: true };
   if (delayMs < leftMs) return { retryAfterMs, delayMs };
-  // The deadline itself has ended the attempt, and its error says so.
+  // The deadline itself ended the attempt, and the error says so.
   if (leftMs <= 0 && error) return { retryAfterMs };
   return { retryAfterMs, note: noTime(call.timeoutMs, retryAfterMs) };
 }
@@ -255,11 +255,11 @@ function isRedirect({ status }: HttpResponse): boolean {
 }
 
 /**
- * The request that follows a redirect: a GET within the same origin, or from http to https on the same host name with the
- * default port of each.
+ * The request that follows a redirect: a GET within the same origin, or from http to https on the same host name, each
+ * with its default port.
  *
- * @throws UnavailableError `redirect` for any other, which names the target: fields such as a credential must not go to
- *   another origin, and a write must not go where nobody sent it.
+ * @throws UnavailableError `redirect` for any other; it names the target. Fields such as a credential must not go to
+ *   another origin, and a write must not be sent to another URL.
  */
 export function followRedirect(request: HttpRequest, response: HttpResponse): HttpRequest {
   const { status } = response;
@@ -281,7 +281,7 @@ export function followRedirect(request: HttpRequest, response: HttpResponse): Ht
   return { method: request.method, url: to.href, fields: request.fields };
 }
 
-/** Another port may be another service: only the default ports are the same one. */
+/** Another port may be another service, so only the default ports count as the same. */
 function isUpgrade(from: URL, to: URL): boolean {
   return (
     from.protocol === 'http:' &&
@@ -298,6 +298,6 @@ function parseUrl(location: string, base: URL): URL | undefined {
 }
 
 function refusedRedirect(message: string, details: ErrorDetails = {}): UnavailableError {
-  // `sent` tells whether a write may have been applied: a service that redirects has not applied it.
+  // `sent` tells whether a write may have been applied; a service that redirects has not applied it.
   return new UnavailableError(message, { ...details, reason: 'redirect', sent: false, retryable: false });
 }

@@ -32,7 +32,7 @@ export function idsArgument(noun: string, offers: Offers = []): Argument<readonl
   return parsed('<id...>', `ids of ${noun}`, (text) => parseId(text, 'id'), { offers });
 }
 
-/** Ids, or none if a file has them. */
+/** Ids; empty if a file has them. */
 export function idsOrFileArgument(noun: string, offers: Offers = []): Argument<readonly bigint[]> {
   return parsed('[id...]', `ids of ${noun}`, (text) => parseId(text, 'id'), { offers });
 }
@@ -49,7 +49,7 @@ export function idsOrNamesArgument(noun: string, offers: Offers = []): Argument<
   });
 }
 
-/** Ids or names, or none if a file has the ids. */
+/** Ids or names; empty if a file has the ids. */
 export function idsOrNamesOrFileArgument(noun: string, offers: Offers = []): Argument<readonly IdOrName[]> {
   return parsed('[id or name...]', `ids or names of ${noun}`, (text) => parseIdOrName(text, 'id'), {
     offers,
@@ -111,12 +111,12 @@ function parsedDuration(text: string): number | undefined {
   }
 }
 
-/** `--status` of a list: given again, a record of any of these will do. */
+/** `--status` of a list; it can be repeated, and a record with any of the values matches. */
 export function statusesFlag(summary: string): Flag<readonly PetStatus[] | undefined> {
-  return choices('--status <status>', `${summary}, or of several`, petStatuses);
+  return choices('--status <status>', `${summary}; can be repeated`, petStatuses);
 }
 
-/** `--from`, which stands instead of the flags with these keys. */
+/** `--from`, which excludes the flags with these keys. */
 export function fromFlag(summary: string, others: readonly string[] = []) {
   return value('--from <file or ->', summary, parseText('--from'), { conflicts: others, offers: 'file' });
 }

@@ -1,7 +1,7 @@
 import type { Program } from '../cli/program.ts';
 import { topicNames } from '../cli/topic-names.ts';
 
-/** The command line: its commands as help lists them, and what completion looks up. */
+/** The command line: the commands in the order of help, and the look-up for completion. */
 export const program: Program = {
   topics: topicNames,
   lookUp: async (kind, context, found) =>

@@ -14,7 +14,7 @@ import type { PulledRecords } from '../server/pulled.ts';
 import type { Store } from '../server/store.ts';
 import { counted } from '../text.ts';
 
-/** Puts the shop that was pulled where it is wanted. */
+/** Stores the pulled records at their destination. */
 type Keep = (store: Store) => Promise<void>;
 
 const pull = verb({
@@ -62,7 +62,7 @@ const reset = verb({
     const { readStore } = await import('../server/store-file.ts');
     const { replaceStore } = await import('../server/pulled.ts');
     const version = versionOf(file);
-    // A file that is not a store is an error, and stays.
+    // A file that is not a store is an error, and is not removed.
     readStore(file);
     await confirmDestruction(context, 'reset the embedded store');
     const { seedStore } = await import('../server/seed.ts');
@@ -84,7 +84,7 @@ async function intoStore(context: Context): Promise<Keep> {
   return (store) => replaceStore(file, store, version);
 }
 
-/** @throws UsageError before the first request if there is something in the way. */
+/** @throws UsageError before the first request if the file cannot be written there. */
 async function intoFile(file: string, shown: string, force: boolean | undefined): Promise<Keep> {
   await refuseExisting(file, shown, force);
   return async (store) => {
@@ -110,7 +110,7 @@ async function refuseExisting(file: string, shown: string, force: boolean | unde
     throw new UsageError(`--to ${shown}: the file exists`, 'replace it with --force, or name another');
 }
 
-/** Lists what refers to others first: a pet that is created meanwhile does no harm. */
+/** Reads lists that refer to others first, so that a pet created meanwhile does no harm. */
 async function readAll(context: Context, client: Client): Promise<PulledRecords> {
   for (const id of ['listInventory', 'listOrders', 'listPets', 'listCategories'] as const)
     offeredOperation(client.contract, id);
@@ -158,7 +158,7 @@ function storeFile(context: Context, command: string): string {
   throw new UsageError(`${command}: PETSTORE_OFFLINE_STORE is :memory:, which keeps nothing`);
 }
 
-/** The base URL without a user and a password in it. */
+/** The base URL without a user name and password. */
 function withoutSecrets(baseUrl: string): string {
   const url = new URL(baseUrl);
   url.username = '';

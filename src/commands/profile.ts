@@ -25,7 +25,7 @@ import type { View } from '../output/columns.ts';
 interface Row {
   readonly name: string;
   readonly active: boolean;
-  /** Null for the embedded store, and if the profile leaves it to the top level. */
+  /** Null for the embedded store, and if the profile has no base URL of its own. */
   readonly 'base-url': JsonValue;
 }
 
@@ -112,7 +112,7 @@ const use = verb({
     const { io, notice } = context;
     await editConfig(io, (config) => activate(config, name));
     await notice(`the active profile is ${name}`);
-    if (io.env.PETSTORE_PROFILE) await notice('note: PETSTORE_PROFILE is set, and beats it');
+    if (io.env.PETSTORE_PROFILE) await notice('note: PETSTORE_PROFILE is set, and takes precedence');
   },
 });
 

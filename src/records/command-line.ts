@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { shellWord } from '../text.ts';
 
-/** A command line of this tool that goes to the same place as this one. */
+/** A command line of this program with the same target as this one. */
 export function commandLine({ flags }: Context, words: readonly string[]): string {
   const { profile, baseUrl, offline } = flags;
   const place = [

@@ -10,16 +10,16 @@ import { readExtraFields, refuseForeignFields, toBodyFields, withoutAbsent } fro
 import type { Body, EditableNoun } from './noun.ts';
 import { openWrites, writeRecord, writeRecords } from './write.ts';
 
-/** What a create is given: fields by flags, or a file of records. */
+/** The input of a create: fields from flags, or a file of records. */
 export interface Creation {
-  /** By their names in the body; undefined if a flag was not given, a name if it stands for an id. */
+  /** By their names in the body; undefined if a flag was not given. A name may stand for an id. */
   readonly given: Body;
   /** `--field name=value`. */
   readonly extra?: readonly string[] | undefined;
   readonly from?: string | undefined;
 }
 
-/** Creates one record from what flags gave, or many from a file. */
+/** Creates one record from flags, or many from a file. */
 export async function createRecords<Row>(
   context: Context,
   noun: EditableNoun<Row>,
@@ -31,7 +31,7 @@ export async function createRecords<Row>(
   return createRecord(context, client, noun, { ...withoutAbsent(given), ...others });
 }
 
-/** If something that is needed is missing, a person is asked for everything that is not given. */
+/** If a required field is missing, the user is asked for all fields that were not given. */
 async function createRecord<Row>(
   context: Context,
   client: Client,
@@ -42,7 +42,7 @@ async function createRecord<Row>(
   const { required = [], fields: offered } = operation.body ?? {};
   refuseForeignFields(operation, noun, given);
   const names = Object.keys(given);
-  // If nothing at all is required and nothing was given, there would be nothing to send.
+  // If no field is required and none was given, ask for the first, because an empty body makes no sense.
   const first = noun.fields.find(({ name }) => offered === undefined || name in offered);
   const needed = required.length > 0 || names.length > 0 || !first ? required : [first.name];
   const missing = needed.filter((name) => !names.includes(name));
@@ -61,7 +61,7 @@ async function createRecord<Row>(
   await writeRecord(context, noun, client, noun.create(inOrder(noun, body)));
 }
 
-/** The fields of a noun in their usual order, then the others. */
+/** The fields in the noun's order, then any others. */
 function inOrder<Row>({ fields }: EditableNoun<Row>, body: Body): Body {
   const names = [...fields.map(({ name }) => name).filter((name) => name in body), ...Object.keys(body)];
   return Object.fromEntries([...new Set(names)].map((name) => [name, body[name]]));
@@ -89,7 +89,7 @@ function asArgument(example: unknown): string {
   return shellWord(typeof example === 'string' ? example : printJson(example));
 }
 
-/** Creates a record from each of a file, in its order; nothing is sent before all of them are known to be valid. */
+/** Creates one record for each in a file, in order. The whole file is checked before the first request. */
 async function createFromFile<Row>(
   context: Context,
   client: Client,

@@ -25,7 +25,9 @@ export async function deleteGiven<Row>(
   await deleteRecords(context, noun, await readIds(context, noun, from));
 }
 
-/** Deletes the records with these ids, all of them tried, after asking by name; says on stderr what went. */
+/**
+ * Deletes the records with these ids, trying all of them, after asking by name; reports on stderr which were deleted.
+ */
 export async function deleteRecords<Row>(
   context: Context,
   noun: Noun<Row>,
@@ -53,7 +55,7 @@ export async function deleteRecords<Row>(
   };
   const attempts = attemptEach(items, remove, options);
   const tell = (id: bigint) => context.notice(`deleted ${nameWhatGoes(noun, [id], known)}`);
-  // A program that reads the error as JSON finds that one object and nothing beside it.
+  // A program that reads the error as JSON expects exactly one object on stderr.
   const isJson = ['json', 'jsonl'].includes(settings.get('output'));
   const untold: bigint[] = [];
   for await (const id of attempts.successes())
@@ -63,14 +65,14 @@ export async function deleteRecords<Row>(
   for (const id of untold) await tell(id);
 }
 
-/** A record that is in use cannot be deleted: the hint names the command that shows by what. */
+/** A record in use cannot be deleted: the hint names the command that shows what uses it. */
 function withHolders<Row>(context: Context, { holders }: Noun<Row>, id: bigint, error: unknown): unknown {
   if (!holders || !(error instanceof ApiError) || error.status !== 409) return error;
   const hint = `see what holds it: ${commandLine(context, holders(id))}`;
   return new ApiError(error.message, { ...error.details, status: error.status, hint });
 }
 
-/** What is known of records before they go; nothing if nobody is asked, because then it is of no use. */
+/** The names and companions of records, for the question before a delete. Empty if no question is asked. */
 interface Known {
   readonly titles: ReadonlyMap<bigint, string>;
   readonly companions: ReadonlyMap<bigint, string>;
@@ -106,7 +108,7 @@ async function readKnown<Row>(
       const companion = await noun.goesWith?.(client, id);
       if (companion !== undefined) companions.set(id, companion);
     } catch (error) {
-      // Who may not read it may be allowed to delete it all the same.
+      // A user may be allowed to delete a record without being allowed to read this.
       if (!(error instanceof CliError)) throw error;
       if (error.kind === 'not-found') missing.set(id, error);
     }

@@ -15,7 +15,7 @@ import { replacementOf, tellChange } from './update.ts';
 import type { IdOrName } from './values.ts';
 import { openWrites, toRequest, writeRecords } from './write.ts';
 
-/** Reads a record, lets a person change it as YAML in an editor, and writes back what was saved. */
+/** Reads a record, lets the user change it as YAML in an editor, and writes the saved version back. */
 export async function editRecord<Row extends object>(
   context: Context,
   noun: EditableNoun<Row>,
@@ -69,7 +69,7 @@ interface Edited<Row> {
 }
 
 /**
- * Opens the editor until what is saved is valid; undefined if it is empty or as it was.
+ * Opens the editor until the saved text is valid; undefined if it is empty or unchanged.
  *
  * @throws UsageError if an invalid text is saved a second time without a change.
  */
@@ -104,7 +104,7 @@ async function editUntilValid<Row extends object>(
   }
 }
 
-/** The lines that are not comments at the top: those hold the usage and the last error. */
+/** The text without the comments at its top, which hold the usage and the last error. */
 function withoutComments(text: string): string {
   return text.replace(/^(?:#[^\n]*(?:\n|$))+/, '').trimEnd();
 }
@@ -134,7 +134,10 @@ function checkRecord<Row extends object>(
   return toUpdateBody(operation, fields, Object.fromEntries(changes));
 }
 
-/** Without an ETag the service cannot refuse to overwrite what somebody else changed, so it is read again. */
+/**
+ * Reads the record again and compares. Needed without an ETag, because the service then cannot detect a concurrent
+ * change.
+ */
 async function refuseChanged<Row extends object>(
   context: Context,
   client: Client,
@@ -149,7 +152,7 @@ async function refuseChanged<Row extends object>(
   });
 }
 
-/** The same error, which also says where the text is. */
+/** The same error, with the path of the text. */
 function withPath(error: unknown, path: string): unknown {
   if (!(error instanceof CliError)) return error;
   const kept = `the text is kept in ${path}`;

@@ -15,30 +15,30 @@ import { jsonOrText, parseId } from './values.ts';
 /** A valid record of a file. */
 export interface FileRecord {
   readonly id: bigint | undefined;
-  /** By the names that they have in a body; a reference may be a name still. */
+  /** By their names in a body; a reference may still be a name. */
   readonly fields: Body;
   /** `pets.jsonl:3`, for errors. */
   readonly place: string;
 }
 
-/** The records of a file that has been read once and holds no mistakes. */
+/** A record file that has been read and checked completely. */
 export interface RecordFile {
   readonly name: string;
   readonly total: number;
-  /** Whether they are a list, even of one, and not a lone JSON object. */
+  /** True for a list, even of one record; false for a lone JSON object. */
   readonly isList: boolean;
   /** The names of all fields. */
   readonly fieldNames: ReadonlySet<string>;
-  /** Whether it has ids that a create leaves out. */
+  /** True if it has ids, which a create leaves out. */
   readonly hasIds: boolean;
-  /** Reads them again, with the ids that names stand for. */
+  /** Reads the records again, with names replaced by ids. */
   records(): AsyncGenerator<FileRecord>;
   close(): Promise<void>;
 }
 
-/** What a verb wants of each record. */
+/** The requirements for each record. */
 interface Wanted {
-  /** The operation that the records are for: its body says which fields there are, and which are required. */
+  /** The operation for which the records are meant; its body defines the fields, and which are required. */
   readonly operation: Operation;
   readonly use: 'create' | 'update';
   /** Fields for every record that does not have them itself. */
@@ -46,8 +46,8 @@ interface Wanted {
 }
 
 /**
- * Opens the file of `--from`: CSV, a JSON array or object, or JSON lines. All of it is read and checked before anything
- * is asked of the service; then names of pets and categories are looked up.
+ * Opens the file of `--from`: CSV, a JSON array or object, or JSON lines. Reads and checks all of it before the first
+ * request; then looks up the names of pets and categories.
  *
  * @throws UsageError that names file, line and field.
  */
@@ -135,7 +135,7 @@ async function resolveAt(
 }
 
 /**
- * The ids of a file, each once: what `-o ids` prints, a JSON array of ids, or the `id` of each record.
+ * The ids in a file, each once: the output of `-o ids`, a JSON array of ids, or the `id` of each record.
  *
  * @throws UsageError that names file and line.
  */
@@ -162,10 +162,10 @@ export async function readIds<Row>(
   }
 }
 
-/** A record as it stands in the file. */
+/** A record of the file, unchecked. */
 interface FileItem {
   readonly place: string;
-  /** Of a table, whose cells are text; an empty cell is left out. */
+  /** True for CSV, whose cells are text; empty cells are left out. */
   readonly isTable: boolean;
   readonly isListed: boolean;
   readonly columns: readonly string[];
@@ -200,7 +200,7 @@ async function* readItems(source: Source, areIds = false): AsyncGenerator<FileIt
     }
 }
 
-/** Of a file with an id a line and nothing else, as `-o ids` prints it. */
+/** The columns of a file that holds one id a line and nothing else, such as the output of `-o ids`. */
 const idsHeader: readonly string[] = ['id'];
 
 function headerOf(
@@ -231,7 +231,7 @@ function toTableItem({ cells = [] }: InputRecord, columns: readonly string[], pl
   };
 }
 
-/** `list -o csv` puts `'` before a text that a spreadsheet would take for a formula. */
+/** Removes the `'` that `list -o csv` puts before a text that looks like a formula. */
 function withoutGuard(cell: string): string {
   return /^'[=+\-@\t\r]/.test(cell) ? cell.slice(1) : cell;
 }
@@ -266,7 +266,7 @@ async function firstCharacter(source: Source): Promise<string> {
   return '';
 }
 
-/** @throws UsageError for a column of a table that is not a field, because its cells would be lost. */
+/** @throws UsageError for a column that is not a field, because its cells would be lost. */
 function checkColumns<Row>(
   { fields, many }: EditableNoun<Row>,
   { columns, isTable, place }: FileItem,
@@ -293,7 +293,7 @@ function toRecord<Row>(
 ): FileRecord {
   const { place, isTable, values } = item;
   checkColumns(noun, item, operation);
-  // The id of an order is part of its body, but a table that was listed has ids only to tell its rows apart.
+  // The id of an order is part of its body. In CSV output of `list`, however, the id only tells the rows apart.
   const keepsId = use === 'create' && !isTable && Object.hasOwn(noun.schema.entries, 'id');
   const fields: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(values)) {
@@ -319,7 +319,7 @@ function toRecord<Row>(
       problems.set(name, `${name} is required`);
   for (const issue of issues ?? [])
     problems.set(v.getDotPath(issue) ?? 'record', `${v.getDotPath(issue) ?? 'record'} ${issue.message}`);
-  // An answer may hold any int64 as an id, but what is sent may not.
+  // An answer may hold any int64 as an id, but a request may not.
   for (const [name, value] of issues ? [] : Object.entries(output))
     if (typeof value === 'bigint' && value < 0n)
       problems.set(name, `${name} must be an integer from 0 to 9223372036854775807`);
@@ -329,7 +329,7 @@ function toRecord<Row>(
     throw new UsageError(`${place}: ${told.join('; ')}`);
   }
   const id = use === 'create' ? undefined : at(place, () => parseId(String(values.id), 'id'));
-  // The schema gives ids as bigints, and drops fields that only the service knows; names are looked up later.
+  // The schema turns ids into bigints and drops unknown fields; names are looked up later.
   const known = Object.entries(output as Body).filter(([name]) => !isName(name, fields[name]));
   return { id, fields: { ...fields, ...Object.fromEntries(known) }, place };
 }
@@ -341,7 +341,7 @@ function fromText(field: Field | undefined, value: JsonValue | undefined, name: 
   return field ? field.parse(text, name) : jsonOrText(text);
 }
 
-/** Holds what will be sent against the bounds of the contract, before anything is sent. */
+/** Checks the body against the bounds of the contract. */
 function checkBounds<Row>(
   client: Client,
   noun: EditableNoun<Row>,

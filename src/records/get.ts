@@ -36,7 +36,7 @@ export async function getRecords<Row>(
   await printSuccesses(context, noun, client, { attempts, asList: ids.length > 1, isWrite: false });
 }
 
-/** The ids, and for a name that stands for none the error: the others are printed all the same. */
+/** The ids; for an unknown name an error, so that the other records are still printed. */
 async function resolveEach<Row>(
   context: Context,
   client: Client,
@@ -57,7 +57,8 @@ async function resolveEach<Row>(
 const pollMs = 2000;
 
 /**
- * Reads the records again and again until the condition holds for each of them, and gives them as they were then. A field that is not there does not hold yet.
+ * Polls the records until the condition holds for each of them, and returns them as they were then. A missing field
+ * does not meet the condition.
  *
  * @throws UnavailableError if it does not hold within --timeout.
  */

@@ -8,7 +8,7 @@ import type { Body, EditableNoun } from './noun.ts';
 import { jsonOrText } from './values.ts';
 
 /**
- * The fields that `--field name=value` gives: JSON if the value parses, else text.
+ * The fields of `--field name=value`; the value is JSON if it parses, else text.
  *
  * @throws UsageError for a field that has a flag of its own.
  */
@@ -38,14 +38,14 @@ export function refuseForeignFields<Row>(operation: Operation, noun: EditableNou
   }
 }
 
-/** The fields of flags that were given. */
+/** The fields without those whose flags were not given. */
 export function withoutAbsent(fields: Body): Body {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
 /**
- * The fields as the operation takes them: ids in place of names, and a category as the object that a bound service may have
- * for it. Without a list of categories the service is told the name.
+ * The fields in the form that the operation expects: names replaced by ids, and a category as an object if the bound
+ * service has it so. If the service has no list of categories, it gets the name.
  */
 export async function toBodyFields(
   context: Context,

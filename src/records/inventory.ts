@@ -27,7 +27,7 @@ export const inventory: Noun<InventoryItem> = {
   remove: (petId) => toWrite('deleteInventory', { petId }),
 };
 
-/** Counts as people see them; the pet's name is shown only if it was asked for or a person reads it. */
+/** A view of counts; it has the pet's name if the user asked for it or the output is a terminal. */
 export function inventoryView(pets?: PetNames): View<InventoryItem> {
   return {
     noun: 'inventory entries',
@@ -52,7 +52,7 @@ export async function setCount(context: Context, pet: IdOrName, quantity: number
   await writeCount(context, client, { petId, quantity });
 }
 
-/** Reads a count, adds to it and sets the sum. */
+/** Reads a count, adds to it and writes the sum. */
 export async function adjustCount(context: Context, pet: IdOrName, change: bigint): Promise<void> {
   const client = await openWrites(context, inventory, 'updateInventory', 2);
   const petId = await resolveId(context, client, 'pets', pet);
@@ -73,7 +73,7 @@ export async function adjustCount(context: Context, pet: IdOrName, change: bigin
 const notAtomic =
   'note: adjust is not atomic because the service sends no ETag: a change by somebody else at this moment would be lost';
 
-/** @throws UsageError for a sum that is not a count. */
+/** @throws UsageError if the sum is not a valid count. */
 function toQuantity(sum: bigint, what: string): number {
   if (sum < 0n) throw new UsageError(`${what}: it would go below 0`);
   if (sum > BigInt(Number.MAX_SAFE_INTEGER))
@@ -84,12 +84,12 @@ function toQuantity(sum: bigint, what: string): number {
 interface Count {
   readonly petId: bigint;
   readonly quantity: number;
-  /** The entry as it was read, if it was. */
+  /** The entry before the change, if it was read. */
   readonly before?: InventoryItem;
   readonly ifMatch?: string | undefined;
 }
 
-/** Sets one count and prints the entry; if the service answers with another count, a warning says so. */
+/** Sets one count and prints the entry; warns if the service answers with another count. */
 async function writeCount(
   context: Context,
   client: Client,
@@ -114,7 +114,7 @@ async function writeCount(
   });
 }
 
-/** What a bound service requires beside the count, from the entry as it is. */
+/** Other fields that a bound service requires, from the current entry. */
 async function otherFields(
   context: Context,
   client: Client,
@@ -128,7 +128,7 @@ async function otherFields(
   return Object.fromEntries(Object.entries(entry).filter(([name]) => names.includes(name)));
 }
 
-/** Creates the entry of a pet, with the status that the pet has. */
+/** Creates the entry of a pet, with the pet's status. */
 export async function createEntry(context: Context, pet: IdOrName, quantity: number): Promise<void> {
   const client = await openWrites(context, inventory, 'createInventory', 2);
   const petId = await resolveId(context, client, 'pets', pet);
@@ -139,8 +139,8 @@ export async function createEntry(context: Context, pet: IdOrName, quantity: num
 }
 
 /**
- * What to tell of an adjustment whose write failed. If the write may have been applied, the count is read back, and nobody
- * is invited to adjust a second time: that could count twice.
+ * The error for an adjustment whose write failed. If the write may have been applied, it reads the count back and
+ * advises against adjusting again, which could count twice.
  */
 async function settleAdjustment(
   context: Context,

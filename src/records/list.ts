@@ -9,22 +9,24 @@ import type { Noun } from './noun.ts';
 
 export interface Listing<Row> {
   /**
-   * Conditions by parameter, each of which is the name of a field too. A condition that is undefined was not given; of an
-   * array any value will do; a name stands for the id of its record.
+   * Conditions by parameter; each parameter is also the name of a field. Undefined means not given. Any value of an
+   * array matches. A name stands for the id of its record.
    */
   readonly where: Readonly<Record<string, unknown>>;
-  /** A condition that no service checks. */
+  /** A condition that services cannot check. */
   matches?: ((row: Row) => boolean) | undefined;
   readonly limit?: number | undefined;
-  /** Whether the exit code is 8 if there are any records, or if there are none. */
+  /** Exit with 8 if there are any records, or if there are none. */
   readonly failIf?: 'any' | 'none' | undefined;
-  /** Poll the list again after so many milliseconds, and show what changes. */
+  /** Poll the list at this interval in milliseconds and show changes. */
   readonly watch?: number | undefined;
 }
 
 type Pages<Row> = AsyncIterable<readonly Row[]>;
 
-/** Prints the records of a list; asks the service for as much of the work as it can do, and for no more than is shown. */
+/**
+ * Prints the records of a list. The service filters as much as it can, and only the pages that are shown are requested.
+ */
 export async function listRecords<Row>(
   context: Context,
   noun: Noun<Row>,
@@ -82,7 +84,8 @@ export async function readList<Row>(
     return () => (wanted.length === 0 ? open() : sift(open(), (row) => holds(row as object, wanted)));
   });
   const pages = lists.length === 1 && lists[0] ? lists[0]() : inTurn(lists);
-  // Those that were asked for too: a service may know the parameter and take no notice, or not know it and say nothing.
+  // Check conditions that the service should have checked too: it may ignore a parameter, or not know it and not say
+  // so.
   return sift(pages, (row) => holds(row as object, given) && (matches?.(row) ?? true));
 }
 
@@ -94,7 +97,10 @@ function isCategoryName(field: string, value: unknown): value is string {
   return field === 'categoryId' && typeof value === 'string';
 }
 
-/** @throws UsageError for a condition that neither the service can check nor we, because its records lack the field. */
+/**
+ * @throws UsageError for a condition that can be checked neither by the service nor here, because the records lack the
+ *   field.
+ */
 function refuseUnknowable(operation: Operation, name: string): void {
   if (takesParameter(operation, name) || hasField(operation, name)) return;
   throw new UsageError(
@@ -103,17 +109,17 @@ function refuseUnknowable(operation: Operation, name: string): void {
   );
 }
 
-/** A page size of which a whole number of pages is the limit, or little more. */
+/** A page size so that a whole number of pages gives the limit or little more. */
 function pageSize(limit: number, operation: Operation): number {
   const most = largestPage(operation);
   return Math.ceil(limit / Math.ceil(limit / most));
 }
 
-/** Asks for the first page at once: what else is needed is fetched beside it. */
+/** Requests the first page at once, so that other requests run in parallel. */
 function startNow<Row>(pages: Pages<Row>): { readonly first: Promise<unknown>; readonly all: Pages<Row> } {
   const iterator = pages[Symbol.asyncIterator]();
   const first = iterator.next();
-  // It is awaited by whoever reads the pages.
+  // The reader of the pages handles the error.
   first.catch(() => {});
   async function* all() {
     for (let page = await first; !page.done; page = await iterator.next()) yield page.value;
@@ -131,7 +137,7 @@ function holds(row: object, conditions: readonly (readonly [string, unknown])[])
   });
 }
 
-/** What a record means that leaves a field out. */
+/** The value of a field that a record leaves out. */
 const absent: Readonly<Record<string, unknown>> = { status: 'available', complete: false };
 
 async function* sift<Row>(pages: Pages<Row>, keep: (row: Row) => boolean): Pages<Row> {

@@ -1,27 +1,27 @@
 import { CliError, ManyError } from '../errors.ts';
 
-/** What became of the items of one command. */
+/** The work on many items, and its results. */
 export interface Attempts<Out> {
-  /** The successes as they come, in the order of the items; to be read to its end, once. */
+  /** The successes in the order of the items; read it to its end, once. */
   successes(): AsyncGenerator<Out>;
-  /** How far they have come. */
+  /** The progress so far. */
   state(): { readonly done: number; readonly failed: number; readonly total: number };
-  /** Throws what failed, if anything did. */
+  /** Throws the failures, if there are any. */
   check(): void;
 }
 
 export interface AttemptOptions<In> {
-  /** Plural of what the items are. */
+  /** The items in the plural, for messages. */
   readonly noun: string;
-  /** How many items there are. */
+  /** The number of items. */
   readonly total: number;
-  /** Attempts at once; one after the other by default. */
+  /** Attempts at the same time; 1 by default. */
   readonly atOnce?: number;
-  /** Where in its file an item stands, if it comes from one. */
+  /** The place of an item in its file, if it comes from one. */
   place?(item: In): string | undefined;
 }
 
-/** Tries every item, and keeps the failures until the successes have been shown. */
+/** Tries every item, and keeps the failures until all successes have been read. */
 export function attemptEach<In, Out>(
   items: Iterable<In> | AsyncIterable<In>,
   attempt: (item: In) => Promise<Out>,
@@ -44,13 +44,13 @@ export function attemptEach<In, Out>(
     }
   }
 
-  /** In the order of the items, `atOnce` of them under way. */
+  /** The results in the order of the items, with `atOnce` items in progress. */
   async function* settled() {
     const running: ReturnType<typeof settle>[] = [];
     for await (const item of items) {
       if (stoppedBy) break;
       const next = settle(item);
-      // An error that ends the command leaves the others running, and nobody waits for those.
+      // After an error that ends the command, the others keep running unawaited.
       next.catch(() => {});
       running.push(next);
       if (running.length >= atOnce) yield await (running.shift() as (typeof running)[number]);
@@ -67,7 +67,7 @@ export function attemptEach<In, Out>(
       }
       failed += 1;
       errors.push(outcome);
-      // A single id is tried whatever happens to the others; the records of a file are too many for that.
+      // Ids from the command line are all tried, whatever happens; a file may have too many records for that.
       if (place !== undefined && wouldAllFail(outcome)) stoppedBy ??= outcome;
     }
     const left = total - done;
@@ -87,7 +87,7 @@ export function attemptEach<In, Out>(
   };
 }
 
-/** A refused token, or no answer after all retries: the next record would fare no better. */
+/** True for a refused token, and for no answer after all retries: the next record would fail too. */
 function wouldAllFail({ kind, details: { status } }: CliError): boolean {
   return (
     kind === 'auth' || (kind === 'unavailable' && (status === undefined || status === 429 || status === 503))

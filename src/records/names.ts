@@ -15,7 +15,7 @@ export interface NamedRecord {
   readonly description?: string | null | undefined;
 }
 
-/** The fields that hold the id of a record with a name. */
+/** The fields that refer to a record with a name. */
 export const referenceFields: Readonly<Record<string, Named>> = { categoryId: 'categories', petId: 'pets' };
 
 const one = { pets: 'pet', categories: 'category' } as const;
@@ -29,7 +29,7 @@ export function readNamed(client: Client, noun: Named, options?: CallOptions): P
   return read[noun];
 }
 
-/** Forgets what was read, so that names are read again. */
+/** Drops the names read so far. */
 export function forgetNames(client: Client): void {
   lists.delete(client);
 }
@@ -50,7 +50,7 @@ async function collect(client: Client, noun: Named, options?: CallOptions): Prom
   return records;
 }
 
-/** Names by id, and why there are none. */
+/** Names by id, and a note if they could not be read. */
 export interface Names {
   readonly names: Map<bigint, string>;
   readonly note?: string;
@@ -75,8 +75,8 @@ export async function readNames(client: Client, noun: Named, options?: CallOptio
 const fewIds = 8;
 
 /**
- * The names of a few pets: each is the first of the list after the id before it, because the operation that reads one pet
- * is deprecated. All pets if the list cannot begin there, or was read before.
+ * The names of a few pets. Each is read as the first record of the list after the id before it, because the operation
+ * that reads one pet is deprecated. Reads all pets if the list cannot begin at an id, or if it was read before.
  */
 export async function readNamesOf(client: Client, ids: readonly bigint[]): Promise<Names> {
   const list = client.contract.operations.get('listPets');
@@ -102,8 +102,8 @@ export async function readNamesOf(client: Client, ids: readonly bigint[]): Promi
 }
 
 /**
- * The id that is meant: an id itself, or that of the record with this name, upper and lower case alike. If several have
- * the name, a person chooses.
+ * Resolves an id or the name of a record to the id; names ignore case. If several records have the name, the user
+ * chooses.
  *
  * @throws CliError `not-found` for a name that no record has; UsageError for one of several if no question can be put.
  */
@@ -147,9 +147,9 @@ export async function resolveIds(
 }
 
 /**
- * The same fields with the ids that names stand for.
+ * The same fields with names replaced by ids.
  *
- * @param keepsCategory leaves the name of a category as it is.
+ * @param keepsCategory keeps the name of a category.
  */
 export async function resolveReferences(
   context: Context,

@@ -6,40 +6,40 @@ import type { Prompt } from '../input/prompt.ts';
 import type { View } from '../output/columns.ts';
 import type { Named } from './names.ts';
 
-/** What the verbs that all nouns share know of one noun. */
+/** One noun, as the verbs that all nouns share see it. */
 export interface Noun<Row> {
-  /** As in `pet 3`. */
+  /** Such as `pet`, for `pet 3`. */
   readonly one: string;
-  /** As in `3 pets`. */
+  /** Such as `pets`, for `3 pets`. */
   readonly many: string;
   readonly list: ListId;
-  /** The noun whose names may stand for its ids; undefined if only digits do. */
+  /** The noun whose names can stand for its ids; undefined if only ids are accepted. */
   readonly named?: Named | undefined;
-  /** What may be shown of its records. */
+  /** The columns of its records. */
   readonly view: View<Row>;
-  /** The same view with what its columns need from the service. Never rejects. */
+  /** The view, with the data that its columns need from the service. Never rejects. */
   fillView(context: Context, client: Client, extent: 'list' | 'few'): Promise<FilledView<Row>>;
-  /** Operations that a read needs, or instead of the first the second. */
+  /** The operations that read records; each can do instead of the ones before. */
   readonly reading: readonly [OperationId, ...OperationId[]];
   read(context: Context, client: Client, id: bigint, options?: CallOptions): Promise<Answer<Row>>;
   remove(id: bigint): Write<undefined>;
-  /** What is deleted together with a record, as a clause: `its inventory entry (3 in stock)`. */
+  /** The companion that is deleted together with a record, as a clause: `its inventory entry (3 in stock)`. */
   goesWith?(client: Client, id: bigint): Promise<string | undefined>;
-  /** The words of the command that shows what may keep a record from being deleted. */
+  /** The words of the command that shows what prevents a record's deletion. */
   holders?(id: bigint): readonly string[];
-  /** What a person knows a record by, beside its id. */
+  /** How people recognise a record, in addition to its id. */
   title(row: Row): string;
 }
 
 export interface FilledView<Row> {
   readonly view: View<Row>;
-  /** What a person should know about it when it is shown. */
+  /** A note for the user about the shown records. */
   readonly note?: string | undefined;
-  /** Fetches what rows need before they are shown; gives a note as above. Never rejects. */
+  /** Fetches the data that rows need before they are shown; returns a note as above. Never rejects. */
   prepare?(rows: readonly Row[]): Promise<string | undefined>;
 }
 
-/** A noun whose records are made and changed by a body. */
+/** A noun whose records are created and changed with a body. */
 export interface EditableNoun<Row> extends Noun<Row> {
   readonly schema: BodySchema;
   readonly fields: readonly Field[];
@@ -49,30 +49,30 @@ export interface EditableNoun<Row> extends Noun<Row> {
 
 export type BodySchema = (typeof bodySchemas)['NewPet' | 'NewCategory' | 'Order'];
 
-/** The fields of a record as they are sent. */
+/** The fields of a record in a request. */
 export type Body = Readonly<Record<string, unknown>>;
 
-/** A field of a body: what it is called outside, and how it is given. */
+/** A field of a body, and its names and parsers for the user. */
 export interface Field {
   /** In the body. */
   readonly name: string;
   /** The column that shows it, if it has another name: `category` for `categoryId`. */
   readonly column?: string;
   readonly flag: string;
-  /** It belongs to one record: several cannot be given the same. */
+  /** It identifies one record: several records cannot get the same value. */
   readonly own?: true;
-  /** The value of a text. @throws UsageError that begins with `what`. */
+  /** Parses the text of a flag. @throws UsageError that begins with `what`. */
   parse(text: string, what: string): unknown;
-  /** The answer of a person; undefined if it is left out. */
+  /** Asks the user; undefined if they leave it out. */
   ask(prompt: Prompt, client: Client): Promise<unknown>;
 }
 
-/** A request of one record as data: it can be sent, or be shown. */
+/** A request for one record as data; it can be sent or shown. */
 export interface Write<Value> {
   readonly operationId: Exclude<OperationId, ListId>;
   readonly input: object;
   readonly options?: CallOptions | undefined;
-  /** Only a type: what the answer holds. */
+  /** Exists only as a type: the content of the answer. */
   readonly answer?: Value;
 }
 

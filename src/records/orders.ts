@@ -49,7 +49,7 @@ export const orders: EditableNoun<Order> = {
   ],
 };
 
-/** Orders as people see them; the pet's name is shown only if it was asked for or a person reads it. */
+/** A view of orders; it has the pet's name if the user asked for it or the output is a terminal. */
 function ordersView(pets?: PetNames): View<Order> {
   return {
     noun: 'orders',

@@ -18,7 +18,7 @@ interface Overview {
   readonly pets: {
     readonly total: number;
     readonly byStatus: Readonly<Record<PetStatus, number>>;
-    /** The largest first; a category that is not in the list has no name. */
+    /** The largest first; a category without a name is not in the list of categories. */
     readonly byCategory: readonly {
       readonly categoryId: bigint | null;
       readonly name: string | null;
@@ -26,9 +26,9 @@ interface Overview {
     }[];
   };
   readonly inventory: {
-    /** Counts under this are low. */
+    /** Smaller counts are low. */
     readonly below: number;
-    /** The lowest counts under it. */
+    /** The lowest counts below it. */
     readonly lowest: readonly {
       readonly petId: bigint;
       readonly name: string | null;
@@ -194,14 +194,14 @@ function byShipDate(one: Order, other: Order): number {
 
 interface Screen {
   readonly width: number;
-  /** Lines that there is room for. */
+  /** The number of lines available. */
   readonly height: number;
   readonly style: Style;
-  /** What bars are made of. */
+  /** The character of the bars. */
   readonly block: string;
 }
 
-/** The overview as lines: pets beside low counts, and orders below them. */
+/** The overview as lines: pets next to low counts, and orders below them. */
 async function overviewLines(overview: Overview, screen: Screen): Promise<string[]> {
   const { pets, inventory, orders } = overview;
   const measure = await createMeasure([
@@ -292,7 +292,7 @@ function orderLines({ orders }: Overview, { width, style }: Screen, measure: Mea
   });
 }
 
-/** Colours take no columns. */
+/** Pads to a width in columns; colour sequences count as zero. */
 function pad(text: string, width: number, measure: Measure): string {
   const plain = text.replace(/\x1b\[[\d;]*m/g, '');
   return text + ' '.repeat(Math.max(0, width - measure(plain)));

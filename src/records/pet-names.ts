@@ -7,18 +7,20 @@ import type { FilledView } from './noun.ts';
 /** The names of pets for a column, by id. */
 export interface PetNames {
   readonly names: ReadonlyMap<bigint, string>;
-  /** Whether the column is shown although `--fields` does not name it. */
+  /** True if the column is shown even if `--fields` does not name it. */
   readonly isShown: boolean;
 }
 
 interface NamedRows<Row> {
-  /** A whole list, or records of which only a few pets are wanted. */
+  /** A whole list, or records that refer to only a few pets. */
   readonly extent: 'list' | 'few';
   petId(row: Row): bigint | null | undefined;
   view(pets: PetNames): View<Row>;
 }
 
-/** A view whose `name` column holds the names of pets: in the tables of a terminal, and if `--fields` or `--sort` name it. */
+/**
+ * A view whose `name` column holds the names of pets: in tables on a terminal, and if `--fields` or `--sort` name it.
+ */
 export async function fillPetNames<Row>(
   context: Context,
   client: Client,

@@ -63,7 +63,7 @@ export const pets: EditableNoun<Pet> = {
   ],
 };
 
-/** Pets as people see them: the category by its name, or by its id if the name is not known. */
+/** A view of pets with the category by its name, or by its id if the name is unknown. */
 function petsView(categories: ReadonlyMap<bigint, string>): View<Pet> {
   return {
     noun: 'pets',

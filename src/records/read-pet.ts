@@ -6,8 +6,8 @@ import type { Context } from '../context.ts';
 import { ApiError, CliError } from '../errors.ts';
 
 /**
- * Reads a pet by getPet. If that endpoint is gone (410, or 404 or 405 without an Error body, or not in the contract), finds
- * the pet through listPets, and says so on stderr.
+ * Reads a pet with getPet. If that operation is gone (410, or 404 or 405 without an Error body, or not in the
+ * contract), it finds the pet through listPets and notes that on stderr.
  */
 export async function readPet(
   context: Context,
@@ -27,7 +27,7 @@ export async function readPet(
 
 interface Search {
   readonly id: bigint;
-  /** Why getPet was of no use, as the end of a sentence. */
+  /** Why getPet did not help, as the end of a sentence. */
   readonly why: string;
 }
 
@@ -49,7 +49,7 @@ async function findPet(context: Context, client: Client, { id, why }: Search): P
   throw new CliError('not-found', `get pet ${id}: listPets has no pet with this id`);
 }
 
-/** The list from the id on if the service can begin there, else all of it. */
+/** The list from the id on if the service can start there, else all of it. */
 async function* pagesFrom(client: Client, id: bigint): AsyncGenerator<Pet[]> {
   if (id > 0n && takesParameter(offeredOperation(client.contract, 'listPets'), 'after')) {
     try {
@@ -62,7 +62,7 @@ async function* pagesFrom(client: Client, id: bigint): AsyncGenerator<Pet[]> {
     yield* client.list('listPets', query);
 }
 
-/** Whether a list that goes up has gone past the id: the pages after it need not be asked for. */
+/** Whether an ascending list has passed the id, so that later pages cannot hold it. */
 function isPast(page: readonly Pet[], id: bigint): boolean {
   const goesUp =
     page.length > 1 && page.every((pet, at) => at === 0 || pet.id > (page[at - 1]?.id ?? pet.id));

@@ -4,7 +4,7 @@ import { type JsonValue, parseJson, printJson } from '../json.ts';
 import { maskUrl } from '../mask.ts';
 import { sanitize } from '../text.ts';
 
-/** Shows requests as they would be sent: as text like on the wire, or as data in the formats of programs. */
+/** Shows requests without sending them: as text like on the wire, or as data in the structured formats. */
 export async function showRequests(context: Context, requests: readonly HttpRequest[]): Promise<void> {
   const printer = await context.printer();
   await printer.documents(requests.map(toDocument), requests.map(requestText).join('\n'));
@@ -20,7 +20,7 @@ function toDocument(request: HttpRequest) {
   };
 }
 
-/** A request as it stands on the wire, its JSON indented, nothing in it raw. */
+/** A request as on the wire, its JSON indented, everything safe to show. */
 export function requestText(request: HttpRequest): string {
   const fields = Object.entries(request.fields).flatMap(([name, value]) =>
     [value].flat().map((each) => `${name}: ${each}`),
@@ -30,7 +30,7 @@ export function requestText(request: HttpRequest): string {
   return lines.join('') + (body === undefined ? '' : `\n${printJson(body, 2)}\n`);
 }
 
-/** A body that is not JSON is shown as text. */
+/** The JSON value of a body, or its text. */
 function bodyOf({ body }: HttpRequest): JsonValue | undefined {
   if (body === undefined) return undefined;
   const text = typeof body === 'string' ? body : Buffer.from(body).toString();

@@ -13,24 +13,24 @@ import { type Body, type EditableNoun, nameAll, type Write } from './noun.ts';
 import type { IdOrName } from './values.ts';
 import { openWrites, writeRecords } from './write.ts';
 
-/** What an update is given: records and what to change in them, or a file that has both. */
+/** The input of an update: records and their changes, or a file with both. */
 export interface Change {
   readonly ids: readonly IdOrName[];
-  /** By their names in the body; undefined if a flag was not given, a name if it stands for an id. */
+  /** By their names in the body; undefined if a flag was not given. A name may stand for an id. */
   readonly given: Body;
   /** `--field name=value`. */
   readonly extra?: readonly string[] | undefined;
   readonly from?: string | undefined;
 }
 
-/** A record that changes. */
+/** A record and its changes. */
 interface Item {
   readonly id: bigint;
   readonly fields: Body;
   readonly place?: string;
 }
 
-/** Reads each record, changes what was given, and nothing else, and writes it back. */
+/** Reads each record, changes only the given fields, and writes it back. */
 export async function updateRecords<Row extends object>(
   context: Context,
   noun: EditableNoun<Row>,
@@ -54,7 +54,7 @@ export async function updateRecords<Row extends object>(
   });
 }
 
-/** Changes the records that a file names, each in the fields that the file has for it. */
+/** Updates the records in a file, each with the fields that the file has for it. */
 async function updateFromFile<Row extends object>(
   context: Context,
   few: Client,
@@ -120,8 +120,8 @@ async function writeChanges<Row extends object>(
 }
 
 /**
- * As a PUT the whole record, with fields that the program does not know as they came; as a PATCH what changes and what its
- * body requires. It holds only for the record as it was read, if the service can tell.
+ * For a PUT the whole record, with unknown fields unchanged; for a PATCH the changed fields and those that its body
+ * requires. If the service has ETags, it applies only to the record as it was read.
  */
 export function toReplacement<Row extends object>(
   { contract }: Client,
@@ -138,11 +138,11 @@ interface Told {
   readonly id: bigint;
   readonly before: object;
   readonly after: object;
-  /** What was to change. */
+  /** The changed fields. */
   readonly fields: object;
 }
 
-/** Says to a person what a write has changed: `pet 3: status available -> sold`. */
+/** Shows the user the changes of a write: `pet 3: status available -> sold`. */
 export async function tellChange(
   context: Context,
   noun: { readonly one: string },
@@ -189,7 +189,7 @@ function refuseMisfits<Row>(noun: EditableNoun<Row>, { texts, names, from }: Ask
   if (texts.length > 1 && new Set(texts).size > 1) refuseShared(noun, names);
 }
 
-/** @throws UsageError for a field such as a name that several records would get alike. */
+/** @throws UsageError for a field, such as a name, that several records would share. */
 function refuseShared<Row>({ one, many, fields }: EditableNoun<Row>, names: readonly string[]): void {
   const own = fields.find((field) => field.own && names.includes(field.name));
   if (!own) return;

@@ -19,7 +19,7 @@ export function parseId(text: string, what: string): bigint {
 /**
  * An id, or any other text as a name. A text without a letter, such as `-5` or `1.0`, is a mistyped id.
  *
- * @throws UsageError for what is neither.
+ * @throws UsageError for a text that is neither.
  */
 export function parseIdOrName(text: string, what: string): IdOrName {
   if (text === '' && what.startsWith('--')) throw new UsageError(`${what}: must not be empty`);
@@ -42,7 +42,7 @@ export function parseLimit(text: string): number {
   return value;
 }
 
-/** A signed difference, as `+5` or `-3`. */
+/** A signed difference: `+5`, `-3`. */
 export function parseChange(text: string): bigint {
   if (!/^[+-]?\d{1,16}$/.test(text)) throw badValue('change', text, 'must be an integer such as +5 or -5');
   return BigInt(text.replace('+', ''));
@@ -72,14 +72,14 @@ export interface Condition {
   readonly value: string;
 }
 
-/** @throws UsageError for what is not `<field>=<value>`. */
+/** @throws UsageError if the text is not `<field>=<value>`. */
 export function parseCondition(text: string): Condition {
   const at = text.indexOf('=');
   if (at < 1) throw new UsageError(`--until '${text}': must be <field>=<value>`);
   return { field: text.slice(0, at), value: text.slice(at + 1) };
 }
 
-/** Gives a parser that refuses an empty text, which most often comes from a variable that was not set. */
+/** Returns a parser that refuses an empty text, which most often comes from an unset variable. */
 export function parseText(flag: string): (text: string) => string {
   return (text) => {
     if (text.trim() === '') throw new UsageError(`${flag}: must not be empty`);

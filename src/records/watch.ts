@@ -11,14 +11,14 @@ import { type Listing, readList } from './list.ts';
 import { forgetNames } from './names.ts';
 import type { Noun } from './noun.ts';
 
-/** Where a watch shows its polls. */
+/** The display of a watch. */
 interface Display<Row> {
   show(rows: readonly Row[], view: View<Row>, changes: Changes<Row>): Promise<void>;
   fail(why: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What a poll found to be different from the one before; at first all records are added. */
+/** The differences between a poll and the one before; at first all records are added. */
 interface Changes<Row> {
   readonly added: ReadonlySet<Row>;
   readonly changed: ReadonlySet<Row>;
@@ -26,8 +26,8 @@ interface Changes<Row> {
 }
 
 /**
- * Polls a list until it is interrupted: a table redrawn in place on a terminal, JSON lines of what changes otherwise. A
- * poll that fails is told, and the next one comes.
+ * Polls a list until it is interrupted. On a terminal it redraws a table in place; otherwise it prints changes as JSON
+ * lines. A failed poll is reported, and polling continues.
  */
 export async function watchRecords<Row>(
   context: Context,
@@ -67,7 +67,8 @@ export async function watchRecords<Row>(
 }
 
 /**
- * Polls until it is interrupted. A poll that fails is told, and the next one comes; it waits as long as Retry-After asks.
+ * Polls until it is interrupted. A failed poll is reported, and polling continues, after the time in Retry-After if the
+ * answer has one.
  *
  * @param poll sends its requests with these options.
  */
@@ -97,7 +98,7 @@ export async function pollForever(
   }
 }
 
-/** What tells a record from the others: its id, or all of it if it has none. */
+/** The identity of a record: its id, or the whole record if it has none. */
 function keyOf(row: unknown): string {
   const { id, petId } = row as { readonly id?: unknown; readonly petId?: unknown };
   return String(id ?? petId ?? printJson(row));
@@ -140,7 +141,7 @@ function eventDisplay<Row>(context: Context): Display<Row> {
   };
 }
 
-/** A table whose first column marks rows that the last poll found added (+) or changed (*). */
+/** A table whose first column marks rows that the last poll added (+) or changed (*). */
 async function screenDisplay<Row>(
   context: Context,
   noun: Noun<Row>,
@@ -180,7 +181,7 @@ async function screenDisplay<Row>(
   };
 }
 
-/** The lines of the table that a list would print, with a column before the others. */
+/** The lines of the table that `list` would print, with an additional first column. */
 async function drawTable<Row>(
   context: Context,
   rows: readonly Row[],

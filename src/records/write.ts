@@ -9,7 +9,7 @@ import { type AttemptOptions, type Attempts, attemptEach } from './many.ts';
 import type { Noun, Write } from './noun.ts';
 import { showRequests } from './show-requests.ts';
 
-/** Settles what can be wrong before anything is sent, and gives what to read and write with. */
+/** Checks everything that can be wrong before the first request, and returns the parts for reading and writing. */
 export async function openWrites<Row>(
   context: Context,
   noun: Noun<Row>,
@@ -21,35 +21,35 @@ export async function openWrites<Row>(
   return clientFor(context, requests);
 }
 
-/** From so many requests on, the transport that is slower to start and faster to run pays. */
+/** With at least this many requests, the transport that starts slower and runs faster pays off. */
 const manyRequests = 20;
 
 export function clientFor(context: Context, requests: number): Promise<Client> {
   return context.client(requests < manyRequests ? 'few' : 'many');
 }
 
-/** Sends a write; gives the record that came back, if one did. */
+/** Sends a write; returns the record in the answer, if there is one. */
 export async function send<Value>(client: Client, write: Write<Value>): Promise<Value | undefined> {
   const { value } = await client.call(write.operationId, write.input as never, write.options);
   return value as Value | undefined;
 }
 
-/** The request that `send` would send, with no credential in it. */
+/** The request that `send` would send, without a credential. */
 export function toRequest(client: Client, write: Write<unknown>): HttpRequest {
   return client.toRequest(write.operationId, write.input as never, write.options);
 }
 
 interface Writes<Item, Row> extends AttemptOptions<Item> {
   readonly items: Iterable<Item> | AsyncIterable<Item>;
-  /** May read what the write needs. */
+  /** Prepares the write of an item; may read from the service. */
   prepare(item: Item): Write<Row> | Promise<Write<Row>>;
-  /** Told what came back, before it is printed. */
+  /** Called with the record in the answer, before it is printed. */
   onSent?(item: Item, row: Row | undefined): Promise<void>;
-  /** A list, even of one. */
+  /** Print a list, even of one. */
   readonly asList: boolean;
 }
 
-/** Sends one write and prints the record that comes back. @see writeRecords */
+/** Sends one write and prints the record in the answer. @see writeRecords */
 export function writeRecord<Row>(
   context: Context,
   noun: Noun<Row>,
@@ -65,7 +65,10 @@ export function writeRecord<Row>(
   });
 }
 
-/** Sends writes, all of them tried, and prints the records that come back; with --dry-run shows the requests instead. */
+/**
+ * Sends all writes, whether some fail or not, and prints the records in the answers; with --dry-run prints the requests
+ * instead.
+ */
 export async function writeRecords<Item, Row>(
   context: Context,
   noun: Noun<Row>,
@@ -96,7 +99,7 @@ export async function writeRecords<Item, Row>(
     );
 }
 
-/** The requests of writes, on stdout; none of them is sent. */
+/** Prints the requests of writes on stdout and sends none. */
 export async function showWrites<Item>(
   context: Context,
   client: Client,
@@ -113,11 +116,11 @@ export async function showWrites<Item>(
 interface Successes<Row> {
   readonly attempts: Attempts<Row | undefined>;
   readonly asList: boolean;
-  /** All are tried, even if nobody reads any more what comes of it. */
+  /** If true, all are tried even if stdout has been closed. */
   readonly isWrite: boolean;
 }
 
-/** Prints the records of the successes, if there are any, and then throws what failed. */
+/** Prints the records of the successes, if there are any, and then throws the failures. */
 export async function printSuccesses<Row>(
   context: Context,
   noun: Noun<Row>,
@@ -148,7 +151,7 @@ export async function printSuccesses<Row>(
   attempts.check();
 }
 
-/** Leaves the rest open if the printer gives up. */
+/** Leaves the rest unread if the printer stops. */
 async function* onePerPage<Row>(
   first: Row,
   rest: AsyncGenerator<Row>,
@@ -158,14 +161,14 @@ async function* onePerPage<Row>(
   for (let next = await rest.next(); !next.done; next = await rest.next()) yield [await ready(next.value)];
 }
 
-/** A write may be answered with a bare 2xx: then there is no record to print. */
+/** Leaves out writes that were answered with a bare 2xx and so have no record. */
 async function* present<Row>(rows: AsyncIterable<Row | undefined>): AsyncGenerator<Row> {
   for await (const row of rows) if (row !== undefined) yield row;
 }
 
 /**
- * Does the work of many writes; shows on stderr how far they have come, if the records that come back do not show it, and
- * where they stood if the work breaks off.
+ * Runs many writes. It shows the progress on stderr if the printed records do not, and reports how far the work came if
+ * it is aborted.
  */
 async function whileFollowed<Row>(
   context: Context,

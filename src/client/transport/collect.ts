@@ -2,7 +2,7 @@ import type { HttpFields, HttpResponse, SendOptions } from '../../api/http.ts';
 import { UnavailableError } from '../../errors.ts';
 import { describeBytes } from '../response.ts';
 
-/** Gathers an answer as a transport reads it, no longer than it may be. */
+/** Collects an answer while a transport reads it, up to a maximum length. */
 export class Collector {
   readonly status: number;
   private readonly fields: HttpFields;
@@ -20,7 +20,7 @@ export class Collector {
     return this.status >= 400;
   }
 
-  /** False once the answer holds all that it may: the rest need not be read. */
+  /** False once the answer has reached the limit: the rest need not be read. */
   add(chunk: Uint8Array): boolean {
     this.length += chunk.length;
     if (this.length <= this.maxBytes) {
@@ -32,7 +32,7 @@ export class Collector {
     return false;
   }
 
-  /** The answer as far as it came. */
+  /** The answer so far. */
   response(): HttpResponse {
     const [first] = this.chunks;
     const body = this.chunks.length === 1 && first ? first : Buffer.concat(this.chunks);
@@ -48,7 +48,7 @@ export class Collector {
   }
 }
 
-/** Fields by lower-case name from the names and values in turn; a name that came more than once has a list. */
+/** Fields by lower-case name from alternating names and values; a repeated name gets a list. */
 export function toFields(raw: readonly string[]): HttpFields {
   const fields = noFields();
   for (let at = 0; at + 1 < raw.length; at += 2)
@@ -57,15 +57,15 @@ export function toFields(raw: readonly string[]): HttpFields {
 }
 
 /**
- * Reads the fields of one answer after the other. Most are those of the last, whose texts serve again: to compare bytes
- * takes a third of the time of decoding them, which is a call of native code for each.
+ * Reads the fields of successive answers. Most fields equal those of the previous answer, and their strings are reused:
+ * comparing bytes takes a third of the time of decoding, which is a native call for each string.
  */
 export class FieldReader {
-  /** Names and values of the last answer in turn, as they came; and the names in lower case, at the same places. */
+  /** Alternating names and values of the last answer, and the names in lower case at the same indexes. */
   private readonly texts: string[] = [];
   private readonly names: string[] = [];
 
-  /** @param raw names and values in turn. */
+  /** @param raw alternating names and values. */
   read(raw: readonly Buffer[]): HttpFields {
     const fields = noFields();
     for (let at = 0; at + 1 < raw.length; at += 2) {
@@ -76,7 +76,7 @@ export class FieldReader {
     return fields;
   }
 
-  /** Brings the text at a place up to date; false if it was. */
+  /** Updates the text at an index; returns false if it was up to date. */
   private renew(raw: readonly Buffer[], at: number): boolean {
     const bytes = raw[at];
     if (!bytes || isText(bytes, this.texts[at])) return false;
@@ -87,7 +87,7 @@ export class FieldReader {
 
 type Fields = Record<string, string | string[]>;
 
-/** Makes an object that has no name before one is set, as `Object.create(null)` does, but none that V8 keeps as a slow dictionary. */
+/** Creates an object without a prototype, like `Object.create(null)`, but not in V8's slow dictionary mode. */
 function FieldMap() {}
 FieldMap.prototype = Object.create(null);
 

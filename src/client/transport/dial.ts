@@ -7,28 +7,28 @@ import { toUnavailable } from './failure.ts';
 import { findProxy, type HttpProxy, portOf } from './proxy.ts';
 import type { TlsFiles } from './tls.ts';
 
-/** How to reach a service, whichever transport does it. */
+/** The options of a connection to a service, for every transport. */
 export interface TransportOptions {
   readonly tls: TlsFiles;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Most sockets at a time. */
+  /** Most sockets at the same time. */
   readonly connections: number;
-  /** Longest that making one connection may take, to its first free use. */
+  /** The time limit for one connection until it is ready for a request. */
   readonly connectTimeoutMs: number;
 }
 
-/** How one origin is reached. */
+/** The way to one origin. */
 export interface Route {
   readonly url: URL;
   readonly proxy: HttpProxy | undefined;
-  /** The proxy takes whole requests, with absolute URLs, and passes them on: what one does for plain http. */
+  /** True if the proxy forwards whole requests with absolute URLs, as for plain http. */
   readonly isForwarded: boolean;
 }
 
-/** Makes connections; they end with it. */
+/** Opens connections; closing the dialer closes them. */
 export interface Dialer {
   route(url: URL): Route;
-  /** A socket on which the first byte of a request may be sent: connected, tunnelled, secured. */
+  /** A socket that is ready for a request: connected, tunnelled, secured. */
   dial(route: Route): Promise<Socket>;
   close(): void;
 }
@@ -47,7 +47,7 @@ export function createDialer(options: TransportOptions): Dialer {
           track(socket);
           open.add(socket);
           socket.on('close', () => open.delete(socket));
-          // Between one user and the next nobody listens; an error then is told by the close.
+          // Between two users the socket has no other listener; a later close reports an error.
           socket.on('error', () => {});
         }),
       ),
@@ -89,7 +89,7 @@ function connected(host: string, port: number, track: Track): Promise<Socket> {
 /** Starts TLS on a socket that is connected to the host. */
 type Secure = (socket: Socket, host: string, track: Track) => Promise<Socket>;
 
-/** The certificates are read once, and only if TLS is spoken. */
+/** Reads the certificates once, and only if TLS is used. */
 function createSecure({ tls, env }: TransportOptions): Secure {
   let opened: ReturnType<typeof openSecureContext> | undefined;
   return async (socket, host, track) => {
@@ -118,7 +118,7 @@ function ready(socket: Socket, event: 'connect' | 'secureConnect'): Promise<Sock
   });
 }
 
-/** Bounds the making of a connection; what has been opened for one that fails or takes too long is closed. */
+/** Limits the time for opening a connection; if it fails or takes too long, closes everything opened for it. */
 async function within(timeoutMs: number, make: (track: Track) => Promise<Socket>): Promise<Socket> {
   const opened: Socket[] = [];
   try {
@@ -135,7 +135,7 @@ async function within(timeoutMs: number, make: (track: Track) => Promise<Socket>
   }
 }
 
-/** The last first: Node 20 crashes if a socket is destroyed under the TLS that runs on it. */
+/** Last opened first: Node 20 crashes if a socket is destroyed under the TLS that runs on it. */
 function destroyAll(sockets: Iterable<Socket>): void {
   for (const socket of [...sockets].reverse()) socket.destroy();
 }
@@ -150,9 +150,9 @@ function tooLate(timeoutMs: number): UnavailableError {
 const mostHeadBytes = 16 * 1024;
 
 /**
- * Asks a proxy, on a socket that is connected to it, for a tunnel to a host: from then on the socket leads there.
+ * Asks a proxy, on a connected socket, for a tunnel to a host; the socket then leads to that host.
  *
- * @throws UnavailableError `proxy` if it refuses, hangs up or speaks another protocol.
+ * @throws UnavailableError `proxy` if it refuses, closes the connection or uses another protocol.
  */
 async function openTunnel(socket: Socket, proxy: HttpProxy, authority: string): Promise<void> {
   const authorization = proxy.authorization ? `Proxy-Authorization: ${proxy.authorization}\r\n` : '';
@@ -166,7 +166,7 @@ async function openTunnel(socket: Socket, proxy: HttpProxy, authority: string): 
   throw proxyError(proxy, why, { retryable: /^5/.test(status), hint });
 }
 
-/** A failure of a proxy, as the reason why no answer came. */
+/** The error of a failed proxy. */
 function proxyError(
   proxy: HttpProxy,
   why: string,
@@ -176,7 +176,7 @@ function proxyError(
   return new UnavailableError(message, { ...details, reason: 'proxy', sent: false });
 }
 
-/** The head of the proxy's answer; what follows it stays on the socket. */
+/** The head of the proxy's answer; the rest stays on the socket. */
 function readHead(socket: Socket, proxy: HttpProxy): Promise<string> {
   return new Promise((resolve, reject) => {
     let read = Buffer.alloc(0);
@@ -207,7 +207,7 @@ function readHead(socket: Socket, proxy: HttpProxy): Promise<string> {
   });
 }
 
-/** The target of the request line, and the fields that go with it: for a forwarding proxy the whole URL and its password. */
+/** The target of the request line and its fields: for a forwarding proxy the whole URL and the proxy's password. */
 export function toTarget(
   { proxy, isForwarded }: Route,
   url: URL,

@@ -1,19 +1,19 @@
 import { UnavailableError, type UnavailableReason } from '../../errors.ts';
 
-/** A socket's or parser's error as the reason why no answer came. */
+/** Turns the error of a socket or of the HTTP parser into an UnavailableError. */
 export function toUnavailable(error: Error, { sent }: { readonly sent: boolean }): UnavailableError {
   if (error instanceof UnavailableError) return error;
   const root = rootOf(error);
-  // undici's parser has no code for some of its errors.
+  // undici's parser gives some of its errors no code.
   const { code = root.name } = root as NodeJS.ErrnoException;
   const reason = reasonOf(code);
   const hint = reason === 'tls' ? hintOfTls(code) : undefined;
-  // A name that does not exist will not exist in a second; a resolver that does not answer may.
+  // A name that does not exist will not exist in a second; a resolver that does not answer may recover.
   const retryable = code === 'ENOTFOUND' ? false : undefined;
   return new UnavailableError(describe(root, code), { reason, sent, hint, retryable, cause: error });
 }
 
-/** Several addresses were tried and none would: the last one speaks for all. */
+/** Several addresses were tried and all failed: report the last error. */
 function rootOf(error: Error): Error {
   return error instanceof AggregateError ? ((error.errors.at(-1) as Error | undefined) ?? error) : error;
 }
@@ -46,7 +46,9 @@ function describe(error: Error, code: string): string {
   return error.message;
 }
 
-/** OpenSSL's line `40A7...:error:0A00010B:SSL routines:ssl3_get_record:wrong version number:../deps/...` in words. */
+/**
+ * The reason in OpenSSL's line `40A7...:error:0A00010B:SSL routines:ssl3_get_record:wrong version number:../deps/...`.
+ */
 function plainTls({ message }: Error): string {
   const why = /:error:[0-9A-F]+:[^:]*:[^:]*:([^:]+)/.exec(message)?.[1] ?? message;
   return why === 'wrong version number' || why === 'packet length too long'

@@ -7,17 +7,17 @@ import { fileErrorReason } from '../../file-error.ts';
 
 /** PEM texts. */
 export interface TlsFiles {
-  /** Authorities to trust, beside those that are trusted anyway. */
+  /** Further trusted authorities. */
   readonly ca?: string | undefined;
   readonly cert?: string | undefined;
   readonly key?: string | undefined;
 }
 
 /**
- * The authorities that TLS trusts and the certificate that it shows. Node drops its own authorities as soon as it is given
- * one, so they are given again.
+ * The TLS context with the trusted authorities and the client certificate. Node replaces its own authorities with given
+ * ones, so both are given.
  *
- * @throws Error of OpenSSL for text that is not PEM, or a key that does not fit its certificate.
+ * @throws Error of OpenSSL if a text is not PEM, or a key does not match its certificate.
  */
 export function createContext(
   { ca, cert, key }: TlsFiles,
@@ -37,7 +37,7 @@ function trustedAnyway(extraFile: string | undefined): readonly string[] {
   return extraFile ? [...tls.rootCertificates, ...readable(extraFile)] : tls.rootCertificates;
 }
 
-/** Node has warned of a file that it cannot read. */
+/** The file's authorities; none if it cannot be read, of which Node has warned. */
 function readable(file: string): string[] {
   try {
     return [readFileSync(file, 'utf8')];
@@ -59,10 +59,10 @@ interface NamedTlsFiles {
 }
 
 /**
- * Reads the certificates and the key that TLS is to use, and checks them, so that a wrong file is named before anything is
- * sent. A certificate's file may hold its key too.
+ * Reads and checks the certificates and the key for TLS, so that a wrong file is reported before anything is sent. The
+ * file of a certificate may contain its key too.
  *
- * @throws UsageError that names the file and who named it.
+ * @throws UsageError that names the file and its source.
  */
 export async function readTlsFiles({ ca, cert, key }: NamedTlsFiles): Promise<TlsFiles> {
   if (!ca && !cert && !key) return {};

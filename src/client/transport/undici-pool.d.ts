@@ -1,4 +1,4 @@
-/** undici types its index alone, and loading that takes three times as long: fetch, WebSocket, caches. */
+/** undici has types only for its index, which takes three times as long to load: fetch, WebSocket, caches. */
 declare module 'undici/lib/dispatcher/pool.js' {
   import { Pool } from 'undici';
 

@@ -22,7 +22,7 @@ export async function createUndiciTransport(options: TransportOptions): Promise<
     const pool = new Pool(route.url.origin, {
       connections: options.connections,
       pipelining: 1,
-      // The caller has a deadline for the whole call; undici's own have a resolution of a second.
+      // The caller has a deadline for the whole call; undici's timeouts have a resolution of a second.
       headersTimeout: 0,
       bodyTimeout: 0,
       connect: connector(dialer, route, waiting),
@@ -50,7 +50,7 @@ export async function createUndiciTransport(options: TransportOptions): Promise<
         );
       }),
     async close() {
-      // Not awaited: undici waits for connections that are still being made.
+      // Not awaited: undici waits for connections that are still being opened.
       for (const { pool } of origins.values()) pool.destroy().catch(() => {});
       dialer.close();
     },
@@ -63,8 +63,8 @@ interface Origin {
 }
 
 /**
- * undici's own connector drops what a proxy says, and retries for ever if one hangs up. And undici connects anew for a
- * request that was cancelled: if nobody waits for a connection, none is made.
+ * undici's own connector drops a proxy's message, and retries forever if a proxy closes the connection. undici also
+ * opens a connection for a request that was cancelled; this one opens none if no request waits for it.
  */
 function connector(dialer: Dialer, route: Route, waiting: Waiting) {
   return (_options: unknown, callback: (...result: [Error, null] | [null, Socket]) => void): void => {
@@ -79,13 +79,13 @@ function connector(dialer: Dialer, route: Route, waiting: Waiting) {
   };
 }
 
-/** Origin and the rest of an absolute URL; parsing it costs ten times as much, in each of many requests. */
+/** Origin and rest of an absolute URL; parsing it as a URL takes ten times as long, in each of many requests. */
 function split(url: string): { name: string; rest: string } {
   const slash = url.indexOf('/', url.indexOf('://') + 3);
   return slash === -1 ? { name: url, rest: '/' } : { name: url.slice(0, slash), rest: url.slice(slash) };
 }
 
-/** How many exchanges have no connection yet. */
+/** The number of requests that wait for a connection. */
 class Waiting {
   count = 0;
 }
@@ -98,7 +98,7 @@ interface Parts {
   reject(error: unknown): void;
 }
 
-/** The handler of one request, by the interface that undici uses inside, so that nothing is wrapped. */
+/** The handler of one request. It implements undici's internal interface, so that nothing is wrapped. */
 class Exchange implements Dispatcher.DispatchHandler {
   private readonly parts: Parts;
   private collector: Collector | undefined;
@@ -120,7 +120,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     const { options } = this.parts;
     this.leaveQueue();
     this.abort = abort;
-    // undici would send a request that waited for its connection longer than anybody waits for its answer.
+    // Otherwise undici would send a request that waited for its connection until after its deadline.
     if (options.cancellation.isCancelled) {
       abort(new Error('cancelled'));
       return;
@@ -160,15 +160,15 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-/** V8 11's default, in about bytes of code that were run. */
+/** The default of V8 11, roughly in bytes of executed code. */
 const usualBudget = 1_800_000;
 /** About a thousand answers. */
 const lateBudget = 2_000_000_000;
 
 /**
- * Does what makes undici's parser, which is WebAssembly, so that V8 optimises it late. V8 11, which Node 20 has, would do
- * that after the first answer already, and the process cannot end before it is done: 130 ms, for a run of ten rows too.
- * The flag is put back at once, because V8 refuses code caches that were made under other flags.
+ * Creates undici's parser, which is WebAssembly, so that V8 optimises it late. V8 11 (Node 20) would otherwise do that
+ * after the first answer, and the process could not end before it is done: 130 ms even for a run of ten rows. The flag
+ * is reset at once, because V8 refuses code caches created under other flags.
  */
 function withLateTier(makeParser: () => void): void {
   if (!v8Version().startsWith('11.')) {

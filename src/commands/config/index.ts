@@ -165,7 +165,7 @@ async function warnOfWinner(context: Context, key: SettingKey, { profile }: Addr
     const { source, origin } = explain(key);
     if (source === 'environment') await context.notice(`note: ${origin} is set, and beats it`);
     if (source === 'profile')
-      await context.notice(`note: profile ${active?.value} sets ${key} too, and beats it`);
+      await context.notice(`note: profile ${active?.value} sets ${key} too, and takes precedence`);
   } catch {
     // Another mistake in the config is not what this command was asked about.
   }
