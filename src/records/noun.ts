@@ -19,7 +19,7 @@ export interface Noun<Row> {
   readonly view: View<Row>;
   /** The view, with the data that its columns need from the service. Never rejects. */
   fillView(context: Context, client: Client, extent: 'list' | 'few'): Promise<FilledView<Row>>;
-  /** The operations that read records; each can do instead of the ones before. */
+  /** The operations that can read a record; one of them suffices. */
   readonly reading: readonly [OperationId, ...OperationId[]];
   read(context: Context, client: Client, id: bigint, options?: CallOptions): Promise<Answer<Row>>;
   remove(id: bigint): Write<undefined>;

@@ -163,7 +163,7 @@ async function warnOfWinner(context: Context, key: SettingKey, { profile }: Addr
       readConfigFile(resolvePaths(context.io).configFile),
     );
     const { source, origin } = explain(key);
-    if (source === 'environment') await context.notice(`note: ${origin} is set, and beats it`);
+    if (source === 'environment') await context.notice(`note: ${origin} is set, and takes precedence`);
     if (source === 'profile')
       await context.notice(`note: profile ${active?.value} sets ${key} too, and takes precedence`);
   } catch {
