@@ -150,7 +150,9 @@ test('a path is stored in full; one that is not there yet is a warning', async (
 
 test('a value that something nearer beats is stored, and a note says what beats it', async () => {
   write({ profile: 'p', profiles: { p: { retries: 1 } } });
-  expect((await run('set retries 9')).stderr).toContain('note: profile p sets retries too, and takes precedence');
+  expect((await run('set retries 9')).stderr).toContain(
+    'note: profile p sets retries too, and takes precedence',
+  );
   expect((await run('set output csv', { env: { PETSTORE_OUTPUT: 'tsv' } })).stderr).toContain(
     'note: PETSTORE_OUTPUT is set',
   );

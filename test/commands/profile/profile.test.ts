@@ -115,7 +115,9 @@ test('a profile that is gone is an error for a command, and another can be used 
   await run('delete a --yes');
   const env = { PETSTORE_PROFILE: 'a' };
   expect((await run('list', { env })).stderr).toContain("PETSTORE_PROFILE: there is no profile 'a'");
-  expect((await run('use b', { env })).stderr).toContain('note: PETSTORE_PROFILE is set, and takes precedence');
+  expect((await run('use b', { env })).stderr).toContain(
+    'note: PETSTORE_PROFILE is set, and takes precedence',
+  );
 });
 
 function run(words: string, options: RunOptions = {}) {
