@@ -172,6 +172,7 @@ class RowWriter {
     return {
       ...{ state: 'failed', status, code: 'other_quantity', attempts, requestId },
       message: `the service answered the quantity ${String(quantity)}, not ${wanted}`,
+      isFinal: true,
     };
   }
 

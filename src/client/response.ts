@@ -46,7 +46,10 @@ interface Expected {
  */
 export function readResult(expected: Expected, response: HttpResponse): unknown {
   const { result, many, id } = expected.operation;
-  if (!result) return undefined;
+  if (!result) {
+    checkBareSuccess(expected, response);
+    return undefined;
+  }
   const text = readJsonText(expected, response);
   if (text === undefined) {
     if (rowOf(id).method !== 'GET') return undefined;
@@ -73,6 +76,26 @@ async function readParts(
     if (cancellation.isCancelled) throw cancellation.reason;
   }
   return records;
+}
+
+/**
+ * Where no record is promised the body does not matter, unless it denies the success: it is an Error, or about another record.
+ *
+ * @throws InvalidAnswerError
+ */
+function checkBareSuccess(expected: Expected, response: HttpResponse): void {
+  if (!isJsonType(fieldValue(response.fields, 'content-type'))) return;
+  let value: JsonValue;
+  try {
+    value = parseJson(Buffer.from(response.body).toString('utf8'));
+  } catch {
+    return;
+  }
+  if (!isJsonObject(value)) return;
+  const { code, message } = value;
+  if (typeof code === 'string' && typeof message === 'string')
+    throw new InvalidAnswerError(`answered ${response.status} with an error: ${message}`, value);
+  checkId(expected, value);
 }
 
 /** The text of a JSON answer; undefined if the body is empty. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runCli } from '../helpers/run-cli.ts';
 import { type StockDesk, stockDesk } from '../helpers/stock-desk.ts';
-import { refuse, type StockServer, shelves, stockServer, toCsv } from '../helpers/stock-server.ts';
+import { refuse, reply, type StockServer, shelves, stockServer, toCsv } from '../helpers/stock-server.ts';
 
 test('undo sets back what a run changed, and only that', async () => {
   await using server = await stockServer(shelves(150, (petId) => petId));
@@ -103,6 +103,39 @@ test('takes away the entries that a run made', async () => {
   const { undo } = await runThatMade(server, [7, 0]);
   expect(await undo('--verify')).toMatchObject({ code: 0, rows: 3, applied: 3, verified: 3 });
   expect([...server.stock]).toEqual([['1', 5]]);
+});
+
+test.each([
+  ['an error', { code: 'broken', message: 'it is broken', status: 500 }],
+  ['another pet', { petId: 999, quantity: 6, status: 'sold' }],
+])('takes no removal that was answered 200 with %s for done', async (_, body) => {
+  await using server = await stockServer(shelves(2, () => 5));
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv(shelves(3, () => 6)));
+  const { run } = await desk.summary(['apply', 'stock.csv', '--create-missing', '--yes']);
+  server.misbehave = ({ method }, response) => (method === 'DELETE' ? reply(response, 200, body) : undefined);
+  const summary = await desk.summary(['undo', String(run), '--yes']);
+  expect(summary).toMatchObject({ code: 3, applied: 2, unknown: 1 });
+  expect(server.stock.get('3')).toBe(6);
+  server.misbehave = undefined;
+  expect(await desk.summary(['undo', String(run), '--yes'])).toMatchObject({ code: 0, applied: 1 });
+  expect(server.stock.has('3')).toBe(false);
+});
+
+test('looks at a row whose write was answered with another quantity, because it may have been applied', async () => {
+  await using server = await stockServer(shelves(2, () => 5));
+  server.misbehave = ({ method, petId, quantity }, response) => {
+    if (method !== 'PUT' || petId !== '2') return undefined;
+    server.stock.set('2', quantity ?? 0);
+    return reply(response, 200, { petId: 2, quantity: 5, status: 'available' });
+  };
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv(shelves(2, () => 6)));
+  const summary = await desk.summary(['apply', 'stock.csv', '--yes']);
+  expect(summary).toMatchObject({ code: 3, applied: 1, failed: 1 });
+  server.misbehave = undefined;
+  expect(await desk.summary(['undo', String(summary.run), '--yes'])).toMatchObject({ code: 0, applied: 2 });
+  expect([...server.stock.values()]).toEqual([5, 5]);
 });
 
 test('shows in the plan what is removed, for people and for machines', async () => {
