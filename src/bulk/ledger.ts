@@ -15,7 +15,7 @@ export interface Outcome {
   readonly requestId?: string | undefined;
   /** The service could not be reached or was overloaded: the same row may succeed later. */
   readonly isUnavailable?: boolean | undefined;
-  /** It failed for good although a write of an earlier session may have been applied. */
+  /** It failed for good although a write of it may have been applied. */
   readonly isFinal?: boolean | undefined;
 }
 
@@ -75,6 +75,7 @@ export class Ledger {
     const told: Outcome = isUnknown ? { ...outcome, state: 'unknown' } : outcome;
     const { state } = told;
     rows.setState(row, state);
+    if (told.isFinal) rows.setSent(row);
     this.settledCount += 1;
     if (state === 'failed' || state === 'unknown') this.countFailure(row, state, told);
     for (const listener of this.listeners) listener.settled(row, told);

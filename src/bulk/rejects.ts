@@ -36,7 +36,8 @@ export interface Rejected {
 
 /**
  * Whether a row belongs into the rejects. An entry that was to be removed does not: no row that is fed in says so. Rows of a
- * relative run that are unknown do not either: fed in, they could be added twice; `resume` settles them.
+ * relative run that may have been applied do not either: fed in, they could be added twice. `resume` settles those that are
+ * unknown.
  */
 function isRejected({ run, hasEarlier }: Rejected, row: number): boolean {
   const { rows, relative } = run;
@@ -44,7 +45,8 @@ function isRejected({ run, hasEarlier }: Rejected, row: number): boolean {
   if (state !== 'failed' && state !== 'unknown' && state !== 'invalid') return false;
   if (rows.quantity(row) === null) return false;
   if (!relative) return true;
-  return state !== 'unknown' && !(hasEarlier && (state === 'invalid' || rows.earlierState(row) === state));
+  if (state === 'unknown' || rows.wasSent(row)) return false;
+  return !(hasEarlier && (state === 'invalid' || rows.earlierState(row) === state));
 }
 
 export function hasRejects(rejected: Rejected): boolean {

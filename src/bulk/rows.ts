@@ -217,7 +217,7 @@ export class Rows {
     this.counts.set(row, toCell(before));
   }
 
-  /** Whether a write of this row in an earlier session of the run was, or may have been, applied. */
+  /** Whether a write of this row was, or may have been, applied: in an earlier session, or before it failed in this one. */
   wasSent(row: number): boolean {
     return this.marks !== undefined && (this.marks.get(row) & sentMark) !== 0;
   }

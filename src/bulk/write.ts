@@ -312,7 +312,10 @@ export async function verifyRows(run: Run): Promise<number> {
       });
   };
   await readCounts(run, {
-    isWanted: (row) => ['applied', 'unchanged', 'unknown'].includes(rows.state(row)),
+    isWanted: (row) =>
+      ['applied', 'unchanged', 'unknown'].includes(rows.state(row)) &&
+      // A delivery that an earlier session booked stays booked: since then others may have sold some of it.
+      !(run.relative && rows.earlierState(row) === 'applied'),
     found: look,
     missing: (row) => look(row, null),
   });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { stockDesk } from '../helpers/stock-desk.ts';
-import { refuse, type StockServer, shelves, stockServer } from '../helpers/stock-server.ts';
+import { refuse, reply, type StockServer, shelves, stockServer } from '../helpers/stock-server.ts';
 
 function deliveryDesk(server: StockServer, text: string) {
   const desk = stockDesk(server);
@@ -82,6 +82,33 @@ test('fails a row that was perhaps booked and that somebody has changed since', 
   const rest = await apply();
   expect(rest).toMatchObject({ code: 1, failed: 1, failures: [{ kind: 'changed_since' }] });
   expect(server.stock.get('1')).toBe(40);
+});
+
+test('rejects no row that may have been booked, because it could be added twice', async () => {
+  await using server = await stockServer(shelves(3, () => 5));
+  server.misbehave = ({ method, petId, quantity }, response) => {
+    if (method !== 'PUT' || petId === '1') return undefined;
+    if (petId === '2') return refuse(response, 409, 'no');
+    // A sale follows at once.
+    server.stock.set('3', (quantity ?? 0) - 1);
+    return reply(response, 200, { petId: 3, quantity, status: 'available' });
+  };
+  const { desk, apply } = deliveryDesk(server, '1,+1\n2,+2\n3,+3\n');
+  const summary = await apply('--verify');
+  expect(summary).toMatchObject({ code: 3, applied: 1, failed: 2, rejects: 'delivery.rejects.csv' });
+  expect(desk.read('delivery.rejects.csv').match(/^\d+,/gm)).toEqual(['2,']);
+});
+
+test('a row that was booked stays applied when the run goes on, whatever others have set since', async () => {
+  await using server = await stockServer(shelves(3, () => 5));
+  server.misbehave = ({ method, petId }, response) =>
+    method === 'PUT' && petId !== '1' ? refuse(response, 409, 'no') : undefined;
+  const { apply } = deliveryDesk(server, '1,+1\n2,+2\n3,+3\n');
+  expect(await apply('--fail-fast', '--concurrency', '1')).toMatchObject({ applied: 1, unprocessed: 1 });
+  server.misbehave = undefined;
+  server.stock.set('1', 5);
+  expect(await apply('--verify')).toMatchObject({ code: 3, applied: 2, failed: 1 });
+  expect([...server.stock.values()]).toEqual([5, 5, 8]);
 });
 
 test('writes only if the count is still the one that the plan saw', async () => {

@@ -43,6 +43,21 @@ test("undo never overwrites somebody's later change", async () => {
   expect([server.stock.get('7'), server.stock.get('9')]).toEqual([8, 10]);
 });
 
+test('undo leaves alone a row that failed or was not sent, also if somebody else has set its count since', async () => {
+  await using server = await stockServer(shelves(3, () => 5));
+  server.misbehave = ({ method, petId }, response) =>
+    method === 'PUT' && petId === '2' ? refuse(response, 409, 'no') : undefined;
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv(shelves(3, () => 6)));
+  const words = ['apply', 'stock.csv', '--yes', '--fail-fast', '--concurrency', '1'];
+  const summary = await desk.summary(words);
+  expect(summary).toMatchObject({ applied: 1, failed: 1, unprocessed: 1 });
+  server.misbehave = undefined;
+  for (const petId of ['2', '3']) server.stock.set(petId, 6);
+  expect(await desk.summary(['undo', String(summary.run), '--yes'])).toMatchObject({ rows: 1, applied: 1 });
+  expect([...server.stock.values()]).toEqual([5, 6, 6]);
+});
+
 test('undo takes back a run that stopped half-way, which then cannot be resumed', async () => {
   await using server = await stockServer(shelves(200, () => 1));
   const desk = stockDesk(server);
