@@ -1,11 +1,6 @@
 import { value } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
 import { categories } from '../records/categories.ts';
-import { createRecords } from '../records/create.ts';
-import { deleteGiven } from '../records/delete.ts';
-import { getRecords } from '../records/get.ts';
-import { listRecords } from '../records/list.ts';
-import { updateRecords } from '../records/update.ts';
 import { parseText } from '../records/values.ts';
 import {
   fieldFlag,
@@ -35,7 +30,8 @@ const list = verb({
   operation: 'listCategories',
   examples: ['petstore categories list', 'petstore categories ls --sort name -o json'],
   flags: listFlags,
-  run: (context, flags) => listRecords(context, categories, { where: {}, ...flags }),
+  run: async (context, flags) =>
+    (await import('../records/list.ts')).listRecords(context, categories, { where: {}, ...flags }),
 });
 
 const get = verb({
@@ -45,7 +41,8 @@ const get = verb({
   examples: ['petstore categories get 1', 'petstore categories get Dogs Cats -o json'],
   args: { ids: idsOrNamesArgument('categories', 'category') },
   flags: { until: untilFlag },
-  run: (context, { ids, until }) => getRecords(context, categories, ids, until),
+  run: async (context, { ids, until }) =>
+    (await import('../records/get.ts')).getRecords(context, categories, ids, until),
 });
 
 const create = verb({
@@ -63,8 +60,12 @@ const create = verb({
     ...bodyFlags,
     from: fromFlag('create a category for each record of this file', ['name', 'description']),
   },
-  run: (context, { from, field, name, description }) =>
-    createRecords(context, categories, { given: { name, description }, extra: field, from }),
+  run: async (context, { from, field, name, description }) =>
+    (await import('../records/create.ts')).createRecords(context, categories, {
+      given: { name, description },
+      extra: field,
+      from,
+    }),
 });
 
 const update = verb({
@@ -83,8 +84,13 @@ const update = verb({
     ...bodyFlags,
     from: fromFlag('change the categories of this file, each by its id'),
   },
-  run: (context, { ids, from, field, name, description }) =>
-    updateRecords(context, categories, { ids, given: { name, description }, extra: field, from }),
+  run: async (context, { ids, from, field, name, description }) =>
+    (await import('../records/update.ts')).updateRecords(context, categories, {
+      ids,
+      given: { name, description },
+      extra: field,
+      from,
+    }),
 });
 
 const edit = verb({
@@ -108,7 +114,8 @@ const remove = verb({
   examples: ['petstore categories delete 6', 'petstore categories rm 6 7 --yes'],
   args: { ids: idsOrNamesOrFileArgument('categories', 'category') },
   flags: { from: fromFlag('delete the categories whose ids this file has') },
-  run: (context, given) => deleteGiven(context, categories, given),
+  run: async (context, given) =>
+    (await import('../records/delete.ts')).deleteGiven(context, categories, given),
 });
 
 export const verbs = [list, get, create, update, edit, remove];

@@ -1,11 +1,6 @@
 import { flag, value } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
-import { createRecords } from '../records/create.ts';
-import { deleteGiven } from '../records/delete.ts';
-import { getRecords } from '../records/get.ts';
-import { listRecords } from '../records/list.ts';
 import { isOverdue, orders } from '../records/orders.ts';
-import { updateRecords } from '../records/update.ts';
 import { parseIdOrName, parseQuantity, parseShipDate } from '../records/values.ts';
 import {
   fieldFlag,
@@ -61,8 +56,8 @@ const list = verb({
     overdue: flag('--overdue', 'only open orders whose ship date has passed', { conflicts: ['complete'] }),
     ...listFlags,
   },
-  run: (context, { pet, complete, open, overdue, ...flags }) =>
-    listRecords(context, orders, {
+  run: async (context, { pet, complete, open, overdue, ...flags }) =>
+    (await import('../records/list.ts')).listRecords(context, orders, {
       where: { petId: pet, complete: open || overdue ? false : complete },
       matches: overdue ? (order) => isOverdue(order, context.now()) : undefined,
       ...flags,
@@ -76,7 +71,8 @@ const get = verb({
   examples: ['petstore orders get 1', 'petstore orders get 1 2 -o json'],
   args: { ids: idsArgument('orders', 'order') },
   flags: { until: untilFlag },
-  run: (context, { ids, until }) => getRecords(context, orders, ids, until),
+  run: async (context, { ids, until }) =>
+    (await import('../records/get.ts')).getRecords(context, orders, ids, until),
 });
 
 const create = verb({
@@ -100,8 +96,8 @@ const create = verb({
       'complete',
     ]),
   },
-  run: (context, { from, field, pet, quantity, shipDate, complete }) =>
-    createRecords(context, orders, {
+  run: async (context, { from, field, pet, quantity, shipDate, complete }) =>
+    (await import('../records/create.ts')).createRecords(context, orders, {
       given: { petId: pet, quantity, shipDate, complete },
       extra: field,
       from,
@@ -124,8 +120,8 @@ const update = verb({
     ...bodyFlags,
     from: fromFlag('change the orders of this file, each by its id'),
   },
-  run: (context, { ids, from, field, pet, quantity, shipDate, complete }) =>
-    updateRecords(context, orders, {
+  run: async (context, { ids, from, field, pet, quantity, shipDate, complete }) =>
+    (await import('../records/update.ts')).updateRecords(context, orders, {
       ids,
       given: { petId: pet, quantity, shipDate, complete },
       extra: field,
@@ -153,7 +149,8 @@ const complete = verb({
   write: true,
   examples: ['petstore orders complete 1', 'petstore orders complete 1 2 3'],
   args: { ids: idsArgument('orders', 'openOrder') },
-  run: (context, { ids }) => updateRecords(context, orders, { ids, given: { complete: true } }),
+  run: async (context, { ids }) =>
+    (await import('../records/update.ts')).updateRecords(context, orders, { ids, given: { complete: true } }),
 });
 
 const remove = verb({
@@ -165,7 +162,7 @@ const remove = verb({
   examples: ['petstore orders delete 1', 'petstore orders rm 1 2 --yes'],
   args: { ids: idsOrFileArgument('orders', 'order') },
   flags: { from: fromFlag('delete the orders whose ids this file has') },
-  run: (context, given) => deleteGiven(context, orders, given),
+  run: async (context, given) => (await import('../records/delete.ts')).deleteGiven(context, orders, given),
 });
 
 export const verbs = [list, get, create, update, edit, complete, remove];

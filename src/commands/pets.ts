@@ -1,12 +1,7 @@
 import { petStatuses } from '../api/schemas.ts';
 import { choice, value } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
-import { createRecords } from '../records/create.ts';
-import { deleteGiven } from '../records/delete.ts';
-import { getRecords } from '../records/get.ts';
-import { listRecords } from '../records/list.ts';
 import { pets } from '../records/pets.ts';
-import { updateRecords } from '../records/update.ts';
 import { parseIdOrName, parseText } from '../records/values.ts';
 import {
   fieldFlag,
@@ -54,9 +49,9 @@ const list = verb({
     name: value('--name <text>', 'only pets whose name contains this', parseText('--name')),
     ...listFlags,
   },
-  run(context, { status, category, name, ...flags }) {
+  async run(context, { status, category, name, ...flags }) {
     const wanted = name?.toLowerCase();
-    return listRecords(context, pets, {
+    return (await import('../records/list.ts')).listRecords(context, pets, {
       where: { status, categoryId: category },
       matches: wanted === undefined ? undefined : (pet) => pet.name.toLowerCase().includes(wanted),
       ...flags,
@@ -71,7 +66,8 @@ const get = verb({
   examples: ['petstore pets get 3', 'petstore pets get Luna', 'petstore pets get 3 4 5 -o json'],
   args: { ids: idsOrNamesArgument('pets', 'pet') },
   flags: { until: untilFlag },
-  run: (context, { ids, until }) => getRecords(context, pets, ids, until),
+  run: async (context, { ids, until }) =>
+    (await import('../records/get.ts')).getRecords(context, pets, ids, until),
 });
 
 const create = verb({
@@ -92,8 +88,12 @@ const create = verb({
     field: fieldFlag,
     from: fromFlag('create a pet for each record of this file', ['name', 'category', 'status']),
   },
-  run: (context, { from, field, name, category, status }) =>
-    createRecords(context, pets, { given: { name, categoryId: category, status }, extra: field, from }),
+  run: async (context, { from, field, name, category, status }) =>
+    (await import('../records/create.ts')).createRecords(context, pets, {
+      given: { name, categoryId: category, status },
+      extra: field,
+      from,
+    }),
 });
 
 const update = verb({
@@ -116,8 +116,13 @@ const update = verb({
     field: fieldFlag,
     from: fromFlag('change the pets of this file, each by its id'),
   },
-  run: (context, { ids, from, field, name, category, status }) =>
-    updateRecords(context, pets, { ids, given: { name, categoryId: category, status }, extra: field, from }),
+  run: async (context, { ids, from, field, name, category, status }) =>
+    (await import('../records/update.ts')).updateRecords(context, pets, {
+      ids,
+      given: { name, categoryId: category, status },
+      extra: field,
+      from,
+    }),
 });
 
 const edit = verb({
@@ -145,7 +150,7 @@ const remove = verb({
   ],
   args: { ids: idsOrNamesOrFileArgument('pets', 'pet') },
   flags: { from: fromFlag('delete the pets whose ids this file has') },
-  run: (context, given) => deleteGiven(context, pets, given),
+  run: async (context, given) => (await import('../records/delete.ts')).deleteGiven(context, pets, given),
 });
 
 export const verbs = [list, get, create, update, edit, remove];
