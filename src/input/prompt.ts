@@ -1,6 +1,7 @@
 import { Writable } from 'node:stream';
 import { InterruptedError, UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
+import { fold } from '../output/fold.ts';
 import { plainStyle, type Style } from '../output/style.ts';
 import { sanitize } from '../text.ts';
 import { matching, type Prompt, readable } from './question.ts';
@@ -14,6 +15,10 @@ interface PromptOptions {
   readonly style: Style;
 }
 
+/** Columns of the mark before a question. */
+const markWidth = 2;
+/** Columns that stay free after a question, for ` (y/N)`: inquirer breaks a line that is too long within a word. */
+const roomForAnswer = 8;
 /** Choices shown at a time. */
 const pageSize = 10;
 
@@ -21,6 +26,10 @@ export async function createPrompt(io: Io, options: PromptOptions): Promise<Prom
   if (io.env.TERM === 'dumb') return (await import('./line-prompt.ts')).createLinePrompt(io, options.signal);
   const { input, confirm, select, search } = await import('./inquirer.ts');
   const ask = createAsk(io, options);
+  const shownQuestion = (question: string) => {
+    const { columns } = io.stderr;
+    return fold(sanitize(question), { columns: columns && columns - roomForAnswer, indent: markWidth });
+  };
   return {
     async text(question, { initial = '', refuse } = {}) {
       const shown = sanitize(initial);
@@ -28,20 +37,20 @@ export async function createPrompt(io: Io, options: PromptOptions): Promise<Prom
         const why = refuse?.(text === shown ? initial : text);
         return why === undefined || sanitize(why);
       };
-      const config = { message: sanitize(question), default: shown, validate };
+      const config = { message: shownQuestion(question), default: shown, validate };
       const answer = await ask((streams) => input(config, streams));
       return answer === shown ? initial : answer;
     },
     confirm: (question) =>
-      ask((streams) => confirm({ message: sanitize(question), default: false }, streams)),
+      ask((streams) => confirm({ message: shownQuestion(question), default: false }, streams)),
     select(question, choices) {
-      const config = { message: sanitize(question), choices: choices.map(readable), pageSize };
+      const config = { message: shownQuestion(question), choices: choices.map(readable), pageSize };
       return ask((streams) => select(config, streams));
     },
     search(question, choices) {
       const readableChoices = choices.map(readable);
       const source = (term = '') => matching(readableChoices, term);
-      return ask((streams) => search({ message: sanitize(question), source, pageSize }, streams));
+      return ask((streams) => search({ message: shownQuestion(question), source, pageSize }, streams));
     },
   };
 }

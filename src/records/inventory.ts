@@ -75,7 +75,7 @@ const notAtomic =
 
 /** @throws UsageError if the sum is not a valid count. */
 function toQuantity(sum: bigint, what: string): number {
-  if (sum < 0n) throw new UsageError(`${what}: it would go below 0`);
+  if (sum < 0n) throw new UsageError(`${what}: the count would go below 0`);
   if (sum > BigInt(Number.MAX_SAFE_INTEGER))
     throw new UsageError(`${what}: it would go above ${Number.MAX_SAFE_INTEGER}`);
   return Number(sum);

@@ -61,6 +61,16 @@ test.each([
   expect(await answer).toBe(expected);
 });
 
+test('breaks a long question between words', async () => {
+  const { prompt, type, io } = await sit();
+  const question =
+    'Delete pet 9 (Romeo) and its inventory entry (7 in stock) on shop (http://127.0.0.1:45177)?';
+  const answer = prompt.confirm(question);
+  await type('y\r');
+  expect(await answer).toBe(true);
+  expect(io.written('stderr')).toContain('(http://127.0.0.1:45177)?');
+});
+
 test('gives the value of the choice that the arrow keys reach', async () => {
   const { prompt, type } = await sit();
   const answer = prompt.select('Category', categories);

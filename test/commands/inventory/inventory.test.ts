@@ -79,7 +79,7 @@ test('refuses to go below 0', async () => {
   await shop.run(['inventory', 'set', '4', '2']);
   const run = await shop.run(['inventory', 'adjust', '4', '-3']);
   expect(run).toMatchObject({ code: 2, stdout: '' });
-  expect(run.stderr).toContain('error: adjust the stock of pet 4: 2 now, -3: it would go below 0\n');
+  expect(run.stderr).toContain('error: adjust the stock of pet 4: 2 now, -3: the count would go below 0\n');
   expect(await shop.json('inventory', 'get', '4')).toMatchObject({ quantity: 2 });
 });
 
