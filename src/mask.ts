@@ -71,7 +71,7 @@ function maskParameters(url: string): string {
 
 /** A URL for people: masked; for the embedded store, which has no address, only the path. */
 export function shownUrl(url: string): string {
-  return maskUrl(url.startsWith(`${embeddedOrigin}/`) ? url.slice(embeddedOrigin.length) : url);
+  return maskUrl(url.replace(`${embeddedOrigin}/`, '/'));
 }
 
 /** Fields that are safe to show: values of known harmless fields are kept, all others are masked. */
@@ -82,7 +82,7 @@ export function maskFields(fields: HttpFields): HttpFields {
 function maskField(name: string, value: string | readonly string[]): string | readonly string[] {
   if (!shownFields.has(name)) return masked;
   if (!urlFields.has(name)) return value;
-  return typeof value === 'string' ? maskUrl(value) : value.map(maskUrl);
+  return typeof value === 'string' ? shownUrl(value) : value.map(shownUrl);
 }
 
 /** The secrets that this process has read, from any source. */

@@ -33,6 +33,11 @@ test('only fields that are known to be harmless are shown', () => {
   });
 });
 
+test('a link of the embedded store, which has no address, is shown as its path', () => {
+  const link = '<http://offline.invalid/pets?after=1>; rel="next"';
+  expect(maskFields({ link })).toEqual({ link: '</pets?after=1>; rel="next"' });
+});
+
 test('a secret is masked wherever it stands, in each spelling', () => {
   const secrets = createSecrets();
   for (const secret of secretsIn({ authorization: 'Bearer a"b/c+d', accept: 'application/json' }))

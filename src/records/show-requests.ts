@@ -1,7 +1,7 @@
 import type { HttpRequest } from '../api/http.ts';
 import type { Context } from '../context.ts';
 import { type JsonValue, parseJson, printJson } from '../json.ts';
-import { maskUrl } from '../mask.ts';
+import { shownUrl } from '../mask.ts';
 import { sanitize } from '../text.ts';
 
 /** Shows requests without sending them: as text like on the wire, or as data in the structured formats. */
@@ -14,7 +14,7 @@ function toDocument(request: HttpRequest) {
   const body = bodyOf(request);
   return {
     method: request.method,
-    url: maskUrl(request.url),
+    url: shownUrl(request.url),
     headers: request.fields,
     ...(body === undefined ? {} : { body }),
   };
@@ -25,7 +25,7 @@ export function requestText(request: HttpRequest): string {
   const fields = Object.entries(request.fields).flatMap(([name, value]) =>
     [value].flat().map((each) => `${name}: ${each}`),
   );
-  const lines = [`${request.method} ${maskUrl(request.url)}`, ...fields].map((line) => `${sanitize(line)}\n`);
+  const lines = [`${request.method} ${shownUrl(request.url)}`, ...fields].map((line) => `${sanitize(line)}\n`);
   const body = bodyOf(request);
   return lines.join('') + (body === undefined ? '' : `\n${printJson(body, 2)}\n`);
 }

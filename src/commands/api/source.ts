@@ -7,7 +7,7 @@ import { linkTarget } from '../../api/links.ts';
 import { type DescriptionSource, parseDocument } from '../../binding/description.ts';
 import type { CallOptions, Client, RawAnswer } from '../../client/client.ts';
 import type { Context } from '../../context.ts';
-import { CliError, messageOf, UsageError } from '../../errors.ts';
+import { CliError, messageOf, UnavailableError, UsageError } from '../../errors.ts';
 import { fileErrorReason } from '../../file-error.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../json.ts';
 
@@ -259,7 +259,7 @@ async function ask(site: Site, url: string, tried: string[]): Promise<RawAnswer 
   try {
     return await site.get(url, { retries: 0 });
   } catch (error) {
-    if (!(error instanceof CliError) || error.kind !== 'unavailable') throw error;
+    if (!(error instanceof UnavailableError)) throw error;
     tried.push(`${url} (${error.message})`);
     return undefined;
   }
