@@ -25,7 +25,9 @@ export function requestText(request: HttpRequest): string {
   const fields = Object.entries(request.fields).flatMap(([name, value]) =>
     [value].flat().map((each) => `${name}: ${each}`),
   );
-  const lines = [`${request.method} ${shownUrl(request.url)}`, ...fields].map((line) => `${sanitize(line)}\n`);
+  const lines = [`${request.method} ${shownUrl(request.url)}`, ...fields].map(
+    (line) => `${sanitize(line)}\n`,
+  );
   const body = bodyOf(request);
   return lines.join('') + (body === undefined ? '' : `\n${printJson(body, 2)}\n`);
 }

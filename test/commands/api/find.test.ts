@@ -38,6 +38,14 @@ describe('a service leads to its description', () => {
     },
   );
 
+  test('past a path that redirects to a login on another origin', async () => {
+    await using server = await recordingServer({ '/': page, '/v3/api-docs': sparse }, () => ({
+      status: 302,
+      headers: { location: 'http://127.0.0.1:9/login' },
+    }));
+    expect(await bind(server.url)).toMatchObject({ code: 0 });
+  });
+
   test.each([
     '/openapi.json',
     '/openapi.yaml',
