@@ -9,7 +9,6 @@ export type OfferKind =
   | 'command'
   | 'field'
   | 'file'
-  | 'openOrder'
   | 'order'
   | 'pet'
   | 'profile'

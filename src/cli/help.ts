@@ -11,13 +11,14 @@ import { type Action, type Group, isGroup, type Named } from './verb.ts';
 export const overview = `petstore works with a pet store service: pets, categories, orders and inventory.
 
 Try it without a service:
+  petstore --offline overview
   petstore --offline pets list
-  petstore --offline inventory list --below 5
+  petstore serve
 
 Work with yours:
   petstore profile create shop --base-url https://petstore.example.com
   petstore profile use shop
-  petstore pets list --status available
+  petstore overview
   petstore inventory apply stock.csv
 
 petstore --help lists every command; petstore <command> --help shows one.

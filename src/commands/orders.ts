@@ -148,7 +148,7 @@ const complete = verb({
   operation: 'updateOrder',
   write: true,
   examples: ['petstore orders complete 1', 'petstore orders complete 1 2 3'],
-  args: { ids: idsArgument('orders', 'openOrder') },
+  args: { ids: idsArgument('orders', 'order') },
   run: async (context, { ids }) =>
     (await import('../records/update.ts')).updateRecords(context, orders, { ids, given: { complete: true } }),
 });

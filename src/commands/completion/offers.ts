@@ -22,8 +22,7 @@ export async function lookUp(kind: OfferKind, context: Context, found: Found): P
     case 'pet':
       return (await first(context, 'listPets')).map(({ id, name }) => ({ word: `${id}`, summary: name }));
     case 'order':
-      return (await first(context, 'listOrders')).map(orderOffer);
-    case 'openOrder':
+      // A complete order is seldom asked for again.
       return (await first(context, 'listOrders')).filter(({ complete }) => !complete).map(orderOffer);
     case 'run':
       return runs(context);
