@@ -15,6 +15,7 @@ import type { Printer } from './output/print.ts';
 import { createStatusLine, type StatusLine } from './output/status-line.ts';
 import { createStyle, type Style } from './output/style.ts';
 import { safeIo } from './safe-io.ts';
+import { shellWord } from './text.ts';
 
 /**
  * How many requests a command will send: a few use node:http, which loads fast; many use undici, which has more
@@ -231,4 +232,15 @@ function keyed<Key, Value>(make: (key: Key) => Value): (key: Key) => Value {
     if (!made.has(key)) made.set(key, make(key));
     return made.get(key) as Value;
   };
+}
+
+/** A command line of this program with the same target as this one. */
+export function commandLine({ flags }: Context, words: readonly string[]): string {
+  const { profile, baseUrl, offline } = flags;
+  const place = [
+    ...(profile === undefined ? [] : ['--profile', profile]),
+    ...(baseUrl === undefined ? [] : ['--base-url', baseUrl]),
+    ...(offline ? ['--offline'] : []),
+  ];
+  return ['petstore', ...words, ...place].map(shellWord).join(' ');
 }

@@ -32,20 +32,17 @@ const owners: Readonly<Record<string, { readonly files: readonly string[]; reado
   '@inquirer/prompts': { files: ['src/input/inquirer.ts'] },
 };
 
-/** Folders from the outside in: a file imports from its own layer's folder or from a later layer. */
+/** Files and folders from the outside in: each imports from its own layer or from a later one. */
 const layers: readonly (readonly string[])[] = [
   ['src/bin.ts', 'src/generate.ts'],
   ['src/main.ts'],
   ['src/commands'],
-  ['src/cli'],
-  ['src/records'],
-  ['src/asking'],
-  ['src/connect.ts', 'src/context.ts'],
-  ['src/bulk', 'src/checks'],
+  ['src/connect.ts'],
+  ['src/cli', 'src/records', 'src/bulk', 'src/checks'],
+  ['src/asking.ts'],
+  ['src/context.ts'],
   ['src/client', 'src/server', 'src/binding', 'src/config', 'src/input', 'src/output'],
-  ['src/lock.ts'],
-  ['src/notices.ts'],
-  ['src/files.ts', 'src/interrupts.ts', 'src/safe-io.ts'],
+  ['src/lock.ts', 'src/notices.ts', 'src/files.ts', 'src/interrupts.ts', 'src/safe-io.ts'],
   ['src/io.ts'],
   ['src/output-stream.ts'],
   ['src/mask.ts'],
@@ -67,6 +64,21 @@ test('imports go one way, from the process to the data', () => {
     .filter(({ typeOnly }) => !typeOnly)
     .filter(({ file, target }) => layerOf(target) < layerOf(file));
   expect(upward.map(show)).toEqual([]);
+});
+
+test('the command line, the records, the bulk work and the checks do not import each other', () => {
+  const parts = ['src/cli', 'src/records', 'src/bulk', 'src/checks'];
+  const partOf = (file: string) => parts.find((part) => within(file, part));
+  const across = local(imports).filter(({ file, target }) => {
+    const from = partOf(file);
+    const to = partOf(target);
+    return from !== undefined && to !== undefined && from !== to;
+  });
+  expect(across.map(show)).toEqual([]);
+});
+
+test('no files import each other in a cycle, not even types', () => {
+  expect(cyclesOf(local(imports))).toEqual([]);
 });
 
 test('the client and the server never import each other', () => {
@@ -141,6 +153,34 @@ function local(all: readonly Import[]): Import[] {
     .filter(({ target }) => target.startsWith('.'))
     .map((each) => ({ ...each, target: relative('.', join(dirname(each.file), each.target)) }))
     .filter(({ target }) => target.startsWith('src/'));
+}
+
+/** The groups of files that reach each other by imports: strongly connected components, by Tarjan's algorithm. */
+function cyclesOf(all: readonly Import[]): string[][] {
+  const targets = new Map(files.map((file) => [file, all.filter((each) => each.file === file)]));
+  const order = new Map<string, number>();
+  const stack: string[] = [];
+  const cycles: string[][] = [];
+
+  /** @returns the lowest place in the order that the file reaches. */
+  function visit(file: string): number {
+    const place = order.size;
+    order.set(file, place);
+    stack.push(file);
+    let lowest = place;
+    for (const { target } of targets.get(file) ?? []) {
+      if (!order.has(target)) lowest = Math.min(lowest, visit(target));
+      else if (stack.includes(target)) lowest = Math.min(lowest, order.get(target) ?? place);
+    }
+    if (lowest === place) {
+      const component = stack.splice(stack.indexOf(file));
+      if (component.length > 1) cycles.push(component);
+    }
+    return lowest;
+  }
+
+  for (const file of targets.keys()) if (!order.has(file)) visit(file);
+  return cycles;
 }
 
 function layerOf(file: string): number {

@@ -1,3 +1,4 @@
+import type * as v from 'valibot';
 import { isJsonObject, type JsonObject } from '../json.ts';
 import type { Operation, RequestBody } from './contract.ts';
 import { fieldTypes, type Pet } from './schemas.ts';
@@ -105,4 +106,11 @@ export function toUpdateBody(
 function maySend({ fields, readOnly, isClosed }: RequestBody, name: string): boolean {
   if (readOnly?.includes(name)) return false;
   return isClosed !== true || fields === undefined || Object.hasOwn(fields, name);
+}
+
+/** What is wrong with a field, a clause: `is required`, `must be an integer`. */
+export function reasonOf(issue: v.BaseIssue<unknown>): string {
+  if (issue.expected === 'never') return 'is unknown';
+  if (issue.type !== 'object') return issue.message;
+  return issue.received === 'undefined' ? 'is required' : 'must be an object';
 }

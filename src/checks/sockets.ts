@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { isIP, connect as openSocket } from 'node:net';
 import { type DetailedPeerCertificate, connect as openTls, type TLSSocket } from 'node:tls';
-import { bareHost } from '../api/host.ts';
+import { bareHost } from '../api/http.ts';
 import { createDialer } from '../client/transport/dial.ts';
 import { findProxy, portOf } from '../client/transport/proxy.ts';
 import { createContext, type TlsFiles } from '../client/transport/tls.ts';

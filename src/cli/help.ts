@@ -4,7 +4,7 @@ import { fold, leastRoom } from '../output/fold.ts';
 import { commandName, type Found, ownFlags } from './find.ts';
 import type { Argument, Flag } from './flag.ts';
 import type { Program } from './program.ts';
-import { topicNames } from './topic-names.ts';
+import { topicNames } from './program.ts';
 import { type Action, type Group, isGroup, type Named } from './verb.ts';
 
 /** The text of `petstore` without a command: a first orientation, not the whole help. */

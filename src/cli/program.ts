@@ -5,6 +5,19 @@ import { type GlobalFlags, globalFlags } from './global-flags.ts';
 import type { Entry, Group, Named } from './verb.ts';
 import type { GivenFlag } from './words.ts';
 
+/** Help topics: pages that belong to no single command, by the words after `petstore help`. */
+export const topicNames = [
+  'flags',
+  'environment',
+  'exit-codes',
+  'formats',
+  'records',
+  'bulk',
+  'checks',
+  'ci',
+] as const;
+export type TopicName = (typeof topicNames)[number];
+
 /** A word that completion offers, and its description. */
 export interface Offer {
   readonly word: string;

@@ -2,7 +2,7 @@ import { keyItems, ownVariables } from '../config/keys.ts';
 import { fold } from '../output/fold.ts';
 import { globalFlags, helpFlag, writeFlags } from './global-flags.ts';
 import { meaningOf } from './help.ts';
-import type { TopicName } from './topic-names.ts';
+import type { TopicName } from './program.ts';
 
 /** A help topic, which belongs to no single command. */
 export interface Topic {

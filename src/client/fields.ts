@@ -1,5 +1,5 @@
-import { isLoopbackHost } from '../api/host.ts';
 import type { HttpFields } from '../api/http.ts';
+import { isLoopbackHost } from '../api/http.ts';
 import { UsageError } from '../errors.ts';
 
 /** A field as given, and its source for messages: `--header`, `PETSTORE_TOKEN`. */

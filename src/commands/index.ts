@@ -1,5 +1,5 @@
 import type { Program } from '../cli/program.ts';
-import { topicNames } from '../cli/topic-names.ts';
+import { topicNames } from '../cli/program.ts';
 
 /** The command line: the commands in the order of help, and the look-up for completion. */
 export const program: Program = {
@@ -78,7 +78,7 @@ export const program: Program = {
     {
       name: 'help',
       summary: 'Show help for a command or a topic',
-      load: async () => (await import('./help/index.ts')).help,
+      load: async () => (await import('./help.ts')).help,
     },
   ],
 };

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { largestPage, offeredOperation, takesParameter } from '../api/contract.ts';
 import type { ListId } from '../api/operations.ts';
-import { confirmDestruction } from '../asking/confirmation.ts';
+import { confirmDestruction } from '../asking.ts';
 import { flag, value } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
 import type { Client } from '../client/client.ts';

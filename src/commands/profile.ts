@@ -1,5 +1,4 @@
-import { askBaseUrl } from '../asking/ask-base-url.ts';
-import { confirmDestruction } from '../asking/confirmation.ts';
+import { askBaseUrl, confirmDestruction } from '../asking.ts';
 import { argument, flag } from '../cli/flag.ts';
 import { givenKeys, keyFlags } from '../cli/global-flags.ts';
 import { verb } from '../cli/verb.ts';

@@ -1,5 +1,5 @@
 import type { CredentialPlace } from '../api/contract.ts';
-import { bareHost, isLoopbackHost } from '../api/host.ts';
+import { bareHost, isLoopbackHost } from '../api/http.ts';
 import { CliError, UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import type { Secrets } from '../mask.ts';

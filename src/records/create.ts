@@ -1,5 +1,5 @@
 import { offeredOperation } from '../api/contract.ts';
-import { confirmWrite } from '../asking/confirmation.ts';
+import { confirmWrite } from '../asking.ts';
 import type { Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';

@@ -1,9 +1,9 @@
 import { offeredOperation } from '../api/contract.ts';
-import { confirmWrite } from '../asking/confirmation.ts';
+import { confirmWrite } from '../asking.ts';
 import type { Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
+import { commandLine } from '../context.ts';
 import { ApiError, CliError, UsageError } from '../errors.ts';
-import { commandLine } from './command-line.ts';
 import { attemptEach } from './many.ts';
 import { resolveIds } from './names.ts';
 import { type EditableNoun, type Noun, nameAll } from './noun.ts';

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { type Operation, offeredOperation } from '../api/contract.ts';
 import { toUpdateBody } from '../api/shapes.ts';
-import { confirmWrite } from '../asking/confirmation.ts';
+import { confirmWrite } from '../asking.ts';
 import type { Answer, Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { ApiError, CliError, InterruptedError, messageOf, UsageError } from '../errors.ts';

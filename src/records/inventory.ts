@@ -1,10 +1,10 @@
 import type { InventoryItem } from '../api/schemas.ts';
-import { confirmWrite } from '../asking/confirmation.ts';
+import { confirmWrite } from '../asking.ts';
 import type { Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
+import { commandLine } from '../context.ts';
 import { CliError, UsageError } from '../errors.ts';
 import type { View } from '../output/columns.ts';
-import { commandLine } from './command-line.ts';
 import { resolveId } from './names.ts';
 import { type Noun, toWrite } from './noun.ts';
 import { fillPetNames, type PetNames } from './pet-names.ts';

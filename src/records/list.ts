@@ -38,7 +38,11 @@ export async function listRecords<Row>(
   const client = await context.client();
   if (listing.watch !== undefined) {
     const { watchRecords } = await import('./watch.ts');
-    return watchRecords(context, client, noun, { ...listing, intervalMs: listing.watch });
+    return watchRecords(context, client, noun, {
+      intervalMs: listing.watch,
+      limit: listing.limit,
+      read: (options) => readList(context, client, noun, listing, options),
+    });
   }
   const pages = startNow(await readList(context, client, noun, listing));
   const [{ view, note }] = await Promise.all([noun.fillView(context, client, 'list'), pages.first]);
@@ -55,7 +59,7 @@ export async function listRecords<Row>(
 }
 
 /** The records of a list that meet all conditions, page by page. */
-export async function readList<Row>(
+async function readList<Row>(
   context: Context,
   client: Client,
   noun: Noun<Row>,

@@ -1,6 +1,6 @@
 import { type Operation, offeredOperation } from '../api/contract.ts';
 import { toUpdateBody } from '../api/shapes.ts';
-import { confirmWrite } from '../asking/confirmation.ts';
+import { confirmWrite } from '../asking.ts';
 import type { Answer, Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';

@@ -7,9 +7,15 @@ import { type Column, compareBy, pickColumns, type View } from '../output/column
 import { createPrinter } from '../output/print.ts';
 import { canRedraw, openScreen } from '../output/screen.ts';
 import { sanitize } from '../text.ts';
-import { type Listing, readList } from './list.ts';
 import { forgetNames } from './names.ts';
 import type { Noun } from './noun.ts';
+
+interface Watched<Row> {
+  readonly intervalMs: number;
+  readonly limit: number | undefined;
+  /** Reads the list once, page by page. */
+  read(options: CallOptions): Promise<AsyncIterable<readonly Row[]>>;
+}
 
 /** The display of a watch. */
 interface Display<Row> {
@@ -33,7 +39,7 @@ export async function watchRecords<Row>(
   context: Context,
   client: Client,
   noun: Noun<Row>,
-  { intervalMs, ...listing }: Listing<Row> & { readonly intervalMs: number },
+  { intervalMs, limit, read }: Watched<Row>,
 ): Promise<never> {
   const display = await openDisplay<Row>(context, noun, intervalMs);
   const { sort } = context.flags;
@@ -41,11 +47,10 @@ export async function watchRecords<Row>(
   const poll = async (options: CallOptions) => {
     forgetNames(client);
     const rows: Row[] = [];
-    for await (const page of await readList(context, client, noun, listing, options))
-      for (const row of page) rows.push(row);
+    for await (const page of await read(options)) for (const row of page) rows.push(row);
     const { view } = await noun.fillView(context, client, 'list');
     if (sort !== undefined) rows.sort(compareBy(view, sort));
-    const shown = rows.slice(0, listing.limit);
+    const shown = rows.slice(0, limit);
     const now = new Map(shown.map((row) => [keyOf(row), { row, text: printJson(row) }]));
     await display.show(shown, view, {
       added: new Set(shown.filter((row) => !before.has(keyOf(row)))),

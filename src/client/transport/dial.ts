@@ -1,6 +1,6 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
-import { bareHost } from '../../api/host.ts';
 import type { HttpFields } from '../../api/http.ts';
+import { bareHost } from '../../api/http.ts';
 import { withDeadline } from '../../deadline.ts';
 import { type ErrorDetails, UnavailableError } from '../../errors.ts';
 import { toUnavailable } from './failure.ts';

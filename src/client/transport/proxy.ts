@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net';
-import { bareHost, isLoopbackHost } from '../../api/host.ts';
+import { bareHost, isLoopbackHost } from '../../api/http.ts';
 import { UsageError } from '../../errors.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;

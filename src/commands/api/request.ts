@@ -5,7 +5,7 @@ import type { Operation } from '../../api/contract.ts';
 import { fieldValue, type HttpFields } from '../../api/http.ts';
 import { describeLifecycle } from '../../api/lifecycle.ts';
 import { fieldTypes } from '../../api/schemas.ts';
-import { confirmWrite } from '../../asking/confirmation.ts';
+import { confirmWrite } from '../../asking.ts';
 import type { Client, RawAnswer, RawRequest } from '../../client/client.ts';
 import { rawMethods } from '../../client/request.ts';
 import type { Context } from '../../context.ts';

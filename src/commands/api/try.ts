@@ -10,7 +10,7 @@ import {
 import { type Input, idName, type OperationId, rowOf } from '../../api/operations.ts';
 import { bodySchemas, fieldTypes, IdText, type QueryName, querySchemas } from '../../api/schemas.ts';
 import { offersField, takesCategoryObject } from '../../api/shapes.ts';
-import { confirmWrite } from '../../asking/confirmation.ts';
+import { confirmWrite } from '../../asking.ts';
 import { brokenBound } from '../../client/bounds.ts';
 import type { Client } from '../../client/client.ts';
 import type { Context } from '../../context.ts';

@@ -1,4 +1,4 @@
-import { askBaseUrl, refuseValue } from '../../asking/ask-base-url.ts';
+import { askBaseUrl, refuseValue } from '../../asking.ts';
 import { value } from '../../cli/flag.ts';
 import { givenKeys, keyFlags } from '../../cli/global-flags.ts';
 import { verb } from '../../cli/verb.ts';

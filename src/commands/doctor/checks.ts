@@ -1,7 +1,6 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { isLoopbackHost } from '../../api/host.ts';
-import { embeddedOrigin, fieldValue, type HttpResponse } from '../../api/http.ts';
+import { embeddedOrigin, fieldValue, type HttpResponse, isLoopbackHost } from '../../api/http.ts';
 import { type Check, fail, pass, skip, type Verdict, warn } from '../../checks/check.ts';
 import { checkConnection, checkDns, checkTls } from '../../checks/reach.ts';
 import type { Sockets } from '../../checks/sockets.ts';

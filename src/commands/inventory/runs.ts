@@ -1,4 +1,4 @@
-import { confirmDestruction } from '../../asking/confirmation.ts';
+import { confirmDestruction } from '../../asking.ts';
 import { type OutcomeLine, readJournal } from '../../bulk/journal.ts';
 import type { State } from '../../bulk/rows.ts';
 import type { RunInfo, RunStore } from '../../bulk/runs.ts';

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { isLoopbackHost } from '../../api/host.ts';
+import { isLoopbackHost } from '../../api/http.ts';
 import type { Context } from '../../context.ts';
 import { messageOf, UsageError } from '../../errors.ts';
 import { writeFileAtomic } from '../../files.ts';

@@ -1,4 +1,4 @@
-import { confirmWrite } from '../../asking/confirmation.ts';
+import { confirmWrite } from '../../asking.ts';
 import { parseReports, prepareTargets, writeReports } from '../../checks/report/targets.ts';
 import { isRepeated, listChecks, runSmoke, type SmokeReport } from '../../checks/smoke.ts';
 import { openSockets } from '../../connect.ts';

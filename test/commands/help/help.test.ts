@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { topicNames } from '../../../src/cli/topic-names.ts';
+import { topicNames } from '../../../src/cli/program.ts';
 import { program } from '../../../src/commands/index.ts';
 import { commandsOf } from '../../helpers/commands.ts';
 import { runCli } from '../../helpers/run-cli.ts';

@@ -1,16 +1,7 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
-import type { IdIndex } from '../../../bulk/id-index.ts';
-import {
-  type JournalHeader,
-  type JournalImage,
-  type RunFlags,
-  readHeader,
-  readJournal,
-} from '../../../bulk/journal.ts';
-import type { Guards } from '../../../bulk/plan.ts';
+import { type JournalHeader, type RunFlags, readHeader, readJournal } from '../../../bulk/journal.ts';
 import { type ReadOptions, type RowInput, type RowIssues, readKeys, readRows } from '../../../bulk/read.ts';
-import type { Rows } from '../../../bulk/rows.ts';
 import {
   type Hold,
   imageInfo,
@@ -37,37 +28,10 @@ import {
   toLockWait,
   toRunFlags,
 } from './flags.ts';
+import type { Job } from './job.ts';
 import { runBulk, showDifferences } from './run.ts';
 
 export type ApplyFlags = InputFlags & PlanFlags & BeginFlags & SessionFlags;
-
-/** Rows to be written, and all that a session needs to know of them. */
-export interface Job {
-  readonly identity: RunIdentity;
-  /** What progress says of it, as `applying`. */
-  readonly verb: string;
-  /** The input as it was named; for an undo, the run that it takes back. */
-  readonly name: string;
-  readonly file: string | null;
-  readonly rows: Rows;
-  readonly index: IdIndex;
-  /** All of them must let the plan pass. */
-  readonly guards: readonly Guards[];
-  /** Rejected rows are read from it again. */
-  readonly input: RowInput | undefined;
-  /** The id of the run: a new one, or the one that goes on. */
-  readonly run?: string;
-  /** What earlier sessions left, if the job goes on with a run. */
-  readonly earlier?: Earlier | undefined;
-  /** Called when no row is left to be processed, with the run if it was kept. */
-  finished?(run: string | undefined, isPartial: boolean): Promise<void>;
-}
-
-export interface Earlier {
-  readonly image: JournalImage;
-  /** Rows whose failure stands. */
-  readonly failed: readonly number[];
-}
 
 /** Applies a file, or goes on with the unfinished run of the same content at the same place. */
 export async function applyInput(context: Context, path: string, flags: ApplyFlags): Promise<void> {

@@ -4,16 +4,16 @@ import { defaultRejectsPath, hasRejects, type Rejected, writeRejects } from '../
 import { type State, states } from '../../../bulk/rows.ts';
 import { errorOf, type Summary } from '../../../bulk/summary.ts';
 import type { Context } from '../../../context.ts';
+import { commandLine } from '../../../context.ts';
 import { OutputClosedError } from '../../../errors.ts';
 import { delimiters } from '../../../input/records.ts';
 import { type JsonObject, printJson } from '../../../json.ts';
 import type { Column, View } from '../../../output/columns.ts';
 import { wrap } from '../../../output/fold.ts';
 import type { Style } from '../../../output/style.ts';
-import { commandLine } from '../../../records/command-line.ts';
 import { counted, groupDigits, sanitize } from '../../../text.ts';
 import type { SessionFlags } from './flags.ts';
-import type { Job } from './jobs.ts';
+import type { Job } from './job.ts';
 import { exampleText } from './show-plan.ts';
 
 interface RejectsOptions {

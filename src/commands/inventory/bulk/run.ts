@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { offeredOperation } from '../../../api/contract.ts';
-import { confirmWrite } from '../../../asking/confirmation.ts';
+import { confirmWrite } from '../../../asking.ts';
 import { checkReadable } from '../../../bulk/counts.ts';
 import { createFileSink, createStreamSink, Events } from '../../../bulk/events.ts';
 import { Journal } from '../../../bulk/journal.ts';
@@ -18,7 +18,7 @@ import type { Signal } from '../../../io.ts';
 import { type ProgressState, startProgress } from '../../../output/progress.ts';
 import { readPet } from '../../../records/read-pet.ts';
 import { type SessionFlags, toErrorLimit, toRetryWait } from './flags.ts';
-import type { Job } from './jobs.ts';
+import type { Job } from './job.ts';
 import { report, saveRejects, summaryView } from './report.ts';
 import { checkChangesView, printChanges, showPlan, tellPlan } from './show-plan.ts';
 

@@ -1,9 +1,9 @@
-import { argument } from '../../cli/flag.ts';
-import { helpColumns } from '../../cli/help.ts';
-import { topicNames } from '../../cli/topic-names.ts';
-import { topics, topicText } from '../../cli/topics.ts';
-import { action } from '../../cli/verb.ts';
-import { UsageError } from '../../errors.ts';
+import { argument } from '../cli/flag.ts';
+import { helpColumns } from '../cli/help.ts';
+import { topicNames } from '../cli/program.ts';
+import { topics, topicText } from '../cli/topics.ts';
+import { action } from '../cli/verb.ts';
+import { UsageError } from '../errors.ts';
 
 /** `petstore help <topic>`; the words of a command never come here, because `cli/run.ts` shows the help of that command. */
 export const help = action({
