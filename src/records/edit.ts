@@ -89,7 +89,7 @@ async function editUntilValid<Row extends object>(
     const saved = withoutComments(await draft.edit(`${why}${usage}${text}`));
     if (saved.trim() === '' || saved === withoutComments(original)) return undefined;
     if (problem !== undefined && saved === withoutComments(text))
-      throw new UsageError(`edit ${noun.one} ${id}: ${problem}`);
+      throw new UsageError(`edit ${noun.one} ${id}: ${problem.split('\n')[0]?.replace(/:$/, '')}`);
     text = saved;
     try {
       const record = yaml.parse(saved);

@@ -56,6 +56,16 @@ test('opens the editor again with the reason on top, and takes what is valid the
   expect(await shop.json('pets', 'get', '1')).toMatchObject({ status: 'sold' });
 });
 
+test('text that is not YAML is told in one line', async () => {
+  using shop = openShop();
+  const run = await shop.run(['pets', 'edit', '3'], { env: editor('echo "name: [open" > "$1"') });
+  expect(run.code).toBe(2);
+  expect(run.stderr).toMatch(
+    /^error: edit pet 3: Flow sequence .* at line 1, column \d+; the text is kept in /m,
+  );
+  expect(run.stderr).not.toContain('\\x0a');
+});
+
 test('an invalid text that is saved again is exit 2, and kept', async () => {
   using shop = openShop();
   const env = editor(`sed -i 's/status: .*/status: lost/' "$1"`);
