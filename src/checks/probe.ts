@@ -233,5 +233,5 @@ async function findId(probe: Probe, operation: Operation, name: string): Promise
     const id = ids.find((each) => each !== undefined && each >= 0n);
     if (id !== undefined) return id;
   }
-  return problem ?? `no list has a record whose ${name} could be asked for`;
+  return problem ?? `no list has a record that gives ${name}`;
 }

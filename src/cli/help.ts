@@ -146,7 +146,7 @@ function foldProse(text: string, columns: number): string {
 
 function footerOf(path: readonly string[], command: Action | Group): string {
   if (path.length === 0)
-    return `\`petstore <command> --help\` tells more; \`petstore help <topic>\` tells what several commands share: ${topicNames.join(', ')}.`;
+    return `\`petstore <command> --help\` shows more; \`petstore help <topic>\` explains what several commands share: ${topicNames.join(', ')}.`;
   if (isGroup(command)) return `\`${commandName(path)} <verb> --help\` shows the flags of a verb.`;
   return '`petstore help flags` lists the flags that every command takes.';
 }

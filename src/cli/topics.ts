@@ -58,7 +58,10 @@ const environment: Topic = {
       ['NODE_EXTRA_CA_CERTS', 'a file of further authorities to trust (PEM)'],
       ['GITHUB_ACTIONS, GITLAB_CI, TF_BUILD', 'not empty: text that the runner would obey is broken up'],
       ['GITHUB_STEP_SUMMARY', 'where smoke --report github puts its summary'],
-      ['XDG_CONFIG_HOME, XDG_STATE_HOME', 'where the folders lie, on Linux, unless a variable above says so'],
+      [
+        'XDG_CONFIG_HOME, XDG_STATE_HOME',
+        'where the folders are on Linux, unless a variable above names them',
+      ],
     ],
     'A flag beats the environment, which beats the profile, the top level of the config, and the default. An empty ' +
       'variable counts as unset. `petstore config explain` shows every setting, its value and where it came from.',

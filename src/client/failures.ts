@@ -110,7 +110,7 @@ function hintOfStatus(status: number, { credential, mayBeApplied }: FailedCall):
   if (status === 412)
     return mayBeApplied
       ? 'an earlier attempt may have changed it: read it again, then decide'
-      : 'somebody changed it meanwhile: read it again, then decide';
+      : 'it was changed in the meantime: read it again, then decide';
   if (status !== 401 && status !== 403) return undefined;
   if (credential === undefined)
     return 'give a token: PETSTORE_TOKEN, PETSTORE_TOKEN_FILE, or token-file in the profile';

@@ -47,7 +47,7 @@ export const program: Program = {
     },
     {
       name: 'offline',
-      summary: 'Copy a service into the embedded store, or start that store again',
+      summary: 'Copy a service into the embedded store, or reset that store',
       load: () => import('./offline.ts'),
     },
     {

@@ -67,7 +67,7 @@ const reset = verb({
     await confirmDestruction(context, 'reset the embedded store');
     const { seedStore } = await import('../server/seed.ts');
     await replaceStore(file, seedStore(), version);
-    await context.notice('the embedded store is as it was at first');
+    await context.notice('the embedded store has been reset to its seed');
   },
 });
 

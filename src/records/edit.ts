@@ -147,7 +147,7 @@ async function refuseChanged<Row extends object>(
 ): Promise<void> {
   const now = await noun.read(context, client, id);
   if (printJson(now.value) === printJson(before.value)) return;
-  throw new CliError('failed', `edit ${noun.one} ${id}: somebody changed it meanwhile`, {
+  throw new CliError('failed', `edit ${noun.one} ${id}: it was changed in the meantime`, {
     hint: 'edit it again; nothing was sent',
   });
 }

@@ -105,7 +105,7 @@ async function writeCount(
     async onSent(_, item) {
       if (item !== undefined && item.quantity !== quantity)
         await context.note(
-          `warning: the service answers with ${item.quantity} for pet ${petId}, and was told ${quantity}`,
+          `warning: pet ${petId} was set to ${quantity}, but the service answered with ${item.quantity}`,
         );
       const after = { quantity: item?.quantity ?? quantity };
       if (before)

@@ -120,7 +120,7 @@ async function openDisplay<Row>(
   if (format === 'table' && canRedraw(io)) return screenDisplay(context, noun, intervalMs);
   if (format === 'jsonl' || (format === 'table' && source === 'default')) return eventDisplay(context);
   throw new UsageError(
-    `--watch: it prints changes as jsonl, and the output is ${format}`,
+    `--watch: prints changes as jsonl, but the output format is ${format}`,
     'give -o jsonl, or none; a terminal shows a table',
   );
 }

@@ -149,7 +149,7 @@ test('if a list is empty, the operation that needs an id is skipped, never passe
   expect(run.code).toBe(0);
   expect(run.check('op/getOrder')).toMatchObject({
     result: 'skip',
-    reason: 'no list has a record whose orderId could be asked for',
+    reason: 'no list has a record that gives orderId',
   });
 });
 

@@ -114,7 +114,7 @@ test('without an ETag a record that somebody changed meanwhile is refused', asyn
   const env = editor(`sed -i 's/petId: 2/petId: 3/' "$1"`);
   const run = await runCli(['orders', 'edit', '1', '--base-url', server.url], { env });
   expect(run).toMatchObject({ code: 1, stdout: '' });
-  expect(run.stderr).toContain('edit order 1: somebody changed it meanwhile');
+  expect(run.stderr).toContain('edit order 1: it was changed in the meantime');
   expect(keptText(run.stderr)).toContain('petId: 3');
   expect(server.seen.some(({ method }) => method === 'PUT')).toBe(false);
 });

@@ -79,8 +79,8 @@ test('a watch on a terminal redraws the table and marks what changed', async () 
 });
 
 test.each([
-  [['--watch', '-o', 'csv'], '--watch: it prints changes as jsonl, and the output is csv'],
-  [['--watch', '-o', 'table'], '--watch: it prints changes as jsonl'],
+  [['--watch', '-o', 'csv'], '--watch: prints changes as jsonl, but the output format is csv'],
+  [['--watch', '-o', 'table'], '--watch: prints changes as jsonl'],
   [['--watch', '500ms'], "--watch '500ms': must be a duration of at least 1s"],
   [['--watch', 'often'], "--watch 'often': must be a duration"],
 ])('refuses %j with exit 2', async (flags, message) => {

@@ -50,8 +50,8 @@ export function toServePlan(flags: ServeFlags): ServePlan {
   if (flags.empty && flags.pets !== undefined) throw new UsageError('--empty and --pets: give one of them');
   if (flags.data !== undefined && !flags.save && (flags.empty || flags.pets !== undefined))
     throw new UsageError(
-      `--data and --${flags.empty ? 'empty' : 'pets'}: the file says what the shop holds`,
-      'with --save they say the first content of a file that does not exist yet',
+      `--data and --${flags.empty ? 'empty' : 'pets'}: give only one of them, because the file holds the shop`,
+      'to create a new file with it, add --save',
     );
   if (
     flags.data !== undefined &&

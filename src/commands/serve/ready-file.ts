@@ -23,7 +23,7 @@ export async function openReadyFile(path: string): Promise<ReadyFile> {
   const found = await contentOf(path, file);
   if (found !== undefined && !ownContent.test(found))
     throw new UsageError(
-      `--ready-file ${path}: the file holds something else than the URL of a server`,
+      `--ready-file ${path}: the file contains something other than the URL of a server`,
       'it was left as it is; name a file that does not exist yet',
     );
   if (found) await writeFileAtomic(file, '');

@@ -160,5 +160,5 @@ test.each([
   }));
   const run = await runCli(['inventory', verb, '1', count, '--base-url', server.url]);
   expect(run.code).toBe(0);
-  expect(run.stderr).toContain('warning: the service answers with 999 for pet 1, and was told 5\n');
+  expect(run.stderr).toContain('warning: pet 1 was set to 5, but the service answered with 999\n');
 });
