@@ -187,20 +187,21 @@ async function openOffline({ io }: Context): Promise<Transport> {
 
 /** The transport to a service. @throws UsageError if a proxy or a certificate cannot be used. */
 async function openTransport(
-  { io }: Context,
+  context: Context,
   settings: Settings,
   baseUrl: string,
   tls: TlsFiles,
   load: Load,
 ): Promise<Transport> {
+  const { io } = context;
   // Report a wrong proxy before anything is read or planned.
   (await import('./client/transport/proxy.ts')).findProxy(new URL(baseUrl), io.env);
-  if (io.env.NODE_TLS_REJECT_UNAUTHORIZED === '0')
-    await io.stderr
-      .write(
-        'warning: NODE_TLS_REJECT_UNAUTHORIZED=0 is set: certificates are not verified, and anybody on the way can read and change everything\n',
-      )
-      .catch(() => {});
+  if (io.env.NODE_TLS_REJECT_UNAUTHORIZED === '0') {
+    const warning =
+      'warning: NODE_TLS_REJECT_UNAUTHORIZED=0 is set: certificates are not verified, and anybody on the way can read and change everything';
+    // --quiet does not hide it.
+    await (context.quiet ? io.stderr.write(`${warning}\n`).catch(() => {}) : context.note(warning));
+  }
   const options = {
     tls,
     env: io.env,

@@ -64,6 +64,14 @@ test('verification that is switched off is told, even with --quiet', async () =>
   );
 });
 
+test('a JSON error tells it among its warnings', async () => {
+  await using server = await misbehave(mode.always((exchange) => answerJson(exchange, {}, { status: 400 })));
+  const env = { NODE_TLS_REJECT_UNAUTHORIZED: '0', PETSTORE_BASE_URL: server.url };
+  const run = await runCli(['inventory', 'list', '-o', 'json'], { env });
+  const { warnings } = JSON.parse(run.stderr).error;
+  expect(warnings).toEqual([expect.stringContaining('certificates are not verified')]);
+});
+
 test('it is told once: Node does not say it again', async () => {
   const server = createServer(await makeCertificate(3), (_, response) =>
     response.writeHead(200, { 'content-type': 'application/json' }).end('[]'),
