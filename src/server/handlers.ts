@@ -184,7 +184,7 @@ function refuseUnknownCategory(store: Store, { categoryId }: NewPet): void {
 function refuseGivenId(store: Store, id: bigint): void {
   if (id < 0n)
     throw new Refusal('validation_failed', '/id: must be an integer from 0 to 9223372036854775807');
-  if (!store.orderIds.isFree(id)) throw new Refusal('already_exists', `order ${id} exists, or did once`);
+  if (!store.orderIds.isFree(id)) throw new Refusal('already_exists', `order ${id} exists or existed before`);
 }
 
 function refuseUnknownPet(store: Store, { petId }: NewOrder): void {
