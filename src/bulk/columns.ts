@@ -1,29 +1,29 @@
 import { UsageError } from '../errors.ts';
 
-/** What a row may hold, and the names that an input may use for it, without case, spaces and underscores. */
+/** The fields of a row, and the column names for each; case, spaces and underscores are ignored. */
 const aliases = {
   petId: ['petid', 'id', 'pet'],
   quantity: ['quantity', 'qty', 'stock', 'count'],
   expected: ['expected'],
 } as const;
-/** The names of the quantity in a relative run. */
+/** The column names for the quantity in a relative run. */
 const changeAliases = ['change', 'delta', ...aliases.quantity] as const;
 export type Field = keyof typeof aliases;
 const fields = Object.keys(aliases) as Field[];
 
-/** How the columns of an input are found. */
+/** Options for finding the columns of an input. */
 export interface ColumnOptions {
   /** The user's own names for columns: `--map petId=SKU`. */
   readonly map: ColumnMap;
   /** The column with the key that `--key` looks up, instead of an id. */
   readonly key?: string | undefined;
-  /** Whether the rows hold changes instead of counts. */
+  /** True if the rows hold changes instead of counts. */
   readonly relative: boolean;
 }
 
 export type ColumnMap = Readonly<Partial<Record<Field, string>>>;
 
-/** The position of each field among the columns of a row; that of petId holds the key if there is one. */
+/** The index of each field among the columns of a row; with `--key`, petId is the index of the key. */
 export interface Columns {
   readonly petId: number;
   readonly quantity: number;
@@ -48,7 +48,7 @@ export function parseColumnMap(texts: readonly string[]): ColumnMap {
 /**
  * Finds the columns by their names.
  *
- * @returns a string if they cannot be told: a clause on what is missing or ambiguous.
+ * @returns a string if that fails: a clause about the missing or ambiguous column.
  */
 export function findColumns(names: readonly string[], options: ColumnOptions): Columns | string {
   const normalised = names.map(normalise);
@@ -85,14 +85,15 @@ export function parseColumnNames(text: string): readonly string[] {
   return names;
 }
 
-/** One of `count` parts of a file; the pets of no two parts are the same. */
+/** One of `count` parts of a file; no pet is in two parts. */
 export interface Shard {
   readonly index: number;
   readonly count: number;
 }
 
 /**
- * `i/n`: counted from 0 (JOB_COMPLETION_INDEX) or from 1 (GNU parallel, most CI matrices), because n is the same part as 0.
+ * Parses `i/n`, counted from 0 (JOB_COMPLETION_INDEX) or from 1 (GNU parallel, most CI matrices): part n is the same as
+ * 0.
  *
  * @throws UsageError
  */

@@ -4,7 +4,7 @@ import { ApiError, UnavailableError, UsageError } from '../errors.ts';
 import { RowCall, StoppedError } from './pace.ts';
 import type { Run } from './run.ts';
 
-/** A count as the service has it; null for a pet without an entry. */
+/** A count of the service; null for a pet without an entry. */
 export type Count = number | bigint | null;
 
 export interface Entry {
@@ -12,7 +12,7 @@ export interface Entry {
   readonly etag: string | undefined;
 }
 
-/** @throws CliError if it cannot be told. */
+/** @throws CliError if it cannot be read. */
 export async function readEntry(client: Client, petId: bigint, call: CallOptions): Promise<Entry> {
   try {
     const { value, etag } = await client.call('getInventory', { petId }, call);
@@ -24,7 +24,7 @@ export async function readEntry(client: Client, petId: bigint, call: CallOptions
   }
 }
 
-/** The count as it is now; undefined if it cannot be told. */
+/** The current count; undefined if it cannot be read. */
 export async function readNow(run: Run, petId: bigint): Promise<Count | undefined> {
   const { client } = run;
   if (!client.contract.operations.has('getInventory')) return undefined;
@@ -38,7 +38,7 @@ export function isMissing(error: unknown): boolean {
   return error instanceof ApiError && error.kind === 'not-found';
 }
 
-/** A cache that ignores the path, or a mixed-up service: its counts must not be taken for those of this pet. */
+/** The answer is about another pet, such as from a cache that ignores the path: its count must not be used. */
 function otherPet(petId: bigint, found: number | bigint): UnavailableError {
   return new UnavailableError(`read the count of pet ${petId}: the service answered about pet ${found}`, {
     reason: 'invalid-response',
@@ -53,21 +53,21 @@ export function checkReadable({ contract: { operations } }: Client, hint: string
   throw new UsageError('read counts: the service offers neither getInventory nor listInventory', hint);
 }
 
-/** Under so many rows each is read by itself, and with its ETag; from there on the whole list is. */
+/** Fewer rows than this are read one by one, with their ETags; otherwise the whole list is read. */
 const rowsForList = 100;
 
 interface CountReading {
-  /** Whether the count of this row is wanted. */
+  /** Whether the count of this row is needed. */
   isWanted(row: number): boolean;
-  /** Told of each row that is wanted and has an entry, once. */
+  /** Called once for each needed row that has an entry. */
   found(row: number, count: number | bigint, etag: string | undefined): void;
-  /** Told, after all that were found, of each row that is wanted and has none. */
+  /** Called after all of those for each needed row without an entry. */
   missing(row: number): void;
 }
 
 /**
- * Reads the current counts of the rows that are wanted: one by one if they are few, else from the paged list. When it ends,
- * well or not, no request is under way.
+ * Reads the current counts of the needed rows: one by one if they are few, else from the paged list. When it ends, also
+ * with an error, no request is in progress.
  *
  * @throws ApiError or UnavailableError if one could not be read; StoppedError if the run has stopped.
  */
@@ -80,7 +80,7 @@ export async function readCounts(run: Run, reading: CountReading): Promise<void>
   const { operations } = client.contract;
   const seen = new Uint8Array(rows.length);
   const found = (row: number, count: number | bigint, etag?: string) => {
-    // A list that changes while it is read may show an entry twice.
+    // A list that changes while it is read may contain an entry twice.
     if (seen[row] === 1 || !reading.isWanted(row)) return;
     seen[row] = 1;
     reading.found(row, count, etag);
@@ -112,7 +112,7 @@ async function readList(run: Run, found: Found): Promise<void> {
   }
 }
 
-/** The same pages, each asked for while the one before it is looked at. */
+/** The same pages; each is requested while the previous one is processed. */
 export async function* ahead<Page>(pages: AsyncIterable<Page>): AsyncGenerator<Page> {
   const iterator = pages[Symbol.asyncIterator]();
   let next = iterator.next();
@@ -121,7 +121,7 @@ export async function* ahead<Page>(pages: AsyncIterable<Page>): AsyncGenerator<P
       const { done, value } = await next;
       if (done) return;
       next = iterator.next();
-      // If the reader goes away first, the page is awaited below and its error is not news.
+      // If the consumer stops first, the page is awaited below and its error ignored.
       next.catch(() => {});
       yield value;
     }
@@ -139,7 +139,10 @@ async function readEach(run: Run, wanted: readonly number[], found: Found): Prom
   });
 }
 
-/** Does the work for each item, as many at a time as the pace allows; when it ends nothing is under way. @throws the first error. */
+/**
+ * Runs the work for each item, as many at a time as the pace allows; when it ends, none is in progress. @throws the
+ * first error.
+ */
 export async function eachOf<Item>(
   run: Run,
   items: readonly Item[],
@@ -161,6 +164,6 @@ export async function eachOf<Item>(
   };
   await Promise.all(Array.from({ length: Math.min(pace.limit, items.length) }, worker));
   if (failures.length === 0) return;
-  // The reason of a stop says more than what it broke off.
+  // The reason of a stop is more useful than the error of a request that it aborted.
   throw stop.reason ? new StoppedError() : failures[0];
 }

@@ -8,19 +8,19 @@ import { LineFile } from './line-file.ts';
 import type { NewFile } from './new-file.ts';
 import type { Rows } from './rows.ts';
 
-/** Lines that may wait for a slow reader before the run does. */
+/** The number of lines that may wait for a slow reader before the run waits too. */
 const mostWaiting = 1000;
 
-/** Where the lines of `--events` go: a file of their own, or stdout. */
+/** The destination of `--events`: a file of its own, or stdout. */
 interface EventSink {
   append(line: string): void;
   ready(): Promise<void> | undefined;
   close(): Promise<void>;
-  /** Takes back a file that was made, because no row will be sent. */
+  /** Removes a file that was created, because no row will be sent. */
   discard(): Promise<void>;
 }
 
-/** JSON lines of every outcome, for machines; a reader that goes away ends them, and not the run. */
+/** Writes every outcome as a JSON line, for programs. If the reader goes away, the events end but the run continues. */
 export class Events implements OutcomeListener {
   private readonly rows: Rows;
   private readonly sink: EventSink;
@@ -31,7 +31,7 @@ export class Events implements OutcomeListener {
     this.sink = sink;
   }
 
-  /** Tells what was settled before the events began: rows that were left out, and those that the plan settled. */
+  /** Writes the outcomes from before the events began: rows that were left out, and rows that the plan settled. */
   async tellSettled(ledger: Ledger): Promise<void> {
     const { rows } = ledger;
     for (let row = 0; row < rows.length; row += 1) {
@@ -61,12 +61,12 @@ export class Events implements OutcomeListener {
     }
   }
 
-  /** Resolves when a slow reader has caught up; undefined if none needs to. */
+  /** Resolves when a slow reader has caught up; undefined if there is nothing to wait for. */
   ready(): Promise<void> | undefined {
     return this.sink.ready();
   }
 
-  /** Takes back a file that was made, because no row will be sent. */
+  /** Removes a file that was created, because no row will be sent. */
   discard(): Promise<void> {
     return this.sink.discard();
   }
@@ -78,7 +78,7 @@ export class Events implements OutcomeListener {
   }
 }
 
-/** What is appended while a write goes on goes out with the next one. */
+/** Lines appended during a write are written together by the next one. */
 export function createStreamSink(stream: OutputStream): EventSink {
   let waiting: string[] = [];
   let writing: Promise<void> | undefined;
@@ -108,7 +108,9 @@ export function createStreamSink(stream: OutputStream): EventSink {
   };
 }
 
-/** @param continues whether the file is that of an earlier session of the run. @throws CliError if it cannot be made. */
+/**
+ * @param continues whether the file is from an earlier session of the run. @throws CliError if it cannot be created.
+ */
 export function createFileSink(file: NewFile, continues: boolean): EventSink {
   const lines = openLines(file, continues);
   return {
@@ -121,7 +123,7 @@ export function createFileSink(file: NewFile, continues: boolean): EventSink {
 
 function openLines({ path, name, mayReplace }: NewFile, continues: boolean): LineFile {
   try {
-    // A kill may have torn the last line.
+    // The last line may be incomplete after a kill.
     if (continues) return LineFile.reopen(path, readFileSync(path).lastIndexOf(0x0a) + 1);
     return LineFile.create(path, { mode: 0o666, replace: mayReplace });
   } catch (error) {

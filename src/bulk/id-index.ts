@@ -1,6 +1,6 @@
 import type { Rows } from './rows.ts';
 
-/** The row of an id, if there is one: a hash table with open addressing, 8 to 16 bytes a row. */
+/** Finds the row of an id: a hash table with open addressing, 8 to 16 bytes a row. */
 export class IdIndex {
   private readonly rows: Rows;
   private readonly slots: Int32Array;
@@ -13,7 +13,7 @@ export class IdIndex {
     this.slots = new Int32Array(2 ** Math.ceil(Math.log2(Math.max(2, rows.length) * 1.5))).fill(-1);
   }
 
-  /** The row that holds this id; undefined where none does. */
+  /** The row with this id; undefined if there is none. */
   find(id: bigint): number | undefined {
     this.scratch[0] = id;
     const [low = 0, high = 0] = this.words;
@@ -21,7 +21,7 @@ export class IdIndex {
     return row === -1 ? undefined : row;
   }
 
-  /** Makes `row` the one of its id, and gives the row that was it before. */
+  /** Makes `row` the row of its id, and returns the previous one. */
   put(row: number): number | undefined {
     const slot = this.slotOf(this.rows.idLow(row), this.rows.idHigh(row));
     const before = this.slots[slot] as number;
@@ -40,7 +40,7 @@ export class IdIndex {
   }
 }
 
-/** Spreads ids that follow each other, or differ in a few bits, over all slots; the constants are murmur3's. */
+/** Spreads similar ids over all slots; the constants are those of murmur3. */
 function mix(low: number, high: number): number {
   let hash = Math.imul(low ^ Math.imul(high, 0x9e3779b1), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);

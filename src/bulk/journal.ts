@@ -12,13 +12,13 @@ import type { DuplicateRule } from './read.ts';
 import { Rows, type State } from './rows.ts';
 import type { ThousandsSeparator } from './values.ts';
 
-/** The flags that decide what a run writes; with the same bytes and the same target they make the same run. */
+/** The flags that determine what a run writes. Together with the same bytes and the same target they identify a run. */
 export interface RunFlags {
   readonly format: RecordFormat | null;
   readonly delimiter: string | null;
   readonly map: ColumnMap;
   readonly columns: readonly string[] | null;
-  /** `--key`: the column, the file as it was named, and the hash of its bytes. */
+  /** `--key`: the column, the file as the user named it, and the hash of its bytes. */
   readonly key: { readonly column: string; readonly file: string; readonly sha256: string } | null;
   readonly thousands: ThousandsSeparator | null;
   readonly onDuplicate: DuplicateRule;
@@ -41,9 +41,9 @@ export interface JournalHeader {
   readonly sha256: string;
   /** Absolute path; null for stdin and undo. */
   readonly file: string | null;
-  /** The input as it was named; for an undo, the run that it takes back. */
+  /** The input as the user named it; for an undo, the run that it takes back. */
   readonly name: string;
-  /** Where the run writes: the base URL, or the file of the embedded store. */
+  /** The target of the run: the base URL, or the file of the embedded store. */
   readonly target: string;
   readonly profile: string | null;
   readonly flags: RunFlags;
@@ -52,14 +52,14 @@ export interface JournalHeader {
   readonly events: string | null;
   /** Data rows in the input. */
   readonly rows: number;
-  /** Of these, left out from the start. */
+  /** How many of these were left out from the start. */
   readonly invalid: number;
   readonly skipped: number;
   /** RFC 3339. */
   readonly started: string;
 }
 
-/** A change that is planned: row number from 0, pet, count now and count to be (null: no entry). */
+/** A planned change: row number from 0, pet, current count and new count (null: no entry). */
 type PlannedChange = readonly [
   row: number,
   petId: bigint | number,
@@ -67,36 +67,36 @@ type PlannedChange = readonly [
   after: number | null,
 ];
 
-/** What became of a row. */
+/** The outcome of a row. */
 export interface OutcomeLine {
   readonly row: number;
   readonly petId: bigint | number;
   readonly state: Exclude<State, 'unprocessed'>;
   /** The count before: null for a pet that had no entry, absent if it was not read. */
   readonly before?: number | null | undefined;
-  /** Null for an entry that was taken away. */
+  /** Null for an entry that was removed. */
   readonly after: number | null;
   readonly status?: number | undefined;
   readonly code?: string | undefined;
   readonly message?: string | undefined;
   readonly attempts?: number | undefined;
   readonly requestId?: string | undefined;
-  /** Of a row that failed although a write may have been applied. */
+  /** Set for a row that failed although a write may have been applied. */
   readonly maySent?: true | undefined;
 }
 
 /**
- * How a run stands at the end of a session: all rows settled, or stopped before that; and what became of it later: undone
- * (whole, or but for some rows), or given up.
+ * The end of a session: all rows settled, or stopped before that; or a later end of the run: undone (completely or
+ * partly), or discarded.
  */
 export const endings = ['finished', 'stopped', 'undone', 'discarded'] as const;
 export type Ending = (typeof endings)[number];
 
 export interface EndLine {
   readonly ended: Ending;
-  /** The run that took it back; `restart` if another run was started in its place. */
+  /** The run that undid it; `restart` if another run replaced it. */
   readonly by?: string | undefined;
-  /** Of `undone`: whether some rows could not be taken back. */
+  /** Of `undone`: true if some rows could not be undone. */
   readonly isPartial?: boolean | undefined;
   readonly counts: Readonly<Record<State, number>>;
   /** Milliseconds since the epoch, as in all lines. */
@@ -105,16 +105,19 @@ export interface EndLine {
 
 type JournalLine =
   | { readonly plan: readonly PlannedChange[] }
-  /** The plan of a session is whole, with so many changes. What is in no plan line of a first session needs no change. */
+  /**
+   * The plan of a session is complete, with this many changes. In a first session, a row without a plan line needs no
+   * change.
+   */
   | { readonly planned: number; readonly at: number }
   /** Another session begins. */
   | { readonly session: number; readonly at: number }
-  /** Rows up to this number may have been sent, unless the session's end says that it ended in order. */
+  /** Rows up to this number may have been sent, unless the session ended in order. */
   | { readonly sending: number }
   | OutcomeLine
   | EndLine;
 
-/** Most rows that are marked as sent ahead of their sending, in one line. */
+/** Most rows that one line marks as sent before they are. */
 const rowsPerMark = 64;
 const changesPerLine = 500;
 
@@ -134,9 +137,10 @@ export class Journal implements OutcomeListener {
   }
 
   /**
-   * Begins the journal of a new run: with its plan, all at once, so that a journal never holds half of a first plan.
+   * Creates the journal of a new run together with its plan, in one step, so that a journal never holds half of a first
+   * plan.
    *
-   * @throws CliError `failed` if it cannot be written; then there is none.
+   * @throws CliError `failed` if it cannot be written; then it does not exist.
    */
   static async create(
     path: string,
@@ -158,7 +162,7 @@ export class Journal implements OutcomeListener {
     }
   }
 
-  /** Goes on with the journal of an earlier session, behind its last whole line. @throws CliError `failed` */
+  /** Continues the journal of an earlier session after its last complete line. @throws CliError `failed` */
   static async reopen(
     path: string,
     image: JournalImage,
@@ -181,7 +185,7 @@ export class Journal implements OutcomeListener {
     }
   }
 
-  /** Appends to a journal in which no session is under way: what became of the run later. @throws CliError `failed` */
+  /** Appends a later end of the run to a journal without an active session. @throws CliError `failed` */
   static async conclude(path: string, image: JournalImage, end: EndLine): Promise<void> {
     const journal = new Journal(LineFile.reopen(path, image.bytes), new Rows(), image.sum, () => new Date());
     try {
@@ -197,7 +201,7 @@ export class Journal implements OutcomeListener {
     const before = rows.before(row);
     const after = rows.quantity(row);
     if (message === undefined) {
-      // Put together by hand, five times as fast: there is one for every row.
+      // Built by hand, which is five times as fast: there is a line for every row.
       const known = before === undefined ? '' : `,"before":${before}`;
       this.appendText(`{"row":${row},"petId":${petId},"state":"${state}"${known},"after":${after}}`);
       return;
@@ -206,7 +210,7 @@ export class Journal implements OutcomeListener {
     this.append(isFinal ? { ...line, maySent: true } : line);
   }
 
-  /** To be told of a row before it is sent: a kill must not leave a sent row that nobody knows of. */
+  /** To be called before a row is sent: after a kill, every row that may have been sent must be on record. */
   starting(row: number): void {
     if (row <= this.markedTo) return;
     const { rows } = this;
@@ -251,7 +255,7 @@ export class Journal implements OutcomeListener {
     this.appendText(printJson(line));
   }
 
-  /** The checksum of a line is that of all lines so far, so that none can be lost, added or moved. */
+  /** The checksum of a line covers all lines so far, so that a lost, added or moved line is detected. */
   private appendText(text: string): void {
     this.sum = crc32(text, this.sum);
     this.file.append(`${text.slice(0, -1)},"sum":"${this.sum.toString(16)}"}`);
@@ -260,29 +264,29 @@ export class Journal implements OutcomeListener {
 
 const failedOutcome: Outcome = { state: 'failed' };
 
-/** A run as its journal has it, beside what it says of each row. */
+/** The contents of a journal, other than the outcomes of rows. */
 export interface JournalImage {
   readonly header: JournalHeader;
   /** The last line, if it ends a session. */
   readonly ending: EndLine | undefined;
   readonly sessions: number;
-  /** When the last dated line was written, in milliseconds since the epoch. */
+  /** The time of the last dated line, in milliseconds since the epoch. */
   readonly lastAt: number;
-  /** Whether a session ended in order: then its rejects were written. */
+  /** True if a session ended in order: its rejects were then written. */
   readonly hasEnded: boolean;
-  /** Length of the file up to its last whole line, and the checksum of that line. */
+  /** Length of the file up to its last complete line, and the checksum of that line. */
   readonly bytes: number;
   readonly sum: number;
-  /** Why rows failed, of the first 10,000. */
+  /** The first 10,000 failures, by row. */
   readonly failures: ReadonlyMap<number, OutcomeLine>;
 }
 
 /**
- * Reads a journal and puts what it says onto rows: states, counts before, and which rows were or may have been sent. A torn
- * last line is ignored.
+ * Reads a journal and applies it to rows: states, counts before, and which rows were or may have been sent. An
+ * incomplete last line is ignored.
  *
- * @param rowsOf gives the rows of the input, or blank ones, which then get ids and quantities too. @see blankRows
- * @throws CliError `failed` if it is not a journal of this version, or anything in it does not fit.
+ * @param rowsOf returns the rows of the input, or blank ones, which then get ids and quantities too. @see blankRows
+ * @throws CliError `failed` if it is not a journal of this version, or does not fit the rows.
  */
 export async function readJournal(
   path: string,
@@ -317,21 +321,21 @@ export async function readHeader(path: string): Promise<JournalHeader> {
   throw damaged(path, 0);
 }
 
-/** Rows of which nothing is known yet but their number. */
+/** Rows with nothing but their number. */
 function blankRows(count: number): Rows {
   const rows = new Rows();
   for (let row = 0; row < count; row += 1) rows.add({ id: 0, quantity: 0, line: 0 });
   return rows;
 }
 
-/** Puts the lines of a journal onto rows, one after the other. */
+/** Applies the lines of a journal to rows, one after the other. */
 class Replay {
   isPlanned = false;
   ending: EndLine | undefined;
   sessions = 1;
   lastAt: number;
   hasEnded = false;
-  /** The one that the last line was about. */
+  /** The row of the last line. */
   row = 0;
   readonly failures = new Map<number, OutcomeLine>();
   private readonly header: JournalHeader;
@@ -361,7 +365,7 @@ class Replay {
     return undefined;
   }
 
-  /** What was marked and has no outcome may have been sent, if the session was killed. */
+  /** Marked rows without an outcome may have been sent, if the session was killed. */
   settleMarks(): void {
     const { rows, open } = this;
     for (let row = 0; row <= this.markedTo && row < rows.length; row += 1)
@@ -429,7 +433,7 @@ class Replay {
     this.changes = 0;
   }
 
-  /** Whether the line speaks of the row that is there. */
+  /** Whether the line describes the same row as the input. */
   private isRow(row: number, petId: number | bigint, after: number | null, before: unknown): boolean {
     const { rows } = this;
     this.row = row;
@@ -449,14 +453,14 @@ class Replay {
   }
 }
 
-/** A count beyond a double, which the service may have had, comes as a bigint; nothing goes back to it. */
+/** A count beyond 2^53 arrives as a bigint and is rounded, because no row is set back to it. */
 function toCount(before: number | bigint | null | undefined): number | null | undefined {
   return before === null || before === undefined ? before : Number(before);
 }
 
 interface SealedLine {
   readonly line: JsonObject;
-  /** Bytes up to its end, and the checksum up to it. */
+  /** Bytes and checksum up to its end. */
   readonly bytes: number;
   readonly sum: number;
 }
@@ -488,7 +492,10 @@ async function* readLines(path: string, pieceBytes = 256 * 1024): AsyncGenerator
   }
 }
 
-/** The value of a line whose checksum is right; of a first line any JSON object, because old versions had no checksums. */
+/**
+ * The value of a line with a correct checksum; a first line may be any JSON object, because old versions had no
+ * checksums.
+ */
 function unseal(raw: string, sum: number, isFirst: boolean): { value: JsonObject; sum: number } | undefined {
   const at = raw.lastIndexOf(',"sum":"');
   const text = at === -1 ? raw : `${raw.slice(0, at)}}`;

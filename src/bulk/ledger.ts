@@ -1,31 +1,31 @@
 import type { Rows, State } from './rows.ts';
 
-/** What became of a row, and why. */
+/** The outcome of a row, and its reason. */
 export interface Outcome {
   readonly state: Exclude<State, 'unprocessed'>;
   /** HTTP status of the answer that decided it. */
   readonly status?: number | undefined;
-  /** The service's own code, or this program's word for the reason. */
+  /** The service's own code, or this program's code for the reason. */
   readonly code?: string | undefined;
-  /** For people, foreign text in it. */
+  /** For people; may contain foreign text. */
   readonly message?: string | undefined;
   /** How many requests were sent for the row. */
   readonly attempts?: number | undefined;
-  /** What the service calls the request. */
+  /** The service's id of the request. */
   readonly requestId?: string | undefined;
   /** The service could not be reached or was overloaded: the same row may succeed later. */
   readonly isUnavailable?: boolean | undefined;
-  /** It failed for good although a write of it may have been applied. */
+  /** It failed finally, although one of its writes may have been applied. */
   readonly isFinal?: boolean | undefined;
 }
 
 /** Failures of one kind. */
 export interface FailureKind {
-  /** As `404 not_found` or `timeout`. */
+  /** Such as `404 not_found` or `timeout`. */
   readonly kind: string;
   readonly state: 'failed' | 'unknown';
   count: number;
-  /** The service could not be reached or was overloaded, for each of them. */
+  /** True if for each of them the service could not be reached or was overloaded. */
   isUnavailable: boolean;
   /** The first of them. */
   example: {
@@ -36,24 +36,24 @@ export interface FailureKind {
   };
 }
 
-/** Who is told of every outcome. */
+/** Receives every outcome. */
 export interface OutcomeListener {
   settled(row: number, outcome: Outcome): void;
 }
 
-/** Most kinds of failure that are told apart: a service could send a code of its own for every row. */
+/** Most kinds of failure that are counted separately: a service could send a different code for every row. */
 const mostKinds = 50;
-/** Most failures whose texts are kept; those beyond are counted. */
+/** Most failures whose texts are kept; further ones are only counted. */
 const mostTexts = 10_000;
 
-/** The only way for a row to get its outcome, and what is counted on the way. */
+/** Settles rows: the only way for a row to get its outcome. Also counts them. */
 export class Ledger {
   readonly rows: Rows;
   /** Rows that got an outcome in this session. */
   settledCount = 0;
-  /** Of these, failed or unknown. */
+  /** How many of these failed or are unknown. */
   errorCount = 0;
-  /** Of these, the ones that had not failed in an earlier session already. */
+  /** How many of these had not already failed in an earlier session. */
   newErrorCount = 0;
   private readonly kinds = new Map<string, FailureKind>();
   private readonly kindOfRow = new Map<number, FailureKind>();
@@ -68,7 +68,7 @@ export class Ledger {
     this.listeners.push(listener);
   }
 
-  /** A row has failed only if none of its writes, in this session or an earlier one, can have been applied. */
+  /** Settles a row. It is failed only if none of its writes, in any session, can have been applied. */
   settle(row: number, outcome: Outcome): void {
     const { rows } = this;
     const isUnknown = outcome.state === 'failed' && rows.wasSent(row) && !outcome.isFinal;
@@ -81,14 +81,14 @@ export class Ledger {
     for (const listener of this.listeners) listener.settled(row, told);
   }
 
-  /** Takes over a failure of an earlier session that stands; nobody is told. */
+  /** Takes over a final failure of an earlier session, without calling the listeners. */
   restore(row: number, outcome: Outcome): void {
     this.rows.setState(row, outcome.state);
     if (outcome.state === 'failed' || outcome.state === 'unknown')
       this.countFailure(row, outcome.state, outcome);
   }
 
-  /** Puts a later finding in the place of a row's outcome. */
+  /** Replaces the outcome of a row by a later finding. */
   correct(row: number, outcome: Outcome): void {
     const kind = this.kindOfRow.get(row);
     if (kind) {
@@ -102,7 +102,7 @@ export class Ledger {
     this.settle(row, outcome);
   }
 
-  /** Why a row failed or is unknown; undefined if it is neither, or one of very many. */
+  /** Why a row failed or is unknown; undefined for other rows, and beyond the texts that are kept. */
   failureOf(row: number): Outcome | undefined {
     return this.texts.get(row);
   }
@@ -117,7 +117,7 @@ export class Ledger {
     return { line: this.rows.line(row), petId: this.rows.id(row), message, requestId };
   }
 
-  /** The row of the example has turned out well: another one of the kind takes its place. */
+  /** The row of the example has succeeded later: replace it by another one of the kind. */
   private replaceExample(kind: FailureKind): void {
     for (const [row, each] of this.kindOfRow) {
       if (each !== kind) continue;
@@ -142,7 +142,7 @@ export class Ledger {
     known.isUnavailable &&= isUnavailable;
     kinds.set(key, known);
     if (this.texts.size < mostTexts) this.texts.set(row, outcome);
-    // Only an unknown row, or one that reads back otherwise, gets another outcome later.
+    // Only an unknown row, or one that reads back differently, can get another outcome later.
     if (state === 'unknown') this.kindOfRow.set(row, known);
   }
 }

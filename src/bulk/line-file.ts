@@ -14,14 +14,14 @@ import { fileError } from '../file-error.ts';
 const linesPerSync = 100;
 const syncEveryMs = 1000;
 const writeEveryMs = 5;
-/** Lines that are held back at most. */
+/** Most lines held back. */
 const mostPending = 1000;
 const synchronise = promisify(fsync);
 
 /**
- * A file of lines that only grows: a journal, or the file of `--events`. Lines that are appended within 5 ms go to the system
- * in one write, so a kill of the process loses at most those; every 100 lines or every second the file is synchronised to
- * the disk, so that a power cut loses at most those.
+ * An append-only file of lines: a journal, or the file of `--events`. Lines appended within 5 ms are written together,
+ * so a kill of the process loses at most those. The file is synchronised to the disk after every 100 lines and every
+ * second, so a power cut loses at most those.
  */
 export class LineFile {
   path: string;
@@ -41,12 +41,12 @@ export class LineFile {
     this.syncTimer.unref();
   }
 
-  /** Makes a file that is not there yet, with the mode 0600 unless told. @throws the error of the system, or of `EEXIST`. */
+  /** Creates a new file, with the mode 0600 by default. @throws the error of the system, such as `EEXIST`. */
   static create(path: string, { mode = 0o600, replace = false } = {}): LineFile {
     return new LineFile(path, openSync(path, replace ? 'w' : 'wx', mode));
   }
 
-  /** Goes on behind the first `length` bytes of a file; what follows them, a torn line, is cut off. */
+  /** Continues after the first `length` bytes of a file; cuts off the rest, an incomplete line. */
   static reopen(path: string, length: number): LineFile {
     try {
       truncateSync(path, length);
@@ -70,7 +70,7 @@ export class LineFile {
     else this.timer ??= setTimeout(() => this.flushOrKeepError(), writeEveryMs);
   }
 
-  /** Hands what was appended to the system. @throws CliError `failed` if it does not take it; then nothing more is written. */
+  /** Writes the appended lines to the system. @throws CliError `failed` if that fails; then nothing more is written. */
   flush(): void {
     clearTimeout(this.timer);
     this.timer = undefined;
@@ -89,7 +89,7 @@ export class LineFile {
     if (this.unsynced >= linesPerSync) this.sync();
   }
 
-  /** Returns when everything is on the disk. @throws CliError `failed` if it does not get there. */
+  /** Returns when everything is on the disk. @throws CliError `failed` if that fails. */
   flushToDisk(): void {
     this.flush();
     try {
@@ -102,7 +102,7 @@ export class LineFile {
     this.unsynced = 0;
   }
 
-  /** Ends the writing with everything on the disk; once. @throws CliError `failed` if a line was lost. */
+  /** Closes the file with everything on the disk; call it once. @throws CliError `failed` if a line was lost. */
   async close(): Promise<void> {
     if (this.isClosed) return;
     try {
@@ -113,7 +113,7 @@ export class LineFile {
     }
   }
 
-  /** Gives the file another name, in the place of what has that name. @throws CliError `failed` */
+  /** Renames the file and replaces an existing one of that name. @throws CliError `failed` */
   rename(path: string): void {
     try {
       renameSync(this.path, path);
@@ -138,14 +138,14 @@ export class LineFile {
     closeSync(this.file);
   }
 
-  /** What goes wrong is told at the next line. */
+  /** Flushes; an error is thrown at the next line. */
   private flushOrKeepError(): void {
     try {
       this.flush();
     } catch {}
   }
 
-  /** One at a time: if the disk is slow, more lines share one. */
+  /** One synchronisation at a time: on a slow disk, one covers more lines. */
   private sync(): void {
     if (this.syncing || this.unsynced === 0) return;
     this.unsynced = 0;
@@ -162,7 +162,7 @@ export class LineFile {
   }
 }
 
-/** A pipe or a device has nothing to be synchronised. */
+/** A pipe or a device cannot be synchronised. */
 function isNotAFile(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === 'EINVAL';
 }

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { UsageError } from '../errors.ts';
 import { fileError } from '../file-error.ts';
 
-/** A file that a run makes because a flag asks for it. */
+/** An output file that a flag names. */
 export interface NewFile {
   /** Absolute. */
   readonly path: string;
@@ -14,7 +14,7 @@ export interface NewFile {
   readonly mayReplace: boolean;
 }
 
-/** @throws UsageError if the file is there and may not be replaced, or its folder is not there. */
+/** @throws UsageError if the file exists and must not be replaced, or if its folder does not exist. */
 export async function checkNewFile({ path, name, flag, mayReplace }: NewFile): Promise<void> {
   if (!mayReplace && (await exists(path)))
     throw new UsageError(`${flag} ${name}: the file exists, nothing was sent`, '--force replaces it');
@@ -22,7 +22,7 @@ export async function checkNewFile({ path, name, flag, mayReplace }: NewFile): P
   if (!folder?.isDirectory()) throw new UsageError(`${flag} ${name}: no such folder, nothing was sent`);
 }
 
-/** Whether the name is taken: also by a link that leads nowhere. */
+/** Whether the name is in use, also by a link that leads nowhere. */
 export async function exists(path: string): Promise<boolean> {
   return lstat(path).then(
     () => true,
@@ -31,8 +31,8 @@ export async function exists(path: string): Promise<boolean> {
 }
 
 /**
- * Makes a file with what `write` writes; if that fails, or `write` gives false, there is none, and what was there before
- * stays. Only what this call made is ever removed.
+ * Creates a file with the output of `write`. If that fails or returns false, no file is created, and an existing one
+ * stays. Removes only files that this call created.
  *
  * @throws CliError `failed`
  */
@@ -41,7 +41,7 @@ export async function writeNewFile(
   write: (file: FileHandle) => Promise<boolean>,
 ): Promise<boolean> {
   const there = mayReplace ? await stat(path).catch(() => undefined) : undefined;
-  // A pipe or a device is written to as it is; a file is replaced when the new one is whole.
+  // A pipe or a device is written to directly; a file is replaced once the new one is complete.
   const isPipe = there !== undefined && !there.isFile();
   const made = there?.isFile() ? `${path}.new` : path;
   let isMade = false;

@@ -6,29 +6,29 @@ import { type ErrorKind, UnavailableError } from '../errors.ts';
 
 /** Why a run ended before its last row. */
 export interface StopReason {
-  /** Decides the exit code. */
+  /** Determines the exit code. */
   readonly kind: ErrorKind;
   /** A clause without a full stop. */
   readonly message: string;
-  /** What to do before it can go on. */
+  /** What the user can do before the run is resumed. */
   readonly hint?: string | undefined;
 }
 
-/** Ends a call because its run has stopped; not a failure of the row. */
+/** Ends a call because its run has stopped; the row has not failed. */
 export class StoppedError extends Error {}
 
-/** What ends a run: first no new request is sent, then, if that is not enough, those in flight are abandoned. */
+/** Ends a run in two steps: at first no new requests are sent; then, if necessary, pending requests are abandoned. */
 export class Stop {
   reason: StopReason | undefined;
   private readonly cutting = new AbortController();
   private readonly listeners: (() => void)[] = [];
 
-  /** Aborted when requests in flight are abandoned. */
+  /** Aborted when pending requests are abandoned. */
   get cut(): AbortSignal {
     return this.cutting.signal;
   }
 
-  /** The first reason counts. */
+  /** Stops the run; only the first reason is kept. */
   stop(reason: StopReason): void {
     if (this.reason) return;
     this.reason = reason;
@@ -50,7 +50,7 @@ export interface PaceOptions {
   readonly concurrency: number;
   /** Most requests a second, every attempt counted; undefined for no limit. */
   readonly rate: number | undefined;
-  /** Longest Retry-After that is waited for, in milliseconds. */
+  /** Longest Retry-After that is obeyed, in milliseconds. */
   readonly maxRetryWaitMs: number;
 }
 
@@ -61,11 +61,11 @@ interface Waiting {
 }
 
 /**
- * How fast requests may go, for all workers together: a number of requests in flight that is halved when the service is
- * overloaded and grows back one by one, a rate, and a pause when the service asks for one.
+ * The pace of requests, shared by all workers: the number of requests in flight, which is halved when the service is
+ * overloaded and grows back one by one; a rate; and a pause when the service asks for one.
  */
 export class Pace {
-  /** Requests in flight at most, now. */
+  /** Current limit of requests in flight. */
   limit: number;
   requests = 0;
   retries = 0;
@@ -90,7 +90,9 @@ export class Pace {
     stop.onStop(() => this.turnAllAway());
   }
 
-  /** To be awaited before each attempt; undefined if it may go at once. @throws StoppedError if the run has stopped. */
+  /**
+   * To be awaited before each attempt; undefined if it may start at once. @throws StoppedError if the run has stopped.
+   */
   gate(): Promise<void> | undefined {
     if (this.stop.reason) throw new StoppedError();
     if (this.waiting.length === 0 && this.inFlight < this.limit && this.waitMs() === 0) {
@@ -103,7 +105,7 @@ export class Pace {
     });
   }
 
-  /** To be told of each attempt when it has ended. */
+  /** To be called after each attempt. */
   observe({ number, elapsedMs, response, error, retryAfterMs }: Attempt): void {
     this.inFlight -= 1;
     if (number > 1) this.retries += 1;
@@ -119,7 +121,7 @@ export class Pace {
     else if (this.waiting.length > 0) this.admit();
   }
 
-  /** Lets those go whose turn it is, and comes back when it is the next one's. */
+  /** Starts the requests whose turn it is, and schedules itself for the next one. */
   private admit(): void {
     while (this.waiting.length > 0 && this.inFlight < this.limit) {
       const waitMs = this.waitMs();
@@ -137,19 +139,19 @@ export class Pace {
     this.timer = setTimeout(() => this.admit(), Math.min(Math.ceil(waitMs), longestTimerMs));
   }
 
-  /** What is begun counts as a request, whether its end is ever told or not. */
+  /** A request counts from its start, even if its end is never reported. */
   private begin(): void {
     this.requests += 1;
     this.inFlight += 1;
     if (this.intervalMs > 0) this.nextAt = Math.max(monotonicMs(), this.nextAt) + this.intervalMs;
   }
 
-  /** Until the next request may go, as pause and rate have it; 0 for now. */
+  /** Milliseconds until the next request may start, by pause and rate; 0 for now. */
   private waitMs(): number {
     if (this.intervalMs === 0 && this.pausedUntil === 0) return 0;
     const now = monotonicMs();
     if (this.pausedUntil > now) return this.pausedUntil - now;
-    // Timers have a resolution of a millisecond: a shorter wait would become one of that length.
+    // Timers have a resolution of a millisecond, so a shorter wait would take as long as that.
     return this.nextAt - now >= 1 ? this.nextAt - now : 0;
   }
 
@@ -159,12 +161,12 @@ export class Pace {
     this.abandonIfIdle();
   }
 
-  /** When nothing of a stopped run is in flight, what is left are delays before attempts that will not be made. */
+  /** In a stopped run with nothing in flight, only delays before further attempts are left: ends them. */
   private abandonIfIdle(): void {
     if (this.inFlight === 0) this.stop.abandon();
   }
 
-  /** Requests that were under way at the last halving say nothing new. */
+  /** Requests that were in flight at the last halving do not halve again. */
   private slowDown(elapsedMs: number): void {
     const now = monotonicMs();
     if (now - elapsedMs < this.halvedAt) return;
@@ -182,14 +184,14 @@ export class Pace {
   }
 }
 
-/** The call of one row: keeps the pace of all of them, and knows whether it may have changed something. */
+/** The call of one row: obeys the shared pace, and records whether it may have changed something. */
 export class RowCall implements CallOptions {
   readonly signal: AbortSignal;
   readonly maxRetryAfterMs: number;
   ifMatch: string | undefined;
-  /** Whether what is sent from now on changes anything. */
+  /** True if requests from now on change something. */
   isWrite = false;
-  /** Whether a write that was sent may have been applied although nobody said so. */
+  /** True if a write may have been applied although no answer said so. */
   mayBeApplied = false;
   attempts = 0;
   private readonly pace: Pace;
@@ -222,20 +224,20 @@ export class RowCall implements CallOptions {
     this.pace.observe(attempt);
   }
 
-  /** Whether the write may have been applied, what is in flight counted too. */
+  /** Whether a write may have been applied, including one in flight. */
   get isUncertain(): boolean {
     return this.mayBeApplied || (this.isWrite && this.isInFlight);
   }
 
-  /** What the service calls the last request, if it says so. */
+  /** The service's id of the last request, if it sent one. */
   get requestId(): string | undefined {
     return this.last?.response && requestIdOf(this.last.response.fields);
   }
 }
 
 /**
- * Whether a write that ended so may have been applied: it was sent and not answered, or answered by a 5xx other than 501,
- * 503 and 505, which refuse it. A redirect is an answer.
+ * Whether a write may have been applied: it was sent, and either not answered or answered by a 5xx other than 501, 503
+ * and 505, which refuse it. A redirect is an answer.
  */
 function mayHaveBeenApplied({ response, error }: Attempt): boolean {
   if (error instanceof UnavailableError) return error.sent && error.reason !== 'redirect';
@@ -243,7 +245,7 @@ function mayHaveBeenApplied({ response, error }: Attempt): boolean {
   return status >= 500 && status !== 501 && status !== 503 && status !== 505;
 }
 
-/** The same client for what is read beside the rows: it keeps to the run's rate and pauses, and is counted. */
+/** The client for reads outside the rows: it obeys the run's rate and pauses, and its requests are counted. */
 export function pacedClient(client: Client, run: { readonly pace: Pace; readonly stop: Stop }): Client {
   return {
     ...client,

@@ -16,12 +16,12 @@ import {
   withoutThousands,
 } from './values.ts';
 
-/** A row that cannot be used, and why: `message` names column and value if it is one of them. */
+/** The reason why a row cannot be used; `message` names column and value if one of them is wrong. */
 export interface RowIssue extends Position {
   readonly message: string;
 }
 
-/** Gives the values of a record, or why it has none. */
+/** Returns the values of a record, or the reason why it has none. */
 export type ParseRow = (record: InputRecord) => RowValues | RowIssue;
 
 interface ParseOptions extends ColumnOptions {
@@ -62,7 +62,7 @@ export function createCsvParser(
   };
 }
 
-/** For JSON objects, each of which may have names of its own. */
+/** For JSON objects, which may differ in their names. */
 export function createJsonParser(options: ParseOptions): ParseRow {
   const columnsOf = createColumnFinder(options);
   return (record) => {
@@ -136,7 +136,7 @@ function notAnObject(text: string): string | undefined {
   }
 }
 
-/** Records mostly have the names of the one before: then nothing is looked up. */
+/** Most records have the same names as the one before, so its columns are reused. */
 function createColumnFinder(options: ColumnOptions): (members: readonly Member[]) => Columns | string {
   let names: readonly string[] = [];
   let columns = findColumns(names, options);
@@ -154,7 +154,7 @@ function describeNames(members: readonly Member[]): string {
   return names.length === 0 ? 'the object is empty' : `its names are ${names.join(', ')}`;
 }
 
-/** A number as it was written, a string's content; null is nothing; undefined if the member is absent. */
+/** A number as written, or the content of a string; empty for null; undefined if the member is absent. */
 function valueText(text: string, member: Member | undefined): string | undefined {
   if (!member) return undefined;
   const written = text.slice(member.start, member.end);
@@ -162,7 +162,7 @@ function valueText(text: string, member: Member | undefined): string | undefined
   return written.startsWith('"') ? (JSON.parse(written) as string) : written;
 }
 
-/** The place of what follows `before` in a record. */
+/** The position after the text `before` in a record. */
 function placeWithin({ line, column }: InputRecord, before: string): Position {
   const lines = before.split(/\r\n|\n|\r/);
   const last = lines.at(-1) ?? '';
@@ -171,7 +171,7 @@ function placeWithin({ line, column }: InputRecord, before: string): Position {
     : { line: line + lines.length - 1, column: last.length + 1 };
 }
 
-/** A value in quotes, so that blanks around it show; long ones are cut. */
+/** A value in quotes, so that spaces around it are visible; long values are cut. */
 function quoteValue(text: string): string {
   const most = 40;
   return JSON.stringify(text.length > most ? `${text.slice(0, most)}...` : text);

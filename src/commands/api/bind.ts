@@ -21,7 +21,7 @@ import { openSource } from './source.ts';
 
 const usualPlace = { in: 'header', name: 'authorization' } as const;
 
-/** Binds the active profile to a description; nothing is stored before all of it has been read and understood. */
+/** Binds the active profile to a description. Stores nothing until all of it has been read and understood. */
 export async function bindDescription(
   context: Context,
   location: string | undefined,
@@ -56,7 +56,10 @@ async function store(
   await writeContract(path, { ...bound, boundAt: now().toISOString() });
 }
 
-/** Where a token will go; a service that takes it elsewhere than the config has it would refuse every request. */
+/**
+ * Notes where the token will go: a service that expects it in another place than the config says would refuse every
+ * request.
+ */
 async function noteCredential(context: Context, { contract }: Binding): Promise<void> {
   const place = credentialPlace(await context.settings(), contract.credentialPlaces);
   const [first] = contract.credentialPlaces;
@@ -117,7 +120,7 @@ function withState({ matches }: Binding, state: Match['state']): OperationId[] {
   return [...matches].flatMap(([id, match]) => (match.state === state ? [id] : []));
 }
 
-/** Drops what was bound to the active profile. */
+/** Removes the bound contract of the active profile. */
 export async function unbindProfile(context: Context): Promise<void> {
   const profile = await boundProfile(context, 'api unbind');
   const removed = await removeContract(contractPath(resolvePaths(context.io).configFile, profile));
@@ -126,9 +129,9 @@ export async function unbindProfile(context: Context): Promise<void> {
 }
 
 /**
- * The values of `--map`, as `updateInventory=PATCH /stock/{petId}`.
+ * The values of `--map`, such as `updateInventory=PATCH /stock/{petId}`.
  *
- * @throws UsageError for another form, an operation that is not known or one that is named twice.
+ * @throws UsageError for another form, an unknown operation or one that is given twice.
  */
 function readTargets(values: readonly string[]): ReadonlyMap<OperationId, Target> {
   const targets = new Map<OperationId, Target>();
@@ -147,7 +150,7 @@ function readTargets(values: readonly string[]): ReadonlyMap<OperationId, Target
   return targets;
 }
 
-/** Binds; if several operations fit one of the table, asks which one is meant. Without a terminal ties stay. */
+/** Binds; if several operations match one of the table, asks which one to use. Without a terminal they stay unbound. */
 async function bindAndAsk(
   context: Context,
   description: Description,
@@ -176,11 +179,11 @@ function ask(prompt: Prompt, id: OperationId, among: readonly Target[]): Promise
   ]);
 }
 
-/** What became of one operation of the table. */
+/** The result for one operation of the table. */
 interface BindingRow {
   readonly operation: OperationId;
   readonly state: Match['state'];
-  /** Of the operation that is bound, or that came nearest. */
+  /** Of the bound operation, or of the closest match. */
   readonly method: string | null;
   readonly path: string | null;
   readonly confidence: Confidence | null;

@@ -5,10 +5,10 @@ import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 
 /**
- * The profile that a contract is stored with; undefined for the top level of the config.
+ * The profile for which a contract is stored; undefined for the top level of the config.
  *
- * @throws UsageError for the embedded store, whose contract is always its own, and for an address that is not the active
- *   profile's: its contract would become that of every profile without one.
+ * @throws UsageError for the embedded store, which always has its own contract, and for an address other than the
+ *   active profile's, because its contract would apply to every profile without one.
  */
 export async function boundProfile(context: Context, what: string): Promise<string | undefined> {
   const settings = await context.settings();
@@ -30,8 +30,8 @@ export function nameOfTarget(profile: string | undefined): string {
 }
 
 /**
- * Lets the user take one of the description's servers as base URL if none is set, and stores it: a person is asked,
- * `--yes` takes the first. A base URL that there is stays. Gives what the user should know of it.
+ * Stores one of the description's servers as the base URL if none is set: the user chooses, `--yes` takes the first. An
+ * existing base URL stays. Returns a note for the user.
  */
 export async function settleBaseUrl(
   context: Context,

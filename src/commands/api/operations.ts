@@ -5,7 +5,7 @@ import { UsageError } from '../../errors.ts';
 import { printJson } from '../../json.ts';
 import type { View } from '../../output/columns.ts';
 
-/** An operation of the table as the active contract has it; one that the service lacks has no method and no path. */
+/** An operation of the table in the active contract; without method and path if the service lacks it. */
 interface Row {
   readonly operation: OperationId;
   readonly method: string | null;
@@ -36,7 +36,7 @@ const view: View<Row> = {
   ],
 };
 
-/** Prints what each operation of the table is in the active contract. */
+/** Prints the state of each operation of the table in the active contract. */
 export async function listOperations(context: Context): Promise<void> {
   const contract = await context.contract();
   await (await context.printer()).records([operationIds.map((id) => toRow(id, contract))], view);
@@ -74,9 +74,9 @@ function missing(id: OperationId, why: string | undefined): Row {
 }
 
 /**
- * The operation of this name, whatever its case.
+ * The operation of this name, ignoring case.
  *
- * @throws UsageError that names those that are near, or all.
+ * @throws UsageError that lists similar names, or all.
  */
 export function findOperation(name: string, what: string): OperationId {
   const found = operationIds.find((id) => id.toLowerCase() === name.toLowerCase());

@@ -15,7 +15,7 @@ import { type JsonObject, type JsonValue, parseJson, printJson } from '../../jso
 import { showRequests } from '../../records/show-requests.ts';
 import { sanitizeExcept } from '../../text.ts';
 
-/** What `api request` was asked to send. */
+/** The arguments of `api request`. */
 interface RawOrder {
   readonly method: string;
   readonly path: string;
@@ -23,16 +23,16 @@ interface RawOrder {
   readonly fields: readonly string[];
   /** A file, or `-` for stdin. */
   readonly input: string | undefined;
-  /** Print the head of the answer too. */
+  /** True to print the status line and the headers too. */
   readonly include: boolean;
 }
 
 const withoutBody = ['GET', 'HEAD', 'OPTIONS', 'DELETE'];
 const safe = ['GET', 'HEAD', 'OPTIONS'];
-/** Control characters that lay a text out. */
+/** Control characters for layout, which a terminal may show. */
 const layout = '\n\t';
 
-/** Sends it and prints the answer's body as it came; a status of 400 or above is an error after that. */
+/** Sends it and prints the body of the answer unchanged; a status of 400 or above is then an error. */
 export async function sendRaw(context: Context, order: RawOrder): Promise<void> {
   const method = readMethod(order.method);
   const fields = order.fields.map(readField);
@@ -86,7 +86,7 @@ function headOf({ status, fields }: RawAnswer, { io }: Context): string {
   return `${io.stdout.isTerminal ? sanitizeExcept(text, layout) : text}\n`;
 }
 
-/** The bytes as they came; on a terminal as text in which nothing acts on the terminal. */
+/** Prints the bytes unchanged; on a terminal as text without control sequences. */
 async function printBody({ io }: Context, { body, fields }: RawAnswer): Promise<void> {
   if (body.length === 0) return;
   if (!io.stdout.isTerminal) return io.stdout.write(body);
@@ -111,11 +111,11 @@ async function readBody({ io }: Context, input: string): Promise<Uint8Array> {
 interface RawField {
   readonly key: string;
   readonly text: string;
-  /** Written with `:=`: the text is JSON. */
+  /** True if written with `:=`: the text is JSON. */
   readonly isJson: boolean;
 }
 
-/** @throws UsageError for what is neither `key=value` nor `key:=json`. */
+/** @throws UsageError if it is neither `key=value` nor `key:=json`. */
 function readField(written: string): RawField {
   const [, key, colon, text] = /^([^=]*?)(:?)=(.*)$/s.exec(written) ?? [];
   if (key === undefined || key === '' || text === undefined)
@@ -124,9 +124,9 @@ function readField(written: string): RawField {
 }
 
 /**
- * The fields as one JSON object, each of the type that the operation gives it.
+ * The fields as one JSON object, each with its type in the operation.
  *
- * @throws UsageError for JSON that does not parse, or a value that is not of that type.
+ * @throws UsageError for invalid JSON, or a value of another type.
  */
 function toBody(fields: readonly RawField[], operation: Operation | undefined): JsonObject {
   const types = operation?.body ? fieldTypes(operation.body.name) : new Map<string, string>();

@@ -18,14 +18,14 @@ const accept =
   'application/openapi+json, application/json, application/yaml, application/linkset+json, */*;q=0.5';
 const noClose = async () => {};
 
-/** A description that is open until it is closed. */
+/** An open description; close it after use. */
 export interface OpenSource extends DescriptionSource {
   close(): Promise<void>;
 }
 
 /**
- * A description and what it may refer to: a file those in its own folder, a URL those of its own origin. A URL that is not a
- * description itself leads to one: by a link, or by a well-known path.
+ * Opens a description, together with the documents that it may refer to: for a file those in its own folder, for a URL
+ * those of its own origin. If the URL is not a description itself, a link or a well-known path leads to one.
  *
  * @param location a file, a URL, `-` for stdin; undefined for the base URL.
  * @throws UsageError if there is none, or it cannot be read; UnavailableError if the service does not answer.
@@ -101,7 +101,7 @@ function readerIn(folder: string): (url: string) => Promise<string> {
   };
 }
 
-/** @throws UsageError if it cannot be the address of a file. */
+/** @throws UsageError if it cannot be the URL of a file. */
 function toPath(url: string): string {
   try {
     return url.startsWith('file:') ? fileURLToPath(url) : decodeURIComponent(url);
@@ -110,10 +110,10 @@ function toPath(url: string): string {
   }
 }
 
-/** What a shell opens for `<(command)`: a pipe with a writer. */
+/** The path that a shell passes for `<(command)`: a pipe with a writer. */
 const shellPipe = /^\/(dev|proc\/self)\/fd\/\d+$/;
 
-/** Reads regular files only: a pipe without a writer, or a device, would never end. */
+/** Reads regular files only, because reading a pipe without a writer, or a device, would never end. */
 async function readText(path: string, shown: string): Promise<string> {
   try {
     const found = await stat(path);
@@ -129,7 +129,7 @@ async function readText(path: string, shown: string): Promise<string> {
   );
 }
 
-/** A service that is asked for documents, all of one origin. */
+/** A service from which documents of one origin are read. */
 interface Site {
   readonly origin: string;
   get(url: string, options?: CallOptions): Promise<RawAnswer>;
@@ -153,7 +153,7 @@ async function openUrl(context: Context, location: string, withToken: boolean): 
   try {
     const first = await site.get(new URL(location).href);
     if (new URL(first.url).origin !== site.origin) {
-      // A redirect has led from http to https: there the description lies, and what it refers to.
+      // After a redirect from http to https, the description and its other documents are read from there.
       await site.close();
       site = await openSite(context, first.url, withToken);
     }
@@ -174,7 +174,7 @@ async function openUrl(context: Context, location: string, withToken: boolean): 
   }
 }
 
-/** Where servers have their description, in the order in which they are looked at. */
+/** The paths where servers often have their description, in the order in which they are tried. */
 const wellKnownPaths = [
   '/openapi.json',
   '/openapi.yaml',
@@ -185,7 +185,7 @@ const wellKnownPaths = [
   '/.well-known/api-catalog',
 ] as const;
 
-/** What was found at a URL. */
+/** A description found at a URL. */
 interface Found {
   readonly url: string;
   readonly text: string;
@@ -193,10 +193,10 @@ interface Found {
 }
 
 /**
- * The description that an answer is or leads to: itself; the target of its Link `service-desc` or `describedby`; a well-known
- * path below it, or else below its origin.
+ * The description for an answer: the answer itself; the target of its Link `service-desc` or `describedby`; or a
+ * well-known path below its URL, else below its origin.
  *
- * @throws UsageError that lists what was tried if there is none, or if two well-known paths have different ones.
+ * @throws UsageError that lists the tried URLs if there is none, or if two well-known paths have different ones.
  */
 async function find(site: Site, first: RawAnswer): Promise<Found> {
   const tried: string[] = [];
@@ -230,7 +230,7 @@ async function find(site: Site, first: RawAnswer): Promise<Found> {
   );
 }
 
-/** The description at a URL of the same origin; undefined if there is none, and then `tried` tells why. */
+/** The description at a URL of the same origin; undefined if there is none, and `tried` then gets the reason. */
 async function look(site: Site, target: string, base: string, tried: string[]): Promise<Found | undefined> {
   if (!URL.canParse(target, base)) return undefined;
   const { href, origin } = new URL(target, base);
@@ -265,7 +265,7 @@ async function ask(site: Site, url: string, tried: string[]): Promise<RawAnswer 
   }
 }
 
-/** Many servers answer 200 with a web page: what counts is what parses and says `openapi` or `swagger`. */
+/** Many servers answer 200 with a web page, so it must parse and contain `openapi` or `swagger`. */
 async function examine(answer: RawAnswer, tried: string[]): Promise<Found | undefined> {
   const { status, url, body } = answer;
   if (status >= 200 && status < 300)

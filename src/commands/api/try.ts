@@ -24,7 +24,7 @@ import { findOperation } from './operations.ts';
 
 type AnyInput = Input<OperationId>;
 
-/** Asks for what an operation takes, shows the request and sends it. */
+/** Asks for the parameters of an operation, shows the request and sends it. */
 export async function tryOut(context: Context, name: string): Promise<void> {
   const id = findOperation(name, 'api try');
   const operation = triable(await context.contract(), id);
@@ -118,7 +118,7 @@ async function send(
   await printer.record(row, viewOf(row));
 }
 
-/** Whatever fields the record has, in its own order. */
+/** All fields of the record, in its order. */
 function viewOf(row: JsonObject | undefined): View<JsonObject> {
   const names = Object.keys(row ?? { id: null });
   return {
@@ -127,24 +127,24 @@ function viewOf(row: JsonObject | undefined): View<JsonObject> {
   };
 }
 
-/** One thing that an operation takes, as a person is asked for it. */
+/** A question to the user for one parameter or field of an operation. */
 interface Question {
   readonly name: string;
   readonly place: 'id' | 'query' | 'body';
   readonly required: boolean;
   readonly bounds: Bounds;
-  /** What the service takes if it is left out. */
+  /** The default of the service. */
   readonly fallback: string | undefined;
-  /** An example of the JSON that is asked for, if it is an array or an object. */
+  /** An example of the JSON for an array or an object. */
   readonly json?: string;
-  /** The value of an answer. @throws AnswerError */
+  /** Parses an answer. @throws AnswerError */
   read(text: string): unknown;
 }
 
-/** Why an answer will not do, a clause. */
+/** An answer is not acceptable; the message is a clause. */
 class AnswerError extends Error {}
 
-/** Everything that an operation takes: ids, then filters, then the fields of its body. */
+/** The questions for an operation: ids, then filters, then the fields of its body. */
 export function questionsOf(operation: Operation): Question[] {
   const parameters = operation.parameters.filter(({ value }) => value === undefined);
   return [...parameters.map(ofParameter), ...ofBody(operation)];
@@ -188,7 +188,7 @@ function ofBody(operation: Operation): Question[] {
   if (!body) return [];
   const entries: Record<string, v.GenericSchema> = bodySchemas[body.name].entries;
   const types = fieldTypes(body.name);
-  // The service gives the id of a record, or the path or a question of its own has it.
+  // The id of a record comes from the service, from the path, or from a question of its own.
   const own = Object.keys(entries).filter((field) => field !== 'id' && field !== body.idField);
   const offered = own.filter((field) => offersField(operation, field));
   const known = takesCategoryObject(operation)
@@ -219,7 +219,7 @@ function ofBody(operation: Operation): Question[] {
   }
 }
 
-/** The id of the record, if neither path nor query take it. */
+/** The id of the record, if it is neither in the path nor in the query. */
 function idInBody({ id, body, parameters }: Operation): Question[] {
   const name = idName(id);
   if (body?.idField === undefined || name === undefined) return [];

@@ -74,7 +74,7 @@ async function tokenRow(context: Context, settings: Settings): Promise<Row> {
   const allowInsecureHttp = context.flags.allowInsecureHttp === true;
   const plan = planToken(settings, { baseUrl, allowInsecureHttp, places });
   if (plan.kind === 'withheld') return { key: 'token', value: `set, not sent: ${plan.why}`, ...from(source) };
-  // Only if a description moves it; otherwise auth-header tells.
+  // Shown only if a description moves it; otherwise the row of auth-header shows it.
   const isMoved = plan.kind === 'sent' && places.includes(plan.place);
   return {
     key: 'token',

@@ -99,11 +99,11 @@ function find(context: Context, text: string): JsonValue | undefined {
     return file.profiles[address.profile]?.[key] as JsonValue | undefined;
   }
   const setting = fileSettings(context, file).explain(key);
-  // A person who asks for this one value gets all of it.
+  // Asking for this value alone shows all of it.
   return key === 'token-command' ? setting.text || undefined : shownValue(key, setting);
 }
 
-/** What the file alone says, for the profile of this run. */
+/** The settings of the file alone, for the chosen profile. */
 function fileSettings({ io, flags }: Context, file: ConfigFile) {
   const { PETSTORE_PROFILE, HOME } = io.env;
   return settingsFrom({ ...io, env: { PETSTORE_PROFILE, HOME } }, { profile: flags.profile }, file);
@@ -153,7 +153,7 @@ async function warnOfNothingThere(context: Context, key: SettingKey, path: strin
   if (!existsSync(path)) await context.notice(`warning: there is no file ${path} yet`);
 }
 
-/** Says if something nearer beats the new value: the next command would not use it. */
+/** Warns if another source takes precedence over the new value. */
 async function warnOfWinner(context: Context, key: SettingKey, { profile }: Address): Promise<void> {
   if (profile !== undefined) return;
   try {
@@ -167,7 +167,7 @@ async function warnOfWinner(context: Context, key: SettingKey, { profile }: Addr
     if (source === 'profile')
       await context.notice(`note: profile ${active?.value} sets ${key} too, and takes precedence`);
   } catch {
-    // Another mistake in the config is not what this command was asked about.
+    // Another mistake in the config is not the business of this command.
   }
 }
 
@@ -192,7 +192,7 @@ async function unsetKey({ io, flags, notice }: Context, text: string): Promise<v
   const wasSet = await editConfig(io, (config) => {
     if (address.profile !== undefined) requireProfile(config, address.profile);
     const found = unsetValue(config, address);
-    // An unknown key can be removed, because it stops every command; one that is not there either is a typo.
+    // An unknown key can be removed, because it makes every command fail; one that is not there either is a typo.
     if (!found && text !== 'profile') requireKey(address.key);
     return found;
   });
@@ -202,7 +202,7 @@ async function unsetKey({ io, flags, notice }: Context, text: string): Promise<v
 interface Place {
   readonly what: string;
   readonly path: string;
-  /** Where the embedded store was copied from, and when. */
+  /** The source of the embedded store, and the time of the copy. */
   readonly origin?: string | undefined;
 }
 
@@ -216,7 +216,7 @@ const placesView: View<Place> = {
   ],
 };
 
-/** Beside the paths, if there is one to show. */
+/** An additional column, if a store has an origin. */
 const originColumn: Column<Place> = { name: 'origin', value: (row) => row.origin };
 
 const path = verb({
@@ -245,8 +245,8 @@ const path = verb({
 });
 
 /**
- * Prints one value bare, as a script wants it. If a flag or a variable asks for json, jsonl or yaml it is a field of an
- * object; the format of the config, which is meant for tables, changes nothing.
+ * Prints one bare value, for scripts. If a flag or a variable asks for json, jsonl or yaml, it is a field of an object;
+ * the format in the config, which is meant for tables, has no effect.
  */
 export async function printValue(context: Context, name: string, value: JsonValue): Promise<void> {
   const text = `${sanitize(typeof value === 'string' ? value : printJson(value))}\n`;

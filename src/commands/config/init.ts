@@ -71,11 +71,12 @@ function askName({ io }: Context, prompt: Prompt): Promise<string> {
   const taken = Object.keys(readConfigFile(resolvePaths(io).configFile).profiles);
   return prompt.text('Name of the profile:', {
     initial: taken.includes('default') ? '' : 'default',
-    refuse: (name) => (taken.includes(name) ? 'There is one of that name already' : profileNameProblem(name)),
+    refuse: (name) =>
+      taken.includes(name) ? 'A profile of that name already exists' : profileNameProblem(name),
   });
 }
 
-/** Asks where the token comes from; never for the token itself, because it is never stored. */
+/** Asks for the source of the token; never for the token itself, because it is never stored. */
 async function askToken(prompt: Prompt): Promise<KeyFlags> {
   const way = await prompt.select('Where does the token come from?', [
     { name: 'nowhere, or PETSTORE_TOKEN', value: undefined, description: 'nothing to set' },

@@ -15,14 +15,14 @@ import type { Context } from '../../context.ts';
 import { CliError, exitCodes } from '../../errors.ts';
 import { closest, shellWord } from '../../text.ts';
 
-/** What doctor looks at: each part is opened by the first check that needs it. */
+/** The subject of doctor's checks; each part is opened by the first check that needs it. */
 export interface Patient {
   readonly context: Context;
   settings(): Promise<Settings>;
   client(): Promise<Client>;
   /** Undefined if no base URL is set. */
   sockets(): Promise<Sockets | undefined>;
-  /** The service's answer to one small request, once it was sent. */
+  /** The service's answer to one small request, after it was sent. */
   answer?: HttpResponse | undefined;
 }
 
@@ -42,7 +42,7 @@ export function createPatient(context: Context): Patient {
   };
 }
 
-/** From this machine outwards. */
+/** Ordered from this machine outwards. */
 export const doctorChecks: readonly Check<Patient>[] = [
   { id: 'config', run: checkConfig },
   { id: 'environment', run: checkEnvironment },
@@ -55,7 +55,7 @@ export const doctorChecks: readonly Check<Patient>[] = [
   { id: 'clock', needs: ['config', 'token', 'dns', 'connection', 'tls', 'service'], run: checkClock },
 ];
 
-/** What the config says, its settings resolved. */
+/** Checks that the config can be read and its settings resolve. */
 async function checkConfig({ context: { io }, settings }: Patient): Promise<Verdict> {
   const { problem, profile, offline, get } = await settings();
   const { configFile } = resolvePaths(io);
@@ -68,7 +68,7 @@ async function checkConfig({ context: { io }, settings }: Patient): Promise<Verd
   return pass(`${file}; ${profile ? `profile ${profile.value}` : 'no profile'}; ${target}`);
 }
 
-/** Whether petstore reads the variables that are set. */
+/** Checks that petstore knows the variables that are set. */
 async function checkEnvironment({ context: { io } }: Patient): Promise<Verdict> {
   const { env } = io;
   const variables = ownVariables.map(([name]) => name);
@@ -88,7 +88,7 @@ async function checkEnvironment({ context: { io } }: Patient): Promise<Verdict> 
   return pass(set.length === 0 ? 'no variable of petstore is set' : set.sort().join(', '));
 }
 
-/** Whether secrets are private, and config and state can be written. */
+/** Checks that secrets are private, and that config and state can be written. */
 async function checkPermissions({ context: { io }, settings }: Patient): Promise<Verdict> {
   const known = await settings().catch(() => undefined);
   const { configFile, stateDir, offlineStore } = resolvePaths(io);
@@ -99,7 +99,7 @@ async function checkPermissions({ context: { io }, settings }: Patient): Promise
       hint: `chmod go-w ${shellWord(folder)}`,
     });
   const secret = [configFile, known?.get('token-file'), known?.get('client-key')];
-  // On Windows a mode does not say who may read a file.
+  // On Windows the mode does not tell who may read a file.
   const open = secret.filter(
     (path) => path !== undefined && isPosix && isOpenToOthers(path, 0o077),
   ) as string[];
@@ -114,7 +114,9 @@ async function checkPermissions({ context: { io }, settings }: Patient): Promise
   return pass('secrets are private; config and state can be written');
 }
 
-/** Whether the group or others have one of these rights to a file or folder; false for a pipe, or if nothing can be seen. */
+/**
+ * Whether the group or others have one of these rights to a file or folder; false for a pipe, and if it cannot be read.
+ */
 function isOpenToOthers(path: string, rights: number): boolean {
   try {
     const status = statSync(path);
@@ -124,7 +126,7 @@ function isOpenToOthers(path: string, rights: number): boolean {
   }
 }
 
-/** A folder that does not exist can be made if the nearest one above it can be written to. */
+/** A missing folder can be created if the nearest existing one above it can be written to. */
 function canBeWritten(folder: string): boolean {
   if (!existsSync(folder) && dirname(folder) !== folder) return canBeWritten(dirname(folder));
   try {
@@ -135,10 +137,10 @@ function canBeWritten(folder: string): boolean {
   }
 }
 
-/** Whether there is a token, it can be read, and it will be sent. */
+/** Checks that the token can be read and will be sent. */
 async function checkToken({ context, settings, client }: Patient): Promise<Verdict> {
   const known = await settings();
-  // The token is read when the client is made.
+  // Creating the client reads the token.
   const broken = await client().catch((error: unknown) => error);
   if (broken instanceof CliError && broken.kind === 'auth') throw broken;
   if (known.offline) return skip('the embedded store needs none');
@@ -156,20 +158,20 @@ async function checkToken({ context, settings, client }: Patient): Promise<Verdi
   return pass(`${source}, sent ${how}`);
 }
 
-/** A step of the way to the service below HTTP. */
+/** A step of the connection below HTTP. */
 async function onTheWay(
   { sockets }: Patient,
   check: (sockets: Sockets) => Promise<Verdict>,
 ): Promise<Verdict> {
   const opened = await sockets().catch((error: unknown) => error);
-  // Why they cannot be opened is what the check of the service fails with.
+  // The check of the service reports why they cannot be opened.
   if (opened instanceof Error) return skip('a connection cannot be set up');
   const way = opened as Sockets | undefined;
   if (!way) return skip('no base URL is set');
   return way.absence === undefined ? check(way) : skip(way.absence);
 }
 
-/** The three checks of TLS that smoke makes, in one line. */
+/** The three TLS checks of smoke, in one line. */
 function tlsOf({ context: { now } }: Patient): (sockets: Sockets) => Promise<Verdict> {
   return async (sockets) => {
     if (!sockets.encrypted)
@@ -187,7 +189,7 @@ function tlsOf({ context: { now } }: Patient): (sockets: Sockets) => Promise<Ver
   };
 }
 
-/** The answer to one small request; the clock is read from it too. */
+/** Sends one small request; its answer also serves the check of the clock. */
 async function checkService(patient: Patient): Promise<Verdict> {
   const client = await patient.client();
   const list = client.contract.operations.get('listPets');

@@ -24,7 +24,7 @@ export const doctor = action({
   },
 });
 
-/** A result as doctor shows it. */
+/** A result in doctor's output. */
 interface Finding {
   readonly check: string;
   readonly state: 'ok' | 'warn' | 'fail' | 'skip';
@@ -48,7 +48,7 @@ function toFinding(result: CheckResult): Finding {
   return { check: id, state: word, reason: barredBy ?? reason, hint };
 }
 
-/** A person at a terminal sees each finding as it comes; the columns of a table exist if they are chosen. */
+/** Whether findings are printed one by one: at a terminal, unless columns were chosen. */
 function readsLines({ io, flags }: Context, { format }: Printer): boolean {
   return format === 'table' && io.stdout.isTerminal && flags.fields === undefined && flags.sort === undefined;
 }
@@ -63,7 +63,7 @@ async function createTeller({ io, style }: Context): Promise<Teller> {
 const stateWidth = 'fail'.length;
 const nameWidth = Math.max(...doctorChecks.map(({ id }) => id.length));
 
-/** A finding as a person reads it: state, check and what was found, and below it what to do. */
+/** A finding for people: state, check and reason, and below it the hint. */
 function findingLines({ state, check, reason, hint }: Finding, style: Style, columns?: number): string {
   const indent = stateWidth + nameWidth + 4;
   const paint = state === 'skip' ? style.dim : (text: string) => text;
@@ -74,7 +74,7 @@ function findingLines({ state, check, reason, hint }: Finding, style: Style, col
   return `${line}${label}  ${fold(sanitize(hint), { columns, indent })}\n`;
 }
 
-/** Runs every check; meanwhile a line on the terminal says which one takes so long. */
+/** Runs every check; a live line shows which one is taking long. */
 async function examine(context: Context, tell?: Teller): Promise<Finding[]> {
   const { io, statusLine } = context;
   const findings: Finding[] = [];
@@ -99,7 +99,7 @@ function exitCodeOf({ exitCode = exitCodes.failed }: CheckResult): ExitCode {
   return exitCode;
 }
 
-/** For settings that do not resolve: telling why is what this command is for. */
+/** Used if the settings do not resolve, because this command must report the reason. */
 function plainPrinter({ io, flags }: Context): Printer {
   const { output, fields, sort, noHeader } = flags;
   return createPrinter(io, {
