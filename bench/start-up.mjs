@@ -47,9 +47,9 @@ try {
   await petstore(['--offline', 'pets', 'list'])();
   printHeader(`Start-up, Node ${process.version}`, 'node -e 0', 'petstore');
   const rows = [
-    ['`petstore --version`', petstore(['--version']), '<= 1.4'],
-    ['`petstore --help`', petstore(['--help']), '<= 1.5'],
-    ['`petstore pets --help`', petstore(['pets', '--help']), '<= 1.5'],
+    ['`petstore --version`', petstore(['--version']), '<= 1.2'],
+    ['`petstore --help`', petstore(['--help']), '<= 1.4'],
+    ['`petstore pets --help`', petstore(['pets', '--help']), '<= 1.4'],
     [
       '`petstore pets list`, http, URL by environment',
       petstore(['pets', 'list'], { PETSTORE_BASE_URL: url }),
@@ -58,14 +58,22 @@ try {
     [
       '`petstore pets list`, http, URL in a profile',
       petstore(['--profile', 'bench', 'pets', 'list']),
-      '<= 2.4',
+      '<= 2.1',
     ],
-    ['`petstore --offline pets list`', petstore(['--offline', 'pets', 'list']), '<= 2.2'],
+    ['`petstore --offline pets list`', petstore(['--offline', 'pets', 'list']), '<= 1.8'],
     [
       '`petstore inventory apply`, http, 10 rows, blind',
       petstore(['inventory', 'apply', stock, '--blind', '--yes', '--restart'], { PETSTORE_BASE_URL: url }),
     ],
-    ['completion of a value', petstore(['completion', 'values', 'profiles']), '<= 1.6'],
+    ['completion of a command', petstore(['__complete', '--', '']), '<= 1.5'],
+    ['completion of a flag', petstore(['__complete', '--', 'pets', 'list', '--']), '<= 1.5'],
+    ['completion of a value', petstore(['__complete', '--', 'pets', 'list', '--status', '']), '<= 1.5'],
+    ['completion of a profile', petstore(['__complete', '--', '--profile', '']), '<= 1.5'],
+    [
+      'completion of a pet, offline',
+      petstore(['__complete', '--', '--offline', 'pets', 'get', '']),
+      '<= 1.5',
+    ],
   ];
   for (const [name, figure, target] of rows) await compare({ name, baseline: empty, figure, target });
   for (const [command, ...words] of [
