@@ -45,7 +45,7 @@ async function throughput() {
       figure: () => wrk(petstore + path, body),
       pairs: 5,
       unit: '/s',
-      target: '>= 0.7',
+      target: '>= 0.75',
     });
   }
 }
