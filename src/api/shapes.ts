@@ -69,6 +69,11 @@ export function offersField(operation: Operation, name: string): boolean {
   return Object.hasOwn(fields, name) || (name === 'categoryId' && takesCategoryObject(operation));
 }
 
+/** The fields that the body of an operation requires beside one of them and the id. */
+export function otherRequired({ body }: Operation, given: string): readonly string[] {
+  return body?.required.filter((name) => name !== given && name !== body.idField) ?? [];
+}
+
 /**
  * A body of ours as an operation takes it: without fields that it does not offer, and with examples for those that it
  * requires besides.

@@ -1,3 +1,6 @@
+import { offeredOperation } from '../api/contract.ts';
+import type { InventoryItem } from '../api/schemas.ts';
+import { otherRequired } from '../api/shapes.ts';
 import { ApiError, CliError, messageOf, UnavailableError, type UnavailableReason } from '../errors.ts';
 import { isJsonObject } from '../json.ts';
 import { type Count, isMissing, readCounts, readEntry, readNow } from './counts.ts';
@@ -69,11 +72,14 @@ export function tooManyErrors(count: number): StopReason {
 class RowWriter {
   private readonly plan: Plan;
   private readonly run: Run;
+  /** Fields that a bound service requires beside the count. */
+  private readonly others: readonly string[];
   private transportFailures = 0;
 
   constructor(plan: Plan) {
     this.plan = plan;
     this.run = plan.run;
+    this.others = otherRequired(offeredOperation(plan.run.client.contract, 'updateInventory'), 'quantity');
   }
 
   /** Sets one pet's count, and gives what became of it; undefined if the run stopped before anything was sent. */
@@ -83,8 +89,9 @@ class RowWriter {
     try {
       const turned = this.heldCount(row) === undefined ? undefined : await this.checkHeld(row, call);
       if (turned) return turned;
+      const others = this.others.length === 0 ? {} : await this.readOthers(row);
       call.isWrite = true;
-      const answer = await this.send(row, call);
+      const answer = await this.send(row, others, call);
       return this.accept(row, answer.value ?? {}, answer, call);
     } catch (error) {
       if (error instanceof StoppedError) return call.isUncertain ? interrupted(call) : undefined;
@@ -120,7 +127,21 @@ class RowWriter {
     return { state: mayBeApplied || this.run.rows.wasSent(row) ? 'applied' : 'unchanged' };
   }
 
-  private async send(row: number, call: RowCall) {
+  /** What the service requires beside the count, from the entry as it is; nothing of an entry that is missing or goes away. */
+  private async readOthers(row: number): Promise<Partial<InventoryItem>> {
+    const { run, others } = this;
+    const { client, rows } = run;
+    if (rows.quantity(row) === null || !client.contract.operations.has('getInventory')) return {};
+    try {
+      const { value } = await client.call('getInventory', { petId: rows.id(row) }, new RowCall(run));
+      return Object.fromEntries(Object.entries(value).filter(([name]) => others.includes(name)));
+    } catch (error) {
+      if (isMissing(error)) return {};
+      throw error;
+    }
+  }
+
+  private async send(row: number, others: Partial<InventoryItem>, call: RowCall) {
     const { client, rows, createMissing, blind } = this.run;
     const petId = rows.id(row);
     const quantity = rows.quantity(row);
@@ -131,7 +152,7 @@ class RowWriter {
     if (canCreate && !blind && (rows.expected(row) === null || this.run.relative))
       return this.create(row, quantity, call);
     try {
-      return await client.call('updateInventory', { petId, body: { quantity } }, call);
+      return await client.call('updateInventory', { petId, body: { ...others, quantity } }, call);
     } catch (error) {
       if (!canCreate || !isMissing(error)) throw error;
       return await this.create(row, quantity, call);

@@ -28,6 +28,8 @@ export interface CallOptions {
   /** Leaves out the client's credential in the query. */
   readonly withoutParameter?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** What is looked up beside what the user asked for: no notice tells of its endpoint. */
+  readonly isAside?: boolean | undefined;
   /**
    * The longest Retry-After to wait for. The wait does not count against the deadline; a longer one ends the call. If
    * undefined, a Retry-After counts against the deadline, and ends the call if it does not fit.

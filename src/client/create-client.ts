@@ -97,7 +97,7 @@ async function fetchResult(
 ): Promise<Fetched> {
   const { response, call, isGone } = await send(options, request, operation, callOptions);
   const { status, fields } = response;
-  options.onAnswer?.(operation, response);
+  if (!callOptions.isAside) options.onAnswer?.(operation, response);
   const answer = { status, fields, etag: fieldValue(fields, 'etag'), attempts: call.attempts, call };
   if (isGone) return { ...answer, value: undefined };
   if (status >= 400) throw await refusalError(call, response);

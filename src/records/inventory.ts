@@ -1,4 +1,6 @@
+import { offeredOperation } from '../api/contract.ts';
 import type { InventoryItem } from '../api/schemas.ts';
+import { otherRequired } from '../api/shapes.ts';
 import { confirmWrite } from '../asking.ts';
 import type { Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
@@ -121,8 +123,7 @@ async function otherFields(
   petId: bigint,
   before: InventoryItem | undefined,
 ): Promise<Partial<InventoryItem>> {
-  const { required = [], idField } = client.contract.operations.get('updateInventory')?.body ?? {};
-  const names = required.filter((name) => name !== 'quantity' && name !== idField);
+  const names = otherRequired(offeredOperation(client.contract, 'updateInventory'), 'quantity');
   if (names.length === 0) return {};
   const entry = before ?? (await inventory.read(context, client, petId)).value;
   return Object.fromEntries(Object.entries(entry).filter(([name]) => names.includes(name)));

@@ -188,6 +188,15 @@ test('fails a pet without an entry, or makes one where told', async () => {
   expect(server.stock.get('9')).toBe(7);
 });
 
+test('tells of no deprecated endpoint that it looks pets up with', async () => {
+  await using server = await stockServer(shelves(1, () => 5));
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv(shelves(2, () => 6)));
+  const { stderr } = await desk.inventory(['diff', 'stock.csv']);
+  expect(server.seen.map(({ path }) => path)).toContain('/pets/2');
+  expect(stderr).not.toContain('endpoint');
+});
+
 test('applies a row only where the count is the one that it expects', async () => {
   await using server = await stockServer(shelves(4, () => 5));
   const desk = stockDesk(server);

@@ -102,6 +102,28 @@ test('names the run that is at work on the target, and waits for it if told', as
   expect(server.stock.get('1')).toBe(9);
 });
 
+test('an interrupted wait for the lock ends at once, and nothing was sent', async () => {
+  await using server = await stockServer(shelves(3, () => 1));
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv(shelves(3, () => 2)));
+  let isOpen = false;
+  server.misbehave = async ({ method }) => {
+    while (method === 'PUT' && !isOpen) await new Promise((resolve) => setTimeout(resolve, 5));
+    return undefined;
+  };
+  const first = desk.summary(['apply', 'stock.csv', '--yes', '--concurrency', '1']);
+  while (server.writes().length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  const io = fakeIo({ cwd: desk.folder, env: desk.env });
+  const seen = server.seen.length;
+  const waiting = main(['inventory', 'apply', 'stock.csv', '--yes', '--lock-wait', '60s'], io);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  io.raise('SIGINT');
+  expect(await waiting).toBe(130);
+  expect(server.seen.length).toBe(seen);
+  isOpen = true;
+  expect(await first).toMatchObject({ code: 0, applied: 3 });
+});
+
 test('shards of one n do not wait for each other, and --allow-overlap waits for nobody', async () => {
   await using server = await stockServer(shelves(30, () => 1));
   const desk = stockDesk(server);

@@ -112,6 +112,36 @@ test.each([
   expect(server.writes()).toEqual([]);
 });
 
+test('counts no row below zero of a blind run that was killed and had left rows out', async () => {
+  await using server = await stockServer(shelves(6, () => 1));
+  const desk = stockDesk(server);
+  desk.write('stock.csv', 'petId,quantity\n1,x\n2,x\n3,9\n4,9\n5,9\n6,9\n');
+  const words = ['apply', 'stock.csv', '--yes', '--blind', '--skip-invalid', '--shard', '1/2'];
+  const { run } = await desk.summary(words);
+  const path = journalPath(desk, String(run));
+  const [header, planned, sending] = readFileSync(path, 'utf8').split('\n');
+  writeFileSync(path, `${header}\n${planned}\n${sending}\n`);
+  const [listed] = JSON.parse((await desk.inventory(['runs', '-o', 'json'])).stdout);
+  expect(listed).toMatchObject({ state: 'killed', rows: 6, unchanged: 0, invalid: 2 });
+  expect(listed.skipped + listed.unprocessed).toBe(4);
+});
+
+test('an undo that could set nothing back leaves the run as it was', async () => {
+  await using server = await stockServer(shelves(3, () => 5));
+  server.misbehave = ({ method, petId }, response) =>
+    method === 'PUT' && petId !== '1' ? refuse(response, 409, 'no') : undefined;
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv(shelves(3, () => 6)));
+  const words = ['apply', 'stock.csv', '--yes', '--fail-fast', '--concurrency', '1'];
+  const { run } = await desk.summary(words);
+  server.misbehave = undefined;
+  server.stock.set('1', 40);
+  expect(await desk.summary(['undo', String(run), '--yes'])).toMatchObject({ code: 1, failed: 1 });
+  const [listed] = JSON.parse((await desk.inventory(['runs', '-o', 'json'])).stdout);
+  expect(listed).toMatchObject({ state: 'stopped' });
+  expect(await desk.summary(['resume', String(run), '--yes'])).toMatchObject({ code: 0, applied: 3 });
+});
+
 test('begins an undo anew if the journal of a stopped one is damaged', async () => {
   await using server = await stockServer(shelves(6, () => 1));
   const { desk, run } = await stoppedRun(server);

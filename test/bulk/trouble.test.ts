@@ -269,6 +269,69 @@ test('the command that tries rejected rows again reads and writes them as the ru
   expect(summary).toMatchObject({ code: 0, applied: 1 });
 });
 
+test("makes the service's words visible in rejected JSON", async () => {
+  await using server = await stockServer(shelves(1, () => 5));
+  server.misbehave = ({ method }, response) =>
+    method === 'PUT'
+      ? reply(response, 409, { code: 'no', message: '\u001b[2Jgone\u202e\u009b1m', status: 409 })
+      : undefined;
+  const desk = stockDesk(server);
+  desk.write('a.json', '[{"petId":1,"quantity":6}]');
+  desk.write('b.jsonl', '{"petId":1,"quantity":7}\n');
+  for (const name of ['a.json', 'b.jsonl']) await desk.inventory(['apply', name, '--yes']);
+  const messages = [JSON.parse(desk.read('a.rejects.json'))[0], JSON.parse(desk.read('b.rejects.jsonl'))];
+  for (const { _message } of messages) expect(_message).toBe('\\x1b[2Jgone\\u202e\\x9b1m (409 no)');
+});
+
+test('a file of rejects that cannot be written is told of, and what is there stays', async () => {
+  await using server = await stockServer(shelves(2, () => 5));
+  server.misbehave = ({ method, petId }, response) => {
+    if (method !== 'PUT') return undefined;
+    // Somebody takes the name while the run is at work.
+    if (petId === '2') desk.write('mine.csv', 'precious');
+    return petId === '1' ? refuse(response, 409, 'no') : undefined;
+  };
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv(shelves(2, () => 6)));
+  const summary = await desk.summary(['apply', 'stock.csv', '--yes', '--rejects', 'mine.csv']);
+  expect(summary).toMatchObject({ code: 3, applied: 1, failed: 1 });
+  expect(summary).not.toHaveProperty('rejects');
+  expect(summary.stderr).toContain('mine.csv');
+  expect(desk.read('mine.csv')).toBe('precious');
+});
+
+test('a plan that cannot be read whole waits for all that it asked for', async () => {
+  await using server = await stockServer(shelves(20, () => 5));
+  let open = 0;
+  server.misbehave = async ({ petId }, response) => {
+    if (petId === '1') return refuse(response, 400, 'no');
+    open += 1;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    open -= 1;
+    return undefined;
+  };
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv(shelves(20, () => 6)));
+  const { code } = await desk.inventory(['apply', 'stock.csv', '--yes', '--concurrency', '8']);
+  expect(code).not.toBe(0);
+  expect(open).toBe(0);
+  expect(server.seen.length).toBe(8);
+});
+
+test('warns of no leak of listeners, however many requests wait for a rate or a pause', async () => {
+  await using server = await stockServer(shelves(64, () => 5));
+  server.misbehave = (_, response) =>
+    server.seen.length === 20 ? refuse(response, 429, 'slow', { 'retry-after': '1' }) : undefined;
+  const warnings: string[] = [];
+  const listen = ({ name }: Error) => warnings.push(name);
+  process.on('warning', listen);
+  const { apply } = deskWithRows(server, 64);
+  expect(await apply('--concurrency', '32', '--rate', '200')).toMatchObject({ code: 0, applied: 64 });
+  await new Promise(setImmediate);
+  process.off('warning', listen);
+  expect(warnings).toEqual([]);
+});
+
 test('writes rejected JSON as JSON, every digit kept', async () => {
   await using server = await stockServer([]);
   const desk = stockDesk(server);

@@ -256,5 +256,13 @@ test.each(['put', 'patch'])(
     expect(await service.run(['inventory', 'set', '7', '5'])).toMatchObject({ code: 0 });
     const [sent = ''] = bodies(service.server, method.toUpperCase());
     expect(JSON.parse(sent)).toEqual({ petId: 7, status: 'sold', quantity: 5 });
+    const folder = await mkdtemp(join(tmpdir(), 'petstore-rows-'));
+    const env = { PETSTORE_STATE_DIR: folder };
+    const words = ['inventory', 'apply', '-', '--format', 'csv', '--yes', '--blind'];
+    const applied = await service.run(words, { stdin: 'petId,quantity\n7,5\n', env });
+    expect(applied).toMatchObject({ code: 0 });
+    const [, row = ''] = bodies(service.server, method.toUpperCase());
+    expect(JSON.parse(row)).toMatchObject({ status: 'sold', quantity: 5 });
+    await rm(folder, { recursive: true });
   },
 );

@@ -99,7 +99,9 @@ export async function runBulk(
   });
   if (!isOpen && !stop.reason) {
     const isPartial = summary.failed + summary.unknown > 0;
-    await collect(problems, () => job.finished?.(summary.run, isPartial));
+    // What could not be taken back at all is not undone.
+    const isInVain = isPartial && summary.failed === summary.rows;
+    if (!isInVain) await collect(problems, () => job.finished?.(summary.run, isPartial));
   }
   const told = problems.filter((problem) => (problem as Error).message !== stop.reason?.message);
   await report(context, {
@@ -140,7 +142,7 @@ async function openRun(context: Context, job: Job, flags: SessionFlags): Promise
     rate: settings.get('rate'),
     maxRetryWaitMs: toRetryWait(flags),
     readPetStatus: async (client, petId) =>
-      (await readPet(context, client, petId)).value.status ?? 'available',
+      (await readPet(context, client, petId, { isAside: true })).value.status ?? 'available',
   });
   for (const row of earlier?.failed ?? []) {
     const failure = earlier?.image.failures.get(row);
