@@ -1,6 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { main } from '../../src/main.ts';
+import { fakeIo } from '../helpers/run-cli.ts';
 import { type StockDesk, stockDesk } from '../helpers/stock-desk.ts';
 import { refuse, type StockServer, shelves, stockServer, toCsv } from '../helpers/stock-server.ts';
 
