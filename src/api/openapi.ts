@@ -38,7 +38,7 @@ export function toOpenApi(options: OpenApiOptions = {}): JsonObject {
 
 const reasons: Readonly<Record<number, readonly [reason: string, code: string, message: string]>> = {
   400: ['A parameter or the body does not parse', 'invalid_parameter', 'limit: must be an integer'],
-  404: ['There is no such record', 'not_found', 'pet 42 does not exist'],
+  404: ['No such record exists', 'not_found', 'pet 42 does not exist'],
   409: ['The record exists already, or is in use', 'in_use', 'category 1 has pets'],
   413: ['The body is larger than 1 MiB', 'payload_too_large', 'the body is larger than 1 MiB'],
   415: ['The body is not application/json', 'unsupported_media_type', 'the body must be application/json'],
@@ -50,8 +50,8 @@ const queryDescriptions: Readonly<Record<QueryName, string>> = {
   categoryId: 'Only pets of this category',
   petId: 'Only orders of this pet',
   complete: 'Only orders that are complete, or that are not',
-  limit: 'Most records in one page',
-  after: 'The id of the last record of the page before',
+  limit: 'The largest number of records in one page',
+  after: 'The id of the last record of the previous page',
 };
 
 const headers: JsonObject = {
@@ -67,12 +67,12 @@ const headers: JsonObject = {
     example: '/pets/26',
   },
   Deprecation: {
-    description: 'Since when the operation is deprecated: @ and Unix seconds (RFC 9745)',
+    description: 'When the operation was deprecated: @ and Unix seconds (RFC 9745)',
     schema: { type: 'string' },
     example: '@1767225600',
   },
   Sunset: {
-    description: 'When the operation stops to answer: an HTTP date (RFC 8594)',
+    description: 'When the operation stops answering: an HTTP date (RFC 8594)',
     schema: { type: 'string' },
     example: 'Fri, 31 Dec 2027 00:00:00 GMT',
   },
@@ -89,12 +89,13 @@ function toPaths(options: OpenApiOptions): JsonObject {
 }
 
 function toOperationObject(operation: Operation, options: OpenApiOptions): JsonObject {
-  const { id, tag, summary, stability, deprecated, hideTryIt } = operation;
+  const { id, tag, summary, description, stability, deprecated, hideTryIt } = operation;
   const sunset = options.sunset ?? operation.sunset;
   return {
     operationId: id,
     tags: [tag],
     summary,
+    ...(description !== undefined && { description }),
     ...(deprecated && { deprecated: true }),
     ...(deprecated && sunset && { 'x-deprecated-sunset': sunset }),
     ...(stability !== 'stable' && { 'x-stability': stability }),
@@ -114,7 +115,7 @@ function toParameterObject({ name, in: place, required }: Parameter, id: Operati
       name,
       in: place,
       required,
-      description: 'Identifier of the record',
+      description: 'The id of the record',
       schema: convert(IdText),
       example: Number(example.path?.[name]),
     };
@@ -143,7 +144,7 @@ function toResponses(operation: Operation): JsonObject {
   return responses;
 }
 
-function toSuccess({ many, result, deprecated, ...operation }: Operation, status: number): JsonObject {
+function toSuccess({ many, result, deprecated }: Operation, status: number): JsonObject {
   const names = [
     ...(many ? ['Link'] : []),
     ...(status === 201 ? ['Location'] : []),
@@ -151,7 +152,7 @@ function toSuccess({ many, result, deprecated, ...operation }: Operation, status
   ];
   const example = result && resultExample(result);
   return {
-    description: status === 204 ? 'Deleted' : status === 201 ? 'Created' : operation.summary,
+    description: status === 204 ? 'Deleted' : status === 201 ? 'Created' : 'OK',
     ...(names.length > 0 && {
       headers: Object.fromEntries(names.map((name) => [name, reference('headers', name)])),
     }),

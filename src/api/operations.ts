@@ -14,6 +14,8 @@ export interface Row {
   readonly tag: string;
   readonly noun: Noun;
   readonly summary: string;
+  /** What a reader should know besides the summary. */
+  readonly description?: string;
   readonly query?: readonly QueryName[];
   readonly body?: BodyName;
   readonly result?: ResultName | undefined;
@@ -278,13 +280,14 @@ export const operations = {
     tag: 'Store',
     noun: 'inventory',
     summary: 'Create the inventory entry of a pet',
+    description: 'A new pet has an entry of quantity 0: this creates one again after it has been deleted.',
     body: 'InventoryItem',
     result: 'InventoryItem',
     success: [201],
     errors: [400, 409, 413, 415, 422],
     stability: 'beta',
     source: 'chosen',
-    example: { body: { petId: 1, quantity: 4, status: 'available' } },
+    example: { body: { petId: 2, quantity: 4, status: 'available' } },
   },
   getInventory: {
     method: 'GET',

@@ -158,9 +158,19 @@ test('each petstore line of the page runs as it stands on the seeded shop', asyn
   await other.stop();
 }, 120_000);
 
-test('each curl line of the page is answered by the server', async () => {
-  const lines = linesOf((await get('/docs')).body, 'curl');
+test('each curl line of the page succeeds as it stands on the seeded shop', async () => {
+  const other = await serve();
+  const lines = linesOf(await (await fetch(`${other.url}/docs`)).text(), 'curl');
   expect(lines).toHaveLength(operationIds.length);
+  const program = 'curl() { command curl --silent --show-error --fail "$@"; }';
+  const steps = lines.map((line) => `{ ${line}; } >/dev/null || echo ${JSON.stringify(line)}`);
+  const { stdout } = await promisify(execFile)('sh', ['-c', [program, ...steps].join('\n')]);
+  expect(stdout).toBe('');
+  await other.stop();
+});
+
+test('a curl line has the method, the address and the body', async () => {
+  const lines = linesOf((await get('/docs')).body, 'curl');
   expect(lines[1]).toBe(
     `curl -X POST ${serving.url}/pets -H 'Content-Type: application/json' -d '{"name":"Rex","categoryId":1,"status":"available"}'`,
   );

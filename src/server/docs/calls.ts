@@ -17,7 +17,7 @@ const fieldFlags: Readonly<Record<string, string>> = {
 
 /**
  * The operation as a command line of this program, with the examples of the document. It works on the seeded shop as it
- * stands, where every pet has an inventory entry: one that is to be created is deleted first.
+ * stands. Every pet there has an inventory entry, so the line that creates one deletes it first.
  */
 export function petstoreCall(documented: Documented, baseUrl: string): string {
   const id = documented.operation.operationId as OperationId;
@@ -34,13 +34,17 @@ export function petstoreCall(documented: Documented, baseUrl: string): string {
 }
 
 /** The same as a command line of curl. */
-export function curlCall({ method, path, parameters, body }: Documented, baseUrl: string): string {
+export function curlCall(documented: Documented, baseUrl: string): string {
+  const { operation, method, path, parameters, body } = documented;
   const target = path.replace(/\{(\w+)\}/g, (_, name) =>
     exampleOf(parameters.find((each) => each.name === name)?.example),
   );
   const words = ['curl', ...(method === 'GET' ? [] : ['-X', method]), baseUrl + target];
   if (body) words.push('-H', 'Content-Type: application/json', '-d', printJson(body.example));
-  return words.map(shellWord).join(' ');
+  const line = words.map(shellWord).join(' ');
+  if (operation.operationId !== 'createInventory') return line;
+  const entry = shellWord(`${baseUrl}${target}/${body?.example.petId}`);
+  return `curl -X DELETE ${entry} && ${line}`;
 }
 
 export function exampleOf(value: JsonValue | undefined): string {

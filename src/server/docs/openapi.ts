@@ -11,6 +11,7 @@ export interface OpenApi extends JsonObject {
 export interface OpenApiOperation extends JsonObject {
   operationId: string;
   summary: string;
+  description?: string;
   tags: string[];
 }
 
