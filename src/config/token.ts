@@ -48,7 +48,7 @@ export function planToken(
   const source = findToken(settings.tokens);
   if (source === undefined) return { kind: 'none' };
   const { origin, protocol, hostname } = new URL(baseUrl);
-  const owners = ownersOf(source, settings.tokens);
+  const owners = ownersOf(source, settings);
   if (owners.length > 0 && !matchesOrigin(origin, owners))
     return {
       kind: 'withheld',
@@ -80,17 +80,17 @@ export function findToken({ variable, file, command }: Tokens): TokenSource | un
 }
 
 /**
- * The origins that a token belongs to; empty if the config and the environment name none: the token then belongs to the
- * base URL of the command line. A token of the environment belongs to PETSTORE_BASE_URL if that is set; any other to
- * the base URL of the active profile, or of the top level of the config.
+ * The origins that a token belongs to; empty if no base URL is set. A token of the environment belongs to PETSTORE_BASE_URL
+ * if that is set; any other to the base URL of the active profile, or of the top level of the config. If none of these
+ * names a base URL, the token belongs to that of the command line.
  */
-function ownersOf(
-  { source }: TokenSource,
-  { originOfVariable, originOfConfig, furtherOrigins }: Tokens,
-): readonly string[] {
+function ownersOf({ source }: TokenSource, settings: Settings): readonly string[] {
+  const { originOfVariable, originOfConfig, furtherOrigins } = settings.tokens;
   if (source === 'environment' && originOfVariable !== undefined) return [originOfVariable];
   const origin = originOfConfig ?? originOfVariable;
-  return origin === undefined ? [] : [origin, ...furtherOrigins];
+  if (origin !== undefined) return [origin, ...furtherOrigins];
+  const baseUrl = settings.get('base-url');
+  return baseUrl === undefined ? [] : [new URL(baseUrl).origin];
 }
 
 /** The source of a token, for messages. */

@@ -151,14 +151,17 @@ async function openUrl(context: Context, location: string, withToken: boolean): 
   if (!URL.canParse(location)) throw new UsageError(`${location} is not a valid URL`);
   let site = await openSite(context, location, withToken);
   try {
-    const first = await site.get(new URL(location).href);
-    if (new URL(first.url).origin !== site.origin) {
+    const tried: string[] = [];
+    const first = await askFirst(site, new URL(location).href, tried);
+    if (first && new URL(first.url).origin !== site.origin) {
       // After a redirect from http to https, the description and its other documents are read from there.
       await site.close();
       site = await openSite(context, first.url, withToken);
     }
     const { origin, get, close } = site;
-    const found = await find(site, first);
+    const found =
+      (first && (await findBy(site, first, tried))) ?? (await findBelow(site, first?.url ?? location, tried));
+    if (!found) throw notFound(location, first?.status, tried);
     await context.notice(`found the description at ${found.url}`);
     const read = async (url: string) => {
       if (!URL.canParse(url) || new URL(url).origin !== origin)
@@ -192,23 +195,37 @@ interface Found {
   readonly document: JsonObject;
 }
 
-/**
- * The description for an answer: the answer itself; the target of its Link `service-desc` or `describedby`; or a
- * well-known path below its URL, else below its origin.
- *
- * @throws UsageError that lists the tried URLs if there is none, or if two well-known paths have different ones.
- */
-async function find(site: Site, first: RawAnswer): Promise<Found> {
-  const tried: string[] = [];
-  const itself = await examine(first, tried);
+/** The answer of the given address; undefined if it redirects to another origin, which is never asked. */
+async function askFirst(site: Site, url: string, tried: string[]): Promise<RawAnswer | undefined> {
+  try {
+    return await site.get(url);
+  } catch (error) {
+    if (!(error instanceof UnavailableError) || error.reason !== 'redirect') throw error;
+    tried.push(`${url} (${error.message})`);
+    return undefined;
+  }
+}
+
+/** The description for an answer: the answer itself, or the target of its Link `service-desc` or `describedby`. */
+async function findBy(site: Site, answer: RawAnswer, tried: string[]): Promise<Found | undefined> {
+  const itself = await examine(answer, tried);
   if (itself) return itself;
-  const link = fieldValue(first.fields, 'link');
+  const link = fieldValue(answer.fields, 'link');
   for (const relation of ['service-desc', 'describedby']) {
     const target = linkTarget(link, relation);
-    const linked = target === undefined ? undefined : await look(site, target, first.url, tried);
+    const linked = target === undefined ? undefined : await look(site, target, answer.url, tried);
     if (linked) return linked;
   }
-  const { origin, pathname } = new URL(first.url);
+  return undefined;
+}
+
+/**
+ * The description at a well-known path below a URL, or else below its origin.
+ *
+ * @throws UsageError if two well-known paths have different ones.
+ */
+async function findBelow(site: Site, url: string, tried: string[]): Promise<Found | undefined> {
+  const { origin, pathname } = new URL(url);
   for (const base of new Set([origin + pathname.replace(/\/+$/, ''), origin])) {
     const found = (
       await Promise.all(wellKnownPaths.map((path) => lookWellKnown(site, base + path, tried)))
@@ -217,14 +234,19 @@ async function find(site: Site, first: RawAnswer): Promise<Found> {
     const other = found.find(({ document }) => !isDeepStrictEqual(document, one?.document));
     if (one && other)
       throw new UsageError(
-        `api bind: ${found.length} descriptions, and they differ: ${found.map(({ url }) => url).join(', ')}`,
+        `api bind: ${found.length} descriptions, and they differ: ${found.map((each) => each.url).join(', ')}`,
         `name the one that is meant: petstore api bind ${one.url}`,
       );
     if (one) return one;
   }
-  throw new UsageError(
-    `api bind ${first.url}: no description found; tried ${tried.join('; ')}`,
-    first.status === 401 || first.status === 403
+  return undefined;
+}
+
+/** The error that lists what was tried. */
+function notFound(url: string, status: number | undefined, tried: readonly string[]): UsageError {
+  return new UsageError(
+    `api bind ${url}: no description found; tried ${tried.join('; ')}`,
+    status === 401 || status === 403
       ? 'the service wants a credential: --with-token sends the token of the profile to its own origins'
       : 'name the URL of the OpenAPI document itself, or a file',
   );

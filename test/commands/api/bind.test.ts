@@ -248,9 +248,21 @@ describe('a document from a URL', () => {
     const far = await run(['api', 'bind', url, '--profile', 'far', '--with-token'], { env });
     expect(far).toMatchObject({ code: 0 });
     await run(['api', 'bind', url, '--profile', 'near'], { env });
-    expect(docs.seen.map(({ headers }) => headers.authorization)).toEqual([undefined, undefined]);
+    await run(['api', 'bind', url, '--base-url', 'http://127.0.0.1:9', '--with-token'], { env });
+    expect(docs.seen.map(({ headers }) => headers.authorization)).toEqual([undefined, undefined, undefined]);
     await run(['api', 'bind', url, '--profile', 'near', '--with-token'], { env });
     expect(docs.seen.at(-1)?.headers.authorization).toBe('Bearer secret');
+  });
+
+  test('is looked for at the well-known paths if the address redirects to another origin', async () => {
+    await using login = await recordingServer({ '/': sparse });
+    await using server = await recordingServer({ '/openapi.json': sparse }, ({ path }) =>
+      path === '/' ? { status: 302, headers: { location: login.url } } : { status: 404 },
+    );
+    const bound = await run(['api', 'bind', server.url, '--retries', '0']);
+    expect(bound).toMatchObject({ code: 0 });
+    expect(bound.stderr).toContain(`found the description at ${server.url}/openapi.json`);
+    expect(login.seen).toEqual([]);
   });
 
   test('that is not there is an error that lists what was tried', async () => {
