@@ -1,8 +1,8 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
+import { execFile, execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { toOpenApi } from '../../../src/api/openapi.ts';
 import { makeCertificate } from '../../helpers/certificate.ts';
@@ -11,6 +11,7 @@ import { misbehave, tunnel } from '../../helpers/misbehaving-server.ts';
 import { answer } from '../../helpers/person.ts';
 import { recordingServer } from '../../helpers/recording-server.ts';
 import { type Run, type RunOptions, runCli } from '../../helpers/run-cli.ts';
+import { cliPath, nodeBinary } from '../../helpers/spawn-cli.ts';
 
 let folder: string;
 
@@ -474,15 +475,9 @@ test('a description sets no header of the connection, and no path above its base
 });
 
 test('a description may come from a pipe that the shell has opened', async () => {
-  const pipe = join(folder, 'pipe');
-  execFileSync('mkfifo', [pipe]);
   const source = await file('sparse.json', sparse);
-  const writer = spawn('sh', ['-c', 'cat "$0" > "$1"', source, pipe]);
-  const fd = openSync(pipe, 'r');
-  try {
-    expect(await run(['api', 'bind', `/dev/fd/${fd}`])).toMatchObject({ code: 0 });
-  } finally {
-    closeSync(fd);
-    writer.kill();
-  }
+  const line = 'cat "$0" | { exec 3<&0 </dev/null; "$1" "$2" api bind /dev/fd/3 -o json; }';
+  const env = { PATH: process.env.PATH, PETSTORE_CONFIG_DIR: folder };
+  const { stdout } = await promisify(execFile)('sh', ['-c', line, source, nodeBinary, cliPath], { env });
+  expect(stdout).toContain('"state":"bound"');
 });
