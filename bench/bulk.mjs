@@ -80,6 +80,15 @@ async function million() {
   env.PETSTORE_BASE_URL = large.url;
   try {
     const file = await bigStock('million.csv', 1_000_000);
+    printHeader('`inventory diff` of 1,000,000 rows', '`inventory export`', '`inventory diff`');
+    await compare({
+      name: 'most of them differ, as csv',
+      baseline: () => petstore(['inventory', 'export']),
+      figure: () => petstore(['inventory', 'diff', file, '-o', 'csv'], 8),
+      pairs: 3,
+      target: '<= 1.4',
+    });
+    // Last: it leaves the counts of the file, and nothing would differ.
     if (has('wrk')) {
       printHeader(
         'Bulk of 1,000,000 rows, rows a second, whole process',
@@ -95,14 +104,6 @@ async function million() {
         target: '>= 0.65',
       });
     }
-    printHeader('`inventory diff` of 1,000,000 rows', '`inventory export`', '`inventory diff`');
-    await compare({
-      name: 'most of them differ, as csv',
-      baseline: () => petstore(['inventory', 'export']),
-      figure: () => petstore(['inventory', 'diff', file, '-o', 'csv'], 8),
-      pairs: 3,
-      target: '<= 1.4',
-    });
   } finally {
     await large.stop();
   }
