@@ -6,25 +6,25 @@ import { RowCall } from './pace.ts';
 import type { Run } from './run.ts';
 import { ExactSum } from './values.ts';
 
-/** What a session of a run would do. */
+/** The plan of one session of a run. */
 export interface Plan {
   readonly run: Run;
   /** Rows that the run considers: neither invalid nor skipped. */
   readonly considered: number;
-  /** Rows whose count would change; of a blind run all that are left. */
+  /** Rows whose count would change; in a blind run all remaining rows. */
   readonly changes: number;
-  /** Rows that are as they should be. */
+  /** Rows whose count is already as wanted. */
   readonly unchanged: number;
-  /** Rows that earlier sessions have written, or may have, and that are not written again. */
+  /** Rows that earlier sessions have written, or may have written, and that are not written again. */
   readonly written: number;
   readonly isBlind: boolean;
   readonly raised: ChangeTotal;
   readonly lowered: ChangeTotal;
-  /** Changes that leave nothing, those of earlier sessions too. */
+  /** Changes to a count of 0, including those of earlier sessions. */
   readonly toZero: number;
-  /** Entries that would be made. */
+  /** Entries that would be created. */
   readonly created: number;
-  /** Entries that would be taken away. */
+  /** Entries that would be removed. */
   readonly removed: number;
   /** The row with the largest change, up or down, and its size. */
   readonly largest: { readonly row: number; readonly delta: number } | undefined;
@@ -34,16 +34,16 @@ export interface Plan {
 
 interface ChangeTotal {
   readonly rows: number;
-  /** Sum of the differences, without a sign. */
+  /** Sum of the differences, as absolute value. */
   readonly units: bigint;
 }
 
 /**
- * Reads the current counts of the rows that are unprocessed, and settles those that need no write or cannot be written. What
- * stays unprocessed is to be written.
+ * Reads the current counts of the unprocessed rows, and settles those that need no write or cannot be written. The rows
+ * that stay unprocessed must be written.
  *
- * @throws StoppedError if the run has stopped; UsageError, ApiError or UnavailableError if a count could not be read: a plan
- *   is whole or there is none.
+ * @throws StoppedError if the run has stopped; UsageError, ApiError or UnavailableError if a count could not be read:
+ *   there is no partial plan.
  */
 export async function makePlan(run: Run): Promise<Plan> {
   const { rows, ledger, createMissing } = run;
@@ -81,14 +81,14 @@ const noEntry: Outcome = {
 };
 export const noPet: Outcome = { state: 'failed', status: 404, code: 'no_pet', message: 'no such pet' };
 
-/** Of an undo: the count before the run was beyond a double, and another one must not take its place. */
+/** For an undo: the count before the run was beyond a double, so it cannot be restored exactly. */
 const inexact: Outcome = {
   state: 'failed',
   code: 'inexact_count',
   message: `the count before was beyond ${Number.MAX_SAFE_INTEGER}, and cannot be set back to the unit`,
 };
 
-/** What a row comes to without a write, because its pet has this count; undefined for a row that is to be written. */
+/** The outcome of a row that needs no write, given its pet's count; undefined if it must be written. */
 function planFound(run: Run, row: number, count: number | bigint): Outcome | undefined {
   const { rows, relative } = run;
   const wasSent = rows.wasSent(row);
@@ -103,7 +103,7 @@ function planFound(run: Run, row: number, count: number | bigint): Outcome | und
   if (relative && rows.change(row) !== 0 && !isExpected(run, row, count)) return unexpected(run, row, count);
   const quantity = rows.quantity(row);
   if (count === quantity) {
-    // The first count before the run stays that of a row that an earlier session has set.
+    // If an earlier session has set the row, keep the count from before the run.
     if (!wasSent || rows.before(row) === undefined) rows.setBefore(row, quantity);
     return { state: wasSent ? 'applied' : 'unchanged' };
   }
@@ -126,7 +126,7 @@ function planMissing(run: Run, row: number): Outcome | undefined {
   return isExpected(run, row, null) ? undefined : unexpected(run, row, null);
 }
 
-/** Sets what a relative row comes to; gives why it cannot. */
+/** Computes the new count of a relative row; returns the outcome if that fails. */
 function planChange({ rows }: Run, row: number, now: number | bigint): Outcome | undefined {
   const change = rows.change(row) ?? 0;
   const target = Number(now) + change;
@@ -142,7 +142,7 @@ function planChange({ rows }: Run, row: number, now: number | bigint): Outcome |
   return undefined;
 }
 
-/** A delivery that was perhaps booked, and then somebody changed the count: booking it again could add it twice. */
+/** A delivery may have been booked, and the count was changed after that: booking it again could add it twice. */
 function changedSince(found: number | bigint | null): Outcome {
   const now = found === null ? 'the entry is gone' : `the count is ${found} now`;
   return {
@@ -153,7 +153,7 @@ function changedSince(found: number | bigint | null): Outcome {
   };
 }
 
-/** A row is not as its file, or the plan, expects it. */
+/** The outcome of a row whose count is not what the file, or the plan, expects. */
 export function unexpected({ rows, relative }: Run, row: number, found: Count): Outcome {
   const expected = rows.expected(row);
   const now = found === null ? 'the pet has no inventory entry' : `the count is ${found} now`;
@@ -168,10 +168,10 @@ function isExpected({ rows }: Run, row: number, count: number | bigint | null): 
   return expected === undefined || expected === count;
 }
 
-/** Under so many pets without an entry each is looked up by itself; from there on the whole list is read. */
+/** Fewer pets without an entry than this are read one by one; otherwise the whole list is read. */
 const petsForList = 100;
 
-/** Which of the pets without an entry there are; not known if the service does not tell. */
+/** The pets without an entry that exist; unknown if the service does not tell. */
 interface FoundPets {
   readonly isKnown: boolean;
   has(row: number): boolean;
@@ -187,7 +187,7 @@ async function findPets(run: Run, rowsWithout: readonly number[]): Promise<Found
     else await listPets(run, rowsWithout);
     return { isKnown: true, has };
   } catch (error) {
-    // Whoever may not read pets still learns that there is no entry.
+    // Without permission to read pets, the row still fails because it has no entry.
     if (error instanceof CliError && error.kind !== 'auth') return unknown;
     if (error instanceof ApiError) return unknown;
     throw error;
@@ -259,18 +259,18 @@ function sumUp(run: Run, etags: ReadonlyMap<number, string>): Plan {
   };
 }
 
-/** A number of rows, or a share of those that a run considers. */
+/** A number of rows, or a percentage of the considered rows. */
 export type RowLimit = { readonly rows: number } | { readonly percent: number };
 
-/** What a run must keep to. */
+/** Limits that a plan must keep. */
 export interface Guards {
   readonly maxChanges?: RowLimit | undefined;
-  /** Most units that one row may go up or down. */
+  /** The largest change of one row, up or down. */
   readonly maxDelta?: number | undefined;
   readonly allowZero: boolean;
 }
 
-/** @throws UsageError for anything but a whole number or a percentage up to 100. */
+/** @throws UsageError if it is neither a whole number nor a percentage up to 100. */
 export function parseRowLimit(text: string, flag: string): RowLimit {
   const [, digits, percent] = /^(\d{1,15}(?:\.\d{1,6})?)(%?)$/.exec(text) ?? [];
   const value = Number(digits);
@@ -279,15 +279,15 @@ export function parseRowLimit(text: string, flag: string): RowLimit {
   throw new UsageError(`${flag} '${text}': must be a number of rows or a percentage, as 100 or 5%`);
 }
 
-/** The limit in rows, of so many in all. */
+/** The limit as a number of rows. */
 export function toRows(limit: RowLimit, all: number): number {
   return 'rows' in limit ? limit.rows : Math.floor((all * limit.percent) / 100);
 }
 
 /**
- * Stops a plan that breaks a guard; what earlier sessions of the run have written counts.
+ * Refuses a plan that breaks a guard; changes of earlier sessions of the run count too.
  *
- * @throws UsageError that names the guard and what it saw.
+ * @throws UsageError that names the guard and the offending value.
  */
 export function checkGuards(plan: Plan, { maxChanges, maxDelta, allowZero }: Guards): void {
   const { considered, toZero, largest, run, written } = plan;

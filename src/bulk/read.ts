@@ -9,24 +9,24 @@ import { createCsvParser, createJsonParser, isIssue, type ParseRow, type RowIssu
 import { Rows } from './rows.ts';
 import type { ThousandsSeparator } from './values.ts';
 
-/** Which of several rows for one pet counts if they differ. */
+/** The rule for several different rows of one pet. */
 export const duplicateRules = ['error', 'first', 'last', 'sum'] as const;
 export type DuplicateRule = (typeof duplicateRules)[number];
 
-/** How an input is to be read: with the same options the same bytes give the same rows. */
+/** Options for reading an input. With the same options, the same bytes give the same rows. */
 export interface ReadOptions extends ColumnOptions {
   readonly format?: RecordFormat | undefined;
   readonly delimiter?: string | undefined;
   /** The names of the columns of a file without a header. */
   readonly columns?: readonly string[] | undefined;
   readonly thousands?: ThousandsSeparator | undefined;
-  /** Ids by key: what `--key` looks up. */
+  /** Ids by key, from the table of `--key`. */
   readonly ids?: ReadonlyMap<string, number | bigint> | undefined;
   readonly onDuplicate: DuplicateRule;
   readonly shard?: Shard | undefined;
 }
 
-/** A whole input, read and checked. */
+/** A complete input, read and checked. */
 export interface RowInput {
   readonly source: Source;
   readonly options: ReadOptions;
@@ -37,15 +37,15 @@ export interface RowInput {
   readonly layout: Layout | undefined;
   /** Of the bytes, in hexadecimal. */
   readonly sha256: string;
-  /** Rows that say what another row says already. */
+  /** Rows that repeat another row. */
   readonly same: number;
-  /** Rows that lost to another one, or were added to it, by the rule. */
+  /** Rows that were dropped, or added to another one, by the rule. */
   readonly overruled: number;
-  /** Rows that differ although no rule chooses one: nobody can tell which one is meant. */
+  /** Different rows of one pet without a rule to choose one. */
   readonly conflicts: RowIssues;
 }
 
-/** Keeps the first few issues and counts all: a wrong file may have as many as rows. */
+/** Keeps the first few issues and counts all: a wrong file may have one in every row. */
 export class RowIssues {
   count = 0;
   readonly first: RowIssue[] = [];
@@ -59,8 +59,8 @@ export class RowIssues {
 /**
  * Reads the whole input before anything is sent.
  *
- * @throws UsageError if no row can be told: another encoding, a header without the columns needed, broken JSON, a quote that
- *   is never closed, a record over 1 MiB. What is wrong with single rows is in `issues`.
+ * @throws UsageError if rows cannot be recognised: another encoding, a header without the required columns, broken
+ *   JSON, a quote that is never closed, a record over 1 MiB. Problems of single rows are in `issues`.
  */
 export async function readRows(source: Source, options: ReadOptions): Promise<RowInput> {
   const hash = createHash('sha256');
@@ -80,7 +80,7 @@ export async function readRows(source: Source, options: ReadOptions): Promise<Ro
   return { source, options, rows, issues, layout, sha256: hash.digest('hex'), ...duplicates };
 }
 
-/** The data rows of an input as they stand in it, in the order of their numbers. */
+/** The data rows of an input, in order. */
 export interface RowStream {
   readonly layout: Layout | undefined;
   readonly batches: AsyncGenerator<{
@@ -91,7 +91,7 @@ export interface RowStream {
   }>;
 }
 
-/** Opens the rows of an input. A CSV row whose cells are all empty is none, as a spreadsheet leaves them at the end. */
+/** Opens the rows of an input. A CSV row with only empty cells is skipped; spreadsheets leave such rows at the end. */
 export async function openRows(
   source: Source,
   options: ReadOptions,
@@ -153,7 +153,7 @@ function parserOf(
   );
 }
 
-/** Leaves one row for each pet, and skips the others. */
+/** Keeps one row for each pet, and skips the others. */
 function resolveDuplicates(
   rows: Rows,
   rule: DuplicateRule,
@@ -197,7 +197,7 @@ function skipOtherShards(rows: Rows, { index, count }: Shard): void {
     if (shardOf(rows.id(row), count) !== index) rows.setState(row, 'skipped');
 }
 
-/** A table of keys and ids, as `--key SKU=skus.csv` names it. */
+/** A table of keys and ids, given by `--key SKU=skus.csv`. */
 export interface KeyTable {
   readonly ids: ReadonlyMap<string, number | bigint>;
   /** Of the table's bytes, in hexadecimal. */

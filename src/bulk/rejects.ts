@@ -12,7 +12,7 @@ import { isIssue, type ParseRow } from './parse.ts';
 import { openRows, type RowInput } from './read.ts';
 import type { Run } from './run.ts';
 
-/** `<input>.rejects.<ext>`, or the next name with a number if that is taken; relative to the folder as `input` is. */
+/** `<input>.rejects.<ext>`, or the next free name with a number; relative if `input` is. */
 export async function defaultRejectsPath(
   input: string,
   folder: string,
@@ -25,19 +25,19 @@ export async function defaultRejectsPath(
   return path;
 }
 
-/** What the rejects of a run are written from. */
+/** The source of the rejects of a run. */
 export interface Rejected {
   readonly run: Run;
-  /** Undefined if the rows came from no input: then only what the program knows of them is written. */
+  /** Undefined if the rows did not come from an input; then only the known fields are written. */
   readonly input: RowInput | undefined;
-  /** Whether an earlier session has written its rejects: those of a relative run are not written twice. */
+  /** True if an earlier session has written its rejects: those of a relative run are not written twice. */
   readonly hasEarlier: boolean;
 }
 
 /**
- * Whether a row belongs into the rejects. An entry that was to be removed does not: no row that is fed in says so. Rows of a
- * relative run that may have been applied do not either: fed in, they could be added twice. `resume` settles those that are
- * unknown.
+ * Whether a row belongs into the rejects. Rows that remove an entry do not, because no input row can say that. Rows of
+ * a relative run that may have been applied do not either, because applying the rejects could add them twice; `resume`
+ * settles the unknown ones.
  */
 function isRejected({ run, hasEarlier }: Rejected, row: number): boolean {
   const { rows, relative } = run;
@@ -56,8 +56,8 @@ export function hasRejects(rejected: Rejected): boolean {
 }
 
 /**
- * Writes the original columns of each row that failed, is unknown or was invalid, with what is known of it; what is written
- * can be fed in again as it is. Gives the number of rows; if there are none there is no file.
+ * Writes the original columns of each row that failed, is unknown or was invalid, together with its outcome. The file
+ * can be applied as it is. Returns the number of rows; for none, no file is written.
  */
 export async function writeRejects(file: NewFile, rejected: Rejected): Promise<number> {
   let count = 0;
@@ -123,11 +123,11 @@ function* fromRows(rejected: Rejected): Generator<RejectedRecord> {
   }
 }
 
-/** What is said of a rejected row, beside its own columns; the names are those of the columns. */
+/** The columns that are added to a rejected row. */
 const noteColumns = ['_line', '_state', '_status', '_code', '_message', '_attempts', '_request_id'] as const;
 type RejectNote = Readonly<Record<(typeof noteColumns)[number], string | number | undefined>>;
 
-/** The service's words are shown as everywhere: what would steer a terminal is made visible. */
+/** The outcome of a row; control characters in the service's words are made visible. */
 function noteOf({ ledger, rows }: Run, row: number, record: InputRecord, parse?: ParseRow): RejectNote {
   const note = (text: string | undefined) => text && sanitize(text);
   const parsed = rows.isState(row, 'invalid') ? parse?.(record) : undefined;
@@ -150,9 +150,9 @@ async function hashOf(source: Source): Promise<string> {
   return hash.digest('hex');
 }
 
-/** Puts rejected records into the format that they came in. */
+/** Writes rejected records in their original format. */
 interface RejectWriter {
-  /** Before the first row. */
+  /** The text before the first row. */
   head(): string;
   row(record: InputRecord, note: RejectNote): string;
   tail(): string;
@@ -172,12 +172,12 @@ class CsvRejects implements RejectWriter {
   constructor(header: readonly string[], delimiter: string) {
     this.header = header;
     this.delimiter = delimiter;
-    // A file of rejects that is fed in again has notes already; the new ones take their place, and the line stays.
+    // If the input was a file of rejects, its notes are replaced, but the original line number is kept.
     this.kept = header.flatMap((name, at) => (isNote(name.trim()) ? [] : [at]));
     this.lineAt = header.findIndex((name) => name.trim() === '_line');
   }
 
-  /** The rejects of a file without a header have one: the names of `--columns`. */
+  /** The header; for a file without one, the names of `--columns`. */
   head(): string {
     return this.line([...this.kept.map((at) => this.header[at] ?? ''), ...noteColumns]);
   }
@@ -247,7 +247,7 @@ function membersOrNone(text: string) {
   }
 }
 
-/** JSON without its line breaks and what indents the lines. */
+/** JSON without line breaks and indentation. */
 function onOneLine(json: string): string {
   if (!/[\r\n]/.test(json)) return json;
   const lines = json.split(/[\r\n]+/).map((line) => line.trim());
@@ -258,7 +258,7 @@ function isNote(name: string): boolean {
   return name === '_text' || (noteColumns as readonly string[]).includes(name);
 }
 
-/** A spreadsheet takes a cell that begins so for a formula. */
+/** Protects a cell that a spreadsheet would take for a formula. */
 function asText(value: string | number | undefined): string {
   return typeof value === 'string' && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value ?? '');
 }

@@ -1,4 +1,4 @@
-/** What may become of a row; every row is in one of them at any time, so that a summary always adds up. */
+/** The states of a row. Every row is in exactly one of them, so that a summary always adds up. */
 export const states = [
   'unprocessed',
   'applied',
@@ -25,12 +25,12 @@ const mask = size - 1;
 
 type Cells = Float64Array | Uint32Array | Uint8Array;
 
-/** A growing column of numbers: segments of 65,536, so that nothing is copied when it grows. */
+/** A growing column of numbers in segments of 65,536, so that nothing is copied when it grows. */
 class NumberColumn {
   private readonly segments: Cells[] = [];
   private readonly create: () => Cells;
 
-  /** @param create makes a segment of the given length, filled with the value of rows that were not set. */
+  /** @param create creates a segment of the given length, filled with the value of unset rows. */
   constructor(create: (length: number) => Cells) {
     this.create = () => create(size);
   }
@@ -46,7 +46,7 @@ class NumberColumn {
   }
 }
 
-/** A growing column of int64 ids, also seen as two 32-bit words each: arithmetic on bigints is slow. */
+/** A growing column of int64 ids, also accessible as pairs of 32-bit words, because arithmetic on bigints is slow. */
 class IdColumn {
   private readonly segments: { ids: BigInt64Array; words: Uint32Array }[] = [];
 
@@ -84,31 +84,31 @@ class IdColumn {
   }
 }
 
-/** What a data row of the input says. */
+/** The values of a data row of the input. */
 export interface RowValues {
   readonly id: number | bigint;
-  /** Null: the pet is to have no entry. Of a relative row: 0 until the plan knows the count. */
+  /** Null: the entry is removed. For a relative row: 0 until the plan knows the count. */
   readonly quantity: number | null;
-  /** Of a relative row: what is added to the count. */
+  /** For a relative row: the change to add to the count. */
   readonly change?: number | undefined;
-  /** The count that the pet must have now for the row to apply; null: it must have no entry. */
+  /** The count that the pet must have for the row to apply; null: it must not have an entry. */
   readonly expected?: number | null | undefined;
-  /** Where the row begins in the input, from 1; 0 for a row that came from none. */
+  /** The line on which the row begins, from 1; 0 for a row that did not come from an input. */
   readonly line: number;
 }
 
-/** Bits of a row's marks: the state in which the last session left it, and whether a write may have been applied. */
+/** Bits of a row's marks: its state after the last session, and whether a write may have been applied. */
 const stateMask = 7;
 const sentMark = 8;
 
-/** A count that is not known. */
+/** The count is unknown. */
 const notKnown = Number.NaN;
 /** The count of a pet without an entry. */
 const noEntry = Number.NEGATIVE_INFINITY;
 
 /**
- * All data rows of an input in about 20 bytes each, by their number from 0; the counts before the run and those expected
- * take 8 more where they are used. What was in other columns is not kept: who needs it reads the input again.
+ * All data rows of an input, by their number from 0, in about 20 bytes each; the counts before the run and the expected
+ * counts take 8 more if they are used. Other columns are not kept; they are read again from the input if necessary.
  */
 export class Rows {
   length = 0;
@@ -125,7 +125,7 @@ export class Rows {
     this.put(this.next(values.line), values);
   }
 
-  /** Sets what a row that is there says. */
+  /** Sets the values of an existing row. */
   put(row: number, { id, quantity, expected, change }: Omit<RowValues, 'line'>): void {
     this.ids.set(row, id);
     this.quantities.set(row, toCell(quantity));
@@ -135,7 +135,7 @@ export class Rows {
     this.expectations.set(row, toCell(expected));
   }
 
-  /** A row that holds nothing that can be used. */
+  /** Adds a row without usable values. */
   addInvalid(line: number): void {
     const row = this.next(line);
     this.ids.set(row, 0);
@@ -162,7 +162,7 @@ export class Rows {
     return this.ids.low(row) === low && this.ids.high(row) === high;
   }
 
-  /** The count that the row sets; null where it takes the entry away. */
+  /** The new count; null if the row removes the entry. */
   quantity(row: number): number | null {
     const quantity = this.quantities.get(row);
     return quantity === noEntry ? null : quantity;
@@ -172,7 +172,7 @@ export class Rows {
     this.quantities.set(row, quantity);
   }
 
-  /** What a relative row adds to the count; undefined for a row that sets it. */
+  /** The change of a relative row; undefined for a row that sets the count. */
   change(row: number): number | undefined {
     return this.changes?.get(row);
   }
@@ -182,7 +182,7 @@ export class Rows {
     this.changes.set(row, change);
   }
 
-  /** The count that the row expects: null for no entry, undefined for any. */
+  /** The expected count: null for no entry, undefined for any count. */
   expected(row: number): number | null | undefined {
     return ofCell(this.expectations?.get(row));
   }
@@ -207,7 +207,7 @@ export class Rows {
     this.codes.set(row, stateCodes[state]);
   }
 
-  /** The count that the service had before the run: null for a pet without an entry, undefined where it was not read. */
+  /** The count of the service before the run: null for a pet without an entry, undefined if it was not read. */
   before(row: number): number | null | undefined {
     return ofCell(this.counts?.get(row));
   }
@@ -217,7 +217,9 @@ export class Rows {
     this.counts.set(row, toCell(before));
   }
 
-  /** Whether a write of this row was, or may have been, applied: in an earlier session, or before it failed in this one. */
+  /**
+   * Whether a write of this row was, or may have been, applied: in an earlier session, or before it failed in this one.
+   */
   wasSent(row: number): boolean {
     return this.marks !== undefined && (this.marks.get(row) & sentMark) !== 0;
   }
@@ -226,12 +228,12 @@ export class Rows {
     this.mark(row, sentMark);
   }
 
-  /** The state in which the last session of the run left the row; undefined in a first session. */
+  /** The state of the row after the last session of the run; undefined in a first session. */
   earlierState(row: number): State | undefined {
     return this.marks && stateOf(this.marks.get(row) & stateMask);
   }
 
-  /** Keeps the state of the row as the one in which the last session left it. */
+  /** Keeps the current state as the one after the last session. */
   keepState(row: number): void {
     this.mark(row, this.codes.get(row));
   }
@@ -251,7 +253,7 @@ export class Rows {
     return counts;
   }
 
-  /** The rows in a state, in order; it may change on the way. */
+  /** The rows in a state, in order; states may change during the iteration. */
   *inState(state: State): Generator<number> {
     for (let row = 0; row < this.length; row += 1) if (this.isState(row, state)) yield row;
   }

@@ -11,7 +11,7 @@ interface RowJournal extends OutcomeListener {
 }
 
 interface RowEvents extends OutcomeListener {
-  /** Resolves when a slow reader has caught up; undefined if none needs to. */
+  /** Resolves when a slow reader has caught up; undefined if there is nothing to wait for. */
   ready(): Promise<void> | undefined;
 }
 
@@ -22,26 +22,26 @@ interface RunOptions extends PaceOptions {
   readonly blind: boolean;
   readonly relative: boolean;
   readonly createMissing: boolean;
-  /** @throws CliError, of the kind `not-found` if there is no such pet. */
+  /** @throws CliError, of the kind `not-found` if the pet does not exist. */
   readPetStatus(client: Client, petId: bigint): Promise<PetStatus>;
 }
 
-/** One session of a run: everything that planning, writing and reading back work with. */
+/** One session of a run: the state that planning, writing and reading back share. */
 export interface Run extends Omit<RunOptions, keyof PaceOptions | 'readPetStatus'> {
-  /** Keeps to the pace; what is read beside the rows is counted. */
+  /** The client for reads outside the rows; it obeys the pace, and its requests are counted. */
   readonly pacedClient: Client;
   readonly ledger: Ledger;
   readonly pace: Pace;
   readonly stop: Stop;
-  /** Statuses of pets without an entry, as the plan read them. */
+  /** Statuses of pets without an entry, as read by the plan. */
   readonly petStatuses: Map<bigint, PetStatus>;
-  /** Entries that were looked at while planning or reading back. */
+  /** The number of entries read while planning or reading back. */
   entriesRead: number;
-  /** Where the session is kept; undefined until it has a plan. */
+  /** The journal of the session; undefined until it has a plan. */
   journal: RowJournal | undefined;
   events: RowEvents | undefined;
   readPetStatus(petId: bigint): Promise<PetStatus>;
-  /** Hands the row to the journal before it is sent. */
+  /** Records the row in the journal before it is sent. */
   starting(row: number): void;
 }
 
@@ -52,7 +52,7 @@ export function createRun(options: RunOptions): Run {
   const paced = pacedClient(client, { pace, stop });
   const ledger = new Ledger(rows);
   let isJournalLost = false;
-  /** If the journal is lost, no row may be sent any more of which nobody would know. */
+  /** If the journal cannot be written, the run stops, because no row may be sent without being recorded. */
   const keep = (write: () => void) => {
     if (isJournalLost) return;
     try {

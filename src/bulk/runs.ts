@@ -20,19 +20,21 @@ import {
 } from './journal.ts';
 import type { Rows, State } from './rows.ts';
 
-/** What makes two runs the same: the same rows, written in the same way, to the same place. */
+/** The identity of a run: the same rows, written in the same way, to the same target. */
 export type RunIdentity = Pick<JournalHeader, 'kind' | 'sha256' | 'target' | 'flags'>;
 
-/** `running` has a process at work on it; `killed` ended without a word. Both it and `stopped` can be resumed. */
+/**
+ * `running`: a process is working on it; `killed`: it ended without an end line. `killed` and `stopped` can be resumed.
+ */
 export type RunState = Ending | 'running' | 'killed';
 
-/** A past run, as it stands. */
+/** A past run and its state. */
 export interface RunInfo {
   readonly header: JournalHeader;
   readonly state: RunState;
-  /** The run that took it back; `restart` if another one was started in its place. */
+  /** The run that undid it; `restart` if another one replaced it. */
   readonly by: string | undefined;
-  /** Of an undone run: whether some rows could not be taken back. */
+  /** For an undone run: true if some rows could not be undone. */
   readonly isPartial: boolean;
   readonly counts: Readonly<Record<State, number>>;
   /** When its journal was last written to, in milliseconds since the epoch. */
@@ -43,11 +45,11 @@ export function isResumable(state: RunState): boolean {
   return state === 'stopped' || state === 'killed';
 }
 
-/** Who a target is locked for. */
+/** The run for which a target is locked. */
 interface Claim {
   readonly target: string;
   readonly shard: Shard | null;
-  /** The input as it was named. */
+  /** The input as the user named it. */
   readonly name: string;
 }
 
@@ -58,12 +60,12 @@ interface HoldOptions {
   readonly signal: AbortSignal;
 }
 
-/** Holds a target, and tells others which run is at work on it. */
+/** A held target; tells other processes which run holds it. */
 export interface Hold {
   tell(run: string): Promise<void>;
 }
 
-/** The journals of past runs, one file each: `<date>-<time>-<key>.jsonl`; the key follows from what the run is. */
+/** The journals of past runs, one file each: `<date>-<time>-<key>.jsonl`; the key is a hash of the identity. */
 export class RunStore {
   readonly folder: string;
 
@@ -83,12 +85,12 @@ export class RunStore {
     return ids.sort().reverse();
   }
 
-  /** Ids of the runs that may be this one, the newest first. */
+  /** Ids of the runs that may have this identity, the newest first. */
   async idsLike(identity: RunIdentity): Promise<string[]> {
     return (await this.ids()).filter((id) => id.endsWith(keyOf(identity)));
   }
 
-  /** The id that this text is, or begins. @throws UsageError if there is none, or more than one. */
+  /** The id that equals this text, or begins with it. @throws UsageError if there is none, or more than one. */
   async resolve(text: string): Promise<string> {
     const ids = await this.ids();
     const matches = ids.filter((id) => id === text || (text !== '' && id.startsWith(text)));
@@ -100,12 +102,12 @@ export class RunStore {
     return match;
   }
 
-  /** An id of its own for a run that begins now. */
+  /** A new unique id. */
   async newId(identity: RunIdentity, now: Date): Promise<string> {
     await this.ensureFolder();
     const names = await this.names();
     const taken = new Set(names.map((name) => name.split('.')[0]));
-    // A journal that was killed before its plan was whole: nothing was sent.
+    // Journals whose process was killed before the plan was complete: nothing was sent.
     for (const name of names)
       if (name.endsWith('.jsonl.new') && !this.isRunning(name.replace('.jsonl.new', '')))
         await rm(join(this.folder, name), { force: true });
@@ -114,12 +116,14 @@ export class RunStore {
     return idOf(identity, startedMs);
   }
 
-  /** Whether a process is at work on the run. */
+  /** Whether a process is working on the run. */
   isRunning(run: string): boolean {
     return holderOf(this.pathOf(run)) !== undefined;
   }
 
-  /** Does `work` while nobody else reads or writes the run's journal. @throws CliError `unavailable` if somebody does. */
+  /**
+   * Does `work` while no other process reads or writes the run's journal. @throws CliError `unavailable` if one does.
+   */
   async holdRun<Value>(run: string, work: () => Promise<Value>): Promise<Value> {
     await this.ensureFolder();
     const path = this.pathOf(run);
@@ -137,9 +141,9 @@ export class RunStore {
   }
 
   /**
-   * Does `work` while no other run is at work on the target; shards `i/n` of one n do not exclude each other.
+   * Does `work` while no other run works on the target; shards `i/n` with the same n do not exclude each other.
    *
-   * @throws CliError `unavailable`, retryable, if another run is, and does not end in time; nothing was sent.
+   * @throws CliError `unavailable`, retryable, if another run holds it and does not end in time; nothing was sent.
    */
   async holdTarget<Value>(
     claim: Claim,
@@ -151,7 +155,7 @@ export class RunStore {
     const gate = join(this.folder, `target-${key}`);
     const endMs = Date.now() + waitMs;
     for (;;) {
-      // What the work comes to is awaited outside the gate, which is held for a moment only.
+      // The result of the work is awaited outside the gate, which must be held only for a moment.
       const taken = await withLock(gate, async () => {
         const other = allowOverlap ? undefined : await this.otherClaim(key, claim);
         return other ? { other } : { done: await this.claim(key, claim, work) };
@@ -163,7 +167,7 @@ export class RunStore {
     }
   }
 
-  /** Begins the work under a claim of its own; resolves as soon as it is held, with what waits for the end. */
+  /** Starts the work under a claim of its own. Resolves when the claim is held, with a function that awaits the end. */
   private async claim<Value>(
     key: string,
     claim: Claim,
@@ -196,7 +200,7 @@ export class RunStore {
     return () => done;
   }
 
-  /** A claim on the target that excludes this one; those of processes that are gone are cleared away. */
+  /** A claim on the target that excludes this one; removes claims of ended processes. */
   private async otherClaim(key: string, { shard }: Claim): Promise<OtherClaim | undefined> {
     for (const name of await this.names()) {
       if (!name.startsWith(`target-${key}.`) || !name.endsWith('.json')) continue;
@@ -239,7 +243,7 @@ export class RunStore {
     return [`${info.header.rows - unprocessed} of ${info.header.rows} rows done`];
   }
 
-  /** How a run stands: by its last line, or by all of them if it ended without one. @throws CliError `failed` */
+  /** The state of a run: from its last line, or from all lines if it ended without one. @throws CliError `failed` */
   async info(run: string): Promise<RunInfo> {
     const path = this.pathOf(run);
     const isRunning = this.isRunning(run);
@@ -250,7 +254,7 @@ export class RunStore {
     return imageInfo(image, rows, isRunning ? 'running' : undefined);
   }
 
-  /** Marks a run as undone or given up. @throws CliError `failed` if its journal cannot be read or written. */
+  /** Marks a run as undone or discarded. @throws CliError `failed` if its journal cannot be read or written. */
   async conclude(run: string, end: Omit<EndLine, 'counts'>): Promise<void> {
     const path = this.pathOf(run);
     const { image, rows } = await readJournal(path);
@@ -258,7 +262,7 @@ export class RunStore {
     await Journal.conclude(path, image, { ...end, counts });
   }
 
-  /** Puts a journal that cannot be read out of the way; nothing of it is lost. */
+  /** Renames a journal that cannot be read; nothing of it is lost. */
   async setAside(run: string): Promise<string> {
     const path = `${this.pathOf(run)}.damaged`;
     await rename(this.pathOf(run), path).catch((error) => {
@@ -299,7 +303,7 @@ interface OtherClaim {
   readonly host: string;
 }
 
-/** A claim that is being written holds the whole target. */
+/** A claim that is still being written holds the whole target. */
 function readClaim(path: string): Pick<OtherClaim, 'shard' | 'name' | 'run'> {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
@@ -308,11 +312,11 @@ function readClaim(path: string): Pick<OtherClaim, 'shard' | 'name' | 'run'> {
   }
 }
 
-/** How the run of a journal stands. */
+/** The state of a run, from its journal. */
 export function imageInfo({ header, ending, lastAt }: JournalImage, rows: Rows, state?: RunState): RunInfo {
   const counts = rows.countStates();
   const { invalid, skipped, flags } = header;
-  // Rows that were left out have no line: among blank rows they look like those that nobody has touched.
+  // Rows that were left out have no line, so among blank rows they look like untouched ones.
   const quiet = flags.blind ? 'unprocessed' : 'unchanged';
   const isBlank = counts.invalid === 0 && counts.skipped === 0;
   const told = isBlank ? { ...counts, invalid, skipped, [quiet]: counts[quiet] - invalid - skipped } : counts;

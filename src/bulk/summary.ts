@@ -4,22 +4,22 @@ import type { StopReason } from './pace.ts';
 import type { State } from './rows.ts';
 import type { Run } from './run.ts';
 
-/** A run as it ended. Its rows are always the sum of its states. */
+/** The result of a run. The states always add up to its rows. */
 export interface Summary extends Readonly<Record<State, number>> {
   /** Undefined if there was nothing to write. */
   readonly run: string | undefined;
-  /** The input, or the run that was taken back. */
+  /** The input, or the run that was undone. */
   readonly name: string;
   readonly target: string;
   readonly rows: number;
-  /** Of this session, as the three below. */
+  /** Of this session, as are the three below. */
   readonly requests: number;
   readonly retries: number;
   readonly seconds: number;
-  /** Rows written a second, while it wrote. */
+  /** Rows written per second of writing. */
   readonly rowsPerSecond: number;
   readonly failures: readonly FailureKind[];
-  /** Whether the failures are worth another try, and need no person; undefined if nothing failed. */
+  /** True if trying again may help without anybody's action; undefined if nothing failed. */
   readonly retryable: boolean | undefined;
   /** Rows that were read back; undefined without `--verify`. */
   readonly verified: number | undefined;
@@ -49,7 +49,7 @@ export function summarise({ ledger, pace, stop }: Run, facts: SummaryFacts): Sum
   };
 }
 
-/** The error that a run ends with; undefined if every row is as the file says. */
+/** The error that ends a run; undefined if every row is as the file says. */
 export function errorOf(summary: Summary, hint?: string): CliError | undefined {
   const { stop, failed, unknown, invalid, unprocessed, rows, name } = summary;
   const wrong: readonly (readonly [count: number, verb: string])[] = [
@@ -70,7 +70,7 @@ export function errorOf(summary: Summary, hint?: string): CliError | undefined {
   return told === '' ? undefined : new CliError(kindOfFailures(summary), `${name}: ${told}`, { hint });
 }
 
-/** `partial` if something is as the file says; else the reason, if all failed because no answer came. */
+/** `partial` if some row is as the file says; else the reason, if all failed because no answer came. */
 function kindOfFailures({ applied, unchanged, failures, invalid }: Summary): ErrorKind {
   if (applied + unchanged > 0) return 'partial';
   const isUnavailable = failures.length > 0 && invalid === 0 && failures.every((each) => each.isUnavailable);

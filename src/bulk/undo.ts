@@ -3,32 +3,35 @@ import { IdIndex } from './id-index.ts';
 import type { JournalImage } from './journal.ts';
 import { Rows } from './rows.ts';
 
-/** The rows that take a run back. */
+/** The rows of an undo. */
 interface UndoRows {
-  /** Each sets the count of before the run, or takes away the entry that it made, and expects what the run left. */
+  /**
+   * Each restores the count before the run, or removes the entry that the run created, and expects the count that the
+   * run set.
+   */
   readonly rows: Rows;
   readonly index: IdIndex;
-  /** Whether entries that the run took away are made again. */
+  /** True if entries that the run removed are created again. */
   readonly createsEntries: boolean;
-  /** Entries that the run made and that stay, because the service removes none. */
+  /** Entries that the run created and that stay, because the service cannot remove entries. */
   readonly staying: StayingEntries;
 }
 
 export interface StayingEntries {
   readonly count: number;
-  /** The pets of the first few. */
+  /** The first of their pets. */
   readonly first: readonly bigint[];
 }
 
-/** How many pets of entries that stay are named. */
+/** Most pets of remaining entries that are named. */
 const mostNamed = 20;
 
 /**
- * What to set back: what the run applied, and what it may have applied.
+ * The rows to undo: those that the run applied or may have applied.
  *
- * @param ran the rows as the run's journal has them.
- * @param canRemove whether the service can take an entry away.
- * @throws UsageError for a run that did not read the counts before.
+ * @param ran the rows from the run's journal.
+ * @param canRemove whether the service can remove an entry.
+ * @throws UsageError for a run that did not read the counts before it.
  */
 export function toUndoRows({ header }: JournalImage, ran: Rows, canRemove: boolean): UndoRows {
   if (header.flags.blind)
@@ -57,7 +60,7 @@ export function toUndoRows({ header }: JournalImage, ran: Rows, canRemove: boole
   return { rows, index, createsEntries, staying: { count, first } };
 }
 
-/** What a run leaves open when it is resumed. */
+/** How a run is resumed. */
 interface ResumeOptions {
   readonly image: JournalImage;
   readonly blind: boolean;
@@ -65,11 +68,11 @@ interface ResumeOptions {
 }
 
 /**
- * Makes the rows of a journal those that the next session plans: all are looked at again, but of a blind run those that were
- * applied, because there is nothing to compare, and of a relative one those that were applied or failed: the first are
- * booked, and the second are in its rejects.
+ * Prepares the rows of a journal for the next session. All are planned again, except: in a blind run the applied ones,
+ * because there is nothing to compare; in a relative run those that were applied, because they are booked, and those
+ * that failed, because they are in its rejects.
  *
- * @returns the rows whose failure stands.
+ * @returns the rows whose failure is final.
  */
 export function reopenRows(rows: Rows, { image, blind, relative }: ResumeOptions): number[] {
   const stands: number[] = [];
@@ -82,7 +85,7 @@ export function reopenRows(rows: Rows, { image, blind, relative }: ResumeOptions
       stands.push(row);
       continue;
     }
-    // A run that has ended with rows that are unknown goes on with these alone.
+    // A finished run with unknown rows is resumed with those only.
     if (image.ending?.ended === 'finished' && state === 'unchanged') continue;
     rows.setState(row, 'unprocessed');
   }

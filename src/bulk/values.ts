@@ -1,13 +1,16 @@
 const largestId = 9223372036854775807n;
 const wholeNumber = /^[1-9]\d{0,18}$/;
-/** Digits that a double holds whatever they are. */
+/** A double holds every number of this many digits. */
 const exactDigits = 15;
 
 export const idRule = 'must be a whole number from 1 to 9223372036854775807, in digits alone';
 export const quantityRule = 'must be a whole number from 0 to 9007199254740991, in digits alone';
 export const changeRule = 'must be a whole number with or without a sign, as 24, +24 or -3';
 
-/** The id that the text is, or undefined: no sign, point, exponent, separator or leading zero; spaces around it are dropped. */
+/**
+ * The id in the text, or undefined: no sign, point, exponent, separator or leading zero; surrounding spaces are
+ * dropped.
+ */
 export function parseId(text: string): number | bigint | undefined {
   const digits = unpadded(text);
   if (digits.length <= exactDigits) return parseDigits(digits) || undefined;
@@ -15,7 +18,9 @@ export function parseId(text: string): number | bigint | undefined {
   return id !== undefined && id <= largestId ? id : undefined;
 }
 
-/** The quantity that the text is, or undefined; as strict as `parseId`: `Number('')` is 0, and would empty a shelf. */
+/**
+ * The quantity in the text, or undefined. As strict as `parseId`, because `Number('')` is 0 and would empty a shelf.
+ */
 export function parseQuantity(text: string): number | undefined {
   const digits = unpadded(text);
   if (digits.length <= exactDigits) return parseDigits(digits);
@@ -23,7 +28,7 @@ export function parseQuantity(text: string): number | undefined {
   return Number.isSafeInteger(quantity) ? quantity : undefined;
 }
 
-/** The change that the text is, or undefined: a quantity with or without a sign. */
+/** The change in the text, or undefined: a quantity with an optional sign. */
 export function parseChange(text: string): number | undefined {
   const trimmed = unpadded(text);
   const sign = trimmed.charAt(0);
@@ -37,9 +42,11 @@ export function parseChange(text: string): number | undefined {
 export const thousandsSeparators = ['.', ',', ' '] as const;
 export type ThousandsSeparator = (typeof thousandsSeparators)[number];
 
-/** `1.234.567` without its separators; text that is not grouped in threes comes back as it is, and is then refused. */
+/**
+ * `1.234.567` without its separators. A text that is not grouped in threes is returned unchanged, and later refused.
+ */
 export function withoutThousands(text: string, separator: ThousandsSeparator): string {
-  // People also group with no-break spaces: U+00A0, U+202F.
+  // No-break spaces (U+00A0, U+202F) are also in use as separators.
   const plain = separator === ' ' ? text.trim().replace(/[\u00a0\u202f]/g, ' ') : text.trim();
   const mark = separator === '.' ? '\\.' : separator;
   return new RegExp(`^[+-]?[1-9]\\d{0,2}(${mark}\\d{3})+$`).test(plain)
@@ -47,7 +54,7 @@ export function withoutThousands(text: string, separator: ThousandsSeparator): s
     : text;
 }
 
-/** `trim` costs more than a look at both ends. */
+/** `trim` takes longer than checking both ends. */
 function unpadded(text: string): string {
   const last = text.length - 1;
   return text.charCodeAt(0) > 0x20 && text.charCodeAt(last) > 0x20 && text.charCodeAt(last) < 0x80
@@ -55,7 +62,7 @@ function unpadded(text: string): string {
     : text.trim();
 }
 
-/** At most 15 digits, no leading zero but in 0 itself; three times as fast as a regular expression and Number. */
+/** At most 15 digits, no leading zero except in 0 itself; three times as fast as a regular expression and Number. */
 function parseDigits(text: string): number | undefined {
   if (text.length === 0 || (text.length > 1 && text.charCodeAt(0) === 0x30)) return undefined;
   let value = 0;
@@ -67,7 +74,7 @@ function parseDigits(text: string): number | undefined {
   return value;
 }
 
-/** Adds whole numbers without losing a unit, fast while they are small. */
+/** Adds whole numbers exactly, and fast while they are small. */
 export class ExactSum {
   private whole = 0n;
   private part = 0;

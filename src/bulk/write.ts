@@ -9,15 +9,15 @@ import { RowCall, StoppedError, type StopReason } from './pace.ts';
 import { noPet, type Plan, unexpected } from './plan.ts';
 import type { Run } from './run.ts';
 
-/** How long what is in flight may go on when a run has stopped. */
+/** How long pending requests may continue after a run has stopped. */
 const graceMs = 10_000;
 const mostTransportFailures = 20;
 
 /**
- * Sends the rows of a plan, as many at a time as the pace allows, until all are settled or the run stops; then nothing is in
- * flight.
+ * Sends the rows of a plan, as many at a time as the pace allows, until all are settled or the run stops; then no
+ * request is in flight.
  *
- * @param mostErrors stops with the row that makes so many failures that earlier sessions did not have.
+ * @param mostErrors the run stops when this many rows have newly failed.
  */
 export function writeRows(plan: Plan, mostErrors: number): Promise<void> {
   const { run } = plan;
@@ -68,7 +68,7 @@ export function tooManyErrors(count: number): StopReason {
   return { kind: 'partial', message: `${rows}, as many as --max-errors allows` };
 }
 
-/** Writes single rows, and stops the run when so much has gone wrong that it had better end. */
+/** Writes single rows, and stops the run after too many failures. */
 class RowWriter {
   private readonly plan: Plan;
   private readonly run: Run;
@@ -82,7 +82,7 @@ class RowWriter {
     this.others = otherRequired(offeredOperation(plan.run.client.contract, 'updateInventory'), 'quantity');
   }
 
-  /** Sets one pet's count, and gives what became of it; undefined if the run stopped before anything was sent. */
+  /** Sets one pet's count and returns the outcome; undefined if the run stopped before anything was sent. */
   async write(row: number): Promise<Outcome | undefined> {
     const { run } = this;
     const call = new RowCall(run, this.plan.etags.get(row));
@@ -96,21 +96,21 @@ class RowWriter {
     } catch (error) {
       if (error instanceof StoppedError) return call.isUncertain ? interrupted(call) : undefined;
       if (!(error instanceof CliError)) throw error;
-      // Turned away by a service that is overloaded, and then the run stopped: the row is as it was.
+      // An overloaded service refused the write, and then the run stopped: the row is unchanged.
       if (run.stop.reason && !call.isUncertain && isOverload(error)) return undefined;
       return this.acceptOther(row, error, call) ?? this.refuse(row, error, call);
     }
   }
 
-  /** The count that the row must still have if there is no ETag to hold it: null for no entry, undefined for any. */
+  /** The count that the row must still have if there is no ETag to ensure it: null for no entry, undefined for any. */
   private heldCount(row: number): number | null | undefined {
     const { rows, relative } = this.run;
     if (this.plan.etags.has(row)) return undefined;
-    // An entry that is to be made cannot overwrite one.
+    // Creating an entry cannot overwrite one.
     return relative ? (rows.before(row) ?? undefined) : rows.expected(row);
   }
 
-  /** Reads the count again just before it is overwritten; if it cannot be read, the plan's look must do. */
+  /** Reads the count again right before it is overwritten. If that fails, the count of the plan is used. */
   private async checkHeld(row: number, call: RowCall): Promise<Outcome | undefined> {
     const { run } = this;
     const { rows, relative } = run;
@@ -122,7 +122,7 @@ class RowWriter {
     return unexpected(run, row, count);
   }
 
-  /** What a row comes to that is as it should be although this session has had no answer for it. */
+  /** The outcome of a row that is as wanted although this session got no answer for it. */
   private asWanted(row: number, { mayBeApplied }: RowCall): Outcome {
     return { state: mayBeApplied || this.run.rows.wasSent(row) ? 'applied' : 'unchanged' };
   }
@@ -148,7 +148,7 @@ class RowWriter {
     if (quantity === null) return client.call('deleteInventory', { petId }, call);
     const mayCreate = createMissing && (blind || rows.before(row) === null);
     const canCreate = mayCreate && client.contract.operations.has('createInventory');
-    // Creating, unlike setting, overwrites nobody's entry.
+    // Creating, unlike setting, never overwrites an entry.
     if (canCreate && !blind && (rows.expected(row) === null || this.run.relative))
       return this.create(row, quantity, call);
     try {
@@ -166,7 +166,7 @@ class RowWriter {
     return run.client.call('createInventory', { body: { petId, quantity, status } }, call);
   }
 
-  /** Success is what the answer says, if it says something: the pet and the quantity that were sent. */
+  /** Checks that the answer to a success, if it has content, names the pet and the quantity that were sent. */
   private accept(
     row: number,
     answer: { readonly petId?: unknown; readonly quantity?: unknown },
@@ -198,13 +198,13 @@ class RowWriter {
   }
 
   /**
-   * Takes a 2xx whose body is JSON of another shape for what it says: a service need not answer with the entry, but the body
-   * of an error is not a success.
+   * Accepts a 2xx whose JSON body has another shape, because a service need not answer with the entry. The body of an
+   * error is not a success.
    */
   private acceptOther(row: number, error: CliError, call: RowCall): Outcome | undefined {
     if (!(error instanceof UnavailableError) || error.answer === undefined) return undefined;
     const { method, status = 200, attempts = 1 } = error.details;
-    // What was read before the write says nothing about it.
+    // The answer to a read before the write says nothing about the write.
     if (method === 'GET') return undefined;
     const answer = isJsonObject(error.answer) ? error.answer : {};
     const { petId, quantity, code, message } = answer;
@@ -228,7 +228,7 @@ class RowWriter {
     if (error instanceof ApiError && error.status === 412) {
       const found = await readNow(run, rows.id(row));
       const mayBeOurs = call.mayBeApplied || rows.wasSent(row);
-      // Somebody set just this count, or the answer to an earlier attempt of ours was lost.
+      // Somebody else set the same count, or the answer to an earlier attempt of this run was lost.
       if (found === rows.quantity(row) && (mayBeOurs || !run.relative))
         return { ...this.asWanted(row, call), status };
       this.failed(error);
@@ -250,7 +250,7 @@ class RowWriter {
     };
   }
 
-  /** Told of each row that did not succeed. */
+  /** To be called for each row that did not succeed. */
   private failed(error: CliError): void {
     const isTransport = error instanceof UnavailableError && error.details.status === undefined;
     this.transportFailures = isTransport ? this.transportFailures + 1 : 0;
@@ -273,14 +273,14 @@ function isOverload(error: CliError): boolean {
   return error instanceof ApiError && (error.status === 429 || error.status === 503);
 }
 
-/** A write whose answer of success cannot be read. */
+/** True for a write whose success answer cannot be read. */
 function isInvalidAnswer(error: CliError): boolean {
   return (
     error instanceof UnavailableError && error.reason === 'invalid-response' && error.details.method !== 'GET'
   );
 }
 
-/** A clause for what was found after all. */
+/** A clause with the count that was found. */
 function describeNow(count: Count | undefined): string {
   if (count === undefined) return '';
   return count === null ? ': it is gone' : `: its quantity is ${count} now`;
@@ -304,7 +304,7 @@ function fatalReason(error: CliError): StopReason | undefined {
 
 const uncertainty = '; the request may or may not have been applied';
 
-/** The message without what all rows have in common: the operation, the method and the URL. */
+/** The message without the parts that all rows share: the operation, the method and the URL. */
 function reasonOf({ message, details: { method, url } }: CliError, state: 'failed' | 'unknown'): string {
   const request = `${method} ${url}: `;
   const at = message.indexOf(request);
@@ -313,8 +313,9 @@ function reasonOf({ message, details: { method, url } }: CliError, state: 'faile
 }
 
 /**
- * Reads back every row that is applied, unchanged or unknown, and corrects those that are not as the file says; gives how many
- * rows were looked at. A row that is unknown and does not read back as wanted stays unknown: its write may still land.
+ * Reads back every row that is applied, unchanged or unknown, and corrects those that are not as the file says; returns
+ * how many rows were read. An unknown row that does not read back as wanted stays unknown: its write may still be
+ * applied.
  */
 export async function verifyRows(run: Run): Promise<number> {
   const { rows, ledger } = run;
@@ -335,7 +336,7 @@ export async function verifyRows(run: Run): Promise<number> {
   await readCounts(run, {
     isWanted: (row) =>
       ['applied', 'unchanged', 'unknown'].includes(rows.state(row)) &&
-      // A delivery that an earlier session booked stays booked: since then others may have sold some of it.
+      // A delivery booked by an earlier session stays booked: some of it may have been sold since.
       !(run.relative && rows.earlierState(row) === 'applied'),
     found: look,
     missing: (row) => look(row, null),

@@ -10,7 +10,7 @@ import type { Store } from './store.ts';
 /** The service: a request in, a response out, whether it came through a socket or from the same process. */
 export type App = (request: HttpRequest) => HttpResponse;
 
-/** The same for a request whose URL has been taken apart. */
+/** The same for a request with a parsed URL. */
 export type TargetedApp = (request: TargetedRequest) => HttpResponse;
 
 interface AppOptions {
@@ -18,7 +18,7 @@ interface AppOptions {
   store(): Store;
   /** The date on which deprecated operations end, YYYY-MM-DD, instead of the table's date. */
   readonly sunset?: string | undefined;
-  /** Called with what a handler threw if it was not a Refusal: a defect. */
+  /** Called with an error that is not a Refusal: a defect of the server. */
   onDefect?: ((error: unknown) => void) | undefined;
 }
 
@@ -47,11 +47,11 @@ export function createTargetedApp({ store, sunset, onDefect }: AppOptions): Targ
   };
 }
 
-/** An operation with all that answering it takes; the operations table makes the types of its parts fit together. */
+/** An operation with everything needed to answer it. The operations table makes the types of its parts fit together. */
 interface Endpoint {
   readonly read: ReadInput;
   handle(store: Store, input: Record<string, unknown>): Page<object> | Reply<object>;
-  /** Fields of every response, refusals too. */
+  /** Fields of every response, also of refusals. */
   readonly announced: HttpFields;
   /** Fields of every response that has a body. */
   readonly json: HttpFields;

@@ -8,13 +8,13 @@ import type { TargetedRequest } from './request.ts';
 /** An app that may take its time. */
 export type SlowApp = (request: TargetedRequest) => HttpResponse | Promise<HttpResponse>;
 
-/** What `serve` does to requests on purpose, so that a client can be tried against a service that is not at its best. */
+/** Faults that `serve` injects on purpose, to test a client against a service with problems. */
 export interface Faults {
   /** Milliseconds before each answer. */
   readonly latencyMs?: number | undefined;
-  /** Share of requests, 0 to 1, that are answered 503 and not done. */
+  /** Share of requests, from 0 to 1, that are answered 503 and not carried out. */
   readonly errorRate?: number | undefined;
-  /** Requests a second; the rest is answered 429 with Retry-After, and not done. */
+  /** Requests a second; further ones are answered 429 with Retry-After, and not carried out. */
   readonly ratePerSecond?: number | undefined;
 }
 

@@ -4,20 +4,20 @@ import type { Entry, Page } from './collection.ts';
 import { Refusal } from './refusal.ts';
 import { type Store, toCategory, toOrder, toPet } from './store.ts';
 
-/** What a handler answers: a record as it is kept, a changed one, a new one with the id to find it by, or nothing. */
+/** The reply of a handler: a stored record, a changed one, a new one with its id, or nothing. */
 export type Reply<Value> =
   | { readonly status: 200; readonly entry: Entry<Value> }
   | { readonly status: 200; readonly value: Value }
   | { readonly status: 201; readonly value: Value; readonly id: bigint }
   | { readonly status: 204 };
 
-/** Does one operation on the store, or throws a Refusal before it has changed anything. */
+/** Carries out one operation on the store, or throws a Refusal before it changes anything. */
 type Handler<K extends OperationId> = (
   store: Store,
   input: Input<K>,
 ) => K extends ListId ? Page<Result<K>> : Reply<Result<K>>;
 
-/** The handler of every operation of the table; one that is missing does not compile. */
+/** The handler of every operation of the table; a missing one is a compile error. */
 export const handlers: { readonly [K in OperationId]: Handler<K> } = {
   listPets: (store, { query = {} }) =>
     store.pets.page({

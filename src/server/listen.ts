@@ -7,24 +7,24 @@ import { answerRequests, type ListenerOptions } from './listener.ts';
 
 export interface ListenOptions extends ListenerOptions {
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0 for any free port. */
   readonly port: number;
-  /** Instead of the usual ones. */
+  /** Override the default limits. */
   readonly limits?: Partial<Limits> | undefined;
 }
 
-/** How much a client may take of a server: milliseconds, and a count. */
+/** Limits for clients: milliseconds, and a count. */
 interface Limits {
   readonly headersTimeoutMs: number;
   readonly requestTimeoutMs: number;
-  /** For a connection on which nothing moves, for example because the client does not read its response. */
+  /** For a connection without traffic, for example because the client does not read its response. */
   readonly idleTimeoutMs: number;
   readonly connections: number;
 }
 
 export interface Listening {
   readonly url: string;
-  /** Waits for the requests that are being answered, for a second at most. */
+  /** Waits at most a second for the requests in progress. */
   close(): Promise<void>;
 }
 
@@ -35,7 +35,7 @@ const usualLimits: Limits = {
   connections: 256,
 };
 
-/** How long a server that is being closed waits for the responses that it still owes. */
+/** How long closing waits for pending responses. */
 const graceMs = 1000;
 const sweepMs = 20;
 
@@ -96,7 +96,7 @@ function authorityOf(host: string): string {
 function close(server: Server, connections: Connections): Promise<void> {
   return new Promise((resolve) => {
     const end = setTimeout(() => server.closeAllConnections(), graceMs);
-    // A connection becomes idle when its response is out: Node would keep it open for the client's next request.
+    // A connection becomes idle after its response: Node would keep it open for the client's next request.
     const sweep = setInterval(() => server.closeIdleConnections(), sweepMs);
     server.close(() => {
       clearTimeout(end);

@@ -40,7 +40,7 @@ async function inFile(file: string): Promise<Answer> {
   return async (request, { cancellation, onSending }) => {
     if (request.method === 'GET' || request.method === 'HEAD') return kept.read(() => app(request));
     const response = await kept.change(() => {
-      // The caller gave up while another process held the store: a change that has not begun is not made.
+      // The caller gave up while another process held the store: do not begin the change.
       if (cancellation.isCancelled) return undefined;
       onSending?.();
       return app(request);
@@ -55,7 +55,7 @@ const noFile = 'none';
 /** A write holds the lock for milliseconds, but many commands at a time on a busy machine add up. */
 const lockWaitMs = 30_000;
 
-/** A store that lives in a file between processes, any number of which may use it at the same time. */
+/** A store kept in a file, which any number of processes may use at the same time. */
 class KeptStore {
   /** The store as it was when the file was last read or written. */
   current = new Store();
@@ -101,7 +101,7 @@ class KeptStore {
   private async save(): Promise<void> {
     const changes = this.changes;
     this.changes = [];
-    // Most commands only read: they start without the modules that writing takes.
+    // Most commands only read, so the modules for writing are loaded here.
     const { ensurePrivateFolder, writeFileAtomic } = await import('../files.ts');
     const { withLock } = await import('../lock.ts');
     await ensurePrivateFolder(dirname(this.file));

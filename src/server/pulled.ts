@@ -7,7 +7,7 @@ import { seedStore } from './seed.ts';
 import type { Store } from './store.ts';
 import { createStore, printRecords, printStore, readStore } from './store-file.ts';
 
-/** The records of a service, as its lists give them. */
+/** The records of a service, as its lists return them. */
 export interface PulledRecords {
   readonly categories: readonly object[];
   readonly pets: readonly object[];
@@ -45,13 +45,13 @@ export async function toPulledStore(records: PulledRecords, from: string, at: Da
   return store;
 }
 
-/** Whether somebody has changed a store since it was pulled, or since it began with its seed. */
+/** Whether a store has been changed since it was pulled, or since it was seeded. */
 export async function isChanged(store: Store): Promise<boolean> {
   if (store.pulled) return (await digestOf(store)) !== store.pulled.digest;
   return printRecords(store) !== printRecords(seedStore());
 }
 
-/** Where the store in a file was pulled from, and when; undefined if it was not, or cannot be read. */
+/** The source of the store in a file, and the time of the copy; undefined if it was not pulled, or cannot be read. */
 export async function describeOrigin(file: string): Promise<string | undefined> {
   try {
     const store = readStore(file);

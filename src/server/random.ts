@@ -1,4 +1,4 @@
-/** A number from 0 up to 1, the same row of them for the same seed. */
+/** Returns numbers from 0 up to 1, the same sequence for the same seed. */
 export type Random = () => number;
 
 /** Mulberry32: 32 bits of state, good enough for demo data and injected faults, not for secrets. */

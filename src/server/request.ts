@@ -7,7 +7,7 @@ import { reasonOf } from '../api/shapes.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../json.ts';
 import { maxBodyBytes, payloadTooLarge, Refusal } from './refusal.ts';
 
-/** The parts of a URL, as they stand in it. */
+/** The parts of a URL, unparsed. */
 export interface Target {
   readonly origin: string;
   readonly path: string;
@@ -15,7 +15,7 @@ export interface Target {
   readonly query: string;
 }
 
-/** A request whose URL has been taken apart, once, at the place where it came in. */
+/** A request whose URL has been parsed, once, where it came in. */
 export interface TargetedRequest extends Omit<HttpRequest, 'url'> {
   readonly target: Target;
 }
@@ -41,7 +41,7 @@ export function toTarget(origin: string, rest: string): Target {
  */
 export type ReadInput = (request: TargetedRequest, id: string) => Record<string, unknown>;
 
-/** Looks up once what the operation takes, so that no request has to. */
+/** Looks up the parts of the operation once, so that requests need not. */
 export function createReadInput({ parameters, many, body }: Operation): ReadInput {
   const idName = parameters.find((parameter) => parameter.in === 'path')?.name;
   const queryNames = parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name);
@@ -54,7 +54,7 @@ export function createReadInput({ parameters, many, body }: Operation): ReadInpu
   };
 }
 
-/** An id that is recognised without a schema, which would take four times as long. */
+/** Matches ids that are valid without their schema, which takes four times as long. */
 const shortId = /^[1-9]\d{0,14}$/;
 
 function toId(name: string, text: string): bigint {
@@ -133,7 +133,7 @@ function decodeUtf8(bytes: Uint8Array): string {
   return text;
 }
 
-/** What is wrong with a value, each field by its JSON pointer: `/name: is required; /status: must be …`. */
+/** The faults of a value, each with its JSON pointer: `/name: is required; /status: must be …`. */
 export function describeIssues(issues: readonly v.BaseIssue<unknown>[]): string {
   return issues
     .map((issue) => {

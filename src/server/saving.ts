@@ -1,11 +1,11 @@
 import { monotonicMs } from '../clock.ts';
 import { sleep } from '../deadline.ts';
 
-/** Work that is done in batches: what is asked for while one batch is under way goes into the next. */
+/** Runs work in batches: requests during one batch go into the next. */
 export interface Batches {
-  /** The batch under way; it never rejects. */
+  /** The current batch; it never rejects. */
   readonly running: Promise<unknown> | undefined;
-  /** Settles as the next batch does, which begins after this call. */
+  /** Settles with the next batch, which begins after this call. */
   next(): Promise<void>;
   /** From now on batches do not wait for the interval. */
   hurry(): void;
@@ -45,7 +45,7 @@ export function createBatches(work: () => Promise<void>, intervalMs = 0): Batche
   };
 }
 
-/** Keeps something saved that changes: soon after a change, at most once a second, and at the end. */
+/** Saves something that changes: soon after a change, at most once a second, and at the end. */
 export interface Autosave {
   /** There is something to save. */
   changed(): void;

@@ -1,4 +1,4 @@
-/** Items at most in one chunk: adding moves no more than these, finding looks through the chunks by halves. */
+/** The most items in one chunk: adding moves at most these, and finding uses a binary search over the chunks. */
 const chunkSize = 512;
 
 /**
@@ -12,7 +12,7 @@ export class SortedList<Item extends { readonly id: bigint }> {
     return this.chunks.length === 0;
   }
 
-  /** An item whose id is there already is not added again. */
+  /** Ignores an item whose id is already in the list. */
   add(item: Item): void {
     const at = Math.max(0, this.chunkOf(item.id));
     const chunk = this.chunks[at];

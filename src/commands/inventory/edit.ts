@@ -18,7 +18,7 @@ const help = [
   '# Rows that you delete are left alone. Save without a change, or empty the file, to change nothing.',
 ];
 
-/** Lets a person change counts in an editor, and applies what was saved. */
+/** Lets the user change counts in an editor, and applies the saved version. */
 export async function editInventory(context: Context, filter: EditFilter, flags: ApplyFlags): Promise<void> {
   const { io, interrupts } = context;
   const editor = findEditor(io, 'edit inventory', context.flags.noInput);
@@ -56,12 +56,12 @@ async function readText(context: Context, { below, status }: EditFilter): Promis
   return `${help.join('\n')}\npetId,quantity,expected,status\n${rows.join('')}`;
 }
 
-/** Lines of help become blank, so that errors name the lines that the editor shows. */
+/** Lines of help become blank, so that errors have the line numbers that the editor shows. */
 function withoutHelp(text: string): string {
   return text.replace(/^#.*$/gm, '');
 }
 
-/** A run that stops half-way is resumed from this file. */
+/** Keeps the text in a file, so that a stopped run can be resumed from it. */
 async function keepText({ io, now }: Context, text: string): Promise<string> {
   const folder = join(resolvePaths(io).stateDir, 'edits');
   const path = join(folder, `inventory-${now().toISOString().replace(/\D/g, '')}.csv`);

@@ -5,11 +5,11 @@ import type { View } from '../../output/columns.ts';
 import { inventoryView } from '../../records/inventory.ts';
 
 interface ExportedItem extends InventoryItem {
-  /** The count that a row applies to: the one that was exported. */
+  /** The exported count; the row applies only if the count is still the same. */
   readonly expected: InventoryItem['quantity'];
 }
 
-/** Prints every entry of the inventory, page by page; as CSV unless a flag says otherwise, because it is a stock file. */
+/** Prints the whole inventory, page by page; as CSV by default, because it is meant to be edited and applied. */
 export async function exportInventory(context: Context, withExpected: boolean): Promise<void> {
   const printer = await (context.flags.output === undefined ? context.printer('csv') : context.printer());
   const client = await context.client();

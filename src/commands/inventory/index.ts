@@ -106,7 +106,7 @@ const remove = verb({
     (await import('../../records/delete.ts')).deleteRecords(context, (await records()).inventory, ids),
 });
 
-/** Loaded only when it runs, because the bulk verbs do without it. */
+/** Loaded only when it runs, because the bulk verbs do not need it. */
 function records() {
   return import('../../records/inventory.ts');
 }

@@ -3,14 +3,14 @@ import { resolvePaths } from '../../config/paths.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 
-/** Where writes go, as a journal keeps it: the base URL, or the file of the embedded store. */
+/** The target of writes for the journal: the base URL, or the file of the embedded store. */
 export async function targetOf(context: Context): Promise<string> {
   const settings = await context.settings();
   if (settings.offline) return `offline:${resolvePaths(context.io).offlineStore}`;
   return settings.get('base-url') ?? '';
 }
 
-/** A run is gone on with, or taken back, where it was. @throws UsageError anywhere else. */
+/** A run can only be resumed or undone on its own target. @throws UsageError on any other. */
 export async function refuseOtherTarget(context: Context, { run, target }: JournalHeader): Promise<void> {
   const here = await targetOf(context);
   if (here === target) return;
@@ -20,6 +20,6 @@ export async function refuseOtherTarget(context: Context, { run, target }: Journ
 
 function placeHint(target: string): string {
   return target.startsWith('offline:')
-    ? 'give --offline; PETSTORE_OFFLINE_STORE names another store than the usual one'
-    : `give --base-url ${target}, or --profile with the profile that it was`;
+    ? 'give --offline, with PETSTORE_OFFLINE_STORE if the store is not the usual one'
+    : `give --base-url ${target}, or --profile with the profile of that run`;
 }

@@ -10,7 +10,7 @@ import type { IdOrName } from '../../records/values.ts';
 import { counted } from '../../text.ts';
 import { infoOrWarning, runStore } from './bulk/jobs.ts';
 
-/** Prints the runs that this machine has kept, the newest first. */
+/** Prints the runs kept on this machine, the newest first. */
 export async function listRuns(context: Context): Promise<void> {
   const printer = await context.printer();
   await printer.records(readRuns(context, runStore(context)), runsView);
@@ -19,7 +19,7 @@ export async function listRuns(context: Context): Promise<void> {
 interface RunRow extends Readonly<Record<State, number>> {
   readonly id: string;
   readonly kind: string;
-  /** The input as it was named; for an undo, the run that it took back. */
+  /** The input as the user named it; for an undo, the run that it takes back. */
   readonly file: string;
   readonly target: string;
   readonly state: string;
@@ -65,7 +65,7 @@ function toRow({ header, state, by, counts }: RunInfo): RunRow {
   return { id, kind, file, target, state, started, rows, ...counts, by };
 }
 
-/** What a run did, row by row; rows that it left as they were and did not look into are left out. */
+/** Prints the outcome of each row of a run, except of rows that it left alone. */
 export async function showRun(context: Context, text: string): Promise<void> {
   const runs = runStore(context);
   const printer = await context.printer();
@@ -131,7 +131,7 @@ async function* readChanges(runs: RunStore, run: string): AsyncGenerator<ChangeR
   if (page.length > 0) yield page;
 }
 
-/** The runs that set, or may have set, the count of a pet, the newest first. */
+/** Prints the runs that set, or may have set, the count of a pet, the newest first. */
 export async function logPet(context: Context, pet: IdOrName): Promise<void> {
   const runs = runStore(context);
   const printer = await context.printer();
@@ -155,7 +155,7 @@ async function* readLog(context: Context, runs: RunStore, petId: bigint): AsyncG
     }
 }
 
-/** Gives an unfinished run up: it can be resumed no more, and still be undone. */
+/** Discards an unfinished run: it can no longer be resumed, but still be undone. */
 export async function discardRun(context: Context, text: string): Promise<void> {
   const runs = runStore(context);
   const run = await runs.resolve(text);
@@ -177,10 +177,10 @@ export async function discardRun(context: Context, text: string): Promise<void> 
   });
 }
 
-/** A delivery is not booked again within 7 days: its run must be known as long. */
+/** A delivery is not booked twice within 7 days, so its run must be kept that long. */
 const shortestMs = 7 * 24 * 3_600_000;
 
-/** Deletes the journals of runs that ended so long ago, after asking. */
+/** Deletes the journals of runs that ended at least this long ago, after asking. */
 export async function pruneRuns(context: Context, olderThanMs: number): Promise<void> {
   const runs = runStore(context);
   const old: string[] = [];

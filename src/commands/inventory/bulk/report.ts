@@ -25,7 +25,7 @@ interface RejectsOptions {
 }
 
 /**
- * Writes the rows that failed, are unknown or were invalid where the user, or the default, has them.
+ * Writes the rows that failed, are unknown or were invalid to the file of --rejects or the default one.
  *
  * @returns the file as the user may type it; undefined if nothing was rejected.
  * @throws CliError if it could not be written.
@@ -36,7 +36,7 @@ export async function saveRejects(
 ): Promise<string | undefined> {
   if ((!job.input && !named) || !hasRejects(rejected)) return undefined;
   const format = job.input?.layout?.format ?? 'csv';
-  // Beside the input; in the current folder for what came through a pipe.
+  // Next to the input; in the current folder if the input came through a pipe.
   const stem = job.file === null ? 'stdin' : job.name;
   const name = flags.rejects ?? (await defaultRejectsPath(stem, io.cwd, format));
   const file = named ?? { path: resolve(io.cwd, name), name, flag: '--rejects', mayReplace: false };
@@ -48,24 +48,24 @@ interface Reported {
   readonly flags: SessionFlags;
   readonly summary: Summary;
   readonly rejects: string | undefined;
-  /** Whether rows are left that `resume` goes on with. */
+  /** True if `resume` can continue the run. */
   readonly isOpen: boolean;
-  /** Why a file beside the run could not be written, or rows not be read back. */
+  /** Why an output file could not be written, or rows not be read back. */
   readonly problem: Error | undefined;
 }
 
-/** A summary with what follows from it for the user. */
+/** A summary and the next steps for the user. */
 interface SummaryRecord extends Summary {
   /** The file of rejected rows. */
   readonly rejects: string | undefined;
-  /** The command that goes on with the run, if it can. */
+  /** The command that resumes the run, if that is possible. */
   readonly resume: string | undefined;
-  /** The command that takes it back, if it can. */
+  /** The command that undoes it, if that is possible. */
   readonly undo: string | undefined;
 }
 
 /**
- * Tells what became of a run: the summary on stdout, in the format asked for.
+ * Reports the result of a run: prints the summary on stdout, in the format asked for.
  *
  * @throws CliError if not every row is as the job wants it.
  */
@@ -90,14 +90,14 @@ export async function report(context: Context, reported: Reported): Promise<void
   if (error ?? problem) throw error ?? problem;
 }
 
-/** The command that tries what failed once more. */
+/** The command that tries the failed rows again. */
 function againCommand(context: Context, { job, summary, rejects }: Reported): string | undefined {
   if (job.identity.kind === 'undo' && summary.failed + summary.unknown > 0)
     return commandLine(context, ['inventory', 'undo', job.name]);
   return rejects && commandLine(context, ['inventory', 'apply', rejects, ...inputWords(job)]);
 }
 
-/** The flags by which rejected rows are read, and written, as their input was. */
+/** The flags with which rejected rows must be read and written, the same as for their input. */
 function inputWords({ identity: { flags }, input }: Job): string[] {
   if (!input) return [];
   const { delimiter, map, key, thousands } = flags;
@@ -112,7 +112,7 @@ function inputWords({ identity: { flags }, input }: Job): string[] {
   ];
 }
 
-/** Why the summary could not be printed; it does not matter if a reader has gone away. */
+/** The error of printing the summary; undefined if only the reader has gone away. */
 async function problemOfPrinting(
   context: Context,
   flags: SessionFlags,
@@ -126,7 +126,7 @@ async function problemOfPrinting(
   return undefined;
 }
 
-/** For people the summary leaves stdout to `--events -`; as JSON it is its last line. */
+/** With `--events -`, the summary for people goes to stderr; as JSON it is the last line of stdout. */
 async function printSummary(context: Context, flags: SessionFlags, summary: SummaryRecord): Promise<void> {
   const { io } = context;
   const printer = await context.printer();
@@ -141,10 +141,10 @@ async function printSummary(context: Context, flags: SessionFlags, summary: Summ
   else await printer.record(toSummaryJson(summary), summaryView);
 }
 
-/** The states in the order of a report: what is done, then what is not. */
+/** The states in the order of a report: successes, then the others. */
 const reported: readonly State[] = [...states.filter((state) => state !== 'unprocessed'), 'unprocessed'];
 
-/** The columns of formats that have columns, one line for the run. */
+/** For formats with columns: one line for the run. */
 export const summaryView: View<JsonObject> = {
   noun: 'runs',
   columns: [
@@ -153,7 +153,7 @@ export const summaryView: View<JsonObject> = {
   ].map((name): Column<JsonObject> => ({ name, value: (row) => row[name], align: 'right' })),
 };
 
-/** A run as one JSON object; what there is nothing of is left out, but for the counts. */
+/** A run as one JSON object; empty facts other than counts are left out. */
 function toSummaryJson(summary: SummaryRecord): JsonObject {
   const { stop, failures, ...rest } = summary;
   const object = {
@@ -167,7 +167,7 @@ function toSummaryJson(summary: SummaryRecord): JsonObject {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as JsonObject;
 }
 
-/** A run as a person reads it on a terminal: what there is, in a few lines. */
+/** A run for people at a terminal: its facts in a few lines. */
 function shortSummary(summary: SummaryRecord, style: Style, columns: number): string {
   const { rows, applied, requests, retries, verified } = summary;
   const facts = [
@@ -203,7 +203,7 @@ function secondsText(seconds: number): string {
   return `${seconds < 10 ? seconds.toFixed(2) : groupDigits(Math.round(seconds))} s`;
 }
 
-/** The same as lines for a log or a script, every count there. */
+/** The same as lines for a log or a script, with every count. */
 function fullSummary(summary: SummaryRecord): string {
   const { verified, run, failures } = summary;
   const line = (name: string, value: number | string) => `${name.padEnd(11)}  ${value}`;

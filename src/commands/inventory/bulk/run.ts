@@ -23,11 +23,11 @@ import { report, saveRejects, summaryView } from './report.ts';
 import { checkChangesView, printChanges, showPlan, tellPlan } from './show-plan.ts';
 
 /**
- * One session of a bulk command: plans the rows of a job, asks, writes them, reads them back if that is wanted, and reports;
- * with --dry-run shows the plan and ends.
+ * One session of a bulk command: plans the rows of a job, asks, writes them, reads them back with --verify, and
+ * reports; with --dry-run it only shows the plan.
  *
- * @throws UsageError if the service, as it is bound, offers no way to do it, or a guard stops it; CliError if not every row
- *   is as the job says, after all has been reported.
+ * @throws UsageError if the bound service offers no way to do it, or a guard refuses the plan; CliError after the
+ *   report if not every row is as the job says.
  */
 export async function runBulk(
   context: Context,
@@ -114,13 +114,13 @@ export async function runBulk(
   });
 }
 
-/** Prints what a job would change, and gives whether that is anything, or some row is not as the file says. */
+/** Prints the changes of a job; returns true if there are any, or if some row is not as the file says. */
 export async function showDifferences(context: Context, job: Job, flags: SessionFlags): Promise<boolean> {
   const { plan, run } = await preview(context, job, flags);
   return plan.changes > 0 || run.ledger.errorCount > 0 || run.rows.countStates().invalid > 0;
 }
 
-/** Shows the plan. @throws UsageError if a guard would stop it. */
+/** Shows the plan. @throws UsageError if a guard would refuse it. */
 async function preview(context: Context, job: Job, flags: SessionFlags): Promise<{ plan: Plan; run: Run }> {
   await checkChangesView(context);
   const run = await openRun(context, job, flags);
@@ -174,7 +174,7 @@ async function planRows(context: Context, run: Run, job: Job, flags: SessionFlag
   }
 }
 
-/** Shows the plan to a person, and asks. @throws UsageError if the answer is no, or no question can be put. */
+/** Shows the plan and asks the user. @throws UsageError if the answer is no, or if questions are impossible. */
 async function confirmPlan(context: Context, plan: Plan): Promise<void> {
   if (!context.flags.yes && context.prompt()) await showPlan(context, plan);
   await tellPlan(context, plan);
@@ -194,11 +194,11 @@ interface RunFiles {
   readonly rejects: NewFile | undefined;
   /** Of `--events`, `-` for stdout. */
   readonly events: NewFile | '-' | undefined;
-  /** Whether the file of the events is that of the run's earlier sessions. */
+  /** True if the file of the events is from the run's earlier sessions. */
   readonly continues: boolean;
 }
 
-/** Settles where rejects and events go while nothing has been sent. @throws UsageError if a file may not be made. */
+/** Checks the files for rejects and events before anything is sent. @throws UsageError if one cannot be created. */
 async function checkFiles({ io }: Context, job: Job, flags: SessionFlags): Promise<RunFiles> {
   const toFile = (name: string, flag: string): NewFile => ({
     ...{ path: resolve(io.cwd, name), name, flag, mayReplace: flags.force === true },
@@ -233,7 +233,7 @@ interface JournalOptions {
   readonly files: RunFiles;
 }
 
-/** Puts the plan on the disk. @throws CliError `failed` if that cannot be; then nothing is left of it. */
+/** Writes the plan to the disk. @throws CliError `failed` if that fails; then no journal is left. */
 async function openJournal(
   context: Context,
   runs: RunStore,
@@ -261,7 +261,7 @@ async function openJournal(
   }
 }
 
-/** Does the work with signals turned into a stop: the first waits for what is in flight, the second abandons it. */
+/** Does the work with signals turned into a stop: the first waits for pending requests, the second abandons them. */
 async function whileWriting<Value>(
   { interrupts, notice }: Context,
   { stop }: Run,
@@ -280,7 +280,7 @@ async function whileWriting<Value>(
   }
 }
 
-/** What was written is told of, whether it can be read back or not. */
+/** Reads the rows back; a failure is reported with the rest, because the rows are written in any case. */
 async function readBack(run: Run, name: string, problems: unknown[]): Promise<number | undefined> {
   try {
     return await verifyRows(run);
@@ -292,7 +292,7 @@ async function readBack(run: Run, name: string, problems: unknown[]): Promise<nu
   }
 }
 
-/** A row that may have been written by an earlier session, and that this one did not come to, is still unknown. */
+/** A row that an earlier session may have written, and that this session did not reach, stays unknown. */
 function settleUnknown({ rows, ledger }: Run): void {
   for (const row of rows.inState('unprocessed')) {
     const earlier = rows.earlierState(row);
@@ -317,14 +317,14 @@ async function collect(problems: unknown[], work: () => Promise<void> | undefine
 }
 
 interface Activity {
-  /** As `applying`. */
+  /** Such as `applying`. */
   readonly label: string;
   readonly unit: string;
   readonly flags: SessionFlags;
   state(): ProgressState;
 }
 
-/** Shows on stderr how far the work has come. */
+/** Shows the progress of the work on stderr. */
 async function withProgress<Value>(
   context: Context,
   { label, unit, flags, state }: Activity,

@@ -7,7 +7,10 @@ import { createPrinter, type Printer } from '../../../output/print.ts';
 import type { Style } from '../../../output/style.ts';
 import { counted, groupDigits, sanitize } from '../../../text.ts';
 
-/** A change as it is shown; `now` is null for a pet that has no entry, absent where it was not read; `new` is null for an entry that is removed. */
+/**
+ * A change in the output. `now` is null for a pet without an entry, undefined if it was not read; `new` is null for a
+ * removed entry.
+ */
 interface ChangeRow {
   readonly petId: bigint;
   readonly name: string | null;
@@ -17,15 +20,15 @@ interface ChangeRow {
   readonly line: number;
 }
 
-/** How many changes a person is shown before the question. */
+/** How many changes are shown before the question. */
 const shownChanges = 20;
-/** Up to so many changes, the names of their pets are read. */
+/** With more changes than this, the names of their pets are not read. */
 const mostNames = 100;
 
-/** What cells say. */
+/** The texts of cells. */
 interface Wording {
   change(change: number): string | number;
-  /** Of an entry that is removed. */
+  /** For an entry that is removed. */
   readonly removed: string | null;
 }
 
@@ -52,7 +55,7 @@ export async function printChanges(context: Context, plan: Plan): Promise<void> 
   await printer.records(changePages(plan), viewFor(printer));
 }
 
-/** Settles `--fields` and `--sort` of the changes before anything is sent. @see Printer.check */
+/** Checks `--fields` and `--sort` for the changes before anything is sent. @see Printer.check */
 export async function checkChangesView(context: Context): Promise<void> {
   const printer = await context.printer();
   await printer.check(viewFor(printer));
@@ -62,7 +65,7 @@ function viewFor({ format }: Printer): View<ChangeRow> {
   return changesView(format === 'table' ? forPeople : forMachines);
 }
 
-/** Shows a person the largest changes on stderr. */
+/** Shows the largest changes on stderr. */
 export async function showPlan(context: Context, plan: Plan): Promise<void> {
   const { io, flags } = context;
   const settings = await context.settings();
@@ -86,7 +89,7 @@ function signed(change: number): string {
   return change > 0 ? `+${groupDigits(change)}` : groupDigits(change);
 }
 
-/** Those that change most, the largest first; of a blind plan the first ones. */
+/** The largest changes first; of a blind plan the first rows. */
 async function largestChanges(plan: Plan): Promise<ChangeRow[]> {
   const { rows, pacedClient } = plan.run;
   const size = (row: number) => Math.abs((rows.quantity(row) ?? 0) - (rows.before(row) ?? 0));
@@ -132,7 +135,7 @@ function toChanges(
   });
 }
 
-/** What the plan adds up to, and what cannot be done: aligned for a person, plain lines in a log. */
+/** Prints the totals of the plan and the rows that cannot be written: aligned on a terminal, plain lines in a log. */
 export async function tellPlan(context: Context, plan: Plan): Promise<void> {
   const { io, flags } = context;
   const failures = plan.run.ledger.failures();
@@ -142,7 +145,7 @@ export async function tellPlan(context: Context, plan: Plan): Promise<void> {
   else for (const line of totalsLines(plan, failures)) await context.notice(line);
 }
 
-/** One line of what a plan adds up to. */
+/** One line of the totals. */
 interface Total {
   readonly label: string;
   readonly count: number;
@@ -153,7 +156,7 @@ interface Total {
   readonly paint?: 'green' | 'yellow' | 'red' | 'dim' | undefined;
 }
 
-/** What a plan adds up to, and what cannot be done, as aligned lines for a terminal. */
+/** The totals and the failures as aligned lines for a terminal. */
 function totalsBlock(plan: Plan, failures: readonly FailureKind[], style: Style): string {
   const told = [...totalsOf(plan), ...failures.map(toFailureTotal)];
   const totals = told.length > 0 ? told : [sameTotal(plan)];
@@ -231,11 +234,11 @@ function nounOf(count: number): string {
   return count === 1 ? 'pet' : 'pets';
 }
 
-/** How many pets are asked for at a time. */
+/** Most requests for pets at the same time. */
 const atOnce = 8;
 
 /**
- * The names of a few pets, for people; what cannot be read is left out. Each is the first of the list behind the id
+ * The names of a few pets, for people; unreadable ones are left out. Each is read as the first of the list after the id
  * before it, because the operation that reads one pet is deprecated.
  */
 async function readPetNames(client: Client, ids: readonly bigint[]): Promise<ReadonlyMap<bigint, string>> {
@@ -262,7 +265,7 @@ async function firstPage(client: Client, id: bigint) {
   return [];
 }
 
-/** The first row of a kind of failure: its line in the input if it came from one, its pet, and why. */
+/** The first row of a kind of failure: its line in the input if it has one, its pet, and the reason. */
 export function exampleText({ line, petId, message, requestId }: FailureKind['example']): string {
   const place = line > 0 ? `line ${line}, pet ${petId}` : `pet ${petId}`;
   return sanitize(`${place}: ${message}${requestId === undefined ? '' : ` (request ${requestId})`}`);
