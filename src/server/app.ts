@@ -1,7 +1,7 @@
 import { builtInContract, type Operation } from '../api/contract.ts';
 import type { HttpFields, HttpRequest, HttpResponse } from '../api/http.ts';
 import { printJson } from '../json.ts';
-import type { Entry, Page } from './collection.ts';
+import { type Page, textOf } from './collection.ts';
 import { handlers, type Reply } from './handlers.ts';
 import { internalError, methodNotAllowed, Refusal } from './refusal.ts';
 import { createReadInput, type ReadInput, type Target, type TargetedRequest, toTargeted } from './request.ts';
@@ -131,15 +131,6 @@ function toPage({ entries, after }: Page<object>, { json }: Endpoint, target: Ta
   if (after === undefined) return { status: 200, fields: json, body };
   const link = `<${nextPage(target, after)}>; rel="next"`;
   return { status: 200, fields: { link, ...json }, body };
-}
-
-function textOf(entry: Entry<object>): string {
-  if (entry.text === undefined) {
-    entry.text = printJson(entry.record);
-    // V8 joins a concatenated text when it is first read: done here, it happens once and not for every list.
-    entry.text.charCodeAt(0);
-  }
-  return entry.text;
 }
 
 /** The same list from the record after `after`. */

@@ -1,3 +1,4 @@
+import { printJson } from '../json.ts';
 import { SortedList } from './sorted-list.ts';
 
 type FilterValue = bigint | string | boolean;
@@ -35,13 +36,23 @@ interface ChangingEntry<Record> extends Entry<Record> {
   record: Record;
 }
 
+/** The JSON text of a record, which is printed once. */
+export function textOf(entry: Entry<object>): string {
+  if (entry.text === undefined) {
+    entry.text = printJson(entry.record);
+    // V8 joins a concatenated text when it is first read: done here, it happens once and not for every list.
+    entry.text.charCodeAt(0);
+  }
+  return entry.text;
+}
+
 /**
  * Records by id, in the order of their ids, with an index for every combination of filters: a page costs the same
  * wherever it begins and however few records the filters let through.
  *
  * Records are never changed in place: a changed one replaces the one before.
  */
-export class Collection<Record, Name extends string = never> {
+export class Collection<Record extends object, Name extends string = never> {
   private readonly entries = new Map<number | bigint, ChangingEntry<Record>>();
   private readonly sorted = new SortedList<ChangingEntry<Record>>();
   private readonly valuesOf: ValuesOf<Record, Name>;
@@ -108,11 +119,11 @@ export class Collection<Record, Name extends string = never> {
   }
 
   /** Every record, in the order of the ids. */
-  *all(): Iterable<Record> {
+  *all(): Iterable<Entry<Record>> {
     let after: bigint | undefined;
     do {
       const page = this.page({ filters: {}, limit: 1000, after });
-      for (const { record } of page.entries) yield record;
+      yield* page.entries;
       after = page.after;
     } while (after !== undefined);
   }

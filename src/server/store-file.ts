@@ -5,6 +5,7 @@ import { Id, NewCategory, NewOrder, NewPet, PetStatus, Quantity } from '../api/s
 import { messageOf, UsageError } from '../errors.ts';
 import { fileErrorReason } from '../file-error.ts';
 import { isJsonObject, type JsonValue, parseJson, printJson } from '../json.ts';
+import { type Entry, textOf } from './collection.ts';
 import { describeIssues } from './request.ts';
 import { type IdCounter, isComplete, Store, toCategory, toOrder, toPet } from './store.ts';
 
@@ -149,8 +150,8 @@ function fillInventory(store: Store, { inventory, pets }: StoreFile, refuse: Ref
   });
 }
 
-function printList(records: Iterable<object>): string {
-  const lines = Array.from(records, (record) => printJson(record));
+function printList(entries: Iterable<Entry<object>>): string {
+  const lines = Array.from(entries, textOf);
   return lines.length === 0 ? '[]' : `[\n${lines.join(',\n')}\n]`;
 }
 

@@ -6,16 +6,17 @@ import { parseStore, printStore } from '../../src/server/store-file.ts';
 /** What does not fit together in a shop. */
 function faultsOf(store: Store): string[] {
   const faults: string[] = [];
-  for (const pet of store.pets.all()) {
+  for (const { record: pet } of store.pets.all()) {
     if (!store.categories.has(pet.categoryId)) faults.push(`pet ${pet.id} has no category`);
     if (!store.inventory.has(pet.id)) faults.push(`pet ${pet.id} has no inventory entry`);
   }
-  for (const { petId, status, quantity } of store.inventory.all()) {
+  for (const { record } of store.inventory.all()) {
+    const { petId, status, quantity } = record;
     if (store.pets.get(petId)?.status !== status)
       faults.push(`entry ${petId} has another status than its pet`);
     if ((status === 'sold') !== (quantity === 0)) faults.push(`entry ${petId} is ${status} with ${quantity}`);
   }
-  for (const order of store.orders.all()) {
+  for (const { record: order } of store.orders.all()) {
     const pet = order.petId === undefined ? undefined : store.pets.get(order.petId);
     if (!pet) faults.push(`order ${order.id} has no pet`);
     if (pet?.status === 'sold' && !isComplete(order)) faults.push(`order ${order.id} of a sold pet is open`);
