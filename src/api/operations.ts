@@ -324,7 +324,7 @@ export const operations = {
     errors: [400, 404],
     stability: 'experimental',
     source: 'chosen',
-    example: { path: { petId: '1' } },
+    example: { path: { petId: '2' } },
   },
 } as const satisfies Record<string, Row>;
 
