@@ -9,15 +9,8 @@ import { ensurePrivateFolder } from '../files.ts';
 import { processId } from '../io.ts';
 import { holderOf, withLock } from '../lock.ts';
 import type { Shard } from './columns.ts';
-import {
-  type Ending,
-  type EndLine,
-  Journal,
-  type JournalHeader,
-  type JournalImage,
-  readHeader,
-  readJournal,
-} from './journal.ts';
+import { type Ending, type EndLine, Journal, type JournalHeader, type JournalImage } from './journal.ts';
+import { readHeader, readJournal } from './journal-reader.ts';
 import type { Rows, State } from './rows.ts';
 
 /** The identity of a run: the same rows, written in the same way, to the same target. */

@@ -1,7 +1,7 @@
 import { cpSync, existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
-import { readJournal } from '../../src/bulk/journal.ts';
+import { readJournal } from '../../src/bulk/journal-reader.ts';
 import type { Rows, State } from '../../src/bulk/rows.ts';
 import { type StockDesk, stockDesk } from '../helpers/stock-desk.ts';
 import { refuse, reply, type StockServer, stockServer } from '../helpers/stock-server.ts';

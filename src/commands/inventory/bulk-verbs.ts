@@ -3,7 +3,7 @@ import { verb } from '../../cli/verb.ts';
 import { UsageError } from '../../errors.ts';
 import { parseQuantity } from '../../records/values.ts';
 import { petIdArgument, statusesFlag } from '../arguments.ts';
-import { beginFlags, inputFlags, paceFlags, planFlags, runFlags } from './bulk/flags.ts';
+import { beginFlags, inputFlags, paceFlags, planFlags, runFlags } from './flags.ts';
 
 const diff = verb({
   name: 'diff',
@@ -18,8 +18,7 @@ const diff = verb({
   ],
   args: { file: argument('<file>', 'the counts; - for stdin', { offers: 'file' }) },
   flags: { ...inputFlags, ...planFlags, ...paceFlags },
-  run: async (context, { file, ...flags }) =>
-    (await import('./bulk/jobs.ts')).diffInput(context, file, flags),
+  run: async (context, { file, ...flags }) => (await import('./apply.ts')).diffInput(context, file, flags),
 });
 
 const apply = verb({
@@ -39,8 +38,7 @@ const apply = verb({
   ],
   args: { file: argument('<file>', 'the counts; - for stdin', { offers: 'file' }) },
   flags: { ...inputFlags, ...planFlags, ...beginFlags, ...runFlags },
-  run: async (context, { file, ...flags }) =>
-    (await import('./bulk/jobs.ts')).applyInput(context, file, flags),
+  run: async (context, { file, ...flags }) => (await import('./apply.ts')).applyInput(context, file, flags),
 });
 
 const exportAll = verb({
@@ -179,7 +177,7 @@ const resume = verb({
     ),
   },
   flags: runFlags,
-  run: async (context, { run, ...flags }) => (await import('./bulk/jobs.ts')).resumeRun(context, run, flags),
+  run: async (context, { run, ...flags }) => (await import('./apply.ts')).resumeRun(context, run, flags),
 });
 
 const undo = verb({
@@ -195,10 +193,7 @@ const undo = verb({
   ],
   args: { run: runArgument },
   flags: runFlags,
-  async run(context, { run, ...flags }) {
-    const { runStore, undoRun } = await import('./bulk/jobs.ts');
-    await undoRun(context, await runStore(context).resolve(run), flags);
-  },
+  run: async (context, { run, ...flags }) => (await import('./apply.ts')).undoRun(context, run, flags),
 });
 
 export const bulkVerbs = [diff, apply, exportAll, edit, runs, log, resume, undo];

@@ -6,7 +6,8 @@ import { resolvePaths } from '../../config/paths.ts';
 import type { Context } from '../../context.ts';
 import { fileError } from '../../file-error.ts';
 import { findEditor, openDraft } from '../../input/editor.ts';
-import { type ApplyFlags, applyInput } from './bulk/jobs.ts';
+import { applyInput } from './apply.ts';
+import type { ApplyFlags } from './flags.ts';
 
 interface EditFilter {
   readonly below?: number | undefined;

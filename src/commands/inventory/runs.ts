@@ -1,5 +1,6 @@
 import { confirmDestruction } from '../../asking.ts';
-import { type OutcomeLine, readJournal } from '../../bulk/journal.ts';
+import type { OutcomeLine } from '../../bulk/journal.ts';
+import { readJournal } from '../../bulk/journal-reader.ts';
 import type { State } from '../../bulk/rows.ts';
 import type { RunInfo, RunStore } from '../../bulk/runs.ts';
 import type { Context } from '../../context.ts';
@@ -8,7 +9,7 @@ import type { Column, View } from '../../output/columns.ts';
 import { resolveId } from '../../records/names.ts';
 import type { IdOrName } from '../../records/values.ts';
 import { counted } from '../../text.ts';
-import { infoOrWarning, runStore } from './bulk/jobs.ts';
+import { infoOrWarning, runStore } from './earlier.ts';
 
 /** Prints the runs kept on this machine, the newest first. */
 export async function listRuns(context: Context): Promise<void> {

@@ -1,13 +1,13 @@
-import { parseColumnMap, parseColumnNames, parseShard } from '../../../bulk/columns.ts';
-import type { RunFlags } from '../../../bulk/journal.ts';
-import { type Guards, parseRowLimit, type RowLimit } from '../../../bulk/plan.ts';
-import { duplicateRules } from '../../../bulk/read.ts';
-import { thousandsSeparators } from '../../../bulk/values.ts';
-import { choice, flag, type ValuesOf, value, values } from '../../../cli/flag.ts';
-import { parseSetting } from '../../../config/keys.ts';
-import { UsageError } from '../../../errors.ts';
-import { recordFormats } from '../../../input/records.ts';
-import { progressModes } from '../../../output/progress.ts';
+import { parseColumnMap, parseColumnNames, parseShard } from '../../bulk/columns.ts';
+import type { RunFlags } from '../../bulk/journal.ts';
+import { type Guards, parseRowLimit, type RowLimit } from '../../bulk/plan.ts';
+import { duplicateRules } from '../../bulk/read.ts';
+import { thousandsSeparators } from '../../bulk/values.ts';
+import { choice, flag, type ValuesOf, value, values } from '../../cli/flag.ts';
+import { parseSetting } from '../../config/keys.ts';
+import { UsageError } from '../../errors.ts';
+import { recordFormats } from '../../input/records.ts';
+import { progressModes } from '../../output/progress.ts';
 
 const input = { group: 'Input flags:' };
 const plan = { group: 'Plan flags:' };
@@ -109,6 +109,7 @@ export type InputFlags = Partial<ValuesOf<typeof inputFlags>>;
 export type PlanFlags = Partial<ValuesOf<typeof planFlags>>;
 export type BeginFlags = Partial<ValuesOf<typeof beginFlags>>;
 export type SessionFlags = Partial<ValuesOf<typeof runFlags>>;
+export type ApplyFlags = InputFlags & PlanFlags & BeginFlags & SessionFlags;
 
 /** The flags that decide what a run writes; format and delimiter as given, and `key` without its table. @throws UsageError */
 export function toRunFlags(flags: InputFlags & PlanFlags & BeginFlags): RunFlags {

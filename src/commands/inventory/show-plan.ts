@@ -1,11 +1,11 @@
-import type { FailureKind } from '../../../bulk/ledger.ts';
-import type { Plan } from '../../../bulk/plan.ts';
-import type { Client } from '../../../client/client.ts';
-import type { Context } from '../../../context.ts';
-import type { View } from '../../../output/columns.ts';
-import { createPrinter, type Printer } from '../../../output/print.ts';
-import type { Style } from '../../../output/style.ts';
-import { counted, groupDigits, sanitize } from '../../../text.ts';
+import type { FailureKind } from '../../bulk/ledger.ts';
+import type { Plan } from '../../bulk/plan.ts';
+import type { Client } from '../../client/client.ts';
+import type { Context } from '../../context.ts';
+import type { View } from '../../output/columns.ts';
+import { createPrinter, type Printer } from '../../output/print.ts';
+import type { Style } from '../../output/style.ts';
+import { counted, groupDigits, sanitize } from '../../text.ts';
 
 /**
  * A change in the output. `now` is null for a pet without an entry, undefined if it was not read; `new` is null for a

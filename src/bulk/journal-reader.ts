@@ -1,0 +1,268 @@
+import { createReadStream } from 'node:fs';
+import { crc32 } from 'node:zlib';
+import { CliError } from '../errors.ts';
+import { fileError } from '../file-error.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../json.ts';
+import {
+  type EndLine,
+  endings,
+  type JournalHeader,
+  type JournalImage,
+  type JournalLine,
+  type OutcomeLine,
+  type PlannedChange,
+  version,
+} from './journal.ts';
+import { Rows } from './rows.ts';
+
+/**
+ * Reads a journal and applies it to rows: states, counts before, and which rows were or may have been sent. An
+ * incomplete last line is ignored.
+ *
+ * @param rowsOf returns the rows of the input, or blank ones, which then get ids and quantities too. @see blankRows
+ * @throws CliError `failed` if it is not a journal of this version, or does not fit the rows.
+ */
+export async function readJournal(
+  path: string,
+  rowsOf: (header: JournalHeader) => Rows = ({ rows }) => blankRows(rows),
+): Promise<{ image: JournalImage; rows: Rows }> {
+  const lines = readLines(path);
+  const first = await lines.next();
+  if (first.done) throw damaged(path, 0);
+  const header = headerOf(path, first.value.line);
+  const rows = rowsOf(header);
+  if (rows.length !== header.rows) {
+    await lines.return(undefined);
+    throw otherInput(path, `it has ${header.rows} rows, the input has ${rows.length}`);
+  }
+  const replay = new Replay(header, rows);
+  let { bytes, sum } = first.value;
+  for await (const next of lines) {
+    const problem = replay.take(next.line as unknown as JournalLine);
+    if (problem === 'other row') throw otherInput(path, `row ${replay.row + 1} is another one`);
+    if (problem === 'misfit') throw damaged(path, bytes);
+    ({ bytes, sum } = next);
+  }
+  if (!replay.isPlanned) throw damaged(path, bytes);
+  replay.settleMarks();
+  const { ending, sessions, lastAt, hasEnded, failures } = replay;
+  return { image: { header, ending, sessions, lastAt, hasEnded, bytes, sum, failures }, rows };
+}
+
+/** The header alone. @throws as `readJournal` */
+export async function readHeader(path: string): Promise<JournalHeader> {
+  for await (const { line } of readLines(path, 4096)) return headerOf(path, line);
+  throw damaged(path, 0);
+}
+
+/** Rows with nothing but their number. */
+function blankRows(count: number): Rows {
+  const rows = new Rows();
+  for (let row = 0; row < count; row += 1) rows.add({ id: 0, quantity: 0, line: 0 });
+  return rows;
+}
+
+/** Applies the lines of a journal to rows, one after the other. */
+class Replay {
+  isPlanned = false;
+  ending: EndLine | undefined;
+  sessions = 1;
+  lastAt: number;
+  hasEnded = false;
+  /** The row of the last line. */
+  row = 0;
+  readonly failures = new Map<number, OutcomeLine>();
+  private readonly header: JournalHeader;
+  private readonly rows: Rows;
+  /** Rows that the session plans to write and that have no outcome yet. */
+  private readonly open: Uint8Array;
+  private changes = 0;
+  private markedTo = -1;
+
+  constructor(header: JournalHeader, rows: Rows) {
+    this.header = header;
+    this.rows = rows;
+    this.open = new Uint8Array(rows.length);
+    this.lastAt = Date.parse(header.started);
+  }
+
+  take(line: JournalLine): 'other row' | 'misfit' | undefined {
+    this.ending = undefined;
+    if ('at' in line) this.lastAt = line.at;
+    if ('row' in line) return this.takeOutcome(line);
+    if ('plan' in line) return this.takePlan(line.plan);
+    if ('planned' in line) return this.takePlanned(line.planned);
+    if ('sending' in line) this.markedTo = Math.max(this.markedTo, line.sending);
+    else if ('session' in line) this.beginSession(line.session);
+    else if ('ended' in line && endings.includes(line.ended)) this.end(line);
+    else return 'misfit';
+    return undefined;
+  }
+
+  /** Marked rows without an outcome may have been sent, if the session was killed. */
+  settleMarks(): void {
+    const { rows, open } = this;
+    for (let row = 0; row <= this.markedTo && row < rows.length; row += 1)
+      if (open[row] === 1 && rows.isState(row, 'unprocessed')) rows.setSent(row);
+    this.markedTo = -1;
+  }
+
+  private takePlan(changes: readonly PlannedChange[]): 'other row' | undefined {
+    const { rows } = this;
+    for (const [row, petId, before, after] of changes) {
+      if (!this.isRow(row, petId, after, before)) return 'other row';
+      rows.setBefore(row, toCount(before));
+      rows.setState(row, 'unprocessed');
+      this.open[row] = 1;
+    }
+    this.changes += changes.length;
+    return undefined;
+  }
+
+  private takePlanned(count: number): 'misfit' | undefined {
+    const { rows, header } = this;
+    if (header.flags.blind) {
+      this.open.fill(1);
+      for (let row = 0; row < rows.length; row += 1)
+        if (rows.isState(row, 'failed') || rows.isState(row, 'unknown')) rows.setState(row, 'unprocessed');
+    } else if (count !== this.changes) return 'misfit';
+    else if (!this.isPlanned)
+      for (const row of rows.inState('unprocessed'))
+        if (this.open[row] === 0) rows.setState(row, 'unchanged');
+    this.isPlanned = true;
+    return undefined;
+  }
+
+  private takeOutcome(line: OutcomeLine): 'other row' | 'misfit' | undefined {
+    const { rows } = this;
+    const { row, petId, state, before, after } = line;
+    if (!this.isRow(row, petId, after, before)) return 'other row';
+    if (this.open[row] === 1 && !this.header.flags.blind && toCount(before) !== rows.before(row))
+      return 'misfit';
+    rows.setState(row, state);
+    if (before !== undefined) rows.setBefore(row, toCount(before));
+    if (state === 'applied' || state === 'unknown' || line.maySent) rows.setSent(row);
+    if (state !== 'failed' && state !== 'unknown') this.failures.delete(row);
+    else if (this.failures.size < 10_000) this.failures.set(row, line);
+    this.open[row] = 0;
+    return undefined;
+  }
+
+  private beginSession(session: number): void {
+    this.settleMarks();
+    this.sessions = session;
+    this.closePlan();
+  }
+
+  private end(line: EndLine): void {
+    this.ending = line;
+    if (line.ended === 'finished' || line.ended === 'stopped') this.hasEnded = true;
+    else this.settleMarks();
+    this.markedTo = -1;
+    this.closePlan();
+  }
+
+  private closePlan(): void {
+    this.open.fill(0);
+    this.changes = 0;
+  }
+
+  /** Whether the line describes the same row as the input. */
+  private isRow(row: number, petId: number | bigint, after: number | null, before: unknown): boolean {
+    const { rows } = this;
+    this.row = row;
+    if (!(row < rows.length)) return false;
+    if (rows.id(row) === 0n && !rows.isState(row, 'invalid')) {
+      rows.put(row, { id: petId, quantity: after });
+      return true;
+    }
+    if (rows.id(row) !== BigInt(petId)) return false;
+    const change = rows.change(row);
+    if (change === undefined && !this.header.flags.relative) return rows.quantity(row) === after;
+    if (after === null) return false;
+    if (change !== undefined && typeof before === 'number' && before + change !== after && after !== 0)
+      return false;
+    rows.setQuantity(row, after);
+    return true;
+  }
+}
+
+/** A count beyond 2^53 arrives as a bigint and is rounded, because no row is set back to it. */
+function toCount(before: number | bigint | null | undefined): number | null | undefined {
+  return before === null || before === undefined ? before : Number(before);
+}
+
+interface SealedLine {
+  readonly line: JsonObject;
+  /** Bytes and checksum up to its end. */
+  readonly bytes: number;
+  readonly sum: number;
+}
+
+async function* readLines(path: string, pieceBytes = 256 * 1024): AsyncGenerator<SealedLine> {
+  let bytes = 0;
+  let sum = 0;
+  let rest = '';
+  const stream = createReadStream(path, { encoding: 'utf8', highWaterMark: pieceBytes });
+  try {
+    for await (const piece of stream) {
+      const text = rest + (piece as string);
+      let at = 0;
+      for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', at)) {
+        const raw = text.slice(at, end);
+        const line = unseal(raw, sum, bytes === 0);
+        if (!line) throw damaged(path, bytes);
+        sum = line.sum;
+        bytes += Buffer.byteLength(raw) + 1;
+        yield { line: line.value, bytes, sum };
+        at = end + 1;
+      }
+      rest = text.slice(at);
+    }
+  } catch (error) {
+    throw error instanceof CliError ? error : fileError('read', path, error);
+  } finally {
+    stream.destroy();
+  }
+}
+
+/**
+ * The value of a line with a correct checksum; a first line may be any JSON object, because old versions had no
+ * checksums.
+ */
+function unseal(raw: string, sum: number, isFirst: boolean): { value: JsonObject; sum: number } | undefined {
+  const at = raw.lastIndexOf(',"sum":"');
+  const text = at === -1 ? raw : `${raw.slice(0, at)}}`;
+  const next = crc32(text, sum);
+  const isSealed = at !== -1 && raw.slice(at) === `,"sum":"${next.toString(16)}"}`;
+  try {
+    const value = parseJson(text);
+    if (!isJsonObject(value)) return undefined;
+    return isSealed || (isFirst && value.journal !== version) ? { value, sum: next } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function headerOf(path: string, line: JsonObject): JournalHeader {
+  if (line.journal === version) return line as unknown as JournalHeader;
+  if (typeof line.journal === 'number')
+    throw new CliError(
+      'failed',
+      `${path}: is a journal of another version of this program (${line.journal})`,
+      {
+        hint: 'that version can resume or undo it; `petstore inventory runs discard` puts it aside',
+      },
+    );
+  throw new CliError('failed', `${path}: is not a journal`, { hint: restartHint });
+}
+
+const restartHint = 'apply with --restart begins a run of its own';
+
+function damaged(path: string, bytes: number): CliError {
+  return new CliError('failed', `${path}: is damaged at byte ${bytes}`, { hint: restartHint });
+}
+
+function otherInput(path: string, why: string): CliError {
+  return new CliError('failed', `${path}: does not fit the input: ${why}`, { hint: restartHint });
+}

@@ -1,0 +1,162 @@
+import type { JournalHeader } from '../../bulk/journal.ts';
+import { readHeader, readJournal } from '../../bulk/journal-reader.ts';
+import {
+  isResumable,
+  isSameRun,
+  type RunIdentity,
+  type RunInfo,
+  type RunState,
+  RunStore,
+} from '../../bulk/runs.ts';
+import { resolvePaths } from '../../config/paths.ts';
+import type { Context } from '../../context.ts';
+import { CliError, UsageError } from '../../errors.ts';
+import type { ApplyFlags } from './flags.ts';
+import { type Job, targetOf } from './job.ts';
+
+export function runStore({ io }: Context): RunStore {
+  return new RunStore(resolvePaths(io).stateDir);
+}
+
+const closedBecause: { readonly [S in RunState]?: string } = {
+  finished: 'it has finished',
+  undone: 'it was undone',
+  discarded: 'it was given up',
+};
+
+export function refuseClosed(run: string, info: RunInfo): void {
+  if (isOpen(info)) return;
+  const why = info.by === 'restart' ? 'another run was started in its place' : closedBecause[info.state];
+  if (why !== undefined) throw new UsageError(`resume ${run}: ${why}`);
+}
+
+/** Whether there is something to go on with: of a delivery also rows that may or may not be booked. */
+function isOpen({ state, header, counts }: RunInfo): boolean {
+  return isResumable(state) || (state === 'finished' && header.flags.relative && counts.unknown > 0);
+}
+
+/** The unfinished run of the same rows at the same place; undefined if there is none. */
+export async function findEarlier(context: Context, runs: RunStore, job: Job): Promise<string | undefined> {
+  for (const run of await runs.idsLike(job.identity)) {
+    const info = await infoOrWarning(context, runs, run, job.identity);
+    if (!info || !isOpen(info) || !isSameRun(info.header, job.identity)) continue;
+    if (job.identity.kind === 'apply' || (await isReadable(context, runs, run))) return run;
+  }
+  return undefined;
+}
+
+/** An undo compares before it writes: it may begin anew if the journal of an earlier one is damaged. */
+async function isReadable(context: Context, runs: RunStore, run: string): Promise<boolean> {
+  try {
+    await readJournal(runs.pathOf(run));
+    return true;
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    await context.notice(`warning: ${error.message}`);
+    return false;
+  }
+}
+
+/**
+ * How a run stands; undefined, with a warning, if its journal cannot be read: others can.
+ *
+ * @throws CliError if it may be the run of `identity`, and an apply: to begin anew would lose what it did.
+ */
+export async function infoOrWarning(
+  context: Context,
+  runs: RunStore,
+  run: string,
+  identity?: RunIdentity,
+): Promise<RunInfo | undefined> {
+  try {
+    return await runs.info(run);
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    const header = await readHeader(runs.pathOf(run)).catch(() => undefined);
+    if (identity?.kind === 'apply' && header && isSameRun(header, identity)) throw error;
+    await context.notice(`warning: ${error.message}`);
+    return undefined;
+  }
+}
+
+/** Gives up every unfinished run of the same rows, because another one begins. */
+export async function giveUpEarlier(
+  context: Context,
+  runs: RunStore,
+  job: Job,
+  flags: ApplyFlags,
+): Promise<void> {
+  if (job.identity.flags.relative && !flags.again) await refuseBooked(context, runs, job);
+  for (const run of await runs.idsLike(job.identity)) {
+    const info = await infoOrWarning(context, runs, run);
+    if (!info) {
+      await context.notice(`warning: run ${run}: its journal is kept as ${await runs.setAside(run)}`);
+      continue;
+    }
+    if (!isOpen(info) || !isSameRun(info.header, job.identity)) continue;
+    await runs.holdRun(run, () =>
+      runs.conclude(run, { ended: 'discarded', by: 'restart', at: context.now().getTime() }),
+    );
+  }
+}
+
+const bookedForMs = 7 * 24 * 3_600_000;
+
+/** A delivery is booked once. @throws UsageError if the same one was, or perhaps was, within 7 days. */
+export async function refuseBooked(context: Context, runs: RunStore, job: Job): Promise<void> {
+  const { identity } = job;
+  for (const run of await runs.ids()) {
+    const header = await readHeader(runs.pathOf(run)).catch(() => undefined);
+    if (!header || !isSameDelivery(header, identity)) continue;
+    const info = await runs.info(run).catch(() => undefined);
+    const bookedAt = info?.lastAt ?? Date.parse(header.started);
+    if (context.now().getTime() - bookedAt > bookedForMs) continue;
+    if (info && !mayBeBooked(info)) continue;
+    const unfinished = info && isOpen(info) ? ', and is unfinished' : '';
+    throw new UsageError(
+      `${job.name}: run ${run} of ${new Date(bookedAt).toISOString()} has booked the same delivery${unfinished}; nothing was sent`,
+      'if it came a second time, give --again',
+    );
+  }
+}
+
+function isSameDelivery({ kind, sha256, target, flags }: JournalHeader, identity: RunIdentity): boolean {
+  return (
+    kind === 'apply' &&
+    flags.relative &&
+    sha256 === identity.sha256 &&
+    target === identity.target &&
+    JSON.stringify(flags.shard) === JSON.stringify(identity.flags.shard)
+  );
+}
+
+function mayBeBooked({ state, isPartial, counts }: RunInfo): boolean {
+  if (state === 'undone') return isPartial;
+  return state === 'killed' || state === 'running' || counts.applied + counts.unknown > 0;
+}
+
+/** Tells of unfinished runs on the same target that this one does not go on with. */
+export async function tellOthers(context: Context, runs: RunStore, job: Job): Promise<void> {
+  for (const run of await runs.ids()) {
+    const header = await readHeader(runs.pathOf(run)).catch(() => undefined);
+    if (!header || header.target !== job.identity.target || isSameRun(header, job.identity)) continue;
+    const info = await runs.info(run).catch(() => undefined);
+    if (!info || !isResumable(info.state)) continue;
+    const of = header.kind === 'undo' ? `undo of ${header.name}` : header.name;
+    await context.notice(`warning: run ${run} of ${of} is unfinished: resume or discard it`);
+  }
+}
+
+export async function newestResumable(context: Context, runs: RunStore): Promise<string> {
+  // Without a service to call there is none whose run is meant.
+  await context.client('many');
+  const target = await targetOf(context);
+  for (const run of await runs.ids()) {
+    const info = await infoOrWarning(context, runs, run);
+    if (info && isOpen(info) && info.header.target === target) return run;
+  }
+  throw new UsageError(
+    `resume: no unfinished run at ${target}`,
+    '`petstore inventory runs` lists all of them',
+  );
+}
