@@ -1,6 +1,6 @@
-// Builds dist: one bundle, split so that a command loads only what it needs, packed (see pack.mjs), the manual page, and
-// the licences of what is bundled. The chunks are CommonJS, for Node starts those faster than ES modules; esbuild splits
-// only ES modules, so each chunk is turned into CommonJS afterwards.
+// Builds dist: one bundle, split so that a command loads only what it needs, packed (see pack.mjs), the manual page,
+// and the licences of bundled packages. The chunks are CommonJS, because Node loads those faster than ES modules;
+// esbuild splits only ES modules, so each chunk is converted to CommonJS afterwards.
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -10,7 +10,7 @@ import { build, transform } from 'esbuild';
 import { writeChunks } from './pack.mjs';
 
 const outdir = 'dist';
-/** What most commands load; a chunk with any other package is packed alone. */
+/** Packages that most commands load; a chunk with any other package is packed alone. */
 const lightPackages = ['commander', 'valibot'];
 const common = {
   format: 'cjs',
@@ -21,7 +21,7 @@ const common = {
 // The package gives Node its CommonJS form, whose names a bundled `import()` would not see.
 const alias = { yaml: resolve('node_modules/yaml/browser/index.js') };
 
-/** What packages load at once and this program has no use for: commands that are programs of their own, HTTP/2. */
+/** Modules that packages load at once and this program does not need: executable subcommands, HTTP/2. */
 const withoutUnused = {
   name: 'packages without what they load in vain',
   setup({ onLoad }) {
@@ -34,7 +34,7 @@ const withoutUnused = {
       "const childProcess = require('node:child_process');",
       "const childProcess = { get spawn() { return require('node:child_process').spawn; } };",
     );
-    // Where Node was built without it, undici goes on with no constants.
+    // If Node was built without it, undici works without its constants.
     change(
       /undici\/lib\/dispatcher\/client-h2\.js$/,
       "http2 = require('node:http2')",
@@ -133,7 +133,7 @@ function packagesByFile({ outputs }) {
   return Object.fromEntries(rows);
 }
 
-/** What the licences of bundled packages ask for: their text beside the copy. */
+/** Writes the licence texts of bundled packages next to the bundle, as the licences require. */
 function licencesOf(names) {
   const texts = [...new Set(names)].sort().map((name) => {
     const folder = join('node_modules', name);

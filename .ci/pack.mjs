@@ -1,13 +1,13 @@
-// Packs the chunks of a build into few files, because finding, reading and compiling sixty small ones takes most of a start: a
-// pack has the light chunks that the same common runs need, another those that none needs, and each heavy chunk has one of
-// its own. Beside a pack lies a V8 code cache; `main.js` loads them. A chunk in a pack is a function, run when it is first
-// required.
+// Packs the chunks of a build into few files, because finding, reading and compiling sixty small ones takes most of the
+// start-up time. One pack has the light chunks that the same common runs need, another those that none needs, and each
+// heavy chunk has a pack of its own. Each pack has a V8 code cache next to it; `main.js` loads them. A chunk in a pack
+// is a function that runs when the chunk is first required.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 
-/** Command lines that shall start fast: the chunks that they load, and the functions that they call, are made ready. */
+/** Command lines that must start fast: the chunks that they load and the functions that they call are prepared. */
 const commonRuns = [
   ['--version'],
   ['--help'],
@@ -16,7 +16,7 @@ const commonRuns = [
   ['--offline', 'pets', 'list'],
   ['__complete', '--', 'pets', 'list', '--status', ''],
 ];
-/** Beside those, for the caches of what they do not touch. */
+/** Further command lines, for the caches of the other chunks. */
 const otherRuns = [
   ['--offline', 'inventory', 'list'],
   ['--offline', 'orders', 'list', '-o', 'json'],
@@ -67,7 +67,7 @@ function grouped(names, keyOf) {
   return [...groups.values()];
 }
 
-/** Writes a pack; its name changes with what it holds, so that no cache of another can be taken for its own. */
+/** Writes a pack; its name depends on its content, so that a cache always belongs to exactly this pack. */
 async function writePack(outdir, functions) {
   const source = `(function(__chunk,__dirname){return{${functions}}})\n`;
   const file = `pack-${createHash('sha256').update(source).digest('hex').slice(0, 8)}.js`;
@@ -76,7 +76,7 @@ async function writePack(outdir, functions) {
 }
 
 /**
- * Does some runs one after the other in one process, which leaves caches of the functions that they called.
+ * Performs several runs in one process, which writes caches of the functions that they called.
  *
  * @returns the names of the chunks that each run loaded.
  */
@@ -114,7 +114,7 @@ function end() {
 }
 `;
 
-/** The name of a pack's code cache, of this V8. */
+/** The name of a pack's code cache for this V8. */
 function cacheOf(file) {
   return file.replace('.js', `-${process.versions.v8}-${process.arch}.cache`);
 }

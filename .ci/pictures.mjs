@@ -68,9 +68,9 @@ async function shotOfDocs() {
   }
 }
 
-/** What a command draws on a terminal, escape sequences and all. */
+/** The output of a command on a terminal, with escape sequences. */
 function drawnBy(command, typed) {
-  // Before the question is there, the terminal would echo what is typed.
+  // Before the question appears, the terminal would echo the typed text.
   const person = `sleep 2; printf '${typed}'; sleep 1`;
   const terminal = 'script -qec "stty cols $COLUMNS rows 50; $SHOWN" /dev/null';
   return spawnSync('sh', ['-c', `(${person}) | ${terminal}`], {
@@ -102,7 +102,7 @@ ${lines.map(toShapes).join('')}</svg>
 `;
 }
 
-/** One line of a terminal as SVG: words, each character at its column, and what frames are drawn with as lines. */
+/** One line of a terminal as SVG: words, each character at its column, and frames as lines. */
 function toShapes(line, row) {
   let column = 0;
   let style = new Set();
@@ -119,7 +119,7 @@ function toShapes(line, row) {
   return shapes;
 }
 
-/** Each character has its own place, for no two fonts, and no font's bold, are as wide as each other. */
+/** Each character is placed separately, because fonts, and their bold styles, differ in width. */
 function toText(part, { column, row, style }) {
   const y = padding + (row + 0.75) * cell.height;
   const words = [...part.replace(/[─-┼█]/g, ' ').matchAll(/\S+/g)];
@@ -142,7 +142,7 @@ function toFrame(part, { column, row }) {
   return path === '' ? '' : `<path d="${path}" stroke="${ink}"/>\n`;
 }
 
-/** Bars in one piece: blocks drawn as characters have seams between them. */
+/** Bars in one piece: separate block characters would have gaps. */
 function toBars(part, { column, row, style }) {
   const { width, height } = cell;
   return [...part.matchAll(/█+/g)]

@@ -1,5 +1,5 @@
-// `inventory apply` against what else could send the same PUTs to the same server: wrk, curl under xargs, curl -Z. And
-// what a million rows cost in memory and in time.
+// `inventory apply` against other programs that send the same PUTs to the same server: wrk, curl under xargs, curl -Z.
+// Also the memory and the time of a million rows.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -61,7 +61,7 @@ async function throughput() {
     });
 }
 
-/** What validating and planning cost; a plan of rows that are sent blind needs no service. */
+/** The cost of validating and planning; a plan of a blind run needs no service. */
 async function memory() {
   const [small, large] = [await bigStock('200k.csv', 200_000), await bigStock('1m.csv', 1_000_000)];
   const read = (file) => petstoreWithPeak(['inventory', 'apply', file, '--blind', '--dry-run', '-o', 'csv']);
@@ -88,7 +88,7 @@ async function million() {
       pairs: 3,
       target: '<= 1.4',
     });
-    // Last: it leaves the counts of the file, and nothing would differ.
+    // Last, because it writes the counts of the file, and then nothing would differ.
     if (has('wrk')) {
       printHeader(
         'Bulk of 1,000,000 rows, rows a second, whole process',
@@ -158,7 +158,7 @@ end
   return Number(/Requests\/sec:\s+([\d.]+)/.exec(said)[1]);
 }
 
-/** What a person without this tool does: one curl for each row of the file, eight at a time. */
+/** The alternative without this tool: one curl for each row of the file, eight at a time. */
 async function curls(file) {
   const started = performance.now();
   const put = `curl -sf -o /dev/null -X PUT -H 'content-type: application/json' -d "{\\"quantity\\":$2}" ${shop.url}/store/inventory/$1`;
@@ -179,7 +179,7 @@ async function parallelCurl() {
   return performance.now() - started;
 }
 
-/** Runs a program to its end and gives what it said on stderr, or on stdout. */
+/** Runs a program to its end and returns its stderr, or its stdout. */
 function run(command, words, { NODE_OPTIONS = '', expected = 0, output = 'stderr' } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, words, {

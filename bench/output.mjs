@@ -1,5 +1,5 @@
-// Printing of long lists, whole process: does ten times the rows take ten times the time, does the first byte wait for
-// the last row, does memory grow with the rows?
+// Printing long lists, measured over the whole process: does ten times the rows take ten times the time, does the first
+// byte wait for the last row, does memory grow with the rows?
 
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';

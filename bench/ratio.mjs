@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
 
 /**
- * Runs a baseline and a figure in turn (A B A B ...) and prints their medians and the median of the ratios, pair by pair:
- * absolute times mean little on a shared machine.
+ * Runs a baseline and a candidate alternately (A B A B ...) and prints their medians and the median of the ratios of
+ * the pairs, because absolute times mean little on a shared machine.
  *
- * @param row.name what is measured.
- * @param row.baseline, row.figure take a turn each, and give what they measured (milliseconds, requests a second).
- * @param row.unit of what they give.
- * @param row.target the ratio to reach, as `<= 1.4` or `>= 0.6`; undefined where it is only told.
+ * @param row.name the measured property.
+ * @param row.baseline, row.figure run alternately and return the measured value (milliseconds, requests a second).
+ * @param row.unit of the values.
+ * @param row.target the ratio to reach, such as `<= 1.4` or `>= 0.6`; undefined if there is no target.
  */
 export async function compare({ name, baseline, figure, pairs = 15, unit = 'ms', target }) {
   const baselines = [];
@@ -39,7 +39,7 @@ export function printRow(cells) {
   console.log(`| ${cells.join(' | ')} |`);
 }
 
-/** Milliseconds that a whole process takes, its output read and thrown away. */
+/** Milliseconds of a whole process, whose output is read and discarded. */
 export function timeOf(command, args, { env = process.env, cwd, input } = {}) {
   return new Promise((resolve, reject) => {
     const started = performance.now();

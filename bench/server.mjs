@@ -50,7 +50,7 @@ async function throughput() {
   }
 }
 
-/** Takes the same page of a small and of a large shop in turn, over one connection each; the medians of single requests. */
+/** Reads the same page of a small and of a large shop alternately, over one connection each; returns the medians. */
 async function pages() {
   printHeader(`A page of ${pageSize} pets, one request`, '1,000 pets', '1,000,000 pets');
   const shops = [];
@@ -111,7 +111,7 @@ async function load() {
   }
 }
 
-/** Starts `petstore serve` and gives its URL; the one before it keeps running. */
+/** Starts `petstore serve` and returns its URL; an earlier one keeps running. */
 async function serve(words) {
   const child = spawn(process.execPath, ['bin/petstore.js', 'serve', '--port', '0', ...words], {
     env,
@@ -122,7 +122,7 @@ async function serve(words) {
   return String(line).trim();
 }
 
-/** A server that knows nothing but the bytes of these answers. */
+/** A server that only sends the bytes of these answers. */
 async function startBare(answers) {
   const file = join(folder, 'bare.cjs');
   const known = Object.fromEntries(workloads.map(({ path }, at) => [path, answers[at]]));
@@ -167,7 +167,7 @@ function ownFields({ headers: { date: _, connection: __, 'keep-alive': ___, ...f
   return fields;
 }
 
-/** Requests a second that wrk gets answered, each of them well. */
+/** Successful requests a second under wrk. */
 function wrk(url, body) {
   const script = join(folder, 'put.lua');
   writeFileSync(

@@ -15,7 +15,7 @@ const base = {
   PETSTORE_STATE_DIR: join(folder, 'state'),
 };
 
-// The answers come from this process: what is timed is the program, not a server's start.
+// This process answers the requests, so that the program is timed and not the start of a server.
 const pets = JSON.stringify(
   Array.from({ length: 25 }, (_, at) => ({
     id: at + 1,

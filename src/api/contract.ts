@@ -10,7 +10,7 @@ import {
 } from './operations.ts';
 import { type BodyName, bodySchemas } from './schemas.ts';
 
-/** Bounds that a description puts on a value, in the words of JSON Schema. */
+/** Bounds of a value in a description, in the terms of JSON Schema. */
 export interface Bounds {
   readonly type?: 'integer' | 'number' | 'string' | 'boolean' | undefined;
   readonly enum?: readonly string[] | undefined;
@@ -22,64 +22,64 @@ export interface Bounds {
 }
 
 export interface Parameter {
-  /** The program's name for it: that of the table. */
+  /** The program's name for it, as in the table. */
   readonly name: string;
   /** Its name on the wire, and in the path's template. */
   readonly wireName: string;
   readonly in: 'path' | 'query' | 'header';
   readonly required: boolean;
   readonly bounds?: Bounds | undefined;
-  /** What the service takes if it is left out: a list is then not of all records. */
+  /** The service's default; without a value the list does then not hold all records. */
   readonly fallback?: string | undefined;
-  /** Sent always: a parameter that the program does not know, with the one value that the description gives. */
+  /** A constant that is always sent: the only allowed value of a parameter that the program does not know. */
   readonly value?: string | undefined;
 }
 
 export interface RequestBody {
   readonly name: BodyName;
   readonly mediaType: string;
-  /** Fields that must be there. */
+  /** Required fields. */
   readonly required: readonly string[];
   /** Bounds by field, checked before a request. */
   readonly bounds: Readonly<Record<string, Bounds>>;
   /**
-   * A valid value of each field that a bound body offers. Absent in the built-in contract, and if the description does not
-   * say which fields there are.
+   * A valid value for each field of a bound body. Undefined in the built-in contract, and if the description does not
+   * list the fields.
    */
   readonly fields?: Readonly<Record<string, JsonValue>> | undefined;
-  /** Fields that are only ever answered. */
+  /** Fields that occur only in answers. */
   readonly readOnly?: readonly string[] | undefined;
-  /** Whether the body may have no other fields than `fields`. */
+  /** True if the body must not have fields other than `fields`. */
   readonly isClosed?: true | undefined;
-  /** The field that carries the record's id: the path has none, or the description requires it in the body too. */
+  /** The field with the record's id, if the path has none or the description requires it in the body too. */
   readonly idField?: 'id' | 'petId' | undefined;
 }
 
-/** What a description says of an answer with one status. */
+/** The documented answer for one status. */
 export interface DocumentedAnswer {
   /** Media types without parameters, in lower case; empty if the answer has no body. */
   readonly mediaTypes: readonly string[];
-  /** A JSON Schema of draft 2020-12 that needs no other document: what it refers to lies in its own `$defs`. */
+  /** A self-contained JSON Schema of draft 2020-12: everything that it refers to is in its own `$defs`. */
   readonly schema?: JsonObject | undefined;
 }
 
-/** An operation as a service offers it: a row of the table, or what the service's own description says of that row. */
+/** An operation as a service offers it: a row of the table, or that row as the service's own description defines it. */
 export interface Operation extends Omit<Row, Marks | 'query' | 'body' | 'source' | 'example'> {
   readonly id: OperationId;
   readonly many: boolean;
   readonly parameters: readonly Parameter[];
   readonly body?: RequestBody | undefined;
   /**
-   * The fields of a bound operation's records; a field of ours that is not among them is empty. Absent in the built-in
-   * contract, whose records have them all, and if the description does not say.
+   * The fields of a bound operation's records. Other fields of the table are empty. Undefined in the built-in contract,
+   * whose records have all fields, and if the description does not list them.
    */
   readonly fields?: readonly string[] | undefined;
   /**
-   * By status, or `4XX`, or `default`, as the service's own description has them; absent in the built-in contract, whose
-   * OpenAPI document holds them.
+   * By status, `4XX` or `default`, from the service's own description; undefined in the built-in contract, whose
+   * OpenAPI document has them.
    */
   readonly answers?: Readonly<Record<string, DocumentedAnswer>> | undefined;
-  /** Whether the description asks for a credential; false if it says nothing of security. */
+  /** True if the description requires a credential; false if it does not mention security. */
   readonly secured: boolean;
   readonly stability: Stability;
   readonly deprecated: boolean;
@@ -89,23 +89,23 @@ export interface Operation extends Omit<Row, Marks | 'query' | 'body' | 'source'
 
 type Marks = 'many' | 'stability' | 'deprecated' | 'hideTryIt';
 
-/** Where a request carries a credential. */
+/** A place for a credential in a request. */
 export interface CredentialPlace {
   readonly in: 'header' | 'query' | 'cookie';
-  /** A header's in lower case. */
+  /** In lower case for a header. */
   readonly name: string;
 }
 
-/** What a service offers: each operation of the table, or the reason why there is none. */
+/** The operations that a service offers; for the others of the table, the reason why it does not. */
 export interface Contract {
   readonly operations: ReadonlyMap<OperationId, Operation>;
   /** Why an operation is missing, a clause without a full stop. */
   readonly missing: ReadonlyMap<OperationId, string>;
-  /** Where requests may carry a credential, as the description's security schemes have it. */
+  /** The places for a credential, from the description's security schemes. */
   readonly credentialPlaces: readonly CredentialPlace[];
 }
 
-/** The contract of the table itself: what a profile that is bound to nothing talks to. */
+/** The contract of the table, used by a profile that is not bound. */
 export const builtInContract: Contract = {
   operations: new Map(operationIds.map((id) => [id, toOperation(id)])),
   missing: new Map(),
@@ -138,7 +138,7 @@ export function isListId(id: OperationId): id is ListId {
 }
 
 /**
- * Whether a description asks that an operation is not offered to try (`x-hideTryItPanel`).
+ * Whether a description asks tools not to offer an operation interactively (`x-hideTryItPanel`).
  *
  * @param levels the document, the path item and the operation object.
  */
@@ -146,7 +146,7 @@ export function hidesTryIt(...levels: readonly JsonObject[]): boolean {
   return levels.some((level) => level['x-hideTryItPanel'] === true);
 }
 
-/** A row with what rows leave out: the usual marks, and parameters and bodies by more than their names. */
+/** A row with its defaults filled in, and with full parameters and bodies. */
 function toOperation(id: OperationId): Operation {
   const { query = [], body, example: _, ...row } = rowOf(id);
   return {

@@ -1,9 +1,9 @@
 import type { Cancellation } from '../deadline.ts';
 
-/** Field values by lower-case name; a list if a field came more than once and may not be joined. */
+/** Field values by lower-case name; a list if a field came several times and must not be joined. */
 export type HttpFields = Readonly<Record<string, string | readonly string[]>>;
 
-/** Stands for the embedded store, which no socket reaches. @see RFC 6761, 6.4 */
+/** The origin of the embedded store, which is not reachable by a socket. @see RFC 6761, 6.4 */
 export const embeddedOrigin = 'http://offline.invalid';
 
 /** A request as it goes to a transport: a socket, or the server in the same process. */
@@ -15,7 +15,7 @@ export interface HttpRequest {
   readonly body?: string | Uint8Array | undefined;
 }
 
-/** A whole answer; the body is as it came, still encoded as `content-encoding` says. */
+/** A complete answer; the body is still encoded as `content-encoding` says. */
 export interface HttpResponse {
   readonly status: number;
   readonly fields: HttpFields;
@@ -29,29 +29,29 @@ export function fieldValue(fields: HttpFields, name: string): string | undefined
 }
 
 export interface SendOptions {
-  /** Ends the exchange at once, whatever it is waiting for; its reason is thrown. */
+  /** Ends the exchange at once; its reason is thrown. */
   readonly cancellation: Cancellation;
   /**
-   * Most bytes that the body of an answer with this status may have, as sent. A longer one is cut off there if the
-   * status is an error's, and is not a valid answer otherwise.
+   * The most bytes of a body with this status, as sent. A longer body of an error is cut; any other longer body makes
+   * the answer invalid.
    */
   maxBytes(status: number): number;
-  /** Called once, before the first byte of the request may leave: from then on a write may have been applied. */
+  /** Called once before the first byte of the request is sent: from then on a write may have been applied. */
   onSending?(): void;
 }
 
 /**
- * The one way out: a request in, a whole answer back. No retry, no redirect, no decoding.
+ * Sends one request and returns the complete answer, without retries, redirects or decoding.
  *
- * `send` throws UnavailableError, its message the bare reason, with `sent` true if a byte of the request may have
- * reached the service. An error's body that was cut short is given as far as it came.
+ * `send` throws UnavailableError with the bare reason as its message, and `sent` true if the service may have received
+ * a byte of the request. A truncated body of an error is returned as it is.
  */
 export interface Transport {
   send(request: HttpRequest, options: SendOptions): Promise<HttpResponse>;
   close(): Promise<void>;
 }
 
-/** What the service calls a request, for its operators to find it by; undefined if it does not say. */
+/** The service's id of a request, with which its operators can find it; undefined if it sent none. */
 export function requestIdOf(fields: HttpFields): string | undefined {
   for (const name of ['request-id', 'x-request-id', 'x-correlation-id', 'traceparent']) {
     const [value] = [fields[name] ?? []].flat();
@@ -60,12 +60,12 @@ export function requestIdOf(fields: HttpFields): string | undefined {
   return undefined;
 }
 
-/** Whether a host is this machine by its name alone; an IPv6 address may stand in brackets. */
+/** Whether a host name always means this machine; an IPv6 address may be in brackets. */
 export function isLoopbackHost(host: string): boolean {
   return /^(localhost|.+\.localhost|::1|127(\.\d{1,3}){3})$/.test(bareHost(host));
 }
 
-/** A host as sockets take it: no brackets, no dot at the end, lower case. */
+/** A host name in the form for sockets: no brackets, no final dot, lower case. */
 export function bareHost(hostname: string): string {
   return hostname
     .replace(/^\[(.*)\]$/, '$1')

@@ -2,19 +2,19 @@ import type { Operation } from './contract.ts';
 import { fieldValue, type HttpFields } from './http.ts';
 import { linkTarget } from './links.ts';
 
-/** A date that a header gives; undefined if the header is malformed. */
+/** A date from a header; undefined if the header is malformed. */
 interface HeaderDate {
   readonly text: string;
   readonly date: Date | undefined;
-  /** Written as a draft of the standard had it: `true` or an HTTP date. */
+  /** Set if it has the form of an earlier draft: `true` or an HTTP date. */
   readonly older?: true;
 }
 
-/** What the headers of an answer say of its operation's life. */
+/** The life cycle in the headers of an answer. */
 export interface Lifecycle {
   readonly deprecation?: HeaderDate | undefined;
   readonly sunset?: HeaderDate | undefined;
-  /** Where the service tells more: the target of a link of the relation `deprecation` or `sunset`. */
+  /** A page about it: the target of a link of the relation `deprecation` or `sunset`. */
   readonly link?: string | undefined;
 }
 
@@ -29,15 +29,18 @@ export function readLifecycle(fields: HttpFields): Lifecycle {
   };
 }
 
-/** What a user should know of an operation, a clause each, as `ends on 2027-12-31, in 305 days`; undefined if nothing. */
+/**
+ * A notice about an operation, one clause each, such as `ends on 2027-12-31, in 305 days`; undefined if there is
+ * nothing to say.
+ */
 export interface LifecycleNotice {
   readonly deprecation: string | undefined;
   readonly stability: string | undefined;
 }
 
 /**
- * What there is to know of an operation that was just used. What the headers say beats what the description says, and a
- * malformed header says nothing.
+ * The notice about an operation that was just used. Headers take precedence over the description; malformed headers are
+ * ignored.
  */
 export function describeLifecycle(operation: Operation, fields: HttpFields, now: Date): LifecycleNotice {
   const { stability } = operation;
@@ -48,10 +51,10 @@ export function describeLifecycle(operation: Operation, fields: HttpFields, now:
 }
 
 /**
- * What a user should know of the endpoints that a command used: a line for those that are deprecated, as `warning: pets
- * get uses an endpoint that ends on 2027-12-31, in 305 days`, and one for those that are beta or experimental.
+ * Notices about the endpoints that a command used: one line for deprecated ones, such as `warning: pets get uses an
+ * endpoint that ends on 2027-12-31, in 305 days`, and one for beta or experimental ones.
  *
- * @param command in the user's words, as `pets get`.
+ * @param command as the user typed it, such as `pets get`.
  */
 export function lifecycleLines(command: string, notices: Iterable<LifecycleNotice>): string[] {
   const all = [...notices];
@@ -107,7 +110,7 @@ function httpDate(text: string): Date | undefined {
   return httpDates.test(text) ? validDate(Date.parse(text)) : undefined;
 }
 
-/** RFC 9745, 3 and RFC 8594, 6; only an address that a person can open. */
+/** RFC 9745, 3 and RFC 8594, 6; only an address that opens in a browser. */
 function readLink(field: string | undefined): string | undefined {
   const target = linkTarget(field, 'deprecation', 'sunset');
   return target !== undefined && /^https?:/.test(target) ? target : undefined;

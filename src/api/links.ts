@@ -2,10 +2,10 @@ const target = /[\s,]*<([^>]*)>/y;
 const parameter = /\s*;\s*([^\s;,="<>]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*)))?/y;
 
 /**
- * The target of the first link of a Link field that has one of the relations, as it stands there; undefined if there is
- * none. A link with an anchor speaks of another document and is passed over. What cannot be read ends the field.
+ * The target of the first link in a Link field with one of the relations, unresolved; undefined if there is none. A
+ * link with an anchor is about another document and is skipped. The rest of the field after malformed text is ignored.
  *
- * @param relations in lower case, as `next`.
+ * @param relations in lower case, such as `next`.
  * @see RFC 8288, 3
  */
 export function linkTarget(field: string | undefined, ...relations: readonly string[]): string | undefined {
@@ -20,7 +20,7 @@ export function linkTarget(field: string | undefined, ...relations: readonly str
     const values = new Map<string, string>();
     for (let found = take(parameter); found; found = take(parameter)) {
       const [, name = '', quoted, bare = ''] = found;
-      // If a name comes twice, the first one counts.
+      // If a name occurs twice, the first one counts.
       if (!values.has(name.toLowerCase())) values.set(name.toLowerCase(), quoted ?? bare);
     }
     const found = (values.get('rel') ?? '').toLowerCase().split(/\s+/);

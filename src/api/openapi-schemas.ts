@@ -29,7 +29,7 @@ export function toComponents(): JsonObject {
   };
 }
 
-/** A schema of the program as OpenAPI 3.0 has it; within another, PetStatus is a reference. */
+/** A schema of the program in OpenAPI 3.0; inside another schema, PetStatus becomes a reference. */
 export function convert(schema: v.GenericSchema): JsonObject {
   const converted = toJsonSchema(schema, {
     target: 'openapi-3.0',
@@ -38,11 +38,11 @@ export function convert(schema: v.GenericSchema): JsonObject {
     overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
   });
   const { $schema: _, definitions, $defs, required, ...rest } = converted;
-  // OpenAPI 3.0 allows no empty list of required fields.
+  // OpenAPI 3.0 forbids an empty list of required fields.
   return preferOwn({ ...rest, ...(required?.length && { required }) } as JsonObject) as JsonObject;
 }
 
-/** Puts what a schema says of itself (its metadata `jsonSchema`) in place of what its pipe was converted to. */
+/** Replaces the conversion of a pipe by the schema's own metadata `jsonSchema`, if it has that. */
 function preferOwn(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(preferOwn);
   if (!isJsonObject(value)) return value;

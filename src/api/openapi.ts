@@ -5,7 +5,7 @@ import { type Example, type OperationId, operations } from './operations.ts';
 import { type BodyName, IdText, type QueryName, querySchemas, type ResultName } from './schemas.ts';
 
 interface OpenApiOptions {
-  /** Where the service answers; `/`, the origin that serves the document, unless told. */
+  /** The URL of the service; by default `/`, the origin that serves the document. */
   readonly serverUrl?: string | undefined;
   /** YYYY-MM-DD of every deprecated operation, instead of the table's. */
   readonly sunset?: string | undefined;
@@ -58,7 +58,7 @@ const headers: JsonObject = {
   Link: {
     description: 'The next page, with rel="next" (RFC 8288); absent on the last page',
     schema: { type: 'string' },
-    // A mock that answers with this example must not make a list endless: not `next`.
+    // Not `next`: with a mock that answers with this example, a list would never end.
     example: '</pets?limit=100>; rel="first"',
   },
   Location: {

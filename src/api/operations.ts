@@ -1,12 +1,12 @@
 import type * as v from 'valibot';
 import type { BodyName, bodySchemas, QueryName, querySchemas, Records, ResultName } from './schemas.ts';
 
-/** How far an operation may be relied on, by the extension `x-stability`; `stable` without a marker. */
+/** The stability of an operation, from the extension `x-stability`; `stable` if it is missing. */
 export type Stability = 'stable' | 'beta' | 'experimental';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type Noun = 'pets' | 'categories' | 'orders' | 'inventory';
 
-/** A row of the table: one operation of the service, the usual marks left out. */
+/** A row of the table: one operation of the service, without the defaults. */
 export interface Row {
   readonly method: Method;
   /** Template below the base URL, as `/pets/{petId}`. */
@@ -14,7 +14,7 @@ export interface Row {
   readonly tag: string;
   readonly noun: Noun;
   readonly summary: string;
-  /** What a reader should know besides the summary. */
+  /** Additional information for documents and help. */
   readonly description?: string;
   readonly query?: readonly QueryName[];
   readonly body?: BodyName;
@@ -29,14 +29,14 @@ export interface Row {
   readonly deprecated?: boolean;
   /** The day after which a deprecated operation may be gone, YYYY-MM-DD. */
   readonly sunset?: string | undefined;
-  /** The service asks that no interactive panel offers this operation (`x-hideTryItPanel`). */
+  /** The service asks tools not to offer this operation interactively (`x-hideTryItPanel`). */
   readonly hideTryIt?: boolean;
-  /** Whether the service document states the operation, or this project chose it. */
+  /** `stated` in the service document, or `chosen` by this project. */
   readonly source: 'stated' | 'chosen';
   readonly example: Example;
 }
 
-/** A valid call on a seeded store, for documents and the contract test; ids are text so that none is rounded. */
+/** A valid call on a seeded store, for documents and the contract test; ids are text, so that none is rounded. */
 export interface Example {
   readonly path?: Readonly<Record<string, string>>;
   readonly body?: unknown;
@@ -45,8 +45,7 @@ export interface Example {
 const paging = ['limit', 'after'] as const;
 
 /**
- * THE table: every operation of the service, from which client, server, OpenAPI document, help, notices, smoke checks and
- * contract test derive.
+ * The operations table: client, server, OpenAPI document, help, notices, smoke checks and contract test derive from it.
  */
 export const operations = {
   listPets: {
@@ -332,17 +331,17 @@ type Operations = typeof operations;
 export type OperationId = keyof Operations;
 export const operationIds = Object.keys(operations) as OperationId[];
 
-/** A row as one type, for code that treats all rows alike. */
+/** A row with the general type, for code that treats all rows alike. */
 export function rowOf(id: OperationId): Row {
   return operations[id];
 }
 
-/** The table's name for the id in an operation's path; undefined if it takes none. */
+/** The table's name for the id in an operation's path; undefined if the path has none. */
 export function idName(id: OperationId): string | undefined {
   return /\{(\w+)\}/.exec(rowOf(id).path)?.[1];
 }
 
-/** The operations that answer a list, read page by page. */
+/** The operations that return a list, page by page. */
 export type ListId = {
   [K in OperationId]: Operations[K] extends { many: true } ? K : never;
 }[OperationId];
@@ -363,14 +362,14 @@ export type Query<K extends OperationId> = Operations[K] extends {
   ? { readonly [N in Q]?: v.InferOutput<(typeof querySchemas)[N]> | undefined }
   : Record<never, never>;
 
-/** What a call of the operation takes: each id of its path by name, its query, its body. */
+/** The input of an operation: the id of its path by name, its query, its body. */
 export type Input<K extends OperationId> = {
   readonly [N in PathNames<Operations[K]['path']>]: bigint;
 } & BodyOf<K> & {
     readonly query?: Query<K>;
   };
 
-/** One record of the operation's result; undefined if it answers none. */
+/** One record of the operation's result; undefined if it has none. */
 export type Result<K extends OperationId> = Operations[K] extends {
   result: infer R extends ResultName;
 }

@@ -1,6 +1,6 @@
 /**
- * A `pattern` of JSON Schema as `new RegExp(source, 'u')` reads it: as it stands, or without the escapes that only older
- * expressions allow, as `\-` and `\@`. Undefined if it is not an ECMAScript expression even then.
+ * A `pattern` of JSON Schema as a source for `new RegExp(source, 'u')`: unchanged, or without escapes such as `\-` and
+ * `\@`, which that mode does not allow. Undefined if it is not an ECMAScript expression even then.
  */
 export function readPattern(pattern: string): string | undefined {
   return [pattern, withoutNeedlessEscapes(pattern)].find(isExpression);
@@ -14,7 +14,7 @@ function isExpression(source: string): boolean {
   }
 }
 
-/** What may be escaped in the mode `u`; a hyphen too, but only between brackets. */
+/** Characters that may be escaped in the mode `u`; a hyphen too, but only in brackets. */
 const escapable = /^[\^$\\.*+?()[\]{}|/\p{L}\p{N}]$/u;
 
 function withoutNeedlessEscapes(pattern: string): string {

@@ -15,7 +15,7 @@ const anyInteger = v.custom<number | bigint>(
 );
 const integer = v.pipe(anyInteger, v.metadata({ jsonSchema: { type: 'integer' } }));
 
-/** An identifier as JSON has it: any int64. */
+/** An identifier in JSON: any int64. */
 export const Id = v.pipe(
   anyInteger,
   v.transform((value) => BigInt(value)),
@@ -24,7 +24,7 @@ export const Id = v.pipe(
 );
 export type Id = v.InferOutput<typeof Id>;
 
-/** An identifier as text has it, in arguments, paths and queries: decimal digits, 0 to 9223372036854775807. */
+/** An identifier as text, in arguments, paths and queries: decimal digits, 0 to 9223372036854775807. */
 export const IdText = v.pipe(
   v.string(),
   v.regex(/^(0|[1-9]\d{0,18})$/, 'must be an integer from 0 to 9223372036854775807'),
@@ -37,7 +37,7 @@ export const petStatuses = ['available', 'pending', 'sold'] as const;
 export const PetStatus = v.picklist(petStatuses, `must be one of ${petStatuses.join(', ')}`);
 export type PetStatus = v.InferOutput<typeof PetStatus>;
 
-/** A count as the program sends it: 0 to 2^53 - 1. */
+/** A count in a request: 0 to 2^53 - 1. */
 export const Quantity = v.pipe(
   v.number('must be an integer from 0 to 9007199254740991'),
   v.safeInteger('must be an integer from 0 to 9007199254740991'),
@@ -46,10 +46,10 @@ export const Quantity = v.pipe(
 );
 export type Quantity = v.InferOutput<typeof Quantity>;
 
-/** A count as the service may answer it: any integer; one beyond 2^53 is a bigint. */
+/** A count in an answer: any integer; one beyond 2^53 is a bigint. */
 const AnyQuantity = integer;
 
-/** RFC 3339, 5.6; a day that its month does not have is refused. */
+/** RFC 3339, 5.6; refuses a day that its month does not have. */
 export const DateTime = v.pipe(
   v.string('must be a string'),
   v.check(isDateTime, 'must be an RFC 3339 date-time'),
@@ -96,7 +96,7 @@ export const Pet = v.object({
   categoryId: Id,
   status: v.nullish(PetStatus),
 });
-/** As a service may answer it: one that is bound may lack `categoryId`, or have a `category` in its place. */
+/** A pet in an answer. A bound service may lack `categoryId`, or have a `category` instead. */
 export interface Pet extends Omit<v.InferOutput<typeof Pet>, 'categoryId'> {
   readonly categoryId?: Id | null | undefined;
   readonly category?: unknown;
@@ -123,7 +123,7 @@ export const InventoryItem = v.object({
   quantity: AnyQuantity,
   status: PetStatus,
 });
-/** As a service may answer it: one that is bound may lack `status`. */
+/** An inventory entry in an answer. A bound service may lack `status`. */
 export interface InventoryItem extends Omit<v.InferOutput<typeof InventoryItem>, 'status'> {
   readonly status?: PetStatus | null | undefined;
 }
@@ -136,7 +136,7 @@ export const ErrorBody = v.object({
 });
 export type ErrorBody = v.InferOutput<typeof ErrorBody>;
 
-/** What a request may carry, by the schema's name in the service document. */
+/** Schemas of request bodies, by their names in the service document. */
 export const bodySchemas = {
   NewPet,
   NewCategory,
@@ -146,7 +146,7 @@ export const bodySchemas = {
 } as const;
 export type BodyName = keyof typeof bodySchemas;
 
-/** What a successful answer may carry, likewise; a field that the program does not know is not an error. */
+/** Schemas of successful answers, by the same names; unknown fields are allowed. */
 export const resultSchemas = { Pet, Category, Order, InventoryItem } as const;
 export type ResultName = keyof typeof resultSchemas;
 export interface Records {
@@ -156,7 +156,7 @@ export interface Records {
   InventoryItem: InventoryItem;
 }
 
-/** The category of a pet as an object, its id exact; anything else stays as it came. */
+/** The category of a pet as an object, with an exact id; any other value is left unchanged. */
 const categoryObject = v.pipe(
   v.unknown(),
   v.transform((value) => {
@@ -166,7 +166,7 @@ const categoryObject = v.pipe(
   }),
 );
 
-/** The same of a service that is bound: what its description may lack may be missing, and a status may be any text. */
+/** The same for a bound service: fields that its description may lack are optional, and a status may be any text. */
 export const boundResultSchemas = {
   Pet: v.object({
     ...Pet.entries,

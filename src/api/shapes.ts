@@ -3,15 +3,15 @@ import { isJsonObject, type JsonObject } from '../json.ts';
 import type { Operation, RequestBody } from './contract.ts';
 import { fieldTypes, type Pet } from './schemas.ts';
 
-// What differs between the records of a service that is bound and those of the table: fields that are missing, fields that
-// this program does not know, a category that is an object.
+// The differences between the records of a bound service and those of the table: missing fields, unknown fields, a
+// category that is an object.
 
 export interface CategoryReference {
   readonly id?: bigint | undefined;
   readonly name?: string | undefined;
 }
 
-/** The category of a pet, be it an id or an object with an id, a name or both. */
+/** The category of a pet, whether it is an id or an object with an id, a name or both. */
 export function categoryOf({ categoryId, category }: Pet): CategoryReference {
   if (categoryId !== undefined && categoryId !== null) return { id: categoryId };
   if (!isJsonObject(category)) return {};
@@ -28,7 +28,7 @@ export function takesCategoryObject({ body }: Operation): boolean {
   return isJsonObject(category) && categoryId === undefined;
 }
 
-/** The fields of a body that give a category, as the operation takes them. */
+/** The fields of a body for a category, in the form that the operation expects. */
 export function categoryFields(operation: Operation, category: CategoryReference): JsonObject {
   if (!takesCategoryObject(operation)) return { categoryId: category.id ?? null };
   const { id, name } = category;
@@ -42,10 +42,10 @@ export function hasField({ fields }: Operation, name: string): boolean {
 }
 
 /**
- * The queries whose lists hold all records: a service that takes one value for a filter that is left out has to be asked
- * for each value that it knows. Usually one query without anything.
+ * The queries whose lists together hold all records. A service that has a default for a filter must be asked for each
+ * value of that filter; otherwise one empty query suffices.
  *
- * @param given values by filter; the lists hold what has any of them.
+ * @param given values by filter; the lists hold records with any of them.
  */
 export function wholeQueries(
   { parameters }: Operation,
@@ -69,14 +69,13 @@ export function offersField(operation: Operation, name: string): boolean {
   return Object.hasOwn(fields, name) || (name === 'categoryId' && takesCategoryObject(operation));
 }
 
-/** The fields that the body of an operation requires beside one of them and the id. */
+/** The fields that the body of an operation requires in addition to the given one and the id. */
 export function otherRequired({ body }: Operation, given: string): readonly string[] {
   return body?.required.filter((name) => name !== given && name !== body.idField) ?? [];
 }
 
 /**
- * A body of ours as an operation takes it: without fields that it does not offer, and with examples for those that it
- * requires besides.
+ * Adapts a body to an operation: removes fields that it does not offer, and adds examples for other required ones.
  */
 export function fitBody({ body }: Operation, given: JsonObject): JsonObject {
   const offered = body?.fields;
@@ -87,8 +86,8 @@ export function fitBody({ body }: Operation, given: JsonObject): JsonObject {
 }
 
 /**
- * The body that changes a record: for a PUT the whole of it, what the program does not know as it came; for a PATCH what
- * changes, and what else the operation requires.
+ * The body that changes a record: for a PUT the whole record, unknown fields unchanged; for a PATCH the changes, and
+ * other fields that the operation requires.
  */
 export function toUpdateBody(
   { method, body }: Operation,
@@ -104,7 +103,7 @@ export function toUpdateBody(
     if (known.has(name) ? value === null : name === 'id') return false;
     return maySend(body, name);
   };
-  // In the order of the record, so that what a PUT does not change looks as it came.
+  // In the order of the record, so that a PUT changes nothing else.
   return Object.fromEntries(Object.entries({ ...record, ...changes }).filter(keeps));
 }
 
@@ -113,7 +112,7 @@ function maySend({ fields, readOnly, isClosed }: RequestBody, name: string): boo
   return isClosed !== true || fields === undefined || Object.hasOwn(fields, name);
 }
 
-/** What is wrong with a field, a clause: `is required`, `must be an integer`. */
+/** The fault of a field, a clause: `is required`, `must be an integer`. */
 export function reasonOf(issue: v.BaseIssue<unknown>): string {
   if (issue.expected === 'never') return 'is unknown';
   if (issue.type !== 'object') return issue.message;

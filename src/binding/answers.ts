@@ -22,13 +22,13 @@ const plainKeywords = [
   'required',
 ] as const;
 
-/** Writes schemas of OpenAPI 3.0 or 3.1 as schemas of draft 2020-12. */
+/** Converts schemas of OpenAPI 3.0 or 3.1 into schemas of draft 2020-12. */
 export interface SchemaWriter {
-  /** The schema with all that was written of what any refers to, in one `$defs` that they share. */
+  /** The schema, with everything that it refers to in `$defs`, which all written schemas share. */
   write(schema: JsonValue): JsonObject;
 }
 
-/** Writes named schemas, and so cycles, to `$defs` and leaves the others in place. */
+/** Writes named schemas, and therefore cycles, to `$defs`; other schemas stay in place. */
 export function createSchemaWriter(names: SchemaNames): SchemaWriter {
   const labels = new Map<object, string>();
   const definitions: JsonObject = {};
@@ -51,7 +51,7 @@ export function createSchemaWriter(names: SchemaNames): SchemaWriter {
   };
 }
 
-/** What a document says of each answer of an operation, by status, `4XX` or `default`. */
+/** The documented answers of an operation, by status, `4XX` or `default`. */
 export function toAnswers(responses: JsonObject, schemas: SchemaWriter): Record<string, DocumentedAnswer> {
   const answers: Record<string, DocumentedAnswer> = {};
   for (const [status, response] of Object.entries(responses)) {

@@ -23,7 +23,7 @@ import { type Match, type Matches, matchOperations, show } from './match.ts';
 import { identify, toParameters } from './parameters.ts';
 import { boundsOf, exampleOf, isReadOnly, type Shape, shapeOf } from './schema.ts';
 
-/** An operation of the document that the user names for one of the table. */
+/** The operation of the document that the user chose for one of the table. */
 export interface Target {
   readonly method: string;
   readonly path: string;
@@ -35,10 +35,10 @@ export interface Binding {
 }
 
 /**
- * What a description offers of the table.
+ * Binds the operations of the table to those of a description.
  *
- * @throws UsageError if a target is not in the description, or cannot be called as that operation; if the description takes
- *   too long to work through.
+ * @throws UsageError if a target is not in the description, or cannot be called as that operation; also if the binding
+ *   takes too long.
  */
 export function bindContract(description: Description, targets: ReadonlyMap<OperationId, Target>): Binding {
   return readWithin(description.url, () => bind(description, targets));
@@ -67,7 +67,7 @@ function reasonOf(id: OperationId, match: Match): [OperationId, string][] {
   return [[id, near + match.why]];
 }
 
-/** The operation that the user means, with any method: only what makes it impossible to call speaks against it. */
+/** The operation that the user chose. Its method does not matter; it is refused only if it cannot be called. */
 function find(all: readonly DocumentOperation[], id: OperationId, target: Target): DocumentOperation {
   const ofMethod = all.filter(({ method }) => method === target.method);
   const operation =
@@ -126,13 +126,13 @@ function toOperation(
   };
 }
 
-/** The records that an operation answers: their shape, or `none` for an answer that holds none of them. */
+/** The records in the answer of an operation: their shape, or `none` if the answer has no record. */
 function recordOf(id: OperationId, { answer, names }: DocumentOperation): Shape | 'none' | 'unknown' {
   if (answer === 'none' || answer === 'other') return 'none';
   if (answer === 'unknown') return 'unknown';
   const record = rowOf(id).many ? shapeOf(answer.shape.items, names) : answer.shape;
   if (record.kind === 'unknown') return 'unknown';
-  // A write may answer something else, such as a message: then there is no record to print.
+  // A write may be answered with something else, such as a message; then there is no record to print.
   const isRecord = rowOf(id).noun === 'orders' || record.fields.has(idFieldOf(id));
   return record.kind === 'object' && isRecord ? record : 'none';
 }
@@ -168,7 +168,7 @@ function toRequestBody(id: OperationId, from: DocumentOperation): RequestBody | 
   };
 }
 
-/** The example of a category tells that it is an object, whatever else the document has for one. */
+/** The example for a category is an object if the category is, whatever the document's own example. */
 function fieldExample(field: string, schema: JsonValue, shape: Shape): JsonValue {
   if (field !== 'category' || !hasCategoryObject(shape)) return exampleOf(schema);
   const inner = shapeOf(schema);
@@ -191,7 +191,7 @@ function stabilityOf(source: JsonObject): Stability | undefined {
   return value === 'beta' || value === 'experimental' || value === 'stable' ? value : undefined;
 }
 
-/** The date of the extension, whether it is written with a time or without. */
+/** The date of the extension, with or without a time. */
 function sunsetOf(source: JsonObject): string | undefined {
   const value = textOf(source['x-deprecated-sunset'] ?? source['x-sunset']);
   const [date] = /^\d{4}-\d\d-\d\d(?=$|[Tt ])/.exec(value ?? '') ?? [];

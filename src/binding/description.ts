@@ -4,7 +4,7 @@ import { withinTime } from '../time-limit.ts';
 import { loadYaml } from '../yaml.ts';
 import type { SchemaNames } from './schema.ts';
 
-/** An OpenAPI 3.0 or 3.1 document with every reference replaced by what it refers to; it may hold cycles. */
+/** An OpenAPI 3.0 or 3.1 document with every reference resolved; it may contain cycles. */
 export interface Description {
   /** Absolute URL of the document, `file:` for a file. */
   readonly url: string;
@@ -14,10 +14,10 @@ export interface Description {
   readonly convertedFrom?: string | undefined;
 }
 
-/** A document as text, and the way to the documents that it refers to. */
+/** A document as text, and access to the documents that it refers to. */
 export interface DescriptionSource {
   readonly url: string;
-  /** What messages call it; its URL unless told. */
+  /** The name in messages; by default its URL. */
   readonly shown?: string;
   readonly text: string;
   /**
@@ -28,14 +28,14 @@ export interface DescriptionSource {
   read(url: string): Promise<string>;
 }
 
-/** For parsing one document, and for following all references: others wrote what is read here. */
+/** For parsing one document, and for resolving all references: the documents may be hostile. */
 const readingLimitMs = 10_000;
 
 /**
- * Parses a description, converts it if it is Swagger 2.0, and replaces its references.
+ * Parses a description, converts it if it is Swagger 2.0, and resolves its references.
  *
- * @throws UsageError for text that is not JSON or YAML, or not an OpenAPI 3.0, 3.1 or Swagger 2.0 document, that takes too
- *   long to read, or holds a reference that leads nowhere or may not be followed.
+ * @throws UsageError for text that is not JSON or YAML, or not an OpenAPI 3.0, 3.1 or Swagger 2.0 document, that takes
+ *   too long to read, or has a reference that leads nowhere or must not be followed.
  */
 export async function readDescription(source: DescriptionSource): Promise<Description> {
   const shown = source.shown ?? source.url;
@@ -90,7 +90,7 @@ async function dereference(
   }
 }
 
-/** An example may hold a field `$ref` that refers to nothing; a property may bear the name `example`. */
+/** An example may have a field `$ref` that is not a reference; a property may have the name `example`. */
 function isExample(path: string): boolean {
   return /(?<!\/properties)\/examples?(\/|$)/.test(path);
 }
@@ -108,7 +108,7 @@ async function convert(document: JsonObject, shown: string): Promise<JsonObject>
 }
 
 /**
- * A JSON or YAML text that holds an object.
+ * Parses a JSON or YAML text that holds an object.
  *
  * @throws UsageError for any other text, and one that takes too long to read.
  */
@@ -135,7 +135,7 @@ function reasonOf(thrown: unknown): string {
 }
 
 /**
- * The value of synchronous work on a description, which others wrote.
+ * The value of synchronous work on a description, which may be hostile.
  *
  * @throws UsageError if it takes more than 10 s, InterruptedError on Ctrl-C.
  */

@@ -12,14 +12,14 @@ export interface DocumentParameter {
   readonly schema: JsonValue | undefined;
 }
 
-/** What an operation takes or answers in JSON; an unknown shape if the document gives no schema. */
+/** The JSON content of a body or an answer; an unknown shape if the document gives no schema. */
 export interface Content {
   readonly mediaType: string;
   readonly schema: JsonValue | undefined;
   readonly shape: Shape;
 }
 
-/** One operation of an OpenAPI document, what its path says taken in. */
+/** One operation of an OpenAPI document, together with what its path item defines. */
 export interface DocumentOperation {
   readonly method: Method;
   readonly path: string;
@@ -40,7 +40,7 @@ export interface DocumentOperation {
 
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** Every operation that lies below the description's own servers, in the document's order. */
+/** Every operation below the description's own servers, in the document's order. */
 export function operationsOf(description: Description): DocumentOperation[] {
   const paths = Object.entries(description.document.paths as JsonObject);
   return paths.flatMap(([path, pathItem]) => {
@@ -53,17 +53,17 @@ export function operationsOf(description: Description): DocumentOperation[] {
   });
 }
 
-/** A path as a URL may hold it, below its base: no query, no fragment, no way up (`..`, `%2e%2e`). */
+/** Whether a path is valid below a base URL: no query, no fragment, no dot segments (`..`, `%2e%2e`). */
 function isPath(path: string): boolean {
   return /^\/[\w\-.~!$&'()*+,;=:@%/{}]*$/.test(path) && !/\/(\.|%2e){1,2}(\/|$)/i.test(path);
 }
 
-/** A path with the names of its parameters left out: two that are equal are one place. */
+/** A path without the names of its parameters, to compare paths. */
 export function placeOf(path: string): string {
   return path.replace(/\{[^}]*\}/g, '{}').replace(/(?<=.)\/$/, '');
 }
 
-/** Statuses of success that an operation documents, in order; the answer of none of them may be known. */
+/** The documented success statuses, in order. */
 export function successStatuses(responses: JsonObject): number[] {
   const stated = Object.keys(responses).filter((status) => /^2\d\d$/.test(status));
   return stated.map(Number).sort((a, b) => a - b);
@@ -98,7 +98,7 @@ function toDocumentOperation(
   };
 }
 
-/** Those of the path's template first; a parameter of the operation beats one of its path. */
+/** The parameters of the path template first; a parameter of the operation overrides one of its path item. */
 function parametersOf(
   path: string,
   ofPath: JsonValue | undefined,

@@ -15,8 +15,8 @@ const Counter = v.optional(
 );
 
 /**
- * A shop as a file holds it: the service's own records in lists, each of which may be left out. Without `inventory` every
- * pet has an entry of quantity 0; `ids` says where counting goes on, otherwise at the lowest free id.
+ * The format of a shop in a file: the service's own records in lists, each of which is optional. Without `inventory`
+ * every pet has an entry of quantity 0; without `ids` counting begins at the lowest free id.
  */
 const StoreFile = v.strictObject({
   pulled: v.optional(v.object({ from: v.string(), at: v.string(), digest: v.string() })),
@@ -31,10 +31,10 @@ const StoreFile = v.strictObject({
 type StoreFile = v.InferOutput<typeof StoreFile>;
 
 /**
- * The shop that a file holds; undefined if there is no such file. Read synchronously: for a small file, as the offline
- * store is, the promises of node:fs would cost a start more than the reading.
+ * The shop in a file; undefined if the file does not exist. Read synchronously: for a small file, such as the offline
+ * store, loading the promises of node:fs would take longer than reading.
  *
- * @throws UsageError if the file cannot be read or does not hold a shop; it stays as it is.
+ * @throws UsageError if the file cannot be read or does not hold a shop; it stays unchanged.
  */
 export function readStore(file: string): Store | undefined {
   const bytes = readBytes(file);
@@ -46,7 +46,7 @@ export function readStore(file: string): Store | undefined {
 function readBytes(file: string): Buffer | undefined {
   try {
     const found = statSync(file);
-    // To open a pipe would wait for somebody who writes into it.
+    // Opening a pipe would wait for a writer.
     if (found.isFile() || found.isDirectory()) return readFileSync(file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
@@ -83,12 +83,12 @@ export function createStore(file: object, refuse: Refuse): Store {
   return result.success ? toStore(result.output, refuse) : refuse(describeIssues(result.issues));
 }
 
-/** The text that `parseStore` reads: one record a line, in the order of the ids. */
+/** The text for `parseStore`: one record a line, in the order of the ids. */
 export function printStore(store: Store): string {
   return `{${store.pulled ? `"pulled":${printJson(store.pulled)},\n` : ''}${printRecords(store)}}\n`;
 }
 
-/** The text of a store without what says where its records came from. */
+/** The text of a store without the source of its records. */
 export function printRecords(store: Store): string {
   const lists = [
     `"categories":${printList(store.categories.all())}`,

@@ -37,7 +37,7 @@ export function toCategory(id: bigint, { name, description }: NewCategory): Stor
   return description === undefined ? { id, name } : { id, name, description };
 }
 
-/** The order's fields in the document's order, those left out left out. */
+/** The order's fields in the document's order; missing fields stay missing. */
 export function toOrder(id: bigint, { petId, quantity, shipDate, complete }: NewOrder): StoredOrder {
   return {
     id,
@@ -48,17 +48,17 @@ export function toOrder(id: bigint, { petId, quantity, shipDate, complete }: New
   };
 }
 
-/** Where the records of a shop were copied from. */
+/** The source of copied records. */
 export interface Pulled {
   /** The base URL of the service. */
   readonly from: string;
   /** RFC 3339. */
   readonly at: string;
-  /** Of the records as they were then: a shop with other records has been changed. */
+  /** Of the records when they were copied, to detect later changes. */
   readonly digest: string;
 }
 
-/** The shop in memory: four collections and the counters of their ids. The handlers decide what may be done to it. */
+/** The shop in memory: four collections and their id counters. The handlers enforce the rules. */
 export class Store {
   /** Counts the changes of all collections. */
   revision = 0;
@@ -87,7 +87,7 @@ export class Store {
   }
 }
 
-/** An order is open until it says that it is complete. */
+/** An order is open unless it says that it is complete. */
 export function isComplete(order: StoredOrder): boolean {
   return order.complete === true;
 }
@@ -98,12 +98,12 @@ interface IdCounterState {
 }
 
 /**
- * Gives ids that count up from 1, each once. An id that somebody else chose is skipped, and remembered after its record
- * is gone, so that it is never given again.
+ * Assigns ids that count up from 1, each once. An id that a client chose is skipped, and remembered after its record is
+ * gone, so that it is never assigned again.
  */
 export class IdCounter {
   private next = 1n;
-  /** Ids from `next` on that were in use once; those below it all were, or never will be. */
+  /** Used ids from `next` on; all ids below it were used or never will be. */
   private retired = new Set<bigint>();
   private readonly isTaken: (id: bigint) => boolean;
 
@@ -111,7 +111,7 @@ export class IdCounter {
     this.isTaken = isTaken;
   }
 
-  /** The next id to count up to, and the chosen ids from there on that may not be given again. */
+  /** The next id, and the ids from there on that must not be assigned again. */
   get state(): IdCounterState {
     this.skip();
     return { next: this.next, retired: [...this.retired] };
@@ -129,12 +129,12 @@ export class IdCounter {
     return id;
   }
 
-  /** Whether a record of this id may be created: there is none and there never was. */
+  /** Whether a record with this id may be created: none exists or ever existed. */
   isFree(id: bigint): boolean {
     return id >= this.next && !this.retired.has(id) && !this.isTaken(id);
   }
 
-  /** The record of this id is gone. */
+  /** To be called when the record of this id is deleted. */
   retire(id: bigint): void {
     if (id >= this.next) this.retired.add(id);
   }

@@ -6,7 +6,7 @@ import { Collector, toFields } from './collect.ts';
 import { createDialer, type Dialer, type Route, type TransportOptions, toTarget } from './dial.ts';
 import { toUnavailable } from './failure.ts';
 
-/** The transport for few requests: it costs no time to load. Connections are kept for the next page or record. */
+/** The transport for few requests, which needs no time to load. Connections are kept for the next page or record. */
 export function createNodeHttpTransport(options: TransportOptions): Transport {
   const dialer = createDialer(options);
   const agents = new Map<string, DialingAgent>();
@@ -29,20 +29,20 @@ export function createNodeHttpTransport(options: TransportOptions): Transport {
   };
 }
 
-/** Keeps the connections to one origin, each made by the dialer. */
+/** Keeps the connections to one origin; the dialer opens them. */
 class DialingAgent extends Agent {
   readonly route: Route;
   readonly protocol: string;
-  /** Node's own limit does not count a connection that is still being made. */
+  /** Node's own limit ignores connections that are still being opened. */
   readonly slots: Slots;
   private readonly dialer: Dialer;
 
   constructor(dialer: Dialer, route: Route, maxSockets: number) {
-    // An idle connection is given up before the server does it, which would cost the next request.
+    // Close an idle connection before the server does, because that would cost the next request.
     super({ keepAlive: true, maxSockets, timeout: 4000 });
     this.slots = createSlots(maxSockets);
     this.route = route;
-    // node:http asks whether the agent's protocol is that of the URL; it need not know who speaks TLS.
+    // node:http compares the agent's protocol with that of the URL; the dialer handles TLS.
     this.protocol = route.url.protocol;
     this.dialer = dialer;
   }
@@ -65,7 +65,7 @@ function exchange(
     const { method, body } = request;
     const { path, fields } = toTarget(agent.route, url, request.fields);
     const message = open(url, { agent, method, path, headers: mutable(fields) });
-    // The agent hands over a socket when it is connected and secured, and the request leaves at once.
+    // The agent returns a socket that is connected and secured, so the request is sent at once.
     message.on('socket', () => {
       sent = true;
       options.onSending?.();
@@ -75,7 +75,7 @@ function exchange(
       reject(reason);
     });
     message.on('error', (error) => reject(toUnavailable(error, { sent })));
-    // Node closes such a connection and tells nobody.
+    // Node closes such a connection without an event.
     message.on('upgrade', (_, socket) => {
       socket.destroy();
       reject(toUnavailable(Object.assign(new Error('unasked upgrade'), { code: 'ECONNRESET' }), { sent }));
@@ -110,9 +110,9 @@ function mutable(fields: HttpFields): Record<string, string | string[]> {
   return fields as Record<string, string | string[]>;
 }
 
-/** So many exchanges at a time; the others wait in turn. */
+/** Limits the exchanges at the same time; the others wait in turn. */
 interface Slots {
-  /** Does the work as soon as there is a slot for it; what is cancelled before is not begun. */
+  /** Does the work as soon as a slot is free; if it is cancelled before that, it does not begin. */
   use<Value>(cancellation: Cancellation, work: () => Promise<Value>): Promise<Value>;
 }
 
@@ -128,7 +128,7 @@ function createSlots(count: number): Slots {
     waiting.delete(next);
     next();
   };
-  // Calls that began together end together at their deadline: the next in turn may have a moment left, or none.
+  // Calls that started together reach their deadline together, so the next in turn may have little time left, or none.
   const leave = () => (waiting.size === 0 ? admit() : setImmediate(admit));
   const enter = (cancellation: Cancellation) =>
     new Promise<void>((resolve, reject) => {

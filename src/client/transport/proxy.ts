@@ -4,7 +4,7 @@ import { UsageError } from '../../errors.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A proxy that the environment names. */
+/** A proxy from the environment. */
 export interface HttpProxy {
   /** The variable that names it. */
   readonly source: string;
@@ -13,15 +13,15 @@ export interface HttpProxy {
   readonly port: number;
   /** Value of Proxy-Authorization, if the URL holds a user. */
   readonly authorization: string | undefined;
-  /** As it may be shown: without a password. */
+  /** For messages: without a password. */
   readonly shown: string;
 }
 
 /**
- * The proxy for a URL by HTTP_PROXY, HTTPS_PROXY and NO_PROXY, the lower-case names first, as curl has it. A loopback host
- * is never proxied.
+ * The proxy for a URL from HTTP_PROXY, HTTPS_PROXY and NO_PROXY; the lower-case names take precedence, as in curl. A
+ * loopback host is never proxied.
  *
- * @throws UsageError that names the variable, and no password, for a value that is not an http or https URL.
+ * @throws UsageError that names the variable, but no password, if the value is not an http or https URL.
  */
 export function findProxy(url: URL, env: Environment): HttpProxy | undefined {
   const name = url.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';

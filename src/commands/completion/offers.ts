@@ -10,7 +10,7 @@ import { resolvePaths } from '../../config/paths.ts';
 import { offlineProfile } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 
-/** What may stand where a value of some kind is asked for. */
+/** Looks up the possible values of one kind. */
 export async function lookUp(kind: OfferKind, context: Context, found: Found): Promise<readonly Offer[]> {
   switch (kind) {
     case 'profile':
@@ -22,7 +22,7 @@ export async function lookUp(kind: OfferKind, context: Context, found: Found): P
     case 'pet':
       return (await first(context, 'listPets')).map(({ id, name }) => ({ word: `${id}`, summary: name }));
     case 'order':
-      // A complete order is seldom asked for again.
+      // Completing an order twice makes no sense, so complete orders are not offered.
       return (await first(context, 'listOrders')).filter(({ complete }) => !complete).map(orderOffer);
     case 'run':
       return runs(context);
@@ -41,7 +41,7 @@ function profileNames({ io }: Context): Offer[] {
   return [...Object.keys(profiles), offlineProfile].map((word) => ({ word }));
 }
 
-/** The values of the key that stands before: `config set output <Tab>`. */
+/** The values of the key before the cursor: `config set output <Tab>`. */
 function settingValues(context: Context, { rest }: Found): readonly Offer[] {
   const [key] = readWords(rest, []).operands;
   if (key?.text === 'profile') return profileNames(context);

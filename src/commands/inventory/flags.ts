@@ -14,7 +14,7 @@ const plan = { group: 'Plan flags:' };
 const pace = { group: 'Pace flags:' };
 const run = { group: 'Run flags:' };
 
-/** How the input is read. */
+/** Flags for reading the input. */
 export const inputFlags = {
   format: choice(
     '--format <format>',
@@ -59,13 +59,13 @@ export const inputFlags = {
   shard: value('--shard <i/n>', 'take only part i of n of the pets, to share a file between machines', input),
 };
 
-/** What is planned. */
+/** Flags for the plan. */
 export const planFlags = {
   relative: flag('--relative', 'the rows are changes, as +24 or -3, instead of counts', plan),
   createMissing: flag('--create-missing', 'create the entry of a pet that has none', plan),
 };
 
-/** How a run is planned that begins, and what its plan must keep to. */
+/** Flags that only a new run takes, and the guards of its plan. */
 export const beginFlags = {
   blind: flag('--blind', 'read no current counts: send every row; cannot be undone', plan),
   maxChanges: value('--max-changes <n or n%>', 'refuse a plan that changes more rows', plan),
@@ -85,7 +85,7 @@ export const paceFlags = {
   ),
 };
 
-/** How it is written, and what is told of it. */
+/** Flags for writing and for output. */
 export const runFlags = {
   ...paceFlags,
   lockWait: value('--lock-wait <duration>', 'wait for another run on the same target (default 0)', run),
@@ -111,7 +111,10 @@ export type BeginFlags = Partial<ValuesOf<typeof beginFlags>>;
 export type SessionFlags = Partial<ValuesOf<typeof runFlags>>;
 export type ApplyFlags = InputFlags & PlanFlags & BeginFlags & SessionFlags;
 
-/** The flags that decide what a run writes; format and delimiter as given, and `key` without its table. @throws UsageError */
+/**
+ * The flags that determine what a run writes; format and delimiter as given, and `key` without its table. @throws
+ * UsageError
+ */
 export function toRunFlags(flags: InputFlags & PlanFlags & BeginFlags): RunFlags {
   const { relative = false, blind = false, onDuplicate = 'error' } = flags;
   if (relative && blind) throw new UsageError('--relative needs the current counts: not with --blind');

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { UsageError } from '../../errors.ts';
 
-/** The flags of `serve` as commander gives them. */
+/** The values of the flags of `serve`. */
 interface ServeFlags {
   readonly port?: string | undefined;
   readonly host?: string | undefined;
@@ -19,13 +19,13 @@ interface ServeFlags {
   readonly readyFile?: string | undefined;
 }
 
-/** What `serve` is to do, every value checked. */
+/** The checked options of `serve`. */
 export interface ServePlan {
   readonly port: number;
   readonly host: string;
   readonly data: string | undefined;
   readonly save: boolean;
-  /** What the shop is if no file has it. */
+  /** The initial shop, if no file holds one. */
   readonly shop: 'seeded' | 'empty' | { readonly pets: number };
   readonly seed: number;
   readonly faults: {

@@ -36,7 +36,7 @@ export const serve = action({
   async run(context, { command, ...flags }) {
     const { toServePlan } = await import('./flags.ts');
     const { serve: serveUntilStopped } = await import('./serve.ts');
-    // It uses none of them, but a wrong profile or value is an error here as everywhere.
+    // serve uses no settings, but a wrong profile or value is an error here as in every command.
     await context.settings();
     await serveUntilStopped(context, toServePlan(flags), command);
   },

@@ -6,17 +6,19 @@ import { writeFileAtomic } from '../../files.ts';
 /** A file that holds the server's URL while it accepts. */
 export interface ReadyFile {
   write(line: string): Promise<void>;
-  /** Removes what was written, and nothing else that the file may hold by then. */
+  /** Removes the URL, but not anything else that the file may hold by then. */
   remove(): Promise<void>;
 }
 
-/** A URL in one line, as a server leaves it that was killed; or nothing, as `mktemp` makes it. */
+/**
+ * Matches a file that may be replaced: a URL in one line, left by a killed server; or nothing, as `mktemp` creates it.
+ */
 const ownContent = /^(https?:\/\/[^\s/]+\n)?$/;
 
 /**
- * Takes a file to write the URL to. If it holds the URL of an earlier server it is emptied, so that nobody reads that.
+ * Prepares a file for the URL. If it holds the URL of an earlier server, it is emptied, so that nobody reads that.
  *
- * @throws UsageError if the file holds anything else, or is not a regular file; it stays as it is.
+ * @throws UsageError if the file holds anything else, or is not a regular file; it stays unchanged.
  */
 export async function openReadyFile(path: string): Promise<ReadyFile> {
   const file = await realpath(path).catch(() => path);
@@ -40,7 +42,7 @@ export async function openReadyFile(path: string): Promise<ReadyFile> {
   };
 }
 
-/** Undefined if there is no such file; no more of it than a URL can be long. */
+/** Undefined if the file does not exist; reads no more than the length of a URL. */
 async function contentOf(path: string, file: string): Promise<string | undefined> {
   try {
     const found = await stat(file);

@@ -22,14 +22,14 @@ export async function runCommand(
   const { io } = context;
   const [file = '', ...words] = command;
   if (file === '') throw new UsageError('run: the command after -- is empty');
-  // A profile's token, binding and protection are those of another service.
+  // A profile's token, binding and protection belong to another service.
   const { PETSTORE_PROFILE: _, ...env } = io.env;
   const child = spawn(file, words, {
     cwd: io.cwd,
     env: { ...env, PETSTORE_BASE_URL: baseUrl },
     stdio: 'inherit',
   });
-  // Never given back: a signal that comes when the command has just ended must not interrupt the last save.
+  // Never released: a signal right after the command has ended must not interrupt the last save.
   context.interrupts.take((signal) => pass(context, signal, child));
   return new Promise((resolve, reject) => {
     child.once('error', (error: NodeJS.ErrnoException) => reject(toStartError(file, error)));
@@ -37,7 +37,7 @@ export async function runCommand(
   });
 }
 
-/** A terminal sends Ctrl-C to the command as well: passed on, it would arrive twice. */
+/** In a terminal, Ctrl-C reaches the command directly; passing it on would deliver it twice. */
 function pass({ io }: Context, signal: Signal, child: ChildProcess): void {
   const isFromTerminal =
     signal === 'SIGINT' && [io.stdin, io.stdout, io.stderr].some((stream) => stream.isTerminal);

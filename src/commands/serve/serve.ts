@@ -17,7 +17,7 @@ import { runCommand } from './run-command.ts';
 /** Serves until a signal comes, or until the command has ended. */
 export function serve(context: Context, plan: ServePlan, command: readonly string[]): Promise<void> {
   const work = () => serveShop(context, plan, command);
-  // Two servers that save to one file would undo each other's changes.
+  // Two servers that save to one file would overwrite each other's changes.
   return plan.save && plan.data !== undefined ? withLock(plan.data, work, { waitMs: 0 }) : work();
 }
 
@@ -41,9 +41,9 @@ async function serveShop(context: Context, plan: ServePlan, command: readonly st
 }
 
 /**
- * The shop to serve, and whether no file holds it yet.
+ * The shop to serve, and whether it still has to be written to a file.
  *
- * @throws UsageError if the file cannot be read or does not hold a shop; it may be missing if it will be saved.
+ * @throws UsageError if the file cannot be read or does not hold a shop; with --save it may be missing.
  */
 async function openShop(plan: ServePlan): Promise<{ readonly store: Store; readonly isNew: boolean }> {
   const saved = plan.data === undefined ? undefined : readStore(plan.data);
@@ -58,10 +58,10 @@ async function makeShop({ shop, seed }: ServePlan): Promise<Store> {
   return shop === 'seeded' ? seedStore() : generateStore(shop.pets, seed);
 }
 
-/** Keeps the shop saved in the file; a save that fails is reported and tried again. */
+/** Saves the shop to the file after changes; a failed save is reported and tried again. */
 function openAutosave(context: Context, store: Store, file: string): Autosave {
   const save = async () => {
-    // The file is the user's own: its mode stays, and a new one gets what the umask leaves.
+    // The file belongs to the user: its mode stays, and a new one gets the mode that the umask leaves.
     const mode = await stat(file).then(
       (found) => found.mode & 0o777,
       () => 0o666,
@@ -92,7 +92,7 @@ function openServer(
   });
 }
 
-/** Says that the server accepts: its URL to whoever waits for it, and to people what they should know. */
+/** Announces that the server accepts connections: prints its URL, and notes for people. */
 async function announce(context: Context, plan: ServePlan, url: string, isAlone: boolean): Promise<void> {
   if (!isLoopbackHost(plan.host))
     say(

@@ -13,14 +13,14 @@ import type { View } from '../../output/columns.ts';
 import type { Printer } from '../../output/print.ts';
 import { canDrawBar } from '../../output/status-line.ts';
 
-/** What a run shows while it goes on and when it ends. */
+/** The output of a run, during it and at its end. */
 interface Display {
   begin(target: string, ids: readonly string[]): Promise<void>;
   result(result: CheckResult): Promise<void>;
   /** The results of one run of several. */
   run(results: readonly CheckResult[]): Promise<void>;
   end(report: SmokeReport): Promise<void>;
-  /** Why not all of it could be shown. */
+  /** The error, if the output could not be written completely. */
   readonly failure: Error | undefined;
 }
 
@@ -33,8 +33,8 @@ interface DisplayOptions extends Pick<SmokeOptions, 'write'> {
 }
 
 /**
- * Shows the report for people on stdout, or on stderr if stdout carries a format for programs. A reader that goes away, or
- * a full disk, does not end a run.
+ * Shows the report for people on stdout, or on stderr if stdout carries a structured format. A reader that goes away,
+ * or a full disk, does not end a run.
  */
 export async function createDisplay(context: Context, options: DisplayOptions): Promise<Display> {
   const { io } = context;
@@ -86,7 +86,7 @@ export async function createDisplay(context: Context, options: DisplayOptions): 
   };
 }
 
-/** What stdout carries. The columns of a table exist if they are chosen or sorted by. */
+/** The structured output on stdout. A table has columns only if they are chosen or sorted by. */
 function dataFormat({ flags }: Context, { format }: Printer): 'people' | 'json' | 'records' {
   if (flags.fields !== undefined || flags.sort !== undefined) return 'records';
   if (format === 'table') return 'people';
@@ -115,14 +115,14 @@ export const checksView: View<JsonObject> = {
   ],
 };
 
-/** Says on the terminal that a run goes on, if nothing was shown for a second. */
+/** A live line that shows that a run continues, if nothing was printed for a second. */
 interface Silence {
   /** A result was shown. */
   end(): void;
   close(): void;
 }
 
-/** @param noun what `end` tells of. */
+/** @param noun the counted things, for `end`. */
 export function watchSilence({ io, quiet, statusLine }: Context, noun: 'check' | 'run' = 'check'): Silence {
   if (quiet || !canDrawBar(io)) return { end: () => {}, close: () => {} };
   const release = statusLine.take();
@@ -131,7 +131,7 @@ export function watchSilence({ io, quiet, statusLine }: Context, noun: 'check' |
   const draw = () => {
     const seconds = Math.round((monotonicMs() - since) / 1000);
     const done = `${told} ${told === 1 ? `${noun} is` : `${noun}s are`} done`;
-    // Between two runs nobody is asked.
+    // Nothing is requested between two runs.
     const text = `waiting ${noun === 'check' ? 'for the service ' : ''}${seconds} s, ${done}`;
     statusLine.show(text.slice(0, (io.stderr.columns ?? 80) - 1));
   };

@@ -7,7 +7,7 @@ import { credentialPlace } from '../../config/token.ts';
 import { parseInteger, ValueError } from '../../config/values.ts';
 import { UsageError } from '../../errors.ts';
 
-/** The flags of `smoke` as its verb gives them. */
+/** The values of the flags of `smoke`. */
 export interface SmokeFlags {
   readonly only?: readonly string[] | undefined;
   readonly skip?: readonly string[] | undefined;
@@ -65,7 +65,7 @@ export function toSmokeOptions(
   };
 }
 
-/** A flag that would do nothing is told, never ignored. */
+/** A flag without effect is an error, so that it is not overlooked. */
 function checkCombination(flags: SmokeFlags): void {
   const isRepeated = flags.repeat !== undefined || flags.for !== undefined;
   if (flags.repeat !== undefined && flags.for !== undefined)
@@ -79,7 +79,7 @@ function checkCombination(flags: SmokeFlags): void {
     throw new UsageError('--sweep: removes records of earlier runs, so it needs --write');
 }
 
-/** Reads `<duration>[,p50|p95|max]`; p95 if nothing is said. */
+/** Reads `<duration>[,p50|p95|max]`; the default is p95. */
 function toLatencyLimit(text: string): NonNullable<SmokeOptions['maxLatency']> {
   const [duration = '', name = 'p95', ...rest] = text.split(',');
   const statistic = statistics.find((each) => each === name.trim());
@@ -117,7 +117,7 @@ function toCount(flag: string, text: string, least: number, most: number): numbe
   }
 }
 
-/** The values of a flag that may come more than once and hold several, separated by commas. */
+/** The values of a flag that can be repeated and can hold several values, separated by commas. */
 function listOf(values: readonly string[] = []): string[] {
   const texts = values.flatMap((value) => value.split(','));
   return texts.map((text) => text.trim()).filter((text) => text !== '');

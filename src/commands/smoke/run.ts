@@ -8,7 +8,7 @@ import { errorText } from '../../output/error.ts';
 import { createDisplay } from './display.ts';
 import { type SmokeFlags, toSmokeOptions } from './flags.ts';
 
-/** Runs the checks, shows them, writes the reports, and leaves with the code that they came to. */
+/** Runs the checks, shows them, writes the reports, and sets the exit code. */
 export async function smoke(context: Context, flags: SmokeFlags): Promise<void> {
   const settings = await context.settings();
   const contract = await context.contract();
@@ -54,7 +54,7 @@ export async function smoke(context: Context, flags: SmokeFlags): Promise<void> 
   await leave(context, report, display.failure ? [display.failure, ...unwritten] : unwritten);
 }
 
-/** What the checks came to weighs more than a report that could not be written. */
+/** The exit code of the checks takes precedence over a report that could not be written. */
 async function leave(
   context: Context,
   { exitCode, signal }: SmokeReport,
