@@ -121,7 +121,7 @@ export function idFieldOf(id: OperationId): 'id' | 'petId' {
 
 function byPlace(neighbour: OperationId | undefined): Evidence {
   if (neighbour === undefined) return { by: 'open', offers: 0, why: '' };
-  return { by: 'name', offers: 0, why: `lies at the path of ${neighbour}` };
+  return { by: 'name', offers: 0, why: `at the path of ${neighbour}` };
 }
 
 function answerEvidence(operation: DocumentOperation, id: OperationId): Evidence {

@@ -6,7 +6,13 @@ import { UsageError } from '../errors.ts';
 import { printJson } from '../json.ts';
 import { shellWord } from '../text.ts';
 import type { FileRecord } from './file.ts';
-import { readExtraFields, refuseForeignFields, toBodyFields, withoutAbsent } from './given.ts';
+import {
+  noteUnknownFields,
+  readExtraFields,
+  refuseForeignFields,
+  toBodyFields,
+  withoutAbsent,
+} from './given.ts';
 import type { Body, EditableNoun } from './noun.ts';
 import { openWrites, writeRecord, writeRecords } from './write.ts';
 
@@ -107,16 +113,7 @@ async function createFromFile<Row>(
       await context.note(
         `note: ids in the file are left out because the service gives each new ${noun.one} its own`,
       );
-    const { bounds = {}, required = [], fields = {} } = operation.body ?? {};
-    const others = [...file.fieldNames].filter(
-      (name) =>
-        ![noun.schema.entries, bounds, fields].some((known) => Object.hasOwn(known, name)) &&
-        !required.includes(name),
-    );
-    if (others.length > 0)
-      await context.note(
-        `note: ${noun.many} have no such fields, they are sent as they are: ${others.join(', ')}`,
-      );
+    await noteUnknownFields(context, noun, operation, file.fieldNames);
     await writeRecords(context, noun, client, {
       items: file.records(),
       total: file.total,

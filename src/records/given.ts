@@ -26,16 +26,32 @@ export function readExtraFields<Row>(noun: EditableNoun<Row>, given: readonly st
   return fields;
 }
 
-/** @throws UsageError for a field that the body of a bound operation does not have. */
+/** @throws UsageError for a field that the body of an operation does not have. */
 export function refuseForeignFields<Row>(operation: Operation, noun: EditableNoun<Row>, given: Body): void {
   for (const name of Object.keys(given)) {
-    if (offersField(operation, name)) continue;
+    const isBound = operation.source === 'bound';
+    if (isBound ? offersField(operation, name) : Object.hasOwn(noun.schema.entries, name)) continue;
     const flag = noun.fields.find((field) => field.name === name)?.flag ?? `--field ${name}`;
     throw new UsageError(
       `${flag}: ${operation.id} of the service has no field ${name}`,
       'see `petstore api operations`',
     );
   }
+}
+
+/** Says which fields of a file are sent although neither the program nor the description knows them. */
+export async function noteUnknownFields<Row>(
+  context: Context,
+  { schema, many }: EditableNoun<Row>,
+  { body }: Operation,
+  names: ReadonlySet<string>,
+): Promise<void> {
+  const { bounds = {}, required = [], fields = {} } = body ?? {};
+  const isKnown = (name: string) =>
+    [schema.entries, bounds, fields].some((known) => Object.hasOwn(known, name)) || required.includes(name);
+  const unknown = [...names].filter((name) => !isKnown(name));
+  if (unknown.length > 0)
+    await context.note(`note: ${many} have no such fields, they are sent as they are: ${unknown.join(', ')}`);
 }
 
 /** The fields without those whose flags were not given. */

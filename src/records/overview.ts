@@ -56,6 +56,8 @@ export async function showOverview(
   { below, watch }: { readonly below: number; readonly watch: number | undefined },
 ): Promise<void> {
   const printer = await context.printer();
+  if (!['table', 'json', 'jsonl', 'yaml'].includes(printer.format))
+    throw new UsageError(`output ${printer.format}: overview is printed as table, json, jsonl or yaml`);
   const contract = await context.contract();
   for (const id of ['listPets', 'listInventory', 'listOrders'] as const) offeredOperation(contract, id);
   const client = await context.client();

@@ -7,7 +7,13 @@ import { UsageError } from '../errors.ts';
 import type { JsonValue } from '../json.ts';
 import { cellText } from '../output/columns.ts';
 import type { FileRecord } from './file.ts';
-import { readExtraFields, refuseForeignFields, toBodyFields, withoutAbsent } from './given.ts';
+import {
+  noteUnknownFields,
+  readExtraFields,
+  refuseForeignFields,
+  toBodyFields,
+  withoutAbsent,
+} from './given.ts';
 import { resolveIds } from './names.ts';
 import { type Body, type EditableNoun, nameAll, type Write } from './noun.ts';
 import type { IdOrName } from './values.ts';
@@ -67,6 +73,7 @@ async function updateFromFile<Row extends object>(
   const file = await openRecordFile(context, few, noun, path, { operation, use: 'update', extra });
   try {
     await confirmWrite(context, { what: `change ${file.total} ${noun.many}` });
+    await noteUnknownFields(context, noun, operation, file.fieldNames);
     const client = file.total < 10 ? few : await context.client('many');
     await writeChanges(context, client, noun, {
       items: toItems(context, client, operation, file.records()),

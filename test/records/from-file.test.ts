@@ -133,3 +133,14 @@ test('after a refused token no further record is begun, and what was under way i
   expect(written).toBe(puts - 1);
   expect(run.stderr).toContain(`stopped: the ${50 - puts} pets after it were not sent`);
 });
+
+test('a field that pets do not have is refused as --field, and told of in a JSON file', async () => {
+  using shop = openShop();
+  const run = await shop.run(['pets', 'create', '--name', 'Rex', '--category', '1', '--field', 'colour=red']);
+  expect(run).toMatchObject({ code: 2, stdout: '' });
+  expect(run.stderr).toContain('error: --field colour: createPet of the service has no field colour\n');
+  const stdin = '[{"id":2,"colour":"red"}]';
+  const update = await shop.run(['pets', 'update', '--from', '-', '--yes'], { stdin });
+  expect(update.code).toBe(0);
+  expect(update.stderr).toContain('note: pets have no such fields, they are sent as they are: colour\n');
+});

@@ -118,3 +118,12 @@ test('a watched overview needs a terminal to draw on', async () => {
   expect(run).toMatchObject({ code: 2, stdout: '' });
   expect(run.stderr).toContain('--watch: the overview is redrawn on a terminal only');
 });
+
+test.each(['csv', 'ids', 'tsv'])('there is no overview as %s', async (format) => {
+  const run = await runCli(['--offline', 'overview', '-o', format]);
+  expect(run).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: `error: output ${format}: overview is printed as table, json, jsonl or yaml\n`,
+  });
+});
