@@ -1,6 +1,6 @@
 import { CliError, messageOf } from './errors.ts';
 
-/** What failed, the path, and the system's reason in words. */
+/** An error `<what failed> <path>: <reason>` with the system's reason in words. */
 export function fileError(what: string, path: string, error: unknown): CliError {
   return new CliError('failed', `${what} ${path}: ${fileErrorReason(error)}`, { cause: error });
 }

@@ -6,11 +6,11 @@ import { type Shape, shapeOf } from './schema.ts';
 
 export type Role = 'list' | 'get' | 'create' | 'update' | 'delete';
 
-/** What an operation of a document offers of one of the table. */
+/** How well an operation of a document matches one of the table. */
 export interface Evidence {
   /** Why it cannot be that operation, a clause; absent if it can. */
   readonly obstacle?: string | undefined;
-  /** What tells that it is that operation; `open` if the document does not say what it takes or answers. */
+  /** The evidence that it is that operation; `open` if the document does not define its body or its answer. */
   readonly by: 'name' | 'likeness' | 'fields' | 'path' | 'open' | 'nothing';
   /** How many of our columns and flags it serves. */
   readonly offers: number;
@@ -78,7 +78,7 @@ export function hasCategoryObject(shape: Shape): boolean {
 }
 
 /**
- * What an operation offers of one of the table.
+ * Compares an operation of a document with one of the table.
  *
  * @param neighbour an operation of the same noun that is bound at the same path, if there is one.
  */
@@ -180,7 +180,7 @@ interface Reading {
   readonly verb: string;
 }
 
-/** What a schema says of the records of an operation: whose they are, and what they have. */
+/** The records of an operation by their schema: the noun that they belong to, and their fields. */
 function read(shape: Shape, { operation, id, neighbour, verb }: Reading): Evidence {
   const row = rowOf(id);
   const expected = verb === 'takes' ? row.body : row.result;
@@ -214,7 +214,7 @@ function read(shape: Shape, { operation, id, neighbour, verb }: Reading): Eviden
   return { by: evidence, offers: offered.length, why: `${verb} ${label}${how}${lacks.note}`, obstacle };
 }
 
-/** What is missing of what a noun's records, or the body of an operation, need at least. */
+/** The required fields that a noun's records, or the body of an operation, lack. */
 function lackOf(
   shape: Shape,
   id: OperationId,
@@ -237,7 +237,7 @@ function lackOf(
   return { note: missing.length === 0 ? '' : ` (no ${missing.join(', ')})` };
 }
 
-/** What is wrong with a schema, or with the type of a field that the service document states. */
+/** The fault of a schema, or of the type of a field that the service document defines. */
 function wrongShape(shape: Shape, label: string, known: ReadonlyMap<string, string>): string | undefined {
   if (shape.kind !== 'object') return `its ${label} is ${article(shape.kind)}`;
   for (const [field, type] of known) {

@@ -5,7 +5,7 @@ import { canBe, type Evidence, evidenceFor, filterRank, roleOf, wordsOf } from '
 /** How sure a match is: a name or the user's own word; fields, a path or a tie that operationId settled; a place alone. */
 export type Confidence = 'high' | 'medium' | 'low';
 
-/** What became of one operation of the table. */
+/** The result for one operation of the table. */
 export type Match =
   | {
       readonly state: 'bound';

@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../jso
 /** The names that a document gives to its schemas, by the schema object itself: a schema may bear several. */
 export type SchemaNames = WeakMap<object, ReadonlySet<string>>;
 
-/** What a schema says of a value, its compositions taken together. */
+/** The shape that a schema gives a value, with its compositions merged. */
 export interface Shape {
   /** `unknown` if the schema leaves the type open, or offers several. */
   kind: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean' | 'unknown';

@@ -66,7 +66,7 @@ export function withDocuments(app: SlowApp, { sunset, readOnly = false }: Docume
   };
 }
 
-/** Leads a browser to the documentation, and tells a program where the description is. */
+/** Redirects a browser to the documentation, and links a program to the description. */
 function toStart({ fields }: TargetedRequest): HttpResponse {
   const start: HttpFields = { link, vary: 'Accept' };
   if (fieldValue(fields, 'accept')?.includes('text/html'))

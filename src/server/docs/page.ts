@@ -14,7 +14,7 @@ import {
 } from './openapi.ts';
 
 interface PageOptions {
-  /** Where the server answers, without a slash at the end: the calls on the page lead there. */
+  /** The URL of the server, without a slash at the end, for the calls on the page. */
   readonly baseUrl: string;
   /** The page offers no form for a write. */
   readonly readOnly: boolean;
