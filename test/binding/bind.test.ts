@@ -40,7 +40,13 @@ describe('the document of the table itself', () => {
     expect(contract.missing.size).toBe(0);
     for (const [id, bound] of contract.operations) {
       const { answers, source, body, parameters, fields, ...rest } = bound;
-      const { source: _, body: ownBody, parameters: own, ...row } = builtInContract.operations.get(id)!;
+      const {
+        source: _,
+        body: ownBody,
+        parameters: own,
+        description: __,
+        ...row
+      } = builtInContract.operations.get(id)!;
       expect(rest).toEqual(
         Object.fromEntries(Object.entries(row).filter(([, value]) => value !== undefined)),
       );
