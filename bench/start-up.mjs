@@ -27,7 +27,8 @@ const pets = JSON.stringify(
 const server = createServer(({ url }, response) => {
   response.setHeader('content-type', 'application/json');
   if (url.startsWith('/pets')) response.end(pets);
-  else if (url.startsWith('/store')) response.end('{"petId":1,"quantity":5,"status":"available"}');
+  else if (url.startsWith('/store'))
+    response.end(`{"petId":${url.split('/').at(-1)},"quantity":5,"status":"available"}`);
   else response.end('[{"id":1,"name":"Dogs"}]');
 });
 await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -1,12 +1,10 @@
 import * as v from 'valibot';
+import { int64Max, isDateTime, petStatuses, toId } from './values.ts';
 
 // The resources of the service document, section 2: one source for types, validation and OpenAPI. Ids and other int64
 // values are bigints in the program, so that no arithmetic and no printing can round them.
 
-const int64Max = 9223372036854775807n;
 const int64Min = -9223372036854775808n;
-const rfc3339 =
-  /^(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
 
 /** One function instead of a union of schemas, which takes a third longer: every answer is checked by it. */
 const anyInteger = v.custom<number | bigint>(
@@ -27,13 +25,11 @@ export type Id = v.InferOutput<typeof Id>;
 /** An identifier as text, in arguments, paths and queries: decimal digits, 0 to 9223372036854775807. */
 export const IdText = v.pipe(
   v.string(),
-  v.regex(/^(0|[1-9]\d{0,18})$/, 'must be an integer from 0 to 9223372036854775807'),
+  v.check((digits) => toId(digits) !== undefined, 'must be an integer from 0 to 9223372036854775807'),
   v.transform((digits) => BigInt(digits)),
-  v.check((value) => value <= int64Max, 'must be an integer from 0 to 9223372036854775807'),
   v.metadata({ jsonSchema: { type: 'integer', format: 'int64', minimum: 0 } }),
 );
 
-export const petStatuses = ['available', 'pending', 'sold'] as const;
 export const PetStatus = v.picklist(petStatuses, `must be one of ${petStatuses.join(', ')}`);
 export type PetStatus = v.InferOutput<typeof PetStatus>;
 
@@ -216,9 +212,3 @@ export const querySchemas = {
   after: IdText,
 } as const;
 export type QueryName = keyof typeof querySchemas;
-
-function isDateTime(value: string): boolean {
-  const [, year, month, day] = rfc3339.exec(value) ?? [];
-  if (year === undefined) return false;
-  return new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() === Number(day);
-}

@@ -1,4 +1,5 @@
-import { type PetStatus, petStatuses } from '../api/schemas.ts';
+import type { PetStatus } from '../api/schemas.ts';
+import { petStatuses } from '../api/values.ts';
 import {
   type Argument,
   choice,

@@ -1,6 +1,5 @@
 import { value } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
-import { categories } from '../records/categories.ts';
 import { parseText } from '../records/values.ts';
 import {
   fieldFlag,
@@ -11,6 +10,8 @@ import {
   listFlags,
   untilFlag,
 } from './arguments.ts';
+
+const noun = async () => (await import('../records/categories.ts')).categories;
 
 export const examples = [
   'petstore categories list',
@@ -31,7 +32,7 @@ const list = verb({
   examples: ['petstore categories list', 'petstore categories ls --sort name -o json'],
   flags: listFlags,
   run: async (context, flags) =>
-    (await import('../records/list.ts')).listRecords(context, categories, { where: {}, ...flags }),
+    (await import('../records/list.ts')).listRecords(context, await noun(), { where: {}, ...flags }),
 });
 
 const get = verb({
@@ -42,7 +43,7 @@ const get = verb({
   args: { ids: idsOrNamesArgument('categories', 'category') },
   flags: { until: untilFlag },
   run: async (context, { ids, until }) =>
-    (await import('../records/get.ts')).getRecords(context, categories, ids, until),
+    (await import('../records/get.ts')).getRecords(context, await noun(), ids, until),
 });
 
 const create = verb({
@@ -61,7 +62,7 @@ const create = verb({
     from: fromFlag('create a category for each record of this file', ['name', 'description']),
   },
   run: async (context, { from, field, name, description }) =>
-    (await import('../records/create.ts')).createRecords(context, categories, {
+    (await import('../records/create.ts')).createRecords(context, await noun(), {
       given: { name, description },
       extra: field,
       from,
@@ -85,7 +86,7 @@ const update = verb({
     from: fromFlag('change the categories of this file, each by its id'),
   },
   run: async (context, { ids, from, field, name, description }) =>
-    (await import('../records/update.ts')).updateRecords(context, categories, {
+    (await import('../records/update.ts')).updateRecords(context, await noun(), {
       ids,
       given: { name, description },
       extra: field,
@@ -102,7 +103,7 @@ const edit = verb({
   write: true,
   examples: ['petstore categories edit 1', 'EDITOR=nano petstore categories edit Dogs'],
   args: { id: idOrNameArgument('the category', 'category') },
-  run: async (context, { id }) => (await import('../records/edit.ts')).editRecord(context, categories, id),
+  run: async (context, { id }) => (await import('../records/edit.ts')).editRecord(context, await noun(), id),
 });
 
 const remove = verb({
@@ -115,9 +116,9 @@ const remove = verb({
   args: { ids: idsOrNamesOrFileArgument('categories', 'category') },
   flags: { from: fromFlag('delete the categories whose ids this file has') },
   run: async (context, given) =>
-    (await import('../records/delete.ts')).deleteGiven(context, categories, given),
+    (await import('../records/delete.ts')).deleteGiven(context, await noun(), given),
 });
 
 export const verbs = [list, get, create, update, edit, remove];
 
-export const columns = async () => categories.view.columns.map(({ name }) => name);
+export const columns = async () => (await noun()).view.columns.map(({ name }) => name);

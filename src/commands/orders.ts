@@ -1,6 +1,6 @@
 import { flag, value } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
-import { isOverdue, orders } from '../records/orders.ts';
+import { isOverdue } from '../records/orders.ts';
 import { parseIdOrName, parseQuantity, parseShipDate } from '../records/values.ts';
 import {
   fieldFlag,
@@ -11,6 +11,8 @@ import {
   listFlags,
   untilFlag,
 } from './arguments.ts';
+
+const noun = async () => (await import('../records/orders.ts')).orders;
 
 export const examples = [
   'petstore orders list --open',
@@ -57,7 +59,7 @@ const list = verb({
     ...listFlags,
   },
   run: async (context, { pet, complete, open, overdue, ...flags }) =>
-    (await import('../records/list.ts')).listRecords(context, orders, {
+    (await import('../records/list.ts')).listRecords(context, await noun(), {
       where: { petId: pet, complete: open || overdue ? false : complete },
       matches: overdue ? (order) => isOverdue(order, context.now()) : undefined,
       ...flags,
@@ -72,7 +74,7 @@ const get = verb({
   args: { ids: idsArgument('orders', 'order') },
   flags: { until: untilFlag },
   run: async (context, { ids, until }) =>
-    (await import('../records/get.ts')).getRecords(context, orders, ids, until),
+    (await import('../records/get.ts')).getRecords(context, await noun(), ids, until),
 });
 
 const create = verb({
@@ -97,7 +99,7 @@ const create = verb({
     ]),
   },
   run: async (context, { from, field, pet, quantity, shipDate, complete }) =>
-    (await import('../records/create.ts')).createRecords(context, orders, {
+    (await import('../records/create.ts')).createRecords(context, await noun(), {
       given: { petId: pet, quantity, shipDate, complete },
       extra: field,
       from,
@@ -121,7 +123,7 @@ const update = verb({
     from: fromFlag('change the orders of this file, each by its id'),
   },
   run: async (context, { ids, from, field, pet, quantity, shipDate, complete }) =>
-    (await import('../records/update.ts')).updateRecords(context, orders, {
+    (await import('../records/update.ts')).updateRecords(context, await noun(), {
       ids,
       given: { petId: pet, quantity, shipDate, complete },
       extra: field,
@@ -138,7 +140,7 @@ const edit = verb({
   write: true,
   examples: ['petstore orders edit 1', 'EDITOR=nano petstore orders edit 1'],
   args: { id: idArgument('the order', 'order') },
-  run: async (context, { id }) => (await import('../records/edit.ts')).editRecord(context, orders, id),
+  run: async (context, { id }) => (await import('../records/edit.ts')).editRecord(context, await noun(), id),
 });
 
 const complete = verb({
@@ -150,7 +152,10 @@ const complete = verb({
   examples: ['petstore orders complete 1', 'petstore orders complete 1 2 3'],
   args: { ids: idsArgument('orders', 'order') },
   run: async (context, { ids }) =>
-    (await import('../records/update.ts')).updateRecords(context, orders, { ids, given: { complete: true } }),
+    (await import('../records/update.ts')).updateRecords(context, await noun(), {
+      ids,
+      given: { complete: true },
+    }),
 });
 
 const remove = verb({
@@ -162,9 +167,10 @@ const remove = verb({
   examples: ['petstore orders delete 1', 'petstore orders rm 1 2 --yes'],
   args: { ids: idsOrFileArgument('orders', 'order') },
   flags: { from: fromFlag('delete the orders whose ids this file has') },
-  run: async (context, given) => (await import('../records/delete.ts')).deleteGiven(context, orders, given),
+  run: async (context, given) =>
+    (await import('../records/delete.ts')).deleteGiven(context, await noun(), given),
 });
 
 export const verbs = [list, get, create, update, edit, complete, remove];
 
-export const columns = async () => orders.view.columns.map(({ name }) => name);
+export const columns = async () => (await noun()).view.columns.map(({ name }) => name);

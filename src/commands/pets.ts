@@ -1,7 +1,6 @@
-import { petStatuses } from '../api/schemas.ts';
+import { petStatuses } from '../api/values.ts';
 import { choice, value } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
-import { pets } from '../records/pets.ts';
 import { parseIdOrName, parseText } from '../records/values.ts';
 import {
   fieldFlag,
@@ -13,6 +12,8 @@ import {
   statusesFlag,
   untilFlag,
 } from './arguments.ts';
+
+const noun = async () => (await import('../records/pets.ts')).pets;
 
 export const examples = [
   'petstore pets list --status available',
@@ -51,7 +52,7 @@ const list = verb({
   },
   async run(context, { status, category, name, ...flags }) {
     const wanted = name?.toLowerCase();
-    return (await import('../records/list.ts')).listRecords(context, pets, {
+    return (await import('../records/list.ts')).listRecords(context, await noun(), {
       where: { status, categoryId: category },
       matches: wanted === undefined ? undefined : (pet) => pet.name.toLowerCase().includes(wanted),
       ...flags,
@@ -67,7 +68,7 @@ const get = verb({
   args: { ids: idsOrNamesArgument('pets', 'pet') },
   flags: { until: untilFlag },
   run: async (context, { ids, until }) =>
-    (await import('../records/get.ts')).getRecords(context, pets, ids, until),
+    (await import('../records/get.ts')).getRecords(context, await noun(), ids, until),
 });
 
 const create = verb({
@@ -89,7 +90,7 @@ const create = verb({
     from: fromFlag('create a pet for each record of this file', ['name', 'category', 'status']),
   },
   run: async (context, { from, field, name, category, status }) =>
-    (await import('../records/create.ts')).createRecords(context, pets, {
+    (await import('../records/create.ts')).createRecords(context, await noun(), {
       given: { name, categoryId: category, status },
       extra: field,
       from,
@@ -117,7 +118,7 @@ const update = verb({
     from: fromFlag('change the pets of this file, each by its id'),
   },
   run: async (context, { ids, from, field, name, category, status }) =>
-    (await import('../records/update.ts')).updateRecords(context, pets, {
+    (await import('../records/update.ts')).updateRecords(context, await noun(), {
       ids,
       given: { name, categoryId: category, status },
       extra: field,
@@ -134,7 +135,7 @@ const edit = verb({
   write: true,
   examples: ['petstore pets edit 3', 'EDITOR=nano petstore pets edit Luna'],
   args: { id: idOrNameArgument('the pet', 'pet') },
-  run: async (context, { id }) => (await import('../records/edit.ts')).editRecord(context, pets, id),
+  run: async (context, { id }) => (await import('../records/edit.ts')).editRecord(context, await noun(), id),
 });
 
 const remove = verb({
@@ -150,9 +151,10 @@ const remove = verb({
   ],
   args: { ids: idsOrNamesOrFileArgument('pets', 'pet') },
   flags: { from: fromFlag('delete the pets whose ids this file has') },
-  run: async (context, given) => (await import('../records/delete.ts')).deleteGiven(context, pets, given),
+  run: async (context, given) =>
+    (await import('../records/delete.ts')).deleteGiven(context, await noun(), given),
 });
 
 export const verbs = [list, get, create, update, edit, remove];
 
-export const columns = async () => pets.view.columns.map(({ name }) => name);
+export const columns = async () => (await noun()).view.columns.map(({ name }) => name);

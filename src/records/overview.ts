@@ -1,7 +1,8 @@
 import { largestPage, offeredOperation, takesParameter } from '../api/contract.ts';
 import type { ListId, Query, Result } from '../api/operations.ts';
-import { type Order, type Pet, type PetStatus, petStatuses } from '../api/schemas.ts';
+import type { Order, Pet, PetStatus } from '../api/schemas.ts';
 import { categoryOf, wholeQueries } from '../api/shapes.ts';
+import { petStatuses } from '../api/values.ts';
 import type { Attempt, CallOptions, Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';

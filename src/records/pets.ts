@@ -1,5 +1,6 @@
-import { NewPet, type Pet, petStatuses } from '../api/schemas.ts';
+import { NewPet, type Pet } from '../api/schemas.ts';
 import { categoryOf } from '../api/shapes.ts';
+import { petStatuses } from '../api/values.ts';
 import type { Client } from '../client/client.ts';
 import { UsageError } from '../errors.ts';
 import type { Choice } from '../input/prompt.ts';

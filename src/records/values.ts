@@ -1,5 +1,4 @@
-import * as v from 'valibot';
-import { DateTime, IdText } from '../api/schemas.ts';
+import { isDateTime, toId } from '../api/values.ts';
 import { UsageError } from '../errors.ts';
 import { type JsonValue, parseJson } from '../json.ts';
 
@@ -11,9 +10,9 @@ export type IdOrName = bigint | string;
  * @throws UsageError for anything but an integer from 0 to 9223372036854775807.
  */
 export function parseId(text: string, what: string): bigint {
-  const { output, issues } = v.safeParse(IdText, text);
-  if (issues) throw badValue(what, text, 'must be an integer from 0 to 9223372036854775807');
-  return output as bigint;
+  const id = toId(text);
+  if (id === undefined) throw badValue(what, text, 'must be an integer from 0 to 9223372036854775807');
+  return id;
 }
 
 /**
@@ -56,7 +55,7 @@ export function parseShipDate(text: string, what = '--ship-date', now = new Date
     return new Date(later).toISOString().replace('.000Z', 'Z');
   }
   const moment = /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text;
-  if (!v.is(DateTime, moment))
+  if (!isDateTime(moment))
     throw badValue(what, text, 'must be a date such as 2027-01-15, 2027-01-15T09:00:00Z, tomorrow or +3d');
   return moment;
 }

@@ -1,0 +1,20 @@
+// What text on a command line may be, without the schema library, which help does not need.
+
+export const petStatuses = ['available', 'pending', 'sold'] as const;
+
+export const int64Max = 9223372036854775807n;
+
+/** The id that a text of decimal digits is, from 0 to 9223372036854775807; undefined for any other text. */
+export function toId(text: string): bigint | undefined {
+  const id = /^(0|[1-9]\d{0,18})$/.test(text) ? BigInt(text) : undefined;
+  return id !== undefined && id <= int64Max ? id : undefined;
+}
+
+const rfc3339 =
+  /^(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
+
+export function isDateTime(value: string): boolean {
+  const [, year, month, day] = rfc3339.exec(value) ?? [];
+  if (year === undefined) return false;
+  return new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() === Number(day);
+}
