@@ -17,6 +17,7 @@ import { CliError, InterruptedError, UsageError } from '../../errors.ts';
 import type { Signal } from '../../io.ts';
 import { type ProgressState, startProgress } from '../../output/progress.ts';
 import { readPet } from '../../records/read-pet.ts';
+import { counted } from '../../text.ts';
 import { type SessionFlags, toErrorLimit, toRetryWait } from './flags.ts';
 import type { Job } from './job.ts';
 import { report, saveRejects, summaryView } from './report.ts';
@@ -180,11 +181,9 @@ async function confirmPlan(context: Context, plan: Plan): Promise<void> {
   await tellPlan(context, plan);
   const { changes, removed } = plan;
   const set = changes - removed;
-  const counts = (count: number, one: string, many: string) =>
-    `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
   const deeds = [
-    ...(set > 0 ? [`set ${counts(set, 'count', 'counts')}`] : []),
-    ...(removed > 0 ? [`remove ${counts(removed, 'entry', 'entries')}`] : []),
+    ...(set > 0 ? [`set ${counted(set, 'count', 'counts')}`] : []),
+    ...(removed > 0 ? [`remove ${counted(removed, 'entry', 'entries')}`] : []),
   ];
   await confirmWrite(context, { what: deeds.join(' and '), destructive: true });
 }
