@@ -98,8 +98,11 @@ async function fetchResult(
   const { response, call, isGone } = await send(options, request, operation, callOptions);
   const { status, fields } = response;
   if (!callOptions.isAside) options.onAnswer?.(operation, response);
-  const answer = { status, fields, etag: fieldValue(fields, 'etag'), attempts: call.attempts, call };
-  if (isGone) return { ...answer, value: undefined };
+  const toFetched = (value: unknown): Fetched => {
+    const etag = fieldValue(fields, 'etag');
+    return { value, status, fields, etag, attempts: call.attempts, call };
+  };
+  if (isGone) return toFetched(undefined);
   if (status >= 400) throw await refusalError(call, response);
   try {
     if (status >= 300)
@@ -107,7 +110,7 @@ async function fetchResult(
     const whole = isEncoded(response) ? await decoded(response) : response;
     const { mask } = options;
     const value = readResult({ operation, id, mask, within: (work) => call.within(work) }, whole);
-    return { ...answer, value: value instanceof Promise ? await value : value };
+    return toFetched(value instanceof Promise ? await value : value);
   } catch (error) {
     throw toInvalidResponse(call, response, error);
   }
