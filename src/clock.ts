@@ -1,8 +1,3 @@
-/** Milliseconds since this process began. */
-export function sinceStartMs(): number {
-  return process.uptime() * 1000;
-}
-
 /** Monotonic milliseconds from an arbitrary start. `performance.now()` would do, but loads all of `node:perf_hooks`. */
 export function monotonicMs(): number {
   const [seconds, nanoseconds] = process.hrtime();

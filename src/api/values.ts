@@ -13,6 +13,7 @@ export function toId(text: string): bigint | undefined {
 const rfc3339 =
   /^(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
 
+/** Whether a text is a date-time of RFC 3339, 5.6, on a day that its month has. */
 export function isDateTime(value: string): boolean {
   const [, year, month, day] = rfc3339.exec(value) ?? [];
   if (year === undefined) return false;

@@ -117,11 +117,6 @@ function flagTerm({ written }: Flag): string {
   return written.startsWith('--') ? `    ${written}` : written;
 }
 
-/** The global flags, as `petstore help flags` lists them. */
-export function flagItems(flags: Readonly<Record<string, Flag>>): [string, string][] {
-  return Object.values(flags).map((flag) => [flagTerm(flag), meaningOf(flag)]);
-}
-
 function formatSection({ title, items }: Section, columns: number): string {
   // A single long term must not push all meanings to the right.
   const widest = Math.max(0, ...items.map(([term]) => term.length).filter((length) => length <= columns / 2));
