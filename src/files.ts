@@ -1,8 +1,8 @@
 import { mkdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { open, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { fileError } from './file-error.ts';
 import { processId } from './io.ts';
+import { fileError } from './system-error.ts';
 
 /**
  * Replaces the content of a file. A reader finds the old content or the new content, also after a crash, and nothing in

@@ -3,9 +3,9 @@ import { hostname } from 'node:os';
 import { basename } from 'node:path';
 import { sleep } from './deadline.ts';
 import { CliError } from './errors.ts';
-import { fileError } from './file-error.ts';
 import { realFile } from './files.ts';
 import { processExists, processId } from './io.ts';
+import { fileError } from './system-error.ts';
 
 interface LockOptions {
   /** Longest wait for another owner, in milliseconds; 30,000 by default. */

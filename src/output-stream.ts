@@ -1,7 +1,7 @@
 import { constants, fstatSync, openSync, type Stats, statSync, writeSync } from 'node:fs';
 import type { WriteStream } from 'node:tty';
 import { CliError, OutputClosedError } from './errors.ts';
-import { fileErrorReason } from './file-error.ts';
+import { systemReason } from './system-error.ts';
 
 export interface OutputStream {
   readonly isTerminal: boolean;
@@ -153,5 +153,5 @@ function isNullDevice({ rdev }: Stats): boolean {
 
 function toOutputError(name: string, error: NodeJS.ErrnoException): Error {
   if (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED') return new OutputClosedError();
-  return new CliError('failed', `write to ${name}: ${fileErrorReason(error)}`, { cause: error });
+  return new CliError('failed', `write to ${name}: ${systemReason(error)}`, { cause: error });
 }

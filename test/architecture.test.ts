@@ -54,7 +54,7 @@ const layers: readonly (readonly string[])[] = [
     'src/text.ts',
     'src/clock.ts',
     'src/deadline.ts',
-    'src/file-error.ts',
+    'src/system-error.ts',
     'src/time-limit.ts',
   ],
 ];

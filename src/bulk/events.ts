@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { CliError, OutputClosedError } from '../errors.ts';
-import { fileError } from '../file-error.ts';
 import { printJson } from '../json.ts';
 import type { OutputStream } from '../output-stream.ts';
+import { fileError } from '../system-error.ts';
 import type { Ledger, Outcome, OutcomeListener } from './ledger.ts';
 import { LineFile } from './line-file.ts';
 import type { NewFile } from './new-file.ts';

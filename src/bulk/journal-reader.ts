@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { CliError } from '../errors.ts';
-import { fileError } from '../file-error.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../json.ts';
+import { fileError } from '../system-error.ts';
 import {
   type EndLine,
   endings,

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
-import { fileError } from '../file-error.ts';
 import type { RecordFormat } from '../input/records.ts';
 import { printJson } from '../json.ts';
+import { fileError } from '../system-error.ts';
 import type { ColumnMap, Shard } from './columns.ts';
 import type { Ledger, Outcome, OutcomeListener } from './ledger.ts';
 import { LineFile } from './line-file.ts';

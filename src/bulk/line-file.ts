@@ -9,7 +9,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { promisify } from 'node:util';
-import { fileError } from '../file-error.ts';
+import { fileError } from '../system-error.ts';
 
 const linesPerSync = 100;
 const syncEveryMs = 1000;

@@ -1,7 +1,7 @@
 import { type FileHandle, lstat, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { UsageError } from '../errors.ts';
-import { fileError } from '../file-error.ts';
+import { fileError } from '../system-error.ts';
 
 /** An output file that a flag names. */
 export interface NewFile {

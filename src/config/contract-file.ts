@@ -70,7 +70,7 @@ export async function writeContract(path: string, bound: BoundContract): Promise
 /** Returns whether one was stored. */
 export async function removeContract(path: string): Promise<boolean> {
   const { rm } = await import('node:fs/promises');
-  const { fileError } = await import('../file-error.ts');
+  const { fileError } = await import('../system-error.ts');
   return await rm(path).then(
     () => true,
     (error: NodeJS.ErrnoException) => {

@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { CliError, UsageError } from '../errors.ts';
-import { fileError } from '../file-error.ts';
 import type { Io } from '../io.ts';
+import { fileError } from '../system-error.ts';
 import { type Address, parseConfig, readConfigFile } from './file.ts';
 import { flagOf, type KeyFlags, keyRules, parseSetting, type SettingKey, settingKeys } from './keys.ts';
 import { resolvePaths } from './paths.ts';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { fileErrorReason } from '../file-error.ts';
+import { systemReason } from '../system-error.ts';
 
 /** The top level of a config file, or one profile; its values are unchecked. */
 export type Section = Readonly<Record<string, unknown>>;
@@ -33,7 +33,7 @@ export function readConfigFile(path: string): ConfigFile {
     };
   } catch (error) {
     const isAbsent = ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
-    const problem = isAbsent ? undefined : fileErrorReason(error);
+    const problem = isAbsent ? undefined : systemReason(error);
     return { path, active: undefined, profiles: {}, defaults: {}, problem };
   }
 }

@@ -3,9 +3,9 @@ import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { sleep } from '../deadline.ts';
 import { CliError } from '../errors.ts';
-import { fileErrorReason } from '../file-error.ts';
 import type { Io } from '../io.ts';
 import { createSecrets } from '../mask.ts';
+import { systemReason } from '../system-error.ts';
 import { sanitize } from '../text.ts';
 import { splitWords } from './values.ts';
 
@@ -55,12 +55,11 @@ export async function runTokenCommand(
 
 function reasonOf(error: ExecFileException, limitMs: number): string {
   const code: unknown = error.code;
-  if (code === 'ENOENT') return 'there is no such command';
-  if (code === 'EACCES') return 'permission denied';
+  if (code === 'ENOENT') return `there is ${systemReason(error, 'command')}`;
   if (code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') return 'printed more than 64 KiB';
   if (typeof code === 'number') return `exited with ${code}`;
   if (error.killed) return `took longer than ${limitMs / 1000} s`;
-  return error.signal ? `was ended by ${error.signal}` : error.message;
+  return error.signal ? `was ended by ${error.signal}` : systemReason(error, 'command');
 }
 
 /**
@@ -76,7 +75,7 @@ export async function readTokenFile(path: string, limitMs = 10_000): Promise<str
     file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     return await readAll(file, Date.now() + limitMs);
   } catch (error) {
-    throw new CliError('auth', `read token file ${path}: ${fileErrorReason(error)}`, { cause: error });
+    throw new CliError('auth', `read token file ${path}: ${systemReason(error)}`, { cause: error });
   } finally {
     await file?.close();
   }

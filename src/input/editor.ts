@@ -3,9 +3,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { CliError, InterruptedError, UsageError } from '../errors.ts';
-import { fileError } from '../file-error.ts';
 import type { Interrupts } from '../interrupts.ts';
 import type { Io, Signal } from '../io.ts';
+import { fileError } from '../system-error.ts';
 import { shellWord } from '../text.ts';
 
 /** A text in a file that only its owner may read, for a person to change in an editor. */

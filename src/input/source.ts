@@ -2,8 +2,8 @@ import { type FileHandle, mkdtemp, open, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { CliError, UsageError } from '../errors.ts';
-import { fileError, fileErrorReason } from '../file-error.ts';
 import type { Io } from '../io.ts';
+import { fileError, systemReason } from '../system-error.ts';
 
 /** Records of small pieces die young: a million rows take 1.1 s, and 1.5 s with pieces of 256 KiB. */
 const pieceBytes = 64 * 1024;
@@ -76,7 +76,7 @@ async function openTemporary(name: string): Promise<{ file: FileHandle; remove: 
     return { file, remove };
   } catch (error) {
     await remove();
-    throw new CliError('failed', `keep ${name} in ${tmpdir()}: ${fileErrorReason(error)}`, {
+    throw new CliError('failed', `keep ${name} in ${tmpdir()}: ${systemReason(error)}`, {
       hint: 'TMPDIR names another folder for temporary files',
       cause: error,
     });

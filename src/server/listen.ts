@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { CliError } from '../errors.ts';
+import { systemReason } from '../system-error.ts';
 import type { SlowApp } from './faults.ts';
 import { createGuard } from './guard.ts';
 import { answerRequests, type ListenerOptions } from './listener.ts';
@@ -72,19 +73,18 @@ function bind(server: Server, { host, port }: ListenOptions): Promise<void> {
   });
 }
 
-const reasons: Readonly<Record<string, readonly [reason: string, hint: string]>> = {
-  EADDRINUSE: [
-    'the port is in use',
-    'stop what listens there, or use another --port; --port 0 takes a free one',
-  ],
-  EACCES: ['this user may not listen there', 'use a --port above 1023'],
-  EADDRNOTAVAIL: ['this machine does not have that address', 'give --host an address of this machine'],
-  ENOTFOUND: ['that name has no address', 'give --host an address of this machine'],
+const hints: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'stop what listens there, or use another --port; --port 0 takes a free one',
+  EACCES: 'use a --port above 1023',
+  EADDRNOTAVAIL: 'give --host an address of this machine',
+  ENOTFOUND: 'give --host an address of this machine',
 };
 
 function toListenError(error: NodeJS.ErrnoException, address: string): CliError {
-  const [reason, hint] = reasons[error.code ?? ''] ?? [error.message, undefined];
-  return new CliError('failed', `listen on ${address}: ${reason}`, { hint, cause: error });
+  return new CliError('failed', `listen on ${address}: ${systemReason(error, 'listening')}`, {
+    hint: hints[error.code ?? ''],
+    cause: error,
+  });
 }
 
 /** The host part of a URL that reaches what listens on `host`; on every address means on this machine's own too. */

@@ -3,8 +3,8 @@ import { readFileSync, statSync } from 'node:fs';
 import * as v from 'valibot';
 import { Id, NewCategory, NewOrder, NewPet, PetStatus, Quantity } from '../api/schemas.ts';
 import { messageOf, UsageError } from '../errors.ts';
-import { fileErrorReason } from '../file-error.ts';
 import { isJsonObject, type JsonValue, parseJson, printJson } from '../json.ts';
+import { systemReason } from '../system-error.ts';
 import { type Entry, textOf } from './collection.ts';
 import { describeIssues } from './request.ts';
 import { type IdCounter, isComplete, Store, toCategory, toOrder, toPet } from './store.ts';
@@ -50,7 +50,7 @@ function readBytes(file: string): Buffer | undefined {
     if (found.isFile() || found.isDirectory()) return readFileSync(file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw new UsageError(`${file}: ${fileErrorReason(error)}`);
+    throw new UsageError(`${file}: ${systemReason(error)}`);
   }
   throw new UsageError(`${file}: is not a regular file`);
 }

@@ -1,8 +1,8 @@
 import { appendFile, open, stat, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { UsageError } from '../../errors.ts';
-import { fileError } from '../../file-error.ts';
 import { ensureFolder, writeFileAtomic } from '../../files.ts';
+import { fileError } from '../../system-error.ts';
 import type { SmokeReport } from '../smoke.ts';
 import { toHtmlReport } from './html.ts';
 import { toJsonReport } from './json.ts';

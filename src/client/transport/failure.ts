@@ -1,4 +1,5 @@
 import { UnavailableError, type UnavailableReason } from '../../errors.ts';
+import { systemReason } from '../../system-error.ts';
 
 /** Turns the error of a socket or of the HTTP parser into an UnavailableError. */
 export function toUnavailable(error: Error, { sent }: { readonly sent: boolean }): UnavailableError {
@@ -10,7 +11,7 @@ export function toUnavailable(error: Error, { sent }: { readonly sent: boolean }
   const hint = reason === 'tls' ? hintOfTls(code) : undefined;
   // A name that does not exist will not exist in a second; a resolver that does not answer may recover.
   const retryable = code === 'ENOTFOUND' ? false : undefined;
-  return new UnavailableError(describe(root, code), { reason, sent, hint, retryable, cause: error });
+  return new UnavailableError(describe(root, code, reason), { reason, sent, hint, retryable, cause: error });
 }
 
 /** Several addresses were tried and all failed: report the last error. */
@@ -30,20 +31,17 @@ function reasonOf(code: string): UnavailableReason {
   return 'reset';
 }
 
-function describe(error: Error, code: string): string {
-  const { address, port, hostname } = error as { address?: string; port?: number; hostname?: string };
-  const place = address ? ` (${address.includes(':') ? `[${address}]` : address}:${port})` : '';
-  if (code === 'ECONNREFUSED') return `connection refused${place}`;
-  if (code === 'ENOTFOUND') return `no such host${hostname ? `: ${hostname}` : ''}`;
-  if (code === 'EAI_AGAIN') return `the name ${hostname ?? ''} cannot be looked up now`;
-  if (code === 'EHOSTUNREACH' || code === 'ENETUNREACH') return `host not reachable${place}`;
-  if (code === 'ETIMEDOUT' || code === 'UND_ERR_CONNECT_TIMEOUT') return `connecting timed out${place}`;
-  const reason = reasonOf(code);
+function describe(error: Error, code: string, reason: UnavailableReason): string {
   if (reason === 'reset') return 'the connection was closed before the whole answer came';
   if (reason === 'invalid-response') return `invalid HTTP response: ${error.message}`;
   if (reason === 'tls')
     return `TLS: ${code === 'EPROTO' || code.startsWith('ERR_SSL') ? plainTls(error) : error.message}`;
-  return error.message;
+  const why = systemReason(error, 'connection');
+  const { address, port, hostname } = error as { address?: string; port?: number; hostname?: string };
+  if (code === 'EAI_AGAIN') return `the name ${hostname ?? ''} ${why}`;
+  if (code === 'ENOTFOUND' && hostname) return `${why}: ${hostname}`;
+  if (!/^(ECONNREFUSED|E(HOST|NET)UNREACH|ETIMEDOUT)$/.test(code) || !address) return why;
+  return `${why} (${address.includes(':') ? `[${address}]` : address}:${port})`;
 }
 
 /**

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import * as tls from 'node:tls';
 import { UsageError } from '../../errors.ts';
-import { fileErrorReason } from '../../file-error.ts';
+import { systemReason } from '../../system-error.ts';
 
 /** PEM texts. */
 export interface TlsFiles {
@@ -87,7 +87,7 @@ async function readNamed(file: NamedFile | undefined): Promise<string | undefine
   try {
     return await readFile(file.path, 'utf8');
   } catch (error) {
-    throw new UsageError(`${file.source}: ${file.path}: ${fileErrorReason(error)}`);
+    throw new UsageError(`${file.source}: ${file.path}: ${systemReason(error)}`);
   }
 }
 

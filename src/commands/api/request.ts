@@ -10,9 +10,9 @@ import type { Client, RawAnswer, RawRequest } from '../../client/client.ts';
 import { rawMethods } from '../../client/request.ts';
 import type { Context } from '../../context.ts';
 import { messageOf, UsageError } from '../../errors.ts';
-import { fileErrorReason } from '../../file-error.ts';
 import { type JsonObject, type JsonValue, parseJson, printJson } from '../../json.ts';
 import { showRequests } from '../../records/show-requests.ts';
+import { systemReason } from '../../system-error.ts';
 import { sanitizeExcept } from '../../text.ts';
 
 /** The arguments of `api request`. */
@@ -103,7 +103,7 @@ async function readBody({ io }: Context, input: string): Promise<Uint8Array> {
     return Buffer.concat(chunks);
   }
   return readFile(resolve(io.cwd, input)).catch((error) => {
-    throw new UsageError(`--input ${input}: ${fileErrorReason(error)}`);
+    throw new UsageError(`--input ${input}: ${systemReason(error)}`);
   });
 }
 

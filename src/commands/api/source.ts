@@ -8,8 +8,8 @@ import { type DescriptionSource, parseDocument } from '../../binding/description
 import type { CallOptions, Client, RawAnswer } from '../../client/client.ts';
 import type { Context } from '../../context.ts';
 import { CliError, messageOf, UnavailableError, UsageError } from '../../errors.ts';
-import { fileErrorReason } from '../../file-error.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../json.ts';
+import { systemReason } from '../../system-error.ts';
 
 /** Many times the size of the largest public descriptions. */
 const maxBytes = 64 * 1024 * 1024;
@@ -93,7 +93,7 @@ function readerIn(folder: string): (url: string) => Promise<string> {
     if (/^https?:/i.test(url)) throw refused(url, 'a file may refer to files in its own folder only');
     const path = toPath(url);
     const real = await realpath(path).catch((error) => {
-      throw new UsageError(`description refers to ${path}: ${fileErrorReason(error)}`);
+      throw new UsageError(`description refers to ${path}: ${systemReason(error)}`);
     });
     if (!real.startsWith(folder.endsWith(sep) ? folder : folder + sep))
       throw refused(path, 'a file may refer to files in its own folder only');
@@ -121,7 +121,7 @@ async function readText(path: string, shown: string): Promise<string> {
     if (found.isFile() || shellPipe.test(path)) return toText(await readFile(path), shown);
   } catch (error) {
     if (error instanceof CliError) throw error;
-    throw new UsageError(`description ${shown}: ${fileErrorReason(error as Error)}`);
+    throw new UsageError(`description ${shown}: ${systemReason(error as Error)}`);
   }
   throw new UsageError(
     `description ${shown}: is not a regular file`,

@@ -4,8 +4,8 @@ import { largestPage, offeredOperation } from '../../api/contract.ts';
 import type { PetStatus } from '../../api/schemas.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import type { Context } from '../../context.ts';
-import { fileError } from '../../file-error.ts';
 import { findEditor, openDraft } from '../../input/editor.ts';
+import { fileError } from '../../system-error.ts';
 import { applyInput } from './apply.ts';
 import type { ApplyFlags } from './flags.ts';
 

@@ -1,7 +1,7 @@
 import { readFile, realpath, stat, unlink } from 'node:fs/promises';
 import { UsageError } from '../../errors.ts';
-import { fileErrorReason } from '../../file-error.ts';
 import { writeFileAtomic } from '../../files.ts';
+import { systemReason } from '../../system-error.ts';
 
 /** A file that holds the server's URL while it accepts. */
 export interface ReadyFile {
@@ -51,6 +51,6 @@ async function contentOf(path: string, file: string): Promise<string | undefined
   } catch (error) {
     if (error instanceof UsageError) throw error;
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw new UsageError(`--ready-file ${path}: ${fileErrorReason(error)}`);
+    throw new UsageError(`--ready-file ${path}: ${systemReason(error)}`);
   }
 }

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
-import { fileErrorReason } from '../../file-error.ts';
 import type { Signal } from '../../io.ts';
+import { systemReason } from '../../system-error.ts';
 
 /** How long a command may take to end after SIGTERM, in milliseconds. */
 const graceMs = 12_000;
@@ -32,7 +32,7 @@ export async function runCommand(
   // Never released: a signal right after the command has ended must not interrupt the last save.
   context.interrupts.take((signal) => pass(context, signal, child));
   return new Promise((resolve, reject) => {
-    child.once('error', (error: NodeJS.ErrnoException) => reject(toStartError(file, error)));
+    child.once('error', (error) => reject(new UsageError(`run ${file}: ${systemReason(error, 'command')}`)));
     child.once('exit', (code, signal) => resolve(code ?? 128 + (signal ? constants.signals[signal] : 0)));
   });
 }
@@ -43,9 +43,4 @@ function pass({ io }: Context, signal: Signal, child: ChildProcess): void {
     signal === 'SIGINT' && [io.stdin, io.stdout, io.stderr].some((stream) => stream.isTerminal);
   if (!isFromTerminal) child.kill(signal);
   if (signal !== 'SIGINT') setTimeout(() => child.kill('SIGKILL'), graceMs).unref();
-}
-
-function toStartError(file: string, error: NodeJS.ErrnoException): UsageError {
-  const reason = error.code === 'ENOENT' ? 'no such command' : fileErrorReason(error);
-  return new UsageError(`run ${file}: ${reason}`);
 }

@@ -1,0 +1,35 @@
+import { CliError, messageOf } from './errors.ts';
+
+/** The activity that failed: one code means other things for a file than for a port. */
+type Activity = 'file' | 'command' | 'connection' | 'listening';
+
+/** What the system's error codes mean to an operator. */
+const reasons: Readonly<Record<string, { readonly [A in Activity]?: string }>> = {
+  EACCES: { command: 'permission denied', listening: 'this user may not listen there' },
+  EADDRINUSE: { listening: 'the port is in use' },
+  EADDRNOTAVAIL: { listening: 'this machine does not have that address' },
+  EAI_AGAIN: { connection: 'cannot be looked up now' },
+  ECONNREFUSED: { connection: 'connection refused' },
+  EHOSTUNREACH: { connection: 'host not reachable' },
+  EISDIR: { file: 'is a folder' },
+  ENETUNREACH: { connection: 'host not reachable' },
+  ENOENT: { command: 'no such command' },
+  ENOTFOUND: { connection: 'no such host', listening: 'that name has no address' },
+  ETIMEDOUT: { connection: 'connecting timed out' },
+};
+
+/**
+ * The reason of a system error, in words. For a code that is not in the table these are the system's own:
+ * `ENOSPC: no space left on device, write` becomes `no space left on device`.
+ */
+export function systemReason(error: unknown, activity: Activity = 'file'): string {
+  const known = reasons[(error as NodeJS.ErrnoException).code ?? '']?.[activity];
+  if (known !== undefined) return known;
+  const message = messageOf(error);
+  return /^[A-Z]+: (.*?)(, \w+.*)?$/s.exec(message)?.[1] ?? message;
+}
+
+/** An error `<what failed> <path>: <reason>`. */
+export function fileError(what: string, path: string, error: unknown): CliError {
+  return new CliError('failed', `${what} ${path}: ${systemReason(error)}`, { cause: error });
+}
