@@ -28,3 +28,47 @@ export function createInterrupts(io: Io): Interrupts {
     release,
   };
 }
+
+/** Ends a call because its work was stopped. */
+export class StoppedError extends Error {}
+
+/** Ends work in two steps: once it is stopped, nothing new begins; once it is abandoned, pending requests end too. */
+export class Stop<Reason> {
+  /** Why the work was stopped; only the first reason is kept. */
+  reason: Reason | undefined;
+  private readonly stopping = new AbortController();
+  private readonly cutting = new AbortController();
+
+  /** Aborted when the work is stopped. */
+  get stopped(): AbortSignal {
+    return this.stopping.signal;
+  }
+
+  /** Aborted when pending requests are abandoned. */
+  get cut(): AbortSignal {
+    return this.cutting.signal;
+  }
+
+  stop(reason: Reason): void {
+    if (this.reason) return;
+    this.reason = reason;
+    this.stopping.abort(new StoppedError());
+  }
+
+  abandon(why?: string): void {
+    this.cutting.abort(new StoppedError(why));
+  }
+
+  /**
+   * Takes the signals until the returned function is called: the first stops the work, the second abandons it. Work
+   * that has already stopped for another reason is abandoned by the first.
+   *
+   * @param onFirst must stop the work.
+   */
+  takeSignals(interrupts: Interrupts, onFirst: (signal: Signal) => void): () => void {
+    return interrupts.take((signal) => {
+      if (this.reason) this.abandon('stopped by a second signal');
+      else onFirst(signal);
+    });
+  }
+}

@@ -1,7 +1,8 @@
 import { largestPage, offeredOperation } from '../api/contract.ts';
 import type { CallOptions, Client } from '../client/client.ts';
 import { ApiError, UnavailableError, UsageError } from '../errors.ts';
-import { RowCall, StoppedError } from './pace.ts';
+import { StoppedError } from '../interrupts.ts';
+import { RowCall } from './pace.ts';
 import type { Run } from './run.ts';
 
 /** A count of the service; null for a pet without an entry. */

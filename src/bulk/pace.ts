@@ -3,6 +3,7 @@ import type { Attempt, CallOptions, Client } from '../client/client.ts';
 import { monotonicMs } from '../clock.ts';
 import { longestTimerMs } from '../deadline.ts';
 import { type ErrorKind, UnavailableError } from '../errors.ts';
+import { type Stop, StoppedError } from '../interrupts.ts';
 
 /** Why a run ended before its last row. */
 export interface StopReason {
@@ -12,37 +13,6 @@ export interface StopReason {
   readonly message: string;
   /** What the user can do before the run is resumed. */
   readonly hint?: string | undefined;
-}
-
-/** Ends a call because its run has stopped; the row has not failed. */
-export class StoppedError extends Error {}
-
-/** Ends a run in two steps: at first no new requests are sent; then, if necessary, pending requests are abandoned. */
-export class Stop {
-  reason: StopReason | undefined;
-  private readonly cutting = new AbortController();
-  private readonly listeners: (() => void)[] = [];
-
-  /** Aborted when pending requests are abandoned. */
-  get cut(): AbortSignal {
-    return this.cutting.signal;
-  }
-
-  /** Stops the run; only the first reason is kept. */
-  stop(reason: StopReason): void {
-    if (this.reason) return;
-    this.reason = reason;
-    for (const listener of this.listeners) listener();
-  }
-
-  /** Calls the listener once, when the run stops. */
-  onStop(listener: () => void): void {
-    this.listeners.push(listener);
-  }
-
-  abandon(): void {
-    this.cutting.abort(new StoppedError());
-  }
 }
 
 export interface PaceOptions {
@@ -72,7 +42,7 @@ export class Pace {
   readonly maxRetryWaitMs: number;
   private readonly most: number;
   private readonly intervalMs: number;
-  private readonly stop: Stop;
+  private readonly stop: Stop<StopReason>;
   private inFlight = 0;
   private successes = 0;
   private halvedAt = Number.NEGATIVE_INFINITY;
@@ -81,13 +51,13 @@ export class Pace {
   private waiting: Waiting[] = [];
   private timer: NodeJS.Timeout | undefined;
 
-  constructor({ concurrency, rate, maxRetryWaitMs }: PaceOptions, stop: Stop) {
+  constructor({ concurrency, rate, maxRetryWaitMs }: PaceOptions, stop: Stop<StopReason>) {
     this.limit = concurrency;
     this.most = concurrency;
     this.intervalMs = rate === undefined ? 0 : 1000 / rate;
     this.maxRetryWaitMs = maxRetryWaitMs;
     this.stop = stop;
-    stop.onStop(() => this.turnAllAway());
+    stop.stopped.addEventListener('abort', () => this.turnAllAway());
   }
 
   /**
@@ -198,7 +168,7 @@ export class RowCall implements CallOptions {
   private isInFlight = false;
   private last: Attempt | undefined;
 
-  constructor({ pace, stop }: { readonly pace: Pace; readonly stop: Stop }, ifMatch?: string) {
+  constructor({ pace, stop }: { readonly pace: Pace; readonly stop: Stop<StopReason> }, ifMatch?: string) {
     this.pace = pace;
     this.signal = stop.cut;
     this.ifMatch = ifMatch;
@@ -246,7 +216,10 @@ function mayHaveBeenApplied({ response, error }: Attempt): boolean {
 }
 
 /** The client for reads outside the rows: it obeys the run's rate and pauses, and its requests are counted. */
-export function pacedClient(client: Client, run: { readonly pace: Pace; readonly stop: Stop }): Client {
+export function pacedClient(
+  client: Client,
+  run: { readonly pace: Pace; readonly stop: Stop<StopReason> },
+): Client {
   return {
     ...client,
     call: (id, input, options) => client.call(id, input, pacedOptions(run, options)),
@@ -255,7 +228,7 @@ export function pacedClient(client: Client, run: { readonly pace: Pace; readonly
 }
 
 function pacedOptions(
-  run: { readonly pace: Pace; readonly stop: Stop },
+  run: { readonly pace: Pace; readonly stop: Stop<StopReason> },
   options: CallOptions = {},
 ): CallOptions {
   return options instanceof RowCall ? options : Object.assign(new RowCall(run), options);

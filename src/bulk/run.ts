@@ -1,9 +1,10 @@
 import type { PetStatus } from '../api/schemas.ts';
 import type { Client } from '../client/client.ts';
 import { messageOf } from '../errors.ts';
+import { Stop } from '../interrupts.ts';
 import type { IdIndex } from './id-index.ts';
 import { Ledger, type OutcomeListener } from './ledger.ts';
-import { Pace, type PaceOptions, pacedClient, Stop } from './pace.ts';
+import { Pace, type PaceOptions, pacedClient, type StopReason } from './pace.ts';
 import type { Rows } from './rows.ts';
 
 interface RowJournal extends OutcomeListener {
@@ -32,7 +33,7 @@ export interface Run extends Omit<RunOptions, keyof PaceOptions | 'readPetStatus
   readonly pacedClient: Client;
   readonly ledger: Ledger;
   readonly pace: Pace;
-  readonly stop: Stop;
+  readonly stop: Stop<StopReason>;
   /** Statuses of pets without an entry, as read by the plan. */
   readonly petStatuses: Map<bigint, PetStatus>;
   /** The number of entries read while planning or reading back. */
@@ -47,7 +48,7 @@ export interface Run extends Omit<RunOptions, keyof PaceOptions | 'readPetStatus
 
 export function createRun(options: RunOptions): Run {
   const { client, rows, index, blind, relative, createMissing } = options;
-  const stop = new Stop();
+  const stop = new Stop<StopReason>();
   const pace = new Pace(options, stop);
   const paced = pacedClient(client, { pace, stop });
   const ledger = new Ledger(rows);

@@ -2,10 +2,11 @@ import { offeredOperation } from '../api/contract.ts';
 import type { InventoryItem } from '../api/schemas.ts';
 import { otherRequired } from '../api/shapes.ts';
 import { ApiError, CliError, messageOf, UnavailableError, type UnavailableReason } from '../errors.ts';
+import { StoppedError } from '../interrupts.ts';
 import { isJsonObject } from '../json.ts';
 import { type Count, isMissing, readCounts, readEntry, readNow } from './counts.ts';
 import type { Outcome } from './ledger.ts';
-import { RowCall, StoppedError, type StopReason } from './pace.ts';
+import { RowCall, type StopReason } from './pace.ts';
 import { noPet, type Plan, unexpected } from './plan.ts';
 import type { Run } from './run.ts';
 
@@ -28,7 +29,7 @@ export function writeRows(plan: Plan, mostErrors: number): Promise<void> {
     let inHand = 0;
     let isDrained = false;
     let grace: NodeJS.Timeout | undefined;
-    stop.onStop(() => {
+    stop.stopped.addEventListener('abort', () => {
       grace = setTimeout(() => stop.abandon(), graceMs);
     });
     const fail = (error: unknown) => {

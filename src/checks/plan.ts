@@ -10,7 +10,7 @@ import type { Probe } from './probe.ts';
 import { gates, reachChecks } from './reach.ts';
 import { latencyChecks, operationChecks } from './reads.ts';
 import { authChecks, errorChecks } from './refusals.ts';
-import type { Stops } from './stops.ts';
+import type { SmokeStop } from './stop.ts';
 import { writeChecks } from './write.ts';
 
 /** All checks that a run can have, in order. Every check other than the gates needs the gates. */
@@ -122,13 +122,13 @@ export function weighed(check: Check<Probe>): Check<Probe> {
 }
 
 /** Removes the records that the run has created; reported last. */
-export function cleanupCheck(traces: Traces, stops: Stops): Check<Probe> {
+export function cleanupCheck(traces: Traces, stop: SmokeStop): Check<Probe> {
   return {
     id: 'write/cleanup',
     async run(probe) {
       if (traces.creations.length === 0) return { state: 'skip', reason: 'nothing was written' };
-      stops.startCleaning();
-      return cleanUp(probe, traces, stops.lookMs);
+      stop.startCleaning();
+      return cleanUp(probe, traces, stop.lookMs);
     },
   };
 }

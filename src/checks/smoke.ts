@@ -13,7 +13,7 @@ import { cleanupCheck, isSelected, planChecks, weighed } from './plan.ts';
 import { createProbe, type Probe } from './probe.ts';
 import { gates, waitForService } from './reach.ts';
 import type { Sockets } from './sockets.ts';
-import { type Stops, takeSignals } from './stops.ts';
+import { SmokeStop } from './stop.ts';
 import { durationText, percentile } from './text.ts';
 
 /** The number of checks in each state; `flaky` counts some of the passed ones again. */
@@ -66,23 +66,23 @@ export async function runSmoke(parts: SmokeParts): Promise<SmokeReport> {
   checkConditions(parts, [...options.waitFor, ...options.expect]);
   const ids = listChecks(client.contract, options).map(({ id }) => id);
   let traces: Traces | undefined;
-  const stops = takeSignals(parts.interrupts, (signal) => void tellStop(parts, traces, signal));
+  const stop = new SmokeStop(parts.interrupts, (signal) => void tellStop(parts, traces, signal));
   const startedAt = now();
   const startedMs = monotonicMs();
   const runs: CheckResult[][] = [];
   try {
     await parts.onPlan(options.write ? [...ids, 'write/cleanup'] : ids);
-    const late = await wait(parts, stops);
+    const late = await wait(parts, stop);
     const firstMs = monotonicMs();
     do {
       traces = createTraces();
       // Only the first run waits and sweeps.
       const swept = runs.length === 0 ? options : { ...options, sweepMs: undefined };
       runs.push(
-        await runOnce({ ...parts, options: swept }, { traces, stops, late: runs[0] ? undefined : late }),
+        await runOnce({ ...parts, options: swept }, { traces, stop, late: runs[0] ? undefined : late }),
       );
       if (isRepeated(options)) await parts.onRun(runs.at(-1) ?? []);
-    } while (await goesOn(options, { runs, stops, firstMs }));
+    } while (await goesOn(options, { runs, stop, firstMs }));
     const results = isRepeated(options) ? mergeRuns(runs) : (runs[0] ?? []);
     return {
       target,
@@ -92,11 +92,11 @@ export async function runSmoke(parts: SmokeParts): Promise<SmokeReport> {
       runs: runs.length,
       results,
       totals: totalsOf(results),
-      exitCode: stops.signal ? new InterruptedError(stops.signal).exitCode : exitCodeOf(results),
-      signal: stops.signal,
+      exitCode: stop.reason ? new InterruptedError(stop.reason).exitCode : exitCodeOf(results),
+      signal: stop.reason,
     };
   } finally {
-    stops.release();
+    stop.release();
   }
 }
 
@@ -109,27 +109,27 @@ export function listChecks(contract: Contract, options: SmokeOptions): Check<Pro
 
 interface Run {
   readonly traces: Traces;
-  readonly stops: Stops;
+  readonly stop: SmokeStop;
   readonly late: string | undefined;
 }
 
-async function runOnce(parts: SmokeParts, { traces, stops, late }: Run): Promise<CheckResult[]> {
+async function runOnce(parts: SmokeParts, { traces, stop, late }: Run): Promise<CheckResult[]> {
   const { client, options } = parts;
-  const checks = planChecks(client.contract, options, traces, stops.creating);
+  const checks = planChecks(client.contract, options, traces, stop.creating);
   const reported: CheckResult[] = [];
   const report = async (result: CheckResult) => {
     reported.push(result);
     if (!isRepeated(options)) await parts.onResult(result);
   };
   const results = new Map<string, CheckResult>();
-  const probe = createProbe({ ...parts, results, late, signal: stops.checks });
+  const probe = createProbe({ ...parts, results, late, signal: stop.stopped });
   const writes = checks.some(({ id }) => groupOf(id) === 'write');
   try {
-    for await (const result of runChecks(checks.map(weighed), probe, { signal: stops.checks, results }))
+    for await (const result of runChecks(checks.map(weighed), probe, { signal: stop.stopped, results }))
       if (isSelected(result.id, options) || isRed(result)) await report(result);
   } finally {
-    const cleaner = createProbe({ ...parts, results, signal: stops.cleaning });
-    const cleanup = writes ? [weighed(cleanupCheck(traces, stops))] : [];
+    const cleaner = createProbe({ ...parts, results, signal: stop.cut });
+    const cleanup = writes ? [weighed(cleanupCheck(traces, stop))] : [];
     for await (const result of runChecks(cleanup, cleaner)) await report(result);
   }
   return reported;
@@ -141,23 +141,23 @@ export function isRepeated({ repeat, forMs }: SmokeOptions): boolean {
 
 interface Repetition {
   readonly runs: readonly (readonly CheckResult[])[];
-  readonly stops: Stops;
+  readonly stop: SmokeStop;
   readonly firstMs: number;
 }
 
 /** Whether there is another run; waits until it should begin. */
 async function goesOn(
   { repeat = 1, forMs, everyMs, untilFailure }: SmokeOptions,
-  { runs, stops, firstMs }: Repetition,
+  { runs, stop, firstMs }: Repetition,
 ): Promise<boolean> {
-  const isOver = () => stops.checks.aborted;
+  const isOver = () => stop.stopped.aborted;
   if (isOver() || (untilFailure && runs.at(-1)?.some(isRed))) return false;
   if (forMs === undefined && runs.length >= repeat) return false;
   const elapsedMs = monotonicMs() - firstMs;
   // After a run longer than the interval, skip the missed times.
   const nextMs = everyMs === 0 ? elapsedMs : Math.floor(elapsedMs / everyMs + 1) * everyMs;
   if (forMs !== undefined && nextMs >= forMs) return false;
-  if (nextMs > elapsedMs) await sleep(nextMs - elapsedMs, stops.checks).catch(() => {});
+  if (nextMs > elapsedMs) await sleep(nextMs - elapsedMs, stop.stopped).catch(() => {});
   return !isOver();
 }
 
@@ -225,8 +225,8 @@ export function exitCodeOf(results: readonly CheckResult[]): ExitCode {
   return red.some(isUnreached) ? exitCodes.unavailable : exitCodes['check-failed'];
 }
 
-async function wait(parts: SmokeParts, stops: Stops): Promise<string | undefined> {
-  const probe = createProbe({ ...parts, results: new Map(), signal: stops.checks });
+async function wait(parts: SmokeParts, stop: SmokeStop): Promise<string | undefined> {
+  const probe = createProbe({ ...parts, results: new Map(), signal: stop.stopped });
   const limit = durationText(parts.options.waitMs);
   return waitForService(probe, (problem) =>
     parts.onNotice(`waiting up to ${limit} for the service: ${problem}`),

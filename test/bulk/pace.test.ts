@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { Pace, Stop } from '../../src/bulk/pace.ts';
+import { Pace, type StopReason } from '../../src/bulk/pace.ts';
 import type { Attempt } from '../../src/client/client.ts';
 import { UnavailableError } from '../../src/errors.ts';
+import { Stop } from '../../src/interrupts.ts';
 
 function attempt(status: number, more: Partial<Attempt> = {}): Attempt {
   const request = { method: 'PUT', url: 'http://127.0.0.1/', fields: {}, body: undefined };
@@ -9,7 +10,7 @@ function attempt(status: number, more: Partial<Attempt> = {}): Attempt {
 }
 
 function paceOf(concurrency: number) {
-  const stop = new Stop();
+  const stop = new Stop<StopReason>();
   const pace = new Pace({ concurrency, rate: undefined, maxRetryWaitMs: 120_000 }, stop);
   const answer = (status: number, times = 1) => {
     for (let time = 0; time < times; time += 1) {

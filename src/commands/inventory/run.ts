@@ -5,7 +5,7 @@ import { checkReadable } from '../../bulk/counts.ts';
 import { createFileSink, createStreamSink, Events } from '../../bulk/events.ts';
 import { Journal } from '../../bulk/journal.ts';
 import { checkNewFile, exists, type NewFile } from '../../bulk/new-file.ts';
-import { StoppedError, type StopReason } from '../../bulk/pace.ts';
+import type { StopReason } from '../../bulk/pace.ts';
 import { checkGuards, makePlan, type Plan, toRows } from '../../bulk/plan.ts';
 import { createRun, type Run } from '../../bulk/run.ts';
 import type { RunStore } from '../../bulk/runs.ts';
@@ -14,6 +14,7 @@ import { tooManyErrors, verifyRows, writeRows } from '../../bulk/write.ts';
 import { monotonicMs } from '../../clock.ts';
 import type { Context } from '../../context.ts';
 import { CliError, InterruptedError, UsageError } from '../../errors.ts';
+import { StoppedError } from '../../interrupts.ts';
 import type { Signal } from '../../io.ts';
 import { type ProgressState, startProgress } from '../../output/progress.ts';
 import { readPet } from '../../records/read-pet.ts';
@@ -266,8 +267,7 @@ async function whileWriting<Value>(
   { stop }: Run,
   work: () => Promise<Value>,
 ): Promise<Value> {
-  const release = interrupts.take((signal) => {
-    if (stop.reason) return stop.abandon();
+  const release = stop.takeSignals(interrupts, (signal) => {
     stop.stop(interruption(signal));
     const waiting = 'stopping: waiting up to 10 s for requests in flight; press Ctrl-C again to abandon them';
     if (!stop.cut.aborted) void notice(waiting);
