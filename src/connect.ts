@@ -1,8 +1,8 @@
 import { version } from '../package.json';
-import { builtInContract, type Contract, type CredentialPlace, type Operation } from './api/contract.ts';
+import { builtInContract, type Contract, type CredentialPlace } from './api/contract.ts';
 import { embeddedOrigin, type HttpFields, type HttpResponse, type Transport } from './api/http.ts';
 import { describeLifecycle } from './api/lifecycle.ts';
-import type { OperationId } from './api/operations.ts';
+import type { Operation, OperationId } from './api/operations.ts';
 import type { Sockets } from './checks/sockets.ts';
 import type { Attempt, Client } from './client/client.ts';
 import { createClient } from './client/create-client.ts';

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { builtInContract, isListId } from '../src/api/contract.ts';
 import { type Input, type OperationId, operationIds, operations } from '../src/api/operations.ts';
-import { resultSchemas } from '../src/api/schemas.ts';
+import { bodySchemas, resultSchemas } from '../src/api/schemas.ts';
 import type { Client } from '../src/client/client.ts';
 import { createClient } from '../src/client/create-client.ts';
 import { parseJson } from '../src/json.ts';
@@ -34,18 +34,25 @@ const before: Partial<Record<OperationId, OperationId>> = {
 
 describe.each(operationIds)('%s', (id) => {
   test('answers its example with a documented status and a body that fits its schema', async () => {
-    const row: (typeof operations)[OperationId] = operations[id];
+    const { method, path, success, result, many, example = {} } = operations[id];
     const client = await openShop(id);
     const response = await client.request({
-      method: row.method,
-      path: row.path.replace(/\{(\w+)\}/g, (_, name) => examplePath(id)[name] ?? ''),
-      body: 'body' in row.example ? JSON.stringify(row.example.body) : undefined,
-      fields: 'body' in row.example ? { 'content-type': 'application/json' } : {},
+      method,
+      path: path.replace(/\{(\w+)\}/g, (_, name) => example.path?.[name] ?? ''),
+      body: example.body === undefined ? undefined : JSON.stringify(example.body),
+      fields: example.body === undefined ? {} : { 'content-type': 'application/json' },
     });
-    expect(row.success, String(response.body)).toContain(response.status);
-    if (!('result' in row)) return expect(response.body).toHaveLength(0);
-    const schema = 'many' in row ? v.array(resultSchemas[row.result]) : resultSchemas[row.result];
+    expect(success, String(response.body)).toContain(response.status);
+    if (result === undefined) return expect(response.body).toHaveLength(0);
+    const schema = many ? v.array(resultSchemas[result]) : resultSchemas[result];
     return expect(v.safeParse(schema, parseJson(String(response.body))).issues).toBeUndefined();
+  });
+
+  test('requires the fields of a body that its schema requires', () => {
+    const { body } = operations[id];
+    const entries = Object.entries(body ? bodySchemas[body.name].entries : {});
+    const required = entries.filter(([, schema]) => schema.type !== 'optional').map(([field]) => field);
+    expect(body?.required ?? []).toEqual(required);
   });
 
   test('gives the same through the client', async () => {
@@ -59,14 +66,9 @@ describe.each(operationIds)('%s', (id) => {
   });
 });
 
-function examplePath(id: OperationId): Readonly<Record<string, string>> {
-  const { example } = operations[id];
-  return 'path' in example ? example.path : {};
-}
-
 function exampleInput<K extends OperationId>(id: K): Input<K> {
-  const ids = Object.entries(examplePath(id)).map(([name, text]) => [name, BigInt(text)]);
-  const { example } = operations[id];
-  const body = 'body' in example ? { body: parseJson(JSON.stringify(example.body)) } : {};
+  const { path = {}, body: example } = operations[id].example ?? {};
+  const ids = Object.entries(path).map(([name, text]) => [name, BigInt(text)]);
+  const body = example === undefined ? {} : { body: parseJson(JSON.stringify(example)) };
   return { ...Object.fromEntries(ids), ...body } as Input<K>;
 }

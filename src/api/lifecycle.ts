@@ -1,6 +1,6 @@
-import type { Operation } from './contract.ts';
 import { fieldValue, type HttpFields } from './http.ts';
 import { linkTarget } from './links.ts';
+import type { Operation } from './operations.ts';
 
 /** A date from a header; undefined if the header is malformed. */
 interface HeaderDate {

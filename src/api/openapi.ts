@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json.ts';
-import { builtInContract, type Operation, type Parameter } from './contract.ts';
+import { builtInContract } from './contract.ts';
 import { convert, reference, toComponents } from './openapi-schemas.ts';
-import { type Example, type OperationId, operations } from './operations.ts';
+import { type Operation, type OperationId, operations, type Parameter } from './operations.ts';
 import { type BodyName, IdText, type QueryName, querySchemas, type ResultName } from './schemas.ts';
 
 interface OpenApiOptions {
@@ -109,7 +109,6 @@ function toOperationObject(operation: Operation, options: OpenApiOptions): JsonO
 }
 
 function toParameterObject({ name, in: place, required }: Parameter, id: OperationId): JsonObject {
-  const example: Example = operations[id].example;
   if (place === 'path') {
     return {
       name,
@@ -117,7 +116,7 @@ function toParameterObject({ name, in: place, required }: Parameter, id: Operati
       required,
       description: 'The id of the record',
       schema: convert(IdText),
-      example: Number(example.path?.[name]),
+      example: Number(operations[id].example?.path?.[name]),
     };
   }
   const query = name as QueryName;
@@ -186,8 +185,7 @@ function errorResponses(): JsonObject {
 }
 
 function bodyExample(id: OperationId): JsonObject {
-  const example: Example = operations[id].example;
-  return example.body as JsonObject;
+  return operations[id].example?.body as JsonObject;
 }
 
 function resultExample(result: ResultName): JsonObject {

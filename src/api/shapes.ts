@@ -1,6 +1,6 @@
 import type * as v from 'valibot';
 import { isJsonObject, type JsonObject } from '../json.ts';
-import type { Operation, RequestBody } from './contract.ts';
+import type { Operation, RequestBody } from './operations.ts';
 import { fieldTypes, type Pet } from './schemas.ts';
 
 // The differences between the records of a bound service and those of the table: missing fields, unknown fields, a

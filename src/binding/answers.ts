@@ -1,4 +1,4 @@
-import type { DocumentedAnswer } from '../api/contract.ts';
+import type { DocumentedAnswer } from '../api/operations.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import { jsonContent } from './document.ts';
 import type { SchemaNames } from './schema.ts';

@@ -1,11 +1,12 @@
+import { type Contract, hidesTryIt } from '../api/contract.ts';
 import {
-  builtInContract,
-  type Contract,
-  hidesTryIt,
   type Operation,
+  type OperationId,
+  operationIds,
+  operations,
   type RequestBody,
-} from '../api/contract.ts';
-import { type OperationId, operationIds, rowOf, type Stability } from '../api/operations.ts';
+  type Stability,
+} from '../api/operations.ts';
 import { UsageError } from '../errors.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { createSchemaWriter, type SchemaWriter, toAnswers } from './answers.ts';
@@ -94,8 +95,7 @@ function toOperation(
   document: JsonObject,
   schemas: SchemaWriter,
 ): Operation {
-  const row = builtInContract.operations.get(id);
-  if (!row) throw new Error(`no operation ${id}`);
+  const row = operations[id];
   const { source, pathItem, responses } = from;
   const success = successStatuses(responses);
   const tag = Array.isArray(source.tags) ? source.tags[0] : undefined;
@@ -130,17 +130,16 @@ function toOperation(
 function recordOf(id: OperationId, { answer, names }: DocumentOperation): Shape | 'none' | 'unknown' {
   if (answer === 'none' || answer === 'other') return 'none';
   if (answer === 'unknown') return 'unknown';
-  const record = rowOf(id).many ? shapeOf(answer.shape.items, names) : answer.shape;
+  const record = operations[id].many ? shapeOf(answer.shape.items, names) : answer.shape;
   if (record.kind === 'unknown') return 'unknown';
   // A write may be answered with something else, such as a message; then there is no record to print.
-  const isRecord = rowOf(id).noun === 'orders' || record.fields.has(idFieldOf(id));
+  const isRecord = operations[id].noun === 'orders' || record.fields.has(idFieldOf(id));
   return record.kind === 'object' && isRecord ? record : 'none';
 }
 
 function toRequestBody(id: OperationId, from: DocumentOperation): RequestBody | undefined {
-  const { body: name } = rowOf(id);
-  if (name === undefined) return undefined;
-  if (typeof from.body === 'string') return builtInContract.operations.get(id)?.body;
+  const own = operations[id].body;
+  if (!own || typeof from.body === 'string') return own;
   const { mediaType, shape } = from.body;
   const offered = [...shape.fields].filter(([, schema]) => !isReadOnly(schema));
   const readOnly = [...shape.fields.keys()].filter((field) => isReadOnly(shape.fields.get(field)));
@@ -153,7 +152,7 @@ function toRequestBody(id: OperationId, from: DocumentOperation): RequestBody | 
     return found ? [[field, found] as const] : [];
   });
   return {
-    name,
+    name: own.name,
     mediaType,
     required,
     bounds: Object.fromEntries(bounds),

@@ -1,4 +1,4 @@
-import { idName, type Method, type Noun, type OperationId, rowOf } from '../api/operations.ts';
+import { idName, type Method, type Noun, type OperationId, operations } from '../api/operations.ts';
 import { fieldTypes } from '../api/schemas.ts';
 import type { DocumentOperation } from './document.ts';
 import { identify, needsFilter, queryName, unmetParameter } from './parameters.ts';
@@ -26,7 +26,7 @@ const roleMethods: Readonly<Record<Role, readonly Method[]>> = {
 };
 
 export function roleOf(id: OperationId): Role {
-  const row = rowOf(id);
+  const row = operations[id];
   if (row.many) return 'list';
   return ({ GET: 'get', POST: 'create', PUT: 'update', PATCH: 'update', DELETE: 'delete' } as const)[
     row.method
@@ -87,7 +87,7 @@ export function evidenceFor(
   id: OperationId,
   neighbour: OperationId | undefined,
 ): Evidence {
-  const { body: bodyName } = rowOf(id);
+  const { body: bodyName } = operations[id];
   const found =
     roleOf(id) === 'delete'
       ? byPlace(neighbour)
@@ -116,7 +116,7 @@ function carriesId({ body, method }: DocumentOperation, id: OperationId): boolea
 
 /** The field that holds the id of a noun's records. */
 export function idFieldOf(id: OperationId): 'id' | 'petId' {
-  return rowOf(id).noun === 'inventory' ? 'petId' : 'id';
+  return operations[id].noun === 'inventory' ? 'petId' : 'id';
 }
 
 function byPlace(neighbour: OperationId | undefined): Evidence {
@@ -125,7 +125,7 @@ function byPlace(neighbour: OperationId | undefined): Evidence {
 }
 
 function answerEvidence(operation: DocumentOperation, id: OperationId): Evidence {
-  const { many } = rowOf(id);
+  const { many } = operations[id];
   const { answer } = operation;
   if (answer === 'unknown') return { by: 'open', offers: 0, why: '' };
   if (typeof answer === 'string') return { by: 'nothing', offers: 0, why: 'it answers no JSON' };
@@ -135,7 +135,9 @@ function answerEvidence(operation: DocumentOperation, id: OperationId): Evidence
   if (shape.kind === 'object') return wrappedEvidence(operation, id, shape);
   if (shape.kind !== 'array') return { by: 'nothing', offers: 0, why: 'it does not answer a list' };
   const found = read(shapeOf(shape.items, operation.names), { operation, id, verb: 'answers an array of' });
-  const own = [...shape.names].find((name) => nounOf(name) === rowOf(id).noun && name !== rowOf(id).result);
+  const own = [...shape.names].find(
+    (name) => nounOf(name) === operations[id].noun && name !== operations[id].result,
+  );
   return own === undefined
     ? found
     : { ...found, why: found.why.replace(/^answers an array of \w+/, `answers ${own}`) };
@@ -166,7 +168,7 @@ function bodyEvidence(
   if (
     method === 'POST' &&
     roleOf(id) === 'update' &&
-    rowOf(id).body !== 'InventoryUpdate' &&
+    operations[id].body?.name !== 'InventoryUpdate' &&
     !/\}\/?$/.test(path)
   )
     return { by: 'nothing', offers: 0, why: 'it is an action on a record' };
@@ -182,8 +184,8 @@ interface Reading {
 
 /** The records of an operation by their schema: the noun that they belong to, and their fields. */
 function read(shape: Shape, { operation, id, neighbour, verb }: Reading): Evidence {
-  const row = rowOf(id);
-  const expected = verb === 'takes' ? row.body : row.result;
+  const row = operations[id];
+  const expected = verb === 'takes' ? row.body?.name : row.result;
   if (expected === undefined) return { by: 'open', offers: 0, why: '' };
   const noun = nouns[row.noun];
   const names = [...shape.names];
@@ -221,7 +223,7 @@ function lackOf(
   offered: readonly string[],
   verb: string,
 ): { readonly obstacle?: string; readonly note: string } {
-  const row = rowOf(id);
+  const row = operations[id];
   const role = roleOf(id);
   const { key } = nouns[row.noun];
   const needed = verb !== 'takes' ? key : role === 'create' ? key.filter((field) => field !== 'id') : [];

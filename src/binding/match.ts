@@ -1,4 +1,4 @@
-import { type OperationId, operationIds, rowOf } from '../api/operations.ts';
+import { type OperationId, operationIds, operations } from '../api/operations.ts';
 import { type DocumentOperation, placeOf } from './document.ts';
 import { canBe, type Evidence, evidenceFor, filterRank, roleOf, wordsOf } from './evidence.ts';
 
@@ -105,7 +105,7 @@ function bound({ operation }: Candidate, confidence: Confidence, why: string): M
 function placesOf(id: OperationId, matches: Matches): Map<string, OperationId> {
   const places = new Map<string, OperationId>();
   for (const [other, match] of matches) {
-    if (rowOf(other).noun !== rowOf(id).noun || match.state !== 'bound') continue;
+    if (operations[other].noun !== operations[id].noun || match.state !== 'bound') continue;
     if (roleOf(other) === 'create' || (roleOf(id) === 'delete' && roleOf(other) === 'list')) continue;
     const place = placeOf(match.operation.path);
     if (!places.has(place)) places.set(place, other);
@@ -147,7 +147,7 @@ function bearsName({ operationId }: DocumentOperation, id: OperationId): boolean
 }
 
 function isStated({ method, path }: DocumentOperation, id: OperationId): boolean {
-  const row = rowOf(id);
+  const row = operations[id];
   return row.source === 'stated' && row.method === method && placeOf(row.path) === placeOf(path);
 }
 

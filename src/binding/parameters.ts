@@ -1,5 +1,4 @@
-import type { Bounds, Parameter } from '../api/contract.ts';
-import { idName, type OperationId, rowOf } from '../api/operations.ts';
+import { type Bounds, idName, type OperationId, operations, type Parameter } from '../api/operations.ts';
 import type { QueryName } from '../api/schemas.ts';
 import { isJsonObject, type JsonValue } from '../json.ts';
 import { type DocumentOperation, type DocumentParameter, isFieldName } from './document.ts';
@@ -88,10 +87,13 @@ function textBounds(schema: JsonValue | undefined): Bounds | undefined {
 /** The table's name for a filter or a paging parameter. */
 export function queryName({ name, in: place }: DocumentParameter, id: OperationId): QueryName | undefined {
   if (place !== 'query' && place !== 'header') return undefined;
-  const row = rowOf(id);
   const written = plain(name);
-  const exact = row.query?.find((query) => plain(query) === written);
-  return exact ?? row.query?.find((query) => otherNames[query].includes(written));
+  const ours = operations[id].parameters.flatMap((each) =>
+    each.in === 'query' ? [each.name as QueryName] : [],
+  );
+  return (
+    ours.find((each) => plain(each) === written) ?? ours.find((each) => otherNames[each].includes(written))
+  );
 }
 
 /** The one value that a description leaves, or proposes. */

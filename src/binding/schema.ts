@@ -1,4 +1,4 @@
-import type { Bounds } from '../api/contract.ts';
+import type { Bounds } from '../api/operations.ts';
 import { readPattern } from '../api/pattern.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../json.ts';
 

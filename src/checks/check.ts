@@ -1,4 +1,4 @@
-import type { Operation } from '../api/contract.ts';
+import type { Operation } from '../api/operations.ts';
 import { monotonicMs } from '../clock.ts';
 import { CliError, type ExitCode, InterruptedError, messageOf } from '../errors.ts';
 

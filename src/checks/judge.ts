@@ -1,5 +1,5 @@
-import type { DocumentedAnswer, Operation } from '../api/contract.ts';
 import { toOpenApi } from '../api/openapi.ts';
+import type { DocumentedAnswer, Operation } from '../api/operations.ts';
 import { CliError } from '../errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, printJson } from '../json.ts';
 import { type Details, fail, type Verdict } from './check.ts';

@@ -1,5 +1,6 @@
-import type { Contract, Operation } from '../api/contract.ts';
+import type { Contract } from '../api/contract.ts';
 import { type Lifecycle, readLifecycle } from '../api/lifecycle.ts';
+import type { Operation } from '../api/operations.ts';
 import { type Check, type Details, fail, pass, skip, type Verdict, warn } from './check.ts';
 import { detailsOf, type Probe, readsOf } from './probe.ts';
 

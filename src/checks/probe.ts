@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import type { Contract, Operation, Parameter } from '../api/contract.ts';
+import type { Contract } from '../api/contract.ts';
 import { fieldValue, type HttpFields, requestIdOf } from '../api/http.ts';
-import { type OperationId, operations } from '../api/operations.ts';
+import { type Operation, type OperationId, operations, type Parameter } from '../api/operations.ts';
 import type { Client, RawRequest } from '../client/client.ts';
 import { type CallInput, toRequest, withId } from '../client/request.ts';
 import { retryAfter } from '../client/retry.ts';

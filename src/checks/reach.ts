@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { Operation } from '../api/contract.ts';
+import type { Operation } from '../api/operations.ts';
 import type { RawRequest } from '../client/client.ts';
 import { toUnavailable } from '../client/transport/failure.ts';
 import { monotonicMs } from '../clock.ts';

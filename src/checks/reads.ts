@@ -1,7 +1,8 @@
-import type { Contract, Operation } from '../api/contract.ts';
+import type { Contract } from '../api/contract.ts';
 import { fieldValue } from '../api/http.ts';
 import { readLifecycle } from '../api/lifecycle.ts';
 import { linkTarget } from '../api/links.ts';
+import type { Operation } from '../api/operations.ts';
 import { CliError } from '../errors.ts';
 import { counted } from '../text.ts';
 import { type Check, type Details, fail, isRed, pass, skip, type Verdict, warn } from './check.ts';

@@ -1,4 +1,5 @@
-import type { Contract, CredentialPlace, Operation } from '../api/contract.ts';
+import type { Contract, CredentialPlace } from '../api/contract.ts';
+import type { Operation } from '../api/operations.ts';
 import type { RawRequest } from '../client/client.ts';
 import { isJsonObject, printJson } from '../json.ts';
 import { type Check, fail, pass, skip, type Verdict } from './check.ts';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Contract, Operation } from '../api/contract.ts';
+import type { Contract } from '../api/contract.ts';
 import { fieldValue } from '../api/http.ts';
-import type { OperationId } from '../api/operations.ts';
+import type { Operation, OperationId } from '../api/operations.ts';
 import { fitBody, toUpdateBody } from '../api/shapes.ts';
 import type { CallInput } from '../client/request.ts';
 import { UnavailableError } from '../errors.ts';

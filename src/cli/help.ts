@@ -1,4 +1,4 @@
-import { type OperationId, rowOf } from '../api/operations.ts';
+import { type OperationId, operations } from '../api/operations.ts';
 import type { Io } from '../io.ts';
 import { fold, leastRoom } from '../output/fold.ts';
 import { commandName, type Found, ownFlags } from './find.ts';
@@ -76,8 +76,11 @@ export function usageOf(path: readonly string[], command: Action | Group): strin
  */
 function lifecycleMark(id: OperationId | undefined): string {
   if (id === undefined) return '';
-  const { deprecated, sunset, stability } = rowOf(id);
-  const marks = [...(deprecated ? [`deprecated, sunset ${sunset}`] : []), ...(stability ? [stability] : [])];
+  const { deprecated, sunset, stability } = operations[id];
+  const marks = [
+    ...(deprecated ? [`deprecated, sunset ${sunset}`] : []),
+    ...(stability === 'stable' ? [] : [stability]),
+  ];
   return marks.length === 0 ? '' : `(${marks.join(', ')})`;
 }
 

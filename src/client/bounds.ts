@@ -1,5 +1,5 @@
-import type { Bounds, Operation, Parameter } from '../api/contract.ts';
 import type { HttpFields } from '../api/http.ts';
+import type { Bounds, Operation, Parameter } from '../api/operations.ts';
 import { UsageError } from '../errors.ts';
 import { isJsonObject } from '../json.ts';
 import { withinTime } from '../time-limit.ts';

@@ -1,6 +1,6 @@
 import type { Contract } from '../api/contract.ts';
 import type { HttpFields, HttpRequest, HttpResponse } from '../api/http.ts';
-import type { Input, ListId, OperationId, operations, Query, Result } from '../api/operations.ts';
+import type { Input, ListId, OperationId, Query, ReadId, Result } from '../api/operations.ts';
 import type { ApiError } from '../errors.ts';
 
 /** A finished attempt, for traces, rate limits and back-off. */
@@ -74,9 +74,7 @@ export interface Client {
 }
 
 /** The value of a call: the record. A write may be answered with a bare 2xx, without a record. */
-type Answered<K extends OperationId> = (typeof operations)[K]['method'] extends 'GET'
-  ? Result<K>
-  : Result<K> | undefined;
+type Answered<K extends OperationId> = K extends ReadId ? Result<K> : Result<K> | undefined;
 
 /** The answer to a raw request, with its content encodings decoded. */
 export interface RawAnswer extends HttpResponse {

@@ -1,7 +1,7 @@
-import { type Contract, type Operation, offeredOperation } from '../api/contract.ts';
+import { type Contract, offeredOperation } from '../api/contract.ts';
 import { fieldValue, type HttpFields, type HttpRequest, type HttpResponse } from '../api/http.ts';
 import { linkTarget } from '../api/links.ts';
-import type { ListId, OperationId, Query } from '../api/operations.ts';
+import type { ListId, Operation, OperationId, Query } from '../api/operations.ts';
 import { maskFields, maskUrl } from '../mask.ts';
 import { checkInput } from './bounds.ts';
 import type { Answer, CallOptions, Client, RawAnswer } from './client.ts';

@@ -1,6 +1,5 @@
-import type { Operation, Parameter } from '../api/contract.ts';
 import type { HttpFields, HttpRequest } from '../api/http.ts';
-import { idName } from '../api/operations.ts';
+import { idName, type Operation, type Parameter } from '../api/operations.ts';
 import { UsageError } from '../errors.ts';
 import { isJsonObject, printJson } from '../json.ts';
 import type { RawRequest } from './client.ts';

@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import * as v from 'valibot';
-import type { Operation } from '../api/contract.ts';
 import { fieldValue, type HttpResponse } from '../api/http.ts';
-import { rowOf } from '../api/operations.ts';
+import { type Operation, operations } from '../api/operations.ts';
 import { boundResultSchemas, type ResultName, resultSchemas } from '../api/schemas.ts';
 import { reasonOf } from '../api/shapes.ts';
 import type { Cancellation } from '../deadline.ts';
@@ -52,7 +51,7 @@ export function readResult(expected: Expected, response: HttpResponse): unknown 
   }
   const text = readJsonText(expected, response);
   if (text === undefined) {
-    if (rowOf(id).method !== 'GET') return undefined;
+    if (operations[id].method !== 'GET') return undefined;
     throw new InvalidAnswerError(`answered ${response.status} with no body`);
   }
   const parts = many ? parseJsonArray(text) : undefined;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Contract, CredentialPlace, DocumentedAnswer, Operation } from '../api/contract.ts';
-import { operationIds } from '../api/operations.ts';
+import type { Contract, CredentialPlace } from '../api/contract.ts';
+import { type DocumentedAnswer, type Operation, operationIds } from '../api/operations.ts';
 import { messageOf, UsageError } from '../errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, printJson } from '../json.ts';
 import { offlineProfile, type Settings } from './settings.ts';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { Operation } from '../api/contract.ts';
+import type { Operation } from '../api/operations.ts';
 import type { Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { CliError, messageOf, UsageError } from '../errors.ts';

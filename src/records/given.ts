@@ -1,4 +1,4 @@
-import type { Operation } from '../api/contract.ts';
+import type { Operation } from '../api/operations.ts';
 import { type CategoryReference, categoryFields, offersField, takesCategoryObject } from '../api/shapes.ts';
 import type { Client } from '../client/client.ts';
 import type { Context } from '../context.ts';

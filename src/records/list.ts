@@ -1,4 +1,5 @@
-import { largestPage, type Operation, offeredOperation, takesParameter } from '../api/contract.ts';
+import { largestPage, offeredOperation, takesParameter } from '../api/contract.ts';
+import type { Operation } from '../api/operations.ts';
 import type { Pet } from '../api/schemas.ts';
 import { categoryOf, hasField, wholeQueries } from '../api/shapes.ts';
 import type { CallOptions, Client } from '../client/client.ts';

@@ -1,4 +1,5 @@
-import { type Operation, offeredOperation } from '../api/contract.ts';
+import { offeredOperation } from '../api/contract.ts';
+import type { Operation } from '../api/operations.ts';
 import { toUpdateBody } from '../api/shapes.ts';
 import { confirmWrite } from '../asking.ts';
 import type { Answer, Client } from '../client/client.ts';

@@ -1,5 +1,6 @@
-import { builtInContract, type Operation } from '../api/contract.ts';
+import { builtInContract } from '../api/contract.ts';
 import type { HttpFields, HttpRequest, HttpResponse } from '../api/http.ts';
+import type { Operation } from '../api/operations.ts';
 import { printJson } from '../json.ts';
 import { type Page, textOf } from './collection.ts';
 import { handlers, type Reply } from './handlers.ts';

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import * as v from 'valibot';
-import type { Operation } from '../api/contract.ts';
 import { fieldValue, type HttpRequest } from '../api/http.ts';
+import type { Operation } from '../api/operations.ts';
 import { type BodyName, bodySchemas, IdText, type QueryName, querySchemas } from '../api/schemas.ts';
 import { reasonOf } from '../api/shapes.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../json.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { builtInContract, type Operation } from '../../src/api/contract.ts';
+import { builtInContract } from '../../src/api/contract.ts';
 import { describeLifecycle, readLifecycle } from '../../src/api/lifecycle.ts';
+import type { Operation } from '../../src/api/operations.ts';
 
 const now = new Date('2027-03-01T12:00:00Z');
 const getPet = builtInContract.operations.get('getPet')!;

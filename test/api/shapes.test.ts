@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { builtInContract, type Operation, type RequestBody } from '../../src/api/contract.ts';
+import { builtInContract } from '../../src/api/contract.ts';
+import type { Operation, RequestBody } from '../../src/api/operations.ts';
 import type { Pet } from '../../src/api/schemas.ts';
 import {
   categoryFields,

@@ -45,6 +45,7 @@ describe('the document of the table itself', () => {
         body: ownBody,
         parameters: own,
         description: __,
+        example: ___,
         ...row
       } = builtInContract.operations.get(id)!;
       expect(rest).toEqual(

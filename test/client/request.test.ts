@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { builtInContract, type Operation } from '../../src/api/contract.ts';
-import type { OperationId } from '../../src/api/operations.ts';
+import { builtInContract } from '../../src/api/contract.ts';
+import type { Operation, OperationId } from '../../src/api/operations.ts';
 import { checkInput } from '../../src/client/bounds.ts';
 import { type CallInput, toRawRequest, toRequest } from '../../src/client/request.ts';
 import { UsageError } from '../../src/errors.ts';

@@ -395,10 +395,10 @@ describe('requests', () => {
 });
 
 test.each(operationIds)('answers the example of %s as the table says', (id) => {
-  const row: (typeof operations)[typeof id] = operations[id];
+  const { method, path: template, success, example = {} } = operations[id];
   if (id === 'createInventory') send('DELETE', '/store/inventory/2');
-  const values: Record<string, string> = 'path' in row.example ? row.example.path : {};
-  const path = row.path.replace(/\{(\w+)\}/g, (_, name) => values[name] ?? '');
-  const example = 'body' in row.example ? JSON.stringify(row.example.body) : undefined;
-  expect(row.success).toContain(send(row.method, path, example).status);
+  const path = template.replace(/\{(\w+)\}/g, (_, name) => example.path?.[name] ?? '');
+  expect(success).toContain(
+    send(method, path, example.body === undefined ? undefined : JSON.stringify(example.body)).status,
+  );
 });

@@ -1,5 +1,5 @@
 import type { Contract } from '../../api/contract.ts';
-import { type OperationId, operationIds, rowOf } from '../../api/operations.ts';
+import { type OperationId, operationIds, operations } from '../../api/operations.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { printJson } from '../../json.ts';
@@ -63,7 +63,7 @@ function missing(id: OperationId, why: string | undefined): Row {
     operation: id,
     method: null,
     path: null,
-    tag: rowOf(id).tag,
+    tag: operations[id].tag,
     source: 'missing',
     stability: null,
     deprecated: null,

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { STATUS_CODES } from 'node:http';
 import { resolve } from 'node:path';
-import type { Operation } from '../../api/contract.ts';
 import { fieldValue, type HttpFields } from '../../api/http.ts';
 import { describeLifecycle } from '../../api/lifecycle.ts';
+import type { Operation } from '../../api/operations.ts';
 import { fieldTypes } from '../../api/schemas.ts';
 import { confirmWrite } from '../../asking.ts';
 import type { Client, RawAnswer, RawRequest } from '../../client/client.ts';

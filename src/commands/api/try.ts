@@ -1,13 +1,14 @@
 import * as v from 'valibot';
+import { type Contract, isListId, offeredOperation } from '../../api/contract.ts';
 import {
   type Bounds,
-  type Contract,
-  isListId,
+  type Input,
+  idName,
   type Operation,
-  offeredOperation,
+  type OperationId,
+  operations,
   type Parameter,
-} from '../../api/contract.ts';
-import { type Input, idName, type OperationId, rowOf } from '../../api/operations.ts';
+} from '../../api/operations.ts';
 import { bodySchemas, fieldTypes, IdText, type QueryName, querySchemas } from '../../api/schemas.ts';
 import { offersField, takesCategoryObject } from '../../api/shapes.ts';
 import { confirmWrite } from '../../asking.ts';
@@ -39,7 +40,7 @@ export async function tryOut(context: Context, name: string): Promise<void> {
   const request = client.toRequest(id, input);
   if (context.flags.dryRun) return showRequests(context, [request]);
   await context.io.stderr.write(`\n${requestText(request)}\n`);
-  if (operation.method !== 'GET' || rowOf(id).method !== 'GET')
+  if (operation.method !== 'GET' || operations[id].method !== 'GET')
     await confirmWrite(context, { what: `send this ${operation.method}`, destructive: true });
   await send(context, client, { id, input });
 }

@@ -71,8 +71,8 @@ async function fields({ group }: Found): Promise<readonly Offer[]> {
 
 /** The groups of checks, and the checks of one operation each. */
 async function checkNames(): Promise<Offer[]> {
-  const { operationIds, rowOf } = await import('../../api/operations.ts');
+  const { operationIds, operations } = await import('../../api/operations.ts');
   const { groups } = await import('../../checks/options.ts');
-  const reads = operationIds.filter((id) => rowOf(id).method === 'GET').map((id) => `op/${id}`);
+  const reads = operationIds.filter((id) => operations[id].method === 'GET').map((id) => `op/${id}`);
   return [...groups, ...reads].map((word) => ({ word }));
 }
