@@ -3,7 +3,7 @@ import { withDeadline } from '../deadline.ts';
 import { exitCodes } from '../errors.ts';
 import { sanitize } from '../text.ts';
 import { type Found, findCommand, flagsOf } from './find.ts';
-import { type Argument, type Flag, longName } from './flag.ts';
+import { type Argument, type Flag, isRepeated, nameOf } from './flag.ts';
 import { writeFlags } from './global-flags.ts';
 import { firstFlags, type Offer, type Program, root } from './program.ts';
 import { type Action, isGroup, type Named } from './verb.ts';
@@ -71,11 +71,11 @@ async function offersFor(
   if (pending) return { isList: pending.isList, offers: await lookUp(pending) };
   const [, attached] = /^(--[\w-]+)=/.exec(current) ?? [];
   if (attached !== undefined) {
-    const flag = all.find(({ written }) => longName(written) === attached);
+    const flag = all.find((each) => nameOf(each) === attached);
     return { attached, isList: flag?.isList, offers: await lookUp(flag) };
   }
   if (current.startsWith('-'))
-    return { offers: all.map(({ written, summary }) => ({ word: longName(written), summary })) };
+    return { offers: all.map((flag) => ({ word: nameOf(flag), summary: flag.summary })) };
   if (found.unknown !== undefined) return { offers: [] };
   if (isGroup(command)) {
     return { offers: offersOf(path.length === 0 ? program.entries : command.verbs) };
@@ -91,7 +91,7 @@ function offersOf(commands: readonly Named[]): Offer[] {
 function argumentAt({ args = {} }: Action, place: number): Argument | undefined {
   const all = Object.values(args);
   const last = all.at(-1);
-  return all[place] ?? (last?.written.includes('...') ? last : undefined);
+  return all[place] ?? (last && isRepeated(last) ? last : undefined);
 }
 
 interface Asked {

@@ -15,20 +15,24 @@ export type OfferKind =
   | 'run'
   | 'settingValue';
 
-/** A flag of a command line: its spelling, its description and its parser. */
-export interface Flag<Value = unknown> {
-  /** The spelling for help and commander: `-o, --output <format>`, `--no-header`, `--watch [interval]`. */
+/** A positional argument: `<id>`, `[run]`, `<id or name...>`. */
+export interface Argument<Value = unknown> {
   readonly written: string;
   readonly summary: string;
   /**
-   * Parses the value; `before` is the value of an earlier use of the same flag. A flag without a value has no parser.
+   * Parses the value; `before` is the value so far of a flag or argument that is repeated. A flag without a value has no
+   * parser.
    *
-   * @throws UsageError that names the flag.
+   * @throws UsageError that names the flag or argument.
    */
   readonly parse?: (text: string, before: unknown) => Value;
   /** The allowed words. */
   readonly choices?: readonly string[] | undefined;
   readonly offers?: Offers | undefined;
+}
+
+/** A flag: `-o, --output <format>`, `--no-header`, `--watch [interval]`. */
+export interface Flag<Value = unknown> extends Argument<Value> {
   /** Several values may be given in one text, separated by commas. */
   readonly isList?: boolean | undefined;
   /** The heading that help lists it under. */
@@ -41,33 +45,20 @@ export interface Flag<Value = unknown> {
   readonly stands?: { readonly key: string; readonly value: unknown } | undefined;
 }
 
-/** A positional argument: `<id>`, `[run]`, `<id or name...>`. */
-export interface Argument<Value = unknown> {
-  readonly written: string;
-  readonly summary: string;
-  /** @throws UsageError that names the argument. */
-  readonly parse?: (text: string) => Value;
-  readonly choices?: readonly string[] | undefined;
-  readonly offers?: Offers | undefined;
-}
-
-type Spec = Record<string, Flag | Argument>;
-
 /** The values of flags or arguments, by their keys. */
-export type ValuesOf<Specs extends Spec> = {
-  readonly [Key in keyof Specs]: Specs[Key] extends Flag<infer Value>
-    ? Value
-    : Specs[Key] extends Argument<infer Value>
-      ? Value
-      : never;
+export type ValuesOf<Specs extends Record<string, Argument>> = {
+  readonly [Key in keyof Specs]: Specs[Key] extends Argument<infer Value> ? Value : never;
 };
 
-interface More {
-  readonly choices?: readonly string[];
-  readonly offers?: Offers;
-  readonly isList?: boolean;
-  readonly group?: string;
-  readonly conflicts?: readonly string[];
+type More = Omit<Flag, 'written' | 'summary' | 'parse' | 'stands'>;
+
+interface Options<Value> extends More {
+  /**
+   * The value of a text, which for `--flag [value]` may be empty; without a parser the text itself.
+   *
+   * @param name how an error names the flag or argument.
+   */
+  readonly parse?: (text: string, name: string) => Value;
 }
 
 /** A flag that takes no value: true if it is given. */
@@ -75,55 +66,37 @@ export function flag(written: string, summary: string, more: More = {}): Flag<bo
   return { written, summary, ...more };
 }
 
+/** A flag that counts how often it is given. */
+export function count(written: string, summary: string): Flag<number | undefined> {
+  return { written, summary, parse: (_, before) => (typeof before === 'number' ? before + 1 : 1) };
+}
+
 /** A flag that takes a value. */
-export function value(written: string, summary: string, more?: More): Flag<string | undefined>;
-export function value<Value>(
+export function value<Value = string>(
   written: string,
   summary: string,
-  parse: (text: string) => Value,
-  more?: More,
-): Flag<Value | undefined>;
-export function value(
-  written: string,
-  summary: string,
-  parse: ((text: string) => unknown) | More = {},
-  more: More = {},
-): Flag {
-  if (typeof parse !== 'function') return { written, summary, parse: (text) => text, ...parse };
-  return { written, summary, parse: (text) => parse(text), ...more };
+  options: Options<Value> = {},
+): Flag<NoInfer<Value> | undefined> {
+  return { written, summary, ...options, parse: parserOf(written, options) };
 }
 
 /** A flag that can be repeated: all its values, in order. */
-export function values(written: string, summary: string, more?: More): Flag<readonly string[] | undefined>;
-export function values<Value>(
+export function values<Value = string>(
   written: string,
   summary: string,
-  parse: (text: string) => Value,
-  more?: More,
-): Flag<readonly Value[] | undefined>;
-export function values(
-  written: string,
-  summary: string,
-  parse: ((text: string) => unknown) | More = {},
-  more: More = {},
-): Flag {
-  const read = typeof parse === 'function' ? parse : (text: string) => text;
-  return {
-    written,
-    summary,
-    parse: (text, before) => [...((before as unknown[] | undefined) ?? []), read(text)],
-    ...(typeof parse === 'function' ? more : parse),
-  };
+  options: Options<Value> = {},
+): Flag<readonly NoInfer<Value>[] | undefined> {
+  return { written, summary, ...options, parse: collect(parserOf(written, options)) };
 }
 
-/** A flag that takes one of a few words. */
+/** A flag, or an optional argument, that is one of a few words. */
 export function choice<const Word extends string>(
   written: string,
   summary: string,
   words: readonly Word[],
   more: More = {},
 ): Flag<Word | undefined> {
-  return { written, summary, parse: oneOf(longName(written), words), choices: words, ...more };
+  return value(written, summary, { parse: oneOf(words), choices: words, ...more });
 }
 
 /** A flag that takes words, separated by commas, and can be repeated. */
@@ -131,119 +104,75 @@ export function choices<const Word extends string>(
   written: string,
   summary: string,
   words: readonly Word[],
-  more: More = {},
 ): Flag<readonly Word[] | undefined> {
-  const read = oneOf(longName(written), words);
+  const parse = parserOf(written, { parse: oneOf(words) });
   return {
     written,
     summary,
-    parse: (text, before) => [...((before as Word[] | undefined) ?? []), ...text.split(',').map(read)],
+    parse: (text, before) => [
+      ...((before as readonly Word[] | undefined) ?? []),
+      ...text.split(',').map(parse),
+    ],
     choices: words,
     isList: true,
-    ...more,
   };
 }
 
-/** A flag that counts how often it is given. */
-export function count(written: string, summary: string): Flag<number | undefined> {
-  return { written, summary, parse: (_, before) => (typeof before === 'number' ? before + 1 : 1) };
+/** The brackets of an argument say whether it is optional and can be repeated: `<id>`, `[run]`, `<id...>`. */
+type Bracketed<Written extends string, Value> = Written extends `${string}...${string}`
+  ? readonly Value[]
+  : Written extends `[${string}`
+    ? Value | undefined
+    : Value;
+
+/** An argument; a repeated one is parsed word by word. */
+export function argument<Written extends string, Value = string>(
+  written: Written,
+  summary: string,
+  options?: Options<Value>,
+): Argument<Bracketed<Written, NoInfer<Value>>>;
+export function argument(written: string, summary: string, options: Options<unknown> = {}): Argument {
+  const parse = parserOf(written, options);
+  return { written, summary, ...options, parse: isRepeated({ written }) ? collect(parse) : parse };
 }
 
-/**
- * A flag with an optional value.
- *
- * @param accepts the next word is the flag's value only if it matches this.
- * @param parse gets an empty text if there is no value.
- */
-export function optional<Value>(
-  written: string,
-  summary: string,
-  accepts: RegExp,
-  parse: (text: string) => Value,
-): Flag<Value | undefined> {
-  return { written, summary, accepts, parse: (text) => parse(text) };
+function parserOf<Value>(written: string, { parse }: Options<Value>): (text: string) => Value {
+  const name = nameOf({ written });
+  return (text) => (parse ? parse(text, name) : (text as Value));
 }
 
-/** An argument; the brackets say whether it is optional and can be repeated: `<id>`, `[run]`, `<id...>`. */
-export function argument(
-  written: `<${string}...>`,
-  summary: string,
-  more?: More,
-): Argument<readonly string[]>;
-export function argument(
-  written: `[${string}...]`,
-  summary: string,
-  more?: More,
-): Argument<readonly string[]>;
-export function argument(written: `<${string}>`, summary: string, more?: More): Argument<string>;
-export function argument(written: `[${string}]`, summary: string, more?: More): Argument<string | undefined>;
-export function argument(written: string, summary: string, more: More = {}): Argument {
-  return { written, summary, ...more };
+/** Appends the value of each text to the values before it. */
+function collect<Value>(parse: (text: string) => Value): (text: string, before: unknown) => readonly Value[] {
+  return (text, before) => [...((before as readonly Value[] | undefined) ?? []), parse(text)];
 }
 
-/** An argument with a parser; for `<id...>` it parses each text. */
-export function parsed<Value>(
-  written: `<${string}...>`,
-  summary: string,
-  parse: (text: string) => Value,
-  more?: More,
-): Argument<readonly Value[]>;
-export function parsed<Value>(
-  written: `[${string}...]`,
-  summary: string,
-  parse: (text: string) => Value,
-  more?: More,
-): Argument<readonly Value[]>;
-export function parsed<Value>(
-  written: `<${string}>`,
-  summary: string,
-  parse: (text: string) => Value,
-  more?: More,
-): Argument<Value>;
-export function parsed<Value>(
-  written: `[${string}]`,
-  summary: string,
-  parse: (text: string) => Value,
-  more?: More,
-): Argument<Value | undefined>;
-export function parsed(
-  written: string,
-  summary: string,
-  parse: (text: string) => unknown,
-  more: More = {},
-): Argument {
-  return { written, summary, parse, ...more };
+function oneOf<Word extends string>(words: readonly Word[]): (text: string, name: string) => Word {
+  return (text, name) => {
+    const found = words.find((word) => word === text);
+    if (found !== undefined) return found;
+    throw new UsageError(`${name} '${text}': must be one of ${words.join(', ')}`);
+  };
 }
 
-/** An argument that is one of a few words. */
-export function oneOfArgument<const Word extends string>(
-  written: `<${string}>` | `[${string}]`,
-  summary: string,
-  words: readonly Word[],
-): Argument<Word | undefined> {
-  return { written, summary, parse: oneOf(written.slice(1, -1), words), choices: words };
-}
+type Written = Pick<Argument, 'written'>;
 
-/** `--output` of `-o, --output <format>`. */
-export function longName(written: string): string {
-  return /--[\w-]+/.exec(written)?.[0] ?? written;
+/** `--output` of `-o, --output <format>`; `id or name` of `<id or name...>`. */
+export function nameOf({ written }: Written): string {
+  return /--[\w-]+/.exec(written)?.[0] ?? written.slice(1, -1).replace('...', '');
 }
 
 /** `-o` of `-o, --output <format>`. */
-export function shortName(written: string): string | undefined {
+export function shortNameOf({ written }: Written): string | undefined {
   return /^-\w(?=,)/.exec(written)?.[0];
 }
 
 /** Whether a flag takes a value, and whether that is optional. */
-export function takesValue({ written }: Pick<Flag, 'written'>): 'always' | 'optional' | undefined {
+export function takesValue({ written }: Written): 'always' | 'optional' | undefined {
   if (written.endsWith('>')) return 'always';
   return written.endsWith(']') ? 'optional' : undefined;
 }
 
-function oneOf<Word extends string>(what: string, words: readonly Word[]): (text: string) => Word {
-  return (text) => {
-    const found = words.find((word) => word === text);
-    if (found === undefined) throw new UsageError(`${what} '${text}': must be one of ${words.join(', ')}`);
-    return found;
-  };
+/** Whether an argument takes all words that follow: `<id...>`. */
+export function isRepeated({ written }: Written): boolean {
+  return written.includes('...');
 }

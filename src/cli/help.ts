@@ -2,7 +2,7 @@ import { type OperationId, operations } from '../api/operations.ts';
 import type { Io } from '../io.ts';
 import { fold, leastRoom } from '../output/fold.ts';
 import { commandName, type Found, ownFlags } from './find.ts';
-import type { Argument, Flag } from './flag.ts';
+import { type Flag, nameOf } from './flag.ts';
 import type { Program } from './program.ts';
 import { topicNames } from './program.ts';
 import { type Action, type Group, isGroup, type Named } from './verb.ts';
@@ -96,7 +96,7 @@ function commandsSection(path: readonly string[], commands: readonly Named[]): S
 
 function sectionsOf(command: Action): Section[] {
   const byTitle = new Map<string, [string, string][]>([
-    ['Arguments:', Object.values(command.args ?? {}).map((each) => [argumentTerm(each), meaningOf(each)])],
+    ['Arguments:', Object.values(command.args ?? {}).map((each) => [nameOf(each), meaningOf(each)])],
     ['Flags:', []],
   ]);
   for (const flag of Object.values(ownFlags(command))) {
@@ -104,11 +104,6 @@ function sectionsOf(command: Action): Section[] {
     byTitle.set(title, [...(byTitle.get(title) ?? []), [flagTerm(flag), meaningOf(flag)]]);
   }
   return [...byTitle].map(([title, items]) => ({ title, items }));
-}
-
-/** `id or name...` of `<id or name...>`. */
-export function argumentTerm({ written }: Argument): string {
-  return written.slice(1, -1).replace(/\.\.\.$/, '');
 }
 
 export function meaningOf({ summary, choices }: Pick<Flag, 'summary' | 'choices'>): string {

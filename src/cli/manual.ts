@@ -1,7 +1,7 @@
 import { ownFlags } from './find.ts';
-import type { Flag } from './flag.ts';
+import { type Flag, nameOf } from './flag.ts';
 import { globalFlags, helpFlag } from './global-flags.ts';
-import { argumentTerm, described, meaningOf, usageOf } from './help.ts';
+import { described, meaningOf, usageOf } from './help.ts';
 import { type Program, root } from './program.ts';
 import { type Topic, type TopicPart, topics } from './topics.ts';
 import { type Action, type Group, isGroup, type Named } from './verb.ts';
@@ -97,9 +97,7 @@ function verbLines(path: readonly string[], group: Group): string[] {
 
 function detailLines(command: Action): string[] {
   return [
-    ...Object.values(command.args ?? {}).flatMap((each) =>
-      termLines([`<${argumentTerm(each)}>`, meaningOf(each)]),
-    ),
+    ...Object.values(command.args ?? {}).flatMap((each) => termLines([`<${nameOf(each)}>`, meaningOf(each)])),
     ...Object.values(ownFlags(command)).flatMap(flagLines),
     ...exampleLines(command),
   ];

@@ -1,6 +1,6 @@
 import { Command, Argument as CommanderArgument, CommanderError, Option } from 'commander';
 import { UsageError } from '../errors.ts';
-import { type Argument, type Flag, longName, takesValue } from './flag.ts';
+import { type Argument, type Flag, nameOf, takesValue } from './flag.ts';
 
 interface Taken {
   readonly args?: Readonly<Record<string, Argument>>;
@@ -53,12 +53,7 @@ class KeyedOption extends Option {
 
 function toCommanderArgument({ written, summary, parse }: Argument): CommanderArgument {
   const argument = new CommanderArgument(written, summary);
-  if (!parse) return argument;
-  return argument.argParser(
-    argument.variadic
-      ? (text: string, before: unknown) => [...((before as unknown[] | undefined) ?? []), parse(text)]
-      : (text: string) => parse(text),
-  );
+  return parse ? argument.argParser(parse) : argument;
 }
 
 /**
@@ -72,7 +67,7 @@ function closeOptionalValues(words: readonly string[], flags: readonly Flag[]): 
     const word = words[at] ?? '';
     if (word === '--') return [...closed, ...words.slice(at)];
     const next = words[at + 1];
-    const flag = open.find(({ written }) => longName(written) === word);
+    const flag = open.find((each) => nameOf(each) === word);
     if (!flag) closed.push(word);
     else if (next !== undefined && flag.accepts?.test(next)) {
       closed.push(`${word}=${next}`);

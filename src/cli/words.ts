@@ -1,4 +1,4 @@
-import { type Flag, longName, shortName, takesValue } from './flag.ts';
+import { type Flag, nameOf, shortNameOf, takesValue } from './flag.ts';
 
 /** A flag found on a command line. */
 export interface GivenFlag {
@@ -25,7 +25,7 @@ export interface ReadWords {
 export function readWords(words: readonly string[], flags: readonly Flag[]): ReadWords {
   const byName = new Map<string, Flag>();
   for (const flag of flags)
-    for (const name of [longName(flag.written), shortName(flag.written)]) if (name) byName.set(name, flag);
+    for (const name of [nameOf(flag), shortNameOf(flag)]) if (name) byName.set(name, flag);
   const operands: { text: string; at: number }[] = [];
   const given: GivenFlag[] = [];
   let pending: Flag | undefined;

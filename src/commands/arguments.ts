@@ -1,20 +1,9 @@
-import type { PetStatus } from '../api/schemas.ts';
 import { petStatuses } from '../api/values.ts';
-import {
-  type Argument,
-  choice,
-  choices,
-  type Flag,
-  type Offers,
-  optional,
-  parsed,
-  value,
-  values,
-} from '../cli/flag.ts';
+import { argument, choice, choices, type Offers, value, values } from '../cli/flag.ts';
+import { valueProblem } from '../config/keys.ts';
 import { parseDuration } from '../config/values.ts';
 import { UsageError } from '../errors.ts';
 import {
-  type IdOrName,
   parseCondition,
   parseId,
   parseIdOrName,
@@ -23,66 +12,36 @@ import {
   parseText,
 } from '../records/values.ts';
 
-/** The id of one record. */
-export function idArgument(noun: string, offers: Offers = []): Argument<bigint> {
-  return parsed('<id>', `id of ${noun}`, (text) => parseId(text, 'id'), { offers });
+/** Ids; the brackets say how many, and whether a file can have them instead. */
+export function idArgument<Written extends string>(written: Written, summary: string, offers: Offers) {
+  return argument(written, summary, { parse: (text) => parseId(text, 'id'), offers });
 }
 
-/** One or several ids. */
-export function idsArgument(noun: string, offers: Offers = []): Argument<readonly bigint[]> {
-  return parsed('<id...>', `ids of ${noun}`, (text) => parseId(text, 'id'), { offers });
+/** Ids or names of records; the brackets say how many, and whether a file can have them instead. */
+export function idOrNameArgument<Written extends string>(written: Written, summary: string, offers: Offers) {
+  return argument(written, summary, { parse: (text) => parseIdOrName(text, 'id'), offers });
 }
 
-/** Ids; empty if a file has them. */
-export function idsOrFileArgument(noun: string, offers: Offers = []): Argument<readonly bigint[]> {
-  return parsed('[id...]', `ids of ${noun}`, (text) => parseId(text, 'id'), { offers });
-}
+export const petIdArgument = argument('<petId>', 'id or name of the pet', {
+  parse: parseIdOrName,
+  offers: 'pet',
+});
 
-/** The id of one record, or its name. */
-export function idOrNameArgument(noun: string, offers: Offers = []): Argument<IdOrName> {
-  return parsed('<id or name>', `id or name of ${noun}`, (text) => parseIdOrName(text, 'id'), { offers });
-}
+export const petIdsArgument = argument('<petId...>', 'ids or names of pets', {
+  parse: parseIdOrName,
+  offers: 'pet',
+});
 
-/** One or several ids or names. */
-export function idsOrNamesArgument(noun: string, offers: Offers = []): Argument<readonly IdOrName[]> {
-  return parsed('<id or name...>', `ids or names of ${noun}`, (text) => parseIdOrName(text, 'id'), {
-    offers,
-  });
-}
+export const quantityArgument = argument('<quantity>', 'the stock count', { parse: parseQuantity });
 
-/** Ids or names; empty if a file has the ids. */
-export function idsOrNamesOrFileArgument(noun: string, offers: Offers = []): Argument<readonly IdOrName[]> {
-  return parsed('[id or name...]', `ids or names of ${noun}`, (text) => parseIdOrName(text, 'id'), {
-    offers,
-  });
-}
-
-export const petIdArgument = parsed(
-  '<petId>',
-  'id or name of the pet',
-  (text) => parseIdOrName(text, 'petId'),
-  { offers: 'pet' },
-);
-
-export const petIdsArgument = parsed(
-  '<petId...>',
-  'ids or names of pets',
-  (text) => parseIdOrName(text, 'petId'),
-  { offers: 'pet' },
-);
-
-export const quantityArgument = parsed('<quantity>', 'the stock count', (text) => parseQuantity(text));
-
-export const watchFlag = optional(
-  '--watch [interval]',
-  'poll again and show changes (default: every 5s)',
-  /^[^-]/,
-  parseInterval,
-);
+export const watchFlag = value('--watch [interval]', 'poll again and show changes (default: every 5s)', {
+  accepts: /^[^-]/,
+  parse: parseInterval,
+});
 
 /** The flags of every list. */
 export const listFlags = {
-  limit: value('--limit <n>', 'show at most n (default: all)', parseLimit),
+  limit: value('--limit <n>', 'show at most n (default: all)', { parse: parseLimit }),
   watch: watchFlag,
   failIf: choice('--fail-if <which>', 'exit 8 if there are records, or none', ['any', 'none'], {
     conflicts: ['watch'],
@@ -92,34 +51,25 @@ export const listFlags = {
 export const untilFlag = value(
   '--until <field=value>',
   'poll every 2s until the field has this value, at most --timeout',
-  parseCondition,
+  { parse: parseCondition },
 );
 
 /** The interval of --watch in milliseconds. */
 function parseInterval(text: string): number {
   if (text === '') return 5000;
-  const intervalMs = parsedDuration(text);
-  if (intervalMs === undefined || intervalMs < 1000)
-    throw new UsageError(`--watch '${text}': must be a duration of at least 1s, such as 5s or 2m`);
-  return intervalMs;
-}
-
-function parsedDuration(text: string): number | undefined {
-  try {
-    return parseDuration(text);
-  } catch {
-    return undefined;
-  }
+  const intervalMs = valueProblem('timeout', text) === undefined ? parseDuration(text) : 0;
+  if (intervalMs >= 1000) return intervalMs;
+  throw new UsageError(`--watch '${text}': must be a duration of at least 1s, such as 5s or 2m`);
 }
 
 /** `--status` of a list; it can be repeated, and a record with any of the values matches. */
-export function statusesFlag(summary: string): Flag<readonly PetStatus[] | undefined> {
+export function statusesFlag(summary: string) {
   return choices('--status <status>', `${summary}; can be repeated`, petStatuses);
 }
 
 /** `--from`, which excludes the flags with these keys. */
 export function fromFlag(summary: string, others: readonly string[] = []) {
-  return value('--from <file or ->', summary, parseText('--from'), { conflicts: others, offers: 'file' });
+  return value('--from <file or ->', summary, { parse: parseText, conflicts: others, offers: 'file' });
 }
 
 export const fieldFlag = values(

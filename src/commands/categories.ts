@@ -1,15 +1,7 @@
 import { value } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
 import { parseText } from '../records/values.ts';
-import {
-  fieldFlag,
-  fromFlag,
-  idOrNameArgument,
-  idsOrNamesArgument,
-  idsOrNamesOrFileArgument,
-  listFlags,
-  untilFlag,
-} from './arguments.ts';
+import { fieldFlag, fromFlag, idOrNameArgument, listFlags, untilFlag } from './arguments.ts';
 
 const noun = async () => (await import('../records/categories.ts')).categories;
 
@@ -19,7 +11,7 @@ export const examples = [
 ];
 
 const bodyFlags = {
-  name: value('--name <name>', 'its name', parseText('--name')),
+  name: value('--name <name>', 'its name', { parse: parseText }),
   description: value('--description <text>', 'its description'),
   field: fieldFlag,
 };
@@ -40,7 +32,7 @@ const get = verb({
   summary: 'Get one or several categories',
   operation: 'getCategory',
   examples: ['petstore categories get 1', 'petstore categories get Dogs Cats -o json'],
-  args: { ids: idsOrNamesArgument('categories', 'category') },
+  args: { ids: idOrNameArgument('<id or name...>', 'ids or names of categories', 'category') },
   flags: { until: untilFlag },
   run: async (context, { ids, until }) =>
     (await import('../records/get.ts')).getRecords(context, await noun(), ids, until),
@@ -80,7 +72,7 @@ const update = verb({
     'petstore categories update 1 --description "Large and small"',
     'petstore categories update --from categories.csv',
   ],
-  args: { ids: idsOrNamesOrFileArgument('categories', 'category') },
+  args: { ids: idOrNameArgument('[id or name...]', 'ids or names of categories', 'category') },
   flags: {
     ...bodyFlags,
     from: fromFlag('change the categories of this file, each by its id'),
@@ -102,7 +94,7 @@ const edit = verb({
   operation: 'updateCategory',
   write: true,
   examples: ['petstore categories edit 1', 'EDITOR=nano petstore categories edit Dogs'],
-  args: { id: idOrNameArgument('the category', 'category') },
+  args: { id: idOrNameArgument('<id or name>', 'id or name of the category', 'category') },
   run: async (context, { id }) => (await import('../records/edit.ts')).editRecord(context, await noun(), id),
 });
 
@@ -113,7 +105,7 @@ const remove = verb({
   operation: 'deleteCategory',
   write: true,
   examples: ['petstore categories delete 6', 'petstore categories rm 6 7 --yes'],
-  args: { ids: idsOrNamesOrFileArgument('categories', 'category') },
+  args: { ids: idOrNameArgument('[id or name...]', 'ids or names of categories', 'category') },
   flags: { from: fromFlag('delete the categories whose ids this file has') },
   run: async (context, given) =>
     (await import('../records/delete.ts')).deleteGiven(context, await noun(), given),

@@ -2,15 +2,7 @@ import { flag, value } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
 import { isOverdue } from '../records/orders.ts';
 import { parseIdOrName, parseQuantity, parseShipDate } from '../records/values.ts';
-import {
-  fieldFlag,
-  fromFlag,
-  idArgument,
-  idsArgument,
-  idsOrFileArgument,
-  listFlags,
-  untilFlag,
-} from './arguments.ts';
+import { fieldFlag, fromFlag, idArgument, listFlags, untilFlag } from './arguments.ts';
 
 const noun = async () => (await import('../records/orders.ts')).orders;
 
@@ -21,16 +13,16 @@ export const examples = [
 ];
 
 function petFlag(summary: string) {
-  return value('--pet <id or name>', summary, (text) => parseIdOrName(text, '--pet'), { offers: 'pet' });
+  return value('--pet <id or name>', summary, { parse: parseIdOrName, offers: 'pet' });
 }
 
 const bodyFlags = {
   pet: petFlag('the pet that is ordered'),
-  quantity: value('--quantity <n>', 'how many are ordered', (text) => parseQuantity(text, '--quantity')),
+  quantity: value('--quantity <n>', 'how many are ordered', { parse: parseQuantity }),
   shipDate: value(
     '--ship-date <date>',
     'when it ships: RFC 3339; or a day (YYYY-MM-DD, tomorrow, +3d), which begins in UTC',
-    (text) => parseShipDate(text),
+    { parse: (text, name) => parseShipDate(text, name) },
   ),
   complete: flag('--complete', 'the order is fulfilled'),
   noComplete: {
@@ -71,7 +63,7 @@ const get = verb({
   summary: 'Get one or several orders',
   operation: 'getOrder',
   examples: ['petstore orders get 1', 'petstore orders get 1 2 -o json'],
-  args: { ids: idsArgument('orders', 'order') },
+  args: { ids: idArgument('<id...>', 'ids of orders', 'order') },
   flags: { until: untilFlag },
   run: async (context, { ids, until }) =>
     (await import('../records/get.ts')).getRecords(context, await noun(), ids, until),
@@ -117,7 +109,7 @@ const update = verb({
     'petstore orders update 1 --ship-date 2027-01-15T09:00:00Z --no-complete',
     'petstore orders update --from orders.csv',
   ],
-  args: { ids: idsOrFileArgument('orders', 'order') },
+  args: { ids: idArgument('[id...]', 'ids of orders', 'order') },
   flags: {
     ...bodyFlags,
     from: fromFlag('change the orders of this file, each by its id'),
@@ -139,7 +131,7 @@ const edit = verb({
   operation: 'updateOrder',
   write: true,
   examples: ['petstore orders edit 1', 'EDITOR=nano petstore orders edit 1'],
-  args: { id: idArgument('the order', 'order') },
+  args: { id: idArgument('<id>', 'id of the order', 'order') },
   run: async (context, { id }) => (await import('../records/edit.ts')).editRecord(context, await noun(), id),
 });
 
@@ -150,7 +142,7 @@ const complete = verb({
   operation: 'updateOrder',
   write: true,
   examples: ['petstore orders complete 1', 'petstore orders complete 1 2 3'],
-  args: { ids: idsArgument('orders', 'order') },
+  args: { ids: idArgument('<id...>', 'ids of orders', 'order') },
   run: async (context, { ids }) =>
     (await import('../records/update.ts')).updateRecords(context, await noun(), {
       ids,
@@ -165,7 +157,7 @@ const remove = verb({
   operation: 'deleteOrder',
   write: true,
   examples: ['petstore orders delete 1', 'petstore orders rm 1 2 --yes'],
-  args: { ids: idsOrFileArgument('orders', 'order') },
+  args: { ids: idArgument('[id...]', 'ids of orders', 'order') },
   flags: { from: fromFlag('delete the orders whose ids this file has') },
   run: async (context, given) =>
     (await import('../records/delete.ts')).deleteGiven(context, await noun(), given),

@@ -8,7 +8,7 @@ export const overview = action({
     'Shows the state of the shop on one screen: pets by status and by category, the ten lowest counts, and the open orders that ship first. Reads every list once.',
   examples: ['petstore overview', 'petstore overview --below 10', 'petstore overview -o json'],
   flags: {
-    below: value('--below <n>', 'show counts under n (default 5)', (text) => parseQuantity(text, '--below')),
+    below: value('--below <n>', 'show counts under n (default 5)', { parse: parseQuantity }),
     watch: watchFlag,
   },
   run: async (context, { below = 5, watch }) =>

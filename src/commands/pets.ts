@@ -2,16 +2,7 @@ import { petStatuses } from '../api/values.ts';
 import { choice, value } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
 import { parseIdOrName, parseText } from '../records/values.ts';
-import {
-  fieldFlag,
-  fromFlag,
-  idOrNameArgument,
-  idsOrNamesArgument,
-  idsOrNamesOrFileArgument,
-  listFlags,
-  statusesFlag,
-  untilFlag,
-} from './arguments.ts';
+import { fieldFlag, fromFlag, idOrNameArgument, listFlags, statusesFlag, untilFlag } from './arguments.ts';
 
 const noun = async () => (await import('../records/pets.ts')).pets;
 
@@ -21,12 +12,10 @@ export const examples = [
   'petstore pets update 3 --status sold',
 ];
 
-const nameFlag = value('--name <name>', 'its name', parseText('--name'));
+const nameFlag = value('--name <name>', 'its name', { parse: parseText });
 
 function categoryFlag(summary: string) {
-  return value('--category <id or name>', summary, (text) => parseIdOrName(text, '--category'), {
-    offers: 'category',
-  });
+  return value('--category <id or name>', summary, { parse: parseIdOrName, offers: 'category' });
 }
 
 function statusFlag(summary: string) {
@@ -47,7 +36,7 @@ const list = verb({
   flags: {
     status: statusesFlag('only pets of this status'),
     category: categoryFlag('only pets of this category'),
-    name: value('--name <text>', 'only pets whose name contains this', parseText('--name')),
+    name: value('--name <text>', 'only pets whose name contains this', { parse: parseText }),
     ...listFlags,
   },
   async run(context, { status, category, name, ...flags }) {
@@ -65,7 +54,7 @@ const get = verb({
   summary: 'Get one or several pets',
   operation: 'getPet',
   examples: ['petstore pets get 3', 'petstore pets get Luna', 'petstore pets get 3 4 5 -o json'],
-  args: { ids: idsOrNamesArgument('pets', 'pet') },
+  args: { ids: idOrNameArgument('<id or name...>', 'ids or names of pets', 'pet') },
   flags: { until: untilFlag },
   run: async (context, { ids, until }) =>
     (await import('../records/get.ts')).getRecords(context, await noun(), ids, until),
@@ -109,7 +98,7 @@ const update = verb({
     'petstore pets update Luna --name Lunette --category Dogs',
     'petstore pets update --from pets.csv',
   ],
-  args: { ids: idsOrNamesOrFileArgument('pets', 'pet') },
+  args: { ids: idOrNameArgument('[id or name...]', 'ids or names of pets', 'pet') },
   flags: {
     name: nameFlag,
     category: categoryFlag('its category'),
@@ -134,7 +123,7 @@ const edit = verb({
   operation: 'updatePet',
   write: true,
   examples: ['petstore pets edit 3', 'EDITOR=nano petstore pets edit Luna'],
-  args: { id: idOrNameArgument('the pet', 'pet') },
+  args: { id: idOrNameArgument('<id or name>', 'id or name of the pet', 'pet') },
   run: async (context, { id }) => (await import('../records/edit.ts')).editRecord(context, await noun(), id),
 });
 
@@ -149,7 +138,7 @@ const remove = verb({
     'petstore pets rm 3 4 5 --yes',
     'petstore pets list --status sold -o ids | petstore pets delete --from - --yes',
   ],
-  args: { ids: idsOrNamesOrFileArgument('pets', 'pet') },
+  args: { ids: idOrNameArgument('[id or name...]', 'ids or names of pets', 'pet') },
   flags: { from: fromFlag('delete the pets whose ids this file has') },
   run: async (context, given) =>
     (await import('../records/delete.ts')).deleteGiven(context, await noun(), given),

@@ -78,12 +78,10 @@ export function parseCondition(text: string): Condition {
   return { field: text.slice(0, at), value: text.slice(at + 1) };
 }
 
-/** Returns a parser that refuses an empty text, which most often comes from an unset variable. */
-export function parseText(flag: string): (text: string) => string {
-  return (text) => {
-    if (text.trim() === '') throw new UsageError(`${flag}: must not be empty`);
-    return text;
-  };
+/** Text that is not empty: an empty one most often comes from an unset variable. */
+export function parseText(text: string, what: string): string {
+  if (text.trim() === '') throw new UsageError(`${what}: must not be empty`);
+  return text;
 }
 
 /** The value of a JSON text, or the text itself. */

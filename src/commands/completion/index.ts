@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { confirmDestruction } from '../../asking.ts';
-import { flag, oneOfArgument } from '../../cli/flag.ts';
+import { choice, flag } from '../../cli/flag.ts';
 import { action } from '../../cli/verb.ts';
 import { userFolder } from '../../config/paths.ts';
 import type { Context } from '../../context.ts';
@@ -27,7 +27,7 @@ export const completion = action({
     'petstore completion fish | source',
     'petstore completion --install',
   ],
-  args: { shell: oneOfArgument('[shell]', 'the shell to complete in', shells) },
+  args: { shell: choice('[shell]', 'the shell to complete in', shells) },
   flags: { install: flag('--install', 'put the script where the shell looks for it; asks first') },
   async run(context, { shell, install }) {
     if (install) return installCompletion(context, shell);

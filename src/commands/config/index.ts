@@ -1,4 +1,4 @@
-import { argument, oneOfArgument } from '../../cli/flag.ts';
+import { argument, choice } from '../../cli/flag.ts';
 import { verb } from '../../cli/verb.ts';
 import { activate, editConfig, requireProfile, setValue, toStored, unsetValue } from '../../config/edit.ts';
 import {
@@ -225,7 +225,7 @@ const path = verb({
   description:
     'Shows the paths of the config, the state and the embedded store, whether they exist or not, and which service `offline pull` copied the embedded store from. Deleting the embedded store starts it again.',
   examples: ['petstore config path', 'rm "$(petstore config path offline-store)"'],
-  args: { what: oneOfArgument('[what]', 'print this path alone', places) },
+  args: { what: choice('[what]', 'print this path alone', places) },
   async run(context, { what }) {
     const { configFile, stateDir, offlineStore } = resolvePaths(context.io);
     const paths = { config: configFile, state: stateDir, 'offline-store': offlineStore };

@@ -72,9 +72,7 @@ const edit = verb({
   examples: ['petstore inventory edit --below 5', 'EDITOR="code --wait" petstore inventory edit'],
   flags: {
     status: statusesFlag('only entries of pets of this status'),
-    below: value('--below <n>', 'only entries with a quantity under n', (text) =>
-      parseQuantity(text, '--below'),
-    ),
+    below: value('--below <n>', 'only entries with a quantity under n', { parse: parseQuantity }),
     ...runFlags,
   },
   run: async (context, { status, below, ...flags }) =>
@@ -128,11 +126,9 @@ const runs = {
         'Deletes the journals of runs that have ended: they cannot be undone any more. Unfinished runs stay, and deliveries of the last 7 days.',
       examples: ['petstore inventory runs prune', 'petstore inventory runs prune --older-than 30d --yes'],
       flags: {
-        olderThan: value(
-          '--older-than <duration>',
-          'only runs that ended so long ago (default 90d)',
-          parseAge,
-        ),
+        olderThan: value('--older-than <duration>', 'only runs that ended so long ago (default 90d)', {
+          parse: parseAge,
+        }),
       },
       run: async (context, { olderThan = 90 * dayMs }) =>
         (await import('./runs.ts')).pruneRuns(context, olderThan),

@@ -1,4 +1,4 @@
-import { parsed, value } from '../../cli/flag.ts';
+import { argument, value } from '../../cli/flag.ts';
 import { verb } from '../../cli/verb.ts';
 import { parseChange, parseQuantity } from '../../records/values.ts';
 import {
@@ -30,9 +30,7 @@ const list = verb({
   ],
   flags: {
     status: statusesFlag('only entries of pets of this status'),
-    below: value('--below <n>', 'only entries with a quantity under n', (text) =>
-      parseQuantity(text, '--below'),
-    ),
+    below: value('--below <n>', 'only entries with a quantity under n', { parse: parseQuantity }),
     ...listFlags,
   },
   run: async (context, { status, below, ...flags }) =>
@@ -78,7 +76,7 @@ const adjust = verb({
   examples: ['petstore inventory adjust 42 +5', 'petstore inventory adjust 42 -5'],
   args: {
     pet: petIdArgument,
-    change: parsed('<change>', 'what to add, as +5 or -5', parseChange),
+    change: argument('<change>', 'what to add, as +5 or -5', { parse: parseChange }),
   },
   run: async (context, { pet, change }) => (await records()).adjustCount(context, pet, change),
 });
