@@ -16,7 +16,7 @@ import { type Credential, readCredential } from './config/token.ts';
 import type { Context, Load } from './context.ts';
 import { UsageError } from './errors.ts';
 import { secretsIn } from './mask.ts';
-import { createWaiting, type Waiting, withWaiting } from './output/status-line.ts';
+import { createWaiting } from './output/waiting.ts';
 
 /** The client that the settings call for: a service at a base URL, or the server in this process. */
 export async function connect(context: Context, load: Load): Promise<Client> {
@@ -66,7 +66,9 @@ interface Connection extends OwnFields {
 
 async function openClient(context: Context, settings: Settings, connection: Connection): Promise<Client> {
   const trace = await openTrace(context);
-  const waiting = openWaiting(context, connection);
+  // Commands on many records show their own progress.
+  const isShown = connection.load === 'few' && context.liveLine.canDraw && !context.quiet;
+  const waiting = isShown ? createWaiting(context.liveLine, new URL(connection.baseUrl).host) : undefined;
   const client = createClient({
     ...connection,
     timeoutMs: settings.get('timeout'),
@@ -78,13 +80,7 @@ async function openClient(context: Context, settings: Settings, connection: Conn
     note: (line) => void context.note(line),
     now: context.now,
   });
-  return waiting ? withWaiting(client, waiting) : client;
-}
-
-/** Commands on many records show their own progress, so they get none. */
-function openWaiting({ io, statusLine, quiet }: Context, { baseUrl, load }: Connection): Waiting | undefined {
-  if (load === 'many') return undefined;
-  return createWaiting(io, statusLine, { host: new URL(baseUrl).host, quiet });
+  return waiting?.follow(client) ?? client;
 }
 
 type OnAttempt = (attempt: Attempt) => void;

@@ -11,10 +11,10 @@ import { createInterrupts, type Interrupts } from './interrupts.ts';
 import type { Io } from './io.ts';
 import { createSecrets, type Secrets } from './mask.ts';
 import { prose } from './output/fold.ts';
+import type { LiveLine } from './output/live-line.ts';
 import type { Printer } from './output/print.ts';
-import { createStatusLine, type StatusLine } from './output/status-line.ts';
+import { openStreams } from './output/streams.ts';
 import { createStyle, type Style } from './output/style.ts';
-import { safeIo } from './safe-io.ts';
 import { shellWord } from './text.ts';
 
 /**
@@ -44,8 +44,8 @@ export interface Context {
   printer(format?: OutputFormat): Promise<Printer>;
   /** The colours of a stream: --color, the environment and the stream itself decide. */
   style(stream: 'stdout' | 'stderr'): Promise<Style>;
-  /** The live line that shows progress. */
-  readonly statusLine: StatusLine;
+  /** Shows what takes long. */
+  readonly liveLine: LiveLine;
   /**
    * Writes a line for people to stderr, with control characters made visible; writes nothing with --quiet. Never
    * rejects: a closed stderr must not change what the command does.
@@ -84,7 +84,7 @@ export function createContext(
   const secrets = createSecrets();
   // Before anything else: an error in the command line may quote the token before a command reads it.
   secrets.add(processIo.env.PETSTORE_TOKEN ?? '');
-  const { io, line } = createStatusLine(safeIo(processIo, secrets));
+  const { io, liveLine } = openStreams(processIo, secrets);
   const interrupts = createInterrupts(io);
   let flags: GlobalFlags = {};
   let commandName = '';
@@ -126,7 +126,7 @@ export function createContext(
     contract: once(() => readContract(context)),
     client: (load = 'few') => clients(load),
     prompt: once(() => (whyNotAsked(context) === undefined ? openPrompt(context) : undefined)),
-    statusLine: line,
+    liveLine,
     style: keyed((stream) => openStyle(context, stream)),
     printer: keyed((format) => openPrinter(context, format)),
     async notice(line) {
@@ -155,7 +155,7 @@ export function createContext(
     },
     now: () => new Date(),
     async close() {
-      line.clear();
+      liveLine.clear();
       await Promise.all(closers.map((close) => close()));
     },
   };
@@ -182,7 +182,7 @@ async function readContract({ io, settings: resolve }: Context): Promise<Contrac
 async function openPrinter(context: Context, format: OutputFormat | undefined): Promise<Printer> {
   const { createPrinter } = await import('./output/print.ts');
   const settings = await context.settings();
-  const { io, flags, statusLine } = context;
+  const { io, flags, liveLine } = context;
   return createPrinter(io, {
     format: format ?? settings.get('output'),
     fields: flags.fields?.split(',').map((field) => field.trim()),
@@ -190,7 +190,7 @@ async function openPrinter(context: Context, format: OutputFormat | undefined): 
     header: !flags.noHeader,
     color: settings.get('color'),
     quiet: context.quiet,
-    statusLine,
+    liveLine,
   });
 }
 

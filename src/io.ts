@@ -116,28 +116,3 @@ export function processExists(id: number): boolean {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
-
-/**
- * The stream with another `write`. It reads the stream's properties only when used, because asking a terminal takes
- * time.
- */
-export function withWrite(output: OutputStream, write: OutputStream['write']): OutputStream {
-  return {
-    get isTerminal() {
-      return output.isTerminal;
-    },
-    get isFile() {
-      return output.isFile;
-    },
-    get columns() {
-      return output.columns;
-    },
-    get rows() {
-      return output.rows;
-    },
-    get stream() {
-      return output.stream;
-    },
-    write,
-  };
-}

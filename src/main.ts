@@ -3,6 +3,7 @@ import { createContext, type MutableContext } from './context.ts';
 import { AnsweredError, CliError, type ExitCode, exitCodes, messageOf, OutputClosedError } from './errors.ts';
 import type { Io } from './io.ts';
 import { prose } from './output/fold.ts';
+import { eraseLine } from './output/live-line.ts';
 import { sanitize } from './text.ts';
 
 /**
@@ -36,6 +37,7 @@ async function run(argv: readonly string[], context: MutableContext): Promise<nu
 }
 
 async function report(thrown: unknown, context: MutableContext): Promise<ExitCode> {
+  const { io, interrupts } = context;
   if (thrown instanceof OutputClosedError || thrown instanceof AnsweredError) return exitCodes.done;
   const error =
     thrown instanceof CliError ? thrown : new CliError('failed', `internal: ${messageOf(thrown)}`);
@@ -43,19 +45,15 @@ async function report(thrown: unknown, context: MutableContext): Promise<ExitCod
   // A program that reads the error as JSON expects exactly one object on stderr.
   if (!isJson) await context.tellNotices();
   const { errorJson, errorText } = await import('./output/error.ts');
-  const show = (text: string, indent: number) => prose(context.io, text, indent);
+  const show = (text: string, indent: number) => prose(io, text, indent);
   const text = isJson
     ? errorJson(error, context.takeNotices())
     : errorText(error, await context.style('stderr'), show);
-  if (context.interrupts.signal.aborted) takeEchoAway(context);
-  const stack = context.io.env.PETSTORE_DEBUG === '1' ? stackOf(thrown) : '';
-  await context.io.stderr.write(text + stack).catch(() => {});
+  const stack = io.env.PETSTORE_DEBUG === '1' ? stackOf(thrown) : '';
+  // After Ctrl-C the terminal shows `^C`.
+  const echo = interrupts.signal.aborted && io.stderr.isTerminal && io.env.TERM !== 'dumb' ? eraseLine : '';
+  await io.stderr.write(echo + text + stack).catch(() => {});
   return error.exitCode;
-}
-
-/** After Ctrl-C the terminal shows `^C`. The next write erases it together with the status line. */
-function takeEchoAway({ io, statusLine }: MutableContext): void {
-  if (io.stderr.isTerminal && io.env.TERM !== 'dumb') statusLine.show('');
 }
 
 /**

@@ -69,55 +69,6 @@ export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/**
- * Commands to a CI runner: `::` of GitHub and `section_start:` of GitLab at a line's start, `##[` and `##vso[` of Azure
- * anywhere.
- */
-const runnerCommand = /(?<=^[^\S\n\r]*)::|(?<=^[^\S\n\r]*section_(?:start|end)):|##(?:vso)?\[/gim;
-/** How many characters decide whether the following text completes a command. */
-const longestCommand = 'section_start:'.length;
-
-/**
- * Returns a function that breaks up commands to a CI runner in text that comes in pieces: the last character of the
- * command becomes `\uXXXX`. In JSON that escape means the same character; in other formats it is visible.
- */
-export function createCommandBreaker(): (piece: string) => string {
-  let before = '\n';
-  return (piece) => {
-    const text = before + piece;
-    const shown = piece.length === 0 ? '' : breakCommands(text, before.length);
-    before = endOfLine(text);
-    return shown;
-  };
-}
-
-/** Escapes the last character of each command that ends at or after `from`. */
-function breakCommands(text: string, from: number): string {
-  let shown = '';
-  let at = from;
-  for (const { index, 0: command } of text.matchAll(runnerCommand)) {
-    const last = index + command.length - 1;
-    if (last < at) continue;
-    shown += text.slice(at, last) + toUnitEscape(text.charCodeAt(last));
-    at = last + 1;
-  }
-  return shown + text.slice(at);
-}
-
-/**
- * The end of a text that decides whether the next piece completes a command: of a short line all, else its last
- * characters.
- */
-function endOfLine(text: string): string {
-  const line = text.slice(Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1);
-  const start = line.trimStart();
-  return start.length < longestCommand ? `\n${start}` : `…${line.slice(-longestCommand)}`;
-}
-
-function toUnitEscape(unit: number): string {
-  return `\\u${unit.toString(16).padStart(4, '0')}`;
-}
-
 /** The candidate nearest to a word, if at most two letters and half of the word differ; for "did you mean". */
 export function closest(word: string, candidates: readonly string[]): string | undefined {
   const ranked = candidates

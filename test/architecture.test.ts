@@ -42,7 +42,7 @@ const layers: readonly (readonly string[])[] = [
   ['src/asking.ts'],
   ['src/context.ts'],
   ['src/client', 'src/server', 'src/binding', 'src/config', 'src/input', 'src/output'],
-  ['src/lock.ts', 'src/notices.ts', 'src/files.ts', 'src/interrupts.ts', 'src/safe-io.ts'],
+  ['src/lock.ts', 'src/notices.ts', 'src/files.ts', 'src/interrupts.ts'],
   ['src/io.ts'],
   ['src/output-stream.ts'],
   ['src/mask.ts'],

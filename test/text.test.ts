@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createCommandBreaker, sanitize } from '../src/text.ts';
+import { sanitize } from '../src/text.ts';
 
 test.each([
   ['\x1b[31m', '\\x1b[31m'],
@@ -44,25 +44,3 @@ test('300,000 joiners are shown within a second', () => {
   expect(sanitize('\u200d'.repeat(300_000))).toHaveLength(6 * 300_000);
   expect(performance.now() - started).toBeLessThan(1500);
 });
-
-test.each([
-  ['::error::x', ':\\u003aerror::x'],
-  ['a\n \t::error::x', 'a\n \t:\\u003aerror::x'],
-  ['a\r::error::x', 'a\r:\\u003aerror::x'],
-  ['section_start:1:a', 'section_start\\u003a1:a'],
-  ['##[error]x', '##\\u005berror]x'],
-  ['a ##VSO[task.complete]', 'a ##VSO\\u005btask.complete]'],
-])('a CI runner does not obey %j', (text, broken) => {
-  expect(createCommandBreaker()(text)).toBe(broken);
-  const breaker = createCommandBreaker();
-  expect(Array.from(text, breaker).join('')).toBe(broken);
-});
-
-test.each(['std::string', 'a\nstd::string', 'a section_start:1', '# [x] ## y', 'x: :'])(
-  '%j is nothing that a CI runner would obey',
-  (text) => {
-    expect(createCommandBreaker()(text)).toBe(text);
-    const breaker = createCommandBreaker();
-    expect(Array.from(text, breaker).join('')).toBe(text);
-  },
-);

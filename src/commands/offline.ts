@@ -116,7 +116,7 @@ async function readAll(context: Context, client: Client): Promise<PulledRecords>
     offeredOperation(client.contract, id);
   let done = 0;
   const style = await context.style('stderr');
-  const progress = startProgress(context.io, context.statusLine, {
+  const progress = startProgress(context.io, context.liveLine, {
     mode: context.quiet ? 'none' : 'auto',
     label: 'pulling',
     unit: 'records',

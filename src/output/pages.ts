@@ -1,49 +1,35 @@
 import { monotonicMs } from '../clock.ts';
 import { withDeadline } from '../deadline.ts';
 import type { Io } from '../io.ts';
+import type { LiveLine } from './live-line.ts';
 import { startProgress } from './progress.ts';
-import { canDrawBar, type StatusLine } from './status-line.ts';
 import { plainStyle } from './style.ts';
 
 export type Pages<Row> = AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>;
 
-interface ProgressOptions {
-  readonly statusLine?: StatusLine | undefined;
-  readonly quiet: boolean;
-  readonly sort: string | undefined;
-  /** What is counted. */
-  readonly noun: string;
-}
-
-/**
- * The same pages. Counts them on the live line if the user does not see them, because they go to a file or are sorted
- * first.
- */
+/** The same pages, counted on the live line. */
 export async function* withProgress<Row>(
   pages: Pages<Row>,
   io: Io,
-  { statusLine, quiet, sort, noun }: ProgressOptions,
+  line: LiveLine,
+  noun: string,
 ): AsyncGenerator<readonly Row[]> {
-  const isBlind = sort !== undefined || io.stdout.isFile;
   let done = 0;
-  const progress =
-    statusLine && !statusLine.isTaken && !quiet && canDrawBar(io) && isBlind
-      ? startProgress(io, statusLine, {
-          mode: 'bar',
-          label: 'reading',
-          unit: noun,
-          style: plainStyle,
-          delayMs: 1000,
-          read: () => ({ done }),
-        })
-      : undefined;
+  const progress = startProgress(io, line, {
+    mode: 'auto',
+    label: 'reading',
+    unit: noun,
+    style: plainStyle,
+    delayMs: 1000,
+    read: () => ({ done }),
+  });
   try {
     for await (const page of pages) {
       done += page.length;
       yield page;
     }
   } finally {
-    await progress?.stop();
+    await progress.stop();
   }
 }
 

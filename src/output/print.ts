@@ -12,8 +12,8 @@ import {
   tsvWriter,
   type Writer,
 } from './formats.ts';
+import type { LiveLine } from './live-line.ts';
 import { firstOf, joined, type Pages, sorted, withProgress } from './pages.ts';
-import type { StatusLine } from './status-line.ts';
 import { createStyle } from './style.ts';
 import { alignedWriter, tableWriter } from './table.ts';
 import { yamlWriter } from './yaml.ts';
@@ -53,7 +53,7 @@ export interface PrinterOptions {
   readonly color: ColorMode;
   readonly quiet: boolean;
   /** Counts the records for a person who cannot see them yet. */
-  readonly statusLine?: StatusLine | undefined;
+  readonly liveLine?: LiveLine | undefined;
 }
 
 type CreateWriter = <Row>(sheet: Sheet<Row>) => Writer<Row>;
@@ -73,7 +73,7 @@ const documentFormats: readonly OutputFormat[] = ['json', 'jsonl', 'yaml'];
 const rowsPerWrite = 1000;
 
 export function createPrinter(io: Io, options: PrinterOptions): Printer {
-  const { format, fields, sort } = options;
+  const { format, fields, sort, liveLine } = options;
   const check = async <Row>(view: View<Row>) => {
     if (fields?.length === 1 && fields[0] === 'help') await answerHelp(io, view);
     pickColumns(view, fields);
@@ -82,7 +82,10 @@ export function createPrinter(io: Io, options: PrinterOptions): Printer {
   const print = async <Row>(pages: Pages<Row>, view: View<Row>, { shape, limit }: Extent) => {
     await check(view);
     const writer = writers[format](await createSheet(io, options, { view, shape }));
-    const counted = shape === 'list' ? withProgress(pages, io, { ...options, noun: view.noun }) : pages;
+    // The user does not see records that go to a file or are sorted first.
+    const isBlind = shape === 'list' && (sort !== undefined || io.stdout.isFile);
+    const isCounted = isBlind && liveLine?.canDraw && !options.quiet;
+    const counted = isCounted ? withProgress(pages, io, liveLine, view.noun) : pages;
     const ordered = sort === undefined ? counted : sorted(counted, compareBy(view, sort));
     const wanted = limit === undefined ? ordered : firstOf(ordered, limit);
     const count = await writeAll(

@@ -2,7 +2,7 @@ import { monotonicMs } from '../clock.ts';
 import type { Io } from '../io.ts';
 import { printJson } from '../json.ts';
 import { groupDigits } from '../text.ts';
-import { canDrawBar, type StatusLine } from './status-line.ts';
+import type { LiveLine } from './live-line.ts';
 import type { Style } from './style.ts';
 
 export const progressModes = ['auto', 'bar', 'plain', 'json', 'none'] as const;
@@ -44,45 +44,31 @@ interface Reading extends ProgressState {
   readonly etaSeconds: number | undefined;
 }
 
-const everyMs = { bar: 100, plain: 10_000, json: 1000 };
-
 /** Shows the progress of long work on stderr until it is stopped. */
-export function startProgress(io: Io, line: StatusLine, options: ProgressOptions): Progress {
-  const automatic = canDrawBar(io) ? 'bar' : 'plain';
+export function startProgress({ stderr }: Io, line: LiveLine, options: ProgressOptions): Progress {
+  const automatic = line.canDraw ? 'bar' : 'plain';
   const mode = options.mode === 'auto' ? automatic : options.mode;
   if (mode === 'none') return { stop: async () => {} };
   const read = createReader(options.read);
-  const release = mode === 'bar' ? line.take() : () => {};
-  const draw = createDraw(io, line, { ...options, mode, read });
-  const timer = setInterval(() => void draw(), everyMs[mode]);
-  timer.unref();
+  if (mode === 'bar') {
+    const drawFrom = monotonicMs() + (options.delayMs ?? 0);
+    const draw = (width: number) => {
+      const reading = read();
+      return monotonicMs() < drawFrom ? undefined : barText(reading, options, width);
+    };
+    const hide = line.show(draw, options.mode === 'bar');
+    return { stop: async () => hide() };
+  }
+  const write = (text: string) => stderr.write(`${text}\n`).catch(() => {});
+  const tell = () =>
+    write(mode === 'plain' ? plainText(read(), options) : printJson({ progress: toJson(read()) }));
+  const timer = setInterval(() => void tell(), mode === 'plain' ? 10_000 : 1000).unref();
   return {
     async stop() {
       clearInterval(timer);
-      release();
-      if (mode === 'json') await draw();
+      if (mode === 'json') await tell();
     },
   };
-}
-
-interface DrawOptions extends Omit<ProgressOptions, 'mode' | 'read'> {
-  readonly mode: 'bar' | 'plain' | 'json';
-  read(): Reading;
-}
-
-function createDraw(io: Io, line: StatusLine, options: DrawOptions): () => Promise<void> {
-  const { mode, read, delayMs = 0 } = options;
-  const drawFrom = monotonicMs() + delayMs;
-  const write = (text: string) => io.stderr.write(text).catch(() => {});
-  const drawings = {
-    bar: async () => {
-      const reading = read();
-      if (monotonicMs() >= drawFrom) line.show(barText(reading, options, io.stderr.columns ?? 80));
-    },
-    plain: () => write(`${plainText(read(), options)}\n`),
-    json: () => write(`${printJson({ progress: toJson(read()) })}\n`),
-  };
-  return drawings[mode];
 }
 
 /** The rate covers the last seconds, because a service may slow down; at the beginning it covers the whole time. */
@@ -114,24 +100,24 @@ function toJson({ done, total, percent, rate, failed, concurrency, etaSeconds }:
  * `applying  ━━━━━━──────  45%  9,000/20,000 rows  1,234/s  3 failed  8 at once  0:08 left`; leaves out the last parts
  * if they do not fit.
  */
-function barText(reading: Reading, { label, unit, style }: DrawOptions, columns: number): string {
+function barText(reading: Reading, { label, unit, style }: ProgressOptions, width: number): string {
   const leastBar = 10;
   const facts = factsOf(reading, unit);
   // Leave room for the ^C that a terminal shows after the bar, so that it does not wrap.
-  const room = () => columns - 3 - [label, ...facts].join('  ').length - 2;
+  const room = () => width - 3 - [label, ...facts].join('  ').length - 2;
   while (facts.length > 1 && room() < leastBar) facts.pop();
   const text = facts.map((fact) => (fact.endsWith('failed') ? style.red(fact) : fact));
-  const width = Math.min(room(), 30);
-  const bar = reading.percent === undefined || width < leastBar ? [] : [drawBar(reading, width, style)];
+  const size = Math.min(room(), 30);
+  const bar = reading.percent === undefined || size < leastBar ? [] : [drawBar(reading, size, style)];
   return [label, ...bar, ...text].join('  ');
 }
 
-function drawBar({ done, total = 1 }: Reading, width: number, style: Style): string {
-  const filled = Math.min(width, Math.floor((done * width) / total));
-  return style.green('━'.repeat(filled)) + style.dim('─'.repeat(width - filled));
+function drawBar({ done, total = 1 }: Reading, size: number, style: Style): string {
+  const filled = Math.min(size, Math.floor((done * size) / total));
+  return style.green('━'.repeat(filled)) + style.dim('─'.repeat(size - filled));
 }
 
-function plainText(reading: Reading, { label, unit }: DrawOptions): string {
+function plainText(reading: Reading, { label, unit }: ProgressOptions): string {
   return `${label}: ${factsOf(reading, unit).join(', ')}`;
 }
 
@@ -153,6 +139,6 @@ function factsOf({ done, total, percent, rate, failed, concurrency, etaSeconds }
 function clock(seconds: number): string {
   const two = (value: number) => String(value).padStart(2, '0');
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
-  const tail = `${two(seconds % 60)}`;
-  return hours > 0 ? `${hours}:${two(minutes)}:${tail}` : `${minutes}:${tail}`;
+  const minutesAndSeconds = `${hours > 0 ? two(minutes) : minutes}:${two(seconds % 60)}`;
+  return hours > 0 ? `${hours}:${minutesAndSeconds}` : minutesAndSeconds;
 }

@@ -177,8 +177,8 @@ async function whileFollowed<Row>(
   work: () => Promise<void>,
 ): Promise<void> {
   if (state().total === 1) return work();
-  const { io, statusLine, interrupts } = context;
-  const progress = startProgress(io, statusLine, {
+  const { io, liveLine, interrupts } = context;
+  const progress = startProgress(io, liveLine, {
     mode: context.quiet || io.stdout.isTerminal ? 'none' : 'auto',
     label: 'writing',
     unit: many,

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { createSecrets } from '../../src/mask.ts';
 import { type Progress, type ProgressState, startProgress } from '../../src/output/progress.ts';
-import { createStatusLine } from '../../src/output/status-line.ts';
+import { openStreams } from '../../src/output/streams.ts';
 import { plainStyle } from '../../src/output/style.ts';
 import { fakeIo, type RunOptions } from '../helpers/run-cli.ts';
 
@@ -15,7 +16,7 @@ const terminal: RunOptions = { terminals: ['stderr'], columns: 100 };
 
 function start(run: RunOptions, mode: Parameters<typeof startProgress>[2]['mode'] = 'auto') {
   const fake = fakeIo(run);
-  const { io, line } = createStatusLine(fake);
+  const { io, liveLine } = openStreams(fake, createSecrets());
   const state: { -readonly [Key in keyof ProgressState]: ProgressState[Key] } = {
     done: 0,
     total: 20_000,
@@ -23,7 +24,7 @@ function start(run: RunOptions, mode: Parameters<typeof startProgress>[2]['mode'
     concurrency: 8,
   };
   const options = { mode, label: 'applying', unit: 'rows', style: plainStyle, read: () => state };
-  const progress: Progress = startProgress(io, line, options);
+  const progress: Progress = startProgress(io, liveLine, options);
   return { io, state, progress, written: () => fake.written('stderr') };
 }
 

@@ -76,22 +76,20 @@ function findingLines({ state, check, reason, hint }: Finding, style: Style, col
 
 /** Runs every check; a live line shows which one is taking long. */
 async function examine(context: Context, tell?: Teller): Promise<Finding[]> {
-  const { io, statusLine } = context;
   const findings: Finding[] = [];
-  const say = () => {
-    const next = doctorChecks[findings.length];
-    if (next && io.stderr.isTerminal && !context.quiet) statusLine.show(`checking ${next.id}`);
-  };
-  const release = statusLine.take();
-  say();
+  const hide = context.quiet
+    ? () => {}
+    : context.liveLine.show(() => {
+        const next = doctorChecks[findings.length];
+        return next && `checking ${next.id}`;
+      });
   for await (const result of runChecks(doctorChecks, createPatient(context))) {
     if (isRed(result)) context.exitCode ||= exitCodeOf(result);
     const finding = toFinding(result);
     findings.push(finding);
     await tell?.(finding);
-    say();
   }
-  release();
+  hide();
   return findings;
 }
 

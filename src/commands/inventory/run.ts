@@ -329,10 +329,10 @@ async function withProgress<Value>(
   { label, unit, flags, state }: Activity,
   work: () => Promise<Value>,
 ): Promise<Value> {
-  const { io, statusLine } = context;
+  const { io, liveLine } = context;
   const style = await context.style('stderr');
   const mode = flags.progress ?? (context.flags.quiet ? 'none' : 'auto');
-  const progress = startProgress(io, statusLine, { mode, label, unit, style, read: state });
+  const progress = startProgress(io, liveLine, { mode, label, unit, style, read: state });
   try {
     return await work();
   } finally {

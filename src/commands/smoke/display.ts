@@ -11,7 +11,6 @@ import { OutputClosedError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import type { View } from '../../output/columns.ts';
 import type { Printer } from '../../output/print.ts';
-import { canDrawBar } from '../../output/status-line.ts';
 
 /** The output of a run, during it and at its end. */
 interface Display {
@@ -123,29 +122,22 @@ interface Silence {
 }
 
 /** @param noun the counted things, for `end`. */
-export function watchSilence({ io, quiet, statusLine }: Context, noun: 'check' | 'run' = 'check'): Silence {
-  if (quiet || !canDrawBar(io)) return { end: () => {}, close: () => {} };
-  const release = statusLine.take();
+export function watchSilence({ quiet, liveLine }: Context, noun: 'check' | 'run' = 'check'): Silence {
+  if (quiet) return { end: () => {}, close: () => {} };
   let told = 0;
   let since = monotonicMs();
-  const draw = () => {
-    const seconds = Math.round((monotonicMs() - since) / 1000);
+  const close = liveLine.show(() => {
+    const seconds = Math.floor((monotonicMs() - since) / 1000);
     const done = `${told} ${told === 1 ? `${noun} is` : `${noun}s are`} done`;
     // Nothing is requested between two runs.
-    const text = `waiting ${noun === 'check' ? 'for the service ' : ''}${seconds} s, ${done}`;
-    statusLine.show(text.slice(0, (io.stderr.columns ?? 80) - 1));
-  };
-  const timer = setInterval(draw, 1000);
-  timer.unref();
+    const what = noun === 'check' ? 'for the service ' : '';
+    return seconds === 0 ? undefined : `waiting ${what}${seconds} s, ${done}`;
+  });
   return {
     end() {
       told += 1;
       since = monotonicMs();
-      timer.refresh();
     },
-    close() {
-      clearInterval(timer);
-      release();
-    },
+    close,
   };
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { createSecrets } from '../src/mask.ts';
-import { safeIo } from '../src/safe-io.ts';
-import { fakeIo, runCli } from './helpers/run-cli.ts';
-import { temporaryFolder } from './helpers/temporary-folder.ts';
+import { createSecrets } from '../../src/mask.ts';
+import { createCommandBreaker, openStreams } from '../../src/output/streams.ts';
+import { fakeIo, runCli } from '../helpers/run-cli.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const names = [
   '::error::x',
@@ -50,9 +50,31 @@ test('commands of this program are kept, and secrets in them are masked', async 
   const fake = fakeIo({ env: { GITHUB_ACTIONS: 'true' } });
   const secrets = createSecrets();
   secrets.add('s3cret');
-  const { stdout, stderr } = safeIo(fake, secrets);
+  const { stdout, stderr } = openStreams(fake, secrets).io;
   await stdout.write('::error::s3cret\n', { commands: true });
   await stderr.write(Buffer.from('::error::s3cret\n'));
   expect(fake.written('stdout')).toBe('::error::***\n');
   expect(fake.written('stderr')).toBe(':\\u003aerror::***\n');
 });
+
+test.each([
+  ['::error::x', ':\\u003aerror::x'],
+  ['a\n \t::error::x', 'a\n \t:\\u003aerror::x'],
+  ['a\r::error::x', 'a\r:\\u003aerror::x'],
+  ['section_start:1:a', 'section_start\\u003a1:a'],
+  ['##[error]x', '##\\u005berror]x'],
+  ['a ##VSO[task.complete]', 'a ##VSO\\u005btask.complete]'],
+])('a CI runner does not obey %j', (text, broken) => {
+  expect(createCommandBreaker()(text)).toBe(broken);
+  const breaker = createCommandBreaker();
+  expect(Array.from(text, breaker).join('')).toBe(broken);
+});
+
+test.each(['std::string', 'a\nstd::string', 'a section_start:1', '# [x] ## y', 'x: :'])(
+  '%j is nothing that a CI runner would obey',
+  (text) => {
+    expect(createCommandBreaker()(text)).toBe(text);
+    const breaker = createCommandBreaker();
+    expect(Array.from(text, breaker).join('')).toBe(text);
+  },
+);

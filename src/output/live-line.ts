@@ -1,0 +1,71 @@
+import type { Io } from '../io.ts';
+
+/** One line at the end of the terminal that shows the current activity, redrawn in place. */
+export interface LiveLine {
+  /** Whether stderr is a terminal on which a line can be redrawn. If not, nothing is drawn. */
+  readonly canDraw: boolean;
+  /**
+   * Shows an activity until the returned function is called. Of several at once, only the one that began first is
+   * shown.
+   *
+   * @param text asked ten times a second, with the columns of the terminal; undefined while there is nothing to show.
+   * @param isForced draws also if `canDraw` is false, because the user asked for it.
+   */
+  show(text: (width: number) => string | undefined, isForced?: boolean): () => void;
+  /** Erases the line before other output; the next drawing restores it. */
+  clear(): void;
+}
+
+export const eraseLine = '\r\x1b[K';
+const everyMs = 100;
+
+export function createLiveLine({ stderr, env, mask }: Pick<Io, 'stderr' | 'env' | 'mask'>): LiveLine {
+  const activities: ((width: number) => string | undefined)[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let drawn: string | undefined;
+  const write = (text: string) => void stderr.write(mask(text)).catch(() => {});
+  /** If the terminal was narrowed, it has folded the line. Only xterm cuts it, and the line above is not ours there. */
+  const erase = () => {
+    const width = withoutColor(drawn ?? '').length;
+    const folds = env.XTERM_VERSION || width === 0 ? 0 : Math.ceil(width / (stderr.columns ?? width)) - 1;
+    return folds > 0 ? `\r\x1b[${folds}A\x1b[J` : eraseLine;
+  };
+  const clear = () => {
+    if (drawn !== undefined) write(erase());
+    drawn = undefined;
+  };
+  const draw = () => {
+    const width = stderr.columns ?? 80;
+    const text = activities[0]?.(width);
+    if (text === undefined) return clear();
+    const plain = withoutColor(text);
+    const fitting = plain.length < width ? text : plain.slice(0, width - 1);
+    if (fitting === drawn) return;
+    write(erase() + fitting);
+    drawn = fitting;
+  };
+  const line: LiveLine = {
+    get canDraw() {
+      return stderr.isTerminal && !env.CI && env.TERM !== 'dumb';
+    },
+    show(text, isForced = false) {
+      if (!isForced && !line.canDraw) return () => {};
+      activities.push(text);
+      timer ??= setInterval(draw, everyMs).unref();
+      return () => {
+        const at = activities.indexOf(text);
+        if (at !== -1) activities.splice(at, 1);
+        if (at === 0) clear();
+        if (activities.length > 0) return;
+        clearInterval(timer);
+        timer = undefined;
+      };
+    },
+    clear,
+  };
+  return line;
+}
+
+function withoutColor(text: string): string {
+  return text.replace(/\x1b\[[\d;]*m/g, '');
+}

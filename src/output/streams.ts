@@ -1,0 +1,78 @@
+import type { Io } from '../io.ts';
+import type { Secrets } from '../mask.ts';
+import type { OutputStream, WriteOptions } from '../output-stream.ts';
+import { createLiveLine, type LiveLine } from './live-line.ts';
+
+/**
+ * The same process, with a live line, and with a stdout and a stderr that are safe to write to: they mask the secrets,
+ * break up text that the runner of a CI job would obey, and erase the live line first. Mask a text with `mask` before
+ * you cut or wrap it, because half a secret is not recognised.
+ */
+export function openStreams(io: Io, { mask }: Secrets): { readonly io: Io; readonly liveLine: LiveLine } {
+  const { env } = io;
+  const isCiJob = Boolean(env.GITHUB_ACTIONS || env.GITLAB_CI || env.TF_BUILD);
+  const liveLine = createLiveLine({ ...io, mask });
+  const safe = (output: OutputStream): OutputStream => {
+    const breakCommands = isCiJob ? createCommandBreaker() : undefined;
+    const toShown = (text: string, options?: WriteOptions) => {
+      const shown = mask(text);
+      return breakCommands && !options?.commands ? breakCommands(shown) : shown;
+    };
+    const write: OutputStream['write'] = (data, options) => {
+      if (output.isTerminal) liveLine.clear();
+      if (typeof data === 'string') return output.write(toShown(data, options));
+      // Latin-1 keeps every byte, whatever the encoding.
+      const text = Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('latin1');
+      const shown = toShown(text, options);
+      return output.write(shown === text ? data : Buffer.from(shown, 'latin1'));
+    };
+    // The other properties are read only when they are used, because asking a terminal takes time.
+    return Object.create(output, { write: { value: write } });
+  };
+  return { io: { ...io, mask, stdout: safe(io.stdout), stderr: safe(io.stderr) }, liveLine };
+}
+
+/**
+ * Commands to a CI runner: `::` of GitHub and `section_start:` of GitLab at a line's start, `##[` and `##vso[` of Azure
+ * anywhere.
+ */
+const runnerCommand = /(?<=^[^\S\n\r]*)::|(?<=^[^\S\n\r]*section_(?:start|end)):|##(?:vso)?\[/gim;
+/** How many characters decide whether the following text completes a command. */
+const longestCommand = 'section_start:'.length;
+
+/**
+ * Returns a function that breaks up commands to a CI runner in text that comes in pieces: the last character of the
+ * command becomes `\uXXXX`. In JSON that escape means the same character; in other formats it is visible.
+ */
+export function createCommandBreaker(): (piece: string) => string {
+  let before = '\n';
+  return (piece) => {
+    const text = before + piece;
+    const shown = piece.length === 0 ? '' : breakCommands(text, before.length);
+    before = endOfLine(text);
+    return shown;
+  };
+}
+
+/** Escapes the last character of each command that ends at or after `from`. */
+function breakCommands(text: string, from: number): string {
+  let shown = '';
+  let at = from;
+  for (const { index, 0: command } of text.matchAll(runnerCommand)) {
+    const last = index + command.length - 1;
+    if (last < at) continue;
+    shown += `${text.slice(at, last)}\\u${text.charCodeAt(last).toString(16).padStart(4, '0')}`;
+    at = last + 1;
+  }
+  return shown + text.slice(at);
+}
+
+/**
+ * The end of a text that decides whether the next piece completes a command: of a short line all, else its last
+ * characters.
+ */
+function endOfLine(text: string): string {
+  const line = text.slice(Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1);
+  const start = line.trimStart();
+  return start.length < longestCommand ? `\n${start}` : `…${line.slice(-longestCommand)}`;
+}

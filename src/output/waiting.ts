@@ -1,0 +1,52 @@
+import type { Attempt, Client } from '../client/client.ts';
+import { monotonicMs } from '../clock.ts';
+import { sanitize } from '../text.ts';
+import type { LiveLine } from './live-line.ts';
+
+/** Shows on the live line what a client waits for, once that takes more than a second. */
+export interface Waiting {
+  /** The same client, with its calls shown. */
+  follow(client: Client): Client;
+  /** To be called after each attempt. */
+  note(attempt: Attempt): void;
+}
+
+/** @param host of the service that should answer. */
+export function createWaiting(line: LiveLine, host: string): Waiting {
+  let remark = '';
+  const during = async <Value>(work: Promise<Value>): Promise<Value> => {
+    const since = monotonicMs();
+    const hide = line.show(() => {
+      const seconds = Math.floor((monotonicMs() - since) / 1000);
+      return seconds === 0 ? undefined : `waiting for ${sanitize(host)} ${seconds} s${remark}`;
+    });
+    try {
+      return await work;
+    } finally {
+      hide();
+      remark = '';
+    }
+  };
+  async function* duringPages<Page>(pages: AsyncIterable<Page>): AsyncGenerator<Page> {
+    const iterator = pages[Symbol.asyncIterator]();
+    try {
+      for (let next = await during(iterator.next()); !next.done; next = await during(iterator.next())) {
+        yield next.value;
+      }
+    } finally {
+      await iterator.return?.();
+    }
+  }
+  return {
+    follow: (client) => ({
+      ...client,
+      call: (...call) => during(client.call(...call)),
+      list: (...list) => duringPages(client.list(...list)),
+      request: (...request) => during(client.request(...request)),
+    }),
+    note({ number, response, nextDelayMs }) {
+      if (nextDelayMs === undefined) return;
+      remark = `, attempt ${number + 1} after ${response ? `status ${response.status}` : 'no answer'}`;
+    },
+  };
+}
