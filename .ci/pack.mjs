@@ -15,6 +15,7 @@ const commonRuns = [
   ['pets', 'list', '--base-url', 'http://127.0.0.1:1', '--retries', '0'],
   ['--offline', 'pets', 'list'],
   ['__complete', '--', 'pets', 'list', '--status', ''],
+  ['__complete', '--', '--profile', ''],
 ];
 /** Further command lines, for the caches of the other chunks. */
 const otherRuns = [
@@ -121,41 +122,43 @@ function cacheOf(file) {
 
 const loaderWith = (
   places,
-) => `const { fstatSync, openSync, readFileSync, renameSync, statSync, writeFileSync } = require('node:fs');
+) => `const { closeSync, fstatSync, openSync, readFileSync, renameSync, statSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
 const { Script } = require('node:vm');
 
 const __chunk = load;
 const modules = new Map();
 const packs = new Map();
-const uncached = new Map();
 const places = ${JSON.stringify(places)};
+const hasFlags = process.execArgv.length > 0 || Boolean(process.env.NODE_OPTIONS);
 
 function load(name) {
   const known = modules.get(name);
   if (known) return known.exports;
   const module = { exports: {} };
   modules.set(name, module);
-  functionsOf(places[name])[name](module.exports, require, module);
+  const pack = packs.get(places[name]) ?? open(places[name]);
+  pack.hasMore ||= !pack.cached.has(name);
+  pack.cached.add(name);
+  pack.functions[name](module.exports, require, module);
   return module.exports;
-}
-
-function functionsOf(file) {
-  if (!packs.has(file)) packs.set(file, open(file)(load, __dirname));
-  return packs.get(file);
 }
 
 function open(file) {
   const source = readFileSync(join(__dirname, file), 'latin1');
-  const cachedData = readCache(file);
-  const script = new Script(source, { filename: file, cachedData });
-  if (!cachedData || script.cachedDataRejected) uncached.set(file, script);
-  return script.runInThisContext();
+  const cache = readCache(file);
+  const script = new Script(source, { filename: file, cachedData: cache?.data });
+  const isRejected = script.cachedDataRejected === true;
+  const cached = new Set(isRejected ? [] : cache?.names);
+  const pack = { script, cached, isRejected, functions: script.runInThisContext()(load, __dirname) };
+  packs.set(file, pack);
+  return pack;
 }
 
 // A cache is code: it is taken only if it belongs to the owner of its pack, nobody else may write it who may not write the
 // pack, and it is whole. V8 itself compares no more than the length of the source, and a damaged cache crashes it. So a file
 // holds the data twice: comparing the halves takes a tenth of the time of a checksum in JavaScript that has just started.
+// Before them is their length, after them the names of the chunks whose functions they hold.
 function readCache(file) {
   try {
     const cache = openSync(join(__dirname, cacheOf(file)));
@@ -163,22 +166,31 @@ function readCache(file) {
     const pack = statSync(join(__dirname, file));
     if (uid !== pack.uid || (mode & ~pack.mode & 0o022) !== 0) return undefined;
     const content = readFileSync(cache);
-    const data = content.subarray(0, content.length / 2);
-    return data.equals(content.subarray(content.length / 2)) ? data : undefined;
+    closeSync(cache);
+    const end = 4 + content.readUInt32LE(0);
+    const data = content.subarray(4, end);
+    if (!data.equals(content.subarray(end, 2 * end - 4))) return undefined;
+    return { data, names: content.latin1Slice(2 * end - 4).split(' ') };
   } catch {
     return undefined;
   }
 }
 
-// The first run of an installation, or on a Node of another V8, leaves caches for the next, if it is the owner of the packs.
+// A cache holds the functions that were called before it was written. So the first run of an installation leaves caches, and
+// each run that needs a further chunk leaves better ones, if it is the owner of the packs.
 function keepCaches() {
-  for (const [file, script] of uncached) {
+  for (const [file, { script, cached, isRejected, hasMore }] of packs) {
+    // V8 rejects a cache that was made under other flags. The runs without flags of their own keep theirs.
+    if (!hasMore || (isRejected && hasFlags)) continue;
     try {
       const { uid, mode } = statSync(join(__dirname, file));
       if (process.getuid && process.getuid() !== uid) continue;
       const cache = join(__dirname, cacheOf(file));
       const data = script.createCachedData();
-      writeFileSync(\`\${cache}.\${process.pid}\`, Buffer.concat([data, data]), { flag: 'wx', mode: mode & 0o644 });
+      const length = Buffer.alloc(4);
+      length.writeUInt32LE(data.length);
+      const content = Buffer.concat([length, data, data, Buffer.from([...cached].join(' '))]);
+      writeFileSync(\`\${cache}.\${process.pid}\`, content, { flag: 'wx', mode: mode & 0o644 });
       renameSync(\`\${cache}.\${process.pid}\`, cache);
     } catch {}
   }

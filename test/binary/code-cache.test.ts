@@ -46,6 +46,31 @@ test('the first run on a Node that has no code caches leaves them for the next, 
   expect(await listPets()).toMatchObject({ code: 0, stdout: first.stdout, stderr: '' });
 });
 
+test('a run that needs further code leaves better caches, and a run that needs none leaves them alone', async () => {
+  for (const name of caches()) rmSync(join(folder, 'dist', name));
+  const run = (...argv: string[]) =>
+    spawnCli(['--offline', ...argv], { cli: join(folder, 'bin/petstore.js') });
+  await run('pets', 'get', '1');
+  const afterGet = contents();
+  await run('pets', 'delete', '1', '--yes');
+  const afterDelete = contents();
+  const grown = [...afterGet].filter(([name, content]) => !afterDelete.get(name)?.equals(content));
+  expect(grown.length).toBeGreaterThan(0);
+  await run('pets', 'get', '1');
+  expect(contents()).toEqual(afterDelete);
+});
+
+test('a run under flags of V8 leaves the caches of runs without flags alone', async () => {
+  const before = contents();
+  const env = { NODE_OPTIONS: '--stack-trace-limit=5' };
+  await spawnCli(['--version'], { cli: join(folder, 'bin/petstore.js'), env });
+  expect(contents()).toEqual(before);
+});
+
+function contents(): Map<string, Buffer> {
+  return new Map(caches().map((name) => [name, readFileSync(join(folder, 'dist', name))]));
+}
+
 test('a code cache that cannot be used is passed over', async () => {
   const whole = await listPets();
   for (const name of caches()) truncateSync(join(folder, 'dist', name), 100);
@@ -57,7 +82,7 @@ test('V8 takes the code caches of the build', () => {
     const [{ readFileSync }, { Script }] = [require('node:fs'), require('node:vm')];
     const [pack, cache] = process.argv.slice(1);
     const content = readFileSync(cache);
-    const cachedData = content.subarray(0, content.length / 2);
+    const cachedData = content.subarray(4, 4 + content.readUInt32LE(0));
     console.log(new Script(readFileSync(pack, 'latin1'), { filename: pack, cachedData }).cachedDataRejected);`;
   const built = caches().filter((name) => name.includes(`-${process.versions.v8}-`));
   expect(built.length).toBeGreaterThan(2);
