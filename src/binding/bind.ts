@@ -2,7 +2,6 @@ import { type Contract, hidesTryIt } from '../api/contract.ts';
 import {
   type Operation,
   type OperationId,
-  operationIds,
   operations,
   type RequestBody,
   type Stability,
@@ -19,8 +18,8 @@ import {
   placeOf,
   successStatuses,
 } from './document.ts';
-import { evidenceFor, hasCategoryObject, idFieldOf, roleOf } from './evidence.ts';
-import { type Match, type Matches, matchOperations, show } from './match.ts';
+import { type Matches, matchOperations, obstacleTo, show } from './match.ts';
+import { hasCategoryObject, idFieldOf, roleOf } from './nouns.ts';
 import { identify, toParameters } from './parameters.ts';
 import { boundsOf, exampleOf, isReadOnly, type Shape, shapeOf } from './schema.ts';
 
@@ -42,30 +41,23 @@ export interface Binding {
  *   takes too long.
  */
 export function bindContract(description: Description, targets: ReadonlyMap<OperationId, Target>): Binding {
-  return readWithin(description.url, () => bind(description, targets));
-}
-
-function bind(description: Description, targets: ReadonlyMap<OperationId, Target>): Binding {
-  const all = operationsOf(description);
-  const settled = new Map([...targets].map(([id, target]) => [id, find(all, id, target)]));
-  const matches = matchOperations(all, settled);
-  const schemas = createSchemaWriter(description.names);
-  const operations: Contract['operations'] = new Map(
-    operationIds.flatMap((id) => {
-      const match = matches.get(id);
-      return match?.state === 'bound'
-        ? [[id, toOperation(id, match.operation, description.document, schemas)] as const]
-        : [];
-    }),
-  );
-  const missing = new Map([...matches].flatMap(([id, match]) => reasonOf(id, match)));
-  return { contract: { operations, missing, credentialPlaces: credentialPlaces(description, all) }, matches };
-}
-
-function reasonOf(id: OperationId, match: Match): [OperationId, string][] {
-  if (match.state === 'bound') return [];
-  const near = match.state === 'unbindable' ? `${show(match.operation)} does not fit: ` : '';
-  return [[id, near + match.why]];
+  return readWithin(description.url, () => {
+    const all = operationsOf(description);
+    const settled = new Map([...targets].map(([id, target]) => [id, find(all, id, target)]));
+    const matches = matchOperations(all, settled);
+    const schemas = createSchemaWriter(description.names);
+    const bound = new Map<OperationId, Operation>();
+    const missing = new Map<OperationId, string>();
+    for (const [id, match] of matches) {
+      if (match.state === 'bound')
+        bound.set(id, toOperation(id, match.operation, description.document, schemas));
+      else if (match.state === 'unbindable')
+        missing.set(id, `${show(match.operation)} does not fit: ${match.why}`);
+      else missing.set(id, match.why);
+    }
+    const places = credentialPlaces(description.document, all);
+    return { contract: { operations: bound, missing, credentialPlaces: places }, matches };
+  });
 }
 
 /** The operation that the user chose. Its method does not matter; it is refused only if it cannot be called. */
@@ -82,7 +74,7 @@ function find(all: readonly DocumentOperation[], id: OperationId, target: Target
       `it has ${offered.join(', ')}`,
     );
   }
-  const { obstacle } = evidenceFor(operation, id, undefined);
+  const obstacle = obstacleTo(operation, id);
   if (obstacle !== undefined)
     throw new UsageError(`--map ${id}: ${show(operation)} does not fit: ${obstacle}`);
   return operation;
@@ -99,9 +91,7 @@ function toOperation(
   const { source, pathItem, responses } = from;
   const success = successStatuses(responses);
   const tag = Array.isArray(source.tags) ? source.tags[0] : undefined;
-  const body = toRequestBody(id, from);
   const record = recordOf(id, from);
-  const sunset = sunsetOf(source) ?? sunsetOf(pathItem);
   return {
     id,
     noun: row.noun,
@@ -110,17 +100,17 @@ function toOperation(
     method: from.method,
     path: from.path,
     parameters: toParameters(from, id),
-    ...(body && { body }),
-    ...(row.result && record !== 'none' && { result: row.result }),
-    ...(typeof record === 'object' && { fields: [...record.fields.keys()] }),
+    body: toRequestBody(id, from),
+    result: record === 'none' ? undefined : row.result,
     many: row.many,
+    fields: typeof record === 'object' ? [...record.fields.keys()] : undefined,
     success: success.length > 0 ? usualFirst(success, row.success) : row.success,
     errors: Object.keys(responses).filter(isErrorStatus).map(Number),
     answers: toAnswers(responses, schemas),
     secured: isSecured(source, document),
     stability: stabilityOf(source) ?? stabilityOf(pathItem) ?? 'stable',
     deprecated: source.deprecated === true,
-    ...(sunset !== undefined && { sunset }),
+    sunset: sunsetOf(source) ?? sunsetOf(pathItem),
     hideTryIt: hidesTryIt(document, pathItem, source),
     source: 'bound',
   };
@@ -137,6 +127,7 @@ function recordOf(id: OperationId, { answer, names }: DocumentOperation): Shape 
   return record.kind === 'object' && isRecord ? record : 'none';
 }
 
+/** The body of a bound operation; that of the table if the document describes none. */
 function toRequestBody(id: OperationId, from: DocumentOperation): RequestBody | undefined {
   const own = operations[id].body;
   if (!own || typeof from.body === 'string') return own;
@@ -151,19 +142,16 @@ function toRequestBody(id: OperationId, from: DocumentOperation): RequestBody | 
     const found = boundsOf(schema);
     return found ? [[field, found] as const] : [];
   });
+  const examples = offered.map(([field, schema]) => [field, fieldExample(field, schema, shape)]);
   return {
     name: own.name,
     mediaType,
     required,
     bounds: Object.fromEntries(bounds),
-    ...(shape.fields.size > 0 && {
-      fields: Object.fromEntries(
-        offered.map(([field, schema]) => [field, fieldExample(field, schema, shape)]),
-      ),
-    }),
-    ...(readOnly.length > 0 && { readOnly }),
-    ...(shape.isClosed && { isClosed: true as const }),
-    ...(isIdInBody && { idField }),
+    fields: shape.fields.size > 0 ? Object.fromEntries(examples) : undefined,
+    readOnly: readOnly.length > 0 ? readOnly : undefined,
+    isClosed: shape.isClosed ? true : undefined,
+    idField: isIdInBody ? idField : undefined,
   };
 }
 

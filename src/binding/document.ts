@@ -42,13 +42,26 @@ const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /** Every operation below the description's own servers, in the document's order. */
 export function operationsOf(description: Description): DocumentOperation[] {
-  const paths = Object.entries(description.document.paths as JsonObject);
-  return paths.flatMap(([path, pathItem]) => {
+  const { document, names } = description;
+  return Object.entries(document.paths as JsonObject).flatMap(([path, pathItem]) => {
     if (!isPath(path) || !isJsonObject(pathItem)) return [];
-    return methods.flatMap((method) => {
+    return methods.flatMap((method): DocumentOperation | [] => {
       const source = pathItem[method.toLowerCase()];
       if (!isJsonObject(source) || isElsewhere(description, [source.servers, pathItem.servers])) return [];
-      return [toDocumentOperation({ method, path, source, pathItem }, description.names)];
+      const { operationId } = source;
+      const responses = isJsonObject(source.responses) ? source.responses : {};
+      return {
+        method,
+        path,
+        operationId: typeof operationId === 'string' ? operationId : undefined,
+        parameters: parametersOf(path, pathItem.parameters, source.parameters),
+        body: bodyOf(source.requestBody, names),
+        answer: answerOf(responses, names),
+        responses,
+        source,
+        pathItem,
+        names,
+      };
     });
   });
 }
@@ -79,23 +92,6 @@ export function jsonContent(content: JsonValue | undefined, names?: SchemaNames)
   const mediaType = /^[\w.+-]+\/[\w.+-]+(; ?[\w-]+=[\w.-]+)*$/.test(type) ? type : 'application/json';
   const schema = isJsonObject(media) ? media.schema : undefined;
   return { mediaType, schema, shape: shapeOf(schema, names) };
-}
-
-function toDocumentOperation(
-  stated: Pick<DocumentOperation, 'method' | 'path' | 'source' | 'pathItem'>,
-  names: SchemaNames,
-): DocumentOperation {
-  const { path, source, pathItem } = stated;
-  const responses = isJsonObject(source.responses) ? source.responses : {};
-  return {
-    ...stated,
-    operationId: typeof source.operationId === 'string' ? source.operationId : undefined,
-    parameters: parametersOf(path, pathItem.parameters, source.parameters),
-    body: bodyOf(source.requestBody, names),
-    answer: answerOf(responses, names),
-    responses,
-    names,
-  };
 }
 
 /** The parameters of the path template first; a parameter of the operation overrides one of its path item. */
@@ -186,7 +182,7 @@ export function isSecured(operation: JsonObject, document: JsonObject): boolean 
  * them if nothing asks.
  */
 export function credentialPlaces(
-  { document }: Description,
+  document: JsonObject,
   operations: readonly DocumentOperation[],
 ): CredentialPlace[] {
   const { components } = document;

@@ -1,6 +1,26 @@
-import { type OperationId, operationIds, operations } from '../api/operations.ts';
+import {
+  idName,
+  type Method,
+  type Noun,
+  type OperationId,
+  operationIds,
+  operations,
+} from '../api/operations.ts';
+import { type BodyName, fieldTypes, type ResultName } from '../api/schemas.ts';
 import { type DocumentOperation, placeOf } from './document.ts';
-import { canBe, type Evidence, evidenceFor, filterRank, roleOf, wordsOf } from './evidence.ts';
+import { hasCategoryObject, idFieldOf, nounOf, nouns, type Role, roleOf, wordsOf } from './nouns.ts';
+import { identify, needsFilter, queryName, unmetParameter } from './parameters.ts';
+import { type Shape, shapeOf } from './schema.ts';
+
+// How an operation of the table is found in a document, from top to bottom:
+//
+// 1. Each operation of the document with a fitting method becomes a candidate. Its evidence says why it is the one of
+//    the table: the name or the fields of its schema, or its path. Its obstacle says why it cannot be called as that.
+// 2. Of the candidates with evidence and without an obstacle, the one of the highest rank is bound. If several have
+//    that rank, the operationId decides; if it does not, the match is ambiguous.
+// 3. If there are none, an operation without schemas is bound by its operationId, or by the method and path that the
+//    service document states.
+// 4. Otherwise the nearest candidate is reported as unbindable, with the reason.
 
 /** How sure a match is: a name or the user's own word; fields, a path or a tie that operationId settled; a place alone. */
 export type Confidence = 'high' | 'medium' | 'low';
@@ -20,14 +40,55 @@ export type Match =
 
 export type Matches = ReadonlyMap<OperationId, Match>;
 
+/** An operation of the document that may be one of the table. */
+interface Pair {
+  readonly operation: DocumentOperation;
+  readonly id: OperationId;
+  /** An operation of the same noun that is bound at the same path, if there is one. */
+  readonly neighbour?: OperationId | undefined;
+}
+
+/** The evidence in a pair. */
+interface Evidence {
+  readonly by: keyof typeof strengths;
+  /** The evidence in words, or why there is none. */
+  readonly why: string;
+  /** How many of our columns and flags the operation serves. */
+  readonly offers?: number;
+  /** Why it cannot be called as the one of the table, a clause. */
+  readonly obstacle?: string | undefined;
+}
+
 interface Candidate extends Evidence {
   readonly operation: DocumentOperation;
   /** A greater one beats a smaller one. */
   readonly rank: number;
 }
 
-const ranks = { name: 40, likeness: 30, fields: 20, path: 10, open: 0, nothing: 0 } as const;
-const confidences = { name: 'high', likeness: 'high', fields: 'medium', path: 'medium' } as const;
+/** What may tell that an operation is one of the table, and how sure that is. */
+const strengths = {
+  /** Its schema has the name that the service document gives to it. */
+  name: { rank: 40, confidence: 'high' },
+  /** The name of its schema speaks of the noun: `PetDto`. */
+  likeness: { rank: 30, confidence: 'high' },
+  /** Its schema has fields that no other noun has. */
+  fields: { rank: 20, confidence: 'medium' },
+  /** Its path or its operationId speaks of the noun, or it lies at the path of a neighbour. */
+  path: { rank: 10, confidence: 'medium' },
+  /** The document does not define its body or its answer: nothing speaks for it or against it. */
+  open: { rank: 0, confidence: 'low' },
+  /** It is something else. */
+  nothing: { rank: 0, confidence: 'low' },
+} as const;
+
+/** The methods of each role. The order counts: an update may be known by the path of its get, a delete by either. */
+const methods: Readonly<Record<Role, readonly Method[]>> = {
+  list: ['GET'],
+  get: ['GET'],
+  create: ['POST'],
+  update: ['PUT', 'PATCH', 'POST'],
+  delete: ['DELETE'],
+};
 
 /**
  * Finds each operation of the table among those of a document.
@@ -39,70 +100,22 @@ export function matchOperations(
   settled: ReadonlyMap<OperationId, DocumentOperation>,
 ): Matches {
   const matches = new Map<OperationId, Match>();
-  // An update may be known by the path of its get, a delete by that of either.
-  for (const role of ['list', 'get', 'create', 'update', 'delete'])
+  for (const [role, allowed] of Object.entries(methods))
     for (const id of operationIds.filter((each) => roleOf(each) === role)) {
       const own = settled.get(id);
-      const places = placesOf(id, matches);
-      matches.set(
-        id,
-        own
-          ? { state: 'bound', operation: own, confidence: 'high', why: 'you said so' }
-          : choose(all, id, places),
-      );
+      const neighbours = neighboursOf(id, matches);
+      const candidates = all
+        .filter(({ method }) => allowed.includes(method))
+        .map((operation) =>
+          toCandidate({ operation, id, neighbour: neighbours.get(placeOf(operation.path)) }),
+        );
+      matches.set(id, own ? bound(own, 'high', 'you said so') : choose(candidates, id));
     }
   return new Map(operationIds.flatMap((id) => [[id, matches.get(id)] as [OperationId, Match]]));
 }
 
-function choose(
-  all: readonly DocumentOperation[],
-  id: OperationId,
-  places: ReadonlyMap<string, OperationId>,
-): Match {
-  const judged = all
-    .filter((operation) => canBe(operation, id))
-    .map((operation) => toCandidate(operation, id, places.get(placeOf(operation.path))));
-  const fitting = judged.filter(
-    ({ by, obstacle }) => obstacle === undefined && by !== 'open' && by !== 'nothing',
-  );
-  const best = Math.max(...fitting.map(({ rank }) => rank));
-  const tied = fitting.filter(({ rank }) => rank === best);
-  const [first] = tied;
-  if (first === undefined) return openMatch(judged, id) ?? refuse(judged, id);
-  if (tied.length === 1) return bound(first, confidences[first.by as keyof typeof confidences], first.why);
-  const named = tied.filter(({ operation }) => bearsName(operation, id));
-  const [only] = named;
-  if (named.length !== 1 || only === undefined) return ambiguous(tied);
-  return bound(only, 'medium', `${only.why}; of ${tied.length} such its operationId decides`);
-}
-
-function toCandidate(
-  operation: DocumentOperation,
-  id: OperationId,
-  neighbour: OperationId | undefined,
-): Candidate {
-  const evidence = evidenceFor(operation, id, neighbour);
-  const rank = ranks[evidence.by] + 15 * filterRank(operation, id) + evidence.offers / 10;
-  return { ...evidence, operation, rank };
-}
-
-/** An operation whose schemas the document leaves open is known by its operationId, or as the service document states it. */
-function openMatch(judged: readonly Candidate[], id: OperationId): Match | undefined {
-  const open = judged.filter(({ by, obstacle }) => by === 'open' && obstacle === undefined);
-  const named = open.filter(({ operation }) => bearsName(operation, id));
-  const [first] = named;
-  if (named.length > 1) return ambiguous(named);
-  if (first) return bound(first, 'medium', `its operationId is ${first.operation.operationId}`);
-  const stated = open.find(({ operation }) => isStated(operation, id));
-  return stated && bound(stated, 'low', 'the service document states its method and path');
-}
-
-function bound({ operation }: Candidate, confidence: Confidence, why: string): Match {
-  return { state: 'bound', operation, confidence, why };
-}
-
-/** The paths of a noun's list, get and update, if they are bound. */
-function placesOf(id: OperationId, matches: Matches): Map<string, OperationId> {
+/** The bound operations of a noun by their paths: its list, get and update. */
+function neighboursOf(id: OperationId, matches: Matches): Map<string, OperationId> {
   const places = new Map<string, OperationId>();
   for (const [other, match] of matches) {
     if (operations[other].noun !== operations[id].noun || match.state !== 'bound') continue;
@@ -111,6 +124,67 @@ function placesOf(id: OperationId, matches: Matches): Map<string, OperationId> {
     if (!places.has(place)) places.set(place, other);
   }
   return places;
+}
+
+function toCandidate(pair: Pair): Candidate {
+  const evidence = evidenceOf(pair);
+  const { by, offers = 0 } = evidence;
+  return {
+    ...evidence,
+    operation: pair.operation,
+    rank: strengths[by].rank + 15 * filterRank(pair) + offers / 10,
+    obstacle: callObstacle(pair) ?? evidence.obstacle,
+  };
+}
+
+/** How much the filters of a list speak for it: one that offers our `status` is meant to list, one that needs it lists less. */
+function filterRank({ operation, id }: Pair): number {
+  if (roleOf(id) !== 'list') return 0;
+  if (needsFilter(operation, id)) return -1;
+  return operation.parameters.some((parameter) => queryName(parameter, id) === 'status') ? 1 : 0;
+}
+
+function choose(candidates: readonly Candidate[], id: OperationId): Match {
+  const fitting = candidates.filter(({ by, obstacle }) => isEvidence(by) && obstacle === undefined);
+  const best = Math.max(...fitting.map(({ rank }) => rank));
+  const tied = fitting.filter(({ rank }) => rank === best);
+  const [first] = tied;
+  if (!first) return chooseOpen(candidates, id) ?? refuse(candidates, id);
+  if (tied.length === 1) return bound(first.operation, strengths[first.by].confidence, first.why);
+  const [named, ...others] = tied.filter(({ operation }) => bearsName(operation, id));
+  if (!named || others.length > 0) return ambiguous(tied);
+  return bound(named.operation, 'medium', `${named.why}; of ${tied.length} such its operationId decides`);
+}
+
+/** An operation whose schemas the document leaves open. */
+function chooseOpen(candidates: readonly Candidate[], id: OperationId): Match | undefined {
+  const open = candidates.filter(({ by, obstacle }) => by === 'open' && obstacle === undefined);
+  const named = open.filter(({ operation }) => bearsName(operation, id));
+  const [first] = named;
+  if (named.length > 1) return ambiguous(named);
+  if (first) return bound(first.operation, 'medium', `its operationId is ${first.operation.operationId}`);
+  const { source, method, path } = operations[id];
+  const stated = open.find(
+    ({ operation }) =>
+      source === 'stated' && operation.method === method && placeOf(operation.path) === placeOf(path),
+  );
+  return stated && bound(stated.operation, 'low', 'the service document states its method and path');
+}
+
+/** Why nothing was bound: what came near first. */
+function refuse(candidates: readonly Candidate[], id: OperationId): Match {
+  const named = candidates.filter(({ operation }) => bearsName(operation, id));
+  const nearest =
+    named.find(({ by }) => by !== 'nothing') ??
+    candidates.find(({ by, obstacle }) => isEvidence(by) && obstacle !== undefined) ??
+    named[0];
+  if (!nearest) return { state: 'missing', why: 'not in the description' };
+  const { operation, by, why, obstacle = why } = nearest;
+  return { state: 'unbindable', operation, why: by === 'nothing' ? why : obstacle };
+}
+
+function bound(operation: DocumentOperation, confidence: Confidence, why: string): Match {
+  return { state: 'bound', operation, confidence, why };
 }
 
 const mostShown = 8;
@@ -122,22 +196,8 @@ function ambiguous(tied: readonly Candidate[]): Match {
   return { state: 'ambiguous', among, why: `${among.length} operations fit: ${shown}${more}` };
 }
 
-/** Why nothing was bound: what came near first. */
-function refuse(judged: readonly Candidate[], id: OperationId): Match {
-  const near = judged.filter(
-    ({ operation, by, obstacle }) =>
-      bearsName(operation, id) || (obstacle !== undefined && by !== 'open' && by !== 'nothing'),
-  );
-  const closest =
-    near.find(({ operation, by }) => bearsName(operation, id) && by !== 'nothing') ??
-    near.find(({ by }) => by !== 'nothing') ??
-    near[0];
-  if (closest === undefined) return { state: 'missing', why: 'not in the description' };
-  return {
-    state: 'unbindable',
-    operation: closest.operation,
-    why: closest.by === 'nothing' ? closest.why : (closest.obstacle ?? closest.why),
-  };
+function isEvidence(by: Evidence['by']): boolean {
+  return strengths[by].rank > 0;
 }
 
 /** Whether its operationId is that of the table, whatever the case, the order and the number of the words. */
@@ -146,9 +206,154 @@ function bearsName({ operationId }: DocumentOperation, id: OperationId): boolean
   return operationId !== undefined && words(operationId) === words(id);
 }
 
-function isStated({ method, path }: DocumentOperation, id: OperationId): boolean {
-  const row = operations[id];
-  return row.source === 'stated' && row.method === method && placeOf(row.path) === placeOf(path);
+/** Why an operation cannot be called as one of the table, whatever its evidence; a clause. */
+export function obstacleTo(operation: DocumentOperation, id: OperationId): string | undefined {
+  return toCandidate({ operation, id }).obstacle;
+}
+
+/** Why it cannot be called, by the ids and parameters that it wants. */
+function callObstacle(pair: Pair): string | undefined {
+  const { operation, id } = pair;
+  const ids = identify(operation, id).length;
+  const wanted = idName(id) === undefined ? 0 : 1;
+  if (ids !== wanted && !(ids === 0 && carriesId(pair)))
+    return `${id} takes ${wanted === 0 ? 'no id' : 'one id'}, and its path has ${['none', 'one'][ids] ?? ids}`;
+  const unmet = unmetParameter(operation, id);
+  return unmet && `it needs the ${unmet.in} parameter ${unmet.name}, which petstore has no value for`;
+}
+
+/** Whether the body of an update can carry the id that its path lacks. */
+function carriesId({ operation: { body, method }, id }: Pair): boolean {
+  if (roleOf(id) !== 'update' || method === 'POST' || typeof body === 'string') return false;
+  return body.shape.fields.has(idFieldOf(id));
+}
+
+const open: Evidence = { by: 'open', why: '' };
+const nothing = (why: string): Evidence => ({ by: 'nothing', why });
+
+/** The evidence in the schema of the body, or of the answer; a delete has neither, and is known by its path. */
+function evidenceOf(pair: Pair): Evidence {
+  const { body, result, many } = operations[pair.id];
+  if (body) return bodyEvidence(pair, body.name);
+  if (result) return answerEvidence(pair, result, many);
+  return pair.neighbour ? { by: 'name', why: `at the path of ${pair.neighbour}` } : open;
+}
+
+function bodyEvidence(pair: Pair, expected: BodyName): Evidence {
+  const { body, method, path } = pair.operation;
+  if (body === 'none') return open;
+  if (body === 'other') return nothing('it takes no JSON');
+  // A POST below a record is an action on it; only a new count says by itself what it does.
+  const isAction = method === 'POST' && roleOf(pair.id) === 'update' && !/\}\/?$/.test(path);
+  if (isAction && expected !== 'InventoryUpdate') return nothing('it is an action on a record');
+  return recordEvidence(pair, body.shape, 'takes', expected);
+}
+
+function answerEvidence(pair: Pair, expected: ResultName, many: boolean): Evidence {
+  const { answer, names } = pair.operation;
+  if (answer === 'unknown') return open;
+  if (typeof answer === 'string') return nothing('it answers no JSON');
+  const { shape } = answer;
+  if (!many) return recordEvidence(pair, shape, 'answers', expected);
+  if (shape.kind === 'unknown') return open;
+  if (shape.kind === 'object') return wrappedEvidence(pair, shape, expected);
+  if (shape.kind !== 'array') return nothing('it does not answer a list');
+  const found = recordEvidence(pair, shapeOf(shape.items, names), 'answers an array of', expected);
+  const { noun } = operations[pair.id];
+  const own = [...shape.names].find((name) => nounOf(name) === noun && name !== expected);
+  if (own === undefined) return found;
+  return { ...found, why: found.why.replace(/^answers an array of \w+/, `answers ${own}`) };
+}
+
+/** A list within an object is not one that the client can read. */
+function wrappedEvidence(pair: Pair, shape: Shape, expected: ResultName): Evidence {
+  const { names } = pair.operation;
+  for (const [field, schema] of shape.fields) {
+    const inner = shapeOf(schema, names);
+    if (inner.kind !== 'array') continue;
+    const found = recordEvidence(pair, shapeOf(inner.items, names), 'answers', expected);
+    if (!isEvidence(found.by) || found.by === 'path') continue;
+    const obstacle = `it answers an object that holds the list in its field ${field}, not an array`;
+    return { ...found, obstacle };
+  }
+  return nothing('it does not answer a list');
+}
+
+/** The evidence in the schema of a record that an operation takes or answers. */
+function recordEvidence(
+  pair: Pair,
+  shape: Shape,
+  verb: 'takes' | 'answers' | 'answers an array of',
+  expected: BodyName | ResultName,
+): Evidence {
+  const { noun } = operations[pair.id];
+  const names = [...shape.names];
+  const name = names.find((each) => each === expected) ?? names.find((each) => nounOf(each) === noun);
+  const known = fieldTypes(expected);
+  const has = (field: string) => shape.fields.has(field);
+  const find = (): Evidence['by'] => {
+    if (name === expected) return 'name';
+    if (name !== undefined) return 'likeness';
+    if (names.some((each) => nounOf(each) !== undefined)) return 'nothing';
+    if (shape.kind === 'unknown') return 'open';
+    if (nouns[noun].isMarked(has)) return 'fields';
+    const isPart = verb === 'takes' && [...shape.fields.keys()].every((field) => known.has(field));
+    return (pair.neighbour && isPart) || speaksOf(pair.operation, noun) ? 'path' : 'nothing';
+  };
+  const by = find();
+  if (by === 'nothing') return nothing(`it ${verb} something other than ${expected}`);
+  const offered = [...known.keys()].filter(
+    (field) => has(field) || (field === 'categoryId' && hasCategoryObject(shape)),
+  );
+  const offers = offered.length;
+  const label = name ?? (verb === 'takes' && by === 'path' ? `some fields of ${expected}` : expected);
+  const why = `${verb} ${label}${by === 'fields' ? ' by its fields' : ''}`;
+  if (shape.kind === 'unknown') return { by, why, offers };
+  const obstacle = wrongType(shape, label, known) ?? lackOf(pair.id, shape, offered, verb === 'takes');
+  // A schema that nothing calls ours, and that lacks what ours has, is simply another.
+  if (obstacle !== undefined && by === 'path') return nothing(obstacle);
+  const absent = verb === 'takes' ? [] : [...known.keys()].filter((field) => !offered.includes(field));
+  return { by, why: why + (absent.length > 0 ? ` (no ${absent.join(', ')})` : ''), offers, obstacle };
+}
+
+/** The fault of a schema, or of the type of a field that the service document defines. */
+function wrongType(shape: Shape, label: string, known: ReadonlyMap<string, string>): string | undefined {
+  if (shape.kind !== 'object') return `its ${label} is ${article(shape.kind)}`;
+  for (const [field, type] of known) {
+    const { kind } = shapeOf(shape.fields.get(field));
+    const fits = kind === 'unknown' || kind === type || (type === 'integer' && kind === 'number');
+    if (!fits) return `its ${label} has the field ${field} as ${article(kind)}, not ${article(type)}`;
+  }
+  return undefined;
+}
+
+/** What a record lacks to be one of the noun: a field of its key, or every field that we know. */
+function lackOf(
+  id: OperationId,
+  shape: Shape,
+  offered: readonly string[],
+  isBody: boolean,
+): string | undefined {
+  const isCreate = roleOf(id) === 'create';
+  const { key } = nouns[operations[id].noun];
+  const needed = !isBody ? key : isCreate ? key.filter((field) => field !== 'id') : [];
+  const lacking = needed.filter((field) => !shape.fields.has(field));
+  const label = [...shape.names][0] ?? 'schema';
+  if (lacking.length > 0) return `its ${label} has no field ${lacking.join(', ')}`;
+  const isUseful = offered.some((field) => field !== idFieldOf(id) || isCreate);
+  return isUseful ? undefined : `its ${label} has none of the fields that petstore knows`;
+}
+
+/** Whether the path of an operation, or its operationId, speaks of a noun. */
+function speaksOf({ path, operationId }: DocumentOperation, noun: Noun): boolean {
+  const { words } = nouns[noun];
+  const segments = path.split('/').filter((segment) => segment !== '' && !segment.startsWith('{'));
+  const last = wordsOf(segments.at(-1) ?? '').join(' ');
+  return words.test(last) || wordsOf(operationId ?? '').some((word) => words.test(word));
+}
+
+function article(word: string): string {
+  return `${/^[aeiou]/.test(word) ? 'an' : 'a'} ${word}`;
 }
 
 export function show({ method, path }: { readonly method: string; readonly path: string }): string {

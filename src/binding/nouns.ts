@@ -1,0 +1,77 @@
+import { type Noun, type OperationId, operations } from '../api/operations.ts';
+import { type Shape, shapeOf } from './schema.ts';
+
+// What the program knows about its operations and nouns, to find them in a document by their words and fields.
+
+export type Role = 'list' | 'get' | 'create' | 'update' | 'delete';
+
+export function roleOf(id: OperationId): Role {
+  const { many, method } = operations[id];
+  if (many) return 'list';
+  return ({ GET: 'get', POST: 'create', PUT: 'update', PATCH: 'update', DELETE: 'delete' } as const)[method];
+}
+
+/** How the records of a noun are known. */
+interface NounMarks {
+  /** The fields that each of its records must have. */
+  readonly key: readonly string[];
+  /** The words of a name that speaks of it. */
+  readonly words: RegExp;
+  /** Whether a record has the fields that no other noun has. */
+  isMarked(has: (field: string) => boolean): boolean;
+}
+
+export const nouns: Readonly<Record<Noun, NounMarks>> = {
+  pets: {
+    key: ['id', 'name'],
+    words: /^pet$/,
+    isMarked: (has) => has('name') && has('categoryId'),
+  },
+  categories: {
+    key: ['id', 'name'],
+    words: /^category$/,
+    isMarked: () => false,
+  },
+  orders: {
+    key: [],
+    words: /^order$/,
+    isMarked: (has) => has('petId') && has('quantity') && (has('shipDate') || has('complete')),
+  },
+  inventory: {
+    key: ['petId', 'quantity'],
+    words: /^(inventory( item| entry)?|stock)( update)?$/,
+    isMarked: (has) =>
+      has('petId') && has('quantity') && has('status') && !has('shipDate') && !has('complete'),
+  },
+};
+
+/** The field that holds the id of a noun's records. */
+export function idFieldOf(id: OperationId): 'id' | 'petId' {
+  return operations[id].noun === 'inventory' ? 'petId' : 'id';
+}
+
+/** Whether a schema has the category as an object in place of its id. */
+export function hasCategoryObject(shape: Shape): boolean {
+  const category = shapeOf(shape.fields.get('category'));
+  return !shape.fields.has('categoryId') && (category.fields.has('id') || category.fields.has('name'));
+}
+
+/** Words around the name of a resource that do not change what it is. */
+const affixes =
+  /^(new|create|created|add|update|updated|edit|patch|put|replace|save|input|output|request|response|payload|dto|body|in|out|read|write|list|model|entity|data|schema|base|full|resource|api)$/;
+
+/** The noun that a schema's name speaks of: pets of `Pet`, `Pets`, `NewPet`, `PetDto` and `create_pet_request`. */
+export function nounOf(name: string): Noun | undefined {
+  const words = wordsOf(name).filter((word) => !affixes.test(word));
+  const rest = words.join(' ');
+  return (Object.keys(nouns) as Noun[]).find((noun) => nouns[noun].words.test(rest));
+}
+
+/** The words of a name in lower case, each in the singular. */
+export function wordsOf(name: string): string[] {
+  const words = name
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/);
+  return words.filter((word) => word !== '').map((word) => word.replace(/ies$/, 'y').replace(/(?<!s)s$/, ''));
+}
