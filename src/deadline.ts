@@ -32,15 +32,15 @@ export function race<Value>(
   work: (cancellation: Cancellation) => Promise<Value>,
 ): Promise<Value> {
   return new Promise((resolve, reject) => {
-    const runner = new Runner(limits, reject);
-    if (runner.isCancelled) return;
-    work(runner).then(
+    const running = new Race(limits, reject);
+    if (running.isCancelled) return;
+    work(running).then(
       (value) => {
-        runner.leave();
+        running.leave();
         resolve(value);
       },
       (error) => {
-        runner.leave();
+        running.leave();
         reject(error);
       },
     );
@@ -80,33 +80,29 @@ export function pause(ms: number, limits: Limits): Promise<void> {
 }
 
 /**
- * One race. An AbortController for each would cost a tenth of the time of a request, and a listener for each on the
- * signal of the process would make Node warn of a leak. So all races of one signal share one listener.
+ * One race. An AbortController for each would cost a tenth of the time of a request, a timer for each as much as reading
+ * an answer, and a listener for each on the signal of the process would make Node warn of a leak. So all races share one
+ * timer, and one listener on each signal.
  */
-class Runner implements Cancellation {
+class Race implements Cancellation {
   isCancelled = false;
   reason: unknown;
-  private readonly limits: Limits;
+  readonly limits: Limits;
+  readonly dueAtMs: number;
   private readonly reject: (reason: unknown) => void;
-  private readonly dueAtMs: number;
-  private timer: NodeJS.Timeout | undefined;
   private listener: ((reason: unknown) => void) | undefined;
+  /** Its index among the races that are running; -1 once it has ended. */
+  private at: number;
 
   constructor(limits: Limits, reject: (reason: unknown) => void) {
-    const { leftMs, signals } = limits;
     this.limits = limits;
     this.reject = reject;
-    this.dueAtMs = monotonicMs() + leftMs;
-    for (const signal of signals) runnersOf(signal).add(this);
-    if (leftMs <= 2 * newForMs) this.startTimer();
-    else if (leftMs <= longestTimerMs) newRunners.add(this);
-    const aborted = signals.find((signal) => signal.aborted);
+    this.dueAtMs = monotonicMs() + limits.leftMs;
+    this.at = running.push(this) - 1;
+    wakeAt(this.dueAtMs);
+    for (const signal of limits.signals) watch(signal);
+    const aborted = limits.signals.find((signal) => signal.aborted);
     if (aborted) this.abort(aborted.reason);
-  }
-
-  startTimer(): void {
-    const leftMs = Math.max(0, Math.ceil(this.dueAtMs - monotonicMs()));
-    this.timer = setTimeout(() => this.cancel(this.limits.timedOut()), leftMs);
   }
 
   onCancel(listener: (reason: unknown) => void): void {
@@ -119,78 +115,56 @@ class Runner implements Cancellation {
     this.cancel(reason);
   }
 
-  leave(): void {
-    if (this.timer) clearTimeout(this.timer);
-    else newRunners.delete(this);
-    for (const signal of this.limits.signals) runnersOf(signal).delete(this);
-  }
-
-  private cancel(reason: unknown): void {
+  cancel(reason: unknown): void {
+    if (this.at === -1) return;
     this.leave();
     this.isCancelled = true;
     this.reason = reason;
     this.reject(reason);
     this.listener?.(reason);
   }
-}
 
-/**
- * A set of races. Not a `Set`: one that changes all the time leaves its outgrown tables behind, each of which holds the
- * members it had until the next full collection, and V8 then moves every request of a bulk run to the old space.
- */
-class Runners {
-  protected readonly members: Runner[] = [];
-
-  add(member: Runner): void {
-    this.members.push(member);
-  }
-
-  delete(member: Runner): void {
-    const at = this.members.indexOf(member);
-    const last = at === -1 ? undefined : this.members.pop();
-    if (last && last !== member) this.members[at] = last;
-  }
-
-  abort(reason: unknown): void {
-    for (const member of [...this.members]) member.abort(reason);
+  leave(): void {
+    if (this.at === -1) return;
+    const last = running.pop() as Race;
+    if (last !== this) {
+      running[this.at] = last;
+      last.at = this.at;
+    }
+    this.at = -1;
   }
 }
 
 /**
- * Races without a timer yet. A timer per race costs as much as reading an answer, and most races end before this shared
- * one fires.
+ * The races that are running. Not a `Set`: one that changes all the time leaves its outgrown tables behind, each of which
+ * holds the members it had until the next full collection, and V8 then moves every request of a bulk run to the old space.
  */
-class NewRunners extends Runners {
-  private sweeping: NodeJS.Timeout | undefined;
+const running: Race[] = [];
+const watched = new WeakSet<AbortSignal>();
+let timer: NodeJS.Timeout | undefined;
+let wakesAtMs = Number.POSITIVE_INFINITY;
 
-  override add(member: Runner): void {
-    super.add(member);
-    this.sweeping ??= setTimeout(() => this.sweep(), newForMs);
-  }
-
-  override delete(member: Runner): void {
-    super.delete(member);
-    if (this.members.length > 0) return;
-    clearTimeout(this.sweeping);
-    this.sweeping = undefined;
-  }
-
-  private sweep(): void {
-    this.sweeping = undefined;
-    for (const member of this.members.splice(0)) member.startTimer();
-  }
+function watch(signal: AbortSignal): void {
+  if (watched.has(signal)) return;
+  watched.add(signal);
+  signal.addEventListener('abort', () => {
+    for (const each of running.filter(({ limits }) => limits.signals.includes(signal)))
+      each.abort(signal.reason);
+  });
 }
 
-const newForMs = 50;
-const newRunners = new NewRunners();
-const runners = new WeakMap<AbortSignal, Runners>();
+/** Sets the timer, unless it fires before that anyway. */
+function wakeAt(dueAtMs: number): void {
+  if (dueAtMs >= wakesAtMs) return;
+  clearTimeout(timer);
+  wakesAtMs = dueAtMs;
+  const delayMs = Math.max(0, Math.ceil(dueAtMs - monotonicMs()));
+  timer = setTimeout(endLateRaces, Math.min(delayMs, longestTimerMs));
+}
 
-/** The races that a signal cancels. */
-function runnersOf(signal: AbortSignal): Runners {
-  const known = runners.get(signal);
-  if (known) return known;
-  const made = new Runners();
-  signal.addEventListener('abort', () => made.abort(signal.reason));
-  runners.set(signal, made);
-  return made;
+function endLateRaces(): void {
+  wakesAtMs = Number.POSITIVE_INFINITY;
+  const now = monotonicMs();
+  for (const late of running.filter(({ dueAtMs }) => dueAtMs <= now)) late.cancel(late.limits.timedOut());
+  for (const { dueAtMs } of running) wakeAt(dueAtMs);
 }
