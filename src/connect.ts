@@ -4,8 +4,9 @@ import { embeddedOrigin, type HttpFields, type HttpResponse, type Transport } fr
 import { describeLifecycle } from './api/lifecycle.ts';
 import type { Operation, OperationId } from './api/operations.ts';
 import type { Sockets } from './checks/sockets.ts';
-import type { Attempt, Client } from './client/client.ts';
-import { createClient } from './client/create-client.ts';
+import type { Attempt } from './client/call.ts';
+import type { Client } from './client/client.ts';
+import { createClient } from './client/client.ts';
 import { type GivenField, parseHeaderFlag, refuseInsecure, toFields } from './client/fields.ts';
 import type { CredentialParameter } from './client/request.ts';
 import type { TlsFiles } from './client/transport/tls.ts';

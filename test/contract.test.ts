@@ -4,7 +4,7 @@ import { builtInContract, isListId } from '../src/api/contract.ts';
 import { type Input, type OperationId, operationIds, operations } from '../src/api/operations.ts';
 import { bodySchemas, resultSchemas } from '../src/api/schemas.ts';
 import type { Client } from '../src/client/client.ts';
-import { createClient } from '../src/client/create-client.ts';
+import { createClient } from '../src/client/client.ts';
 import { parseJson } from '../src/json.ts';
 import { createOfflineTransport } from '../src/server/offline.ts';
 
@@ -19,6 +19,7 @@ async function openShop(id: OperationId): Promise<Client> {
     timeoutMs: 5000,
     retries: 0,
     signal: new AbortController().signal,
+    mask: (text) => text,
     now,
   });
   const first = before[id];

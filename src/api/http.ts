@@ -31,20 +31,16 @@ export function fieldValue(fields: HttpFields, name: string): string | undefined
 export interface SendOptions {
   /** Ends the exchange at once; its reason is thrown. */
   readonly cancellation: Cancellation;
-  /**
-   * The most bytes of a body with this status, as sent. A longer body of an error is cut; any other longer body makes
-   * the answer invalid.
-   */
-  maxBytes(status: number): number;
   /** Called once before the first byte of the request is sent: from then on a write may have been applied. */
-  onSending?(): void;
+  onSending(): void;
 }
 
 /**
  * Sends one request and returns the complete answer, without retries, redirects or decoding.
  *
  * `send` throws UnavailableError with the bare reason as its message, and `sent` true if the service may have received
- * a byte of the request. A truncated body of an error is returned as it is.
+ * a byte of the request. A body of an error that is truncated or too long is
+ * returned as far as it was read.
  */
 export interface Transport {
   send(request: HttpRequest, options: SendOptions): Promise<HttpResponse>;

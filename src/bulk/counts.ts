@@ -1,5 +1,6 @@
 import { largestPage, offeredOperation } from '../api/contract.ts';
-import type { CallOptions, Client } from '../client/client.ts';
+import type { CallOptions } from '../client/call.ts';
+import type { Client } from '../client/client.ts';
 import { ApiError, UnavailableError, UsageError } from '../errors.ts';
 import { StoppedError } from '../interrupts.ts';
 import { RowCall } from './pace.ts';

@@ -1,5 +1,6 @@
 import { requestIdOf } from '../api/http.ts';
-import type { Attempt, CallOptions, Client } from '../client/client.ts';
+import type { Attempt, CallOptions } from '../client/call.ts';
+import type { Client } from '../client/client.ts';
 import { monotonicMs } from '../clock.ts';
 import { longestTimerMs } from '../deadline.ts';
 import { type ErrorKind, UnavailableError } from '../errors.ts';

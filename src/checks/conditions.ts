@@ -1,5 +1,5 @@
 import { fieldValue } from '../api/http.ts';
-import type { RawRequest } from '../client/client.ts';
+import type { RawRequest } from '../client/request.ts';
 import { CliError, UsageError } from '../errors.ts';
 import { isJsonObject, type JsonValue, printJson } from '../json.ts';
 import { type Check, type Details, fail, pass, type Verdict, verdictOfError } from './check.ts';

@@ -2,7 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import type { Contract } from '../api/contract.ts';
 import { fieldValue, type HttpFields, requestIdOf } from '../api/http.ts';
 import { type Operation, type OperationId, operations, type Parameter } from '../api/operations.ts';
-import type { Client, RawRequest } from '../client/client.ts';
+import type { Client } from '../client/client.ts';
+import type { RawRequest } from '../client/request.ts';
 import { type CallInput, toRequest, withId } from '../client/request.ts';
 import { retryAfter } from '../client/retry.ts';
 import { monotonicMs } from '../clock.ts';
@@ -146,7 +147,7 @@ async function sendOnce(
     retries: 0,
   });
   const elapsedMs = monotonicMs() - startedMs;
-  const { url, status, fields, refusal } = answer;
+  const { url, status, fields, error: refusal } = answer;
   const body = Buffer.from(answer.body);
   const text = body.toString('utf8');
   return { request, url, status, fields, text, isUtf8: isUtf8(body), elapsedMs, refusal };

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { Operation } from '../api/operations.ts';
-import type { RawRequest } from '../client/client.ts';
-import { toUnavailable } from '../client/transport/failure.ts';
+import type { RawRequest } from '../client/request.ts';
+import { toUnavailable } from '../client/transport/socket-error.ts';
 import { monotonicMs } from '../clock.ts';
 import { sleep } from '../deadline.ts';
 import { CliError, exitCodes, UnavailableError, UsageError } from '../errors.ts';

@@ -1,6 +1,6 @@
 import type { Contract, CredentialPlace } from '../api/contract.ts';
 import type { Operation } from '../api/operations.ts';
-import type { RawRequest } from '../client/client.ts';
+import type { RawRequest } from '../client/request.ts';
 import { isJsonObject, printJson } from '../json.ts';
 import { type Check, fail, pass, skip, type Verdict } from './check.ts';
 import { documentedAnswer, type Expectation, errorSchema, judge } from './judge.ts';

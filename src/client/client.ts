@@ -1,56 +1,24 @@
-import type { Contract } from '../api/contract.ts';
-import type { HttpFields, HttpRequest, HttpResponse } from '../api/http.ts';
-import type { Input, ListId, OperationId, Query, ReadId, Result } from '../api/operations.ts';
+import { type Contract, offeredOperation } from '../api/contract.ts';
+import { fieldValue, type HttpFields, type HttpRequest, type HttpResponse } from '../api/http.ts';
+import { linkTarget } from '../api/links.ts';
+import type { Input, ListId, Operation, OperationId, Query, ReadId, Result } from '../api/operations.ts';
 import type { ApiError } from '../errors.ts';
-
-/** A finished attempt, for traces, rate limits and back-off. */
-export interface Attempt {
-  readonly request: HttpRequest;
-  /** 1 for the first. */
-  readonly number: number;
-  readonly elapsedMs: number;
-  /** The result: an answer, or the error of the transport. */
-  readonly response?: HttpResponse | undefined;
-  readonly error?: Error | undefined;
-  /** The answer's Retry-After, in milliseconds from now. */
-  readonly retryAfterMs?: number | undefined;
-  /** Milliseconds until the next attempt; undefined if there will be none. */
-  readonly nextDelayMs?: number | undefined;
-}
-
-export interface CallOptions {
-  /** Sent as If-Match. */
-  readonly ifMatch?: string | undefined;
-  /** Deadline of the whole call in milliseconds, instead of the client's. */
-  readonly timeoutMs?: number | undefined;
-  /** Most retries, instead of the client's. */
-  readonly retries?: number | undefined;
-  /** Leaves out the client's credential in the query. */
-  readonly withoutParameter?: boolean | undefined;
-  readonly signal?: AbortSignal | undefined;
-  /** What is looked up beside what the user asked for: no notice tells of its endpoint. */
-  readonly isAside?: boolean | undefined;
-  /**
-   * The longest Retry-After to wait for. The wait does not count against the deadline; a longer one ends the call. If
-   * undefined, a Retry-After counts against the deadline, and ends the call if it does not fit.
-   */
-  readonly maxRetryAfterMs?: number | undefined;
-  /**
-   * Called before each attempt. A promise is awaited and does not count against the deadline: a rate limit, or a shared
-   * pause.
-   */
-  beforeAttempt?(): Promise<void> | undefined;
-  afterAttempt?(attempt: Attempt): void;
-}
-
-/** A valid answer: the record with all fields in the service's order, ids as bigints. */
-export interface Answer<Value> {
-  readonly value: Value;
-  readonly status: number;
-  readonly fields: HttpFields;
-  readonly etag: string | undefined;
-  readonly attempts: number;
-}
+import { maskFields, maskUrl } from '../mask.ts';
+import { checkInput } from './bounds.ts';
+import { Call, type CallOptions, type ClientOptions } from './call.ts';
+import { answeredError, callError } from './call-error.ts';
+import {
+  askedId,
+  type CallInput,
+  type RawRequest,
+  type Target,
+  toRawRequest,
+  toRequest,
+  withId,
+  withMaskedParameter,
+} from './request.ts';
+import { readResult } from './response.ts';
+import { invalidAnswer } from './transport/body.ts';
 
 export interface Client {
   readonly contract: Contract;
@@ -76,6 +44,15 @@ export interface Client {
 /** The value of a call: the record. A write may be answered with a bare 2xx, without a record. */
 type Answered<K extends OperationId> = K extends ReadId ? Result<K> : Result<K> | undefined;
 
+/** A valid answer: the record with all fields in the service's order, ids as bigints. */
+export interface Answer<Value> {
+  readonly value: Value;
+  readonly status: number;
+  readonly fields: HttpFields;
+  readonly etag: string | undefined;
+  readonly attempts: number;
+}
+
 /** The answer to a raw request, with its content encodings decoded. */
 export interface RawAnswer extends HttpResponse {
   readonly body: Uint8Array;
@@ -83,15 +60,133 @@ export interface RawAnswer extends HttpResponse {
   readonly url: string;
   readonly attempts: number;
   /** The answer as an error, if its status is 400 or above. */
-  readonly refusal: ApiError | undefined;
+  readonly error: ApiError | undefined;
 }
 
-export interface RawRequest {
-  readonly method: string;
-  /** Path below the base URL, or an absolute URL of the same origin. */
-  readonly path: string;
-  readonly query?: readonly (readonly [name: string, value: string])[] | undefined;
-  /** Added to the client's own fields; an undefined value removes one of those. */
-  readonly fields?: Readonly<Record<string, string | readonly string[] | undefined>> | undefined;
-  readonly body?: string | Uint8Array | undefined;
+/** A client of one service; it owns the transport and closes it. */
+export function createClient(options: ClientOptions): Client {
+  const { contract, baseUrl, fields, parameter, transport } = options;
+  const shown: Target = { baseUrl, fields: maskFields(fields) };
+  return {
+    contract,
+    baseUrl,
+    call: ((id, given, callOptions = {}) => {
+      // Not `async`: one more promise per call is measurable at a million rows.
+      try {
+        const { operation, input } = checked(options, id, given);
+        const request = withIfMatch(toRequest(operation, input, options), callOptions);
+        return fetchAnswer(
+          new Call(options, request, callOptions, operation),
+          operation,
+          askedId(operation, input),
+        );
+      } catch (error) {
+        return Promise.reject(error);
+      }
+    }) as Client['call'],
+    list: ((id, query, callOptions) => list(options, id, query, callOptions)) as Client['list'],
+    toRequest(id, given, callOptions = {}) {
+      const { operation, input } = checked(options, id, given);
+      return withMaskedParameter(withIfMatch(toRequest(operation, input, shown), callOptions), parameter);
+    },
+    toRawRequest: (raw) => withMaskedParameter(toRawRequest(raw, shown), parameter),
+    request: async (raw, callOptions = {}) =>
+      fetchRaw(new Call(options, withIfMatch(toRawRequest(raw, options), callOptions), callOptions)),
+    close: () => transport.close(),
+  };
+}
+
+/** @throws UsageError if the contract lacks the operation, or the input breaks its bounds. */
+function checked({ contract, fields }: ClientOptions, id: OperationId, given: CallInput) {
+  const operation = offeredOperation(contract, id);
+  const input = withId(operation, given);
+  checkInput(operation, input, fields);
+  return { operation, input };
+}
+
+function withIfMatch(request: HttpRequest, { ifMatch }: CallOptions): HttpRequest {
+  return ifMatch === undefined ? request : { ...request, fields: { ...request.fields, 'if-match': ifMatch } };
+}
+
+/** @param id the requested id, if the operation is about one record. */
+async function fetchAnswer(call: Call, operation: Operation, id?: bigint): Promise<Answer<unknown>> {
+  try {
+    const response = await call.send();
+    const { status, fields } = response;
+    if (!call.options.isAside) call.client.onAnswer?.(operation, response);
+    let value: unknown;
+    if (!call.isGone) {
+      if (status >= 400) throw answeredError(call, response);
+      value = readResult(call, operation, id, response);
+      if (value instanceof Promise) value = await value;
+    }
+    return { value, status, fields, etag: fieldValue(fields, 'etag'), attempts: call.attempts };
+  } catch (error) {
+    throw callError(call, error);
+  }
+}
+
+async function fetchRaw(call: Call): Promise<RawAnswer> {
+  try {
+    const response = await call.send();
+    const { status, fields } = response;
+    const body = typeof response.body === 'string' ? Buffer.from(response.body) : response.body;
+    const error = status >= 400 && !call.isGone ? answeredError(call, response) : undefined;
+    return { status, fields, body, url: call.request.url, attempts: call.attempts, error };
+  } catch (error) {
+    throw callError(call, error);
+  }
+}
+
+const mostEmptyPages = 1000;
+
+/** Follows the `next` links of one list. */
+async function* list(
+  options: ClientOptions,
+  id: ListId,
+  query: Query<ListId> = {},
+  callOptions: CallOptions = {},
+): AsyncGenerator<unknown[]> {
+  const { operation, input } = checked(options, id, { query });
+  const first = toRequest(operation, input, options);
+  const seen = new Set<string>();
+  let emptyPages = 0;
+  for (let next: string | undefined = first.url; next !== undefined; ) {
+    const call = new Call(options, { ...first, url: next }, callOptions, operation);
+    const answer = await fetchAnswer(call, operation);
+    const records = answer.value as unknown[];
+    yield records;
+    seen.add(withoutHash(call.request.url));
+    emptyPages = records.length === 0 ? emptyPages + 1 : 0;
+    try {
+      next = nextPage(answer.fields, call.request.url);
+      if (next !== undefined && seen.has(next))
+        throw invalidAnswer(`the link to the next page repeats: ${maskUrl(next)}`);
+      if (next !== undefined && emptyPages > mostEmptyPages)
+        throw invalidAnswer(`more than ${mostEmptyPages} empty pages in a row`);
+    } catch (error) {
+      throw callError(call, error);
+    }
+  }
+}
+
+/**
+ * The URL of the next page; undefined after the last.
+ *
+ * @throws UnavailableError if the link is not a URL or leads to another origin.
+ */
+function nextPage(fields: HttpFields, url: string): string | undefined {
+  const link = linkTarget(fieldValue(fields, 'link'), 'next');
+  if (link === undefined) return undefined;
+  if (!URL.canParse(link, url)) throw invalidAnswer(`the link to the next page is not a URL: ${link}`);
+  const next = new URL(link, url);
+  if (next.origin !== new URL(url).origin)
+    throw invalidAnswer(`the link to the next page leads to another origin: ${maskUrl(next.href)}`);
+  return withoutHash(next.href);
+}
+
+function withoutHash(url: string): string {
+  const parsed = new URL(url);
+  parsed.hash = '';
+  return parsed.href;
 }

@@ -2,7 +2,6 @@ import type { HttpFields, HttpRequest } from '../api/http.ts';
 import { idName, type Operation, type Parameter } from '../api/operations.ts';
 import { UsageError } from '../errors.ts';
 import { isJsonObject, printJson } from '../json.ts';
-import type { RawRequest } from './client.ts';
 import { checkField } from './fields.ts';
 
 /** The input of any operation: parameters by name, a query, a body. */
@@ -152,11 +151,22 @@ function headerFields(
   return fields;
 }
 
+/** An arbitrary request. */
+export interface RawRequest {
+  readonly method: string;
+  /** Path below the base URL, or an absolute URL of the same origin. */
+  readonly path: string;
+  readonly query?: readonly (readonly [name: string, value: string])[] | undefined;
+  /** Added to the client's own fields; an undefined value removes one of those. */
+  readonly fields?: Readonly<Record<string, string | readonly string[] | undefined>> | undefined;
+  readonly body?: string | Uint8Array | undefined;
+}
+
 /** The methods of a raw request. */
 export const rawMethods = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 /**
- * An arbitrary request.
+ * The request as a transport sends it.
  *
  * @throws UsageError for a path outside the base URL, or a URL of another origin: the credential is meant for this
  *   service only.

@@ -7,63 +7,44 @@ import { reasonOf } from '../api/shapes.ts';
 import type { Cancellation } from '../deadline.ts';
 import { messageOf } from '../errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, parseJsonArray } from '../json.ts';
-
-/** The largest answer in bytes, encoded or decoded; for a list, of one page. */
-export const maxAnswerBytes = 64 * 1024 * 1024;
-/** The largest body of an error in bytes, encoded or decoded. */
-export const maxErrorBytes = 64 * 1024;
-
-/** An answer with a success status is not valid; the message is a clause. */
-export class InvalidAnswerError extends Error {
-  /** The body, if it is JSON of another shape. */
-  readonly answer: JsonValue | undefined;
-
-  constructor(message: string, answer?: JsonValue) {
-    super(message);
-    this.answer = answer;
-  }
-}
-
-/** The expected answer to an operation. */
-interface Expected {
-  readonly operation: Operation;
-  /** The requested id, if the request names one record. */
-  readonly id: bigint | undefined;
-  /** Masks secrets in the parts of the body that an error shows. */
-  readonly mask?: ((text: string) => string) | undefined;
-  /** Runs long work, such as parsing a very long list, which checks its cancellation now and then. */
-  within(work: (cancellation: Cancellation) => Promise<unknown>): Promise<unknown>;
-}
+import type { Call } from './call.ts';
+import { invalidAnswer } from './transport/body.ts';
 
 /**
  * The records of a successful answer: all fields in the service's order, also unknown ones, ids as bigints. Undefined
  * if the operation has no result, or if a write is answered without a body. A promise if the list is very long.
  *
- * @param response its content encodings decoded.
- * @throws InvalidAnswerError for another media type, text that is not UTF-8 or JSON, JSON of another shape, or a record
- *   with another id than the requested one.
+ * @param asked the requested id, if the operation is about one record.
+ * @throws UnavailableError for a status below 200 or above 299, another media type, text that is not UTF-8 or JSON, JSON
+ *   of another shape, or a record with another id than the requested one.
  */
-export function readResult(expected: Expected, response: HttpResponse): unknown {
-  const { result, many, id } = expected.operation;
-  if (!result) {
-    checkBareSuccess(expected, response);
+export function readResult(
+  call: Call,
+  operation: Operation,
+  asked: bigint | undefined,
+  response: HttpResponse,
+): unknown {
+  const { status } = response;
+  if (status >= 300) throw invalidAnswer(`answered ${status}, which is neither a success nor an error`);
+  if (!operation.result) {
+    checkBareSuccess(operation, asked, response);
     return undefined;
   }
-  const text = readJsonText(expected, response);
+  const text = readJsonText(response, call.client.mask);
   if (text === undefined) {
-    if (operations[id].method !== 'GET') return undefined;
-    throw new InvalidAnswerError(`answered ${response.status} with no body`);
+    if (operations[operation.id].method !== 'GET') return undefined;
+    throw invalidAnswer(`answered ${status} with no body`);
   }
-  const parts = many ? parseJsonArray(text) : undefined;
-  if (parts) return expected.within((cancellation) => readParts(expected, parts, cancellation));
+  const parts = operation.many ? parseJsonArray(text) : undefined;
+  if (parts) return call.within((cancellation) => readParts(operation, parts, cancellation));
   const value = parse(() => parseJson(text));
-  if (!many) return checkId(expected, toRecord(expected.operation, value, ''));
-  if (!Array.isArray(value)) throw new InvalidAnswerError(`the body is not a list of ${result}`);
-  return value.map((item, index) => toRecord(expected.operation, item, `/${index}`));
+  if (!operation.many) return checkId(operation, asked, toRecord(operation, value, ''));
+  if (!Array.isArray(value)) throw invalidAnswer(`the body is not a list of ${operation.result}`);
+  return value.map((item, index) => toRecord(operation, item, `/${index}`));
 }
 
 async function readParts(
-  { operation }: Expected,
+  operation: Operation,
   parts: Iterable<JsonValue[]>,
   cancellation: Cancellation,
 ): Promise<JsonObject[]> {
@@ -77,38 +58,30 @@ async function readParts(
   return records;
 }
 
-/**
- * Where no record is promised the body does not matter, unless it denies the success: it is an Error, or about another record.
- *
- * @throws InvalidAnswerError
- */
-function checkBareSuccess(expected: Expected, response: HttpResponse): void {
-  if (!isJsonType(fieldValue(response.fields, 'content-type'))) return;
-  let value: JsonValue;
-  try {
-    value = parseJson(Buffer.from(response.body).toString('utf8'));
-  } catch {
-    return;
-  }
+/** If no record is promised, the body does not matter, unless it is an Error or about another record. */
+function checkBareSuccess(
+  operation: Operation,
+  asked: bigint | undefined,
+  { status, fields, body }: HttpResponse,
+): void {
+  const value = isJsonType(fieldValue(fields, 'content-type')) ? tryJson(body) : undefined;
   if (!isJsonObject(value)) return;
   const { code, message } = value;
   if (typeof code === 'string' && typeof message === 'string')
-    throw new InvalidAnswerError(`answered ${response.status} with an error: ${message}`, value);
-  checkId(expected, value);
+    throw invalidAnswer(`answered ${status} with an error: ${message}`, { answer: value });
+  checkId(operation, asked, value);
 }
 
 /** The text of a JSON answer; undefined if the body is empty. */
-function readJsonText({ mask }: Expected, { status, fields, body }: HttpResponse): string | undefined {
+function readJsonText({ status, fields, body }: HttpResponse, mask: Mask): string | undefined {
   if (body.length === 0) return undefined;
   const type = fieldValue(fields, 'content-type');
   if (!isJsonType(type)) {
-    const bytes = typeof body === 'string' ? Buffer.from(body) : body;
     const what = type ? mediaType(type) : 'no content type';
-    throw new InvalidAnswerError(`answered ${status} with ${what}, not JSON: ${excerpt(bytes, mask)}`);
+    throw invalidAnswer(`answered ${status} with ${what}, not JSON: ${excerpt(body, mask)}`);
   }
-  if (typeof body === 'string') return body;
-  if (!isUtf8(body)) throw new InvalidAnswerError('the body is not UTF-8');
-  return asBuffer(body).toString('utf8');
+  if (typeof body !== 'string' && !isUtf8(body)) throw invalidAnswer('the body is not UTF-8');
+  return toText(body);
 }
 
 function parse<Value>(read: () => Value): Value {
@@ -117,7 +90,7 @@ function parse<Value>(read: () => Value): Value {
   } catch (error) {
     // The message quotes the body, part of which may be a secret that cannot be masked because it is cut.
     const why = messageOf(error).replace(/, (?:\.\.\.)?".*" is not valid JSON$/s, '');
-    throw new InvalidAnswerError(`the body is not valid JSON: ${why}`);
+    throw invalidAnswer(`the body is not valid JSON: ${why}`);
   }
 }
 
@@ -128,10 +101,9 @@ function toRecord({ result = 'Pet', source }: Operation, value: JsonValue, point
   const [issue] = checked.issues ?? [];
   const path = (issue?.path ?? []).map(({ key }) => `/${String(key)}`).join('');
   const where = `${pointer}${path}` || 'it';
-  throw new InvalidAnswerError(
-    `the body is not ${nounPhrases[result]}: ${where} ${issue ? reasonOf(issue) : ''}`,
-    value,
-  );
+  throw invalidAnswer(`the body is not ${nounPhrases[result]}: ${where} ${issue ? reasonOf(issue) : ''}`, {
+    answer: value,
+  });
 }
 
 const nounPhrases: Readonly<Record<ResultName, string>> = {
@@ -142,21 +114,19 @@ const nounPhrases: Readonly<Record<ResultName, string>> = {
 };
 
 /** An inventory entry is identified by the id of its pet. */
-function checkId({ operation: { noun }, id: asked }: Expected, record: JsonObject): JsonObject {
+function checkId({ noun }: Operation, asked: bigint | undefined, record: JsonObject): JsonObject {
   const name = noun === 'inventory' ? 'petId' : 'id';
   const id = record[name];
   if (asked === undefined || id === undefined || id === null || id === asked) return record;
-  throw new InvalidAnswerError(
-    `the answer is about another record: its ${name} is ${String(id)}, not ${asked}`,
-  );
+  throw invalidAnswer(`the answer is about another record: its ${name} is ${String(id)}, not ${asked}`);
 }
 
 /** The error that a service describes in a body of any shape. */
-interface Refusal {
+interface ErrorBody {
   /** Its message with the status, or a replacement for it. */
   readonly why: string;
   /** The service's own code. */
-  readonly code: string | undefined;
+  readonly code?: string | undefined;
   /** The service's own message, without the status. */
   readonly message?: string | undefined;
 }
@@ -167,33 +137,27 @@ interface Refusal {
  *
  * @param mask masks secrets in the body before it is cut.
  */
-export async function readRefusal(
-  response: HttpResponse,
-  mask: (text: string) => string = (text) => text,
-): Promise<Refusal> {
-  const { status } = response;
-  const bytes = await decodeBody(response, maxErrorBytes).catch(() => new Uint8Array());
-  if (bytes.length === 0) return { why: `answered ${status}, with no reason given`, code: undefined };
-  const type = fieldValue(response.fields, 'content-type');
-  const value = type === undefined || isJsonType(type) ? tryJson(bytes) : undefined;
-  const message = value === undefined ? undefined : messageIn(value);
-  if (message !== undefined) {
+export function readErrorBody({ status, fields, body }: HttpResponse, mask: Mask): ErrorBody {
+  if (body.length === 0) return { why: `answered ${status}, with no reason given` };
+  const type = fieldValue(fields, 'content-type');
+  const value = type === undefined || isJsonType(type) ? tryJson(body) : undefined;
+  const words = messageIn(value);
+  if (words !== undefined) {
+    const message = oneLine(mask(words));
     const code = codeIn(value);
-    return described(oneLine(mask(message)), status, code && oneLine(mask(code), 100));
+    if (code === undefined) return { why: `${message} (${status})`, message };
+    const shownCode = oneLine(mask(code), 100);
+    return { why: `${message} (${status} ${shownCode})`, code: shownCode, message };
   }
-  const text = excerpt(bytes, mask);
-  if (type !== undefined && mediaType(type) === 'text/plain') return described(text, status);
+  const text = excerpt(body, mask);
   const what = type === undefined ? 'no content type' : mediaType(type);
-  return { why: `answered ${status} with ${what}: ${text}`, code: undefined };
+  if (what === 'text/plain') return { why: `${text} (${status})`, message: text };
+  return { why: `answered ${status} with ${what}: ${text}` };
 }
 
-function described(message: string, status: number, code?: string): Refusal {
-  return { why: `${message} (${code === undefined ? status : `${status} ${code}`})`, code, message };
-}
-
-function tryJson(bytes: Uint8Array): JsonValue | undefined {
+function tryJson(body: HttpResponse['body']): JsonValue | undefined {
   try {
-    return parseJson(asBuffer(bytes).toString('utf8'));
+    return parseJson(toText(body));
   } catch {
     return undefined;
   }
@@ -223,64 +187,11 @@ function oneLine(text: string, most = 1000): string {
   return line.length > most ? `${line.slice(0, most)}...` : line;
 }
 
+type Mask = (text: string) => string;
+
 /** The beginning of a body for people: one line, with replacement characters for bytes that are not text. */
-function excerpt(bytes: Uint8Array, mask: (text: string) => string = (text) => text): string {
-  return oneLine(mask(asBuffer(bytes.subarray(0, maxErrorBytes)).toString('utf8')), 200);
-}
-
-/** A body cannot be decoded; the message is a clause. */
-export class BodyError extends Error {}
-
-/** Whether the body has a content encoding. */
-export function isEncoded({ fields }: HttpResponse): boolean {
-  return fields['content-encoding'] !== undefined;
-}
-
-/**
- * The body of an answer as bytes, with its content encodings decoded.
- *
- * @param maxBytes limit of the decoded body.
- * @throws BodyError for an unknown encoding, and for a truncated, broken or too long body.
- */
-export async function decodeBody({ fields, body }: HttpResponse, maxBytes: number): Promise<Uint8Array> {
-  let bytes: Uint8Array = typeof body === 'string' ? Buffer.from(body) : body;
-  const encodings =
-    fieldValue(fields, 'content-encoding')
-      ?.toLowerCase()
-      .split(/[\s,]+/) ?? [];
-  for (const encoding of encodings.reverse())
-    if (encoding !== '' && encoding !== 'identity' && bytes.length > 0)
-      bytes = await undo(encoding, bytes, maxBytes);
-  if (bytes.length > maxBytes) throw tooLong(maxBytes);
-  return bytes;
-}
-
-async function undo(encoding: string, bytes: Uint8Array, maxOutputLength: number): Promise<Uint8Array> {
-  const zlib = await import('node:zlib');
-  const options = { maxOutputLength };
-  try {
-    if (encoding === 'gzip' || encoding === 'x-gzip') return zlib.gunzipSync(bytes, options);
-    if (encoding === 'br') return zlib.brotliDecompressSync(bytes, options);
-    // Some servers send raw deflate, some the zlib form that RFC 9110 requires; the latter begins with 0x?8.
-    if (encoding === 'deflate')
-      return ((bytes[0] ?? 0) & 0x0f) === 8
-        ? zlib.inflateSync(bytes, options)
-        : zlib.inflateRawSync(bytes, options);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLong(maxOutputLength);
-    throw new BodyError(`the body is not valid ${encoding}: ${messageOf(error)}`);
-  }
-  throw new BodyError(
-    `the body is encoded as ${encoding}, which was not asked for and which this program cannot read`,
-  );
-}
-
-function tooLong(maxBytes: number): BodyError {
-  return new BodyError(`the body is longer than ${describeBytes(maxBytes)}`);
-}
-
-export function describeBytes(bytes: number): string {
-  return bytes % 2 ** 20 === 0 ? `${bytes / 2 ** 20} MiB` : `${bytes / 2 ** 10} KiB`;
+function excerpt(body: HttpResponse['body'], mask: Mask): string {
+  return oneLine(mask(toText(body.slice(0, 64 * 1024))), 200);
 }
 
 function isJsonType(type: string | undefined): boolean {
@@ -293,6 +204,7 @@ function mediaType(type: string): string {
   return type.split(';', 1)[0]?.trim() ?? '';
 }
 
-function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+function toText(body: HttpResponse['body']): string {
+  if (typeof body === 'string') return body;
+  return Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
 }

@@ -1,5 +1,5 @@
 import type { HttpFields } from '../api/http.ts';
-import type { Attempt } from '../client/client.ts';
+import type { Attempt } from '../client/call.ts';
 import { maskFields, shownUrl } from '../mask.ts';
 import { sanitize } from '../text.ts';
 

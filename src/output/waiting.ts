@@ -1,4 +1,5 @@
-import type { Attempt, Client } from '../client/client.ts';
+import type { Attempt } from '../client/call.ts';
+import type { Client } from '../client/client.ts';
 import { monotonicMs } from '../clock.ts';
 import { sanitize } from '../text.ts';
 import type { LiveLine } from './live-line.ts';

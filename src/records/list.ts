@@ -2,7 +2,8 @@ import { largestPage, offeredOperation, takesParameter } from '../api/contract.t
 import type { Operation } from '../api/operations.ts';
 import type { Pet } from '../api/schemas.ts';
 import { categoryOf, hasField, wholeQueries } from '../api/shapes.ts';
-import type { CallOptions, Client } from '../client/client.ts';
+import type { CallOptions } from '../client/call.ts';
+import type { Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { resolveReferences } from './names.ts';

@@ -1,6 +1,7 @@
 import { largestPage, offeredOperation, takesParameter } from '../api/contract.ts';
 import { wholeQueries } from '../api/shapes.ts';
-import type { CallOptions, Client } from '../client/client.ts';
+import type { CallOptions } from '../client/call.ts';
+import type { Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { CliError, messageOf, UsageError } from '../errors.ts';
 import { letterDistance } from '../text.ts';

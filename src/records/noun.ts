@@ -1,6 +1,7 @@
 import type { Input, ListId, OperationId, Result } from '../api/operations.ts';
 import type { bodySchemas } from '../api/schemas.ts';
-import type { Answer, CallOptions, Client } from '../client/client.ts';
+import type { CallOptions } from '../client/call.ts';
+import type { Answer, Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import type { Prompt } from '../input/prompt.ts';
 import type { View } from '../output/columns.ts';

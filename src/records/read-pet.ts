@@ -1,7 +1,8 @@
 import { offeredOperation, takesParameter } from '../api/contract.ts';
 import type { Pet } from '../api/schemas.ts';
 import { wholeQueries } from '../api/shapes.ts';
-import type { Answer, CallOptions, Client } from '../client/client.ts';
+import type { CallOptions } from '../client/call.ts';
+import type { Answer, Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { ApiError, CliError } from '../errors.ts';
 

@@ -1,4 +1,5 @@
-import type { CallOptions, Client } from '../client/client.ts';
+import type { CallOptions } from '../client/call.ts';
+import type { Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { sleep } from '../deadline.ts';
 import { CliError, UsageError } from '../errors.ts';

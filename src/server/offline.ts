@@ -42,7 +42,7 @@ async function inFile(file: string): Promise<Answer> {
     const response = await kept.change(() => {
       // The caller gave up while another process held the store: do not begin the change.
       if (cancellation.isCancelled) return undefined;
-      onSending?.();
+      onSending();
       return app(request);
     });
     if (!response) throw cancellation.reason;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Pace, type StopReason } from '../../src/bulk/pace.ts';
-import type { Attempt } from '../../src/client/client.ts';
+import type { Attempt } from '../../src/client/call.ts';
 import { UnavailableError } from '../../src/errors.ts';
 import { Stop } from '../../src/interrupts.ts';
 

@@ -5,7 +5,8 @@ import { makePlan } from '../../src/bulk/plan.ts';
 import { Rows } from '../../src/bulk/rows.ts';
 import { createRun } from '../../src/bulk/run.ts';
 import { writeRows } from '../../src/bulk/write.ts';
-import type { CallOptions, Client } from '../../src/client/client.ts';
+import type { CallOptions } from '../../src/client/call.ts';
+import type { Client } from '../../src/client/client.ts';
 
 afterEach(() => vi.useRealTimers());
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { builtInContract } from '../../src/api/contract.ts';
 import type { Client } from '../../src/client/client.ts';
-import { createClient } from '../../src/client/create-client.ts';
+import { createClient } from '../../src/client/client.ts';
 import { createNodeHttpTransport } from '../../src/client/transport/node-http.ts';
 import { createUndiciTransport } from '../../src/client/transport/undici.ts';
 import { CliError } from '../../src/errors.ts';
@@ -65,6 +65,7 @@ async function connect(
     timeoutMs,
     retries,
     signal: new AbortController().signal,
+    mask: (text) => text,
     now: () => new Date(),
   });
 }

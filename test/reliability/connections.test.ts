@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { builtInContract } from '../../src/api/contract.ts';
-import type { Attempt, Client } from '../../src/client/client.ts';
-import { createClient } from '../../src/client/create-client.ts';
+import type { Attempt } from '../../src/client/call.ts';
+import type { Client } from '../../src/client/client.ts';
+import { createClient } from '../../src/client/client.ts';
 import { createNodeHttpTransport } from '../../src/client/transport/node-http.ts';
 import { createUndiciTransport } from '../../src/client/transport/undici.ts';
 import { InterruptedError } from '../../src/errors.ts';
@@ -33,6 +34,7 @@ describe.concurrent.each(Object.entries(transports))('over %s', (_, open) => {
       timeoutMs,
       retries,
       signal,
+      mask: (text) => text,
       now: () => new Date(),
     });
   }

@@ -25,7 +25,7 @@ function sendTo(
 ): Promise<HttpResponse> {
   return transport.send(
     { method, url: `http://offline.invalid${path}`, fields: { 'content-type': 'application/json' }, body },
-    { cancellation: { isCancelled: false, reason: undefined, onCancel: () => {} }, maxBytes: () => 1 },
+    { cancellation: { isCancelled: false, reason: undefined, onCancel: () => {} }, onSending: () => {} },
   );
 }
 

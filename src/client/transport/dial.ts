@@ -3,8 +3,8 @@ import type { HttpFields } from '../../api/http.ts';
 import { bareHost } from '../../api/http.ts';
 import { withDeadline } from '../../deadline.ts';
 import { type ErrorDetails, UnavailableError } from '../../errors.ts';
-import { toUnavailable } from './failure.ts';
 import { findProxy, type HttpProxy, portOf } from './proxy.ts';
+import { toUnavailable } from './socket-error.ts';
 import type { TlsFiles } from './tls.ts';
 
 /** The options of a connection to a service, for every transport. */

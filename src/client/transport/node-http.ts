@@ -2,9 +2,10 @@ import { Agent, type ClientRequest, type IncomingMessage, request as open } from
 import type { Socket } from 'node:net';
 import type { HttpFields, HttpRequest, HttpResponse, SendOptions, Transport } from '../../api/http.ts';
 import type { Cancellation } from '../../deadline.ts';
-import { Collector, toFields } from './collect.ts';
+import { Collector } from './body.ts';
 import { createDialer, type Dialer, type Route, type TransportOptions, toTarget } from './dial.ts';
-import { toUnavailable } from './failure.ts';
+import { readFields } from './fields.ts';
+import { toUnavailable } from './socket-error.ts';
 
 /** The transport for few requests, which needs no time to load. Connections are kept for the next page or record. */
 export function createNodeHttpTransport(options: TransportOptions): Transport {
@@ -68,7 +69,7 @@ function exchange(
     // The agent returns a socket that is connected and secured, so the request is sent at once.
     message.on('socket', () => {
       sent = true;
-      options.onSending?.();
+      options.onSending();
     });
     options.cancellation.onCancel((reason) => {
       message.destroy();
@@ -80,18 +81,14 @@ function exchange(
       socket.destroy();
       reject(toUnavailable(Object.assign(new Error('unasked upgrade'), { code: 'ECONNRESET' }), { sent }));
     });
-    message.on('response', (incoming) => read(incoming, message, options).then(resolve, reject));
+    message.on('response', (incoming) => read(incoming, message).then(resolve, reject));
     message.end(body);
   });
 }
 
-function read(
-  incoming: IncomingMessage,
-  message: ClientRequest,
-  options: SendOptions,
-): Promise<HttpResponse> {
+function read(incoming: IncomingMessage, message: ClientRequest): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
-    const collector = new Collector(incoming.statusCode ?? 0, toFields(incoming.rawHeaders), options);
+    const collector = new Collector(incoming.statusCode ?? 0, readFields(incoming.rawHeaders));
     incoming.on('data', (chunk: Buffer) => {
       if (collector.add(chunk)) return;
       message.destroy();

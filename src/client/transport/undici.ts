@@ -3,9 +3,10 @@ import { setFlagsFromString } from 'node:v8';
 import type { Dispatcher } from 'undici';
 import type { HttpResponse, SendOptions, Transport } from '../../api/http.ts';
 import { v8Version } from '../../io.ts';
-import { Collector, FieldReader } from './collect.ts';
+import { Collector } from './body.ts';
 import { createDialer, type Dialer, type Route, type TransportOptions, toTarget } from './dial.ts';
-import { toUnavailable } from './failure.ts';
+import { FieldReader } from './fields.ts';
+import { toUnavailable } from './socket-error.ts';
 
 /** The transport for many requests: slower to load, and much faster than node:http once it runs. */
 export async function createUndiciTransport(options: TransportOptions): Promise<Transport> {
@@ -46,7 +47,7 @@ export async function createUndiciTransport(options: TransportOptions): Promise<
             headers: target.fields as Record<string, string | string[]>,
             body: request.body ?? null,
           },
-          new Exchange({ options: sendOptions, waiting, fieldReader, resolve, reject }),
+          new Handler({ options: sendOptions, waiting, fieldReader, resolve, reject }),
         );
       }),
     async close() {
@@ -99,7 +100,7 @@ interface Parts {
 }
 
 /** The handler of one request. It implements undici's internal interface, so that nothing is wrapped. */
-class Exchange implements Dispatcher.DispatchHandler {
+class Handler implements Dispatcher.DispatchHandler {
   private readonly parts: Parts;
   private collector: Collector | undefined;
   private isWaiting = true;
@@ -126,12 +127,12 @@ class Exchange implements Dispatcher.DispatchHandler {
       return;
     }
     this.sent = true;
-    options.onSending?.();
+    options.onSending();
   }
 
   onHeaders(status: number, raw: Buffer[]): boolean {
-    const { options, fieldReader } = this.parts;
-    if (status >= 200) this.collector = new Collector(status, fieldReader.read(raw), options);
+    const { fieldReader } = this.parts;
+    if (status >= 200) this.collector = new Collector(status, fieldReader.read(raw));
     return true;
   }
 

@@ -6,7 +6,8 @@ import { describeLifecycle } from '../../api/lifecycle.ts';
 import type { Operation } from '../../api/operations.ts';
 import { fieldTypes } from '../../api/schemas.ts';
 import { confirmWrite } from '../../asking.ts';
-import type { Client, RawAnswer, RawRequest } from '../../client/client.ts';
+import type { Client, RawAnswer } from '../../client/client.ts';
+import type { RawRequest } from '../../client/request.ts';
 import { rawMethods } from '../../client/request.ts';
 import type { Context } from '../../context.ts';
 import { messageOf, UsageError } from '../../errors.ts';
@@ -46,7 +47,7 @@ export async function sendRaw(context: Context, order: RawOrder): Promise<void> 
     context.lifecycle.set(operation.id, describeLifecycle(operation, answer.fields, context.now()));
   if (order.include) await context.io.stdout.write(headOf(answer, context));
   await printBody(context, answer);
-  if (answer.refusal) throw answer.refusal;
+  if (answer.error) throw answer.error;
 }
 
 function readMethod(text: string): string {

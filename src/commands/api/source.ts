@@ -5,7 +5,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { fieldValue } from '../../api/http.ts';
 import { linkTarget } from '../../api/links.ts';
 import { type DescriptionSource, parseDocument } from '../../binding/description.ts';
-import type { CallOptions, Client, RawAnswer } from '../../client/client.ts';
+import type { CallOptions } from '../../client/call.ts';
+import type { Client, RawAnswer } from '../../client/client.ts';
 import type { Context } from '../../context.ts';
 import { CliError, messageOf, UnavailableError, UsageError } from '../../errors.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../json.ts';
@@ -167,7 +168,7 @@ async function openUrl(context: Context, location: string, withToken: boolean): 
       if (!URL.canParse(url) || new URL(url).origin !== origin)
         throw refused(url, 'a description may refer to documents of its own origin only');
       const answer = await get(url);
-      if (answer.refusal) throw answer.refusal;
+      if (answer.error) throw answer.error;
       return toText(answer.body, url);
     };
     return { url: found.url, text: found.text, read, close };

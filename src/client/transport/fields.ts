@@ -1,55 +1,7 @@
-import type { HttpFields, HttpResponse, SendOptions } from '../../api/http.ts';
-import { UnavailableError } from '../../errors.ts';
-import { describeBytes } from '../response.ts';
-
-/** Collects an answer while a transport reads it, up to a maximum length. */
-export class Collector {
-  readonly status: number;
-  private readonly fields: HttpFields;
-  private readonly maxBytes: number;
-  private readonly chunks: Uint8Array[] = [];
-  private length = 0;
-
-  constructor(status: number, fields: HttpFields, options: SendOptions) {
-    this.status = status;
-    this.fields = fields;
-    this.maxBytes = options.maxBytes(status);
-  }
-
-  get isError(): boolean {
-    return this.status >= 400;
-  }
-
-  /** False once the answer has reached the limit: the rest need not be read. */
-  add(chunk: Uint8Array): boolean {
-    this.length += chunk.length;
-    if (this.length <= this.maxBytes) {
-      this.chunks.push(chunk);
-      return true;
-    }
-    const kept = chunk.length - (this.length - this.maxBytes);
-    if (kept > 0) this.chunks.push(chunk.subarray(0, kept));
-    return false;
-  }
-
-  /** The answer so far. */
-  response(): HttpResponse {
-    const [first] = this.chunks;
-    const body = this.chunks.length === 1 && first ? first : Buffer.concat(this.chunks);
-    return { status: this.status, fields: this.fields, body };
-  }
-
-  tooLong(): UnavailableError {
-    return new UnavailableError(`the answer is longer than ${describeBytes(this.maxBytes)}`, {
-      reason: 'invalid-response',
-      sent: true,
-      status: this.status,
-    });
-  }
-}
+import type { HttpFields } from '../../api/http.ts';
 
 /** Fields by lower-case name from alternating names and values; a repeated name gets a list. */
-export function toFields(raw: readonly string[]): HttpFields {
+export function readFields(raw: readonly string[]): HttpFields {
   const fields = noFields();
   for (let at = 0; at + 1 < raw.length; at += 2)
     addField(fields, (raw[at] ?? '').toLowerCase(), raw[at + 1] ?? '');

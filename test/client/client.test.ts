@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { builtInContract } from '../../src/api/contract.ts';
 import type { Transport } from '../../src/api/http.ts';
-import { createClient } from '../../src/client/create-client.ts';
+import { createClient } from '../../src/client/client.ts';
 import { createNodeHttpTransport } from '../../src/client/transport/node-http.ts';
 import { createUndiciTransport } from '../../src/client/transport/undici.ts';
 import type { Listening } from '../../src/server/listen.ts';
@@ -32,6 +32,7 @@ for (const [name, open] of Object.entries(transports)) {
       timeoutMs: 5000,
       retries: 0,
       signal: new AbortController().signal,
+      mask: (text) => text,
       now: () => new Date(),
     });
 

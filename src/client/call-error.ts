@@ -1,0 +1,93 @@
+import { type HttpResponse, requestIdOf } from '../api/http.ts';
+import { ApiError, UnavailableError, type UnavailableReason } from '../errors.ts';
+import { shownUrl } from '../mask.ts';
+import type { Call } from './call.ts';
+import { readErrorBody } from './response.ts';
+import { isSafeAgain, mayHaveBeenApplied, retriedStatuses } from './retry.ts';
+
+/** An error answer as an error, whatever its body: `<what failed>: METHOD url: <why> (status code)`. */
+export function answeredError(call: Call, response: HttpResponse): ApiError {
+  const { status } = response;
+  const { mayBeApplied, request } = call;
+  const { why, code, message } = readErrorBody(response, call.client.mask);
+  const isMissingList = call.operation?.many === true && (status === 404 || status === 410);
+  return new ApiError(sentence(call, why, mayBeApplied), {
+    ...detailsOf(call, mayBeApplied),
+    // An empty list would still answer 200, so a 404 means that the address is wrong.
+    ...(isMissingList && { kind: 'unavailable' }),
+    status,
+    code,
+    serviceMessage: message,
+    remark: remarks(call, mayBeApplied).join('; ') || undefined,
+    requestId: requestIdOf(response.fields),
+    hint: isMissingList
+      ? 'is the base URL right? `petstore doctor` looks at each step'
+      : hintOfStatus(status, call),
+    retryable: retriedStatuses.has(status) && isSafeAgain(request.method, mayBeApplied),
+  });
+}
+
+/** What a call throws: an UnavailableError whose message is only the reason becomes one that names the call. */
+export function callError(call: Call, thrown: unknown): unknown {
+  if (!(thrown instanceof UnavailableError)) return thrown;
+  const { reason, sent, answer, details } = thrown;
+  const {
+    request: { method },
+    response,
+  } = call;
+  const mayBeApplied = call.mayBeApplied || mayHaveBeenApplied(method, { sent });
+  const isPassing = reason !== 'tls' && reason !== 'redirect' && reason !== 'invalid-response';
+  return new UnavailableError(sentence(call, call.client.mask(thrown.message), mayBeApplied), {
+    ...details,
+    ...detailsOf(call, mayBeApplied),
+    status: details.status ?? response?.status,
+    requestId: response && requestIdOf(response.fields),
+    reason,
+    sent: sent || mayBeApplied,
+    answer,
+    hint: details.hint ?? hintOfReason[reason],
+    retryable: (details.retryable ?? isPassing) && isSafeAgain(method, mayBeApplied),
+    cause: thrown,
+  });
+}
+
+function detailsOf({ request, attempts }: Call, mayBeApplied: boolean) {
+  const { method, url } = request;
+  return { method, url: shownUrl(url), attempts, ...(mayBeApplied && { applied: 'unknown' as const }) };
+}
+
+function sentence(call: Call, why: string, mayBeApplied: boolean): string {
+  const { operation, request, attempts } = call;
+  const sent = `${request.method} ${shownUrl(request.url)}`;
+  const subject = operation === undefined ? sent : `${lowerFirst(operation.summary)}: ${sent}`;
+  const count = attempts > 1 ? [`after ${attempts} attempts`] : [];
+  return [`${subject}: ${why}`, ...count, ...remarks(call, mayBeApplied)].join('; ');
+}
+
+/** How the call ended, in addition to the service's message. */
+function remarks({ note }: Call, mayBeApplied: boolean): string[] {
+  return [...(note ? [note] : []), ...(mayBeApplied ? ['the request may or may not have been applied'] : [])];
+}
+
+function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1);
+}
+
+function hintOfStatus(status: number, { client: { credential }, mayBeApplied }: Call): string | undefined {
+  if (status === 412)
+    return mayBeApplied
+      ? 'an earlier attempt may have changed it: read it again, then decide'
+      : 'it was changed in the meantime: read it again, then decide';
+  if (status !== 401 && status !== 403) return undefined;
+  if (credential === undefined)
+    return 'give a token: PETSTORE_TOKEN, PETSTORE_TOKEN_FILE, or token-file in the profile';
+  return status === 401
+    ? `the token of ${credential} was sent: is it that of this service, and still valid?`
+    : `the token of ${credential} may not do this`;
+}
+
+const hintOfReason: { readonly [R in UnavailableReason]?: string } = {
+  refused: 'is the service running, and the base URL right? `petstore doctor` looks at each step',
+  dns: 'is the base URL right? `petstore doctor` looks at each step',
+  timeout: 'give it longer with --timeout',
+};

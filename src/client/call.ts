@@ -1,0 +1,329 @@
+import type { Contract } from '../api/contract.ts';
+import {
+  fieldValue,
+  type HttpFields,
+  type HttpRequest,
+  type HttpResponse,
+  type Transport,
+} from '../api/http.ts';
+import type { Operation } from '../api/operations.ts';
+import { monotonicMs } from '../clock.ts';
+import { type Cancellation, type Limits, pause, race } from '../deadline.ts';
+import { type ErrorDetails, InterruptedError, UnavailableError } from '../errors.ts';
+import { maskUrl, shownUrl } from '../mask.ts';
+import { type CredentialParameter, withMaskedParameter, withParameter } from './request.ts';
+import { mayHaveBeenApplied, retryAfter, retryDelay, shouldRetry } from './retry.ts';
+import { decoded } from './transport/body.ts';
+
+/** The service that a client calls, and how. */
+export interface ClientOptions {
+  readonly contract: Contract;
+  /** Without a trailing slash; operation paths are appended to it. */
+  readonly baseUrl: string;
+  /** Fields for every request: the user agent, those of `--header`, the credential. */
+  readonly fields: HttpFields;
+  /** A credential in the query of every request. */
+  readonly parameter?: CredentialParameter | undefined;
+  /** The source of the credential, for messages; undefined if there is none. */
+  readonly credential?: string | undefined;
+  readonly transport: Transport;
+  readonly timeoutMs: number;
+  readonly retries: number;
+  /** Aborted when the process is interrupted. */
+  readonly signal: AbortSignal;
+  /** Masks secrets in the texts of the service. */
+  mask(text: string): string;
+  /** Called after every attempt of every call, for traces. */
+  onAttempt?: ((attempt: Attempt) => void) | undefined;
+  /** Called with the answer of every operation, for notices of deprecation and stability. */
+  onAnswer?: ((operation: Operation, response: HttpResponse) => void) | undefined;
+  /** Called with notes for the user about a call that succeeds. */
+  note?: ((line: string) => void) | undefined;
+  now(): Date;
+}
+
+/** The options of one call. */
+export interface CallOptions {
+  /** Sent as If-Match. */
+  readonly ifMatch?: string | undefined;
+  /** Deadline of the whole call in milliseconds, instead of the client's. */
+  readonly timeoutMs?: number | undefined;
+  /** Most retries, instead of the client's. */
+  readonly retries?: number | undefined;
+  /** Leaves out the client's credential in the query. */
+  readonly withoutParameter?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** The user did not ask for this call: no notice tells of its endpoint. */
+  readonly isAside?: boolean | undefined;
+  /**
+   * The longest Retry-After to wait for. The wait does not count against the deadline; a longer one ends the call. If
+   * undefined, a Retry-After counts against the deadline, and ends the call if it does not fit.
+   */
+  readonly maxRetryAfterMs?: number | undefined;
+  /**
+   * Called before each attempt. A promise is awaited and does not count against the deadline: a rate limit, or a shared
+   * pause.
+   */
+  beforeAttempt?(): Promise<void> | undefined;
+  afterAttempt?(attempt: Attempt): void;
+}
+
+/** A finished attempt, for traces, rate limits and back-off. */
+export interface Attempt {
+  /** Without a credential in the query. */
+  readonly request: HttpRequest;
+  /** 1 for the first. */
+  readonly number: number;
+  readonly elapsedMs: number;
+  /** The result: an answer, or the error of the transport. */
+  readonly response?: HttpResponse | undefined;
+  readonly error?: Error | undefined;
+  /** The answer's Retry-After, in milliseconds from now. */
+  readonly retryAfterMs?: number | undefined;
+  /** Milliseconds until the next attempt; undefined if there will be none. */
+  readonly nextDelayMs?: number | undefined;
+}
+
+/** A request, the attempts to get it answered within one deadline, and their possible effects. */
+export class Call implements Limits {
+  readonly client: ClientOptions;
+  /** Undefined for a raw request. */
+  readonly operation: Operation | undefined;
+  readonly options: CallOptions;
+  /** The current request, redirects followed, without a credential in the query. */
+  request: HttpRequest;
+  attempts = 0;
+  /** Milliseconds until the deadline. */
+  leftMs: number;
+  /** True if an attempt may have been applied. */
+  mayBeApplied = false;
+  /** Why there is no further attempt although the status allows one, a clause. */
+  note: string | undefined;
+  /** The final answer, as it came. */
+  response: HttpResponse | undefined;
+  /** True for a DELETE that was sent before and now finds nothing: it has succeeded. */
+  isGone = false;
+  readonly signals: readonly AbortSignal[];
+  private readonly first: HttpRequest;
+  private readonly timeoutMs: number;
+  /** Added to the query only when the request is sent, so that no other part of the program sees it. */
+  private readonly parameter: CredentialParameter | undefined;
+  /** True if the service may have received a byte of the current attempt. */
+  private sent = false;
+  private sentAttempts = 0;
+
+  constructor(client: ClientOptions, request: HttpRequest, options: CallOptions, operation?: Operation) {
+    this.client = client;
+    this.operation = operation;
+    this.options = options;
+    this.first = request;
+    this.request = request;
+    this.parameter = options.withoutParameter ? undefined : client.parameter;
+    this.timeoutMs = options.timeoutMs ?? client.timeoutMs;
+    this.leftMs = this.timeoutMs;
+    this.signals = options.signal ? [client.signal, options.signal] : [client.signal];
+  }
+
+  /**
+   * Sends the request until there is a final answer, perhaps an error: within the deadline, with retries if they are
+   * safe and may help, following redirects within one origin. Returns the answer with its content encodings decoded.
+   *
+   * @throws UnavailableError, whose message is only the reason, if no answer came; the reason of the signal if one was
+   *   aborted.
+   */
+  async send(): Promise<HttpResponse> {
+    for (;;) {
+      const turn = this.options.beforeAttempt?.();
+      if (turn) await turn;
+      const attempt = await this.attempt();
+      this.client.onAttempt?.(attempt);
+      this.options.afterAttempt?.(attempt);
+      const { response, error, nextDelayMs, retryAfterMs } = attempt;
+      if (nextDelayMs !== undefined) await this.pause(nextDelayMs, retryAfterMs);
+      else if (!response) throw error;
+      else {
+        this.accept(response);
+        return response.fields['content-encoding'] ? decoded(response) : response;
+      }
+    }
+  }
+
+  /** Runs long work on the answer within the remaining time of the call. */
+  within<Value>(work: (cancellation: Cancellation) => Promise<Value>): Promise<Value> {
+    this.sent = true;
+    return race(this, work);
+  }
+
+  timedOut(): Error {
+    return new UnavailableError(`no answer within ${this.timeoutMs / 1000} s`, {
+      reason: 'timeout',
+      sent: this.sent,
+    });
+  }
+
+  /** Adds to the error of an interruption that a write may have been applied. */
+  onAbort(reason: unknown): void {
+    const { method, url } = this.request;
+    if (!(reason instanceof InterruptedError)) return;
+    if (this.mayBeApplied || mayHaveBeenApplied(method, { sent: this.sent }))
+      reason.leaveOpen(method, shownUrl(url));
+  }
+
+  /** Sends the request once, and follows redirects. @throws the reason of the signal, if one was aborted. */
+  private async attempt(): Promise<Attempt> {
+    const { client } = this;
+    this.attempts += 1;
+    this.request = this.first;
+    const startMs = monotonicMs();
+    const dueAtMs = startMs + this.leftMs;
+    const spend = () => {
+      const nowMs = monotonicMs();
+      this.leftMs = dueAtMs - nowMs;
+      return nowMs - startMs;
+    };
+    let response: HttpResponse | undefined;
+    let error: Error | undefined;
+    try {
+      for (let redirects = 0; response === undefined; redirects += 1) {
+        const answer = await race(this, (cancellation) => this.exchange(cancellation));
+        if (!isRedirect(answer)) response = answer;
+        else {
+          const elapsedMs = spend();
+          client.onAttempt?.({ request: this.shown(), number: this.attempts, elapsedMs, response: answer });
+          this.request = followRedirect(this.request, answer, redirects);
+        }
+      }
+    } catch (thrown) {
+      for (const signal of this.signals) signal.throwIfAborted();
+      error = thrown as Error;
+    }
+    const elapsedMs = spend();
+    this.recordEffects(response, error);
+    const retryAfterMs = response && retryAfter(response.fields, client.now);
+    const nextDelayMs = this.delayAfter(response ?? error, retryAfterMs);
+    const { attempts: number } = this;
+    return { request: this.shown(), number, elapsedMs, response, error, retryAfterMs, nextDelayMs };
+  }
+
+  private exchange(cancellation: Cancellation): Promise<HttpResponse> {
+    this.sent = false;
+    const onSending = () => {
+      this.sent = true;
+    };
+    return this.client.transport.send(withParameter(this.request, this.parameter), {
+      cancellation,
+      onSending,
+    });
+  }
+
+  private recordEffects(response: HttpResponse | undefined, error: Error | undefined): void {
+    const sent = response !== undefined || (error instanceof UnavailableError && error.sent);
+    if (sent) this.sentAttempts += 1;
+    this.mayBeApplied ||= mayHaveBeenApplied(this.request.method, response ?? { sent });
+    this.sent = false;
+  }
+
+  /** Milliseconds until the next attempt; undefined, perhaps with a note, if there is to be none. */
+  private delayAfter(
+    ended: HttpResponse | Error | undefined,
+    retryAfterMs: number | undefined,
+  ): number | undefined {
+    const { attempts, leftMs, options, client } = this;
+    this.note = undefined;
+    if (attempts > (options.retries ?? client.retries)) return undefined;
+    if (!shouldRetry(this.request.method, ended)) return undefined;
+    const delayMs = retryDelay(attempts, retryAfterMs);
+    const { maxRetryAfterMs } = options;
+    if (retryAfterMs !== undefined && maxRetryAfterMs !== undefined) {
+      if (retryAfterMs <= maxRetryAfterMs) return delayMs;
+      this.note = `it asks to wait ${seconds(retryAfterMs)}`;
+      return undefined;
+    }
+    if (delayMs < leftMs) return delayMs;
+    // If the deadline itself ended the attempt, the error says so.
+    if (leftMs > 0 || !(ended instanceof Error)) this.note = noTime(this.timeoutMs, retryAfterMs);
+    return undefined;
+  }
+
+  /** Waits before the next attempt. */
+  private async pause(delayMs: number, retryAfterMs: number | undefined): Promise<void> {
+    const counts = retryAfterMs === undefined || this.options.maxRetryAfterMs === undefined;
+    const leftMs = counts ? this.leftMs - delayMs : this.leftMs;
+    // A delay that counts is shorter than what is left.
+    this.leftMs = Number.POSITIVE_INFINITY;
+    await pause(delayMs, this);
+    this.leftMs = leftMs;
+  }
+
+  private accept(response: HttpResponse): void {
+    this.response = response;
+    const { method, url } = this.request;
+    const { status } = response;
+    this.isGone = method === 'DELETE' && (status === 404 || status === 410) && this.sentAttempts > 1;
+    if (this.isGone)
+      this.client.note?.(
+        `note: DELETE ${shownUrl(url)}: sent ${this.sentAttempts} times, and answered ${status} in the end: it is gone`,
+      );
+  }
+
+  /** The request, safe to show. */
+  private shown(): HttpRequest {
+    return withMaskedParameter(this.request, this.parameter);
+  }
+}
+
+function noTime(timeoutMs: number, retryAfterMs: number | undefined): string {
+  const deadline = `the deadline of ${seconds(timeoutMs)}`;
+  return retryAfterMs === undefined
+    ? `no time for another attempt is left of ${deadline}`
+    : `it asks to wait ${seconds(retryAfterMs)}, longer than what is left of ${deadline}`;
+}
+
+function seconds(ms: number): string {
+  return `${Math.round(ms) / 1000} s`;
+}
+
+const mostRedirects = 5;
+const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+function isRedirect({ status }: HttpResponse): boolean {
+  return redirectStatuses.has(status);
+}
+
+/**
+ * The request that follows a redirect: a GET within the same origin, or from http to https on the same host name, each
+ * with its default port.
+ *
+ * @throws UnavailableError `redirect` for any other; it names the target. Fields such as a credential must not go to
+ *   another origin, and a write must not be sent to another URL.
+ */
+function followRedirect(request: HttpRequest, response: HttpResponse, redirects: number): HttpRequest {
+  if (redirects === mostRedirects) throw refusedRedirect(`redirected more than ${mostRedirects} times`);
+  const { status } = response;
+  const location = fieldValue(response.fields, 'location');
+  const from = new URL(request.url);
+  const to =
+    location !== undefined && URL.canParse(location, from.href) ? new URL(location, from) : undefined;
+  if (!to || !/^https?:$/.test(to.protocol))
+    throw refusedRedirect(`answered ${status}, a redirect that names no target`, { status });
+  const refuse = (why: string) => {
+    const isElsewhere = from.origin !== to.origin;
+    const hint = isElsewhere ? `if the service has moved there, give --base-url ${to.origin}` : undefined;
+    return refusedRedirect(`answered ${status}, a redirect to ${maskUrl(to.href)}; ${why}`, { status, hint });
+  };
+  if (request.method !== 'GET' && request.method !== 'HEAD') throw refuse('a write is never redirected');
+  if (to.origin !== from.origin && !isUpgrade(from, to)) throw refuse('another origin is never followed');
+  to.hash = '';
+  return { method: request.method, url: to.href, fields: request.fields };
+}
+
+/** Another port may be another service, so only the default ports count as the same. */
+function isUpgrade(from: URL, to: URL): boolean {
+  const isSecured = from.protocol === 'http:' && to.protocol === 'https:';
+  return isSecured && from.hostname === to.hostname && from.port === '' && to.port === '';
+}
+
+function refusedRedirect(message: string, details: ErrorDetails = {}): UnavailableError {
+  // `sent` tells whether a write may have been applied; a service that redirects has not applied it.
+  return new UnavailableError(message, { ...details, reason: 'redirect', sent: false, retryable: false });
+}
