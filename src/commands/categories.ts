@@ -53,12 +53,8 @@ const create = verb({
     ...bodyFlags,
     from: fromFlag('create a category for each record of this file', ['name', 'description']),
   },
-  run: async (context, { from, field, name, description }) =>
-    (await import('../records/create.ts')).createRecords(context, await noun(), {
-      given: { name, description },
-      extra: field,
-      from,
-    }),
+  run: async (context, given) =>
+    (await import('../records/create.ts')).createRecords(context, await noun(), given),
 });
 
 const update = verb({
@@ -77,13 +73,8 @@ const update = verb({
     ...bodyFlags,
     from: fromFlag('change the categories of this file, each by its id'),
   },
-  run: async (context, { ids, from, field, name, description }) =>
-    (await import('../records/update.ts')).updateRecords(context, await noun(), {
-      ids,
-      given: { name, description },
-      extra: field,
-      from,
-    }),
+  run: async (context, given) =>
+    (await import('../records/update.ts')).updateRecords(context, await noun(), given),
 });
 
 const edit = verb({
@@ -113,4 +104,4 @@ const remove = verb({
 
 export const verbs = [list, get, create, update, edit, remove];
 
-export const columns = async () => (await noun()).view.columns.map(({ name }) => name);
+export const columns = async () => (await noun()).columns(new Map()).map(({ name }) => name);

@@ -90,12 +90,8 @@ const create = verb({
       'complete',
     ]),
   },
-  run: async (context, { from, field, pet, quantity, shipDate, complete }) =>
-    (await import('../records/create.ts')).createRecords(context, await noun(), {
-      given: { petId: pet, quantity, shipDate, complete },
-      extra: field,
-      from,
-    }),
+  run: async (context, given) =>
+    (await import('../records/create.ts')).createRecords(context, await noun(), given),
 });
 
 const update = verb({
@@ -114,13 +110,8 @@ const update = verb({
     ...bodyFlags,
     from: fromFlag('change the orders of this file, each by its id'),
   },
-  run: async (context, { ids, from, field, pet, quantity, shipDate, complete }) =>
-    (await import('../records/update.ts')).updateRecords(context, await noun(), {
-      ids,
-      given: { petId: pet, quantity, shipDate, complete },
-      extra: field,
-      from,
-    }),
+  run: async (context, given) =>
+    (await import('../records/update.ts')).updateRecords(context, await noun(), given),
 });
 
 const edit = verb({
@@ -146,7 +137,7 @@ const complete = verb({
   run: async (context, { ids }) =>
     (await import('../records/update.ts')).updateRecords(context, await noun(), {
       ids,
-      given: { complete: true },
+      complete: true,
     }),
 });
 
@@ -165,4 +156,4 @@ const remove = verb({
 
 export const verbs = [list, get, create, update, edit, complete, remove];
 
-export const columns = async () => (await noun()).view.columns.map(({ name }) => name);
+export const columns = async () => (await noun()).columns(new Map()).map(({ name }) => name);

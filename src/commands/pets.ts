@@ -78,12 +78,8 @@ const create = verb({
     field: fieldFlag,
     from: fromFlag('create a pet for each record of this file', ['name', 'category', 'status']),
   },
-  run: async (context, { from, field, name, category, status }) =>
-    (await import('../records/create.ts')).createRecords(context, await noun(), {
-      given: { name, categoryId: category, status },
-      extra: field,
-      from,
-    }),
+  run: async (context, given) =>
+    (await import('../records/create.ts')).createRecords(context, await noun(), given),
 });
 
 const update = verb({
@@ -106,13 +102,8 @@ const update = verb({
     field: fieldFlag,
     from: fromFlag('change the pets of this file, each by its id'),
   },
-  run: async (context, { ids, from, field, name, category, status }) =>
-    (await import('../records/update.ts')).updateRecords(context, await noun(), {
-      ids,
-      given: { name, categoryId: category, status },
-      extra: field,
-      from,
-    }),
+  run: async (context, given) =>
+    (await import('../records/update.ts')).updateRecords(context, await noun(), given),
 });
 
 const edit = verb({
@@ -146,4 +137,4 @@ const remove = verb({
 
 export const verbs = [list, get, create, update, edit, remove];
 
-export const columns = async () => (await noun()).view.columns.map(({ name }) => name);
+export const columns = async () => (await noun()).columns(new Map()).map(({ name }) => name);

@@ -22,7 +22,7 @@ import { yamlWriter } from './yaml.ts';
 export interface Printer {
   readonly format: OutputFormat;
   /** Whether a column is shown or sorted by, so that fetching its data is worth it. */
-  shows(column: string): boolean;
+  shows<Row>(view: View<Row>, column: string): boolean;
   /**
    * Checks `--fields` and `--sort`. `records` and `record` do it too, but a command that writes or reads first calls
    * this before it sends anything.
@@ -101,8 +101,10 @@ export function createPrinter(io: Io, options: PrinterOptions): Printer {
   };
   return {
     format,
-    shows: (column) =>
-      (fields?.includes(column) ?? columnFormats.includes(format)) || sort?.replace(/^-/, '') === column,
+    shows(view, column) {
+      const shown = fields || columnFormats.includes(format) ? pickColumns(view, fields) : [];
+      return shown.some(({ name }) => name === column) || sort?.replace(/^-/, '') === column;
+    },
     check,
     record: (row, view) => print([[row]], view, { shape: 'record' }),
     records: (pages, view, { limit } = {}) => print(pages, view, { shape: 'list', limit }),

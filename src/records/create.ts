@@ -1,91 +1,75 @@
-import { offeredOperation } from '../api/contract.ts';
+import type { Operation } from '../api/operations.ts';
 import { confirmWrite } from '../asking.ts';
 import type { Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { printJson } from '../json.ts';
 import { shellWord } from '../text.ts';
-import type { FileRecord } from './file.ts';
 import {
+  extraFields,
+  flagFields,
+  type Given,
   noteUnknownFields,
-  readExtraFields,
   refuseForeignFields,
-  toBodyFields,
-  withoutAbsent,
-} from './given.ts';
-import type { Body, EditableNoun } from './noun.ts';
+  toBody,
+} from './fields.ts';
+import { type Body, type EditableNoun, flagOf, type Write } from './noun.ts';
 import { openWrites, writeRecord, writeRecords } from './write.ts';
 
-/** The input of a create: fields from flags, or a file of records. */
-export interface Creation {
-  /** By their names in the body; undefined if a flag was not given. A name may stand for an id. */
-  readonly given: Body;
-  /** `--field name=value`. */
-  readonly extra?: readonly string[] | undefined;
-  readonly from?: string | undefined;
-}
-
-/** Creates one record from flags, or many from a file. */
-export async function createRecords<Row>(
+/** Creates one record from flags, or one for each record of a file. */
+export async function createRecords<Entity>(
   context: Context,
-  noun: EditableNoun<Row>,
-  { given, extra, from }: Creation,
+  noun: EditableNoun<Entity>,
+  given: Given,
 ): Promise<void> {
-  const client = await openWrites(context, noun, noun.create({}).operationId);
-  const others = readExtraFields(noun, extra);
-  if (from !== undefined) return createFromFile(context, client, noun, from, others);
-  return createRecord(context, client, noun, { ...withoutAbsent(given), ...others });
-}
-
-/** If a required field is missing, the user is asked for all fields that were not given. */
-async function createRecord<Row>(
-  context: Context,
-  client: Client,
-  noun: EditableNoun<Row>,
-  given: Body,
-): Promise<void> {
-  const operation = offeredOperation(client.contract, noun.create({}).operationId);
-  const { required = [], fields: offered } = operation.body ?? {};
-  refuseForeignFields(operation, noun, given);
-  const names = Object.keys(given);
-  // If no field is required and none was given, ask for the first, because an empty body makes no sense.
-  const first = noun.fields.find(({ name }) => offered === undefined || name in offered);
-  const needed = required.length > 0 || names.length > 0 || !first ? required : [first.name];
-  const missing = needed.filter((name) => !names.includes(name));
-  const withoutFlag = missing.filter((name) => !noun.fields.some((field) => field.name === name));
-  const isAsked = missing.length > 0 && withoutFlag.length === 0 && context.prompt() !== undefined;
-  if (missing.length > 0 && !isAsked) throw missingError(noun, missing, offered ?? {});
+  const { client, operation } = await openWrites(context, noun, noun.operations.create);
+  const extra = extraFields(noun, given);
+  if (given.from !== undefined) return createFromFile(context, client, noun, operation, given.from, extra);
+  const fields = { ...flagFields(noun, given), ...extra };
+  refuseForeignFields(operation, noun, fields);
+  const asked = fieldsToAsk(context, noun, operation, fields);
   await confirmWrite(context, { what: `create ${noun.one}` });
-  const all: Record<string, unknown> = { ...given };
+  const answers: Record<string, unknown> = {};
   const prompt = await context.prompt();
-  for (const field of isAsked && prompt ? noun.fields : []) {
-    if (field.name in all || !prompt || (offered && !(field.name in offered))) continue;
-    const answer = await field.ask(prompt, client);
-    if (answer !== undefined) all[field.name] = answer;
+  for (const field of prompt ? asked : []) {
+    const answer = prompt && (await field.ask(prompt, client));
+    if (answer !== undefined) answers[field.name] = answer;
   }
-  const body = await toBodyFields(context, client, operation, all);
-  await writeRecord(context, noun, client, noun.create(inOrder(noun, body)));
+  const body = await toBody(context, client, operation, { ...fields, ...answers });
+  await writeRecord(context, noun, client, creation(noun, inOrder(noun, body)));
 }
 
-/** The fields in the noun's order, then any others. */
-function inOrder<Row>({ fields }: EditableNoun<Row>, body: Body): Body {
-  const names = [...fields.map(({ name }) => name).filter((name) => name in body), ...Object.keys(body)];
-  return Object.fromEntries([...new Set(names)].map((name) => [name, body[name]]));
+function creation<Entity>({ operations }: EditableNoun<Entity>, body: Body): Write {
+  return { operation: operations.create, input: { body } };
 }
 
-function missingError<Row>(
-  noun: EditableNoun<Row>,
-  missing: readonly string[],
-  examples: Readonly<Record<string, unknown>>,
-): UsageError {
-  const flagOf = (name: string) => noun.fields.find((field) => field.name === name)?.flag;
-  const shown = missing.map(
-    (name) => flagOf(name) ?? `--field ${name}=${asArgument(examples[name] ?? 'value')}`,
-  );
-  const verb = missing.length === 1 ? 'is' : 'are';
-  return new UsageError(
-    `create ${noun.one}: ${shown.join(' and ')} ${verb} missing`,
-    missing.every(flagOf)
+/**
+ * The fields to ask the user for: none, or all that were not given if a required one is missing.
+ *
+ * @throws UsageError that names the missing fields if questions are impossible, or one of them has no flag.
+ */
+function fieldsToAsk<Entity>(
+  context: Context,
+  noun: EditableNoun<Entity>,
+  operation: Operation,
+  given: Body,
+) {
+  const { required = [], fields: offered } = operation.body ?? {};
+  const open = noun.fields.filter(({ name }) => !(name in given) && (!offered || name in offered));
+  const lacking = required.filter((name) => !(name in given));
+  // If no field is required and none was given, ask for the first, because an empty body makes no sense.
+  const [first] = required.length === 0 && Object.keys(given).length === 0 ? open : [];
+  const missing = first ? [first.name] : lacking;
+  if (missing.length === 0) return [];
+  const hasFlags = missing.every((name) => noun.fields.some((field) => field.name === name));
+  if (hasFlags && context.prompt()) return open;
+  const shown = missing.map((name) => {
+    const field = noun.fields.find((each) => each.name === name);
+    return field ? flagOf(field) : `--field ${name}=${asArgument(offered?.[name] ?? 'value')}`;
+  });
+  throw new UsageError(
+    `create ${noun.one}: ${shown.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} missing`,
+    hasFlags
       ? 'give them as flags, or records with --from <file or ->; on a terminal they are asked for'
       : 'the service requires fields that have no flag: give each with --field name=value, as JSON or text',
   );
@@ -95,34 +79,34 @@ function asArgument(example: unknown): string {
   return shellWord(typeof example === 'string' ? example : printJson(example));
 }
 
+/** The fields in the noun's order, then any others. */
+function inOrder<Entity>({ fields }: EditableNoun<Entity>, body: Body): Body {
+  const names = [...fields.map(({ name }) => name).filter((name) => name in body), ...Object.keys(body)];
+  return Object.fromEntries([...new Set(names)].map((name) => [name, body[name]]));
+}
+
 /** Creates one record for each in a file, in order. The whole file is checked before the first request. */
-async function createFromFile<Row>(
+async function createFromFile<Entity>(
   context: Context,
   client: Client,
-  noun: EditableNoun<Row>,
+  noun: EditableNoun<Entity>,
+  operation: Operation,
   path: string,
   extra: Body,
 ): Promise<void> {
-  const { openRecordFile } = await import('./file.ts');
-  const operation = offeredOperation(client.contract, noun.create({}).operationId);
   refuseForeignFields(operation, noun, extra);
-  const file = await openRecordFile(context, client, noun, path, { operation, use: 'create', extra });
-  try {
-    await confirmWrite(context, { what: `create ${file.total} ${noun.many}` });
-    if (file.hasIds)
-      await context.note(
-        `note: ids in the file are left out because the service gives each new ${noun.one} its own`,
-      );
-    await noteUnknownFields(context, noun, operation, file.fieldNames);
-    await writeRecords(context, noun, client, {
-      items: file.records(),
-      total: file.total,
-      noun: noun.many,
-      asList: file.isList,
-      place: ({ place }: FileRecord) => place,
-      prepare: async ({ fields }) => noun.create(await toBodyFields(context, client, operation, fields)),
-    });
-  } finally {
-    await file.close();
-  }
+  const { readRecordFile } = await import('./file.ts');
+  const file = await readRecordFile(context, client, noun, path, { operation, use: 'create', extra });
+  await confirmWrite(context, { what: `create ${file.records.length} ${noun.many}` });
+  if (file.hasIds)
+    await context.note(
+      `note: ids in the file are left out because the service gives each new ${noun.one} its own`,
+    );
+  await noteUnknownFields(context, noun, operation, file.records);
+  await writeRecords(context, noun, client, {
+    items: file.records,
+    asList: file.isList,
+    place: ({ place }) => place,
+    prepare: ({ fields }) => creation(noun, fields),
+  });
 }

@@ -1,4 +1,3 @@
-import * as v from 'valibot';
 import type { Operation } from '../api/operations.ts';
 import type { Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
@@ -8,32 +7,28 @@ import { readRecords } from '../input/records.ts';
 import { openSource, type Source } from '../input/source.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../json.ts';
 import { counted } from '../text.ts';
-import { referenceFields, resolveId } from './names.ts';
-import type { Body, EditableNoun, Field } from './noun.ts';
+import { checkFields, inForm, missingFields, toBody } from './fields.ts';
+import { isName } from './names.ts';
+import { type Body, columnOf, type EditableNoun, type Field } from './noun.ts';
 import { jsonOrText, parseId } from './values.ts';
 
 /** A valid record of a file. */
 export interface FileRecord {
-  readonly id: bigint | undefined;
-  /** By their names in a body; a reference may still be a name. */
+  /** Of an update; 0 for a create, which leaves ids out. */
+  readonly id: bigint;
+  /** In the form of a request. */
   readonly fields: Body;
   /** `pets.jsonl:3`, for errors. */
   readonly place: string;
 }
 
-/** A record file that has been read and checked completely. */
-export interface RecordFile {
-  readonly name: string;
-  readonly total: number;
+interface RecordFile {
+  /** At least one. */
+  readonly records: readonly FileRecord[];
   /** True for a list, even of one record; false for a lone JSON object. */
   readonly isList: boolean;
-  /** The names of all fields. */
-  readonly fieldNames: ReadonlySet<string>;
   /** True if it has ids, which a create leaves out. */
   readonly hasIds: boolean;
-  /** Reads the records again, with names replaced by ids. */
-  records(): AsyncGenerator<FileRecord>;
-  close(): Promise<void>;
 }
 
 /** The requirements for each record. */
@@ -42,92 +37,50 @@ interface Wanted {
   readonly operation: Operation;
   readonly use: 'create' | 'update';
   /** Fields for every record that does not have them itself. */
-  readonly extra?: Body;
+  readonly extra: Body;
 }
 
 /**
- * Opens the file of `--from`: CSV, a JSON array or object, or JSON lines. Reads and checks all of it before the first
- * request; then looks up the names of pets and categories.
+ * Reads the file of `--from`: CSV, a JSON array or object, or JSON lines. Checks all of it before the first request;
+ * then looks up the names of pets and categories.
  *
  * @throws UsageError that names file, line and field.
  */
-export async function openRecordFile<Row>(
+export async function readRecordFile<Entity>(
   context: Context,
   client: Client,
-  noun: EditableNoun<Row>,
+  noun: EditableNoun<Entity>,
   path: string,
   wanted: Wanted,
 ): Promise<RecordFile> {
-  const source = await openSource(context.io, path);
-  try {
-    const ids = new Set<bigint>();
-    const fieldNames = new Set<string>();
-    const nameAt = new Map<
-      string,
-      { readonly field: string; readonly name: string; readonly place: string }
-    >();
-    let total = 0;
-    let isList = false;
-    let hasIds = false;
-    for await (const item of readItems(source)) {
-      const { id, fields, place } = toRecord(noun, item, wanted);
-      total += 1;
-      isList = item.isListed;
-      hasIds ||= item.values.id !== undefined && fields.id === undefined;
-      if (id !== undefined && ids.has(id) && wanted.use === 'update')
-        throw new UsageError(`${place}: id ${id} appears twice in the file`);
-      if (id !== undefined) ids.add(id);
-      for (const [field, value] of Object.entries(fields)) {
-        fieldNames.add(field);
-        const key = JSON.stringify([field, typeof value === 'string' ? value : '']);
-        if (isName(field, value) && !nameAt.has(key)) nameAt.set(key, { field, name: value, place });
-      }
-      checkBounds(client, noun, { id: id ?? 0n, fields, place }, wanted);
-    }
-    if (total === 0) throw new UsageError(`${source.name}: has no records`);
-    const resolved = new Map<string, bigint>();
-    for (const [key, { field, name, place }] of nameAt)
-      resolved.set(key, await resolveAt(context, client, { field, name, place }));
-    const withIds = (fields: Body) =>
-      Object.fromEntries(
-        Object.entries(fields).map(([field, value]) => [
-          field,
-          isName(field, value) ? resolved.get(JSON.stringify([field, value])) : value,
-        ]),
-      );
-    return {
-      name: source.name,
-      total,
-      isList,
-      fieldNames,
-      hasIds,
-      async *records() {
-        for await (const item of readItems(source)) {
-          const record = toRecord(noun, item, wanted);
-          yield { ...record, fields: withIds(record.fields) };
-        }
-      },
-      close: () => source.close(),
-    };
-  } catch (error) {
-    await source.close();
-    throw error;
+  const { operation, use } = wanted;
+  const records: FileRecord[] = [];
+  const seen = new Set<bigint>();
+  let isList = false;
+  let hasIds = false;
+  for await (const item of readItems(context, path)) {
+    const { place, values, isListed } = item;
+    checkColumns(noun, item, operation);
+    const fields = at(place, () => toFields(client, noun, item, wanted));
+    const id = use === 'update' ? newId(item, seen) : 0n;
+    isList = isListed;
+    hasIds ||= values.id !== undefined && fields.id === undefined;
+    records.push({ id, fields, place });
   }
-}
-
-function isName(field: string, value: unknown): value is string {
-  return typeof value === 'string' && referenceFields[field] !== undefined;
+  for (const [index, { id, fields, place }] of records.entries())
+    records[index] = { id, fields: await resolveAt(context, client, operation, fields, place), place };
+  return { records, isList, hasIds };
 }
 
 async function resolveAt(
   context: Context,
   client: Client,
-  { field, name, place }: { readonly field: string; readonly name: string; readonly place: string },
-): Promise<bigint> {
-  const noun = referenceFields[field];
-  if (noun === undefined) throw new UsageError(`${place}: ${field} must be an id`);
+  operation: Operation,
+  fields: Body,
+  place: string,
+): Promise<Body> {
   try {
-    return await resolveId(context, client, noun, name);
+    return await toBody(context, client, operation, fields);
   } catch (error) {
     if (!(error instanceof CliError) || (error.kind !== 'not-found' && error.kind !== 'usage')) throw error;
     throw new CliError(error.kind, `${place}: ${error.message}`, error.details);
@@ -135,31 +88,30 @@ async function resolveAt(
 }
 
 /**
- * The ids in a file, each once: the output of `-o ids`, a JSON array of ids, or the `id` of each record.
+ * The ids in a file: the output of `-o ids`, a JSON array of ids, or the `id` of each record.
  *
  * @throws UsageError that names file and line.
  */
-export async function readIds<Row>(
+export async function readIds<Entity>(
   context: Context,
-  noun: EditableNoun<Row>,
+  noun: EditableNoun<Entity>,
   path: string,
 ): Promise<bigint[]> {
-  const source = await openSource(context.io, path);
-  try {
-    const ids = new Set<bigint>();
-    for await (const item of readItems(source, true)) {
-      const { place, values } = item;
-      checkColumns(noun, item, undefined);
-      if (values.id === undefined) throw new UsageError(`${place}: id is required`);
-      const id = at(place, () => parseId(String(values.id), 'id'));
-      if (ids.has(id)) throw new UsageError(`${place}: id ${id} appears twice in the file`);
-      ids.add(id);
-    }
-    if (ids.size === 0) throw new UsageError(`${source.name}: no ids in it`);
-    return [...ids];
-  } finally {
-    await source.close();
+  const ids = new Set<bigint>();
+  for await (const item of readItems(context, path, true)) {
+    checkColumns(noun, item, undefined);
+    if (item.values.id === undefined) throw new UsageError(`${item.place}: id is required`);
+    newId(item, ids);
   }
+  return [...ids];
+}
+
+/** The id of an item. @throws UsageError if it is not an id, or is among those seen before. */
+function newId({ place, values }: FileItem, seen: Set<bigint>): bigint {
+  const id = at(place, () => parseId(String(values.id), 'id'));
+  if (seen.has(id)) throw new UsageError(`${place}: id ${id} appears twice in the file`);
+  seen.add(id);
+  return id;
 }
 
 /** A record of the file, unchecked. */
@@ -172,32 +124,38 @@ interface FileItem {
   readonly values: Readonly<Record<string, JsonValue>>;
 }
 
-/** @param areIds whether a record may be a bare id. */
-async function* readItems(source: Source, areIds = false): AsyncGenerator<FileItem> {
-  const head = await firstCharacter(source);
-  const isNamedTable = /\.[ct]sv$/i.test(source.name);
-  const isNamedJson = /\.(json|jsonl|ndjson)$/i.test(source.name);
-  const isJson = isNamedJson || (!isNamedTable && (head === '{' || head === '['));
-  const { batches } = await readRecords(source.bytes(), {
-    name: source.name,
-    format: isJson ? 'json' : 'csv',
-  });
-  let header: readonly string[] | undefined;
-  let count = 0;
-  for await (const batch of batches)
-    for (const record of batch) {
-      if (!isJson && header === undefined) {
-        header = headerOf(record, source.name, areIds);
-        if (header !== idsHeader) continue;
+/**
+ * @param areIds whether a record may be a bare id.
+ * @throws UsageError also if there are none.
+ */
+async function* readItems(context: Context, path: string, areIds = false): AsyncGenerator<FileItem> {
+  const source = await openSource(context.io, path);
+  const { name } = source;
+  try {
+    const head = await firstCharacter(source);
+    const isNamedJson = /\.(json|jsonl|ndjson)$/i.test(name);
+    const isJson = isNamedJson || (!/\.[ct]sv$/i.test(name) && (head === '{' || head === '['));
+    const { batches } = await readRecords(source.bytes(), { name, format: isJson ? 'json' : 'csv' });
+    let header: readonly string[] | undefined;
+    let count = 0;
+    for await (const batch of batches)
+      for (const record of batch) {
+        if (!isJson && header === undefined) {
+          header = headerOf(record, name, areIds);
+          if (header !== idsHeader) continue;
+        }
+        count += 1;
+        const number = !isJson || count === record.line ? '' : ` (record ${count})`;
+        const place = `${name}:${record.line}${number}`;
+        if (record.problem !== undefined) throw new UsageError(`${place}: ${record.problem}`);
+        yield header
+          ? toTableItem(record, header, place)
+          : toJsonItem(record.text, { place, isListed: count > 1 || head === '[', areIds });
       }
-      count += 1;
-      const number = !isJson || count === record.line ? '' : ` (record ${count})`;
-      const place = `${source.name}:${record.line}${number}`;
-      if (record.problem !== undefined) throw new UsageError(`${place}: ${record.problem}`);
-      yield header
-        ? toTableItem(record, header, place)
-        : toJsonItem(record.text, { place, isListed: count > 1 || head === '[', areIds });
-    }
+    if (count === 0) throw new UsageError(`${name}: ${areIds ? 'no ids in it' : 'has no records'}`);
+  } finally {
+    await source.close();
+  }
 }
 
 /** The columns of a file that holds one id a line and nothing else, such as the output of `-o ids`. */
@@ -267,91 +225,56 @@ async function firstCharacter(source: Source): Promise<string> {
 }
 
 /** @throws UsageError for a column that is not a field, because its cells would be lost. */
-function checkColumns<Row>(
-  { fields, many }: EditableNoun<Row>,
+function checkColumns<Entity>(
+  { fields, many }: EditableNoun<Entity>,
   { columns, isTable, place }: FileItem,
   operation: Operation | undefined,
 ): void {
   if (!isTable) return;
-  const known = fields.flatMap(({ name, column }) => (column === undefined ? [name] : [column, name]));
-  const others = Object.keys(operation?.body?.fields ?? {});
-  const unknown = columns.find(
-    (column) => column !== 'id' && !known.includes(column) && !others.includes(column),
-  );
+  const own = ['id', ...fields.map(columnOf)];
+  const known = [...own, ...fields.map(({ name }) => name), ...Object.keys(operation?.body?.fields ?? {})];
+  const unknown = columns.find((column) => !known.includes(column));
   if (unknown === undefined) return;
   const name = place.replace(/:\d+$/, '');
-  const shown = ['id', ...fields.map((field) => field.column ?? field.name)];
   throw new UsageError(
-    `${name}:1: column '${unknown}': ${many} have no such field; they have ${shown.join(', ')}`,
+    `${name}:1: column '${unknown}': ${many} have no such field; they have ${own.join(', ')}`,
   );
 }
 
-function toRecord<Row>(
-  noun: EditableNoun<Row>,
+/** The checked fields of a record; a name may still stand for an id. @throws UsageError without the place. */
+function toFields<Entity>(
+  client: Client,
+  noun: EditableNoun<Entity>,
   item: FileItem,
-  { operation, use, extra = {} }: Wanted,
-): FileRecord {
-  const { place, isTable, values } = item;
-  checkColumns(noun, item, operation);
+  { operation, use, extra }: Wanted,
+): Body {
+  const { isTable, values } = item;
   // The id of an order is part of its body. In CSV output of `list`, however, the id only tells the rows apart.
   const keepsId = use === 'create' && !isTable && Object.hasOwn(noun.schema.entries, 'id');
   const fields: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(values)) {
-    if (name === 'id' && !keepsId) continue;
-    const field = noun.fields.find((each) => each.name === name || each.column === name);
-    const isColumn = field?.column === name && !isJsonObject(value);
-    const key = field && (isTable || isColumn) ? field.name : name;
-    if (key in fields)
-      throw new UsageError(`${place}: ${field?.column} and ${key} mean the same: give one of them`);
-    fields[key] = isTable || isColumn ? at(place, () => fromText(field, value, name)) : value;
-    if (isName(key, fields[key]) && !isTable && !isColumn)
-      throw new UsageError(`${place}: ${key} must be an integer`);
+  for (const [column, value] of Object.entries(values)) {
+    if (column === 'id' && !keepsId) continue;
+    const field = noun.fields.find((each) => each.name === column || each.column === column);
+    const isText = isTable || (field?.column === column && !isJsonObject(value));
+    const name = isText && field ? field.name : column;
+    if (name in fields) throw new UsageError(`${field?.column} and ${name} mean the same: give one of them`);
+    fields[name] = isText ? fromText(field, String(value), column) : value;
+    if (!isText && isName(name, value)) throw new UsageError(`${name} must be an integer`);
   }
   for (const [name, value] of Object.entries(extra)) fields[name] ??= value;
-  const checked = Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [name, isName(name, value) ? 0n : value]),
+  const names = Object.entries(fields).filter(([name, value]) => isName(name, value));
+  const missing = use === 'create' ? missingFields(operation, fields) : values.id === undefined ? ['id'] : [];
+  // An id stands for each name until the names are looked up.
+  const checked = checkFields(
+    noun,
+    { ...fields, ...Object.fromEntries(names.map(([name]) => [name, 0n])) },
+    missing,
   );
-  const { output, issues } = v.safeParse(v.partial(noun.schema as AnySchema), checked);
-  const problems = new Map<string, string>();
-  const required = use === 'create' ? (operation.body?.required ?? []) : ['id'];
-  for (const name of required)
-    if (values[name] === undefined && fields[name] === undefined && (name !== 'id' || use === 'update'))
-      problems.set(name, `${name} is required`);
-  for (const issue of issues ?? [])
-    problems.set(v.getDotPath(issue) ?? 'record', `${v.getDotPath(issue) ?? 'record'} ${issue.message}`);
-  // An answer may hold any int64 as an id, but a request may not.
-  for (const [name, value] of issues ? [] : Object.entries(output))
-    if (typeof value === 'bigint' && value < 0n)
-      problems.set(name, `${name} must be an integer from 0 to 9223372036854775807`);
-  if (problems.size > 0) {
-    const order = ['id', ...Object.keys(noun.schema.entries), ...problems.keys()];
-    const told = [...new Set(order)].flatMap((name) => problems.get(name) ?? []);
-    throw new UsageError(`${place}: ${told.join('; ')}`);
-  }
-  const id = use === 'create' ? undefined : at(place, () => parseId(String(values.id), 'id'));
-  // The schema turns ids into bigints and drops unknown fields; names are looked up later.
-  const known = Object.entries(output as Body).filter(([name]) => !isName(name, fields[name]));
-  return { id, fields: { ...fields, ...Object.fromEntries(known) }, place };
+  if (use === 'create') client.toRequest(operation.id, { body: inForm(operation, checked) } as never);
+  return { ...checked, ...Object.fromEntries(names) };
 }
 
-type AnySchema = v.ObjectSchema<v.ObjectEntries, undefined>;
-
-function fromText(field: Field | undefined, value: JsonValue | undefined, name: string): unknown {
-  const text = String(value);
-  return field ? field.parse(text, name) : jsonOrText(text);
-}
-
-/** Checks the body against the bounds of the contract. */
-function checkBounds<Row>(
-  client: Client,
-  noun: EditableNoun<Row>,
-  { fields, place }: FileRecord,
-  { use }: Wanted,
-): void {
-  if (use !== 'create') return;
-  const sent = Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [name, isName(name, value) ? 0n : value]),
-  );
-  const { operationId, input } = noun.create(sent);
-  at(place, () => client.toRequest(operationId, input as never));
+function fromText(field: Field | undefined, text: string, column: string): unknown {
+  if (!field) return jsonOrText(text);
+  return field.parse ? field.parse(text, column) : text;
 }

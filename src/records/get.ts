@@ -4,43 +4,43 @@ import { monotonicMs } from '../clock.ts';
 import type { Context } from '../context.ts';
 import { sleep } from '../deadline.ts';
 import { CliError, UnavailableError } from '../errors.ts';
-import type { JsonValue } from '../json.ts';
 import { cellText } from '../output/columns.ts';
-import { attemptEach } from './many.ts';
 import { resolveIds } from './names.ts';
-import type { Noun } from './noun.ts';
+import { type Body, type Noun, readRecord, viewOf } from './noun.ts';
 import type { Condition, IdOrName } from './values.ts';
-import { clientFor, printSuccesses } from './write.ts';
+import { workOn } from './work.ts';
+import { clientFor, printResults } from './write.ts';
 
 /** Prints the records with these ids: one as a lone record, several as a list, in the order of the ids. */
-export async function getRecords<Row>(
+export async function getRecords<Entity>(
   context: Context,
-  noun: Noun<Row>,
+  noun: Noun<Entity>,
   given: readonly IdOrName[],
   until?: Condition | undefined,
 ): Promise<void> {
-  await (await context.printer()).check(noun.view);
+  await (await context.printer()).check(viewOf(noun));
   const contract = await context.contract();
-  const [usual] = noun.reading;
-  if (!noun.reading.some((id) => contract.operations.has(id))) offeredOperation(contract, usual);
+  const { get, list } = noun.operations;
+  const isInList = noun.read !== undefined && contract.operations.has(list);
+  if (!isInList) offeredOperation(contract, get);
   const client = await clientFor(context, given.length);
   const ids = await resolveEach(context, client, noun, given);
   const found = ids.filter((id) => typeof id === 'bigint');
   const held = until && (await waitUntil(context, client, noun, found, until));
   const read = async (id: bigint | CliError) => {
     if (typeof id !== 'bigint') throw id;
-    return held?.get(id) ?? (await noun.read(context, client, id)).value;
+    return held?.get(id) ?? (await readRecord(context, client, noun, id)).value;
   };
   const atOnce = (await context.settings()).get('concurrency');
-  const attempts = attemptEach(ids, read, { noun: noun.many, total: ids.length, atOnce });
-  await printSuccesses(context, noun, client, { attempts, asList: ids.length > 1, isWrite: false });
+  const work = workOn(ids, read, { unit: noun.many, atOnce });
+  await printResults(context, noun, client, { work, asList: ids.length > 1, isWrite: false });
 }
 
 /** The ids; for an unknown name an error, so that the other records are still printed. */
-async function resolveEach<Row>(
+async function resolveEach<Entity>(
   context: Context,
   client: Client,
-  noun: Noun<Row>,
+  noun: Noun<Entity>,
   given: readonly IdOrName[],
 ): Promise<(bigint | CliError)[]> {
   const ids: (bigint | CliError)[] = [];
@@ -62,40 +62,40 @@ const pollMs = 2000;
  *
  * @throws UnavailableError if it does not hold within --timeout.
  */
-async function waitUntil<Row>(
+async function waitUntil<Entity>(
   context: Context,
   client: Client,
-  noun: Noun<Row>,
+  noun: Noun<Entity>,
   ids: readonly bigint[],
   { field, value }: Condition,
-): Promise<ReadonlyMap<bigint, Row>> {
-  const held = new Map<bigint, Row>();
-  const timeoutMs = (await context.settings()).get('timeout');
-  const endMs = monotonicMs() + timeoutMs;
+): Promise<ReadonlyMap<bigint, Entity>> {
+  const held = new Map<bigint, Entity>();
+  const { signal } = context.interrupts;
+  const limitMs = (await context.settings()).get('timeout');
+  const endMs = monotonicMs() + limitMs;
   for (const id of ids) {
-    let last = 'it could not be read';
+    let seen = 'it could not be read';
     for (;;) {
-      const leftMs = endMs - monotonicMs();
+      const timeoutMs = Math.max(endMs - monotonicMs(), 1);
       try {
-        const record = (await noun.read(context, client, id, { timeoutMs: Math.max(leftMs, 1) })).value;
-        const found = (record as Readonly<Record<string, JsonValue | undefined>>)[field];
+        const record = (await readRecord(context, client, noun, id, { timeoutMs })).value;
+        const found = (record as Body)[field] as Parameters<typeof cellText>[0];
         if (found !== undefined && found !== null && cellText(found) === value) {
           held.set(id, record);
           break;
         }
-        last = found === undefined ? `it has no ${field}` : `${field} is ${cellText(found) || 'empty'}`;
+        seen = found === undefined ? `it has no ${field}` : `${field} is ${cellText(found) || 'empty'}`;
       } catch (error) {
         if (!(error instanceof CliError) || error.kind !== 'unavailable') throw error;
-        last = error.message;
+        seen = error.message;
       }
-      if (monotonicMs() + pollMs >= endMs) {
-        await sleep(Math.max(0, endMs - monotonicMs()), context.interrupts.signal);
+      const leftMs = endMs - monotonicMs();
+      await sleep(Math.min(pollMs, Math.max(0, leftMs)), signal);
+      if (leftMs <= pollMs)
         throw new UnavailableError(
-          `get ${noun.one} ${id}: ${field} was not ${value} within ${timeoutMs / 1000} s: ${last}`,
+          `get ${noun.one} ${id}: ${field} was not ${value} within ${limitMs / 1000} s: ${seen}`,
           { reason: 'timeout', sent: true, retryable: true, hint: 'give it longer with --timeout' },
         );
-      }
-      await sleep(pollMs, context.interrupts.signal);
     }
   }
   return held;

@@ -6,49 +6,30 @@ import type { Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { commandLine } from '../context.ts';
 import { CliError, UsageError } from '../errors.ts';
-import type { View } from '../output/columns.ts';
 import { resolveId } from './names.ts';
-import { type Noun, toWrite } from './noun.ts';
-import { fillPetNames, type PetNames } from './pet-names.ts';
+import { type Noun, readRecord, type Write } from './noun.ts';
 import { readPet } from './read-pet.ts';
-import { tellChange } from './update.ts';
 import type { IdOrName } from './values.ts';
-import { openWrites, writeRecord, writeRecords } from './write.ts';
+import { openWrites, writeRecord } from './write.ts';
 
 export const inventory: Noun<InventoryItem> = {
   one: 'the inventory entry of pet',
   many: 'inventory entries',
-  list: 'listInventory',
+  operations: { list: 'listInventory', get: 'getInventory', delete: 'deleteInventory' },
   named: 'pets',
   title: ({ quantity }) => `${quantity} in stock`,
-  view: inventoryView(),
-  fillView: (context, client, extent) =>
-    fillPetNames(context, client, { extent, petId: (item) => item.petId, view: inventoryView }),
-  reading: ['getInventory'],
-  read: (_, client, petId, options) => client.call('getInventory', { petId }, options),
-  remove: (petId) => toWrite('deleteInventory', { petId }),
+  columns: (pets) => [
+    { name: 'petId', value: (entry) => entry.petId, align: 'right' },
+    { name: 'name', value: (entry) => pets.get(entry.petId), extra: true },
+    { name: 'quantity', value: (entry) => entry.quantity, align: 'right' },
+    { name: 'status', value: (entry) => entry.status, status: true },
+  ],
+  lookup: { column: 'name', noun: 'pets', idOf: ({ petId }) => petId },
 };
-
-/** A view of counts; it has the pet's name if the user asked for it or the output is a terminal. */
-export function inventoryView(pets?: PetNames): View<InventoryItem> {
-  return {
-    noun: 'inventory entries',
-    columns: [
-      { name: 'petId', value: (item) => item.petId, align: 'right' },
-      {
-        name: 'name',
-        value: ({ petId }) => pets?.names.get(petId),
-        ...(pets?.isShown ? {} : { extra: true }),
-      },
-      { name: 'quantity', value: (item) => item.quantity, align: 'right' },
-      { name: 'status', value: (item) => item.status, status: true },
-    ],
-  };
-}
 
 /** Sets a count to a number. */
 export async function setCount(context: Context, pet: IdOrName, quantity: number): Promise<void> {
-  const client = await openWrites(context, inventory, 'updateInventory');
+  const { client } = await openWrites(context, inventory, 'updateInventory');
   const petId = await resolveId(context, client, 'pets', pet);
   await confirmWrite(context, { what: `set the stock of pet ${petId} to ${quantity}` });
   await writeCount(context, client, { petId, quantity });
@@ -56,10 +37,10 @@ export async function setCount(context: Context, pet: IdOrName, quantity: number
 
 /** Reads a count, adds to it and writes the sum. */
 export async function adjustCount(context: Context, pet: IdOrName, change: bigint): Promise<void> {
-  const client = await openWrites(context, inventory, 'updateInventory', 2);
+  const { client } = await openWrites(context, inventory, 'updateInventory', 2);
   const petId = await resolveId(context, client, 'pets', pet);
   await confirmWrite(context, { what: `change the stock of pet ${petId} by ${change}` });
-  const { value: before, etag } = await inventory.read(context, client, petId);
+  const { value: before, etag } = await readRecord(context, client, inventory, petId);
   const quantity = toQuantity(
     BigInt(before.quantity) + change,
     `adjust the stock of pet ${petId}: ${before.quantity} now, ${change < 0n ? change : `+${change}`}`,
@@ -98,21 +79,17 @@ async function writeCount(
   { petId, quantity, before, ifMatch }: Count,
 ): Promise<void> {
   const others = await otherFields(context, client, petId, before);
-  return writeRecords(context, inventory, client, {
-    items: [toWrite('updateInventory', { petId, body: { ...others, quantity } }, { ifMatch })],
-    total: 1,
-    noun: inventory.many,
-    asList: false,
-    prepare: (write) => write,
-    async onSent(_, item) {
-      if (item !== undefined && item.quantity !== quantity)
-        await context.note(
-          `warning: pet ${petId} was set to ${quantity}, but the service answered with ${item.quantity}`,
-        );
-      const after = { quantity: item?.quantity ?? quantity };
-      if (before)
-        await tellChange(context, { one: 'pet' }, { id: petId, before, after, fields: { quantity } });
-    },
+  const write: Write = {
+    operation: 'updateInventory',
+    input: { petId, body: { ...others, quantity } },
+    options: { ifMatch },
+    ...(before && { change: { subject: `pet ${petId}`, before, names: ['quantity'] } }),
+  };
+  await writeRecord(context, inventory, client, write, async (entry) => {
+    if (entry.quantity !== quantity)
+      await context.note(
+        `warning: pet ${petId} was set to ${quantity}, but the service answered with ${entry.quantity}`,
+      );
   });
 }
 
@@ -125,18 +102,18 @@ async function otherFields(
 ): Promise<Partial<InventoryItem>> {
   const names = otherRequired(offeredOperation(client.contract, 'updateInventory'), 'quantity');
   if (names.length === 0) return {};
-  const entry = before ?? (await inventory.read(context, client, petId)).value;
+  const entry = before ?? (await readRecord(context, client, inventory, petId)).value;
   return Object.fromEntries(Object.entries(entry).filter(([name]) => names.includes(name)));
 }
 
 /** Creates the entry of a pet, with the pet's status. */
 export async function createEntry(context: Context, pet: IdOrName, quantity: number): Promise<void> {
-  const client = await openWrites(context, inventory, 'createInventory', 2);
+  const { client } = await openWrites(context, inventory, 'createInventory', 2);
   const petId = await resolveId(context, client, 'pets', pet);
   await confirmWrite(context, { what: `create the inventory entry of pet ${petId}` });
   const { value } = await readPet(context, client, petId);
   const body = { petId, quantity, status: value.status ?? 'available' };
-  await writeRecord(context, inventory, client, toWrite('createInventory', { body }));
+  await writeRecord(context, inventory, client, { operation: 'createInventory', input: { body } });
 }
 
 /**
@@ -150,8 +127,7 @@ async function settleAdjustment(
   { petId, quantity, before }: Required<Pick<Count, 'petId' | 'quantity' | 'before'>>,
 ): Promise<unknown> {
   if (!(error instanceof CliError) || error.details.applied !== 'unknown') return error;
-  const now = await inventory
-    .read(context, client, petId)
+  const now = await readRecord(context, client, inventory, petId)
     .then(({ value }) => value.quantity)
     .catch(() => undefined);
   const found =

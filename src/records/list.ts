@@ -7,16 +7,17 @@ import type { Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { resolveReferences } from './names.ts';
-import type { Noun } from './noun.ts';
+import { type Noun, viewOf } from './noun.ts';
+import { fillView } from './view.ts';
 
-export interface Listing<Row> {
+export interface Listing<Entity> {
   /**
    * Conditions by parameter; each parameter is also the name of a field. Undefined means not given. Any value of an
    * array matches. A name stands for the id of its record.
    */
   readonly where: Readonly<Record<string, unknown>>;
   /** A condition that services cannot check. */
-  matches?: ((row: Row) => boolean) | undefined;
+  matches?: ((row: Entity) => boolean) | undefined;
   readonly limit?: number | undefined;
   /** Exit with 8 if there are any records, or if there are none. */
   readonly failIf?: 'any' | 'none' | undefined;
@@ -24,19 +25,19 @@ export interface Listing<Row> {
   readonly watch?: number | undefined;
 }
 
-type Pages<Row> = AsyncIterable<readonly Row[]>;
+type Pages<Entity> = AsyncIterable<readonly Entity[]>;
 
 /**
  * Prints the records of a list. The service filters as much as it can, and only the pages that are shown are requested.
  */
-export async function listRecords<Row>(
+export async function listRecords<Entity>(
   context: Context,
-  noun: Noun<Row>,
-  listing: Listing<Row>,
+  noun: Noun<Entity>,
+  listing: Listing<Entity>,
 ): Promise<void> {
   const printer = await context.printer();
-  await printer.check(noun.view);
-  offeredOperation(await context.contract(), noun.list);
+  await printer.check(viewOf(noun));
+  offeredOperation(await context.contract(), noun.operations.list);
   const client = await context.client();
   if (listing.watch !== undefined) {
     const { watchRecords } = await import('./watch.ts');
@@ -47,7 +48,7 @@ export async function listRecords<Row>(
     });
   }
   const pages = startNow(await readList(context, client, noun, listing));
-  const [{ view, note }] = await Promise.all([noun.fillView(context, client, 'list'), pages.first]);
+  const [{ view, note }] = await Promise.all([fillView(context, client, noun, 'list'), pages.first]);
   if (note) await context.note(note);
   let found: 'any' | 'none' = 'none';
   async function* counted() {
@@ -61,14 +62,14 @@ export async function listRecords<Row>(
 }
 
 /** The records of a list that meet all conditions, page by page. */
-async function readList<Row>(
+async function readList<Entity>(
   context: Context,
   client: Client,
-  noun: Noun<Row>,
-  { where, matches, limit }: Listing<Row>,
+  noun: Noun<Entity>,
+  { where, matches, limit }: Listing<Entity>,
   options?: CallOptions,
-): Promise<Pages<Row>> {
-  const offered = offeredOperation(client.contract, noun.list);
+): Promise<Pages<Entity>> {
+  const offered = offeredOperation(client.contract, noun.operations.list);
   const isUnlisted =
     !client.contract.operations.has('listCategories') && offered.fields?.includes('category');
   const given = Object.entries(await resolveReferences(context, client, where, isUnlisted))
@@ -85,7 +86,8 @@ async function readList<Row>(
       : {};
   const query = { ...Object.fromEntries(asked), ...paging };
   const lists = wholeQueries(offered, Object.fromEntries(given)).map((part) => {
-    const open = () => client.list(noun.list, { ...query, ...part }, options) as unknown as Pages<Row>;
+    const open = () =>
+      client.list(noun.operations.list, { ...query, ...part }, options) as unknown as Pages<Entity>;
     const wanted = Object.entries(part);
     return () => (wanted.length === 0 ? open() : sift(open(), (row) => holds(row as object, wanted)));
   });
@@ -95,7 +97,7 @@ async function readList<Row>(
   return sift(pages, (row) => holds(row as object, given) && (matches?.(row) ?? true));
 }
 
-async function* inTurn<Row>(lists: readonly (() => Pages<Row>)[]): Pages<Row> {
+async function* inTurn<Entity>(lists: readonly (() => Pages<Entity>)[]): Pages<Entity> {
   for (const list of lists) yield* list();
 }
 
@@ -122,7 +124,10 @@ function pageSize(limit: number, operation: Operation): number {
 }
 
 /** Requests the first page at once, so that other requests run in parallel. */
-function startNow<Row>(pages: Pages<Row>): { readonly first: Promise<unknown>; readonly all: Pages<Row> } {
+function startNow<Entity>(pages: Pages<Entity>): {
+  readonly first: Promise<unknown>;
+  readonly all: Pages<Entity>;
+} {
   const iterator = pages[Symbol.asyncIterator]();
   const first = iterator.next();
   // The reader of the pages handles the error.
@@ -146,6 +151,6 @@ function holds(row: object, conditions: readonly (readonly [string, unknown])[])
 /** The value of a field that a record leaves out. */
 const absent: Readonly<Record<string, unknown>> = { status: 'available', complete: false };
 
-async function* sift<Row>(pages: Pages<Row>, keep: (row: Row) => boolean): Pages<Row> {
+async function* sift<Entity>(pages: Pages<Entity>, keep: (row: Entity) => boolean): Pages<Entity> {
   for await (const page of pages) yield page.filter(keep);
 }

@@ -1,4 +1,5 @@
 import { largestPage, offeredOperation, takesParameter } from '../api/contract.ts';
+import type { ListId, Query, Result } from '../api/operations.ts';
 import { wholeQueries } from '../api/shapes.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Client } from '../client/client.ts';
@@ -17,94 +18,125 @@ export interface NamedRecord {
 }
 
 /** The fields that refer to a record with a name. */
-export const referenceFields: Readonly<Record<string, Named>> = { categoryId: 'categories', petId: 'pets' };
+const referenceFields: Readonly<Record<string, Named>> = { categoryId: 'categories', petId: 'pets' };
+
+/** Whether a field has a name in place of the id that it refers to. */
+export function isName(field: string, value: unknown): value is string {
+  return typeof value === 'string' && Object.hasOwn(referenceFields, field);
+}
 
 const one = { pets: 'pet', categories: 'category' } as const;
-const lists = new WeakMap<Client, Partial<Record<Named, Promise<NamedRecord[]>>>>();
+
+/** By client: the lists by their noun, and the ids by noun and name. */
+const known = new WeakMap<Client, Map<string, Promise<unknown>>>();
+
+function once<Value>(client: Client, key: string, read: () => Promise<Value>): Promise<Value> {
+  const before = known.get(client) ?? new Map<string, Promise<unknown>>();
+  known.set(client, before);
+  const value = (before.get(key) as Promise<Value> | undefined) ?? read();
+  before.set(key, value);
+  return value;
+}
 
 /** All pets or all categories, read once for each client. */
 export function readNamed(client: Client, noun: Named, options?: CallOptions): Promise<NamedRecord[]> {
-  const read = lists.get(client) ?? {};
-  lists.set(client, read);
-  read[noun] ??= collect(client, noun, options);
-  return read[noun];
+  return once(client, noun, () => collect(client, noun, options));
 }
 
 /** Drops the names read so far. */
 export function forgetNames(client: Client): void {
-  lists.delete(client);
+  known.delete(client);
 }
 
 async function collect(client: Client, noun: Named, options?: CallOptions): Promise<NamedRecord[]> {
   const records: NamedRecord[] = [];
-  if (noun === 'categories') {
-    // Not `push(...page)`: a page of 120,000 would overflow the stack.
+  // Not `push(...page)`: a page of 120,000 would overflow the stack.
+  if (noun === 'categories')
     for await (const page of client.list('listCategories', {}, options))
       for (const record of page) records.push(record);
-    return records;
-  }
-  const operation = offeredOperation(client.contract, 'listPets');
-  const limit = takesParameter(operation, 'limit') ? { limit: largestPage(operation) } : {};
-  for (const query of wholeQueries(operation))
-    for await (const page of client.list('listPets', { ...limit, ...query }, options))
-      for (const { id, name } of page) records.push({ id, name });
+  else
+    for (const pages of wholeList(client, 'listPets', largestPages(client, 'listPets'), options))
+      for await (const page of pages) for (const { id, name } of page) records.push({ id, name });
   return records;
 }
 
-/** Names by id, and a note if they could not be read. */
-export interface Names {
-  readonly names: Map<bigint, string>;
-  readonly note?: string;
+/**
+ * The lists that together hold all records, each as pages. There are several if the service has a default for a filter
+ * and must be asked for each of its values.
+ */
+export function* wholeList<K extends ListId>(
+  client: Client,
+  id: K,
+  query: object,
+  options?: CallOptions,
+): Generator<AsyncIterable<Result<K>[]>> {
+  for (const part of wholeQueries(offeredOperation(client.contract, id)))
+    yield client.list(id, { ...query, ...part } as Query<K>, options);
 }
 
-/** The name of every pet or category; none if the list cannot be read. Never rejects. */
-export async function readNames(client: Client, noun: Named, options?: CallOptions): Promise<Names> {
-  const list = noun === 'pets' ? 'listPets' : 'listCategories';
-  if (!client.contract.operations.has(list)) return { names: new Map() };
-  try {
-    return { names: new Map((await readNamed(client, noun, options)).map(({ id, name }) => [id, name])) };
-  } catch (error) {
-    const why = messageOf(error);
-    const note =
-      noun === 'pets'
-        ? `note: names of pets are left empty because they could not be read: ${why}`
-        : `note: categories are shown by id because their names could not be read: ${why}`;
-    return { names: new Map(), note };
-  }
+/** The query for as few pages as possible. */
+export function largestPages(client: Client, id: ListId): { readonly limit?: number } {
+  const operation = offeredOperation(client.contract, id);
+  return takesParameter(operation, 'limit') ? { limit: largestPage(operation) } : {};
 }
-
-const fewIds = 8;
 
 /**
- * The names of a few pets. Each is read as the first record of the list after the id before it, because the operation
- * that reads one pet is deprecated. Reads all pets if the list cannot begin at an id, or if it was read before.
+ * Adds the name of every pet or category by its id; none if the service has no such list. Never rejects.
+ *
+ * @returns a note for the user if they could not be read.
  */
-export async function readNamesOf(client: Client, ids: readonly bigint[]): Promise<Names> {
+export async function addNames(
+  client: Client,
+  noun: Named,
+  names: Map<bigint, string>,
+  options?: CallOptions,
+): Promise<string | undefined> {
+  if (!client.contract.operations.has(noun === 'pets' ? 'listPets' : 'listCategories')) return undefined;
+  try {
+    for (const { id, name } of await readNamed(client, noun, options)) names.set(id, name);
+    return undefined;
+  } catch (error) {
+    return unreadNames(noun, error);
+  }
+}
+
+/**
+ * Adds the name of one pet, if there is such a pet. Reads it as the first record of the list after the id before it,
+ * because the operation that reads one pet is deprecated. Reads all pets if the list cannot begin at an id, or if it
+ * was read before. Never rejects.
+ *
+ * @returns a note as above.
+ */
+export async function addNameOf(
+  client: Client,
+  id: bigint,
+  names: Map<bigint, string>,
+): Promise<string | undefined> {
   const list = client.contract.operations.get('listPets');
   const canSeek = list && takesParameter(list, 'after') && takesParameter(list, 'limit');
-  const seeks = ids.filter((id) => id > 0n);
-  if (!canSeek || seeks.length > fewIds || lists.get(client)?.pets) return readNames(client, 'pets');
-  const names = new Map<bigint, string>();
-  const seek = async (id: bigint) => {
-    for await (const page of client.list('listPets', { after: id - 1n, limit: 1 })) {
-      if (page[0]?.id === id) names.set(id, page[0].name);
-      return;
-    }
-  };
+  if (!canSeek || id <= 0n || known.get(client)?.has('pets')) return addNames(client, 'pets', names);
   try {
-    await Promise.all(seeks.map(seek));
-    return { names };
+    for await (const [pet] of client.list('listPets', { after: id - 1n, limit: 1 })) {
+      if (pet?.id === id) names.set(id, pet.name);
+      break;
+    }
+    return undefined;
   } catch (error) {
-    return {
-      names,
-      note: `note: names of pets are left empty because they could not be read: ${messageOf(error)}`,
-    };
+    return unreadNames('pets', error);
   }
+}
+
+function unreadNames(noun: Named, error: unknown): string {
+  const what =
+    noun === 'pets'
+      ? 'names of pets are left empty because they could not be read'
+      : 'categories are shown by id because their names could not be read';
+  return `note: ${what}: ${messageOf(error)}`;
 }
 
 /**
  * Resolves an id or the name of a record to the id; names ignore case. If several records have the name, the user
- * chooses.
+ * chooses, once for each name.
  *
  * @throws CliError `not-found` for a name that no record has; UsageError for one of several if no question can be put.
  */
@@ -114,20 +146,26 @@ export async function resolveId(
   noun: Named,
   given: IdOrName,
 ): Promise<bigint> {
-  if (typeof given === 'bigint') return given;
+  return typeof given === 'bigint'
+    ? given
+    : once(client, `${noun} ${given}`, () => findByName(context, client, noun, given));
+}
+
+async function findByName(context: Context, client: Client, noun: Named, name: string): Promise<bigint> {
   const records = await readNamed(client, noun);
-  const found = records.filter(({ name }) => name.toLowerCase() === given.toLowerCase());
+  const wanted = name.toLowerCase();
+  const found = records.filter((record) => record.name.toLowerCase() === wanted);
   const [first, ...others] = found;
-  if (!first) throw unknownName(noun, given, records);
+  if (!first) throw unknownName(noun, name, records);
   if (others.length === 0) return first.id;
   const prompt = await context.prompt();
   if (prompt)
     return prompt.select(
       `Which ${one[noun]}?`,
-      found.map(({ id, name }) => ({ name: `${name} (${id})`, value: id })),
+      found.map((record) => ({ name: `${record.name} (${record.id})`, value: record.id })),
     );
   throw new UsageError(
-    `${one[noun]} '${given}': ${found.length} ${noun} have this name`,
+    `${one[noun]} '${name}': ${found.length} ${noun} have this name`,
     `give its id: ${found.map(({ id }) => id).join(', ')}`,
   );
 }

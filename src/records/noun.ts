@@ -1,99 +1,138 @@
-import type { Input, ListId, OperationId, Result } from '../api/operations.ts';
+import { idName, type ListId, type OperationId } from '../api/operations.ts';
 import type { bodySchemas } from '../api/schemas.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Answer, Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import type { Prompt } from '../input/prompt.ts';
-import type { View } from '../output/columns.ts';
+import type { Column, View } from '../output/columns.ts';
 import type { Named } from './names.ts';
 
-/** One noun, as the verbs that all nouns share see it. */
-export interface Noun<Row> {
+type RecordOperation = Exclude<OperationId, ListId>;
+
+/** One noun as data: what the verbs that all nouns share know of it. */
+export interface Noun<Entity> {
   /** Such as `pet`, for `pet 3`. */
   readonly one: string;
   /** Such as `pets`, for `3 pets`. */
   readonly many: string;
-  readonly list: ListId;
+  readonly operations: {
+    readonly list: ListId;
+    readonly get: RecordOperation;
+    readonly delete: RecordOperation;
+  };
   /** The noun whose names can stand for its ids; undefined if only ids are accepted. */
-  readonly named?: Named | undefined;
-  /** The columns of its records. */
-  readonly view: View<Row>;
-  /** The view, with the data that its columns need from the service. Never rejects. */
-  fillView(context: Context, client: Client, extent: 'list' | 'few'): Promise<FilledView<Row>>;
-  /** The operations that can read a record; one of them suffices. */
-  readonly reading: readonly [OperationId, ...OperationId[]];
-  read(context: Context, client: Client, id: bigint, options?: CallOptions): Promise<Answer<Row>>;
-  remove(id: bigint): Write<undefined>;
+  readonly named?: Named;
+  /**
+   * The columns of its records, the id first.
+   *
+   * @param names the names that its `lookup` found, by id.
+   */
+  columns(names: ReadonlyMap<bigint, string>): readonly Column<Entity>[];
+  readonly lookup?: Lookup<Entity>;
+  /** Reads a record through `get` or, if the service does not offer that, through `list`. */
+  read?(context: Context, client: Client, id: bigint, options?: CallOptions): Promise<Answer<Entity>>;
   /** The companion that is deleted together with a record, as a clause: `its inventory entry (3 in stock)`. */
   goesWith?(client: Client, id: bigint): Promise<string | undefined>;
   /** The words of the command that shows what prevents a record's deletion. */
   holders?(id: bigint): readonly string[];
   /** How people recognise a record, in addition to its id. */
-  title(row: Row): string;
+  title(record: Entity): string;
 }
 
-export interface FilledView<Row> {
-  readonly view: View<Row>;
-  /** A note for the user about the shown records. */
-  readonly note?: string | undefined;
-  /** Fetches the data that rows need before they are shown; returns a note as above. Never rejects. */
-  prepare?(rows: readonly Row[]): Promise<string | undefined>;
+/** The column that shows names of other records. If it is `extra`, tables on a terminal have it too. */
+export interface Lookup<Entity> {
+  readonly column: string;
+  /** The noun of those records. */
+  readonly noun: Named;
+  idOf(record: Entity): bigint | null | undefined;
 }
 
 /** A noun whose records are created and changed with a body. */
-export interface EditableNoun<Row> extends Noun<Row> {
-  readonly schema: BodySchema;
+export interface EditableNoun<Entity> extends Noun<Entity> {
+  readonly operations: Noun<Entity>['operations'] & {
+    readonly create: RecordOperation;
+    readonly update: RecordOperation;
+  };
+  readonly schema: (typeof bodySchemas)['NewPet' | 'NewCategory' | 'Order'];
   readonly fields: readonly Field[];
-  create(body: Body): Write<Row>;
-  replace(id: bigint, body: Body, options?: CallOptions): Write<Row>;
 }
 
-export type BodySchema = (typeof bodySchemas)['NewPet' | 'NewCategory' | 'Order'];
-
-/** The fields of a record in a request. */
+/** The fields of a record in a request, by their names in the body. */
 export type Body = Readonly<Record<string, unknown>>;
 
 /** A field of a body, and its names and parsers for the user. */
 export interface Field {
   /** In the body. */
   readonly name: string;
-  /** The column that shows it, if it has another name: `category` for `categoryId`. */
+  /** Its name as a column and a flag, if that is another one: `category` for `categoryId`. */
   readonly column?: string;
-  readonly flag: string;
   /** It identifies one record: several records cannot get the same value. */
   readonly own?: true;
-  /** Parses the text of a flag. @throws UsageError that begins with `what`. */
-  parse(text: string, what: string): unknown;
+  /** Parses the text of a CSV cell; undefined if the text is the value. @throws UsageError that begins with `what`. */
+  parse?(text: string, what: string): unknown;
   /** Asks the user; undefined if they leave it out. */
   ask(prompt: Prompt, client: Client): Promise<unknown>;
 }
 
-/** A request for one record as data; it can be sent or shown. */
-export interface Write<Value> {
-  readonly operationId: Exclude<OperationId, ListId>;
-  readonly input: object;
-  readonly options?: CallOptions | undefined;
-  /** Exists only as a type: the content of the answer. */
-  readonly answer?: Value;
+export function columnOf({ column, name }: Field): string {
+  return column ?? name;
 }
 
-export function toWrite<K extends Exclude<OperationId, ListId>>(
-  operationId: K,
-  input: Input<K>,
+/** `--ship-date` for `shipDate`. */
+export function flagOf(field: Field): string {
+  return `--${columnOf(field).replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
+/** A request for one record as data; it can be sent or shown. */
+export interface Write {
+  readonly operation: RecordOperation;
+  /** The record's id by the name that the operation has for it, and the body. */
+  readonly input: object;
+  readonly options?: CallOptions;
+  /** The change that a person is told of after the write: `pet 3: status available -> sold`. */
+  readonly change?: {
+    /** Such as `pet 3`. */
+    readonly subject: string;
+    readonly before: object;
+    /** The fields that the write may change. */
+    readonly names: readonly string[];
+  };
+}
+
+/** The input of an operation on the record with this id. */
+export function inputFor(operation: RecordOperation, id: bigint, body?: Body): object {
+  return { [idName(operation) ?? 'id']: id, ...(body && { body }) };
+}
+
+export function readRecord<Entity>(
+  context: Context,
+  client: Client,
+  noun: Noun<Entity>,
+  id: bigint,
   options?: CallOptions,
-): Write<Result<K>> {
-  return { operationId, input, options };
+): Promise<Answer<Entity>> {
+  if (noun.read) return noun.read(context, client, id, options);
+  const { get } = noun.operations;
+  return client.call(get, inputFor(get, id) as never, options) as Promise<Answer<Entity>>;
+}
+
+/** The view of a noun before any name has been looked up. */
+export function viewOf<Entity>({ many, columns }: Noun<Entity>): View<Entity> {
+  return { noun: many, columns: columns(new Map()) };
 }
 
 const mostNamed = 20;
 
 /** `pet 3 (Rex)`, or `2 pets: 3 (Rex), 4 (Mia)`. */
-export function nameAll<Row>(
-  { one, many }: Noun<Row>,
+export function nameAll<Entity>(
+  { one, many }: Noun<Entity>,
   ids: readonly bigint[],
-  titles: ReadonlyMap<bigint, string> = new Map(),
+  titleOf: (id: bigint) => string | undefined = () => undefined,
 ): string {
-  const names = ids.slice(0, mostNamed).map((id) => (titles.has(id) ? `${id} (${titles.get(id)})` : `${id}`));
+  const names = ids.slice(0, mostNamed).map((id) => {
+    const title = titleOf(id);
+    return title === undefined ? `${id}` : `${id} (${title})`;
+  });
   if (ids.length === 1) return `${one} ${names[0]}`;
   const more = ids.length > mostNamed ? ` and ${ids.length - mostNamed} more` : '';
   return `${ids.length} ${many}: ${names.join(', ')}${more}`;

@@ -1,7 +1,7 @@
-import { largestPage, offeredOperation, takesParameter } from '../api/contract.ts';
-import type { ListId, Query, Result } from '../api/operations.ts';
+import { offeredOperation } from '../api/contract.ts';
+import type { ListId, Result } from '../api/operations.ts';
 import type { Order, Pet, PetStatus } from '../api/schemas.ts';
-import { categoryOf, wholeQueries } from '../api/shapes.ts';
+import { categoryOf } from '../api/shapes.ts';
 import { petStatuses } from '../api/values.ts';
 import type { Attempt, CallOptions } from '../client/call.ts';
 import type { Client } from '../client/client.ts';
@@ -11,7 +11,7 @@ import { canRedraw, openScreen } from '../output/screen.ts';
 import { paintStatus, type Style } from '../output/style.ts';
 import { charactersOf, createMeasure, type Measure } from '../output/width.ts';
 import { counted, groupDigits, sanitize } from '../text.ts';
-import { forgetNames, readNames } from './names.ts';
+import { addNames, forgetNames, largestPages, wholeList } from './names.ts';
 import { isOverdue } from './orders.ts';
 import { pollForever } from './watch.ts';
 
@@ -122,19 +122,17 @@ async function readOverview(
     options.afterAttempt?.(attempt);
   };
   async function collect<K extends ListId>(id: K): Promise<Result<K>[]> {
-    const operation = offeredOperation(client.contract, id);
-    const query = takesParameter(operation, 'limit') ? { limit: largestPage(operation) } : {};
     const records: Result<K>[] = [];
-    for (const part of wholeQueries(operation))
-      for await (const page of client.list(id, { ...query, ...part } as Query<K>, { afterAttempt }))
-        for (const record of page) records.push(record);
+    for (const pages of wholeList(client, id, largestPages(client, id), { afterAttempt }))
+      for await (const page of pages) for (const record of page) records.push(record);
     return records;
   }
-  const [pets, categories, inventory, orders] = await Promise.all([
+  const categories = new Map<bigint, string>();
+  const [pets, inventory, orders] = await Promise.all([
     collect('listPets'),
-    readNames(client, 'categories', { afterAttempt }),
     collect('listInventory'),
     collect('listOrders'),
+    addNames(client, 'categories', categories, { afterAttempt }),
   ]);
   const names = new Map(pets.map(({ id, name }) => [id, name]));
   const low = inventory.filter(({ quantity }) => quantity < below);
@@ -143,7 +141,7 @@ async function readOverview(
     pets: {
       total: pets.length,
       byStatus: countStatuses(pets),
-      byCategory: countCategories(pets, categories.names),
+      byCategory: countCategories(pets, categories),
     },
     inventory: {
       below,

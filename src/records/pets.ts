@@ -5,26 +5,31 @@ import type { Client } from '../client/client.ts';
 import { UsageError } from '../errors.ts';
 import type { Choice } from '../input/prompt.ts';
 import { askText } from '../input/question.ts';
-import type { View } from '../output/columns.ts';
-import { readNamed, readNames } from './names.ts';
-import { type EditableNoun, toWrite } from './noun.ts';
+import { readNamed } from './names.ts';
+import type { EditableNoun } from './noun.ts';
 import { readPet } from './read-pet.ts';
 import { parseIdOrName } from './values.ts';
 
 export const pets: EditableNoun<Pet> = {
   one: 'pet',
   many: 'pets',
-  list: 'listPets',
+  operations: {
+    list: 'listPets',
+    get: 'getPet',
+    create: 'createPet',
+    update: 'updatePet',
+    delete: 'deletePet',
+  },
   named: 'pets',
   title: ({ name }) => name,
-  view: petsView(new Map()),
-  async fillView(context, client) {
-    const { shows } = await context.printer();
-    if (!shows('category')) return { view: petsView(new Map()) };
-    const { names, note } = await readNames(client, 'categories');
-    return { view: petsView(names), note };
-  },
-  reading: ['getPet', 'listPets'],
+  columns: (categories) => [
+    { name: 'id', value: (pet) => pet.id, align: 'right' },
+    { name: 'name', value: (pet) => pet.name },
+    { name: 'category', value: (pet) => categoryText(pet, categories) },
+    { name: 'status', value: (pet) => pet.status, status: true },
+    { name: 'categoryId', value: (pet) => categoryOf(pet).id, align: 'right', extra: true },
+  ],
+  lookup: { column: 'category', noun: 'categories', idOf: (pet) => categoryOf(pet).id },
   read: readPet,
   holders: (petId) => ['orders', 'list', '--pet', `${petId}`, '--open'],
   async goesWith({ call, contract }, petId) {
@@ -32,29 +37,17 @@ export const pets: EditableNoun<Pet> = {
     const entry = await call('getInventory', { petId }).catch(() => undefined);
     return entry && `its inventory entry (${entry.value.quantity} in stock)`;
   },
-  remove: (petId) => toWrite('deletePet', { petId }),
-  create: (body) => toWrite('createPet', { body: body as NewPet }),
-  replace: (petId, body, options) => toWrite('updatePet', { petId, body: body as NewPet }, options),
   schema: NewPet,
   fields: [
-    {
-      name: 'name',
-      flag: '--name',
-      own: true,
-      parse: (text) => text,
-      ask: (prompt) => askText(prompt, 'Name'),
-    },
+    { name: 'name', own: true, ask: (prompt) => askText(prompt, 'Name') },
     {
       name: 'categoryId',
       column: 'category',
-      flag: '--category',
       parse: parseIdOrName,
       ask: async (prompt, client) => prompt.search('Category', await categoryChoices(client)),
     },
     {
       name: 'status',
-      flag: '--status',
-      parse: (text) => text,
       ask: (prompt) =>
         prompt.select(
           'Status',
@@ -64,20 +57,7 @@ export const pets: EditableNoun<Pet> = {
   ],
 };
 
-/** A view of pets with the category by its name, or by its id if the name is unknown. */
-function petsView(categories: ReadonlyMap<bigint, string>): View<Pet> {
-  return {
-    noun: 'pets',
-    columns: [
-      { name: 'id', value: (pet) => pet.id, align: 'right' },
-      { name: 'name', value: (pet) => pet.name },
-      { name: 'category', value: (pet) => categoryText(pet, categories) },
-      { name: 'status', value: (pet) => pet.status, status: true },
-      { name: 'categoryId', value: (pet) => categoryOf(pet).id, align: 'right', extra: true },
-    ],
-  };
-}
-
+/** The category by its name, or by its id if the name is unknown. */
 function categoryText(pet: Pet, categories: ReadonlyMap<bigint, string>): string | bigint | undefined {
   const { id, name } = categoryOf(pet);
   return name ?? (id === undefined ? undefined : (categories.get(id) ?? id));

@@ -10,46 +10,47 @@ import { canRedraw, openScreen } from '../output/screen.ts';
 import { sanitize } from '../text.ts';
 import { forgetNames } from './names.ts';
 import type { Noun } from './noun.ts';
+import { fillView } from './view.ts';
 
-interface Watched<Row> {
+interface Watched<Entity> {
   readonly intervalMs: number;
   readonly limit: number | undefined;
   /** Reads the list once, page by page. */
-  read(options: CallOptions): Promise<AsyncIterable<readonly Row[]>>;
+  read(options: CallOptions): Promise<AsyncIterable<readonly Entity[]>>;
 }
 
 /** The display of a watch. */
-interface Display<Row> {
-  show(rows: readonly Row[], view: View<Row>, changes: Changes<Row>): Promise<void>;
+interface Display<Entity> {
+  show(rows: readonly Entity[], view: View<Entity>, changes: Changes<Entity>): Promise<void>;
   fail(why: string): Promise<void>;
   close(): Promise<void>;
 }
 
 /** The differences between a poll and the one before; at first all records are added. */
-interface Changes<Row> {
-  readonly added: ReadonlySet<Row>;
-  readonly changed: ReadonlySet<Row>;
-  readonly deleted: readonly Row[];
+interface Changes<Entity> {
+  readonly added: ReadonlySet<Entity>;
+  readonly changed: ReadonlySet<Entity>;
+  readonly deleted: readonly Entity[];
 }
 
 /**
  * Polls a list until it is interrupted. On a terminal it redraws a table in place; otherwise it prints changes as JSON
  * lines. A failed poll is reported, and polling continues.
  */
-export async function watchRecords<Row>(
+export async function watchRecords<Entity>(
   context: Context,
   client: Client,
-  noun: Noun<Row>,
-  { intervalMs, limit, read }: Watched<Row>,
+  noun: Noun<Entity>,
+  { intervalMs, limit, read }: Watched<Entity>,
 ): Promise<never> {
-  const display = await openDisplay<Row>(context, noun, intervalMs);
+  const display = await openDisplay<Entity>(context, noun, intervalMs);
   const { sort } = context.flags;
-  let before = new Map<string, { readonly row: Row; readonly text: string }>();
+  let before = new Map<string, { readonly row: Entity; readonly text: string }>();
   const poll = async (options: CallOptions) => {
     forgetNames(client);
-    const rows: Row[] = [];
+    const rows: Entity[] = [];
     for await (const page of await read(options)) for (const row of page) rows.push(row);
-    const { view } = await noun.fillView(context, client, 'list');
+    const { view } = await fillView(context, client, noun, 'list');
     if (sort !== undefined) rows.sort(compareBy(view, sort));
     const shown = rows.slice(0, limit);
     const now = new Map(shown.map((row) => [keyOf(row), { row, text: printJson(row) }]));
@@ -111,11 +112,11 @@ function keyOf(row: unknown): string {
 }
 
 /** @throws UsageError for a format that cannot show changes. */
-async function openDisplay<Row>(
+async function openDisplay<Entity>(
   context: Context,
-  noun: Noun<Row>,
+  noun: Noun<Entity>,
   intervalMs: number,
-): Promise<Display<Row>> {
+): Promise<Display<Entity>> {
   const { io } = context;
   const { value: format, source } = (await context.settings()).explain('output');
   if (format === 'table' && canRedraw(io)) return screenDisplay(context, noun, intervalMs);
@@ -126,15 +127,15 @@ async function openDisplay<Row>(
   );
 }
 
-function eventDisplay<Row>(context: Context): Display<Row> {
+function eventDisplay<Entity>(context: Context): Display<Entity> {
   const fields = context.flags.fields?.split(',').map((field) => field.trim());
   const { stdout } = context.io;
   return {
     async show(rows, view, { added, changed, deleted }) {
       const columns = fields && pickColumns(view, fields);
-      const record = (row: Row) =>
+      const record = (row: Entity) =>
         columns ? Object.fromEntries(columns.map(({ name, value }) => [name, value(row) ?? null])) : row;
-      const line = (event: string, row: Row) => `${printJson({ event, record: record(row) })}\n`;
+      const line = (event: string, row: Entity) => `${printJson({ event, record: record(row) })}\n`;
       const lines = [
         ...deleted.map((row) => line('deleted', row)),
         ...rows.filter((row) => changed.has(row)).map((row) => line('changed', row)),
@@ -148,11 +149,11 @@ function eventDisplay<Row>(context: Context): Display<Row> {
 }
 
 /** A table whose first column marks rows that the last poll added (+) or changed (*). */
-async function screenDisplay<Row>(
+async function screenDisplay<Entity>(
   context: Context,
-  noun: Noun<Row>,
+  noun: Noun<Entity>,
   intervalMs: number,
-): Promise<Display<Row>> {
+): Promise<Display<Entity>> {
   const screen = openScreen(context.io);
   const style = await context.style('stdout');
   const settings = await context.settings();
@@ -169,7 +170,7 @@ async function screenDisplay<Row>(
       ];
       const told = counts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`);
       const head = `${noun.many} of ${sanitize(place)} at ${clock()}, every ${intervalMs / 1000} s`;
-      const mark: Column<Row> = {
+      const mark: Column<Entity> = {
         name: ' ',
         value: (row) => (changed.has(row) ? '*' : !isFirst && added.has(row) ? '+' : ' '),
       };
@@ -188,11 +189,11 @@ async function screenDisplay<Row>(
 }
 
 /** The lines of the table that `list` would print, with an additional first column. */
-async function drawTable<Row>(
+async function drawTable<Entity>(
   context: Context,
-  rows: readonly Row[],
-  view: View<Row>,
-  mark: Column<Row>,
+  rows: readonly Entity[],
+  view: View<Entity>,
+  mark: Column<Entity>,
 ): Promise<readonly string[]> {
   const { io, flags } = context;
   let text = '';

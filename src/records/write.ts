@@ -1,24 +1,27 @@
 import { offeredOperation } from '../api/contract.ts';
 import type { HttpRequest } from '../api/http.ts';
-import type { OperationId } from '../api/operations.ts';
+import type { Operation, OperationId } from '../api/operations.ts';
 import type { Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { ManyError, OutputClosedError } from '../errors.ts';
+import type { JsonValue } from '../json.ts';
+import { cellText } from '../output/columns.ts';
 import { startProgress } from '../output/progress.ts';
-import { type AttemptOptions, type Attempts, attemptEach } from './many.ts';
-import type { Noun, Write } from './noun.ts';
+import { type Body, type Noun, viewOf, type Write } from './noun.ts';
 import { showRequests } from './show-requests.ts';
+import { fillView } from './view.ts';
+import { type Work, type WorkOptions, workOn } from './work.ts';
 
-/** Checks everything that can be wrong before the first request, and returns the parts for reading and writing. */
-export async function openWrites<Row>(
+/** Checks everything that can be wrong before the first request. */
+export async function openWrites<Entity>(
   context: Context,
-  noun: Noun<Row>,
+  noun: Noun<Entity>,
   operationId: OperationId,
   requests = 1,
-): Promise<Client> {
-  await (await context.printer()).check(noun.view);
-  offeredOperation(await context.contract(), operationId);
-  return clientFor(context, requests);
+): Promise<{ readonly client: Client; readonly operation: Operation }> {
+  await (await context.printer()).check(viewOf(noun));
+  const operation = offeredOperation(await context.contract(), operationId);
+  return { client: await clientFor(context, requests), operation };
 }
 
 /** With at least this many requests, the transport that starts slower and runs faster pays off. */
@@ -29,39 +32,40 @@ export function clientFor(context: Context, requests: number): Promise<Client> {
 }
 
 /** Sends a write; returns the record in the answer, if there is one. */
-export async function send<Value>(client: Client, write: Write<Value>): Promise<Value | undefined> {
-  const { value } = await client.call(write.operationId, write.input as never, write.options);
-  return value as Value | undefined;
+export async function send<Entity>(client: Client, write: Write): Promise<Entity | undefined> {
+  const { value } = await client.call(write.operation, write.input as never, write.options);
+  return value as Entity | undefined;
 }
 
 /** The request that `send` would send, without a credential. */
-export function toRequest(client: Client, write: Write<unknown>): HttpRequest {
-  return client.toRequest(write.operationId, write.input as never, write.options);
+export function toRequest(client: Client, { operation, input, options }: Write): HttpRequest {
+  return client.toRequest(operation, input as never, options);
 }
 
-interface Writes<Item, Row> extends AttemptOptions<Item> {
-  readonly items: Iterable<Item> | AsyncIterable<Item>;
-  /** Prepares the write of an item; may read from the service. */
-  prepare(item: Item): Write<Row> | Promise<Write<Row>>;
-  /** Called with the record in the answer, before it is printed. */
-  onSent?(item: Item, row: Row | undefined): Promise<void>;
+interface Writes<Item, Entity> extends Omit<WorkOptions<Item>, 'unit'> {
+  readonly items: readonly Item[];
   /** Print a list, even of one. */
   readonly asList: boolean;
+  /** Prepares the write of an item; may read from the service. */
+  prepare(item: Item): Write | Promise<Write>;
+  /** Called with the record in an answer, before it is printed. */
+  onAnswer?(record: Entity): Promise<void>;
 }
 
 /** Sends one write and prints the record in the answer. @see writeRecords */
-export function writeRecord<Row>(
+export function writeRecord<Entity>(
   context: Context,
-  noun: Noun<Row>,
+  noun: Noun<Entity>,
   client: Client,
-  write: Write<Row>,
+  write: Write,
+  onAnswer?: (record: Entity) => Promise<void>,
 ): Promise<void> {
+  const prepare = () => write;
   return writeRecords(context, noun, client, {
     items: [write],
-    total: 1,
-    noun: noun.many,
     asList: false,
-    prepare: (item) => item,
+    prepare,
+    ...(onAnswer && { onAnswer }),
   });
 }
 
@@ -69,114 +73,130 @@ export function writeRecord<Row>(
  * Sends all writes, whether some fail or not, and prints the records in the answers; with --dry-run prints the requests
  * instead.
  */
-export async function writeRecords<Item, Row>(
+export async function writeRecords<Item, Entity>(
   context: Context,
-  noun: Noun<Row>,
+  noun: Noun<Entity>,
   client: Client,
-  writes: Writes<Item, Row>,
+  writes: Writes<Item, Entity>,
 ): Promise<void> {
-  const { items, prepare, onSent } = writes;
-  if (context.flags.dryRun) return showWrites(context, client, writes);
+  const { items, asList, prepare, onAnswer, atOnce, place } = writes;
+  if (context.flags.dryRun) return showWrites(context, noun, client, writes);
   let unanswered = 0;
-  const attempts = attemptEach(
-    items,
-    async (item) => {
-      const row = await send(client, await prepare(item));
-      await onSent?.(item, row);
-      if (row === undefined) unanswered += 1;
-      return row;
-    },
-    writes,
+  const write = async (item: Item) => {
+    const prepared = await prepare(item);
+    const record = await send<Entity>(client, prepared);
+    if (record === undefined) unanswered += 1;
+    else await onAnswer?.(record);
+    await tellChange(context, prepared, record as object | undefined);
+    return record;
+  };
+  const work = workOn(items, write, { unit: noun.many, place, ...(atOnce && { atOnce }) });
+  await whileFollowed(context, noun, work, () =>
+    printResults(context, noun, client, { work, asList, isWrite: true }),
   );
-  await whileFollowed(context, noun, attempts, async () => {
-    await printSuccesses(context, noun, client, { attempts, asList: writes.asList, isWrite: true });
-  });
   if (unanswered > 0)
     await context.note(
-      writes.asList
+      asList
         ? `note: the service answered ${unanswered} of these writes without a record, so there is none to print`
-        : `note: the service answered without a record, so there is none to print`,
+        : 'note: the service answered without a record, so there is none to print',
     );
 }
 
 /** Prints the requests of writes on stdout and sends none. */
-export async function showWrites<Item>(
+export async function showWrites<Item, Entity>(
   context: Context,
+  { many }: Noun<Entity>,
   client: Client,
-  writes: Pick<Writes<Item, unknown>, 'items' | 'prepare'> & AttemptOptions<Item>,
+  { items, prepare, place }: Pick<Writes<Item, Entity>, 'items' | 'prepare' | 'place'>,
 ): Promise<void> {
-  const { items, prepare } = writes;
+  const work = workOn(items, async (item) => toRequest(client, await prepare(item)), { unit: many, place });
   const requests: HttpRequest[] = [];
-  const attempts = attemptEach(items, async (item) => toRequest(client, await prepare(item)), writes);
-  for await (const request of attempts.successes()) requests.push(request);
+  for await (const request of work.results()) requests.push(request);
   if (requests.length > 0) await showRequests(context, requests);
-  attempts.check();
+  work.check();
 }
 
-interface Successes<Row> {
-  readonly attempts: Attempts<Row | undefined>;
+/** Tells a person on a terminal what a write has changed: `pet 3: status available -> sold`. */
+async function tellChange(
+  { io, notice }: Context,
+  { change, input }: Write,
+  record: object | undefined,
+): Promise<void> {
+  if (!change || !io.stderr.isTerminal) return;
+  const [before, after] = [change.before as Body, (record ?? (input as { body: Body }).body) as Body];
+  const changes = change.names
+    .map((name) => ({ name, from: shown(before[name]), to: shown(after[name]) }))
+    .filter(({ from, to }) => from !== to)
+    .map(({ name, from, to }) => `${name} ${from} -> ${to}`);
+  await notice(`${change.subject}: ${changes.length === 0 ? 'nothing changed' : changes.join(', ')}`);
+}
+
+function shown(value: unknown): string {
+  return cellText(value as JsonValue | undefined) || 'none';
+}
+
+interface Printing<Entity> {
+  /** Work whose results are records; a write may be answered without one. */
+  readonly work: Work<Entity | undefined>;
   readonly asList: boolean;
-  /** If true, all are tried even if stdout has been closed. */
+  /** If true, all items are worked on even if stdout has been closed. */
   readonly isWrite: boolean;
 }
 
-/** Prints the records of the successes, if there are any, and then throws the failures. */
-export async function printSuccesses<Row>(
+/** Prints the records that some work results in, if there are any, and then throws the failures. */
+export async function printResults<Entity>(
   context: Context,
-  noun: Noun<Row>,
+  noun: Noun<Entity>,
   client: Client,
-  { attempts, asList, isWrite }: Successes<Row>,
+  { work, asList, isWrite }: Printing<Entity>,
 ): Promise<void> {
-  const filled = noun.fillView(context, client, 'few');
-  const rows = present(attempts.successes());
+  const filled = fillView(context, client, noun, 'few');
+  const records = present(work.results());
   try {
     const printer = await context.printer();
-    const first = await rows.next();
+    const first = await records.next();
     if (!first.done) {
       const { view, note, prepare } = await filled;
-      const notes = new Set([note]);
-      const ready = async (row: Row) => {
-        notes.add(await prepare?.([row]));
-        return row;
-      };
-      await ready(first.value);
-      for (const each of notes) if (each) await context.note(each);
-      if (asList) await printer.records(onePerPage(first.value, rows, ready), view);
+      const told = note ?? (await prepare?.(first.value));
+      if (told !== undefined) await context.note(told);
+      if (asList) await printer.records(onePerPage(first.value, records, prepare), view);
       else await printer.record(first.value, view);
     }
   } catch (error) {
     if (!isWrite || !(error instanceof OutputClosedError)) throw error;
-    for await (const _ of rows);
+    for await (const _ of records);
   }
-  attempts.check();
+  work.check();
 }
 
 /** Leaves the rest unread if the printer stops. */
-async function* onePerPage<Row>(
-  first: Row,
-  rest: AsyncGenerator<Row>,
-  ready: (row: Row) => Promise<Row>,
-): AsyncGenerator<Row[]> {
+async function* onePerPage<Entity>(
+  first: Entity,
+  rest: AsyncGenerator<Entity>,
+  prepare: ((record: Entity) => Promise<unknown>) | undefined,
+): AsyncGenerator<Entity[]> {
   yield [first];
-  for (let next = await rest.next(); !next.done; next = await rest.next()) yield [await ready(next.value)];
+  for (let next = await rest.next(); !next.done; next = await rest.next()) {
+    await prepare?.(next.value);
+    yield [next.value];
+  }
 }
 
-/** Leaves out writes that were answered with a bare 2xx and so have no record. */
-async function* present<Row>(rows: AsyncIterable<Row | undefined>): AsyncGenerator<Row> {
-  for await (const row of rows) if (row !== undefined) yield row;
+async function* present<Entity>(records: AsyncIterable<Entity | undefined>): AsyncGenerator<Entity> {
+  for await (const record of records) if (record !== undefined) yield record;
 }
 
 /**
- * Runs many writes. It shows the progress on stderr if the printed records do not, and reports how far the work came if
- * it is aborted.
+ * Shows the progress of many writes on stderr if the printed records do not, and reports how far they came if they are
+ * aborted.
  */
-async function whileFollowed<Row>(
+async function whileFollowed<Entity>(
   context: Context,
-  { many }: Noun<Row>,
-  { state }: Attempts<unknown>,
-  work: () => Promise<void>,
+  { many }: Noun<Entity>,
+  { state }: Work<unknown>,
+  write: () => Promise<void>,
 ): Promise<void> {
-  if (state().total === 1) return work();
+  if (state().total === 1) return write();
   const { io, liveLine, interrupts } = context;
   const progress = startProgress(io, liveLine, {
     mode: context.quiet || io.stdout.isTerminal ? 'none' : 'auto',
@@ -193,7 +213,7 @@ async function whileFollowed<Row>(
   const tellAborted = () => void context.notice(`${standing()}; the one under way may have been too`);
   interrupts.signal.addEventListener('abort', tellAborted);
   try {
-    await work();
+    await write();
   } catch (error) {
     if (!(error instanceof ManyError) && !interrupts.signal.aborted) await context.notice(standing());
     throw error;

@@ -200,12 +200,12 @@ test.each(
 
 test('tells which columns are worth fetching', () => {
   const shows = (options: Partial<typeof printerDefaults>) =>
-    createPrinter(fakeIo(), { ...printerDefaults, ...options }).shows('category');
+    createPrinter(fakeIo(), { ...printerDefaults, ...options }).shows(petView, 'status');
   expect(shows({ format: 'table' })).toBe(true);
   expect(shows({ format: 'csv' })).toBe(true);
   expect(shows({ format: 'json' })).toBe(false);
   expect(shows({ format: 'ids' })).toBe(false);
   expect(shows({ format: 'table', fields: ['id'] })).toBe(false);
-  expect(shows({ format: 'json', fields: ['id', 'category'] })).toBe(true);
-  expect(shows({ format: 'json', sort: '-category' })).toBe(true);
+  expect(shows({ format: 'json', fields: ['id', 'status'] })).toBe(true);
+  expect(shows({ format: 'json', sort: '-status' })).toBe(true);
 });

@@ -2,7 +2,8 @@ import { largestPage, offeredOperation } from '../../api/contract.ts';
 import type { InventoryItem } from '../../api/schemas.ts';
 import type { Context } from '../../context.ts';
 import type { View } from '../../output/columns.ts';
-import { inventoryView } from '../../records/inventory.ts';
+import { inventory } from '../../records/inventory.ts';
+import { viewOf } from '../../records/noun.ts';
 
 interface ExportedItem extends InventoryItem {
   /** The exported count; the row applies only if the count is still the same. */
@@ -14,7 +15,7 @@ export async function exportInventory(context: Context, withExpected: boolean): 
   const printer = await (context.flags.output === undefined ? context.printer('csv') : context.printer());
   const client = await context.client();
   const limit = largestPage(offeredOperation(client.contract, 'listInventory'));
-  const plain = inventoryView();
+  const plain = viewOf(inventory);
   if (!withExpected) {
     await printer.check(plain);
     return printer.records(client.list('listInventory', { limit }), plain);

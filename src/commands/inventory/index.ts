@@ -111,4 +111,4 @@ function records() {
 
 export const verbs = [list, get, set, adjust, create, remove, ...bulkVerbs];
 
-export const columns = async () => (await records()).inventory.view.columns.map(({ name }) => name);
+export const columns = async () => (await records()).inventory.columns(new Map()).map(({ name }) => name);

@@ -97,10 +97,9 @@ test('believes a 404 that carries an Error body', async () => {
   expect(server.calls()).toEqual(['GET /pets/3']);
 });
 
-test('reads the whole list if the service refuses to begin at the id', async () => {
+test('a 400 does not mean that getPet is gone', async () => {
   await using server = await recordingServer({ '/pets': [rex] }, () => ({ status: 400 }));
   const answer = await runCli(['pets', 'get', String(rex.id), '-o', 'ids', '--base-url', server.url]);
-  // getPet answers 400 here, which does not mean that it is gone.
   expect(answer.code).toBe(1);
 });
 

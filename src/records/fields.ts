@@ -1,0 +1,141 @@
+import * as v from 'valibot';
+import type { Operation } from '../api/operations.ts';
+import { categoryFields, offersField, takesCategoryObject } from '../api/shapes.ts';
+import type { Client } from '../client/client.ts';
+import type { Context } from '../context.ts';
+import { UsageError } from '../errors.ts';
+import { resolveReferences } from './names.ts';
+import { type Body, columnOf, type EditableNoun, flagOf } from './noun.ts';
+import { jsonOrText } from './values.ts';
+
+/** The input of a create or an update: fields by their flags, or a file of records. */
+export interface Given {
+  readonly from?: string | undefined;
+  /** `--field name=value`. */
+  readonly field?: readonly string[] | undefined;
+  /** By the column of the field; undefined if the flag was not given. A name may stand for an id. */
+  readonly [column: string]: unknown;
+}
+
+/** The fields whose flags were given. */
+export function flagFields<Entity>({ fields }: EditableNoun<Entity>, given: Given): Body {
+  const named = fields.map((field) => [field.name, given[columnOf(field)]] as const);
+  return Object.fromEntries(named.filter(([, value]) => value !== undefined));
+}
+
+/**
+ * The fields of `--field name=value`; the value is JSON if it parses, else text.
+ *
+ * @throws UsageError for a field that has a flag of its own.
+ */
+export function extraFields<Entity>(noun: EditableNoun<Entity>, { field: given = [] }: Given): Body {
+  const fields: Record<string, unknown> = {};
+  for (const text of given) {
+    const at = text.indexOf('=');
+    const name = text.slice(0, at).trim();
+    if (at < 1 || name === '') throw new UsageError(`--field '${text}': must be name=value`);
+    const own = noun.fields.find((field) => field.name === name || field.column === name);
+    if (own) throw new UsageError(`--field '${text}': ${name} has a flag of its own`, `give ${flagOf(own)}`);
+    if (name === 'id') throw new UsageError(`--field '${text}': the id of a record cannot be given`);
+    fields[name] = jsonOrText(text.slice(at + 1));
+  }
+  return fields;
+}
+
+/** @throws UsageError for a field that the body of an operation does not have. */
+export function refuseForeignFields<Entity>(
+  operation: Operation,
+  noun: EditableNoun<Entity>,
+  given: Body,
+): void {
+  const isBound = operation.source === 'bound';
+  for (const name of Object.keys(given)) {
+    if (isBound ? offersField(operation, name) : Object.hasOwn(noun.schema.entries, name)) continue;
+    const own = noun.fields.find((field) => field.name === name);
+    throw new UsageError(
+      `${own ? flagOf(own) : `--field ${name}`}: ${operation.id} of the service has no field ${name}`,
+      'see `petstore api operations`',
+    );
+  }
+}
+
+/** Says which fields of a file are sent although neither the program nor the description knows them. */
+export async function noteUnknownFields<Entity>(
+  context: Context,
+  { schema, many }: EditableNoun<Entity>,
+  { body }: Operation,
+  records: readonly { readonly fields: Body }[],
+): Promise<void> {
+  const { bounds = {}, required = [], fields = {} } = body ?? {};
+  const known = new Set([schema.entries, bounds, fields].flatMap(Object.keys).concat(required));
+  const unknown = new Set<string>();
+  for (const record of records)
+    for (const name of Object.keys(record.fields)) if (!known.has(name)) unknown.add(name);
+  if (unknown.size > 0)
+    await context.note(
+      `note: ${many} have no such fields, they are sent as they are: ${[...unknown].join(', ')}`,
+    );
+}
+
+/**
+ * The fields with ids as bigints.
+ *
+ * @param missing required fields that are not there.
+ * @throws UsageError that names each field that is missing or wrong.
+ */
+export function checkFields<Entity>(
+  { schema }: EditableNoun<Entity>,
+  fields: Body,
+  missing: readonly string[],
+): Body {
+  const lenient = v.partial(schema as v.ObjectSchema<v.ObjectEntries, undefined>);
+  const { output, issues = [] } = v.safeParse(lenient, fields);
+  const problems = new Map(missing.map((name) => [name, `${name} is required`]));
+  for (const issue of issues) {
+    const path = v.getDotPath(issue) ?? 'record';
+    problems.set(path, `${path} ${issue.message}`);
+  }
+  const known = issues.length > 0 ? {} : (output as Body);
+  // An answer may hold any int64 as an id, but a request may not.
+  for (const [name, value] of Object.entries(known))
+    if (typeof value === 'bigint' && value < 0n)
+      problems.set(name, `${name} must be an integer from 0 to 9223372036854775807`);
+  if (problems.size > 0) {
+    const inOrder = new Set(['id', ...Object.keys(schema.entries), ...problems.keys()]);
+    throw new UsageError([...inOrder].flatMap((name) => problems.get(name) ?? []).join('; '));
+  }
+  // The schema drops unknown fields.
+  return { ...fields, ...known };
+}
+
+/** The required fields of a body that are not there, except the id. */
+export function missingFields({ body }: Operation, fields: Body): readonly string[] {
+  return (body?.required ?? []).filter((name) => name !== 'id' && fields[name] === undefined);
+}
+
+/**
+ * The fields in the form that the operation expects, with names replaced by ids. If the service has no list of
+ * categories, it gets the name.
+ */
+export async function toBody(
+  context: Context,
+  client: Client,
+  operation: Operation,
+  fields: Body,
+): Promise<Body> {
+  const isUnlisted = takesCategoryObject(operation) && !client.contract.operations.has('listCategories');
+  return inForm(operation, await resolveReferences(context, client, fields, isUnlisted));
+}
+
+/** The fields with the category as an object, if the operation has it so. */
+export function inForm(operation: Operation, fields: Body): Body {
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]) =>
+      name === 'categoryId'
+        ? Object.entries(
+            categoryFields(operation, typeof value === 'string' ? { name: value } : { id: value as bigint }),
+          )
+        : [[name, value]],
+    ),
+  );
+}

@@ -1,0 +1,47 @@
+import type { Client } from '../client/client.ts';
+import type { Context } from '../context.ts';
+import type { View } from '../output/columns.ts';
+import { addNameOf, addNames } from './names.ts';
+import { type Noun, viewOf } from './noun.ts';
+
+interface FilledView<Entity> {
+  readonly view: View<Entity>;
+  /** A note for the user if names could not be read. */
+  readonly note?: string | undefined;
+  /** Looks up the name that a record needs before it is shown; returns a note as above. Never rejects. */
+  prepare?(record: Entity): Promise<string | undefined>;
+}
+
+/**
+ * The view of a noun with the names of other records, if a column shows them.
+ *
+ * @param extent for a list all names are read at once; for a few records each when it is needed.
+ */
+export async function fillView<Entity>(
+  context: Context,
+  client: Client,
+  noun: Noun<Entity>,
+  extent: 'list' | 'few',
+): Promise<FilledView<Entity>> {
+  const { lookup } = noun;
+  if (!lookup) return { view: viewOf(noun) };
+  const printer = await context.printer();
+  const isOnTerminal = printer.format === 'table' && context.io.stdout.isTerminal;
+  const names = new Map<bigint, string>();
+  const columns = noun.columns(names).map((column) => {
+    const { extra: _, ...usual } = column;
+    return isOnTerminal && column.name === lookup.column ? usual : column;
+  });
+  const view = { noun: noun.many, columns };
+  if (!printer.shows(view, lookup.column)) return { view };
+  // There are few categories, and a service cannot be asked for some of them.
+  if (extent === 'list' || lookup.noun === 'categories')
+    return { view, note: await addNames(client, lookup.noun, names) };
+  return {
+    view,
+    async prepare(record) {
+      const id = lookup.idOf(record);
+      return typeof id === 'bigint' && !names.has(id) ? addNameOf(client, id, names) : undefined;
+    },
+  };
+}

@@ -1,0 +1,88 @@
+import { CliError, ManyError } from '../errors.ts';
+
+/** The same work on many items, as far as it has come. */
+export interface Work<Result> {
+  /** The results of the items that succeeded, in the order of the items; read it to its end, once. */
+  results(): AsyncGenerator<Result>;
+  state(): { readonly done: number; readonly failed: number; readonly total: number };
+  /** Throws the failures, if there are any. */
+  check(): void;
+}
+
+export interface WorkOptions<Item> {
+  /** The items in the plural, for messages. */
+  readonly unit: string;
+  /** Items in progress at the same time; 1 by default. */
+  readonly atOnce?: number;
+  /** The place of an item in its file, if it comes from one. */
+  readonly place?: ((item: Item) => string) | undefined;
+}
+
+/** Works on every item, whether others fail or not, and keeps the failures until all results have been read. */
+export function workOn<Item, Result>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<Result>,
+  { unit, atOnce = 1, place }: WorkOptions<Item>,
+): Work<Result> {
+  const total = items.length;
+  const errors: CliError[] = [];
+  let done = 0;
+  let stoppedBy: CliError | undefined;
+
+  async function settle(item: Item): Promise<{ readonly result: Result } | CliError> {
+    try {
+      return { result: await work(item) };
+    } catch (error) {
+      if (!(error instanceof CliError) || error.kind === 'interrupted' || error.kind === 'terminated')
+        throw error;
+      const where = place?.(item);
+      if (where === undefined) return error;
+      return new CliError(error.kind, `${where}: ${error.message}`, { ...error.details, place: where });
+    }
+  }
+
+  async function* settled() {
+    const running: ReturnType<typeof settle>[] = [];
+    for (const item of items) {
+      if (stoppedBy) break;
+      const next = settle(item);
+      // After an error that ends the command, the others keep running unawaited.
+      next.catch(() => {});
+      running.push(next);
+      if (running.length >= atOnce) yield await (running.shift() as (typeof running)[number]);
+    }
+    for (const next of running) yield await next;
+  }
+
+  return {
+    async *results() {
+      for await (const each of settled()) {
+        done += 1;
+        if (!(each instanceof CliError)) {
+          yield each.result;
+          continue;
+        }
+        errors.push(each);
+        // Ids from the command line are all tried, whatever happens; a file may have too many records for that.
+        if (place !== undefined && wouldAllFail(each)) stoppedBy ??= each;
+      }
+    },
+    state: () => ({ done, failed: errors.length, total }),
+    check() {
+      const [first] = errors;
+      if (first === undefined) return;
+      if (total === 1) throw first;
+      const succeeded = done - errors.length;
+      const unsent = `stopped: the ${total - done} ${unit} after it were not sent`;
+      const all = stoppedBy && total > done ? [...errors, new CliError(stoppedBy.kind, unsent)] : errors;
+      throw new ManyError(`${total - succeeded} of ${total} ${unit} failed`, all, succeeded);
+    },
+  };
+}
+
+/** True for a refused token, and for no answer after all retries: the next item would fail too. */
+function wouldAllFail({ kind, details: { status } }: CliError): boolean {
+  return (
+    kind === 'auth' || (kind === 'unavailable' && (status === undefined || status === 429 || status === 503))
+  );
+}
