@@ -1,10 +1,12 @@
 import { fieldValue } from '../api/http.ts';
+import type { Client } from '../client/client.ts';
 import type { RawRequest } from '../client/request.ts';
 import { CliError, UsageError } from '../errors.ts';
-import { isJsonObject, type JsonValue, printJson } from '../json.ts';
+import { printJson } from '../json.ts';
 import { type Check, type Details, fail, pass, type Verdict, verdictOfError } from './check.ts';
 import type { Condition } from './options.ts';
 import { detailsOf, jsonOf, type Probe, type Reply } from './probe.ts';
+import { valueAt } from './schema.ts';
 import { excerpt, statusText } from './text.ts';
 
 const forms = {
@@ -42,9 +44,8 @@ export function parseCondition(text: string, flag: keyof typeof forms): Conditio
 }
 
 /** @throws UsageError if the path is a URL of another origin. */
-export function checkConditions(probe: Pick<Probe, 'client'>, conditions: readonly Condition[]): void {
-  for (const { path } of conditions)
-    if (path !== undefined) probe.client.toRawRequest({ method: 'GET', path });
+export function checkConditions(client: Client, conditions: readonly Condition[]): void {
+  for (const { path } of conditions) if (path !== undefined) client.toRawRequest({ method: 'GET', path });
 }
 
 /** The user's own checks, `expect/1` and following, in the order of the flags. */
@@ -117,15 +118,4 @@ function unmet(
     });
   }
   return undefined;
-}
-
-/** @see RFC 6901, 4 */
-function valueAt(body: JsonValue, pointer: string): JsonValue | undefined {
-  let at: JsonValue | undefined = body;
-  for (const segment of pointer.split('/').slice(1)) {
-    const key = segment.replaceAll('~1', '/').replaceAll('~0', '~');
-    if (Array.isArray(at)) at = /^(0|[1-9]\d*)$/.test(key) ? at[Number(key)] : undefined;
-    else at = isJsonObject(at) && Object.hasOwn(at, key) ? at[key] : undefined;
-  }
-  return at;
 }

@@ -1,41 +1,44 @@
 import { type OutputUnit, type Schema, Validator } from '@cfworker/json-schema';
 import { readPattern } from '../api/pattern.ts';
+import { int64Max } from '../api/values.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import { withinTime } from '../time-limit.ts';
 
 /** The result of checking a body against its schema. */
-interface BodyFinding {
-  readonly fault: SchemaFault | undefined;
-  /** The part of the schema that could not be checked, a clause. */
-  readonly remark: string | undefined;
+export interface BodyFinding {
+  readonly fault?: SchemaFault | undefined;
+  /** The part that could not be checked, a clause. */
+  readonly remark?: string | undefined;
 }
 
 /**
- * Checks a body against a schema of the service's own description. A hostile pattern with a hostile text can keep a
- * regular expression busy for years, so after the time limit the body is checked again without patterns and formats.
+ * Checks a body against a JSON Schema of draft 2020-12, which must contain everything that it refers to. Integers of
+ * the format int64 are compared exactly.
  *
+ * @param limitMs a hostile pattern with a hostile text can keep a regular expression busy for years.
  * @throws Error if the schema itself is wrong.
  */
 export function checkBody(schema: JsonObject, body: JsonValue, limitMs: number): BodyFinding {
-  const { patterns, unread, whole, plain } = prepare(schema);
-  const late = () => 'late' as const;
-  const found = withinTime(limitMs, () => whole(body), late);
-  if (found !== 'late')
-    return { fault: found, remark: unread && `the pattern ${unread} is not an expression that can be tried` };
-  const others = withinTime(limitMs, () => plain(body), late);
-  const limit = `within ${limitMs / 1000} s`;
-  if (others === 'late') return { fault: undefined, remark: `the body could not be checked ${limit}` };
-  const subject = patterns.length === 1 ? `the pattern ${patterns[0]}` : 'the patterns';
-  return { fault: others, remark: `${subject} could not be tried ${limit}` };
+  const { validator, prepared, unread } = prepare(schema);
+  const found = withinTime(
+    limitMs,
+    () => validator.validate(toDoubles(body)),
+    () => undefined,
+  );
+  if (!found) return { remark: `the body could not be checked within ${limitMs / 1000} s` };
+  const leaf = found.errors.find((error) => isLeaf(error, found.errors));
+  return {
+    fault: found.valid || !leaf ? undefined : describe(leaf, prepared, body),
+    remark: unread && `the pattern ${unread} is not an expression that can be tried`,
+  };
 }
 
 interface Prepared {
-  readonly patterns: readonly string[];
+  readonly validator: Validator;
+  /** The schema as the validator has it. */
+  readonly prepared: JsonObject;
   /** The first pattern that is not a valid expression. */
   readonly unread: string | undefined;
-  readonly whole: SchemaCheck;
-  /** Without patterns and formats. */
-  readonly plain: SchemaCheck;
 }
 
 const known = new WeakMap<JsonObject, Prepared>();
@@ -44,15 +47,17 @@ const known = new WeakMap<JsonObject, Prepared>();
 function prepare(schema: JsonObject): Prepared {
   const before = known.get(schema);
   if (before) return before;
-  const patterns = patternsOf(schema);
-  const prepared = {
-    patterns,
-    unread: patterns.find((pattern) => readPattern(pattern) === undefined),
-    whole: createSchemaCheck(withReadablePatterns(schema)),
-    plain: createSchemaCheck(withoutExpressions(schema)),
+  const unread: string[] = [];
+  const read = (pattern: string) => {
+    const readable = readPattern(pattern);
+    if (readable === undefined) unread.push(pattern);
+    return readable;
   };
-  known.set(schema, prepared);
-  return prepared;
+  const change = (each: JsonObject) => withIntegerBounds(withPatterns(each, read));
+  const prepared = mapSchemas(toDoubles(schema), change) as JsonObject;
+  const validator = new Validator(prepared as Schema, '2020-12', true);
+  known.set(schema, { validator, prepared, unread: unread[0] });
+  return { validator, prepared, unread: unread[0] };
 }
 
 /** The first fault of a value. */
@@ -66,28 +71,9 @@ interface SchemaFault {
   readonly got: JsonValue;
 }
 
-const int64Max = 9223372036854775807n;
-const int64Min = -9223372036854775808n;
 /** The doubles next to the limits of int64, inside and outside: the validator computes with doubles. */
 const lastInside = 2 ** 63 - 1024;
 const firstOutside = 2 ** 64;
-
-/**
- * Checks values against a JSON Schema of draft 2020-12; integers of the format int64 are compared exactly.
- *
- * @param schema must contain everything that it refers to.
- */
-export function createSchemaCheck(schema: JsonObject): SchemaCheck {
-  const prepared = mapSchemas(toDoubles(schema), withIntegerBounds) as Schema;
-  const validator = new Validator(prepared, '2020-12', true);
-  return (value) => {
-    const { valid, errors } = validator.validate(toDoubles(value));
-    const leaf = valid ? undefined : errors.find((error) => isLeaf(error, errors));
-    return leaf && describe(leaf, prepared as JsonObject, value);
-  };
-}
-
-type SchemaCheck = (value: JsonValue) => SchemaFault | undefined;
 
 /** Whether an error is a cause and not a wrapper around one. If all alternatives fail, none of them is the cause. */
 function isLeaf(error: OutputUnit, errors: readonly OutputUnit[]): boolean {
@@ -101,21 +87,20 @@ function isWithin(inner: OutputUnit, outer: OutputUnit): boolean {
   return inner[place].startsWith(`${outer[place]}/`);
 }
 
-function describe(error: OutputUnit, schema: JsonObject, value: JsonValue): SchemaFault {
-  const at = segmentsOf(error.instanceLocation);
-  const place = segmentsOf(error.keywordLocation).slice(0, -1);
-  const rule = resolve(schema, place, schema) ?? {};
-  const got = at.reduce<JsonValue>(member, value);
-  const pointer = pointerOf(at);
+function describe(error: OutputUnit, schema: JsonObject, body: JsonValue): SchemaFault {
+  const pointer = toPointer(error.instanceLocation);
+  const rule = ruleAt(schema, error.keywordLocation);
+  const got = valueAt(body, pointer) ?? null;
   const where = pointer || 'the body';
   if (error.keyword !== 'required') {
     const expected = expectation(error, rule);
-    return { reason: `${where} must be ${expected}`, pointer, expected, got: got ?? null };
+    return { reason: `${where} must be ${expected}`, pointer, expected, got };
   }
   const required = Array.isArray(rule.required) ? rule.required.map(String) : [];
   const missing = required.find((name) => !isJsonObject(got) || !Object.hasOwn(got, name)) ?? '';
   const expected = `the field ${JSON.stringify(missing)}`;
-  return { reason: `${where} lacks ${expected}`, pointer: pointerOf([...at, missing]), expected, got };
+  const place = `${pointer}/${missing.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+  return { reason: `${where} lacks ${expected}`, pointer: place, expected, got };
 }
 
 function expectation({ keyword, error }: OutputUnit, rule: JsonObject): string {
@@ -151,7 +136,7 @@ function toDoubles(value: JsonValue): JsonValue {
 
 function toDouble(value: bigint): number {
   if (value > int64Max) return Math.max(Number(value), firstOutside);
-  if (value < int64Min) return Math.min(Number(value), -firstOutside);
+  if (value < -int64Max - 1n) return Math.min(Number(value), -firstOutside);
   return Math.min(Number(value), lastInside);
 }
 
@@ -174,86 +159,54 @@ function withIntegerBounds(schema: JsonObject): JsonObject {
   return { ...schema, minimum: low, maximum: high };
 }
 
-function resolve(schema: JsonObject, path: readonly string[], root: JsonObject): JsonObject | undefined {
-  let at: JsonValue | undefined = schema;
-  for (const segment of path) {
-    if (!isJsonObject(at) && !Array.isArray(at)) return undefined;
-    const next: JsonValue | undefined = member(at, segment);
-    const reference = segment === '$ref' && typeof next === 'string' ? next : undefined;
-    at = reference ? segmentsOf(reference).reduce<JsonValue>(member, root) : next;
+/** The schema with the keyword at this location, which leads through references. */
+function ruleAt(root: JsonObject, location: string): JsonObject {
+  let at: JsonValue | undefined = root;
+  for (const segment of segmentsOf(toPointer(location)).slice(0, -1)) {
+    at = memberOf(at, segment);
+    if (segment === '$ref' && typeof at === 'string') at = valueAt(root, toPointer(at));
   }
-  return isJsonObject(at) ? at : undefined;
+  return isJsonObject(at) ? at : {};
 }
 
-function member(value: JsonValue, key: string): JsonValue {
-  return (Array.isArray(value) ? value[Number(key)] : isJsonObject(value) ? value[key] : undefined) ?? null;
+/** The value at a JSON pointer; undefined if there is none. @see RFC 6901, 4 */
+export function valueAt(body: JsonValue, pointer: string): JsonValue | undefined {
+  return segmentsOf(pointer).reduce(memberOf, body as JsonValue | undefined);
 }
 
-/** Segments of a JSON pointer in its URI fragment form. */
-function segmentsOf(fragment: string): string[] {
-  return fragment
-    .replace(/^#/, '')
-    .split('/')
-    .slice(1)
-    .map((segment) => decodeURIComponent(segment).replaceAll('~1', '/').replaceAll('~0', '~'));
+function memberOf(value: JsonValue | undefined, key: string): JsonValue | undefined {
+  if (Array.isArray(value)) return /^(0|[1-9]\d*)$/.test(key) ? value[Number(key)] : undefined;
+  return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
-function pointerOf(segments: readonly string[]): string {
-  return segments.map((segment) => `/${segment.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+function segmentsOf(pointer: string): string[] {
+  const segments = pointer.split('/').slice(1);
+  return segments.map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** The patterns of a schema, each once. They come from the service and may be anything. */
-function patternsOf(schema: JsonObject): string[] {
-  const patterns = new Set<string>();
-  mapSchemas(schema, (each) => {
-    if (typeof each.pattern === 'string') patterns.add(each.pattern);
-    if (isJsonObject(each.patternProperties))
-      for (const pattern of Object.keys(each.patternProperties)) patterns.add(pattern);
-    return each;
-  });
-  return [...patterns];
+/** A JSON pointer from its form as a URI fragment. */
+function toPointer(fragment: string): string {
+  return decodeURIComponent(fragment.replace(/^#/, ''));
 }
 
-/** The schema with its patterns in the validator's syntax, without those that are not valid expressions. */
-function withReadablePatterns(schema: JsonObject): JsonObject {
-  return mapSchemas(schema, (each) => keepPatterns(each, readPattern)) as JsonObject;
-}
-
-/** The schema without patterns and formats, which the validator checks with regular expressions. */
-function withoutExpressions(schema: JsonObject): JsonObject {
-  return mapSchemas(schema, (each) => {
-    const { format, ...kept } = keepPatterns(each, () => undefined);
-    return kept;
-  }) as JsonObject;
-}
-
-/** Removes or rewrites patterns. If one is removed, names that match no pattern can no longer be forbidden. */
-function keepPatterns(schema: JsonObject, read: (pattern: string) => string | undefined): JsonObject {
+/** Rewrites patterns, or removes them. If one is removed, names that match no pattern can no longer be forbidden. */
+function withPatterns(schema: JsonObject, read: (pattern: string) => string | undefined): JsonObject {
   const { pattern, patternProperties, ...rest } = schema;
   const own = typeof pattern === 'string' ? read(pattern) : undefined;
   const kept = own === undefined ? rest : { ...rest, pattern: own };
   if (!isJsonObject(patternProperties)) return kept;
   const named = Object.entries(patternProperties).map(([name, member]) => [read(name), member] as const);
-  const readable: JsonObject = {
-    ...kept,
-    patternProperties: Object.fromEntries(named.filter(([name]) => name !== undefined)),
-  };
-  if (named.every(([name]) => name !== undefined)) return readable;
-  const { additionalProperties, unevaluatedProperties, ...open } = readable;
+  const readable = named.filter(([name]) => name !== undefined);
+  const all: JsonObject = { ...kept, patternProperties: Object.fromEntries(readable) };
+  if (readable.length === named.length) return all;
+  const { additionalProperties, unevaluatedProperties, ...open } = all;
   return open;
 }
 
 /** Keywords that hold a map of schemas. */
-const maps: readonly string[] = [
-  'properties',
-  'patternProperties',
-  'dependentSchemas',
-  '$defs',
-  'definitions',
-  'schemas',
-];
+const maps = ['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions', 'schemas'];
 /** Keywords that hold data, in which nothing is a keyword. */
-const data: readonly string[] = ['enum', 'const', 'default', 'example', 'examples'];
+const data = ['enum', 'const', 'default', 'example', 'examples'];
 
 /** A copy of a schema; `change` is applied to every schema inside it, and last to itself. */
 function mapSchemas(value: JsonValue, change: (schema: JsonObject) => JsonObject): JsonValue {

@@ -3,35 +3,28 @@ import { checkBody } from '../../src/checks/schema.ts';
 
 const evil = '^(a+)+$';
 const hostile = `${'a'.repeat(60)}!`;
-/** For what ends by itself, on a busy machine too. */
+/** For checks that end by themselves, on a busy machine too. */
 const enough = 10_000;
 const check = (schema: Record<string, unknown>, body: unknown, limitMs = 300) =>
   checkBody(schema as never, body as never, limitMs);
 
-test('a pattern that would take years is given up, and nothing is blamed for it', () => {
-  const schema = { type: 'object', properties: { name: { type: 'string', pattern: evil } } };
-  expect(check(schema, { name: hostile })).toEqual({
-    fault: undefined,
-    remark: `the pattern ${evil} could not be tried within 0.3 s`,
+test.each([
+  ['a value', { properties: { name: { type: 'string', pattern: evil } } }, { name: hostile }],
+  ['a name', { patternProperties: { [evil]: {} } }, { [hostile]: 1 }],
+])('a pattern that would take years on %s is given up, and nothing is blamed for it', (_, schema, body) => {
+  expect(check(schema, body)).toEqual({ remark: 'the body could not be checked within 0.3 s' });
+});
+
+test('a pattern for names that is not an expression is left out, and forbids nothing then', () => {
+  const schema = { patternProperties: { '(?i)a': { type: 'string' } }, additionalProperties: false };
+  expect(check(schema, { b: 1 }, enough)).toEqual({
+    remark: 'the pattern (?i)a is not an expression that can be tried',
   });
-  expect(check(schema, { name: 'aaa!' }, enough).fault).toMatchObject({ pointer: '/name' });
 });
 
-test('everything else is checked all the same', () => {
-  const schema = { properties: { name: { pattern: evil }, id: { type: 'integer' } } };
-  expect(check(schema, { name: hostile, id: 'x' })).toMatchObject({ fault: { pointer: '/id' } });
-});
-
-test('a pattern for names is given up likewise, and forbids nothing then', () => {
-  const schema = { patternProperties: { [evil]: { type: 'string' } }, additionalProperties: false };
-  expect(check(schema, { [hostile]: 1 })).toMatchObject({ fault: undefined });
-  expect(check(schema, { b: 1 }, enough)).toMatchObject({ fault: { pointer: '/b', expected: 'absent' } });
-});
-
-test('what takes long without a pattern is given up too', () => {
+test('a check that takes long without a pattern is given up too', () => {
   const body = Array.from({ length: 30_000 }, (_, id) => ({ id }));
   expect(check({ uniqueItems: true }, body, 20)).toEqual({
-    fault: undefined,
     remark: 'the body could not be checked within 0.02 s',
   });
 });
@@ -54,7 +47,7 @@ test('a pattern that is not an expression is left out, and the report says so', 
   expect(check(schema, 'Rexy', enough).fault).toMatchObject({ expected: 'a string of at most 3 characters' });
 });
 
-test('a field that is named pattern, and data, are no patterns', () => {
+test('a field that is named pattern, and a constant, are not patterns', () => {
   const schema = { properties: { pattern: { type: 'string' } }, const: { pattern: '(?i)' } };
   expect(check(schema, { pattern: '(?i)' }, enough)).toEqual({ fault: undefined, remark: undefined });
 });

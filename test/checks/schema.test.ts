@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { createSchemaCheck } from '../../src/checks/schema.ts';
+import { checkBody } from '../../src/checks/schema.ts';
 import { type JsonObject, type JsonValue, parseJson } from '../../src/json.ts';
 
 /** What is wrong with the value that a JSON text holds. */
-const faultOf = (schema: JsonObject, text: string) => createSchemaCheck(schema)(parseJson(text));
+const faultOf = (schema: JsonObject, text: string) => checkBody(schema, parseJson(text), 10_000).fault;
 
 test('a value that fits has no fault', () => {
   expect(
