@@ -36,6 +36,8 @@ export interface Verdict {
   readonly hardened?: true | undefined;
   /** Milliseconds of the request that it judges, if another check had sent that already. */
   readonly requestMs?: number | undefined;
+  /** Set if the check never began: the reason, a short clause. */
+  readonly barredBy?: string | undefined;
   /** The exit code of a command that stops at this failure. */
   readonly exitCode?: ExitCode | undefined;
 }
@@ -57,8 +59,6 @@ export interface Check<Subject> {
 export interface CheckResult extends Verdict {
   readonly id: string;
   readonly elapsedMs: number;
-  /** Set if the check never began: the reason, a clause. */
-  readonly barredBy?: string | undefined;
   /** If the checks ran several times: the number of runs, of failures, and the milliseconds. */
   readonly runs?: number | undefined;
   readonly failures?: number | undefined;
@@ -86,13 +86,27 @@ export function isRed({ state }: { readonly state: State }): boolean {
   return state === 'fail' || state === 'error';
 }
 
-/** The verdict of a check that could not be carried out. */
+/** Ends a check with a verdict. */
+export class VerdictError extends Error {
+  readonly verdict: Verdict;
+
+  constructor(verdict: Verdict) {
+    super(verdict.reason);
+    this.verdict = verdict;
+  }
+}
+
+/** The verdict of a check that threw; a check that could not be carried out is an `error`. */
 export function verdictOfError(error: unknown): Verdict {
+  if (error instanceof VerdictError) return error.verdict;
   if (!(error instanceof CliError)) return { state: 'error', reason: `internal: ${messageOf(error)}` };
   const { method, url, status, requestId, hint } = error.details;
-  const details = { hint, method, url, status, requestId, exitCode: error.exitCode };
-  return { ...details, state: 'error', reason: error.message };
+  const { message: reason, exitCode } = error;
+  return { state: 'error', reason, hint, method, url, status, requestId, exitCode };
 }
+
+/** The reason of checks that a signal prevented. */
+export const interrupted = 'the run was interrupted';
 
 /**
  * Runs checks one after another and yields each result. If a check fails, checks that need it are skipped; after the
@@ -103,35 +117,27 @@ export function verdictOfError(error: unknown): Verdict {
 export async function* runChecks<Subject>(
   checks: readonly Check<Subject>[],
   subject: Subject,
-  {
-    signal,
-    results = new Map(),
-  }: { readonly signal?: AbortSignal | undefined; readonly results?: Map<string, CheckResult> } = {},
+  results = new Map<string, CheckResult>(),
+  signal?: AbortSignal,
 ): AsyncGenerator<CheckResult> {
   for (const check of checks) {
     const { id, operation } = check;
-    const bar = signal?.aborted ? interruption : barOf(check, results);
+    const barred = signal?.aborted ? { ...skip(interrupted), barredBy: interrupted } : barOf(check, results);
     const startedMs = monotonicMs();
-    const verdict = bar ? skip(bar.reason) : await check.run(subject).catch(toVerdict);
-    const elapsedMs = bar ? 0 : Math.max(verdict.requestMs ?? 0, monotonicMs() - startedMs);
-    const result = { operation, ...verdict, id, elapsedMs, barredBy: bar?.barredBy };
+    const verdict = barred ?? (await check.run(subject).catch(toVerdict));
+    const elapsedMs = barred ? 0 : Math.max(verdict.requestMs ?? 0, monotonicMs() - startedMs);
+    const result = { operation, ...verdict, id, elapsedMs };
     results.set(id, result);
     yield result;
   }
 }
 
-interface Bar {
-  readonly barredBy: string;
-  readonly reason: string;
-}
-
-const interruption: Bar = { barredBy: 'the run was interrupted', reason: 'the run was interrupted' };
-
-/** A failure that counts only because of `--fail-on` does not bar other checks. */
-function barOf({ needs = [] }: Check<never>, results: ReadonlyMap<string, CheckResult>): Bar | undefined {
+/** The verdict of a check that needs a failed one. A failure that counts only because of `--fail-on` bars no check. */
+function barOf({ needs = [] }: Check<never>, results: ReadonlyMap<string, CheckResult>): Verdict | undefined {
   const needed = needs.map((id) => results.get(id));
   const failed = needed.find((result) => result && isRed(result) && !result.hardened);
-  return failed && { barredBy: `${failed.id} failed`, reason: `${failed.id} failed: ${failed.reason}` };
+  if (!failed) return undefined;
+  return { ...skip(`${failed.id} failed: ${failed.reason}`), barredBy: `${failed.id} failed` };
 }
 
 function toVerdict(error: unknown): Verdict {

@@ -1,135 +1,110 @@
-import { toOpenApi } from '../api/openapi.ts';
+import { reference, toComponents } from '../api/openapi-schemas.ts';
 import type { DocumentedAnswer, Operation } from '../api/operations.ts';
+import type { ResultName } from '../api/schemas.ts';
 import { CliError } from '../errors.ts';
-import { isJsonObject, type JsonObject, type JsonValue, parseJson, printJson } from '../json.ts';
-import { type Details, fail, type Verdict } from './check.ts';
+import { type JsonObject, type JsonValue, parseJson, printJson } from '../json.ts';
+import { type Details, fail, VerdictError } from './check.ts';
 import { detailsOf, mediaTypeOf, type Probe, type Reply } from './probe.ts';
-import { checkBody } from './schema.ts';
+import { type BodyFinding, checkBody } from './schema.ts';
 import { excerpt, statusText } from './text.ts';
 
-/** The requirements of an answer. */
+/** The requirements of an answer; by default, the success that its operation documents. */
 export interface Expectation {
-  readonly isStatus: (status: number) => boolean;
+  readonly isStatus?: (status: number) => boolean;
   /** The statuses for a report, such as `200`. */
-  readonly statuses: string;
+  readonly statuses?: string;
   /** The schema of the body, used if the description has none for the status. */
-  readonly schema?: JsonObject | undefined;
+  readonly schema?: JsonObject;
+  /** What the answer is of, for the start of a reason. */
+  readonly step?: string;
+  /** A remedy for any fault. */
+  readonly hint?: string;
 }
-
-/** The body if it is as documented (undefined if none is documented), or the fault of the answer. */
-type Judgement = { readonly body: JsonValue | undefined } | { readonly fault: Verdict };
 
 /**
  * Judges an answer by its status, then its media type, then its body.
  *
- * @throws CliError if the description's schema is itself wrong.
+ * @returns the body, or undefined if none is documented.
+ * @throws VerdictError with the fault; CliError if the description's schema is itself wrong.
  */
 export function judge(
   probe: Probe,
   operation: Operation,
   reply: Reply,
-  expectation: Expectation = successOf(operation),
-): Judgement {
-  const fault = (reason: string, more: Details, part = reply.text): Judgement => {
+  expectation: Expectation = {},
+): JsonValue | undefined {
+  const { success } = operation;
+  const {
+    isStatus = (status) => success.includes(status),
+    statuses = success.join(' or '),
+    step,
+    hint,
+  } = expectation;
+  const fault = (reason: string, more: Details, part = reply.text) => {
     const got = excerpt(part, probe.mask);
-    return { fault: fail(reason, { ...detailsOf(reply), operation, ...more, got }) };
+    const details = { ...detailsOf(reply), operation, hint, ...more, got };
+    return new VerdictError(fail(step ? `${step}: ${reason}` : reason, details));
   };
-  if (!expectation.isStatus(reply.status))
-    return fault(`answered ${statusText(reply.status)}`, { expected: expectation.statuses });
+  if (!isStatus(reply.status)) throw fault(`answered ${statusText(reply.status)}`, { expected: statuses });
   const documented = documentedAnswer(operation, reply.status);
   const schema = documented?.schema ?? expectation.schema;
   const mediaTypes = documented?.mediaTypes.length ? documented.mediaTypes : ['application/json'];
-  if (!schema && !documented?.mediaTypes.length) return { body: undefined };
+  if (!schema && !documented?.mediaTypes.length) return undefined;
   const mediaType = mediaTypeOf(reply);
-  if (!mediaTypes.some((range) => isWithin(mediaType, range))) {
-    const reason = mediaType ? `the content type is ${mediaType}` : 'the answer has no content type';
-    return fault(reason, { expected: mediaTypes.join(' or ') });
-  }
-  if (!isJson(mediaType)) return { body: undefined };
-  if (!reply.isUtf8) return fault('the body is not UTF-8', { expected: 'UTF-8' });
+  if (!mediaTypes.some((range) => isWithin(mediaType, range)))
+    throw fault(mediaType ? `the content type is ${mediaType}` : 'the answer has no content type', {
+      expected: mediaTypes.join(' or '),
+    });
+  if (!/[/+]json$/.test(mediaType)) return undefined;
+  if (!reply.isUtf8) throw fault('the body is not UTF-8', { expected: 'UTF-8' });
   const body = tryParse(reply.text);
-  if (body instanceof Error) return fault(`the body is not JSON: ${body.message}`, { expected: 'JSON' });
-  if (!schema) return { body };
-  const found = holdAgainst(operation, schema, { body, length: reply.text.length });
+  if (body instanceof Error) throw fault(`the body is not JSON: ${body.message}`, { expected: 'JSON' });
+  if (!schema) return body;
+  const found = holdAgainst(operation, schema, body, reply.text.length);
   if (found.remark !== undefined) probe.remarks.push(`${operation.id}: ${found.remark}`);
-  if (!found.fault) return { body };
+  if (!found.fault) return body;
   const { reason, pointer, expected, got } = found.fault;
-  return fault(reason, { expected, pointer }, printJson(got));
-}
-
-/** The success response that an operation documents. */
-export function successOf({ success }: Operation): Expectation {
-  return { isStatus: (status) => success.includes(status), statuses: success.join(' or ') };
+  throw fault(reason, { expected, pointer }, printJson(got));
 }
 
 /**
  * The documented response of an operation for a status: from the description that the profile is bound to, else from
- * the OpenAPI document of the table. Undefined if none is documented.
+ * the table. Undefined if none is documented.
  */
 export function documentedAnswer(operation: Operation, status: number): DocumentedAnswer | undefined {
   const answers = operation.answers ?? answersOfTable(operation);
   return answers[status] ?? answers[`${String(status).charAt(0)}XX`] ?? answers.default;
 }
 
-/** The schema of Error in the service document, for error bodies if the description does not define them. */
-export function errorSchema(): JsonObject {
-  error ??= withComponents({ $ref: '#/components/schemas/Error' });
-  return error;
-}
+let components: JsonObject | undefined;
+const documentSchemas = new Map<string, JsonObject>();
 
-let error: JsonObject | undefined;
-let document: JsonObject | undefined;
-
-function tableDocument(): JsonObject {
-  document ??= toOpenApi();
-  return document;
-}
-
-type Answers = Readonly<Record<string, DocumentedAnswer>>;
-
-const tableAnswers = new WeakMap<Operation, Answers>();
-
-function answersOfTable(operation: Operation): Answers {
-  const known = tableAnswers.get(operation);
-  if (known) return known;
-  const { path, method } = operation;
-  const responses = member(tableDocument(), 'paths', path, method.toLowerCase(), 'responses');
-  const answers = Object.fromEntries(
-    Object.entries(responses).map(([status, response]) => [status, toAnswer(response)]),
-  );
-  tableAnswers.set(operation, answers);
-  return answers;
-}
-
-function toAnswer(response: JsonValue): DocumentedAnswer {
-  const { $ref } = response as JsonObject;
-  if (typeof $ref === 'string') return toAnswer(member(tableDocument(), ...$ref.split('/').slice(1)));
-  const content = member(response, 'content');
-  const [first] = Object.values(content);
-  const schema = member(first, 'schema');
-  return {
-    mediaTypes: Object.keys(content),
-    schema: Object.keys(schema).length > 0 ? withComponents(schema) : undefined,
+/** A schema of the service document with everything that it refers to. Made once, because it is prepared once. */
+export function documentSchema(name: ResultName | 'Error', many = false): JsonObject {
+  const key = many ? `${name}[]` : name;
+  const one = reference('schemas', name);
+  components ??= { schemas: toComponents() };
+  const schema = documentSchemas.get(key) ?? {
+    ...(many ? { type: 'array', items: one } : one),
+    components,
   };
+  documentSchemas.set(key, schema);
+  return schema;
 }
 
-function withComponents(schema: JsonObject): JsonObject {
-  return { ...schema, components: { schemas: member(tableDocument(), 'components', 'schemas') } };
-}
-
-/** The value at a path of keys; an empty object if there is none. */
-function member(value: JsonValue | undefined, ...keys: readonly string[]): JsonObject {
-  const [key, ...rest] = keys;
-  if (!isJsonObject(value)) return {};
-  return key === undefined ? value : member(value[key], ...rest);
+function answersOfTable({ success, errors, result, many }: Operation): NonNullable<Operation['answers']> {
+  const ok = result
+    ? { mediaTypes: ['application/json'], schema: documentSchema(result, many) }
+    : { mediaTypes: [] };
+  const refused = { mediaTypes: ['application/json'], schema: documentSchema('Error') };
+  return Object.fromEntries([
+    ...success.map((status) => [status, ok] as const),
+    ...errors.map((status) => [status, refused] as const),
+  ]);
 }
 
 /** The time limit grows with the body, because checking a long list takes long. */
-function holdAgainst(
-  { id }: Operation,
-  schema: JsonObject,
-  { body, length }: { readonly body: JsonValue; readonly length: number },
-): ReturnType<typeof checkBody> {
+function holdAgainst({ id }: Operation, schema: JsonObject, body: JsonValue, length: number): BodyFinding {
   try {
     return checkBody(schema, body, 2000 * (1 + Math.floor(length / 1_000_000)));
   } catch (error) {
@@ -141,10 +116,6 @@ function holdAgainst(
 function isWithin(mediaType: string, range: string): boolean {
   const isInGroup = range.endsWith('/*') && mediaType.startsWith(range.slice(0, -1));
   return range === '*/*' || range === mediaType || isInGroup;
-}
-
-export function isJson(mediaType: string): boolean {
-  return /[/+]json$/.test(mediaType);
 }
 
 function tryParse(text: string): JsonValue | Error {

@@ -1,7 +1,7 @@
 import type { Contract } from '../api/contract.ts';
 import { type Lifecycle, readLifecycle } from '../api/lifecycle.ts';
 import type { Operation } from '../api/operations.ts';
-import { type Check, type Details, fail, pass, skip, type Verdict, warn } from './check.ts';
+import { type Check, type Details, fail, pass, skip, type Verdict, VerdictError, warn } from './check.ts';
 import { detailsOf, type Probe, readsOf } from './probe.ts';
 
 /** One check for every GET: its Deprecation and Sunset headers agree with the description. */
@@ -14,24 +14,30 @@ export function lifecycleChecks(contract: Contract): Check<Probe>[] {
 }
 
 async function check(probe: Probe, operation: Operation): Promise<Verdict> {
-  const visit = await probe.visit(operation).catch(() => undefined);
-  if (!visit) return skip(`${operation.id} gave no answer`);
-  if ('none' in visit) return skip(visit.none);
-  if (visit.reply.status >= 400 && visit.reply.status !== 410)
-    return skip(`${operation.id} answered ${visit.reply.status}`);
-  const details = detailsOf(visit.reply);
-  const lifecycle = readLifecycle(visit.reply.fields);
+  const reply = await probe.visit(operation).catch((error) => {
+    throw error instanceof VerdictError ? error : new VerdictError(skip(`${operation.id} gave no answer`));
+  });
+  if (reply.status >= 400 && reply.status !== 410) return skip(`${operation.id} answered ${reply.status}`);
+  const details = detailsOf(reply);
+  const lifecycle = readLifecycle(reply.fields);
   const found = [
     ...judgeMark(operation, lifecycle, details),
     ...judgeForm(lifecycle, details),
-    ...judgeDates(operation, lifecycle, details),
-    ...judgePassed(probe, operation, lifecycle),
+    ...judgeDates(probe, operation, lifecycle, details),
   ];
-  return worstOf(found) ?? pass(describe(operation, lifecycle), details);
+  // The gravest finding, with the others named in its reason.
+  const worst = found.find(({ state }) => state === 'fail') ?? found[0];
+  if (!worst) return pass(describe(operation, lifecycle), details);
+  const others = found.filter((each) => each !== worst).map(({ reason }) => reason);
+  return { ...worst, reason: [worst.reason, ...others].join('; ') };
 }
 
-function judgeMark(operation: Operation, { deprecation, sunset }: Lifecycle, details: Details): Verdict[] {
-  const { deprecated } = operation;
+/** The header Deprecation and the description must agree. */
+function judgeMark(
+  { deprecated }: Operation,
+  { deprecation, sunset }: Lifecycle,
+  details: Details,
+): Verdict[] {
   const more = { ...details, expected: deprecated ? 'a Deprecation header' : 'no Deprecation header' };
   if (deprecation && !deprecated)
     return [fail('deprecated by its header, not by the description', { ...more, got: deprecation.text })];
@@ -41,49 +47,37 @@ function judgeMark(operation: Operation, { deprecation, sunset }: Lifecycle, det
 }
 
 function judgeForm({ deprecation, sunset }: Lifecycle, details: Details): Verdict[] {
-  const expected = { ...details, expected: '@ and Unix seconds (RFC 9745)', got: deprecation?.text };
   const found: Verdict[] = [];
-  if (deprecation?.older) found.push(warn('the Deprecation header has the older form', expected));
-  else if (deprecation && !deprecation.date)
-    found.push(fail('the Deprecation header is malformed', expected));
-  if (sunset && !sunset.date)
-    found.push(
-      fail('the Sunset header is malformed', {
-        ...details,
-        expected: 'an HTTP date (RFC 8594)',
-        got: sunset.text,
-      }),
-    );
+  const more = { ...details, expected: '@ and Unix seconds (RFC 9745)', got: deprecation?.text };
+  if (deprecation?.older) found.push(warn('the Deprecation header has the older form', more));
+  else if (deprecation && !deprecation.date) found.push(fail('the Deprecation header is malformed', more));
+  if (sunset && !sunset.date) {
+    const expected = 'an HTTP date (RFC 8594)';
+    found.push(fail('the Sunset header is malformed', { ...details, expected, got: sunset.text }));
+  }
   return found;
 }
 
-function judgeDates(operation: Operation, { deprecation, sunset }: Lifecycle, details: Details): Verdict[] {
+function judgeDates(
+  { now }: Probe,
+  operation: Operation,
+  { deprecation, sunset }: Lifecycle,
+  details: Details,
+): Verdict[] {
   const found: Verdict[] = [];
-  if (!sunset?.date) return found;
-  const day = sunset.date.toISOString().slice(0, 10);
   const described = describedSunset(operation);
-  if (described && described !== day)
+  const more = { ...details, got: sunset?.text };
+  if (sunset?.date && described && described !== dayOf(sunset.date))
     found.push(
-      fail('the sunset dates differ', {
-        ...details,
-        expected: `${described}, as the description says`,
-        got: sunset.text,
-      }),
+      fail('the sunset dates differ', { ...more, expected: `${described}, as the description says` }),
     );
-  if (deprecation?.date && sunset.date < deprecation.date)
-    found.push(
-      fail('Sunset is before Deprecation', {
-        ...details,
-        expected: `a date not before ${deprecation.date.toISOString()} (RFC 9745)`,
-        got: sunset.text,
-      }),
-    );
+  if (sunset?.date && deprecation?.date && sunset.date < deprecation.date) {
+    const expected = `a date not before ${deprecation.date.toISOString()} (RFC 9745)`;
+    found.push(fail('Sunset is before Deprecation', { ...more, expected }));
+  }
+  const end = sunsetOf(operation, { sunset });
+  if (end && end <= now()) found.push(warn(`its sunset passed on ${dayOf(end)}`));
   return found;
-}
-
-function judgePassed(probe: Probe, operation: Operation, { sunset }: Lifecycle): Verdict[] {
-  const date = sunsetOf(operation, { sunset });
-  return date && date <= probe.now() ? [warn(`its sunset passed on ${date.toISOString().slice(0, 10)}`)] : [];
 }
 
 /** The end of an operation: from its header, else from the description. */
@@ -97,16 +91,12 @@ function describedSunset({ source, sunset }: Operation): string | undefined {
   return source === 'bound' ? sunset : undefined;
 }
 
-/** The gravest finding, with the others named in its reason. */
-function worstOf(found: readonly Verdict[]): Verdict | undefined {
-  const worst = found.find(({ state }) => state === 'fail') ?? found[0];
-  const others = found.filter((each) => each !== worst).map(({ reason }) => reason);
-  return worst && { ...worst, reason: [worst.reason, ...others].join('; ') };
-}
-
 function describe({ deprecated }: Operation, { deprecation, sunset }: Lifecycle): string {
   if (!deprecated) return 'not deprecated';
-  const since = deprecation?.date?.toISOString().slice(0, 10);
-  const until = sunset?.date?.toISOString().slice(0, 10);
-  return `deprecated since ${since}${until ? `, sunset ${until}` : ''}`;
+  const since = deprecation?.date && dayOf(deprecation.date);
+  return `deprecated since ${since}${sunset?.date ? `, sunset ${dayOf(sunset.date)}` : ''}`;
+}
+
+function dayOf(date: Date): string {
+  return date.toISOString().slice(0, 10);
 }

@@ -1,57 +1,53 @@
 import type { Contract } from '../api/contract.ts';
 import { UsageError } from '../errors.ts';
 import { maskUrl } from '../mask.ts';
-import { type Check, isRed, type Verdict, verdictOfError, warn } from './check.ts';
+import {
+  type Check,
+  interrupted,
+  isRed,
+  skip,
+  type Verdict,
+  VerdictError,
+  verdictOfError,
+  warn,
+} from './check.ts';
+import { sweepCheck } from './cleanup.ts';
 import { expectChecks } from './conditions.ts';
 import { lifecycleChecks } from './lifecycle.ts';
-import { cleanUp, sweep, type Traces } from './made.ts';
 import { groupOf, groups, type SmokeOptions } from './options.ts';
 import type { Probe } from './probe.ts';
 import { gates, reachChecks } from './reach.ts';
 import { latencyChecks, operationChecks } from './reads.ts';
 import { authChecks, errorChecks } from './refusals.ts';
-import type { SmokeStop } from './stop.ts';
 import { writeChecks } from './write.ts';
 
 /** All checks that a run can have, in order. Every check other than the gates needs the gates. */
-function allChecks(
-  contract: Contract,
-  options: SmokeOptions,
-  traces: Traces,
-  creating: AbortSignal,
-): Check<Probe>[] {
-  const { sweepMs } = options;
-  const sweeping: Check<Probe>[] =
-    sweepMs === undefined ? [] : [{ id: 'write/sweep', run: (probe) => sweep(probe, sweepMs) }];
-  const others: readonly Omit<Check<Probe>, 'needs'>[] = [
+function allChecks(contract: Contract, options: SmokeOptions): Check<Probe>[] {
+  const others = [
     ...operationChecks(contract),
     ...errorChecks(contract),
     ...lifecycleChecks(contract),
     ...authChecks(contract),
     ...(options.samples === undefined ? [] : latencyChecks(contract)),
     ...expectChecks(options.expect),
-    ...(options.write ? [...sweeping, ...writeChecks(contract, traces, creating)] : []),
+    ...(options.sweepMs === undefined ? [] : [sweepCheck]),
+    ...(options.write ? writeChecks(contract) : []),
   ];
   return [...reachChecks, ...others.map((check) => ({ ...check, needs: gates }))];
 }
 
 /**
- * The selected checks. The gates always run, because the others depend on them; if they were not selected, only their
+ * The checks to run: the selected ones, and the gates. The gates always run, because the others depend on them; if they were not selected, only their
  * failures are reported.
  *
  * @throws UsageError if a pattern matches no group, or if the patterns together leave no check.
  */
-export function planChecks(
-  contract: Contract,
-  options: SmokeOptions,
-  traces: Traces,
-  creating: AbortSignal,
-): Check<Probe>[] {
+export function planChecks(contract: Contract, options: SmokeOptions): Check<Probe>[] {
   const { only, skip } = options;
   const known = `the groups are ${groups.join(', ')}`;
   for (const pattern of [...only, ...skip])
     if (!namesGroup(pattern)) throw new UsageError(`no check has an id like '${pattern}'`, known);
-  const checks = allChecks(contract, options, traces, creating);
+  const checks = allChecks(contract, options);
   if (!checks.some(({ id }) => isSelected(id, options)))
     throw new UsageError(
       'no check is left to run',
@@ -64,6 +60,11 @@ export function planChecks(
     throw new UsageError('--max-latency and --samples: --only and --skip leave no latency to measure');
   const isReachSkipped = skip.some((pattern) => pattern.startsWith('reach'));
   return checks.filter(({ id }) => isSelected(id, options) || (groupOf(id) === 'reach' && !isReachSkipped));
+}
+
+/** The selected checks. @throws UsageError if there are none. */
+export function listChecks(contract: Contract, options: SmokeOptions): Check<Probe>[] {
+  return planChecks(contract, options).filter(({ id }) => isSelected(id, options));
 }
 
 /**
@@ -121,22 +122,10 @@ export function weighed(check: Check<Probe>): Check<Probe> {
   };
 }
 
-/** Removes the records that the run has created; reported last. */
-export function cleanupCheck(traces: Traces, stop: SmokeStop): Check<Probe> {
-  return {
-    id: 'write/cleanup',
-    async run(probe) {
-      if (traces.creations.length === 0) return { state: 'skip', reason: 'nothing was written' };
-      stop.startCleaning();
-      return cleanUp(probe, traces, stop.lookMs);
-    },
-  };
-}
-
 function toVerdict(error: unknown, { signal }: Probe): Verdict {
-  if (signal.aborted) return { state: 'skip', reason: 'the run was interrupted' };
+  if (signal.aborted && !(error instanceof VerdictError)) return skip(interrupted);
   // The contract requires a parameter without a value.
-  if (error instanceof UsageError) return { state: 'skip', reason: error.message };
+  if (error instanceof UsageError) return skip(error.message);
   return verdictOfError(error);
 }
 
@@ -166,10 +155,7 @@ function weigh(check: Check<Probe>, verdict: Verdict, { stability, failOn }: Smo
 
 /** Masks secrets before the escapes of a report can hide them from a search. */
 function masked(verdict: Verdict, { mask }: Probe): Verdict {
-  const { reason, hint, expected, got, pointer, url, requestId, flaky } = verdict;
-  const texts = Object.entries({ reason, hint, expected, got, pointer, url, requestId, flaky });
-  return {
-    ...verdict,
-    ...Object.fromEntries(texts.map(([name, text]) => [name, text && mask(maskUrl(text))])),
-  };
+  const safe = (value: unknown) => (typeof value === 'string' ? mask(maskUrl(value)) : value);
+  const texts = Object.fromEntries(Object.entries(verdict).map(([name, value]) => [name, safe(value)]));
+  return { ...verdict, ...texts, state: verdict.state };
 }

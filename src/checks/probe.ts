@@ -1,18 +1,20 @@
 import { isUtf8 } from 'node:buffer';
 import type { Contract } from '../api/contract.ts';
 import { fieldValue, type HttpFields, requestIdOf } from '../api/http.ts';
-import { type Operation, type OperationId, operations, type Parameter } from '../api/operations.ts';
+import { idName, type Operation, type OperationId, type Parameter } from '../api/operations.ts';
+import type { CallOptions } from '../client/call.ts';
 import type { Client } from '../client/client.ts';
-import type { RawRequest } from '../client/request.ts';
-import { type CallInput, toRequest, withId } from '../client/request.ts';
+import { type CallInput, type RawRequest, toRequest, withId } from '../client/request.ts';
 import { retryAfter } from '../client/retry.ts';
 import { monotonicMs } from '../clock.ts';
 import { sleep } from '../deadline.ts';
 import { type ApiError, UnavailableError } from '../errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../json.ts';
-import type { CheckResult, Details } from './check.ts';
+import { type CheckResult, type Details, skip, VerdictError } from './check.ts';
+import { Traces } from './creations.ts';
 import type { SmokeOptions } from './options.ts';
 import type { Sockets } from './sockets.ts';
+import type { SmokeStop } from './stop.ts';
 import { statusText } from './text.ts';
 
 /** The answer to a request, whatever its status. */
@@ -29,41 +31,37 @@ export interface Reply {
   readonly elapsedMs: number;
   /** The result of the first attempt, if there was more than one. */
   readonly first?: string | undefined;
-  /** The error, if the status is 400 or above. */
-  readonly refusal: ApiError | undefined;
+  /** The answer as an error, if its status is 400 or above. */
+  readonly error: ApiError | undefined;
 }
 
-/** A reply that checks of the same operation share, or the reason why there is none. */
-type Visit = { readonly reply: Reply } | { readonly none: string };
-
-interface ProbeParts {
+/** The service under test, and how to test it. */
+export interface Subject {
   readonly client: Client;
   readonly options: SmokeOptions;
   readonly sockets: Sockets;
-  /** Aborts pending requests. */
-  readonly signal: AbortSignal;
-  /** Results so far, by id. */
-  readonly results: ReadonlyMap<string, CheckResult>;
-  /** Why the wait for the service ended without success. */
-  readonly late?: string | undefined;
   /** Masks the known secrets. */
   mask(text: string): string;
   now(): Date;
 }
 
-interface SendOptions {
-  /** Leaves out a credential in the query. */
-  readonly withoutParameter?: boolean;
-  /** Used instead of the probe's own. */
-  readonly signal?: AbortSignal;
-}
+type SendOptions = Pick<CallOptions, 'signal' | 'timeoutMs' | 'withoutParameter'>;
 
 /** The shared state of the checks of one run. */
-export interface Probe extends ProbeParts {
+export interface Probe extends Subject {
+  readonly stop: SmokeStop;
+  /** Aborts pending requests. */
+  signal: AbortSignal;
+  /** Results so far, by id. */
+  readonly results: Map<string, CheckResult>;
+  /** The records that the run has created. */
+  readonly traces: Traces;
   /** Parts of answers that could not be checked, a clause each: a check with a remark does not pass. */
   readonly remarks: string[];
   /** The first result of each request that needed another attempt. */
   readonly firsts: string[];
+  /** Why the wait for the service ended without success. */
+  late?: string | undefined;
   /**
    * The request of an operation, without the fields that the client adds. @throws UsageError if the input breaks the
    * contract.
@@ -71,21 +69,30 @@ export interface Probe extends ProbeParts {
   toRequest(operation: Operation, input: CallInput): RawRequest;
   /** Sends a request, with retries if they may help. @throws UnavailableError if no answer came. */
   send(request: RawRequest, options?: SendOptions): Promise<Reply>;
+  /** Sends the request of an operation in the same way. */
+  call(operation: Operation, input: CallInput): Promise<Reply>;
   /** Sends a request once. */
-  sendOnce(request: RawRequest, timeoutMs?: number): Promise<Reply>;
-  /** The reply to a plain GET of an operation, sent once in a run; or the reason why it cannot be sent. */
-  visit(operation: Operation): Promise<Visit>;
+  sendOnce(request: RawRequest, options?: SendOptions): Promise<Reply>;
+  /**
+   * The reply to a plain GET of an operation, sent once in a run. @throws VerdictError, a skip, if there is no id to
+   * ask for.
+   */
+  visit(operation: Operation): Promise<Reply>;
 }
 
 const firstPauseMs = 250;
 /** The longest wait for the service's rate limit, for one request. */
 const patienceMs = 30_000;
 
-export function createProbe(parts: ProbeParts): Probe {
-  const { client, options } = parts;
-  const visits = new Map<OperationId, Promise<Visit>>();
+export function createProbe(subject: Subject, stop: SmokeStop): Probe {
+  const { client, options, now } = subject;
+  const visits = new Map<OperationId, Promise<Reply>>();
   const probe: Probe = {
-    ...parts,
+    ...subject,
+    stop,
+    signal: stop.stopped,
+    results: new Map(),
+    traces: new Traces(),
     remarks: [],
     firsts: [],
     toRequest(operation, input) {
@@ -98,11 +105,18 @@ export function createProbe(parts: ProbeParts): Probe {
     },
     /** A retried write may be applied twice; the caller must expect that. */
     async send(request, sendOptions = {}) {
+      const { signal = probe.signal } = sendOptions;
+      const patientUntilMs = monotonicMs() + patienceMs;
       let first: string | undefined;
-      for (let attempt = 0; ; attempt += 1) {
+      for (let attempt = 0; ; ) {
         const isLast = attempt >= options.retries;
         try {
-          const reply = await sendPatiently(probe, request, sendOptions);
+          const reply = await probe.sendOnce(request, sendOptions);
+          const waitMs = reply.status === 429 ? retryAfter(reply.fields, now) : undefined;
+          if (waitMs !== undefined && monotonicMs() + waitMs <= patientUntilMs) {
+            await sleep(Math.max(waitMs, firstPauseMs), signal);
+            continue;
+          }
           if (isLast || !isGatewayStatus(reply.status)) return { ...reply, first };
           first ??= statusText(reply.status);
         } catch (error) {
@@ -110,10 +124,20 @@ export function createProbe(parts: ProbeParts): Probe {
           first ??= (error as Error).message;
         }
         if (attempt === 0) probe.firsts.push(first);
-        await pause(firstPauseMs * 2 ** attempt, sendOptions.signal ?? parts.signal);
+        await sleep(firstPauseMs * 2 ** attempt, signal);
+        attempt += 1;
       }
     },
-    sendOnce: (request, timeoutMs) => sendOnce(probe, request, { timeoutMs }),
+    call: (operation, input) => probe.send(probe.toRequest(operation, input)),
+    async sendOnce(request, { signal = probe.signal, timeoutMs = options.timeoutMs, withoutParameter } = {}) {
+      const startedMs = monotonicMs();
+      const answer = await client.request(request, { signal, timeoutMs, withoutParameter, retries: 0 });
+      const elapsedMs = monotonicMs() - startedMs;
+      const { url, status, fields, error } = answer;
+      const body = Buffer.from(answer.body);
+      const text = body.toString('utf8');
+      return { request, url, status, fields, text, isUtf8: isUtf8(body), elapsedMs, error };
+    },
     visit(operation) {
       const visit = visits.get(operation.id) ?? makeVisit(probe, operation);
       visits.set(operation.id, visit);
@@ -121,40 +145,6 @@ export function createProbe(parts: ProbeParts): Probe {
     },
   };
   return probe;
-}
-
-/** Sends a request, and again while the service answers that requests come too fast and says how long to wait. */
-async function sendPatiently(probe: Probe, request: RawRequest, options: SendOptions): Promise<Reply> {
-  const endMs = monotonicMs() + patienceMs;
-  for (;;) {
-    const reply = await sendOnce(probe, request, options);
-    const waitMs = reply.status === 429 ? retryAfter(reply.fields, probe.now) : undefined;
-    if (waitMs === undefined || monotonicMs() + waitMs > endMs) return reply;
-    await pause(Math.max(waitMs, firstPauseMs), options.signal ?? probe.signal);
-  }
-}
-
-async function sendOnce(
-  { client, signal, options }: Probe,
-  request: RawRequest,
-  given: SendOptions & { readonly timeoutMs?: number | undefined } = {},
-): Promise<Reply> {
-  const startedMs = monotonicMs();
-  const answer = await client.request(request, {
-    signal: given.signal ?? signal,
-    timeoutMs: given.timeoutMs ?? options.timeoutMs,
-    withoutParameter: given.withoutParameter,
-    retries: 0,
-  });
-  const elapsedMs = monotonicMs() - startedMs;
-  const { url, status, fields, error: refusal } = answer;
-  const body = Buffer.from(answer.body);
-  const text = body.toString('utf8');
-  return { request, url, status, fields, text, isUtf8: isUtf8(body), elapsedMs, refusal };
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return sleep(ms, signal);
 }
 
 function mayPass(error: unknown): boolean {
@@ -174,7 +164,7 @@ export function readsOf(contract: Contract): Operation[] {
 
 /** The parameter with the id of the record, at whatever place in the request. */
 export function idParameter({ id, parameters }: Operation): Parameter | undefined {
-  return parameters.find(({ name }) => operations[id].path.includes(`{${name}}`));
+  return parameters.find(({ name }) => name === idName(id));
 }
 
 /** The records in a list's answer; empty if it is not a list. */
@@ -207,26 +197,19 @@ export function toId(value: JsonValue | undefined): bigint | undefined {
   return isInteger ? BigInt(value) : undefined;
 }
 
-async function makeVisit(probe: Probe, operation: Operation): Promise<Visit> {
+async function makeVisit(probe: Probe, operation: Operation): Promise<Reply> {
   const name = idParameter(operation)?.name;
-  if (name === undefined) return { reply: await probe.send(probe.toRequest(operation, {})) };
-  const found = await findId(probe, operation, name);
-  if (typeof found === 'string') return { none: found };
-  return { reply: await probe.send(probe.toRequest(operation, { [name]: found })) };
+  return probe.call(operation, name === undefined ? {} : { [name]: await findId(probe, operation, name) });
 }
 
-/**
- * Looks in the list of the operation's own noun first, then for the same id field in other lists. Returns a text if it
- * finds none.
- */
-async function findId(probe: Probe, operation: Operation, name: string): Promise<bigint | string> {
+/** Looks for an id in the list of the operation's own noun first, then for the same id field in other lists. */
+async function findId(probe: Probe, operation: Operation, name: string): Promise<bigint> {
   const lists = readsOf(probe.client.contract).filter(({ many }) => many);
   const own = lists.filter(({ noun }) => noun === operation.noun);
-  let problem: string | undefined;
-  for (const list of [...own, ...lists.filter((each) => !own.includes(each))]) {
+  let problem = `no list has a record that gives ${name}`;
+  for (const list of new Set([...own, ...lists])) {
     const isOwn = own.includes(list);
-    const visit = await probe.visit(list).catch(() => undefined);
-    const reply = visit && 'reply' in visit ? visit.reply : undefined;
+    const reply = await probe.visit(list).catch(() => undefined);
     if (isOwn && !(reply && list.success.includes(reply.status)))
       problem = `${list.id} ${reply ? `answered ${statusText(reply.status)}` : 'gave no answer'}, so there is no ${name} to ask for`;
     const records = reply ? recordsOf(reply) : [];
@@ -234,5 +217,5 @@ async function findId(probe: Probe, operation: Operation, name: string): Promise
     const id = ids.find((each) => each !== undefined && each >= 0n);
     if (id !== undefined) return id;
   }
-  return problem ?? `no list has a record that gives ${name}`;
+  throw new VerdictError(skip(problem));
 }

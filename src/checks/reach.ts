@@ -181,8 +181,7 @@ async function ask(probe: Probe, { operation, request }: Knock): Promise<Asked> 
   const what = operation?.id ?? 'the base URL';
   try {
     // Shared with the check of the operation, which needs the same answer.
-    const visit = operation && (await probe.visit(operation));
-    const reply = visit && 'reply' in visit ? visit.reply : await probe.send(request);
+    const reply = await (operation ? probe.visit(operation) : probe.send(request));
     return { verdict: judgeHttp(probe, reply, what), isFinal: false };
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
@@ -200,7 +199,7 @@ function judgeHttp(probe: Probe, reply: Reply, what: string): Verdict {
   const unavailable = { ...details, exitCode: exitCodes.unavailable };
   if (status === 401 || status === 403) {
     const isSent = carriesCredential(probe, request);
-    const hint = reply.refusal?.details.hint;
+    const hint = reply.error?.details.hint;
     return fail(isSent ? answered : `${answered}, and no token was sent`, {
       ...details,
       hint,
@@ -289,7 +288,7 @@ interface Problem {
 async function readiness(probe: Probe, request: RawRequest, knockMs: number): Promise<Problem | undefined> {
   let reply: Reply;
   try {
-    reply = await probe.sendOnce(request, knockMs);
+    reply = await probe.sendOnce(request, { timeoutMs: knockMs });
   } catch (error) {
     if (error instanceof UnavailableError && error.reason === 'tls') return undefined;
     if (error instanceof CliError || probe.signal.aborted)

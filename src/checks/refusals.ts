@@ -1,13 +1,12 @@
 import type { Contract, CredentialPlace } from '../api/contract.ts';
 import type { Operation } from '../api/operations.ts';
+import { int64Max } from '../api/values.ts';
 import type { RawRequest } from '../client/request.ts';
 import { isJsonObject, printJson } from '../json.ts';
 import { type Check, fail, pass, skip, type Verdict } from './check.ts';
-import { documentedAnswer, type Expectation, errorSchema, judge } from './judge.ts';
+import { documentedAnswer, documentSchema, type Expectation, judge } from './judge.ts';
 import { detailsOf, idParameter, jsonOf, type Probe, type Reply, readsOf, toId } from './probe.ts';
 import { excerpt, statusText } from './text.ts';
-
-const int64Max = 9223372036854775807n;
 
 /** Large ids that are probably unused. If a record has one of them, the next is tried. */
 function unusedIds(operation: Operation): bigint[] {
@@ -82,10 +81,8 @@ function requestFor(probe: Probe, operation: Operation, id: bigint): RawRequest 
 }
 
 function judgeError(probe: Probe, operation: Operation, reply: Reply, expectation: Expectation): Verdict {
-  const judgement = judge(probe, operation, reply, { ...expectation, schema: errorSchema() });
-  if ('fault' in judgement) return judgement.fault;
+  const body = judge(probe, operation, reply, { ...expectation, schema: documentSchema('Error') });
   const details = detailsOf(reply);
-  const { body } = judgement;
   const status = isJsonObject(body) ? body.status : undefined;
   if (status === undefined || status === reply.status) return pass(statusText(reply.status), details);
   return fail('the body names another status than the answer has', {

@@ -21,8 +21,9 @@ export function excerpt(text: string, mask: (text: string) => string): string {
   return `${cut.replace(/\ufffd+$/, '')}...`;
 }
 
-/** The percentile of the values, by nearest rank; 0 if there are none. */
-export function percentile(values: readonly number[], percent: number): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)] ?? 0;
+/** Percentiles of times, by nearest rank. */
+export function latencyOf(timesMs: readonly number[]): Readonly<Record<'p50' | 'p95' | 'max', number>> {
+  const sorted = [...timesMs].sort((a, b) => a - b);
+  const percentile = (percent: number) => sorted[Math.ceil((percent / 100) * sorted.length) - 1] ?? 0;
+  return { p50: percentile(50), p95: percentile(95), max: percentile(100) };
 }

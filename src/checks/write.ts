@@ -3,243 +3,148 @@ import type { Contract } from '../api/contract.ts';
 import { fieldValue } from '../api/http.ts';
 import type { Operation, OperationId } from '../api/operations.ts';
 import { fitBody, toUpdateBody } from '../api/shapes.ts';
-import type { CallInput } from '../client/request.ts';
 import { UnavailableError } from '../errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../json.ts';
-import { type Check, fail, isRed, pass, skip, type Verdict, verdictOfError } from './check.ts';
-import { judge } from './judge.ts';
+import { type Check, fail, isRed, pass, skip, VerdictError, verdictOfError } from './check.ts';
+import { proveOwn, readById } from './cleanup.ts';
 import {
+  type Creation,
   describeCreation,
   type Kind,
   kinds,
-  type Made,
   newName,
-  proveOwn,
+  parentOf,
   shortestName,
-  type Traces,
-} from './made.ts';
+} from './creations.ts';
+import { judge } from './judge.ts';
 import { detailsOf, jsonOf, type Probe, type Reply, toId } from './probe.ts';
 import { excerpt } from './text.ts';
 
-/**
- * The full life of a record of each kind: create, read back, update, read back, delete, gone.
- *
- * @param creating aborts a pending create; it comes later than the other signal, so that the answer can still name the
- *   record to remove.
- */
-export function writeChecks(
-  { operations, missing }: Contract,
-  traces: Traces,
-  creating: AbortSignal,
-): Check<Probe>[] {
-  let life: Life | undefined;
-  return Object.values(kinds).map((kind) => ({
+/** The full life of a record of each kind: create, read back, update, read back, delete, gone. */
+export function writeChecks(contract: Contract): Check<Probe>[] {
+  const { operations, missing } = contract;
+  return kinds.map((kind) => ({
     id: `write/${kind.name}`,
     operation: operations.get(kind.create),
     async run(probe) {
-      const lacking = neededBy(kind, operations).find((id) => !operations.has(id));
+      const family = lineage(kind, contract);
+      const needed = family.flatMap(({ create, remove }) => [create, remove]);
+      const lacking = needed.find((id) => !operations.has(id));
       if (lacking) return skip(`${lacking}: ${missing.get(lacking) ?? 'the contract lacks it'}`);
-      life ??= createLife(probe, traces, creating);
-      const before = traces.creations.length;
-      const verdict = await checkKind(life, kind);
-      const made = traces.creations.slice(before).map(describeCreation);
+      const maxLength = Math.min(...family.map((each) => maxLengthOf(each, contract)));
+      if (maxLength < shortestName)
+        return skip(`names may have only ${maxLength} characters, too few to be certainly ours`);
+      const { creations } = probe.traces;
+      const before = creations.length;
+      const verdict = await live(probe, kind).catch((error) => {
+        if (probe.signal.aborted && !(error instanceof VerdictError)) throw error;
+        return verdictOfError(error);
+      });
+      const made = creations.slice(before).map(describeCreation);
       return isRed(verdict) && made.length > 0 ? { ...verdict, made } : verdict;
     },
   }));
 }
 
-/** The operations that a check needs, including those for the records that its record refers to. */
-function neededBy(kind: Kind, operations: Contract['operations']): OperationId[] {
-  const own = [kind.create, kind.remove];
-  if (kind === kinds.category) return own;
-  const pet = kind === kinds.pet ? own : [...own, kinds.pet.create, kinds.pet.remove];
-  return refersToCategory(operations.get(kinds.pet.create))
-    ? [...pet, kinds.category.create, kinds.category.remove]
-    : pet;
+/** A kind and those that its records refer to, the nearest first. */
+function lineage(kind: Kind, contract: Contract): Kind[] {
+  const parent = parentOf(kind, contract);
+  return parent ? [kind, ...lineage(parent, contract)] : [kind];
 }
 
-/** False if the pets of a bound service have no category, or have it as an object. */
-function refersToCategory(operation: Operation | undefined): boolean {
-  const offered = operation?.body?.fields;
-  return offered === undefined || Object.hasOwn(offered, 'categoryId');
+function maxLengthOf({ create, isNamed }: Kind, { operations }: Contract): number {
+  return isNamed ? Number(operations.get(create)?.body?.bounds.name?.maxLength ?? Infinity) : Infinity;
 }
 
-/** The shared state of the checks of one run. */
-interface Life {
-  readonly probe: Probe;
-  readonly traces: Traces;
-  readonly creating: AbortSignal;
-  /** Records that others refer to, each created once. */
-  categoryId(): Promise<bigint>;
-  petId(): Promise<bigint>;
+/** The id of a record that others refer to, created once in a run. */
+function parentId(probe: Probe, kind: Kind): Promise<bigint> {
+  const { parents } = probe.traces;
+  const id = parents.get(kind) ?? makeParent(probe, kind);
+  parents.set(kind, id);
+  return id;
 }
 
-/** A step had an unexpected result. */
-class StepFailure extends Error {
-  readonly verdict: Verdict;
-
-  constructor(step: string, verdict: Verdict) {
-    super(`${step}: ${verdict.reason}`);
-    this.verdict = { ...verdict, reason: this.message };
-  }
-}
-
-/** A record that a check needs could not be created. */
-class FixtureFailure extends Error {
-  readonly kind: Kind;
-
-  constructor(kind: Kind, reason: string) {
-    super(reason);
-    this.kind = kind;
-  }
-}
-
-function createLife(probe: Probe, traces: Traces, creating: AbortSignal): Life {
-  const fixtures = new Map<Kind, Promise<bigint>>();
-  const fixture = (kind: Kind) => {
-    const id = fixtures.get(kind) ?? makeFixture(life, kind);
-    fixtures.set(kind, id);
-    return id;
-  };
-  const life: Life = {
-    probe,
-    traces,
-    creating,
-    categoryId: () => fixture(kinds.category),
-    petId: () => fixture(kinds.pet),
-  };
-  return life;
-}
-
-async function makeFixture(life: Life, kind: Kind): Promise<bigint> {
+/** @throws VerdictError that blames the check of this kind, if that has failed too. */
+async function makeParent(probe: Probe, kind: Kind): Promise<bigint> {
+  const body = await draft(probe, kind);
   try {
-    const { body } = await draft(life, kind);
-    const made = await create(life, kind, body);
-    await demandOwn(life, made);
-    return made.id;
+    return (await createOwn(probe, kind, body)).id;
   } catch (error) {
-    const isExpected = error instanceof StepFailure || error instanceof UnavailableError;
-    throw isExpected ? new FixtureFailure(kind, error.message) : error;
+    if (!(error instanceof VerdictError || error instanceof UnavailableError)) throw error;
+    const before = probe.results.get(`write/${kind.name}`);
+    if (before && isRed(before)) throw new VerdictError(skip(`${before.id} says what is wrong`));
+    throw new VerdictError({ state: 'error', reason: `no ${kind.name} to work with: ${error.message}` });
   }
 }
 
-async function checkKind(life: Life, kind: Kind): Promise<Verdict> {
-  const { results, signal } = life.probe;
-  const named = kind === kinds.category ? [kinds.category] : [kinds.category, kinds.pet];
-  const maxLength = Math.min(...named.map((each) => maxLengthOf(life, each)));
-  if (maxLength < shortestName)
-    return skip(`names may have only ${maxLength} characters, too few to be certainly ours`);
-  try {
-    return await live(life, kind);
-  } catch (error) {
-    if (error instanceof StepFailure) return error.verdict;
-    if (!(error instanceof FixtureFailure)) {
-      if (signal.aborted) throw error;
-      return verdictOfError(error);
-    }
-    const before = results.get(`write/${error.kind.name}`);
-    if (before && isRed(before)) return skip(`${before.id} says what is wrong`);
-    return { state: 'error', reason: `no ${error.kind.name} to work with: ${error.message}` };
-  }
-}
-
-async function live(life: Life, kind: Kind): Promise<Verdict> {
-  const { probe, traces } = life;
-  const { body, change } = await draft(life, kind);
-  if (kind === kinds.inventory) await makeRoom(life, kind, toId(body.petId) ?? 0n);
-  const made = await create(life, kind, body);
-  await demandOwn(life, made);
-  const etag = await readBack(probe, kind, { id: made.id, sent: body });
-  const updated = await update(probe, { made, body, change, etag });
-  await remove(probe, demand(probe, kind.remove), { [kind.idName]: made.id });
-  await expectGone(probe, kind, made.id);
-  traces.made.delete(made);
+async function live(probe: Probe, kind: Kind) {
+  const { operations } = probe.client.contract;
+  const body = await draft(probe, kind);
+  // A service may create an inventory entry together with its pet; it belongs to this run.
+  if (kind.name === 'inventory') await makeRoom(probe, kind, toId(body.petId) ?? 0n);
+  const created = await createOwn(probe, kind, body);
+  const { id } = created;
+  const etag = await readBack(probe, kind, id, body);
+  const offered = operations.get(kind.update)?.body?.fields;
+  const change = Object.entries(kind.change).filter(([field]) => !offered || Object.hasOwn(offered, field));
+  const updated = await update(probe, { kind, id, body, change: Object.fromEntries(change), etag });
+  await remove(probe, kind, id);
+  await expectGone(probe, kind, id);
+  created.isGone = true;
   return pass(updated ? 'created, read, updated, read, deleted, gone' : 'created, read, deleted, gone');
 }
 
-interface Draft {
-  /** The record to create. */
-  readonly body: JsonObject;
-  /** The fields to change in it. */
-  readonly change: JsonObject;
+/** The record to create. */
+async function draft(probe: Probe, kind: Kind): Promise<JsonObject> {
+  const { contract } = probe.client;
+  const parent = parentOf(kind, contract);
+  return fitBody(demand(probe, kind.create), {
+    ...(kind.isNamed && { name: newName(probe.now(), maxLengthOf(kind, contract)) }),
+    ...(parent && { [parent.idName]: await parentId(probe, parent) }),
+    ...kind.fields,
+  });
 }
 
-/** Adds the record to be created to the traces. */
-async function draft(life: Life, kind: Kind): Promise<Draft> {
-  const { probe, traces } = life;
-  const isNamed = kind === kinds.category || kind === kinds.pet;
-  const drafted = await draftOf(life, kind, isNamed ? newName(probe.now(), maxLengthOf(life, kind)) : '');
-  traces.creations.push({ kind, name: isNamed ? String(drafted.body.name) : undefined });
-  const offered = probe.client.contract.operations.get(kind.update)?.body?.fields;
-  const change = Object.entries(drafted.change).filter(
-    ([field]) => !offered || Object.hasOwn(offered, field),
-  );
-  return { body: fitBody(demand(probe, kind.create), drafted.body), change: Object.fromEntries(change) };
+async function makeRoom(probe: Probe, kind: Kind, id: bigint): Promise<void> {
+  const found = await readById(probe, kind, id);
+  if (found && demand(probe, kind.get).success.includes(found.status)) await remove(probe, kind, id);
 }
 
-async function draftOf(life: Life, { name: kind }: Kind, name: string): Promise<Draft> {
-  if (kind === 'category')
-    return {
-      body: { name, description: 'made by petstore smoke, removed at its end' },
-      change: { description: 'changed by petstore smoke' },
-    };
-  if (kind === 'pet')
-    return {
-      body: {
-        name,
-        ...(refersToCategory(demand(life.probe, kinds.pet.create)) && {
-          categoryId: await life.categoryId(),
-        }),
-        status: 'available',
-      },
-      change: { status: 'pending' },
-    };
-  const petId = await life.petId();
-  if (kind === 'inventory')
-    return { body: { petId, quantity: 3, status: 'available' }, change: { quantity: 7 } };
-  return {
-    body: { petId, quantity: 1, shipDate: '2030-01-01T00:00:00Z', complete: false },
-    change: { quantity: 2, complete: true },
-  };
-}
-
-function maxLengthOf({ probe }: Life, { create }: Kind): number {
-  const operation = probe.client.contract.operations.get(create);
-  return Number(operation?.body?.bounds.name?.maxLength ?? Infinity);
-}
-
-/** A service may create an inventory entry together with its pet; the entry belongs to this run and is removed. */
-async function makeRoom({ probe }: Life, kind: Kind, petId: bigint): Promise<void> {
-  const get = probe.client.contract.operations.get(kind.get);
-  if (!get) return;
-  const input = { [kind.idName]: petId };
-  const { status } = await probe.send(probe.toRequest(get, input));
-  if (get.success.includes(status)) await remove(probe, demand(probe, kind.remove), input);
-}
-
-async function create({ probe, traces, creating }: Life, kind: Kind, body: JsonObject): Promise<Made> {
-  const step = { step: 'create', operation: demand(probe, kind.create) };
-  const request = probe.toRequest(step.operation, { body });
-  const creation = traces.creations.findLast((each) => each.kind === kind);
-  const wasSuspected = traces.suspected.has(kind);
-  traces.suspected.add(kind);
-  const reply = await probe.send(request, { signal: creating });
+/** Creates a record, and makes sure that the answer does not name a record of somebody else. */
+async function createOwn(
+  probe: Probe,
+  kind: Kind,
+  body: JsonObject,
+): Promise<Creation & { readonly id: bigint }> {
+  const { traces, stop } = probe;
+  const operation = demand(probe, kind.create);
+  const request = probe.toRequest(operation, { body });
+  const creation = traces.add({ kind, name: kind.isNamed ? String(body.name) : undefined, isOpen: true });
+  const reply = await probe.send(request, { signal: stop.creating });
   const isRefused = reply.status >= 400 && reply.status < 500;
   const id = isRefused ? undefined : idOf(kind, reply);
   // An attempt that only a gateway answered may have created a record nevertheless.
-  const isSettled = reply.first === undefined && (isRefused || id !== undefined);
+  const mayBeAnother = reply.first !== undefined;
+  creation.id = id;
+  const step: Step = { name: 'create', operation };
   if (id === undefined) {
-    if (isSettled && !wasSuspected) traces.suspected.delete(kind);
-    bodyOf(probe, step, reply);
-    const details = { ...detailsOf(reply), operation: step.operation, expected: 'its id' };
-    throw new StepFailure('create', fail('the answer does not say what was created', details));
+    creation.isOpen = !isRefused || mayBeAnother;
+    judge(probe, operation, reply, { step: step.name });
+    const details = { ...detailsOf(reply), operation, expected: 'its id' };
+    throw new VerdictError(fail('create: the answer does not say what was created', details));
   }
-  if (creation) creation.id = id;
-  const made = { kind, id };
-  traces.made.add(made);
-  compare(probe, step, { sent: body, reply });
-  if (isSettled && !wasSuspected) traces.suspected.delete(kind);
-  return made;
+  compare(probe, step, body, reply);
+  creation.isOpen = mayBeAnother;
+  const proof = await proveOwn(probe, kind, id);
+  if (proof === 'own') return Object.assign(creation, { id });
+  creation.isOpen = true;
+  const what = `${kind.name} ${id}`;
+  const reasons = {
+    gone: `${what} was created and cannot be found`,
+    foreign: `the answer names ${what}, which is somebody else's`,
+    unknown: `${what} cannot be read back, so it is not certainly ours`,
+  };
+  throw new VerdictError(fail(`create: ${reasons[proof]}`, { operation }));
 }
 
 /** The id of a new record: from its body, else from the end of its Location. */
@@ -249,38 +154,28 @@ function idOf({ idField }: Kind, reply: Reply): bigint | undefined {
   return (isJsonObject(body) ? toId(body[idField]) : undefined) ?? (digits ? BigInt(digits) : undefined);
 }
 
-/** Proves ownership before the record is changed or deleted: an answer may name a record of somebody else. */
-async function demandOwn({ probe, traces }: Life, made: Made): Promise<void> {
-  const proof = await proveOwn(probe, traces, made);
-  if (proof === 'own') return;
-  traces.suspected.add(made.kind);
-  const what = `${made.kind.name} ${made.id}`;
-  const reasons = {
-    gone: `${what} was created and cannot be found`,
-    foreign: `the answer names ${what}, which is somebody else's`,
-    unknown: `${what} cannot be read back, so it is not certainly ours`,
-  };
-  throw new StepFailure('create', fail(reasons[proof], { operation: demand(probe, made.kind.create) }));
-}
-
-interface Change extends Draft {
-  readonly made: Made;
+interface Change {
+  readonly kind: Kind;
+  readonly id: bigint;
+  /** The record before. */
+  readonly body: JsonObject;
+  readonly change: JsonObject;
   readonly etag: string | undefined;
 }
 
 /** @returns false if the contract has no update, or an update without the changed fields. */
-async function update(probe: Probe, { made: { kind, id }, body, change, etag }: Change): Promise<boolean> {
+async function update(probe: Probe, { kind, id, body, change, etag }: Change): Promise<boolean> {
   const operation = probe.client.contract.operations.get(kind.update);
   if (!operation || Object.keys(change).length === 0) return false;
   const changed = { ...body, ...change };
-  const whole = kind === kinds.inventory ? { quantity: changed.quantity ?? 0 } : changed;
+  const whole = kind.name === 'inventory' ? { quantity: changed.quantity ?? 0 } : changed;
   const sent =
     operation.method === 'PATCH' ? toUpdateBody(operation, body, change) : fitBody(operation, whole);
   const request = probe.toRequest(operation, { [kind.idName]: id, body: sent });
   const fields = { ...request.fields, ...(etag && { 'if-match': etag }) };
   const reply = await probe.send({ ...request, fields });
-  compare(probe, { step: 'update', operation }, { sent: changed, reply });
-  await readBack(probe, kind, { id, sent: changed });
+  compare(probe, { name: 'update', operation }, changed, reply);
+  await readBack(probe, kind, id, changed);
   return true;
 }
 
@@ -290,24 +185,11 @@ function demand(probe: Probe, id: OperationId): Operation {
   return operation;
 }
 
-interface Step {
-  /** Its name in a report. */
-  readonly step: string;
-  readonly operation: Operation;
-}
-
-/** The body of a documented answer; undefined if none is documented. @throws StepFailure */
-function bodyOf(probe: Probe, { step, operation }: Step, reply: Reply): JsonValue | undefined {
-  const judgement = judge(probe, operation, reply);
-  if ('fault' in judgement) throw new StepFailure(step, judgement.fault);
-  return judgement.body;
-}
-
 /** Sends a delete. After a retry, the record may be gone because the first attempt was applied. */
-async function remove(probe: Probe, operation: Operation, input: CallInput): Promise<void> {
-  const reply = await probe.send(probe.toRequest(operation, input));
-  if (reply.first !== undefined && reply.status === 404) return;
-  bodyOf(probe, { step: 'delete', operation }, reply);
+async function remove(probe: Probe, kind: Kind, id: bigint): Promise<void> {
+  const operation = demand(probe, kind.remove);
+  const reply = await probe.call(operation, { [kind.idName]: id });
+  if (reply.first === undefined || reply.status !== 404) judge(probe, operation, reply, { step: 'delete' });
 }
 
 /**
@@ -316,48 +198,43 @@ async function remove(probe: Probe, operation: Operation, input: CallInput): Pro
  *
  * @returns its ETag, if it has one.
  */
-async function readBack(
-  probe: Probe,
-  kind: Kind,
-  { id, sent }: { readonly id: bigint; readonly sent: JsonObject },
-): Promise<string | undefined> {
-  const operation = probe.client.contract.operations.get(kind.get);
-  if (!operation) return undefined;
-  const reply = await probe.send(probe.toRequest(operation, { [kind.idName]: id }));
+async function readBack(probe: Probe, kind: Kind, id: bigint, sent: JsonObject): Promise<string | undefined> {
+  const reply = await readById(probe, kind, id);
+  if (!reply) return undefined;
+  const operation = demand(probe, kind.get);
   if (reply.status === 410 && operation.deprecated) return undefined;
-  compare(probe, { step: 'read back', operation }, { sent, reply });
+  compare(probe, { name: 'read back', operation }, sent, reply);
   return fieldValue(reply.fields, 'etag');
 }
 
 /** Checks that the GET of a record says that it is gone. */
 async function expectGone(probe: Probe, kind: Kind, id: bigint): Promise<void> {
-  const operation = probe.client.contract.operations.get(kind.get);
-  if (!operation) return;
-  const reply = await probe.send(probe.toRequest(operation, { [kind.idName]: id }));
-  const isGone = (status: number) => status === 404 || status === 410;
-  if (isGone(reply.status)) return;
-  const judgement = judge(probe, operation, reply, { isStatus: isGone, statuses: '404 or 410' });
-  if ('fault' in judgement) throw new StepFailure('gone', judgement.fault);
+  const reply = await readById(probe, kind, id);
+  const isStatus = (status: number) => status === 404 || status === 410;
+  if (!reply || isStatus(reply.status)) return;
+  judge(probe, demand(probe, kind.get), reply, { isStatus, statuses: '404 or 410', step: 'gone' });
+}
+
+/** A part of a record's life. */
+interface Step {
+  /** Its name in a report. */
+  readonly name: string;
+  readonly operation: Operation;
 }
 
 /**
  * Checks that each field that was sent comes back unchanged; the service may add others. An answer that is documented
  * to have no body passes.
  *
- * @throws StepFailure
+ * @throws VerdictError
  */
-function compare(
-  probe: Probe,
-  { step, operation }: Step,
-  { sent, reply }: { readonly sent: JsonObject; readonly reply: Reply },
-): void {
-  const body = bodyOf(probe, { step, operation }, reply);
+function compare(probe: Probe, { name, operation }: Step, sent: JsonObject, reply: Reply): void {
+  const body = judge(probe, operation, reply, { step: name });
   if (!isJsonObject(body)) return;
   const wrong = Object.keys(sent).find((field) => !isSame(sent[field], body[field]));
   if (wrong === undefined) return;
-  throw new StepFailure(
-    step,
-    fail(`${wrong} is not what was sent`, {
+  throw new VerdictError(
+    fail(`${name}: ${wrong} is not what was sent`, {
       ...detailsOf(reply),
       operation,
       pointer: `/${wrong}`,

@@ -13,7 +13,7 @@ export interface HumanReport {
   /** One line for a check, and the details of a failure; empty if it would only repeat the line before. */
   result(result: CheckResult): string;
   /** One line for one of several runs. */
-  run(number: number, results: readonly CheckResult[]): string;
+  run(results: readonly CheckResult[]): string;
   end(report: SmokeReport): string;
 }
 
@@ -22,7 +22,7 @@ interface HumanOptions {
   readonly ids: readonly string[];
   readonly style: Style;
   /** Width of the terminal, for folding. */
-  readonly columns?: number | undefined;
+  readonly width?: number | undefined;
   /** Only failures and the total. */
   readonly brief?: boolean;
 }
@@ -33,10 +33,11 @@ const labelWidth = 'request id'.length;
 const detailIndent = 7;
 
 export function createHumanReport(options: HumanOptions): HumanReport {
-  const { style, brief = false, columns } = options;
+  const { style, brief = false, width } = options;
   const layout: Layout = { ...options, idWidth: Math.max(...options.ids.map((id) => id.length)) };
   const told = new Map<string, string>();
   let last: CheckResult | undefined;
+  let runs = 0;
   let barred: CheckResult[] = [];
   const takeBarred = () => {
     const line = brief ? '' : barredLine(barred, layout);
@@ -64,7 +65,8 @@ export function createHumanReport(options: HumanOptions): HumanReport {
         ? ''
         : `${style.bold(`Smoke checks of ${lineText(target)}`)}, ${write ? 'with writes' : 'read-only'}\n`,
     result: lines,
-    run(number, results) {
+    run(results) {
+      runs += 1;
       const red = results.filter(isRed);
       if (brief && red.length === 0) return '';
       const passed = results.filter(({ state }) => state === 'pass').length;
@@ -72,8 +74,8 @@ export function createHumanReport(options: HumanOptions): HumanReport {
       const ms = results.reduce((sum, { elapsedMs }) => sum + elapsedMs, 0);
       const ids = red.length > 0 ? `: ${red.map(({ id }) => id).join(', ')}` : '';
       const text = `${counts.join(', ')} in ${durationText(ms)}${ids}`;
-      const label = `run ${number}`.padEnd(7);
-      return `${style.dim(label)}  ${fold(text, { columns, indent: 9 })}\n`;
+      const label = `run ${runs}`.padEnd(7);
+      return `${style.dim(label)}  ${fold(text, { columns: width, indent: 9 })}\n`;
     },
     end(report) {
       const merged = report.results.some(({ runs }) => runs !== undefined);
@@ -134,15 +136,15 @@ function textOf(result: CheckResult, layout: Layout): string {
   return isQuiet(result) ? style.dim(reason) : reason;
 }
 
-function foldReason(text: string, { columns, idWidth }: Layout): string {
-  return fold(text, { columns, indent: 'pass '.length + idWidth + timeWidth + 3 * gapWidth });
+function foldReason(text: string, { width, idWidth }: Layout): string {
+  return fold(text, { columns: width, indent: 'pass '.length + idWidth + timeWidth + 3 * gapWidth });
 }
 
-function detailLines(result: CheckResult, { style, columns }: Layout): string {
+function detailLines(result: CheckResult, { style, width }: Layout): string {
   const lines = labelledDetails(result).map(([label, text]) => {
     const indent = detailIndent + labelWidth + gapWidth;
     // A request stays on one line, so that it can be copied.
-    const shown = label === 'request' ? text : fold(text, { columns, indent });
+    const shown = label === 'request' ? text : fold(text, { columns: width, indent });
     return `${' '.repeat(detailIndent)}${style.dim(label.padEnd(labelWidth))}  ${shown}\n`;
   });
   return lines.join('');
@@ -152,7 +154,7 @@ function isQuiet({ state, flaky }: CheckResult): boolean {
   return (state === 'pass' && flaky === undefined) || state === 'skip';
 }
 
-function summary(report: SmokeReport, { style, columns }: Layout): string {
+function summary(report: SmokeReport, { style, width }: Layout): string {
   const { totals, results, runs, elapsedMs, signal } = report;
   const { checks, pass, warn, fail, error, skip, flaky } = totals;
   const count = (number: number, what: string, paint: (text: string) => string) =>
@@ -169,7 +171,7 @@ function summary(report: SmokeReport, { style, columns }: Layout): string {
     : '';
   const total = `${counted(checks, 'check', 'checks')}${times} in ${durationText(elapsedMs)}`;
   const labelled = (label: string, paint: (text: string) => string, text: string) =>
-    `${paint(label)}: ${fold(text, { columns, indent: label.length + 2 })}`;
+    `${paint(label)}: ${fold(text, { columns: width, indent: label.length + 2 })}`;
   const red = causesOf(results).filter(([first]) => isRed(first));
   const alone = red.filter((cause) => cause.length === 1).map(([{ id }]) => id);
   const shared = red.filter((cause) => cause.length > 1);

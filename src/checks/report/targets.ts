@@ -46,10 +46,7 @@ export function parseReports(values: readonly string[], cwd: string): ReportTarg
  *
  * @throws UsageError for another file, unless `force`.
  */
-export async function prepareTargets(
-  targets: readonly ReportTarget[],
-  { force }: { readonly force: boolean },
-): Promise<void> {
+export async function prepareTargets(targets: readonly ReportTarget[], force: boolean): Promise<void> {
   for (const target of targets) {
     if (!('path' in target)) continue;
     await ensureFolder(dirname(target.path));

@@ -1,10 +1,10 @@
 import type { CheckResult } from '../../checks/check.ts';
 import type { SmokeOptions } from '../../checks/options.ts';
-import { createHumanReport, type HumanReport } from '../../checks/report/human.ts';
+import { createHumanReport } from '../../checks/report/human.ts';
 import { toCheck, toJsonReport } from '../../checks/report/json.ts';
 import { toAnnotations } from '../../checks/report/markdown.ts';
 import { breakCommands } from '../../checks/report/text.ts';
-import type { SmokeReport } from '../../checks/smoke.ts';
+import { isRepeated, type SmokeReport } from '../../checks/smoke.ts';
 import { monotonicMs } from '../../clock.ts';
 import type { Context } from '../../context.ts';
 import { OutputClosedError } from '../../errors.ts';
@@ -12,19 +12,12 @@ import type { JsonObject } from '../../json.ts';
 import type { View } from '../../output/columns.ts';
 import type { Printer } from '../../output/print.ts';
 
-/** The output of a run, during it and at its end. */
-interface Display {
-  begin(target: string, ids: readonly string[]): Promise<void>;
-  result(result: CheckResult): Promise<void>;
-  /** The results of one run of several. */
-  run(results: readonly CheckResult[]): Promise<void>;
-  end(report: SmokeReport): Promise<void>;
-  /** The error, if the output could not be written completely. */
-  readonly failure: Error | undefined;
-}
-
-interface DisplayOptions extends Pick<SmokeOptions, 'write'> {
-  readonly isRepeated: boolean;
+interface DisplayOptions {
+  /** The name of the service. */
+  readonly target: string;
+  /** Of all checks that may come. */
+  readonly ids: readonly string[];
+  readonly options: SmokeOptions;
   /** Failures and the total only. */
   readonly brief: boolean;
   /** GitHub's annotations after the report for people. */
@@ -35,7 +28,10 @@ interface DisplayOptions extends Pick<SmokeOptions, 'write'> {
  * Shows the report for people on stdout, or on stderr if stdout carries a structured format. A reader that goes away,
  * or a full disk, does not end a run.
  */
-export async function createDisplay(context: Context, options: DisplayOptions): Promise<Display> {
+export async function createDisplay(
+  context: Context,
+  { target, ids, options, brief, annotations }: DisplayOptions,
+) {
   const { io } = context;
   const printer = await context.printer();
   const carries = dataFormat(context, printer);
@@ -43,43 +39,37 @@ export async function createDisplay(context: Context, options: DisplayOptions): 
   const name = carries === 'people' ? 'stdout' : 'stderr';
   const style = await context.style(name);
   const isSilent = name === 'stderr' && context.quiet;
-  let human: HumanReport | undefined;
-  let silence: Silence | undefined;
+  const human = createHumanReport({ style, ids, width: io[name].columns, brief });
   let failure: Error | undefined;
-  let runs = 0;
   const attempt = async (write: () => Promise<void>) => {
     await write().catch((error: Error) => {
       if (!(error instanceof OutputClosedError)) failure ??= error;
     });
   };
-  const say = async (text = '') => {
+  const say = async (text: string) => {
     if (!isSilent && text !== '') await attempt(() => io[name].write(text));
   };
+  await say(human.head({ target, write: options.write }));
+  const silence = watchSilence(context, isRepeated(options) ? 'run' : 'check');
   return {
-    async begin(target, ids) {
-      human = createHumanReport({ style, ids, columns: io[name].columns, brief: options.brief });
-      await say(human.head({ target, write: options.write }));
-      silence = watchSilence(context, options.isRepeated ? 'run' : 'check');
+    async result(result: CheckResult) {
+      await say(human.result(result));
+      silence.end();
     },
-    async result(result) {
-      await say(human?.result(result));
-      silence?.end();
+    async run(results: readonly CheckResult[]) {
+      await say(human.run(results));
+      silence.end();
     },
-    async run(results) {
-      runs += 1;
-      await say(human?.run(runs, results));
-      silence?.end();
-    },
-    async end(report) {
-      silence?.close();
-      await say(human?.end(report));
-      if (options.annotations) await attempt(() => io[name].write(toAnnotations(report), { commands: true }));
+    notice: context.notice,
+    /** @returns the error, if the output could not be written completely. */
+    async end(report: SmokeReport): Promise<Error | undefined> {
+      silence.close();
+      await say(human.end(report));
+      if (annotations) await attempt(() => io[name].write(toAnnotations(report), { commands: true }));
       if (carries === 'json')
         await attempt(() => io.stdout.write(toJsonReport(report, io.stdout.isTerminal ? 2 : 0)));
       if (carries === 'records')
-        await attempt(() => printer.records([report.results.map(toRow)], checksView));
-    },
-    get failure() {
+        await attempt(() => printer.records([report.results.map(toRecord)], checksView));
       return failure;
     },
   };
@@ -92,7 +82,7 @@ function dataFormat({ flags }: Context, { format }: Printer): 'people' | 'json' 
   return format === 'json' ? 'json' : 'records';
 }
 
-function toRow(result: CheckResult): JsonObject {
+function toRecord(result: CheckResult): JsonObject {
   const fields = Object.entries(toCheck(result));
   return Object.fromEntries(
     fields.map(([name, value]) => [name, typeof value === 'string' ? breakCommands(value, '#\\x23') : value]),

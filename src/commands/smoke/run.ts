@@ -1,6 +1,9 @@
 import { confirmWrite } from '../../asking.ts';
+import { cleanupCheck } from '../../checks/cleanup.ts';
+import { checkConditions } from '../../checks/conditions.ts';
+import { listChecks } from '../../checks/plan.ts';
 import { parseReports, prepareTargets, writeReports } from '../../checks/report/targets.ts';
-import { isRepeated, listChecks, runSmoke, type SmokeReport } from '../../checks/smoke.ts';
+import { runSmoke, type SmokeReport } from '../../checks/smoke.ts';
 import { openSockets } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { CliError, exitCodes, InterruptedError, UsageError } from '../../errors.ts';
@@ -29,29 +32,21 @@ export async function smoke(context: Context, flags: SmokeFlags): Promise<void> 
   if (options.write) await confirmWrite(context, { what: 'write test records and remove them' });
   const client = await context.client();
   const target = settings.offline ? 'the embedded store' : client.baseUrl;
+  checkConditions(client, [...options.waitFor, ...options.expect]);
+  const sockets = await openSockets(context, client.baseUrl);
+  await prepareTargets(targets, flags.force === true);
   const display = await createDisplay(context, {
-    write: options.write,
-    isRepeated: isRepeated(options),
+    target,
+    ids: [...checks.map(({ id }) => id), ...(options.write ? [cleanupCheck.id] : [])],
+    options,
     brief: flags.brief === true,
     annotations: targets.some(({ format }) => format === 'github'),
   });
-  await prepareTargets(targets, { force: flags.force === true });
-  const report = await runSmoke({
-    client,
-    target,
-    options,
-    sockets: await openSockets(context, client.baseUrl),
-    interrupts: context.interrupts,
-    mask: context.secrets.mask,
-    now: context.now,
-    onPlan: (ids) => display.begin(target, ids),
-    onResult: display.result,
-    onRun: display.run,
-    onNotice: context.notice,
-  });
-  await display.end(report);
+  const subject = { client, options, sockets, mask: context.secrets.mask, now: context.now };
+  const report = await runSmoke(subject, target, display, context.interrupts);
+  const unshown = await display.end(report);
   const unwritten = await writeReports(report, targets, context.io.env.GITHUB_STEP_SUMMARY);
-  await leave(context, report, display.failure ? [display.failure, ...unwritten] : unwritten);
+  await leave(context, report, unshown ? [unshown, ...unwritten] : unwritten);
 }
 
 /** The exit code of the checks takes precedence over a report that could not be written. */

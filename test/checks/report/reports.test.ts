@@ -119,7 +119,7 @@ test('in a terminal a long line is folded under its own column', () => {
     expected: 'a status that the description of the operation knows: 200, 400, 401 or 404',
     url: 'http://127.0.0.1:4010/categories?limit=100&page=a-very-long-opaque-token-of-the-service',
   });
-  const human = createHumanReport({ style, ids: [result.id], columns: 80 });
+  const human = createHumanReport({ style, ids: [result.id], width: 80 });
   expect(human.result(result) + human.end(reportOf([result]))).toMatchInlineSnapshot(`
     "
     fail   op/listCategories   1.5 ms  listCategories answered 503 Service

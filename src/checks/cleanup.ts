@@ -1,0 +1,178 @@
+import { monotonicMs } from '../clock.ts';
+import { sleep } from '../deadline.ts';
+import { messageOf } from '../errors.ts';
+import { isJsonObject, type JsonObject } from '../json.ts';
+import { counted } from '../text.ts';
+import { type Check, fail, pass, skip, warn } from './check.ts';
+import { type Creation, describeCreation, type Kind, kinds, Traces, timeOf } from './creations.ts';
+import { jsonOf, type Probe, type Reply, toId } from './probe.ts';
+import { statusText } from './text.ts';
+
+/** The answer to the GET of a record; undefined if the contract has no such operation. */
+export async function readById(probe: Probe, kind: Kind, id: bigint): Promise<Reply | undefined> {
+  const operation = probe.client.contract.operations.get(kind.get);
+  return operation && probe.call(operation, { [kind.idName]: id });
+}
+
+/**
+ * The current record with this id: from its GET, or from its list if the contract has no such GET or the service has
+ * retired it. `gone` if it does not exist; undefined if it cannot be read.
+ */
+async function readRecord(probe: Probe, kind: Kind, id: bigint): Promise<JsonObject | 'gone' | undefined> {
+  const { operations } = probe.client.contract;
+  const reply = await readById(probe, kind, id);
+  const body = reply && jsonOf(reply);
+  if (reply && isJsonObject(body)) {
+    if (operations.get(kind.get)?.success.includes(reply.status)) return body;
+    // A 404 without an Error body may mean that the service no longer has the path.
+    if (reply.status === 404) return 'gone';
+  }
+  for await (const record of recordsIn(probe, kind)) if (toId(record[kind.idField]) === id) return record;
+  return operations.has(kind.list) ? 'gone' : undefined;
+}
+
+async function* recordsIn({ client, signal }: Probe, { list }: Kind): AsyncGenerator<JsonObject> {
+  if (!client.contract.operations.has(list)) return;
+  for await (const page of client.list(list, {}, { signal }))
+    for (const record of page as unknown[]) if (isJsonObject(record)) yield record;
+}
+
+/** Whether a record's name is one that only this run has used, or the record belongs to a pet with such a name. */
+function isOwn({ traces }: Probe, kind: Kind, record: JsonObject): boolean {
+  if (kind.isNamed) return traces.isOwnName(record.name);
+  const petId = toId(record.petId);
+  return petId !== undefined && traces.ownPets.has(petId);
+}
+
+/** Reads a record to learn whether it certainly belongs to this run. */
+export async function proveOwn(
+  probe: Probe,
+  kind: Kind,
+  id: bigint,
+): Promise<'own' | 'gone' | 'foreign' | 'unknown'> {
+  const record = await readRecord(probe, kind, id);
+  if (record === 'gone') return 'gone';
+  if (!record) return 'unknown';
+  if (toId(record[kind.idField]) !== id || !isOwn(probe, kind, record)) return 'foreign';
+  if (kind.noun === 'pets') probe.traces.ownPets.add(id);
+  return 'own';
+}
+
+/** Looks in a list for records of this run that are not known yet. @returns whether there were any. */
+async function findOwn(probe: Probe, kind: Kind): Promise<boolean> {
+  const { traces } = probe;
+  const created = traces.creations.filter((each) => each.kind === kind);
+  let isFound = false;
+  for await (const record of recordsIn(probe, kind)) {
+    const id = toId(record[kind.idField]);
+    if (id === undefined || created.some((each) => each.id === id) || !isOwn(probe, kind, record)) continue;
+    const name = kind.isNamed ? String(record.name) : undefined;
+    const open = created.find((each) => each.isOpen && each.id === undefined && each.name === name);
+    if (open) open.id = id;
+    else traces.add({ kind, name, id });
+    if (kind.noun === 'pets') traces.ownPets.add(id);
+    isFound = true;
+  }
+  return isFound;
+}
+
+interface Removal {
+  removed: number;
+  /** Records that still exist, a clause each. */
+  readonly left: string[];
+  /** Records of others that an answer attributed to this run. */
+  readonly foreign: string[];
+}
+
+/** Removes every record that certainly belongs to this run; records that refer to others go first. */
+async function removeAll(probe: Probe): Promise<Removal> {
+  const removal: Removal = { removed: 0, left: [], foreign: [] };
+  for (const kind of kinds.toReversed()) {
+    const created = probe.traces.creations.filter((each) => each.kind === kind && !each.isGone);
+    await Promise.all(created.map((each) => removeOne(probe, each, removal)));
+  }
+  return removal;
+}
+
+async function removeOne(probe: Probe, creation: Creation, removal: Removal): Promise<void> {
+  const { kind, id } = creation;
+  if (id === undefined) return;
+  const what = `${kind.noun} ${id}`;
+  try {
+    const proof = await proveOwn(probe, kind, id);
+    if (proof === 'foreign') return void removal.foreign.push(what);
+    if (proof === 'unknown') throw new Error('it cannot be read, so it is not certainly ours');
+    if (proof === 'own') await sendDelete(probe, kind, id);
+    creation.isGone = true;
+    if (proof === 'own') removal.removed += 1;
+  } catch (error) {
+    removal.left.push(`${what}: ${messageOf(error)}`);
+  }
+}
+
+/** @throws Error if the record still exists. */
+async function sendDelete(probe: Probe, kind: Kind, id: bigint): Promise<void> {
+  const operation = probe.client.contract.operations.get(kind.remove);
+  if (!operation) throw new Error(`the contract has no ${kind.remove}`);
+  const { status } = await probe.call(operation, { [kind.idName]: id });
+  const isGone = status === 404 || status === 410 || (status >= 200 && status < 300);
+  if (!isGone) throw new Error(statusText(status));
+}
+
+/**
+ * Removes every record that the run has created, including those that no answer confirmed, and reports those that it
+ * could not remove.
+ */
+export const cleanupCheck: Check<Probe> = {
+  id: 'write/cleanup',
+  async run(probe) {
+    const { traces, stop } = probe;
+    if (traces.creations.length === 0) return skip('nothing was written');
+    stop.startCleaning();
+    const endMs = monotonicMs() + stop.lookMs;
+    const open = kinds.filter((kind) => traces.creations.some((each) => each.kind === kind && each.isOpen));
+    const left: string[] = [];
+    for (const kind of open)
+      await findOpen(probe, kind, endMs).catch((error) =>
+        left.push(`perhaps ${kind.noun} that no answer confirmed: ${messageOf(error)}`),
+      );
+    const removal = await removeAll(probe);
+    left.push(...removal.left);
+    const others = removal.foreign.sort().join(', ');
+    const told = others && `; left alone, because not certainly ours: ${others}`;
+    if (left.length > 0)
+      return fail(`${left.length === 1 ? 'a record is' : `${left.length} records are`} left behind${told}`, {
+        expected: 'every record of this run removed',
+        got: left.join('; '),
+        hint: 'delete what is named here, or run again later with --sweep 1h',
+        made: traces.creations.map(describeCreation),
+      });
+    const done = removal.removed === 0 ? 'nothing was left to remove' : `${removal.removed} removed`;
+    return others ? warn(`${done}${told}`) : pass(done);
+  },
+};
+
+/** Looks in a list for records that no answer confirmed, which the service may still be creating. */
+async function findOpen(probe: Probe, kind: Kind, endMs: number): Promise<void> {
+  if (!probe.client.contract.operations.has(kind.list)) throw new Error(`the contract has no ${kind.list}`);
+  while (!(await findOwn(probe, kind)) && monotonicMs() <= endMs) await sleep(150, probe.signal);
+}
+
+/** Removes records of earlier runs that are as old as `--sweep` asks, by the time in their names. */
+export const sweepCheck: Check<Probe> = {
+  id: 'write/sweep',
+  async run(probe) {
+    const before = probe.now().getTime() - (probe.options.sweepMs ?? Infinity);
+    const traces = new Traces((name) => (timeOf(name) ?? Infinity) <= before);
+    const sweeper: Probe = { ...probe, traces };
+    for (const kind of kinds) await findOwn(sweeper, kind);
+    const { removed, left } = await removeAll(sweeper);
+    const what = (count: number) => `${counted(count, 'record', 'records')} of earlier runs`;
+    if (left.length === 0)
+      return pass(removed === 0 ? 'nothing of earlier runs' : `${what(removed)} removed`);
+    return fail(`${what(left.length)} left`, {
+      expected: 'every record of earlier runs removed',
+      got: left.join('; '),
+    });
+  },
+};

@@ -1,0 +1,152 @@
+import { randomBytes } from 'node:crypto';
+import type { Contract } from '../api/contract.ts';
+import type { ListId, Noun, OperationId } from '../api/operations.ts';
+import type { JsonObject } from '../json.ts';
+
+/** One kind of record that `--write` creates, changes and removes. */
+export interface Kind extends KindFacts {
+  /** The name of its check. */
+  readonly name: 'category' | 'pet' | 'inventory' | 'order';
+  readonly noun: Noun;
+  readonly list: ListId;
+  readonly create: OperationId;
+  readonly get: OperationId;
+  readonly update: OperationId;
+  readonly remove: OperationId;
+  /** The field of a record with the id. */
+  readonly idField: 'id' | 'petId';
+  /** Whether a name proves whose a record is. If not, its pet does. */
+  readonly isNamed: boolean;
+}
+
+interface KindFacts {
+  /** The name of the id in a path, and in records that refer to this one. */
+  readonly idName: string;
+  /** The kind of record that it refers to. */
+  readonly parent?: Kind;
+  /** Fields of a new record, and those that its update changes. */
+  readonly fields: JsonObject;
+  readonly change: JsonObject;
+}
+
+function kindOf(
+  [name, noun]: readonly [Kind['name'], Noun],
+  [one, many]:
+    | readonly ['Category', 'Categories']
+    | ['Pet', 'Pets']
+    | ['Inventory', 'Inventory']
+    | ['Order', 'Orders'],
+  facts: KindFacts,
+): Kind {
+  return {
+    name,
+    noun,
+    list: `list${many}`,
+    create: `create${one}`,
+    get: `get${one}`,
+    update: `update${one}`,
+    remove: `delete${one}`,
+    idField: noun === 'inventory' ? 'petId' : 'id',
+    isNamed: noun === 'pets' || noun === 'categories',
+    ...facts,
+  };
+}
+
+const category = kindOf(['category', 'categories'], ['Category', 'Categories'], {
+  idName: 'categoryId',
+  fields: { description: 'made by petstore smoke, removed at its end' },
+  change: { description: 'changed by petstore smoke' },
+});
+const pet = kindOf(['pet', 'pets'], ['Pet', 'Pets'], {
+  idName: 'petId',
+  parent: category,
+  fields: { status: 'available' },
+  change: { status: 'pending' },
+});
+const inventory = kindOf(['inventory', 'inventory'], ['Inventory', 'Inventory'], {
+  idName: 'petId',
+  parent: pet,
+  fields: { quantity: 3, status: 'available' },
+  change: { quantity: 7 },
+});
+const order = kindOf(['order', 'orders'], ['Order', 'Orders'], {
+  idName: 'orderId',
+  parent: pet,
+  fields: { quantity: 1, shipDate: '2030-01-01T00:00:00Z', complete: false },
+  change: { quantity: 2, complete: true },
+});
+
+/** Each kind comes after those that its records refer to. */
+export const kinds: readonly Kind[] = [category, pet, inventory, order];
+
+/** The kind that records refer to in this contract: the pets of a bound service may have no id of a category. */
+export function parentOf({ parent, create }: Kind, { operations }: Contract): Kind | undefined {
+  const offered = operations.get(create)?.body?.fields;
+  return parent === category && offered && !Object.hasOwn(offered, parent.idName) ? undefined : parent;
+}
+
+/** A create that was sent, or a record that a list shows to be of this run. */
+export interface Creation {
+  readonly kind: Kind;
+  readonly name: string | undefined;
+  /** Undefined until an answer or a list names it. */
+  id: bigint | undefined;
+  /** True if a request may have created a record that no answer confirmed. */
+  isOpen: boolean;
+  isGone: boolean;
+}
+
+/** The records that a run has created, so that it can remove exactly those. */
+export class Traces {
+  readonly creations: Creation[] = [];
+  /** Records that others refer to, each created once. */
+  readonly parents = new Map<Kind, Promise<bigint>>();
+  /** Pets whose name was read and is from this run; their orders and inventory belong to the run too. */
+  readonly ownPets = new Set<bigint>();
+  /** Whether a name is certainly from this run. */
+  readonly isOwnName: (name: unknown) => boolean;
+
+  constructor(isOwnName?: (name: unknown) => boolean) {
+    const isUsed = (given: unknown) =>
+      this.creations.some(({ name }) => name !== undefined && name === given);
+    this.isOwnName = isOwnName ?? isUsed;
+  }
+
+  add(known: Pick<Creation, 'kind' | 'name'> & Partial<Creation>): Creation {
+    const creation = { id: undefined, isOpen: false, isGone: false, ...known };
+    this.creations.push(creation);
+    return creation;
+  }
+
+  /** Whether there is certainly no record to remove. */
+  get isClean(): boolean {
+    return this.creations.every(({ id, isOpen, isGone }) => isGone || (id === undefined && !isOpen));
+  }
+}
+
+/** The record in a report: `pet petstore-smoke-… (id 12)`. */
+export function describeCreation({ kind, name, id }: Creation): string {
+  const known = id === undefined ? 'id unknown' : `id ${id}`;
+  return name === undefined ? `${kind.name} (${known})` : `${kind.name} ${name} (${known})`;
+}
+
+const prefix = 'petstore-smoke-';
+/** A shorter name has too few random characters. */
+export const shortestName = 20;
+
+/** A unique name: its end is random, and its uuid contains the time. @see RFC 9562, 5.7 */
+export function newName(now: Date, maxLength: number): string {
+  const bytes = randomBytes(16);
+  bytes.writeUIntBE(now.getTime(), 0, 6);
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  const uuid = bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+  return `${prefix}${uuid}`.slice(-Math.min(maxLength, prefix.length + uuid.length));
+}
+
+/** The creation time in a name of a smoke run; undefined for any other name. */
+export function timeOf(name: unknown): number | undefined {
+  const uuid = /^petstore-smoke-([\da-f]{8})-([\da-f]{4})-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
+  const [, high, low] = uuid.exec(String(name)) ?? [];
+  return high === undefined ? undefined : Number.parseInt(`${high}${low}`, 16);
+}
