@@ -3,8 +3,7 @@ import type { CallOptions } from '../client/call.ts';
 import type { Client } from '../client/client.ts';
 import { ApiError, UnavailableError, UsageError } from '../errors.ts';
 import { StoppedError } from '../interrupts.ts';
-import { RowCall } from './pace.ts';
-import type { Run } from './run.ts';
+import type { Session } from './session.ts';
 
 /** A count of the service; null for a pet without an entry. */
 export type Count = number | bigint | null;
@@ -15,7 +14,7 @@ export interface Entry {
 }
 
 /** @throws CliError if it cannot be read. */
-export async function readEntry(client: Client, petId: bigint, call: CallOptions): Promise<Entry> {
+export async function readEntry(client: Client, petId: bigint, call?: CallOptions): Promise<Entry> {
   try {
     const { value, etag } = await client.call('getInventory', { petId }, call);
     if (value.petId !== petId) throw otherPet(petId, value.petId);
@@ -27,10 +26,9 @@ export async function readEntry(client: Client, petId: bigint, call: CallOptions
 }
 
 /** The current count; undefined if it cannot be read. */
-export async function readNow(run: Run, petId: bigint): Promise<Count | undefined> {
-  const { client } = run;
+export async function readNow({ client }: Session, petId: bigint): Promise<Count | undefined> {
   if (!client.contract.operations.has('getInventory')) return undefined;
-  return readEntry(client, petId, new RowCall(run)).then(
+  return readEntry(client, petId).then(
     ({ count }) => count,
     () => undefined,
   );
@@ -73,13 +71,15 @@ interface CountReading {
  *
  * @throws ApiError or UnavailableError if one could not be read; StoppedError if the run has stopped.
  */
-export async function readCounts(run: Run, reading: CountReading): Promise<void> {
-  const { rows, client } = run;
+export async function readCounts(session: Session, reading: CountReading): Promise<void> {
+  const { rows, client } = session;
   checkReadable(client, '--blind writes without reading');
-  const wanted: number[] = [];
-  for (let row = 0; row < rows.length && wanted.length < rowsForList; row += 1)
-    if (reading.isWanted(row)) wanted.push(row);
   const { operations } = client.contract;
+  const canList = operations.has('listInventory');
+  const most = canList ? rowsForList : rows.length;
+  const wanted: number[] = [];
+  for (let row = 0; row < rows.length && wanted.length < most; row += 1)
+    if (reading.isWanted(row)) wanted.push(row);
   const seen = new Uint8Array(rows.length);
   const found = (row: number, count: number | bigint, etag?: string) => {
     // A list that changes while it is read may contain an entry twice.
@@ -87,30 +87,30 @@ export async function readCounts(run: Run, reading: CountReading): Promise<void>
     seen[row] = 1;
     reading.found(row, count, etag);
   };
-  run.entriesRead = 0;
-  const isFew = wanted.length < rowsForList && operations.has('getInventory');
-  if (isFew) await readEach(run, wanted, found);
-  else if (operations.has('listInventory')) await readList(run, found);
-  else await readEach(run, allWanted(run, reading), found);
+  session.entriesRead = 0;
+  if (canList && (wanted.length === most || !operations.has('getInventory'))) await readList(session, found);
+  else
+    await eachOf(session, wanted, async (row) => {
+      const { count, etag } = await readEntry(client, rows.id(row));
+      if (count !== null) found(row, count, etag);
+      session.entriesRead += 1;
+    });
   for (let row = 0; row < rows.length; row += 1)
     if (seen[row] === 0 && reading.isWanted(row)) reading.missing(row);
 }
 
-function allWanted({ rows }: Run, { isWanted }: CountReading): number[] {
-  return Array.from({ length: rows.length }, (_, row) => row).filter(isWanted);
-}
-
-type Found = (row: number, count: number | bigint, etag?: string) => void;
-
-async function readList(run: Run, found: Found): Promise<void> {
-  const { client, index } = run;
+async function readList(
+  session: Session,
+  found: (row: number, count: number | bigint) => void,
+): Promise<void> {
+  const { client, rows } = session;
   const limit = largestPage(offeredOperation(client.contract, 'listInventory'));
-  for await (const page of ahead(client.list('listInventory', { limit }, new RowCall(run)))) {
+  for await (const page of ahead(client.list('listInventory', { limit }))) {
     for (const { petId, quantity } of page) {
-      const row = index.find(petId);
+      const row = rows.find(petId);
       if (row !== undefined) found(row, quantity);
     }
-    run.entriesRead += page.length;
+    session.entriesRead += page.length;
   }
 }
 
@@ -132,25 +132,16 @@ export async function* ahead<Page>(pages: AsyncIterable<Page>): AsyncGenerator<P
   }
 }
 
-async function readEach(run: Run, wanted: readonly number[], found: Found): Promise<void> {
-  const { client, rows } = run;
-  await eachOf(run, wanted, async (row) => {
-    const { count, etag } = await readEntry(client, rows.id(row), new RowCall(run));
-    if (count !== null) found(row, count, etag);
-    run.entriesRead += 1;
-  });
-}
-
 /**
  * Runs the work for each item, as many at a time as the pace allows; when it ends, none is in progress. @throws the
  * first error.
  */
 export async function eachOf<Item>(
-  run: Run,
+  session: Session,
   items: readonly Item[],
   work: (item: Item) => Promise<void>,
 ): Promise<void> {
-  const { pace, stop } = run;
+  const { pace, stop } = session;
   let next = 0;
   const failures: unknown[] = [];
   const worker = async () => {

@@ -3,10 +3,9 @@ import { CliError, OutputClosedError } from '../errors.ts';
 import { printJson } from '../json.ts';
 import type { OutputStream } from '../output-stream.ts';
 import { fileError } from '../system-error.ts';
-import type { Ledger, Outcome, OutcomeListener } from './ledger.ts';
 import { LineFile } from './line-file.ts';
 import type { NewFile } from './new-file.ts';
-import type { Rows } from './rows.ts';
+import type { Outcome, Rows } from './rows.ts';
 
 /** The number of lines that may wait for a slow reader before the run waits too. */
 const mostWaiting = 1000;
@@ -21,7 +20,7 @@ interface EventSink {
 }
 
 /** Writes every outcome as a JSON line, for programs. If the reader goes away, the events end but the run continues. */
-export class Events implements OutcomeListener {
+export class Events {
   private readonly rows: Rows;
   private readonly sink: EventSink;
   private failure: unknown;
@@ -32,12 +31,9 @@ export class Events implements OutcomeListener {
   }
 
   /** Writes the outcomes from before the events began: rows that were left out, and rows that the plan settled. */
-  async tellSettled(ledger: Ledger): Promise<void> {
-    const { rows } = ledger;
-    for (let row = 0; row < rows.length; row += 1) {
-      const state = rows.state(row);
-      if (state === 'unprocessed' || state === rows.earlierState(row)) continue;
-      this.settled(row, ledger.failureOf(row) ?? { state });
+  async tellSettled(outcomes: Iterable<readonly [row: number, outcome: Outcome]>): Promise<void> {
+    for (const [row, outcome] of outcomes) {
+      this.settled(row, outcome);
       await this.ready();
     }
   }

@@ -19,34 +19,20 @@ import { Rows } from './rows.ts';
  * Reads a journal and applies it to rows: states, counts before, and which rows were or may have been sent. An
  * incomplete last line is ignored.
  *
- * @param rowsOf returns the rows of the input, or blank ones, which then get ids and quantities too. @see blankRows
+ * @param given the rows of the input; without them blank rows get ids and quantities too.
  * @throws CliError `failed` if it is not a journal of this version, or does not fit the rows.
  */
-export async function readJournal(
-  path: string,
-  rowsOf: (header: JournalHeader) => Rows = ({ rows }) => blankRows(rows),
-): Promise<{ image: JournalImage; rows: Rows }> {
-  const lines = readLines(path);
-  const first = await lines.next();
-  if (first.done) throw damaged(path, 0);
-  const header = headerOf(path, first.value.line);
-  const rows = rowsOf(header);
-  if (rows.length !== header.rows) {
-    await lines.return(undefined);
-    throw otherInput(path, `it has ${header.rows} rows, the input has ${rows.length}`);
+export async function readJournal(path: string, given?: Rows): Promise<JournalImage> {
+  let replay: Replay | undefined;
+  for await (const { line, bytes, sum } of readLines(path)) {
+    replay ??= new Replay(path, headerOf(path, line), given);
+    replay.take(line as unknown as JournalLine);
+    replay.bytes = bytes;
+    replay.sum = sum;
   }
-  const replay = new Replay(header, rows);
-  let { bytes, sum } = first.value;
-  for await (const next of lines) {
-    const problem = replay.take(next.line as unknown as JournalLine);
-    if (problem === 'other row') throw otherInput(path, `row ${replay.row + 1} is another one`);
-    if (problem === 'misfit') throw damaged(path, bytes);
-    ({ bytes, sum } = next);
-  }
-  if (!replay.isPlanned) throw damaged(path, bytes);
+  if (!replay?.isPlanned) throw damaged(path, replay?.bytes ?? 0);
   replay.settleMarks();
-  const { ending, sessions, lastAt, hasEnded, failures } = replay;
-  return { image: { header, ending, sessions, lastAt, hasEnded, bytes, sum, failures }, rows };
+  return replay;
 }
 
 /** The header alone. @throws as `readJournal` */
@@ -63,40 +49,44 @@ function blankRows(count: number): Rows {
 }
 
 /** Applies the lines of a journal to rows, one after the other. */
-class Replay {
+class Replay implements JournalImage {
+  readonly header: JournalHeader;
+  readonly rows: Rows;
   isPlanned = false;
   ending: EndLine | undefined;
   sessions = 1;
   lastAt: number;
   hasEnded = false;
-  /** The row of the last line. */
-  row = 0;
+  bytes = 0;
+  sum = 0;
   readonly failures = new Map<number, OutcomeLine>();
-  private readonly header: JournalHeader;
-  private readonly rows: Rows;
+  private readonly path: string;
   /** Rows that the session plans to write and that have no outcome yet. */
   private readonly open: Uint8Array;
   private changes = 0;
   private markedTo = -1;
 
-  constructor(header: JournalHeader, rows: Rows) {
+  constructor(path: string, header: JournalHeader, rows = blankRows(header.rows)) {
+    if (rows.length !== header.rows)
+      throw otherInput(path, `it has ${header.rows} rows, the input has ${rows.length}`);
+    this.path = path;
     this.header = header;
     this.rows = rows;
     this.open = new Uint8Array(rows.length);
     this.lastAt = Date.parse(header.started);
   }
 
-  take(line: JournalLine): 'other row' | 'misfit' | undefined {
+  /** @throws CliError `failed` if the line does not fit the rows, or those before it. */
+  take(line: JournalLine): void {
     this.ending = undefined;
     if ('at' in line) this.lastAt = line.at;
-    if ('row' in line) return this.takeOutcome(line);
-    if ('plan' in line) return this.takePlan(line.plan);
-    if ('planned' in line) return this.takePlanned(line.planned);
-    if ('sending' in line) this.markedTo = Math.max(this.markedTo, line.sending);
+    if ('row' in line) this.takeOutcome(line);
+    else if ('plan' in line) this.takePlan(line.plan);
+    else if ('planned' in line) this.takePlanned(line.planned);
+    else if ('sending' in line) this.markedTo = Math.max(this.markedTo, line.sending);
     else if ('session' in line) this.beginSession(line.session);
     else if ('ended' in line && endings.includes(line.ended)) this.end(line);
-    else return 'misfit';
-    return undefined;
+    else if (!('journal' in line) || this.bytes > 0) throw damaged(this.path, this.bytes);
   }
 
   /** Marked rows without an outcome may have been sent, if the session was killed. */
@@ -107,45 +97,42 @@ class Replay {
     this.markedTo = -1;
   }
 
-  private takePlan(changes: readonly PlannedChange[]): 'other row' | undefined {
+  private takePlan(changes: readonly PlannedChange[]): void {
     const { rows } = this;
     for (const [row, petId, before, after] of changes) {
-      if (!this.isRow(row, petId, after, before)) return 'other row';
+      this.match(row, petId, after, before);
       rows.setBefore(row, toCount(before));
       rows.setState(row, 'unprocessed');
       this.open[row] = 1;
     }
     this.changes += changes.length;
-    return undefined;
   }
 
-  private takePlanned(count: number): 'misfit' | undefined {
+  private takePlanned(count: number): void {
     const { rows, header } = this;
     if (header.flags.blind) {
       this.open.fill(1);
       for (let row = 0; row < rows.length; row += 1)
         if (rows.isState(row, 'failed') || rows.isState(row, 'unknown')) rows.setState(row, 'unprocessed');
-    } else if (count !== this.changes) return 'misfit';
+    } else if (count !== this.changes) throw damaged(this.path, this.bytes);
     else if (!this.isPlanned)
       for (const row of rows.inState('unprocessed'))
         if (this.open[row] === 0) rows.setState(row, 'unchanged');
     this.isPlanned = true;
-    return undefined;
   }
 
-  private takeOutcome(line: OutcomeLine): 'other row' | 'misfit' | undefined {
+  private takeOutcome(line: OutcomeLine): void {
     const { rows } = this;
     const { row, petId, state, before, after } = line;
-    if (!this.isRow(row, petId, after, before)) return 'other row';
+    this.match(row, petId, after, before);
     if (this.open[row] === 1 && !this.header.flags.blind && toCount(before) !== rows.before(row))
-      return 'misfit';
+      throw damaged(this.path, this.bytes);
     rows.setState(row, state);
     if (before !== undefined) rows.setBefore(row, toCount(before));
     if (state === 'applied' || state === 'unknown' || line.maySent) rows.setSent(row);
     if (state !== 'failed' && state !== 'unknown') this.failures.delete(row);
     else if (this.failures.size < 10_000) this.failures.set(row, line);
     this.open[row] = 0;
-    return undefined;
   }
 
   private beginSession(session: number): void {
@@ -167,10 +154,13 @@ class Replay {
     this.changes = 0;
   }
 
-  /** Whether the line describes the same row as the input. */
+  /** @throws CliError `failed` if the line describes another row than the input. */
+  private match(row: number, petId: number | bigint, after: number | null, before: unknown): void {
+    if (!this.isRow(row, petId, after, before)) throw otherInput(this.path, `row ${row + 1} is another one`);
+  }
+
   private isRow(row: number, petId: number | bigint, after: number | null, before: unknown): boolean {
     const { rows } = this;
-    this.row = row;
     if (!(row < rows.length)) return false;
     if (rows.id(row) === 0n && !rows.isState(row, 'invalid')) {
       rows.put(row, { id: petId, quantity: after });

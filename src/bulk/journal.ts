@@ -1,50 +1,32 @@
 import { crc32 } from 'node:zlib';
-import type { RecordFormat } from '../input/records.ts';
 import { printJson } from '../json.ts';
 import { fileError } from '../system-error.ts';
-import type { ColumnMap, Shard } from './columns.ts';
-import type { Ledger, Outcome, OutcomeListener } from './ledger.ts';
 import { LineFile } from './line-file.ts';
-import type { Guards, Plan } from './plan.ts';
-import type { DuplicateRule } from './read.ts';
-import { Rows, type State } from './rows.ts';
-import type { ThousandsSeparator } from './values.ts';
-
-/** The flags that determine what a run writes. Together with the same bytes and the same target they identify a run. */
-export interface RunFlags {
-  readonly format: RecordFormat | null;
-  readonly delimiter: string | null;
-  readonly map: ColumnMap;
-  readonly columns: readonly string[] | null;
-  /** `--key`: the column, the file as the user named it, and the hash of its bytes. */
-  readonly key: { readonly column: string; readonly file: string; readonly sha256: string } | null;
-  readonly thousands: ThousandsSeparator | null;
-  readonly onDuplicate: DuplicateRule;
-  readonly skipInvalid: boolean;
-  readonly shard: Shard | null;
-  readonly blind: boolean;
-  readonly relative: boolean;
-  readonly createMissing: boolean;
-}
+import type { Outcome, Rows, State } from './rows.ts';
+import type { Guards, RunFlags } from './run-flags.ts';
 
 /** The version of the format. */
 export const version = 3;
 
-/** The first line of a journal. */
-export interface JournalHeader {
-  readonly journal: typeof version;
-  readonly run: string;
+/** The identity of a run: the same rows, written in the same way, to the same target. */
+export interface RunIdentity {
   readonly kind: 'apply' | 'undo';
   /** Of the input's bytes; for an undo, of the id of the run that it takes back. */
   readonly sha256: string;
+  /** The base URL, or the file of the embedded store. */
+  readonly target: string;
+  readonly flags: RunFlags;
+}
+
+/** The first line of a journal. */
+export interface JournalHeader extends RunIdentity {
+  readonly journal: typeof version;
+  readonly run: string;
   /** Absolute path; null for stdin and undo. */
   readonly file: string | null;
   /** The input as the user named it; for an undo, the run that it takes back. */
   readonly name: string;
-  /** The target of the run: the base URL, or the file of the embedded store. */
-  readonly target: string;
   readonly profile: string | null;
-  readonly flags: RunFlags;
   readonly guards: Guards;
   /** The file of `--events`, absolute. */
   readonly events: string | null;
@@ -66,19 +48,13 @@ export type PlannedChange = readonly [
 ];
 
 /** The outcome of a row. */
-export interface OutcomeLine {
+export interface OutcomeLine extends Omit<Outcome, 'isFinal' | 'isUnavailable'> {
   readonly row: number;
   readonly petId: bigint | number;
-  readonly state: Exclude<State, 'unprocessed'>;
   /** The count before: null for a pet that had no entry, absent if it was not read. */
   readonly before?: number | null | undefined;
   /** Null for an entry that was removed. */
   readonly after: number | null;
-  readonly status?: number | undefined;
-  readonly code?: string | undefined;
-  readonly message?: string | undefined;
-  readonly attempts?: number | undefined;
-  readonly requestId?: string | undefined;
   /** Set for a row that failed although a write may have been applied. */
   readonly maySent?: true | undefined;
 }
@@ -102,6 +78,7 @@ export interface EndLine {
 }
 
 export type JournalLine =
+  | JournalHeader
   | { readonly plan: readonly PlannedChange[] }
   /**
    * The plan of a session is complete, with this many changes. In a first session, a row without a plan line needs no
@@ -119,73 +96,56 @@ export type JournalLine =
 const rowsPerMark = 64;
 const changesPerLine = 500;
 
-/** The journal that a session of a run writes. */
-export class Journal implements OutcomeListener {
+/** The journal as a session writes it. */
+export class Journal {
   private readonly file: LineFile;
   private readonly rows: Rows;
-  private readonly now: () => Date;
+  /** The checksum of all lines so far. */
   private sum: number;
   private markedTo = -1;
 
-  private constructor(file: LineFile, rows: Rows, sum: number, now: () => Date) {
+  private constructor(file: LineFile, rows: Rows, sum: number) {
     this.file = file;
     this.rows = rows;
     this.sum = sum;
-    this.now = now;
   }
 
   /**
-   * Creates the journal of a new run together with its plan, in one step, so that a journal never holds half of a first
-   * plan.
+   * Begins a session: its plan is every row that is unprocessed now. A new run's journal is created together with its
+   * plan, in one step, so that a journal never holds half of a first plan; that of an earlier session is continued after
+   * its last complete line.
    *
-   * @throws CliError `failed` if it cannot be written; then it does not exist.
+   * @param start the header of a new run, or the journal so far.
+   * @param outcomes of the rows that the plan has settled.
+   * @throws CliError `failed` if it cannot be written; then that of a new run does not exist.
    */
-  static async create(
+  static async begin(
     path: string,
-    header: JournalHeader,
-    { plan, ledger, now }: { plan: Plan; ledger: Ledger; now: () => Date },
+    start: JournalHeader | JournalImage,
+    rows: Rows,
+    outcomes: Iterable<readonly [row: number, outcome: Outcome]>,
   ): Promise<Journal> {
-    const { rows } = ledger;
-    const file = orFileError(path, () => LineFile.create(`${path}.new`));
-    const journal = new Journal(file, rows, 0, now);
+    const isNew = 'journal' in start;
+    const journal = isNew
+      ? new Journal(create(path), rows, 0)
+      : new Journal(LineFile.reopen(path, start.bytes), rows, start.sum);
+    const { flags } = isNew ? start : start.header;
     try {
-      journal.append(header);
-      for (const row of rows.inState('failed')) journal.settled(row, ledger.failureOf(row) ?? failedOutcome);
-      journal.appendPlan(plan);
-      file.rename(path);
+      journal.append(isNew ? start : { session: start.sessions + 1, at: Date.now() });
+      for (const [row, outcome] of outcomes)
+        if (!isNew || outcome.state === 'failed') journal.settled(row, outcome);
+      journal.appendPlan(flags.blind);
+      if (isNew) journal.file.rename(path);
       return journal;
     } catch (error) {
-      await file.remove().catch(() => {});
-      throw error;
-    }
-  }
-
-  /** Continues the journal of an earlier session after its last complete line. @throws CliError `failed` */
-  static async reopen(
-    path: string,
-    image: JournalImage,
-    { plan, ledger, now }: { plan: Plan; ledger: Ledger; now: () => Date },
-  ): Promise<Journal> {
-    const { rows } = ledger;
-    const journal = new Journal(LineFile.reopen(path, image.bytes), rows, image.sum, now);
-    try {
-      journal.append({ session: image.sessions + 1, at: now().getTime() });
-      for (let row = 0; row < rows.length; row += 1) {
-        const state = rows.state(row);
-        if (state === 'unprocessed' || state === rows.earlierState(row)) continue;
-        journal.settled(row, ledger.failureOf(row) ?? { state });
-      }
-      journal.appendPlan(plan);
-      return journal;
-    } catch (error) {
-      await journal.file.close().catch(() => {});
+      await (isNew ? journal.file.remove() : journal.file.close()).catch(() => {});
       throw error;
     }
   }
 
   /** Appends a later end of the run to a journal without an active session. @throws CliError `failed` */
-  static async conclude(path: string, image: JournalImage, end: EndLine): Promise<void> {
-    const journal = new Journal(LineFile.reopen(path, image.bytes), new Rows(), image.sum, () => new Date());
+  static async conclude(path: string, { bytes, rows, sum }: JournalImage, end: EndLine): Promise<void> {
+    const journal = new Journal(LineFile.reopen(path, bytes), rows, sum);
     try {
       journal.append(end);
     } finally {
@@ -225,31 +185,30 @@ export class Journal implements OutcomeListener {
   /** Ends the session. @throws CliError `failed` if a line was lost. */
   async end(ended: Ending): Promise<void> {
     try {
-      this.append({ ended, counts: this.rows.countStates(), at: this.now().getTime() });
+      this.append({ ended, counts: this.rows.countStates(), at: Date.now() });
     } finally {
       await this.file.close();
     }
   }
 
-  private appendPlan({ changes, isBlind }: Plan): void {
-    if (!isBlind) {
-      const { rows } = this;
-      let texts: string[] = [];
-      const write = () => {
-        if (texts.length > 0) this.appendText(`{"plan":[${texts.join()}]}`);
-        texts = [];
-      };
-      for (const row of rows.inState('unprocessed')) {
-        texts.push(`[${row},${rows.id(row)},${rows.before(row) ?? null},${rows.quantity(row)}]`);
-        if (texts.length === changesPerLine) write();
-      }
-      write();
+  private appendPlan(isBlind: boolean): void {
+    const { rows } = this;
+    let planned = 0;
+    let texts: string[] = [];
+    for (const row of rows.inState('unprocessed')) {
+      planned += 1;
+      if (isBlind) continue;
+      texts.push(`[${row},${rows.id(row)},${rows.before(row) ?? null},${rows.quantity(row)}]`);
+      if (texts.length < changesPerLine) continue;
+      this.appendText(`{"plan":[${texts.join()}]}`);
+      texts = [];
     }
-    this.append({ planned: changes, at: this.now().getTime() });
+    if (texts.length > 0) this.appendText(`{"plan":[${texts.join()}]}`);
+    this.append({ planned, at: Date.now() });
     this.file.flushToDisk();
   }
 
-  private append(line: JournalHeader | JournalLine): void {
+  private append(line: JournalLine): void {
     this.appendText(printJson(line));
   }
 
@@ -260,11 +219,11 @@ export class Journal implements OutcomeListener {
   }
 }
 
-const failedOutcome: Outcome = { state: 'failed' };
-
-/** The contents of a journal, other than the outcomes of rows. */
+/** A journal as it was read. */
 export interface JournalImage {
   readonly header: JournalHeader;
+  /** With the states and counts that the journal tells. */
+  readonly rows: Rows;
   /** The last line, if it ends a session. */
   readonly ending: EndLine | undefined;
   readonly sessions: number;
@@ -279,9 +238,9 @@ export interface JournalImage {
   readonly failures: ReadonlyMap<number, OutcomeLine>;
 }
 
-function orFileError<Value>(path: string, work: () => Value): Value {
+function create(path: string): LineFile {
   try {
-    return work();
+    return LineFile.create(`${path}.new`);
   } catch (error) {
     throw fileError('write', path, error);
   }

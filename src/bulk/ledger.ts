@@ -1,34 +1,23 @@
-import type { Rows, State } from './rows.ts';
+import { messageOf } from '../errors.ts';
+import type { Stop } from '../interrupts.ts';
+import type { Events } from './events.ts';
+import type { Journal } from './journal.ts';
+import type { StopReason } from './pace.ts';
+import { createBytes, NumberColumn, type Outcome, type Rows } from './rows.ts';
 
-/** The outcome of a row, and its reason. */
-export interface Outcome {
-  readonly state: Exclude<State, 'unprocessed'>;
-  /** HTTP status of the answer that decided it. */
-  readonly status?: number | undefined;
-  /** The service's own code, or this program's code for the reason. */
-  readonly code?: string | undefined;
-  /** For people; may contain foreign text. */
-  readonly message?: string | undefined;
-  /** How many requests were sent for the row. */
-  readonly attempts?: number | undefined;
-  /** The service's id of the request. */
-  readonly requestId?: string | undefined;
-  /** The service could not be reached or was overloaded: the same row may succeed later. */
-  readonly isUnavailable?: boolean | undefined;
-  /** It failed finally, although one of its writes may have been applied. */
-  readonly isFinal?: boolean | undefined;
-}
-
-/** Failures of one kind. */
-export interface FailureKind {
+interface Kind {
   /** Such as `404 not_found` or `timeout`. */
   readonly kind: string;
   readonly state: 'failed' | 'unknown';
-  count: number;
-  /** True if for each of them the service could not be reached or was overloaded. */
+  /** True if for each failure the service could not be reached or was overloaded. */
   isUnavailable: boolean;
+}
+
+/** Failures of one kind. */
+export interface FailureKind extends Kind {
+  count: number;
   /** The first of them. */
-  example: {
+  readonly example: {
     readonly line: number;
     readonly petId: bigint;
     readonly message: string;
@@ -36,70 +25,70 @@ export interface FailureKind {
   };
 }
 
-/** Receives every outcome. */
-export interface OutcomeListener {
-  settled(row: number, outcome: Outcome): void;
-}
-
 /** Most kinds of failure that are counted separately: a service could send a different code for every row. */
 const mostKinds = 50;
 /** Most failures whose texts are kept; further ones are only counted. */
 const mostTexts = 10_000;
 
-/** Settles rows: the only way for a row to get its outcome. Also counts them. */
+/** Settles rows: the only way for a row to get its outcome. Counts, journals and tells them. */
 export class Ledger {
-  readonly rows: Rows;
   /** Rows that got an outcome in this session. */
   settledCount = 0;
   /** How many of these failed or are unknown. */
   errorCount = 0;
   /** How many of these had not already failed in an earlier session. */
   newErrorCount = 0;
-  private readonly kinds = new Map<string, FailureKind>();
-  private readonly kindOfRow = new Map<number, FailureKind>();
+  /** Set when the session has a plan, as are the events. */
+  journal: Journal | undefined;
+  events: Events | undefined;
+  private readonly rows: Rows;
+  private readonly stop: Stop<StopReason>;
+  private readonly kinds: Kind[] = [];
+  /** The index of the kind of each failed or unknown row. */
+  private readonly kindOfRow = new NumberColumn(createBytes);
   private readonly texts = new Map<number, Outcome>();
-  private readonly listeners: OutcomeListener[] = [];
 
-  constructor(rows: Rows) {
+  constructor(rows: Rows, stop: Stop<StopReason>) {
     this.rows = rows;
+    this.stop = stop;
   }
 
-  tell(listener: OutcomeListener): void {
-    this.listeners.push(listener);
+  /** Records the row in the journal before it is sent. */
+  starting(row: number): void {
+    try {
+      this.journal?.starting(row);
+    } catch (error) {
+      this.stopWithoutJournal(error);
+    }
   }
 
-  /** Settles a row. It is failed only if none of its writes, in any session, can have been applied. */
+  /**
+   * Settles a row, or replaces its outcome by a later finding. It is failed only if none of its writes, in any session,
+   * can have been applied.
+   */
   settle(row: number, outcome: Outcome): void {
     const { rows } = this;
     const isUnknown = outcome.state === 'failed' && rows.wasSent(row) && !outcome.isFinal;
     const told: Outcome = isUnknown ? { ...outcome, state: 'unknown' } : outcome;
-    const { state } = told;
-    rows.setState(row, state);
-    if (told.isFinal) rows.setSent(row);
-    this.settledCount += 1;
-    if (state === 'failed' || state === 'unknown') this.countFailure(row, state, told);
-    for (const listener of this.listeners) listener.settled(row, told);
-  }
-
-  /** Takes over a final failure of an earlier session, without calling the listeners. */
-  restore(row: number, outcome: Outcome): void {
-    this.rows.setState(row, outcome.state);
-    if (outcome.state === 'failed' || outcome.state === 'unknown')
-      this.countFailure(row, outcome.state, outcome);
-  }
-
-  /** Replaces the outcome of a row by a later finding. */
-  correct(row: number, outcome: Outcome): void {
-    const kind = this.kindOfRow.get(row);
-    if (kind) {
-      kind.count -= 1;
+    if (rows.isState(row, 'unprocessed')) this.settledCount += 1;
+    else if (rows.isState(row, 'failed') || rows.isState(row, 'unknown')) {
       this.errorCount -= 1;
-      this.kindOfRow.delete(row);
       this.texts.delete(row);
-      if (kind.example.petId === this.rows.id(row)) this.replaceExample(kind);
     }
-    this.settledCount -= 1;
-    this.settle(row, outcome);
+    rows.setState(row, told.state);
+    if (told.isFinal) rows.setSent(row);
+    if (told.state === 'failed' || told.state === 'unknown') this.countFailure(row, told.state, told);
+    try {
+      this.journal?.settled(row, told);
+    } catch (error) {
+      this.stopWithoutJournal(error);
+    }
+    this.events?.settled(row, told);
+  }
+
+  /** Takes over a final failure of an earlier session. */
+  restore(row: number, outcome: Outcome): void {
+    this.countFailure(row, 'failed', outcome);
   }
 
   /** Why a row failed or is unknown; undefined for other rows, and beyond the texts that are kept. */
@@ -107,42 +96,53 @@ export class Ledger {
     return this.texts.get(row);
   }
 
+  /** The outcomes of this session so far. */
+  *outcomes(): Generator<readonly [row: number, outcome: Outcome]> {
+    const { rows } = this;
+    for (let row = 0; row < rows.length; row += 1) {
+      const state = rows.state(row);
+      if (state !== 'unprocessed' && state !== rows.earlierState(row))
+        yield [row, this.failureOf(row) ?? { state }];
+    }
+  }
+
   /** Kinds of failure, the most frequent first. */
   failures(): FailureKind[] {
-    const kinds = [...this.kinds.values()].filter(({ count }) => count > 0);
-    return kinds.sort((one, other) => other.count - one.count);
-  }
-
-  private exampleOf(row: number, message: string, requestId: string | undefined): FailureKind['example'] {
-    return { line: this.rows.line(row), petId: this.rows.id(row), message, requestId };
-  }
-
-  /** The row of the example has succeeded later: replace it by another one of the kind. */
-  private replaceExample(kind: FailureKind): void {
-    for (const [row, each] of this.kindOfRow) {
-      if (each !== kind) continue;
-      const { message = kind.example.message, requestId } = this.texts.get(row) ?? {};
-      kind.example = this.exampleOf(row, message, requestId);
-      return;
+    const { rows } = this;
+    const found = new Map<number, FailureKind>();
+    for (let row = 0; row < rows.length; row += 1) {
+      if (!rows.isState(row, 'failed') && !rows.isState(row, 'unknown')) continue;
+      const at = this.kindOfRow.get(row);
+      const known = found.get(at);
+      if (known) {
+        known.count += 1;
+        continue;
+      }
+      const { message = '', requestId } = this.failureOf(row) ?? {};
+      const example = { line: rows.line(row), petId: rows.id(row), message, requestId };
+      found.set(at, { ...(this.kinds[at] as Kind), count: 1, example });
     }
+    return [...found.values()].sort((one, other) => other.count - one.count);
   }
 
   private countFailure(row: number, state: 'failed' | 'unknown', outcome: Outcome): void {
     const { rows, kinds } = this;
-    const { status, code, message = '', requestId, isUnavailable = false } = outcome;
+    const { status, code, isUnavailable = false } = outcome;
     this.errorCount += 1;
     const earlier = rows.earlierState(row);
     if (earlier !== 'failed' && earlier !== 'unknown') this.newErrorCount += 1;
+    const indexOf = (name: string) => kinds.findIndex((each) => each.kind === name && each.state === state);
     const named = [status, code].filter((part) => part !== undefined).join(' ');
-    const kind = kinds.size < mostKinds || kinds.has(`${state} ${named}`) ? named : 'other';
-    const key = `${state} ${kind}`;
-    const example = this.exampleOf(row, message, requestId);
-    const known = kinds.get(key) ?? { kind, state, count: 0, example, isUnavailable };
-    known.count += 1;
-    known.isUnavailable &&= isUnavailable;
-    kinds.set(key, known);
+    const kind = kinds.length < mostKinds || indexOf(named) !== -1 ? named : 'other';
+    if (indexOf(kind) === -1) kinds.push({ kind, state, isUnavailable });
+    const at = indexOf(kind);
+    if (!isUnavailable) (kinds[at] as Kind).isUnavailable = false;
+    this.kindOfRow.set(row, at);
     if (this.texts.size < mostTexts) this.texts.set(row, outcome);
-    // Only an unknown row, or one that reads back differently, can get another outcome later.
-    if (state === 'unknown') this.kindOfRow.set(row, known);
+  }
+
+  /** No row may be sent without being recorded. */
+  private stopWithoutJournal(error: unknown): void {
+    this.stop.stop({ kind: 'partial', message: messageOf(error) });
   }
 }

@@ -155,6 +155,11 @@ export class Pace {
   }
 }
 
+interface Paced {
+  readonly pace: Pace;
+  readonly stop: Stop<StopReason>;
+}
+
 /** The call of one row: obeys the shared pace, and records whether it may have changed something. */
 export class RowCall implements CallOptions {
   readonly signal: AbortSignal;
@@ -169,7 +174,7 @@ export class RowCall implements CallOptions {
   private isInFlight = false;
   private last: Attempt | undefined;
 
-  constructor({ pace, stop }: { readonly pace: Pace; readonly stop: Stop<StopReason> }, ifMatch?: string) {
+  constructor({ pace, stop }: Paced, ifMatch?: string) {
     this.pace = pace;
     this.signal = stop.cut;
     this.ifMatch = ifMatch;
@@ -216,23 +221,15 @@ function mayHaveBeenApplied({ response, error }: Attempt): boolean {
   return status >= 500 && status !== 501 && status !== 503 && status !== 505;
 }
 
-/** The client for reads outside the rows: it obeys the run's rate and pauses, and its requests are counted. */
-export function pacedClient(
-  client: Client,
-  run: { readonly pace: Pace; readonly stop: Stop<StopReason> },
-): Client {
+/** The client of a session: it obeys the pace, and its requests are counted. */
+export function pacedClient(client: Client, session: Paced): Client {
+  const paced = (options?: CallOptions) =>
+    options instanceof RowCall ? options : Object.assign(new RowCall(session), options);
   return {
     ...client,
-    call: (id, input, options) => client.call(id, input, pacedOptions(run, options)),
-    list: (id, query, options) => client.list(id, query, pacedOptions(run, options)),
+    call: (id, input, options) => client.call(id, input, paced(options)),
+    list: (id, query, options) => client.list(id, query, paced(options)),
   };
-}
-
-function pacedOptions(
-  run: { readonly pace: Pace; readonly stop: Stop<StopReason> },
-  options: CallOptions = {},
-): CallOptions {
-  return options instanceof RowCall ? options : Object.assign(new RowCall(run), options);
 }
 
 function isTimeout(error: Error | undefined): boolean {

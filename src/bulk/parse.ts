@@ -3,8 +3,9 @@ import { cellPosition } from '../input/csv.ts';
 import { type Member, membersOf } from '../input/json-members.ts';
 import type { InputRecord, Position } from '../input/record.ts';
 import { isJsonObject, parseJson } from '../json.ts';
-import { type ColumnOptions, type Columns, type Field, findColumns } from './columns.ts';
+import { type Columns, findColumns } from './columns.ts';
 import type { RowValues } from './rows.ts';
+import type { Field, RunFlags } from './run-flags.ts';
 import {
   changeRule,
   idRule,
@@ -12,7 +13,6 @@ import {
   parseId,
   parseQuantity,
   quantityRule,
-  type ThousandsSeparator,
   withoutThousands,
 } from './values.ts';
 
@@ -24,8 +24,9 @@ export interface RowIssue extends Position {
 /** Returns the values of a record, or the reason why it has none. */
 export type ParseRow = (record: InputRecord) => RowValues | RowIssue;
 
-interface ParseOptions extends ColumnOptions {
-  readonly thousands?: ThousandsSeparator | undefined;
+/** Options for reading an input. With the same options, the same bytes give the same rows. */
+export interface ReadOptions extends RunFlags {
+  /** Ids by key, from the table of `--key`. */
   readonly ids?: ReadonlyMap<string, number | bigint> | undefined;
 }
 
@@ -34,11 +35,7 @@ export function isIssue(parsed: RowValues | RowIssue): parsed is RowIssue {
 }
 
 /** For the rows below a CSV header. */
-export function createCsvParser(
-  header: readonly string[],
-  columns: Columns,
-  options: ParseOptions,
-): ParseRow {
+export function createCsvParser(header: readonly string[], columns: Columns, options: ReadOptions): ParseRow {
   const { petId, quantity, expected } = columns;
   const isPlain = expected === undefined && !options.relative && !options.ids && !options.thousands;
   return (record) => {
@@ -63,7 +60,7 @@ export function createCsvParser(
 }
 
 /** For JSON objects, which may differ in their names. */
-export function createJsonParser(options: ParseOptions): ParseRow {
+export function createJsonParser(options: ReadOptions): ParseRow {
   const columnsOf = createColumnFinder(options);
   return (record) => {
     const { text = '', problem } = record;
@@ -95,11 +92,11 @@ interface FieldSource {
   place(field: Field): Position;
 }
 
-function toValues(source: FieldSource, { relative, thousands, ids }: ParseOptions): RowValues | RowIssue {
+function toValues(source: FieldSource, { relative, thousands, ids }: ReadOptions): RowValues | RowIssue {
   const { record, name, text, place } = source;
   const numberText = (field: Field) => {
     const written = text(field) ?? '';
-    return thousands === undefined ? written : withoutThousands(written, thousands);
+    return thousands === null ? written : withoutThousands(written, thousands);
   };
   const refuse = (field: Field, rule: string): RowIssue => {
     const value = text(field) ?? '';
@@ -137,7 +134,7 @@ function notAnObject(text: string): string | undefined {
 }
 
 /** Most records have the same names as the one before, so its columns are reused. */
-function createColumnFinder(options: ColumnOptions): (members: readonly Member[]) => Columns | string {
+function createColumnFinder(options: ReadOptions): (members: readonly Member[]) => Columns | string {
   let names: readonly string[] = [];
   let columns = findColumns(names, options);
   return (members) => {

@@ -1,14 +1,13 @@
 import { offeredOperation } from '../api/contract.ts';
 import { ApiError, CliError, UsageError } from '../errors.ts';
 import { ahead, type Count, eachOf, readCounts } from './counts.ts';
-import type { Outcome } from './ledger.ts';
-import { RowCall } from './pace.ts';
-import type { Run } from './run.ts';
-import { ExactSum } from './values.ts';
+import type { Outcome } from './rows.ts';
+import { type Guards, type RowLimit, toRows } from './run-flags.ts';
+import type { Session } from './session.ts';
 
 /** The plan of one session of a run. */
 export interface Plan {
-  readonly run: Run;
+  readonly session: Session;
   /** Rows that the run considers: neither invalid nor skipped. */
   readonly considered: number;
   /** Rows whose count would change; in a blind run all remaining rows. */
@@ -17,7 +16,6 @@ export interface Plan {
   readonly unchanged: number;
   /** Rows that earlier sessions have written, or may have written, and that are not written again. */
   readonly written: number;
-  readonly isBlind: boolean;
   readonly raised: ChangeTotal;
   readonly lowered: ChangeTotal;
   /** Changes to a count of 0, including those of earlier sessions. */
@@ -45,32 +43,32 @@ interface ChangeTotal {
  * @throws StoppedError if the run has stopped; UsageError, ApiError or UnavailableError if a count could not be read:
  *   there is no partial plan.
  */
-export async function makePlan(run: Run): Promise<Plan> {
-  const { rows, ledger, createMissing } = run;
+export async function makePlan(session: Session): Promise<Plan> {
+  const { rows, ledger, flags } = session;
   const etags = new Map<number, string>();
-  if (run.blind) return sumUp(run, etags);
+  if (flags.blind) return sumUp(session, etags);
   const missing: number[] = [];
-  await readCounts(run, {
+  await readCounts(session, {
     isWanted: (row) => rows.isState(row, 'unprocessed'),
     found(row, count, etag) {
-      const outcome = planFound(run, row, count);
+      const outcome = planFound(session, row, count);
       if (outcome) return ledger.settle(row, outcome);
       rows.setBefore(row, Number(count));
       if (etag !== undefined) etags.set(row, etag);
     },
     missing(row) {
-      const outcome = planMissing(run, row);
+      const outcome = planMissing(session, row);
       if (outcome) return ledger.settle(row, outcome);
       rows.setBefore(row, null);
       missing.push(row);
     },
   });
-  const pets = await findPets(run, missing);
+  const isKnown = await findPets(session, missing);
   for (const row of missing) {
-    if (pets.isKnown && !pets.has(row)) ledger.settle(row, noPet);
-    else if (!createMissing) ledger.settle(row, noEntry);
+    if (isKnown && !session.petStatuses.has(rows.id(row))) ledger.settle(row, noPet);
+    else if (!flags.createMissing) ledger.settle(row, noEntry);
   }
-  return sumUp(run, etags);
+  return sumUp(session, etags);
 }
 
 const noEntry: Outcome = {
@@ -89,18 +87,18 @@ const inexact: Outcome = {
 };
 
 /** The outcome of a row that needs no write, given its pet's count; undefined if it must be written. */
-function planFound(run: Run, row: number, count: number | bigint): Outcome | undefined {
-  const { rows, relative } = run;
+function planFound(session: Session, row: number, count: number | bigint): Outcome | undefined {
+  const { rows, flags } = session;
   const wasSent = rows.wasSent(row);
-  if (relative && wasSent) {
+  if (flags.relative && wasSent) {
     if (count === rows.quantity(row)) return { state: 'applied' };
     return count === rows.before(row) ? undefined : changedSince(count);
   }
-  if (relative) {
-    const refused = planChange(run, row, count);
+  if (flags.relative) {
+    const refused = planChange(session, row, count);
     if (refused) return refused;
+    if (rows.change(row) !== 0 && !isExpected(session, row, count)) return unexpected(session, row, count);
   }
-  if (relative && rows.change(row) !== 0 && !isExpected(run, row, count)) return unexpected(run, row, count);
   const quantity = rows.quantity(row);
   if (count === quantity) {
     // If an earlier session has set the row, keep the count from before the run.
@@ -108,26 +106,26 @@ function planFound(run: Run, row: number, count: number | bigint): Outcome | und
     return { state: wasSent ? 'applied' : 'unchanged' };
   }
   if (quantity !== null && !Number.isSafeInteger(quantity)) return inexact;
-  return isExpected(run, row, count) ? undefined : unexpected(run, row, count);
+  return isExpected(session, row, count) ? undefined : unexpected(session, row, count);
 }
 
-function planMissing(run: Run, row: number): Outcome | undefined {
-  const { rows, relative } = run;
+function planMissing(session: Session, row: number): Outcome | undefined {
+  const { rows, flags } = session;
   const wasSent = rows.wasSent(row);
   if (rows.quantity(row) === null) {
     if (!wasSent) rows.setBefore(row, null);
     return { state: wasSent ? 'applied' : 'unchanged' };
   }
-  if (relative && wasSent) return rows.before(row) === null ? undefined : changedSince(null);
-  if (relative) {
-    const refused = planChange(run, row, 0);
+  if (flags.relative && wasSent) return rows.before(row) === null ? undefined : changedSince(null);
+  if (flags.relative) {
+    const refused = planChange(session, row, 0);
     if (refused) return refused;
   }
-  return isExpected(run, row, null) ? undefined : unexpected(run, row, null);
+  return isExpected(session, row, null) ? undefined : unexpected(session, row, null);
 }
 
 /** Computes the new count of a relative row; returns the outcome if that fails. */
-function planChange({ rows }: Run, row: number, now: number | bigint): Outcome | undefined {
+function planChange({ rows }: Session, row: number, now: number | bigint): Outcome | undefined {
   const change = rows.change(row) ?? 0;
   const target = Number(now) + change;
   if (typeof now === 'bigint' || target > Number.MAX_SAFE_INTEGER)
@@ -154,16 +152,16 @@ function changedSince(found: number | bigint | null): Outcome {
 }
 
 /** The outcome of a row whose count is not what the file, or the plan, expects. */
-export function unexpected({ rows, relative }: Run, row: number, found: Count): Outcome {
+export function unexpected({ rows, flags }: Session, row: number, found: Count): Outcome {
   const expected = rows.expected(row);
   const now = found === null ? 'the pet has no inventory entry' : `the count is ${found} now`;
-  if (expected === undefined && relative)
+  if (expected === undefined && flags.relative)
     return { state: 'failed', code: 'changed', message: `changed since the plan: ${now}` };
   const message = `${now}, not ${expected === null ? 'none' : expected} as expected`;
   return { state: 'failed', code: 'unexpected_count', message };
 }
 
-function isExpected({ rows }: Run, row: number, count: number | bigint | null): boolean {
+function isExpected({ rows }: Session, row: number, count: number | bigint | null): boolean {
   const expected = rows.expected(row);
   return expected === undefined || expected === count;
 }
@@ -171,56 +169,45 @@ function isExpected({ rows }: Run, row: number, count: number | bigint | null): 
 /** Fewer pets without an entry than this are read one by one; otherwise the whole list is read. */
 const petsForList = 100;
 
-/** The pets without an entry that exist; unknown if the service does not tell. */
-interface FoundPets {
-  readonly isKnown: boolean;
-  has(row: number): boolean;
-}
-
-async function findPets(run: Run, rowsWithout: readonly number[]): Promise<FoundPets> {
-  const { rows, petStatuses } = run;
-  const unknown = { isKnown: false, has: () => false };
-  if (rowsWithout.length === 0) return unknown;
-  const has = (row: number) => petStatuses.has(rows.id(row));
+/** Reads which of the pets without an entry exist, with their statuses; returns false if the service does not tell. */
+async function findPets(session: Session, missing: readonly number[]): Promise<boolean> {
+  if (missing.length === 0) return false;
   try {
-    if (rowsWithout.length < petsForList) await readPets(run, rowsWithout);
-    else await listPets(run, rowsWithout);
-    return { isKnown: true, has };
+    if (missing.length < petsForList) await readPets(session, missing);
+    else await listPets(session, missing);
+    return true;
   } catch (error) {
     // Without permission to read pets, the row still fails because it has no entry.
-    if (error instanceof CliError && error.kind !== 'auth') return unknown;
-    if (error instanceof ApiError) return unknown;
+    if (error instanceof ApiError || (error instanceof CliError && error.kind !== 'auth')) return false;
     throw error;
   }
 }
 
-async function readPets(run: Run, rowsWithout: readonly number[]): Promise<void> {
-  const { rows, petStatuses } = run;
-  await eachOf(run, rowsWithout, async (row) => {
-    const petId = rows.id(row);
+async function readPets(session: Session, missing: readonly number[]): Promise<void> {
+  await eachOf(session, missing, async (row) => {
+    const petId = session.rows.id(row);
     try {
-      petStatuses.set(petId, await run.readPetStatus(petId));
+      session.petStatuses.set(petId, await session.readPetStatus(petId));
     } catch (error) {
       if (!(error instanceof CliError) || error.kind !== 'not-found') throw error;
     }
   });
 }
 
-async function listPets(run: Run, rowsWithout: readonly number[]): Promise<void> {
-  const { client, index, petStatuses } = run;
-  const wanted = new Set(rowsWithout);
+async function listPets({ client, rows, petStatuses }: Session, missing: readonly number[]): Promise<void> {
+  const wanted = new Set(missing);
   offeredOperation(client.contract, 'listPets');
-  for await (const page of ahead(client.list('listPets', {}, new RowCall(run))))
+  for await (const page of ahead(client.list('listPets')))
     for (const { id, status } of page) {
-      const row = index.find(id);
+      const row = rows.find(id);
       if (row !== undefined && wanted.has(row)) petStatuses.set(id, status ?? 'available');
     }
 }
 
-function sumUp(run: Run, etags: ReadonlyMap<number, string>): Plan {
-  const { rows } = run;
-  const [up, down] = [new ExactSum(), new ExactSum()];
+function sumUp(session: Session, etags: ReadonlyMap<number, string>): Plan {
+  const { rows } = session;
   let [considered, changes, unchanged, written, toZero, created, removed] = [0, 0, 0, 0, 0, 0, 0];
+  let [up, down] = [0n, 0n];
   let [raised, lowered] = [0, 0];
   let largest: Plan['largest'];
   for (let row = 0; row < rows.length; row += 1) {
@@ -244,44 +231,18 @@ function sumUp(run: Run, etags: ReadonlyMap<number, string>): Plan {
     const delta = (quantity ?? 0) - (before ?? 0);
     if (delta >= 0 && quantity !== null) {
       raised += 1;
-      up.add(delta);
+      up += BigInt(delta);
     } else {
       lowered += 1;
-      down.add(-delta);
+      down -= BigInt(delta);
     }
     if (!largest || Math.abs(delta) > Math.abs(largest.delta)) largest = { row, delta };
   }
   return {
-    ...{ run, considered, changes, unchanged, written, toZero, created, removed, largest, etags },
-    isBlind: run.blind,
-    raised: { rows: raised, units: up.value() },
-    lowered: { rows: lowered, units: down.value() },
+    ...{ session, considered, changes, unchanged, written, toZero, created, removed, largest, etags },
+    raised: { rows: raised, units: up },
+    lowered: { rows: lowered, units: down },
   };
-}
-
-/** A number of rows, or a percentage of the considered rows. */
-export type RowLimit = { readonly rows: number } | { readonly percent: number };
-
-/** Limits that a plan must keep. */
-export interface Guards {
-  readonly maxChanges?: RowLimit | undefined;
-  /** The largest change of one row, up or down. */
-  readonly maxDelta?: number | undefined;
-  readonly allowZero: boolean;
-}
-
-/** @throws UsageError if it is neither a whole number nor a percentage up to 100. */
-export function parseRowLimit(text: string, flag: string): RowLimit {
-  const [, digits, percent] = /^(\d{1,15}(?:\.\d{1,6})?)(%?)$/.exec(text) ?? [];
-  const value = Number(digits);
-  if (digits !== undefined && percent === '%' && value <= 100) return { percent: value };
-  if (digits !== undefined && percent === '' && Number.isInteger(value)) return { rows: value };
-  throw new UsageError(`${flag} '${text}': must be a number of rows or a percentage, as 100 or 5%`);
-}
-
-/** The limit as a number of rows. */
-export function toRows(limit: RowLimit, all: number): number {
-  return 'rows' in limit ? limit.rows : Math.floor((all * limit.percent) / 100);
 }
 
 /**
@@ -290,9 +251,9 @@ export function toRows(limit: RowLimit, all: number): number {
  * @throws UsageError that names the guard and the offending value.
  */
 export function checkGuards(plan: Plan, { maxChanges, maxDelta, allowZero }: Guards): void {
-  const { considered, toZero, largest, run, written } = plan;
-  const { rows } = run;
-  const changes = plan.changes + written;
+  const { considered, toZero, largest } = plan;
+  const { rows } = plan.session;
+  const changes = plan.changes + plan.written;
   const stopped = (why: string, hint: string) => new UsageError(`${why}; nothing was sent`, hint);
   if (maxChanges && changes > toRows(maxChanges, considered))
     throw stopped(

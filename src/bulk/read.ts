@@ -1,37 +1,26 @@
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { UsageError } from '../errors.ts';
-import type { InputRecord, Position } from '../input/record.ts';
-import { type Layout, type RecordFormat, readRecords } from '../input/records.ts';
+import type { InputRecord } from '../input/record.ts';
+import { type Layout, readRecords } from '../input/records.ts';
 import type { Source } from '../input/source.ts';
-import { type ColumnOptions, findColumns, type Shard, shardOf } from './columns.ts';
-import { IdIndex } from './id-index.ts';
-import { createCsvParser, createJsonParser, isIssue, type ParseRow, type RowIssue } from './parse.ts';
+import { findColumns } from './columns.ts';
+import {
+  createCsvParser,
+  createJsonParser,
+  isIssue,
+  type ParseRow,
+  type ReadOptions,
+  type RowIssue,
+} from './parse.ts';
 import { Rows } from './rows.ts';
-import type { ThousandsSeparator } from './values.ts';
-
-/** The rule for several different rows of one pet. */
-export const duplicateRules = ['error', 'first', 'last', 'sum'] as const;
-export type DuplicateRule = (typeof duplicateRules)[number];
-
-/** Options for reading an input. With the same options, the same bytes give the same rows. */
-export interface ReadOptions extends ColumnOptions {
-  readonly format?: RecordFormat | undefined;
-  readonly delimiter?: string | undefined;
-  /** The names of the columns of a file without a header. */
-  readonly columns?: readonly string[] | undefined;
-  readonly thousands?: ThousandsSeparator | undefined;
-  /** Ids by key, from the table of `--key`. */
-  readonly ids?: ReadonlyMap<string, number | bigint> | undefined;
-  readonly onDuplicate: DuplicateRule;
-  readonly shard?: Shard | undefined;
-}
+import { type Shard, shardOf } from './run-flags.ts';
+import { parseId } from './values.ts';
 
 /** A complete input, read and checked. */
 export interface RowInput {
   readonly source: Source;
   readonly options: ReadOptions;
   readonly rows: Rows;
-  readonly index: IdIndex;
   readonly issues: RowIssues;
   /** Undefined for an empty input. */
   readonly layout: Layout | undefined;
@@ -66,7 +55,7 @@ export async function readRows(source: Source, options: ReadOptions): Promise<Ro
   const hash = createHash('sha256');
   const rows = new Rows();
   const issues = new RowIssues();
-  const { layout, batches } = await openRows(source, options, (piece) => hash.update(piece));
+  const { layout, batches } = await openRows(source.name, hashed(source, hash), options);
   for await (const { records, parse } of batches)
     for (const record of records) {
       const parsed = parse(record);
@@ -80,8 +69,16 @@ export async function readRows(source: Source, options: ReadOptions): Promise<Ro
   return { source, options, rows, issues, layout, sha256: hash.digest('hex'), ...duplicates };
 }
 
+/** The bytes of a source, which the hash gets too. */
+async function* hashed(source: Source, hash: Hash): AsyncGenerator<Uint8Array> {
+  for await (const piece of source.bytes()) {
+    hash.update(piece);
+    yield piece;
+  }
+}
+
 /** The data rows of an input, in order. */
-export interface RowStream {
+interface RowStream {
   readonly layout: Layout | undefined;
   readonly batches: AsyncGenerator<{
     readonly records: readonly InputRecord[];
@@ -93,21 +90,16 @@ export interface RowStream {
 
 /** Opens the rows of an input. A CSV row with only empty cells is skipped; spreadsheets leave such rows at the end. */
 export async function openRows(
-  source: Source,
+  name: string,
+  bytes: AsyncIterable<Uint8Array>,
   options: ReadOptions,
-  onBytes: (piece: Uint8Array) => unknown = () => {},
 ): Promise<RowStream> {
-  async function* bytes() {
-    for await (const piece of source.bytes()) {
-      onBytes(piece);
-      yield piece;
-    }
-  }
-  const { name } = source;
-  const rankHeader = (cells: readonly string[]) =>
-    options.columns || typeof findColumns(cells, options) === 'string' ? 0 : 1;
-  const { format, delimiter } = options;
-  const { layout, batches } = await readRecords(bytes(), { name, format, delimiter, rankHeader });
+  const { layout, batches } = await readRecords(bytes, {
+    name,
+    format: options.format ?? undefined,
+    delimiter: options.delimiter || undefined,
+    rankHeader: (cells) => (options.columns || typeof findColumns(cells, options) === 'string' ? 0 : 1),
+  });
   async function* rows(): RowStream['batches'] {
     let header = options.columns ?? [];
     let parse: ParseRow | undefined;
@@ -123,14 +115,13 @@ export async function openRows(
         records = records.slice(1);
       }
       for (const { problem, line, isBroken } of records)
-        if (isBroken) throw new UsageError(`${name}:${line}: ${problem}`, brokenHint);
+        if (isBroken)
+          throw new UsageError(`${name}:${line}: ${problem}`, 'the file may be cut off: nothing was sent');
       if (parse && records.length > 0) yield { records, parse, header };
     }
   }
   return { layout, batches: rows() };
 }
-
-const brokenHint = 'the file may be cut off: nothing was sent';
 
 function isBlank({ cells, problem }: InputRecord): boolean {
   if (!cells || problem !== undefined) return false;
@@ -156,13 +147,12 @@ function parserOf(
 /** Keeps one row for each pet, and skips the others. */
 function resolveDuplicates(
   rows: Rows,
-  rule: DuplicateRule,
-): Pick<RowInput, 'index' | 'same' | 'overruled' | 'conflicts'> {
-  const index = new IdIndex(rows);
+  rule: ReadOptions['onDuplicate'],
+): Pick<RowInput, 'same' | 'overruled' | 'conflicts'> {
   const conflicts = new RowIssues();
   let [same, overruled] = [0, 0];
   for (const row of rows.inState('unprocessed')) {
-    const before = index.put(row);
+    const before = rows.indexRow(row);
     if (before === undefined) continue;
     const change = rows.change(row);
     const isRelative = change !== undefined;
@@ -171,7 +161,7 @@ function resolveDuplicates(
     const sum = (change ?? 0) + (rows.change(before) ?? 0);
     const mayAdd = rule === 'sum' && isRelative && isAlike && Number.isSafeInteger(sum);
     const loser = rule === 'last' && !isSame ? before : row;
-    if (loser === row) index.put(before);
+    if (loser === row) rows.indexRow(before);
     if (isSame) same += 1;
     else if (mayAdd) rows.setChange(before, sum);
     if (!isSame) overruled += 1;
@@ -181,7 +171,7 @@ function resolveDuplicates(
       conflicts.add({ line: rows.line(row), column: 1, message: describeConflict(rows, row, before) });
     }
   }
-  return { index, same, overruled, conflicts };
+  return { same, overruled, conflicts };
 }
 
 function describeConflict(rows: Rows, row: number, before: number): string {
@@ -210,36 +200,26 @@ export interface KeyTable {
  * @throws UsageError for a row that is not a key and an id, or for a key with two ids.
  */
 export async function readKeys(source: Source): Promise<KeyTable> {
+  const { name } = source;
   const hash = createHash('sha256');
   const ids = new Map<string, number | bigint>();
-  async function* bytes() {
-    for await (const piece of source.bytes()) {
-      hash.update(piece);
-      yield piece;
-    }
-  }
-  const { parseId } = await import('./values.ts');
   let isFirst = true;
-  for await (const batch of (await readRecords(bytes(), { name: source.name, format: 'csv' })).batches)
+  for await (const batch of (await readRecords(hashed(source, hash), { name, format: 'csv' })).batches)
     for (const record of batch) {
       if (isBlank(record)) continue;
       const [key = '', text = ''] = (record.cells ?? []).map((cell) => cell.trim());
       const id = parseId(text);
       const isHeader = isFirst && id === undefined;
       isFirst = false;
-      const place = placeText(source, record);
-      if (record.problem !== undefined) throw new UsageError(`${place}: ${record.problem}`);
-      if (record.cells?.length !== 2) throw new UsageError(`${place}: a table of keys has two columns`);
+      const refuse = (why: string) => new UsageError(`${name}:${record.line}: ${why}`);
+      if (record.problem !== undefined) throw refuse(record.problem);
+      if (record.cells?.length !== 2) throw refuse('a table of keys has two columns');
       if (isHeader) continue;
-      if (id === undefined || key === '') throw new UsageError(`${place}: must be a key and the id of a pet`);
+      if (id === undefined || key === '') throw refuse('must be a key and the id of a pet');
       const known = ids.get(key);
       if (known !== undefined && known !== id)
-        throw new UsageError(`${place}: ${key} is pet ${id} here and pet ${known} above`);
+        throw refuse(`${key} is pet ${id} here and pet ${known} above`);
       ids.set(key, id);
     }
   return { ids, sha256: hash.digest('hex') };
-}
-
-function placeText(source: Source, { line }: Position): string {
-  return `${source.name}:${line}`;
 }

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { FileHandle } from 'node:fs/promises';
 import { extname, resolve } from 'node:path';
 import { membersOf } from '../input/json-members.ts';
 import type { InputRecord } from '../input/record.ts';
@@ -9,29 +8,20 @@ import { printJson } from '../json.ts';
 import { sanitize } from '../text.ts';
 import { exists, type NewFile, writeNewFile } from './new-file.ts';
 import { isIssue, type ParseRow } from './parse.ts';
-import { openRows, type RowInput } from './read.ts';
-import type { Run } from './run.ts';
+import { openRows } from './read.ts';
+import type { Session } from './session.ts';
 
 /** `<input>.rejects.<ext>`, or the next free name with a number; relative if `input` is. */
-export async function defaultRejectsPath(
+export async function defaultRejectsFile(
   input: string,
   folder: string,
   format: RecordFormat,
-): Promise<string> {
+): Promise<NewFile> {
   const ending = extname(input) || `.${format}`;
   const stem = `${input.slice(0, input.length - extname(input).length)}.rejects`;
-  let path = stem + ending;
-  for (let number = 2; await exists(resolve(folder, path)); number += 1) path = `${stem}.${number}${ending}`;
-  return path;
-}
-
-/** The source of the rejects of a run. */
-export interface Rejected {
-  readonly run: Run;
-  /** Undefined if the rows did not come from an input; then only the known fields are written. */
-  readonly input: RowInput | undefined;
-  /** True if an earlier session has written its rejects: those of a relative run are not written twice. */
-  readonly hasEarlier: boolean;
+  let name = stem + ending;
+  for (let number = 2; await exists(resolve(folder, name)); number += 1) name = `${stem}.${number}${ending}`;
+  return { path: resolve(folder, name), name, flag: '--rejects', mayReplace: false };
 }
 
 /**
@@ -39,48 +29,39 @@ export interface Rejected {
  * a relative run that may have been applied do not either, because applying the rejects could add them twice; `resume`
  * settles the unknown ones.
  */
-function isRejected({ run, hasEarlier }: Rejected, row: number): boolean {
-  const { rows, relative } = run;
+function isRejected({ rows, flags, job }: Session, row: number): boolean {
   const state = rows.state(row);
   if (state !== 'failed' && state !== 'unknown' && state !== 'invalid') return false;
   if (rows.quantity(row) === null) return false;
-  if (!relative) return true;
+  if (!flags.relative) return true;
   if (state === 'unknown' || rows.wasSent(row)) return false;
-  return !(hasEarlier && (state === 'invalid' || rows.earlierState(row) === state));
+  // An earlier session has written its own.
+  return !(job.earlier?.hasEnded && (state === 'invalid' || rows.earlierState(row) === state));
 }
 
-export function hasRejects(rejected: Rejected): boolean {
-  const { rows } = rejected.run;
-  for (let row = 0; row < rows.length; row += 1) if (isRejected(rejected, row)) return true;
+export function hasRejects(session: Session): boolean {
+  const { rows } = session;
+  for (let row = 0; row < rows.length; row += 1) if (isRejected(session, row)) return true;
   return false;
 }
 
 /**
  * Writes the original columns of each row that failed, is unknown or was invalid, together with its outcome. The file
- * can be applied as it is. Returns the number of rows; for none, no file is written.
+ * can be applied as it is. Returns false if there are none; then no file is written.
  */
-export async function writeRejects(file: NewFile, rejected: Rejected): Promise<number> {
-  let count = 0;
-  await writeNewFile(file, async (output) => {
-    count = await writeTo(output, rejected);
-    return count > 0;
-  });
-  return count;
-}
-
-async function writeTo(output: FileHandle, rejected: Rejected): Promise<number> {
-  let writer: RejectWriter | undefined;
-  let count = 0;
-  for await (const { row, record, layout, header, parse } of rejectedRecords(rejected)) {
-    if (!writer) {
-      writer = createRejectWriter(layout, header);
-      await output.write(writer.head());
+export async function writeRejects(file: NewFile, session: Session): Promise<boolean> {
+  return writeNewFile(file, async (output) => {
+    let writer: RejectWriter | undefined;
+    for await (const { row, record, layout, header, parse } of rejectedRecords(session)) {
+      if (!writer) {
+        writer = createRejectWriter(layout, header);
+        await output.write(writer.head());
+      }
+      await output.write(writer.row(record, noteOf(session, row, record, parse)));
     }
-    count += 1;
-    await output.write(writer.row(record, noteOf(rejected.run, row, record, parse)));
-  }
-  if (writer) await output.write(writer.tail());
-  return count;
+    if (writer) await output.write(writer.tail());
+    return writer !== undefined;
+  });
 }
 
 interface RejectedRecord {
@@ -92,34 +73,30 @@ interface RejectedRecord {
   readonly parse?: ParseRow;
 }
 
-async function* rejectedRecords(rejected: Rejected): AsyncGenerator<RejectedRecord> {
-  const { input, run } = rejected;
-  if (!input?.layout || (await hashOf(input.source)) !== input.sha256) return yield* fromRows(rejected);
-  const { format, delimiter } = input.layout;
-  const options = { ...input.options, format, ...(format === 'csv' ? { delimiter } : {}) };
+async function* rejectedRecords(session: Session): AsyncGenerator<RejectedRecord> {
+  const { input } = session.job;
+  if (!input?.layout || (await hashOf(input.source)) !== input.sha256) return yield* fromRows(session);
+  const { source, layout } = input;
+  const { batches } = await openRows(source.name, source.bytes(), { ...input.options, ...layout });
   let row = 0;
-  for await (const { records, header, parse } of (await openRows(input.source, options)).batches)
+  for await (const { records, header, parse } of batches)
     for (const record of records) {
-      if (row < run.rows.length && isRejected(rejected, row))
-        yield { row, record, layout: input.layout, header, parse };
+      if (row < session.rows.length && isRejected(session, row)) yield { row, record, layout, header, parse };
       row += 1;
     }
 }
 
-/** For rows whose input is gone or has changed. */
-function* fromRows(rejected: Rejected): Generator<RejectedRecord> {
-  const { rows, relative } = rejected.run;
-  const names = ['petId', relative ? 'change' : 'quantity', ...(rows.hasExpectations ? ['expected'] : [])];
+/** For rows whose input is gone or has changed: only the known fields. */
+function* fromRows(session: Session): Generator<RejectedRecord> {
+  const { rows, flags } = session;
+  const layout: Layout = { format: 'csv', delimiter: ',' };
+  const names = ['petId', flags.relative ? 'change' : 'quantity'];
+  const header = rows.hasExpectations ? [...names, 'expected'] : names;
   for (let row = 0; row < rows.length; row += 1) {
-    if (!isRejected(rejected, row) || rows.isState(row, 'invalid')) continue;
+    if (!isRejected(session, row) || rows.isState(row, 'invalid')) continue;
     const values = [rows.id(row), rows.change(row) ?? rows.quantity(row), rows.expected(row)];
-    const cells = values.slice(0, names.length).map((cell) => String(cell ?? ''));
-    yield {
-      row,
-      record: { line: 1, column: 1, cells },
-      layout: { format: 'csv', delimiter: ',' },
-      header: names,
-    };
+    const cells = values.slice(0, header.length).map((cell) => String(cell ?? ''));
+    yield { row, record: { line: 1, column: 1, cells }, layout, header };
   }
 }
 
@@ -128,7 +105,7 @@ const noteColumns = ['_line', '_state', '_status', '_code', '_message', '_attemp
 type RejectNote = Readonly<Record<(typeof noteColumns)[number], string | number | undefined>>;
 
 /** The outcome of a row; control characters in the service's words are made visible. */
-function noteOf({ ledger, rows }: Run, row: number, record: InputRecord, parse?: ParseRow): RejectNote {
+function noteOf({ ledger, rows }: Session, row: number, record: InputRecord, parse?: ParseRow): RejectNote {
   const note = (text: string | undefined) => text && sanitize(text);
   const parsed = rows.isState(row, 'invalid') ? parse?.(record) : undefined;
   const failure = ledger.failureOf(row);

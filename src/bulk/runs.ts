@@ -8,13 +8,17 @@ import { ensurePrivateFolder } from '../files.ts';
 import { processId } from '../io.ts';
 import { holderOf, withLock } from '../lock.ts';
 import { fileError } from '../system-error.ts';
-import type { Shard } from './columns.ts';
-import { type Ending, type EndLine, Journal, type JournalHeader, type JournalImage } from './journal.ts';
+import {
+  type Ending,
+  type EndLine,
+  Journal,
+  type JournalHeader,
+  type JournalImage,
+  type RunIdentity,
+} from './journal.ts';
 import { readHeader, readJournal } from './journal-reader.ts';
-import type { Rows, State } from './rows.ts';
-
-/** The identity of a run: the same rows, written in the same way, to the same target. */
-export type RunIdentity = Pick<JournalHeader, 'kind' | 'sha256' | 'target' | 'flags'>;
+import type { State } from './rows.ts';
+import type { Shard } from './run-flags.ts';
 
 /**
  * `running`: a process is working on it; `killed`: it ended without an end line. `killed` and `stopped` can be resumed.
@@ -96,7 +100,7 @@ export class RunStore {
   }
 
   /** A new unique id. */
-  async newId(identity: RunIdentity, now: Date): Promise<string> {
+  async newId(identity: RunIdentity): Promise<string> {
     await this.ensureFolder();
     const names = await this.names();
     const taken = new Set(names.map((name) => name.split('.')[0]));
@@ -104,7 +108,7 @@ export class RunStore {
     for (const name of names)
       if (name.endsWith('.jsonl.new') && !this.isRunning(name.replace('.jsonl.new', '')))
         await rm(join(this.folder, name), { force: true });
-    let startedMs = now.getTime();
+    let startedMs = Date.now();
     while (taken.has(idOf(identity, startedMs))) startedMs += 1;
     return idOf(identity, startedMs);
   }
@@ -243,16 +247,14 @@ export class RunStore {
     const header = await readHeader(path);
     const last = isRunning ? undefined : readLastLine(path);
     if (last) return infoOf(header, last.ended, last, last.counts);
-    const { image, rows } = await readJournal(path);
-    return imageInfo(image, rows, isRunning ? 'running' : undefined);
+    return imageInfo(await readJournal(path), isRunning ? 'running' : undefined);
   }
 
   /** Marks a run as undone or discarded. @throws CliError `failed` if its journal cannot be read or written. */
   async conclude(run: string, end: Omit<EndLine, 'counts'>): Promise<void> {
     const path = this.pathOf(run);
-    const { image, rows } = await readJournal(path);
-    const { counts } = imageInfo(image, rows);
-    await Journal.conclude(path, image, { ...end, counts });
+    const image = await readJournal(path);
+    await Journal.conclude(path, image, { ...end, counts: imageInfo(image).counts });
   }
 
   /** Renames a journal that cannot be read; nothing of it is lost. */
@@ -306,7 +308,7 @@ function readClaim(path: string): Pick<OtherClaim, 'shard' | 'name' | 'run'> {
 }
 
 /** The state of a run, from its journal. */
-export function imageInfo({ header, ending, lastAt }: JournalImage, rows: Rows, state?: RunState): RunInfo {
+export function imageInfo({ header, rows, ending, lastAt }: JournalImage, state?: RunState): RunInfo {
   const counts = rows.countStates();
   const { invalid, skipped, flags } = header;
   // Rows that were left out have no line, so among blank rows they look like untouched ones.

@@ -2,7 +2,7 @@ import { CliError, type ErrorKind } from '../errors.ts';
 import type { FailureKind } from './ledger.ts';
 import type { StopReason } from './pace.ts';
 import type { State } from './rows.ts';
-import type { Run } from './run.ts';
+import type { Session } from './session.ts';
 
 /** The result of a run. The states always add up to its rows. */
 export interface Summary extends Readonly<Record<State, number>> {
@@ -26,19 +26,22 @@ export interface Summary extends Readonly<Record<State, number>> {
   readonly stop: StopReason | undefined;
 }
 
-interface SummaryFacts extends Pick<Summary, 'run' | 'name' | 'target' | 'verified'> {
+interface SummaryFacts extends Pick<Summary, 'run' | 'verified'> {
   readonly elapsedMs: number;
   readonly written: number;
   readonly writingMs: number;
 }
 
-export function summarise({ ledger, pace, stop }: Run, facts: SummaryFacts): Summary {
-  const { elapsedMs, written, writingMs, ...rest } = facts;
+export function summarise({ job, ledger, pace, rows, stop }: Session, facts: SummaryFacts): Summary {
+  const { run, verified, elapsedMs, written, writingMs } = facts;
   const failures = ledger.failures();
   return {
-    ...rest,
-    rows: ledger.rows.length,
-    ...ledger.rows.countStates(),
+    run,
+    name: job.name,
+    target: job.identity.target,
+    verified,
+    rows: rows.length,
+    ...rows.countStates(),
     requests: pace.requests,
     retries: pace.retries,
     seconds: Math.round(elapsedMs) / 1000,

@@ -1,3 +1,5 @@
+import type { ThousandsSeparator } from './run-flags.ts';
+
 const largestId = 9223372036854775807n;
 const wholeNumber = /^[1-9]\d{0,18}$/;
 /** A double holds every number of this many digits. */
@@ -39,9 +41,6 @@ export function parseChange(text: string): number | undefined {
   return size === undefined || size === 0 ? size : sign === '-' ? -size : size;
 }
 
-export const thousandsSeparators = ['.', ',', ' '] as const;
-export type ThousandsSeparator = (typeof thousandsSeparators)[number];
-
 /**
  * `1.234.567` without its separators. A text that is not grouped in threes is returned unchanged, and later refused.
  */
@@ -72,22 +71,4 @@ function parseDigits(text: string): number | undefined {
     value = value * 10 + digit;
   }
   return value;
-}
-
-/** Adds whole numbers exactly, and fast while they are small. */
-export class ExactSum {
-  private whole = 0n;
-  private part = 0;
-
-  add(value: number): void {
-    this.part += value;
-    if (Math.abs(this.part) < 2 ** 52 && Math.abs(value) < 2 ** 52) return;
-    this.part -= value;
-    this.whole += BigInt(this.part) + BigInt(value);
-    this.part = 0;
-  }
-
-  value(): bigint {
-    return this.whole + BigInt(this.part);
-  }
 }

@@ -5,10 +5,10 @@ import { ApiError, CliError, messageOf, UnavailableError, type UnavailableReason
 import { StoppedError } from '../interrupts.ts';
 import { isJsonObject } from '../json.ts';
 import { type Count, isMissing, readCounts, readEntry, readNow } from './counts.ts';
-import type { Outcome } from './ledger.ts';
 import { RowCall, type StopReason } from './pace.ts';
 import { noPet, type Plan, unexpected } from './plan.ts';
-import type { Run } from './run.ts';
+import type { Outcome } from './rows.ts';
+import type { Session } from './session.ts';
 
 /** How long pending requests may continue after a run has stopped. */
 const graceMs = 10_000;
@@ -21,8 +21,7 @@ const mostTransportFailures = 20;
  * @param mostErrors the run stops when this many rows have newly failed.
  */
 export function writeRows(plan: Plan, mostErrors: number): Promise<void> {
-  const { run } = plan;
-  const { rows, ledger, pace, stop } = run;
+  const { rows, ledger, pace, stop } = plan.session;
   const writer = new RowWriter(plan);
   const wanted = rows.inState('unprocessed');
   return new Promise((resolve, reject) => {
@@ -45,8 +44,8 @@ export function writeRows(plan: Plan, mostErrors: number): Promise<void> {
     };
     const start = (row: number) => {
       inHand += 1;
-      run.starting(row);
-      const wait = run.events?.ready();
+      ledger.starting(row);
+      const wait = ledger.events?.ready();
       const work = wait ? wait.then(() => writer.write(row)) : writer.write(row);
       work.then((outcome) => settled(row, outcome)).catch(fail);
     };
@@ -72,21 +71,24 @@ export function tooManyErrors(count: number): StopReason {
 /** Writes single rows, and stops the run after too many failures. */
 class RowWriter {
   private readonly plan: Plan;
-  private readonly run: Run;
+  private readonly session: Session;
   /** Fields that a bound service requires beside the count. */
   private readonly others: readonly string[];
   private transportFailures = 0;
 
   constructor(plan: Plan) {
     this.plan = plan;
-    this.run = plan.run;
-    this.others = otherRequired(offeredOperation(plan.run.client.contract, 'updateInventory'), 'quantity');
+    this.session = plan.session;
+    this.others = otherRequired(
+      offeredOperation(plan.session.client.contract, 'updateInventory'),
+      'quantity',
+    );
   }
 
   /** Sets one pet's count and returns the outcome; undefined if the run stopped before anything was sent. */
   async write(row: number): Promise<Outcome | undefined> {
-    const { run } = this;
-    const call = new RowCall(run, this.plan.etags.get(row));
+    const { session } = this;
+    const call = new RowCall(session, this.plan.etags.get(row));
     try {
       const turned = this.heldCount(row) === undefined ? undefined : await this.checkHeld(row, call);
       if (turned) return turned;
@@ -98,44 +100,44 @@ class RowWriter {
       if (error instanceof StoppedError) return call.isUncertain ? interrupted(call) : undefined;
       if (!(error instanceof CliError)) throw error;
       // An overloaded service refused the write, and then the run stopped: the row is unchanged.
-      if (run.stop.reason && !call.isUncertain && isOverload(error)) return undefined;
+      if (session.stop.reason && !call.isUncertain && isOverload(error)) return undefined;
       return this.acceptOther(row, error, call) ?? this.refuse(row, error, call);
     }
   }
 
   /** The count that the row must still have if there is no ETag to ensure it: null for no entry, undefined for any. */
   private heldCount(row: number): number | null | undefined {
-    const { rows, relative } = this.run;
+    const { rows, flags } = this.session;
     if (this.plan.etags.has(row)) return undefined;
     // Creating an entry cannot overwrite one.
-    return relative ? (rows.before(row) ?? undefined) : rows.expected(row);
+    return flags.relative ? (rows.before(row) ?? undefined) : rows.expected(row);
   }
 
   /** Reads the count again right before it is overwritten. If that fails, the count of the plan is used. */
   private async checkHeld(row: number, call: RowCall): Promise<Outcome | undefined> {
-    const { run } = this;
-    const { rows, relative } = run;
-    if (!run.client.contract.operations.has('getInventory')) return undefined;
-    const { count, etag } = await readEntry(run.client, rows.id(row), call);
+    const { session } = this;
+    const { rows, client, flags } = session;
+    if (!client.contract.operations.has('getInventory')) return undefined;
+    const { count, etag } = await readEntry(client, rows.id(row), call);
     call.ifMatch = etag;
     if (count === this.heldCount(row)) return undefined;
-    if (count === rows.quantity(row) && (!relative || rows.wasSent(row))) return this.asWanted(row, call);
-    return unexpected(run, row, count);
+    if (count === rows.quantity(row) && (!flags.relative || rows.wasSent(row)))
+      return this.asWanted(row, call);
+    return unexpected(session, row, count);
   }
 
   /** The outcome of a row that is as wanted although this session got no answer for it. */
   private asWanted(row: number, { mayBeApplied }: RowCall): Outcome {
-    return { state: mayBeApplied || this.run.rows.wasSent(row) ? 'applied' : 'unchanged' };
+    return { state: mayBeApplied || this.session.rows.wasSent(row) ? 'applied' : 'unchanged' };
   }
 
   /** What the service requires beside the count, from the entry as it is; nothing of an entry that is missing or goes away. */
   private async readOthers(row: number): Promise<Partial<InventoryItem>> {
-    const { run, others } = this;
-    const { client, rows } = run;
+    const { client, rows } = this.session;
     if (rows.quantity(row) === null || !client.contract.operations.has('getInventory')) return {};
     try {
-      const { value } = await client.call('getInventory', { petId: rows.id(row) }, new RowCall(run));
-      return Object.fromEntries(Object.entries(value).filter(([name]) => others.includes(name)));
+      const { value } = await client.call('getInventory', { petId: rows.id(row) });
+      return Object.fromEntries(Object.entries(value).filter(([name]) => this.others.includes(name)));
     } catch (error) {
       if (isMissing(error)) return {};
       throw error;
@@ -143,14 +145,14 @@ class RowWriter {
   }
 
   private async send(row: number, others: Partial<InventoryItem>, call: RowCall) {
-    const { client, rows, createMissing, blind } = this.run;
+    const { client, rows, flags } = this.session;
     const petId = rows.id(row);
     const quantity = rows.quantity(row);
     if (quantity === null) return client.call('deleteInventory', { petId }, call);
-    const mayCreate = createMissing && (blind || rows.before(row) === null);
+    const mayCreate = flags.createMissing && (flags.blind || rows.before(row) === null);
     const canCreate = mayCreate && client.contract.operations.has('createInventory');
     // Creating, unlike setting, never overwrites an entry.
-    if (canCreate && !blind && (rows.expected(row) === null || this.run.relative))
+    if (canCreate && !flags.blind && (rows.expected(row) === null || flags.relative))
       return this.create(row, quantity, call);
     try {
       return await client.call('updateInventory', { petId, body: { ...others, quantity } }, call);
@@ -161,10 +163,10 @@ class RowWriter {
   }
 
   private async create(row: number, quantity: number, call: RowCall) {
-    const { run } = this;
-    const petId = run.rows.id(row);
-    const status = run.petStatuses.get(petId) ?? (await run.readPetStatus(petId));
-    return run.client.call('createInventory', { body: { petId, quantity, status } }, call);
+    const { session } = this;
+    const petId = session.rows.id(row);
+    const status = session.petStatuses.get(petId) ?? (await session.readPetStatus(petId));
+    return session.client.call('createInventory', { body: { petId, quantity, status } }, call);
   }
 
   /** Checks that the answer to a success, if it has content, names the pet and the quantity that were sent. */
@@ -174,7 +176,7 @@ class RowWriter {
     { status, attempts }: { readonly status: number; readonly attempts: number },
     call: RowCall,
   ): Outcome {
-    const { rows } = this.run;
+    const { rows } = this.session;
     const { petId, quantity } = answer;
     const wanted = rows.quantity(row);
     const isAboutThis = petId === undefined || petId === null || String(petId) === String(rows.id(row));
@@ -220,17 +222,17 @@ class RowWriter {
   }
 
   private async refuse(row: number, error: CliError, call: RowCall): Promise<Outcome> {
-    const { run } = this;
-    const { rows } = run;
+    const { session } = this;
+    const { rows } = session;
     const { status, attempts } = error.details;
     if (rows.quantity(row) === null && isMissing(error))
       return { ...this.asWanted(row, call), status, attempts };
     const { requestId } = call;
     if (error instanceof ApiError && error.status === 412) {
-      const found = await readNow(run, rows.id(row));
+      const found = await readNow(session, rows.id(row));
       const mayBeOurs = call.mayBeApplied || rows.wasSent(row);
       // Somebody else set the same count, or the answer to an earlier attempt of this run was lost.
-      if (found === rows.quantity(row) && (mayBeOurs || !run.relative))
+      if (found === rows.quantity(row) && (mayBeOurs || !session.flags.relative))
         return { ...this.asWanted(row, call), status };
       this.failed(error);
       return {
@@ -256,9 +258,9 @@ class RowWriter {
     const isTransport = error instanceof UnavailableError && error.details.status === undefined;
     this.transportFailures = isTransport ? this.transportFailures + 1 : 0;
     const reason = fatalReason(error);
-    if (reason) this.run.stop.stop(reason);
+    if (reason) this.session.stop.stop(reason);
     else if (this.transportFailures >= mostTransportFailures)
-      this.run.stop.stop({
+      this.session.stop.stop({
         kind: 'unavailable',
         message: `${mostTransportFailures} rows in a row got no answer: ${messageOf(error)}`,
       });
@@ -318,27 +320,27 @@ function reasonOf({ message, details: { method, url } }: CliError, state: 'faile
  * how many rows were read. An unknown row that does not read back as wanted stays unknown: its write may still be
  * applied.
  */
-export async function verifyRows(run: Run): Promise<number> {
-  const { rows, ledger } = run;
+export async function verifyRows(session: Session): Promise<number> {
+  const { rows, ledger, flags } = session;
   let looked = 0;
   const look = (row: number, count: Count) => {
     looked += 1;
     const isUnknown = rows.isState(row, 'unknown');
     if (count === rows.quantity(row)) {
-      if (isUnknown) ledger.correct(row, { state: 'applied' });
+      if (isUnknown) ledger.settle(row, { state: 'applied' });
     } else if (!isUnknown)
-      ledger.correct(row, {
+      ledger.settle(row, {
         state: 'failed',
         code: 'not_as_written',
         message: `read back ${count ?? 'no entry'}, not ${rows.quantity(row) ?? 'no entry'}`,
         isFinal: true,
       });
   };
-  await readCounts(run, {
+  await readCounts(session, {
     isWanted: (row) =>
       ['applied', 'unchanged', 'unknown'].includes(rows.state(row)) &&
       // A delivery booked by an earlier session stays booked: some of it may have been sold since.
-      !(run.relative && rows.earlierState(row) === 'applied'),
+      !(flags.relative && rows.earlierState(row) === 'applied'),
     found: look,
     missing: (row) => look(row, null),
   });

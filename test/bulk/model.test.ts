@@ -222,11 +222,11 @@ async function surviveShard(round: Round, shard: number): Promise<void> {
     if (newest !== run && run !== undefined) return;
     run = newest;
     if (run === undefined) return;
-    const { rows, image } = await readJournal(journalPath(desk, run));
+    const { rows, ending } = await readJournal(journalPath(desk, run));
     checkRows(round, rows, (row) => rows.quantity(row));
     checkBooked(round, rows, booked);
     booked = bookedWrites(round, rows);
-    if (image.ending?.ended === 'finished' && (!isRelative || summary.unknown === 0)) break;
+    if (ending?.ended === 'finished' && (!isRelative || summary.unknown === 0)) break;
     if (random.chance(0.4)) drift(round, rows);
   }
   if (run !== undefined && !isBlind && random.chance(0.7)) await takeBack(round, run, initial);

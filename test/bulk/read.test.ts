@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { parseColumnMap, parseShard, shardOf } from '../../src/bulk/columns.ts';
-import { type ReadOptions, type RowInput, readKeys, readRows } from '../../src/bulk/read.ts';
+import type { ReadOptions } from '../../src/bulk/parse.ts';
+import { type RowInput, readKeys, readRows } from '../../src/bulk/read.ts';
+import { defaultFlags, parseColumnMap, parseShard, shardOf } from '../../src/bulk/run-flags.ts';
 import type { Source } from '../../src/input/source.ts';
 
 function sourceOf(text: string, name = 'stock.csv'): Source {
@@ -16,7 +17,7 @@ function sourceOf(text: string, name = 'stock.csv'): Source {
 
 function read(text: string, options: Partial<ReadOptions> & { name?: string } = {}): Promise<RowInput> {
   const { name, ...rest } = options;
-  return readRows(sourceOf(text, name), { map: {}, relative: false, onDuplicate: 'error', ...rest });
+  return readRows(sourceOf(text, name), { ...defaultFlags, ...rest });
 }
 
 function valuesOf({ rows }: RowInput) {
@@ -161,7 +162,7 @@ test.each([
   const counted = valuesOf(input).filter(([, , state]) => state === 'unprocessed');
   expect(counted.map(([, quantity]) => quantity)).toEqual(expected);
   expect(input).toMatchObject({ overruled: 2 });
-  expect(input.index.find(1n)).toBe(onDuplicate === 'first' ? 0 : 3);
+  expect(input.rows.find(1n)).toBe(onDuplicate === 'first' ? 0 : 3);
 });
 
 test('reads the counts that rows expect', async () => {
@@ -173,10 +174,10 @@ test('reads the counts that rows expect', async () => {
 test('finds every row again by its id, over many segments', async () => {
   const count = 70_000;
   const lines = Array.from({ length: count }, (_, at) => `${BigInt(at + 1) * 61_489_146_912_365n},${at}`);
-  const { rows, index, same } = await read(`petId,quantity\n${lines.join('\n')}\n`);
+  const { rows, same } = await read(`petId,quantity\n${lines.join('\n')}\n`);
   expect([rows.length, same]).toEqual([count, 0]);
-  for (let row = 0; row < count; row += 997) expect(index.find(rows.id(row))).toBe(row);
-  expect(index.find(5n)).toBeUndefined();
+  for (let row = 0; row < count; row += 997) expect(rows.find(rows.id(row))).toBe(row);
+  expect(rows.find(5n)).toBeUndefined();
 });
 
 test('spreads a file over shards so that each pet is in one, counted from 0 or from 1', async () => {
@@ -221,7 +222,10 @@ test('adds up the changes of one pet where told, and else refuses them, alike or
 
 test('looks pets up by a key, whose table may have a header', async () => {
   const { ids } = await readKeys(sourceOf('SKU,pet\nA-1,7\nB-2,8\n', 'skus.csv'));
-  const input = await read('sku,count\nA-1,3\nB-2,4\nC-3,5\n', { key: 'SKU', ids });
+  const input = await read('sku,count\nA-1,3\nB-2,4\nC-3,5\n', {
+    key: { column: 'SKU', file: 'skus.csv', sha256: '' },
+    ids,
+  });
   expect(valuesOf(input).slice(0, 2)).toEqual([
     [7n, 3, 'unprocessed'],
     [8n, 4, 'unprocessed'],

@@ -1,9 +1,9 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { builtInContract } from '../../src/api/contract.ts';
-import { IdIndex } from '../../src/bulk/id-index.ts';
 import { makePlan } from '../../src/bulk/plan.ts';
 import { Rows } from '../../src/bulk/rows.ts';
-import { createRun } from '../../src/bulk/run.ts';
+import { defaultFlags } from '../../src/bulk/run-flags.ts';
+import { Session } from '../../src/bulk/session.ts';
 import { writeRows } from '../../src/bulk/write.ts';
 import type { CallOptions } from '../../src/client/call.ts';
 import type { Client } from '../../src/client/client.ts';
@@ -24,18 +24,21 @@ test('what is in flight when a run stops is waited for 10 seconds, and then unkn
   vi.useFakeTimers();
   const rows = new Rows();
   for (let id = 1; id <= 5; id += 1) rows.add({ id, quantity: 1, line: id });
-  const run = createRun({
-    ...{ client: silentClient(), rows, index: new IdIndex(rows) },
-    ...{ blind: true, relative: false, createMissing: false },
-    ...{ concurrency: 2, rate: undefined, maxRetryWaitMs: 1000 },
-    readPetStatus: async () => 'available',
-  });
+  const flags = { ...defaultFlags, blind: true };
+  const identity = { kind: 'apply', sha256: '', target: '', flags } as const;
+  const session = new Session(
+    { identity, name: 'stock.csv', file: null, rows, guards: [], input: undefined },
+    {
+      ...{ client: silentClient(), concurrency: 2, rate: undefined, maxRetryWaitMs: 1000 },
+      readPetStatus: async () => 'available',
+    },
+  );
   let isDone = false;
-  const written = writeRows(await makePlan(run), 100).then(() => {
+  const written = writeRows(await makePlan(session), 100).then(() => {
     isDone = true;
   });
   await vi.advanceTimersByTimeAsync(60_000);
-  run.stop.stop({ kind: 'interrupted', message: 'interrupted' });
+  session.stop.stop({ kind: 'interrupted', message: 'interrupted' });
   await vi.advanceTimersByTimeAsync(9900);
   expect(isDone).toBe(false);
   await vi.advanceTimersByTimeAsync(200);

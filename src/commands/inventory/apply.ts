@@ -1,9 +1,8 @@
 import { readHeader, readJournal } from '../../bulk/journal-reader.ts';
-import { type Hold, imageInfo, isSameRun, type RunIdentity, type RunStore } from '../../bulk/runs.ts';
-import { reopenRows } from '../../bulk/undo.ts';
+import { type Hold, imageInfo, isSameRun } from '../../bulk/runs.ts';
+import { type Job, reopenRows } from '../../bulk/session.ts';
 import type { Context } from '../../context.ts';
 import { exitCodes, UsageError } from '../../errors.ts';
-import { openSource, type Source } from '../../input/source.ts';
 import { groupDigits } from '../../text.ts';
 import {
   findEarlier,
@@ -11,89 +10,66 @@ import {
   newestResumable,
   refuseBooked,
   refuseClosed,
-  runStore,
   tellOthers,
 } from './earlier.ts';
-import { type ApplyFlags, type InputFlags, type PlanFlags, type SessionFlags, toLockWait } from './flags.ts';
-import { flagsOf, type Job, readJob, readUndoJob, refuseOtherTarget } from './job.ts';
-import { runBulk, showDifferences } from './run.ts';
+import { type ApplyFlags, type SessionFlags, toGuards, toRunFlags } from './flags.ts';
+import { readJob, readUndoJob, refuseOtherTarget, runStore, withSource } from './job.ts';
+import { preview, runSession } from './run.ts';
 
 /** Applies a file, or goes on with the unfinished run of the same content at the same place. */
-export async function applyInput(context: Context, path: string, flags: ApplyFlags): Promise<void> {
-  const source = await openSource(context.io, path);
-  try {
-    await applySource(context, source, flags);
-  } finally {
-    await source.close();
-  }
-}
-
-async function applySource(context: Context, source: Source, flags: ApplyFlags): Promise<void> {
-  const runs = runStore(context);
-  const job = await readJob(context, source, flags);
-  if (context.flags.dryRun) return runBulk(context, runs, job, flags);
-  await holdTarget(context, runs, job, flags, async (hold) => {
-    await tellOthers(context, runs, job);
-    if (flags.restart) await giveUpEarlier(context, runs, job, flags);
-    const earlier = await findEarlier(context, runs, job);
-    if (earlier === undefined && job.identity.flags.relative && !flags.again)
-      await refuseBooked(context, runs, job);
-    await runJob(context, runs, { job, earlier, hold, flags });
+export function applyInput(context: Context, path: string, flags: ApplyFlags): Promise<void> {
+  return withSource(context, path, async (source) => {
+    const { allowEmpty, restart, again } = flags;
+    const guards = toGuards(flags);
+    const job = await readJob(context, source, toRunFlags(flags), { guards, allowEmpty });
+    if (context.flags.dryRun) return runSession(context, job, flags);
+    await holdTarget(context, job, flags, async (hold) => {
+      await tellOthers(context, job);
+      if (restart) await giveUpEarlier(context, job, flags);
+      const earlier = await findEarlier(context, job);
+      if (earlier === undefined && job.identity.flags.relative && !again) await refuseBooked(context, job);
+      await holdRun(context, { job, earlier, hold, flags });
+    });
   });
 }
 
 /** Prints what applying a file would change; exits 8 if that is anything. */
-export async function diffInput(
-  context: Context,
-  path: string,
-  flags: InputFlags & PlanFlags & SessionFlags,
-): Promise<void> {
-  const source = await openSource(context.io, path);
-  try {
-    const job = await readJob(context, source, { ...flags, allowZero: true });
-    if (await showDifferences(context, job, flags)) context.exitCode = exitCodes.differs;
-  } finally {
-    await source.close();
-  }
+export function diffInput(context: Context, path: string, flags: ApplyFlags): Promise<void> {
+  return withSource(context, path, async (source) => {
+    const { allowEmpty } = flags;
+    const job = await readJob(context, source, toRunFlags(flags), {
+      guards: { allowZero: true },
+      allowEmpty,
+    });
+    const { changes, session } = await preview(context, job, flags);
+    const { invalid } = session.rows.countStates();
+    if (changes > 0 || session.ledger.errorCount > 0 || invalid > 0) context.exitCode = exitCodes.differs;
+  });
 }
 
 /** Goes on with a run that was stopped or killed: by its id, or the newest one of this place. */
 export async function resumeRun(
   context: Context,
-  run: string | undefined,
+  idOrPrefix: string | undefined,
   flags: SessionFlags,
 ): Promise<void> {
   const runs = runStore(context);
-  const id = run === undefined ? await newestResumable(context, runs) : await runs.resolve(run);
-  const header = await readHeader(runs.pathOf(id));
+  const run = idOrPrefix === undefined ? await newestResumable(context) : await runs.resolve(idOrPrefix);
+  const header = await readHeader(runs.pathOf(run));
   await refuseOtherTarget(context, header);
-  if (!runs.isRunning(id)) refuseClosed(id, await runs.info(id));
+  if (!runs.isRunning(run)) refuseClosed(run, await runs.info(run));
   if (header.kind === 'undo') return undoRun(context, header.name, flags);
-  const source = await openSource(context.io, header.file ?? '-');
-  try {
-    const job = await readJob(context, source, { ...flags, ...flagsOf(header) });
+  await withSource(context, header.file ?? '-', async (source) => {
+    const guards = { allowZero: true };
+    const job = await readJob(context, source, header.flags, { guards, allowEmpty: true });
     if (!isSameRun(header, job.identity))
       throw new UsageError(
-        `resume ${id}: ${source.name} is not what the run began with`,
+        `resume ${run}: ${source.name} is not what the run began with`,
         'apply it as a run of its own with `petstore inventory apply`',
       );
-    if (context.flags.dryRun) return await previewResumed(context, runs, id, job, flags);
-    await holdTarget(context, runs, job, flags, (hold) =>
-      runJob(context, runs, { job, earlier: id, hold, flags }),
-    );
-  } finally {
-    await source.close();
-  }
-}
-
-async function previewResumed(
-  context: Context,
-  runs: RunStore,
-  id: string,
-  job: Job,
-  flags: SessionFlags,
-): Promise<void> {
-  await runBulk(context, runs, await withEarlier(context, runs, id, job), flags);
+    if (context.flags.dryRun) return runSession(context, await withEarlier(context, run, job), flags);
+    await holdTarget(context, job, flags, (hold) => holdRun(context, { job, earlier: run, hold, flags }));
+  });
 }
 
 /**
@@ -106,29 +82,28 @@ export async function undoRun(context: Context, idOrPrefix: string, flags: Sessi
   const run = await runs.resolve(idOrPrefix);
   const header = await readHeader(runs.pathOf(run));
   await refuseOtherTarget(context, header);
-  if (context.flags.dryRun) return runBulk(context, runs, await readUndoJob(context, runs, run), flags);
-  const place = { identity: header, name: `undo of ${header.run}` };
-  await holdTarget(context, runs, place, flags, (hold) =>
+  if (context.flags.dryRun) return runSession(context, await readUndoJob(context, run), flags);
+  const place = { identity: header, name: `undo of ${run}` };
+  await holdTarget(context, place, flags, (hold) =>
     runs.holdRun(run, async () => {
-      const job = await readUndoJob(context, runs, run);
-      await runJob(context, runs, { job, earlier: await findEarlier(context, runs, job), hold, flags });
+      const job = await readUndoJob(context, run);
+      await holdRun(context, { job, earlier: await findEarlier(context, job), hold, flags });
     }),
   );
 }
 
 function holdTarget(
-  { interrupts }: Context,
-  runs: RunStore,
-  { identity, name }: { readonly identity: Pick<RunIdentity, 'target' | 'flags'>; readonly name: string },
-  flags: SessionFlags,
+  context: Context,
+  { identity, name }: { readonly identity: Pick<Job['identity'], 'target' | 'flags'>; readonly name: string },
+  { lockWait = 0, allowOverlap = false }: SessionFlags,
   work: (hold: Hold) => Promise<void>,
 ): Promise<void> {
   const claim = { target: identity.target, shard: identity.flags.shard, name };
-  const allowOverlap = flags.allowOverlap === true;
-  return runs.holdTarget(claim, { waitMs: toLockWait(flags), allowOverlap, signal: interrupts.signal }, work);
+  const { signal } = context.interrupts;
+  return runStore(context).holdTarget(claim, { waitMs: lockWait, allowOverlap, signal }, work);
 }
 
-interface JobOptions {
+interface HeldJob {
   readonly job: Job;
   /** The run that it goes on with; undefined for a new one. */
   readonly earlier: string | undefined;
@@ -137,28 +112,25 @@ interface JobOptions {
 }
 
 /** Does a job under the lock of its run, whose journal is read only now that nobody else can change it. */
-async function runJob(
-  context: Context,
-  runs: RunStore,
-  { job, earlier, hold, flags }: JobOptions,
-): Promise<void> {
-  const run = earlier ?? (await runs.newId(job.identity, context.now()));
+async function holdRun(context: Context, { job, earlier, hold, flags }: HeldJob): Promise<void> {
+  const runs = runStore(context);
+  const run = earlier ?? (await runs.newId(job.identity));
   await hold.tell(run);
   await runs.holdRun(run, async () => {
-    const whole = earlier === undefined ? { ...job, run } : await withEarlier(context, runs, run, job);
-    await runBulk(context, runs, whole, flags);
+    const whole = earlier === undefined ? { ...job, run } : await withEarlier(context, run, job);
+    await runSession(context, whole, flags);
   });
 }
 
 /** The job with what the earlier sessions of a run left. @throws UsageError if there is nothing to go on with. */
-async function withEarlier(context: Context, runs: RunStore, run: string, job: Job): Promise<Job> {
-  const { image } = await readJournal(runs.pathOf(run), () => job.rows);
-  refuseClosed(run, imageInfo(image, job.rows));
-  const { blind, relative } = image.header.flags;
-  const failed = reopenRows(job.rows, { image, blind, relative });
+async function withEarlier(context: Context, run: string, job: Job): Promise<Job> {
+  const earlier = await readJournal(runStore(context).pathOf(run), job.rows);
+  refuseClosed(run, imageInfo(earlier));
+  reopenRows(earlier);
   const { unprocessed } = job.rows.countStates();
   const left = `${groupDigits(unprocessed)} of ${groupDigits(job.rows.length)} rows`;
+  const { blind } = earlier.header.flags;
   await context.notice(`resuming run ${run}: ${blind ? `${left} are left` : `looking at ${left} again`}`);
   const given = job.guards.map((guards) => ({ ...guards, allowZero: true }));
-  return { ...job, run, earlier: { image, failed }, guards: [image.header.guards, ...given] };
+  return { ...job, run, earlier, guards: [earlier.header.guards, ...given] };
 }

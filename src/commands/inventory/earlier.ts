@@ -1,22 +1,11 @@
-import type { JournalHeader } from '../../bulk/journal.ts';
+import type { JournalHeader, RunIdentity } from '../../bulk/journal.ts';
 import { readHeader, readJournal } from '../../bulk/journal-reader.ts';
-import {
-  isResumable,
-  isSameRun,
-  type RunIdentity,
-  type RunInfo,
-  type RunState,
-  RunStore,
-} from '../../bulk/runs.ts';
-import { resolvePaths } from '../../config/paths.ts';
+import { isResumable, isSameRun, type RunInfo, type RunState } from '../../bulk/runs.ts';
+import type { Job } from '../../bulk/session.ts';
 import type { Context } from '../../context.ts';
 import { CliError, UsageError } from '../../errors.ts';
 import type { ApplyFlags } from './flags.ts';
-import { type Job, targetOf } from './job.ts';
-
-export function runStore({ io }: Context): RunStore {
-  return new RunStore(resolvePaths(io).stateDir);
-}
+import { runStore, targetOf } from './job.ts';
 
 const closedBecause: { readonly [S in RunState]?: string } = {
   finished: 'it has finished',
@@ -36,19 +25,19 @@ function isOpen({ state, header, counts }: RunInfo): boolean {
 }
 
 /** The unfinished run of the same rows at the same place; undefined if there is none. */
-export async function findEarlier(context: Context, runs: RunStore, job: Job): Promise<string | undefined> {
-  for (const run of await runs.idsLike(job.identity)) {
-    const info = await infoOrWarning(context, runs, run, job.identity);
-    if (!info || !isOpen(info) || !isSameRun(info.header, job.identity)) continue;
-    if (job.identity.kind === 'apply' || (await isReadable(context, runs, run))) return run;
+export async function findEarlier(context: Context, { identity }: Job): Promise<string | undefined> {
+  for (const run of await runStore(context).idsLike(identity)) {
+    const info = await infoOrWarning(context, run, identity);
+    if (!info || !isOpen(info) || !isSameRun(info.header, identity)) continue;
+    if (identity.kind === 'apply' || (await isReadable(context, run))) return run;
   }
   return undefined;
 }
 
 /** An undo compares before it writes: it may begin anew if the journal of an earlier one is damaged. */
-async function isReadable(context: Context, runs: RunStore, run: string): Promise<boolean> {
+async function isReadable(context: Context, run: string): Promise<boolean> {
   try {
-    await readJournal(runs.pathOf(run));
+    await readJournal(runStore(context).pathOf(run));
     return true;
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
@@ -64,10 +53,10 @@ async function isReadable(context: Context, runs: RunStore, run: string): Promis
  */
 export async function infoOrWarning(
   context: Context,
-  runs: RunStore,
   run: string,
   identity?: RunIdentity,
 ): Promise<RunInfo | undefined> {
+  const runs = runStore(context);
   try {
     return await runs.info(run);
   } catch (error) {
@@ -80,41 +69,35 @@ export async function infoOrWarning(
 }
 
 /** Gives up every unfinished run of the same rows, because another one begins. */
-export async function giveUpEarlier(
-  context: Context,
-  runs: RunStore,
-  job: Job,
-  flags: ApplyFlags,
-): Promise<void> {
-  if (job.identity.flags.relative && !flags.again) await refuseBooked(context, runs, job);
+export async function giveUpEarlier(context: Context, job: Job, flags: ApplyFlags): Promise<void> {
+  const runs = runStore(context);
+  if (job.identity.flags.relative && !flags.again) await refuseBooked(context, job);
   for (const run of await runs.idsLike(job.identity)) {
-    const info = await infoOrWarning(context, runs, run);
+    const info = await infoOrWarning(context, run);
     if (!info) {
       await context.notice(`warning: run ${run}: its journal is kept as ${await runs.setAside(run)}`);
       continue;
     }
     if (!isOpen(info) || !isSameRun(info.header, job.identity)) continue;
-    await runs.holdRun(run, () =>
-      runs.conclude(run, { ended: 'discarded', by: 'restart', at: context.now().getTime() }),
-    );
+    await runs.holdRun(run, () => runs.conclude(run, { ended: 'discarded', by: 'restart', at: Date.now() }));
   }
 }
 
 const bookedForMs = 7 * 24 * 3_600_000;
 
 /** A delivery is booked once. @throws UsageError if the same one was, or perhaps was, within 7 days. */
-export async function refuseBooked(context: Context, runs: RunStore, job: Job): Promise<void> {
-  const { identity } = job;
+export async function refuseBooked(context: Context, { identity, name }: Job): Promise<void> {
+  const runs = runStore(context);
   for (const run of await runs.ids()) {
     const header = await readHeader(runs.pathOf(run)).catch(() => undefined);
     if (!header || !isSameDelivery(header, identity)) continue;
     const info = await runs.info(run).catch(() => undefined);
     const bookedAt = info?.lastAt ?? Date.parse(header.started);
-    if (context.now().getTime() - bookedAt > bookedForMs) continue;
+    if (Date.now() - bookedAt > bookedForMs) continue;
     if (info && !mayBeBooked(info)) continue;
     const unfinished = info && isOpen(info) ? ', and is unfinished' : '';
     throw new UsageError(
-      `${job.name}: run ${run} of ${new Date(bookedAt).toISOString()} has booked the same delivery${unfinished}; nothing was sent`,
+      `${name}: run ${run} of ${new Date(bookedAt).toISOString()} has booked the same delivery${unfinished}; nothing was sent`,
       'if it came a second time, give --again',
     );
   }
@@ -136,10 +119,11 @@ function mayBeBooked({ state, isPartial, counts }: RunInfo): boolean {
 }
 
 /** Tells of unfinished runs on the same target that this one does not go on with. */
-export async function tellOthers(context: Context, runs: RunStore, job: Job): Promise<void> {
+export async function tellOthers(context: Context, { identity }: Job): Promise<void> {
+  const runs = runStore(context);
   for (const run of await runs.ids()) {
     const header = await readHeader(runs.pathOf(run)).catch(() => undefined);
-    if (!header || header.target !== job.identity.target || isSameRun(header, job.identity)) continue;
+    if (!header || header.target !== identity.target || isSameRun(header, identity)) continue;
     const info = await runs.info(run).catch(() => undefined);
     if (!info || !isResumable(info.state)) continue;
     const of = header.kind === 'undo' ? `undo of ${header.name}` : header.name;
@@ -147,12 +131,12 @@ export async function tellOthers(context: Context, runs: RunStore, job: Job): Pr
   }
 }
 
-export async function newestResumable(context: Context, runs: RunStore): Promise<string> {
+export async function newestResumable(context: Context): Promise<string> {
   // Without a service to call there is none whose run is meant.
   await context.client('many');
   const target = await targetOf(context);
-  for (const run of await runs.ids()) {
-    const info = await infoOrWarning(context, runs, run);
+  for (const run of await runStore(context).ids()) {
+    const info = await infoOrWarning(context, run);
     if (info && isOpen(info) && info.header.target === target) return run;
   }
   throw new UsageError(

@@ -1,8 +1,14 @@
-import { parseColumnMap, parseColumnNames, parseShard } from '../../bulk/columns.ts';
-import type { RunFlags } from '../../bulk/journal.ts';
-import { type Guards, parseRowLimit, type RowLimit } from '../../bulk/plan.ts';
-import { duplicateRules } from '../../bulk/read.ts';
-import { thousandsSeparators } from '../../bulk/values.ts';
+import {
+  duplicateRules,
+  type Guards,
+  parseColumnMap,
+  parseColumnNames,
+  parseRowLimit,
+  parseShard,
+  type RowLimit,
+  type RunFlags,
+  thousandsSeparators,
+} from '../../bulk/run-flags.ts';
 import { choice, flag, type ValuesOf, value, values } from '../../cli/flag.ts';
 import { parseSetting } from '../../config/keys.ts';
 import { UsageError } from '../../errors.ts';
@@ -32,16 +38,14 @@ export const inputFlags = {
     'column that holds petId, quantity or expected under another name',
     input,
   ),
-  columns: value(
-    '--columns <names>',
-    'names of the columns of a file without a header: petId,quantity',
-    input,
-  ),
-  key: value(
-    '--key <column=file>',
-    'look the pet up by this column in a table of two columns, key and id',
-    input,
-  ),
+  columns: value('--columns <names>', 'names of the columns of a file without a header: petId,quantity', {
+    ...input,
+    parse: parseColumnNames,
+  }),
+  key: value('--key <column=file>', 'look the pet up by this column in a table of two columns, key and id', {
+    ...input,
+    parse: parseKey,
+  }),
   thousands: choice(
     '--thousands <separator>',
     'separator that groups the digits of a number',
@@ -56,7 +60,10 @@ export const inputFlags = {
     input,
   ),
   allowEmpty: flag('--allow-empty', 'accept an input without rows', input),
-  shard: value('--shard <i/n>', 'take only part i of n of the pets, to share a file between machines', input),
+  shard: value('--shard <i/n>', 'take only part i of n of the pets, to share a file between machines', {
+    ...input,
+    parse: parseShard,
+  }),
 };
 
 /** Flags for the plan. */
@@ -68,8 +75,14 @@ export const planFlags = {
 /** Flags that only a new run takes, and the guards of its plan. */
 export const beginFlags = {
   blind: flag('--blind', 'read no current counts: send every row; cannot be undone', plan),
-  maxChanges: value('--max-changes <n or n%>', 'refuse a plan that changes more rows', plan),
-  maxDelta: value('--max-delta <n>', 'refuse a plan that changes one count by more', plan),
+  maxChanges: value('--max-changes <n or n%>', 'refuse a plan that changes more rows', {
+    ...plan,
+    parse: parseRowLimit,
+  }),
+  maxDelta: value('--max-delta <n>', 'refuse a plan that changes one count by more', {
+    ...plan,
+    parse: parseDelta,
+  }),
   allowZero: flag('--allow-zero', 'let more than half of the rows go to 0', plan),
   restart: flag('--restart', 'begin a new run although one of the same input is unfinished', plan),
   again: flag('--again', 'book the same --relative file once more within 7 days', plan),
@@ -81,16 +94,22 @@ export const paceFlags = {
   maxRetryWait: value(
     '--max-retry-wait <duration>',
     'stop when the service asks to wait longer (default 120s)',
-    pace,
+    { ...pace, parse: parseDuration },
   ),
 };
 
 /** Flags for writing and for output. */
 export const runFlags = {
   ...paceFlags,
-  lockWait: value('--lock-wait <duration>', 'wait for another run on the same target (default 0)', run),
+  lockWait: value('--lock-wait <duration>', 'wait for another run on the same target (default 0)', {
+    ...run,
+    parse: (text, name) => (text === '0' ? 0 : parseDuration(text, name)),
+  }),
   allowOverlap: flag('--allow-overlap', 'run although another run is at work on the same target', run),
-  maxErrors: value('--max-errors <n or n%>', 'stop when so many rows have failed (default 100)', run),
+  maxErrors: value('--max-errors <n or n%>', 'stop when so many rows have failed (default 100)', {
+    ...run,
+    parse: parseErrorLimit,
+  }),
   failFast: flag('--fail-fast', 'stop at the first row that fails', run),
   verify: flag('--verify', 'read every count back at the end', run),
   rejects: value('--rejects <file>', 'write rows that failed to this file (default <input>.rejects.<ext>)', {
@@ -111,12 +130,39 @@ export type BeginFlags = Partial<ValuesOf<typeof beginFlags>>;
 export type SessionFlags = Partial<ValuesOf<typeof runFlags>>;
 export type ApplyFlags = InputFlags & PlanFlags & BeginFlags & SessionFlags;
 
+function parseKey(text: string) {
+  const [, column, file] = /^([^=]+)=(.+)$/s.exec(text) ?? [];
+  if (column === undefined || file === undefined)
+    throw new UsageError(`--key '${text}': must be <column>=<file>, as SKU=skus.csv`);
+  return { column, file, sha256: '' };
+}
+
+function parseDelta(text: string, name: string): number {
+  if (!/^\d{1,16}$/.test(text)) throw new UsageError(`${name} '${text}': must be a whole number`);
+  return Number(text);
+}
+
+/** In milliseconds. */
+function parseDuration(text: string, name: string): number {
+  return parseSetting('timeout', text, name);
+}
+
+function parseErrorLimit(text: string, name: string): RowLimit {
+  const limit = parseRowLimit(text, name);
+  if (('rows' in limit ? limit.rows : limit.percent) === 0)
+    throw new UsageError(`${name} ${text}: must be more than nothing`);
+  return limit;
+}
+
 /**
- * The flags that determine what a run writes; format and delimiter as given, and `key` without its table. @throws
- * UsageError
+ * The flags that determine what a run writes; format and delimiter as given, and `key` without the hash of its table.
+ *
+ * @throws UsageError for flags that cannot be combined.
  */
 export function toRunFlags(flags: InputFlags & PlanFlags & BeginFlags): RunFlags {
-  const { relative = false, blind = false, onDuplicate = 'error' } = flags;
+  const { relative = false, blind = false, createMissing = false, skipInvalid = false } = flags;
+  const { format = null, delimiter = null, columns = null, key = null, thousands = null } = flags;
+  const { onDuplicate = 'error', shard = null } = flags;
   if (relative && blind) throw new UsageError('--relative needs the current counts: not with --blind');
   if (onDuplicate === 'sum' && !relative) throw new UsageError('--on-duplicate sum: only with --relative');
   if (relative && (onDuplicate === 'first' || onDuplicate === 'last'))
@@ -124,57 +170,18 @@ export function toRunFlags(flags: InputFlags & PlanFlags & BeginFlags): RunFlags
       `--on-duplicate ${onDuplicate}: with --relative only sum, because no row is to be lost`,
     );
   if (flags.again && !relative) throw new UsageError('--again: only with --relative');
-  const [, column = '', file = ''] = /^([^=]+)=(.+)$/s.exec(flags.key ?? '') ?? [];
-  if (flags.key !== undefined && file === '')
-    throw new UsageError(`--key '${flags.key}': must be <column>=<file>, as SKU=skus.csv`);
   const map = parseColumnMap(flags.map ?? []);
-  if (file !== '' && map.petId !== undefined)
+  if (key && map.petId !== undefined)
     throw new UsageError('--key and --map petId both name the column of the pet');
   return {
-    format: flags.format ?? null,
-    delimiter: flags.delimiter ?? null,
-    map,
-    columns: flags.columns === undefined ? null : parseColumnNames(flags.columns),
-    key: file === '' ? null : { column, file, sha256: '' },
-    thousands: flags.thousands ?? null,
-    onDuplicate,
-    skipInvalid: flags.skipInvalid === true,
-    shard: flags.shard === undefined ? null : parseShard(flags.shard),
-    blind,
-    relative,
-    createMissing: flags.createMissing === true,
+    ...{ format, delimiter, map, columns, key, thousands, onDuplicate, skipInvalid, shard },
+    ...{ blind, relative, createMissing },
   };
 }
 
-/** @throws UsageError that names the flag. */
-export function toGuards({ maxChanges, maxDelta, allowZero, blind }: BeginFlags): Guards {
+/** @throws UsageError for flags that cannot be combined. */
+export function toGuards({ maxChanges, maxDelta, allowZero = false, blind }: BeginFlags): Guards {
   if (maxDelta !== undefined && blind)
     throw new UsageError('--max-delta: with --blind no current counts are read to compare with');
-  if (maxDelta !== undefined && !/^\d{1,16}$/.test(maxDelta))
-    throw new UsageError(`--max-delta '${maxDelta}': must be a whole number`);
-  return {
-    maxChanges: maxChanges === undefined ? undefined : parseRowLimit(maxChanges, '--max-changes'),
-    maxDelta: maxDelta === undefined ? undefined : Number(maxDelta),
-    allowZero: allowZero === true,
-  };
-}
-
-/** @throws UsageError that names the flag. */
-export function toErrorLimit({ maxErrors, failFast }: SessionFlags): RowLimit {
-  if (failFast) return { rows: 1 };
-  const limit = parseRowLimit(maxErrors ?? '100', '--max-errors');
-  if (('rows' in limit ? limit.rows : limit.percent) === 0)
-    throw new UsageError(`--max-errors ${maxErrors}: must be more than nothing`);
-  return limit;
-}
-
-/** Milliseconds. @throws UsageError that names the flag. */
-export function toRetryWait({ maxRetryWait }: SessionFlags): number {
-  return parseSetting('timeout', maxRetryWait ?? '120s', '--max-retry-wait');
-}
-
-/** Milliseconds; 0 for no wait. @throws UsageError that names the flag. */
-export function toLockWait({ lockWait }: SessionFlags): number {
-  if (lockWait === undefined || lockWait === '0') return 0;
-  return parseSetting('timeout', lockWait, '--lock-wait');
+  return { maxChanges, maxDelta, allowZero };
 }

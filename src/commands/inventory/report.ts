@@ -1,7 +1,7 @@
-import { resolve } from 'node:path';
 import type { NewFile } from '../../bulk/new-file.ts';
-import { defaultRejectsPath, hasRejects, type Rejected, writeRejects } from '../../bulk/rejects.ts';
+import { defaultRejectsFile, hasRejects, writeRejects } from '../../bulk/rejects.ts';
 import { type State, states } from '../../bulk/rows.ts';
+import type { Job, Session } from '../../bulk/session.ts';
 import { errorOf, type Summary } from '../../bulk/summary.ts';
 import type { Context } from '../../context.ts';
 import { commandLine } from '../../context.ts';
@@ -13,40 +13,31 @@ import { wrap } from '../../output/fold.ts';
 import type { Style } from '../../output/style.ts';
 import { counted, groupDigits, sanitize } from '../../text.ts';
 import type { SessionFlags } from './flags.ts';
-import type { Job } from './job.ts';
 import { exampleText } from './show-plan.ts';
-
-interface RejectsOptions {
-  readonly job: Job;
-  readonly flags: SessionFlags;
-  readonly rejected: Rejected;
-  /** The file of `--rejects`. */
-  readonly named: NewFile | undefined;
-}
 
 /**
  * Writes the rows that failed, are unknown or were invalid to the file of --rejects or the default one.
  *
+ * @param named the file of --rejects.
  * @returns the file as the user may type it; undefined if nothing was rejected.
  * @throws CliError if it could not be written.
  */
 export async function saveRejects(
   { io }: Context,
-  { job, flags, rejected, named }: RejectsOptions,
+  session: Session,
+  named: NewFile | undefined,
 ): Promise<string | undefined> {
-  if ((!job.input && !named) || !hasRejects(rejected)) return undefined;
-  const format = job.input?.layout?.format ?? 'csv';
+  const { input, file, name } = session.job;
+  if ((!input && !named) || !hasRejects(session)) return undefined;
+  const format = input?.layout?.format ?? 'csv';
   // Next to the input; in the current folder if the input came through a pipe.
-  const stem = job.file === null ? 'stdin' : job.name;
-  const name = flags.rejects ?? (await defaultRejectsPath(stem, io.cwd, format));
-  const file = named ?? { path: resolve(io.cwd, name), name, flag: '--rejects', mayReplace: false };
-  return (await writeRejects(file, rejected)) > 0 ? name : undefined;
+  const free = named ?? (await defaultRejectsFile(file === null ? 'stdin' : name, io.cwd, format));
+  return (await writeRejects(free, session)) ? free.name : undefined;
 }
 
 interface Reported {
-  readonly job: Job;
-  readonly flags: SessionFlags;
   readonly summary: Summary;
+  /** The file of rejected rows, as the user may type it. */
   readonly rejects: string | undefined;
   /** True if `resume` can continue the run. */
   readonly isOpen: boolean;
@@ -69,8 +60,13 @@ interface SummaryRecord extends Summary {
  *
  * @throws CliError if not every row is as the job wants it.
  */
-export async function report(context: Context, reported: Reported): Promise<void> {
-  const { job, flags, summary, rejects, isOpen } = reported;
+export async function report(
+  context: Context,
+  job: Job,
+  flags: SessionFlags,
+  reported: Reported,
+): Promise<void> {
+  const { summary, rejects, isOpen } = reported;
   const { run, stop } = summary;
   const mayGoOn = isOpen || (job.identity.flags.relative && summary.unknown > 0);
   const command = (verb: string) => run && commandLine(context, ['inventory', verb, run]);
@@ -81,7 +77,7 @@ export async function report(context: Context, reported: Reported): Promise<void
   const problem = reported.problem ?? unprinted;
   if (undo !== undefined) await context.notice(`undo with: ${undo}`);
   if (rejects) await context.notice(`rejected rows are in ${rejects}`);
-  const again = againCommand(context, reported);
+  const again = againCommand(context, job, reported);
   const then = stop?.hint === undefined ? '' : `${stop.hint}; then `;
   const stdin = job.input && job.file === null ? ' (with the same input on stdin)' : '';
   const hint = resume ? `${then}go on with: ${resume}${stdin}` : again && `fix the cause, then run: ${again}`;
@@ -91,7 +87,7 @@ export async function report(context: Context, reported: Reported): Promise<void
 }
 
 /** The command that tries the failed rows again. */
-function againCommand(context: Context, { job, summary, rejects }: Reported): string | undefined {
+function againCommand(context: Context, job: Job, { summary, rejects }: Reported): string | undefined {
   if (job.identity.kind === 'undo' && summary.failed + summary.unknown > 0)
     return commandLine(context, ['inventory', 'undo', job.name]);
   return rejects && commandLine(context, ['inventory', 'apply', rejects, ...inputWords(job)]);

@@ -3,12 +3,12 @@ import { offeredOperation } from '../../api/contract.ts';
 import { confirmWrite } from '../../asking.ts';
 import { checkReadable } from '../../bulk/counts.ts';
 import { createFileSink, createStreamSink, Events } from '../../bulk/events.ts';
-import { Journal } from '../../bulk/journal.ts';
+import { Journal, type JournalHeader, version } from '../../bulk/journal.ts';
 import { checkNewFile, exists, type NewFile } from '../../bulk/new-file.ts';
 import type { StopReason } from '../../bulk/pace.ts';
-import { checkGuards, makePlan, type Plan, toRows } from '../../bulk/plan.ts';
-import { createRun, type Run } from '../../bulk/run.ts';
-import type { RunStore } from '../../bulk/runs.ts';
+import { checkGuards, makePlan, type Plan } from '../../bulk/plan.ts';
+import { toRows } from '../../bulk/run-flags.ts';
+import { type Job, Session } from '../../bulk/session.ts';
 import { summarise } from '../../bulk/summary.ts';
 import { tooManyErrors, verifyRows, writeRows } from '../../bulk/write.ts';
 import { monotonicMs } from '../../clock.ts';
@@ -19,152 +19,125 @@ import type { Signal } from '../../io.ts';
 import { type ProgressState, startProgress } from '../../output/progress.ts';
 import { readPet } from '../../records/read-pet.ts';
 import { counted } from '../../text.ts';
-import { type SessionFlags, toErrorLimit, toRetryWait } from './flags.ts';
-import type { Job } from './job.ts';
+import type { SessionFlags } from './flags.ts';
+import { runStore } from './job.ts';
 import { report, saveRejects, summaryView } from './report.ts';
 import { checkChangesView, printChanges, showPlan, tellPlan } from './show-plan.ts';
 
 /**
- * One session of a bulk command: plans the rows of a job, asks, writes them, reads them back with --verify, and
- * reports; with --dry-run it only shows the plan.
+ * One session of a run: plans the rows of a job, asks, writes them, reads them back with --verify, and reports; with
+ * --dry-run it only shows the plan.
  *
  * @throws UsageError if the bound service offers no way to do it, or a guard refuses the plan; CliError after the
  *   report if not every row is as the job says.
  */
-export async function runBulk(
-  context: Context,
-  runs: RunStore,
-  job: Job,
-  flags: SessionFlags,
-): Promise<void> {
-  const { contract } = await context.client('many');
-  offeredOperation(contract, 'updateInventory');
-  if (flags.verify) checkReadable(await context.client('many'), 'leave out --verify');
-  if (context.flags.dryRun) {
-    await preview(context, job, flags);
-    return;
-  }
+export async function runSession(context: Context, job: Job, flags: SessionFlags): Promise<void> {
+  const client = await context.client('many');
+  offeredOperation(client.contract, 'updateInventory');
+  if (flags.verify) checkReadable(client, 'leave out --verify');
+  if (context.flags.dryRun) return void (await preview(context, job, flags));
   await (await context.printer()).check(summaryView);
   const files = await checkFiles(context, job, flags);
-  const mostErrors = Math.max(1, toRows(toErrorLimit(flags), job.rows.length));
-  const run = await openRun(context, job, flags);
-  const clock = { planMs: 0, writeMs: 0 };
+  const session = await openSession(context, job, flags);
+  const { ledger, stop, rows } = session;
 
   const planStarted = monotonicMs();
-  const plan = await planRows(context, run, job, flags);
-  clock.planMs = monotonicMs() - planStarted;
+  const plan = await planRows(context, session, flags);
+  const planMs = monotonicMs() - planStarted;
   for (const guards of job.guards) checkGuards(plan, guards);
-  const { ledger, stop, rows } = run;
+  const errorLimit = flags.failFast ? { rows: 1 } : (flags.maxErrors ?? { rows: 100 });
+  const mostErrors = Math.max(1, toRows(errorLimit, rows.length));
   if (ledger.newErrorCount >= mostErrors) stop.stop(tooManyErrors(ledger.newErrorCount));
-  if (plan.changes > 0 && !stop.reason) await confirmPlan(context, plan);
+  const mayWrite = plan.changes > 0 && !stop.reason;
+  if (mayWrite) await confirmPlan(context, plan);
 
-  const isKept = !stop.reason && (plan.changes > 0 || job.earlier !== undefined);
-  const events = await openEvents(context, run, files);
-  const journal = isKept ? await openJournal(context, runs, { job, plan, events, files }) : undefined;
-  run.journal = journal;
+  const isKept = !stop.reason && (mayWrite || job.earlier !== undefined);
+  const events = openEvents(context, session, files);
+  if (isKept) ledger.journal = await beginJournal(context, session, files, events);
+  await events?.tellSettled(ledger.outcomes());
+  ledger.events = events;
+
   const problems: unknown[] = [];
-  await events?.tellSettled(ledger);
-  run.events = events;
-
+  const attempt = async (work: () => Promise<unknown> | undefined) => {
+    try {
+      await work();
+    } catch (error) {
+      if ((error as Error).message !== stop.reason?.message) problems.push(error);
+    }
+  };
   const settledBefore = ledger.settledCount;
   const writeStarted = monotonicMs();
-  const verified = await whileWriting(context, run, async () => {
-    if (!stop.reason && plan.changes > 0) {
-      const total = plan.changes;
-      const state = () => ({
-        ...{ done: ledger.settledCount - settledBefore, total },
-        ...{ failed: ledger.errorCount, concurrency: run.pace.limit },
+  let writingMs = 0;
+  let verified: number | undefined;
+  await whileWriting(context, session, async () => {
+    const state = () => ({
+      ...{ done: ledger.settledCount - settledBefore, total: plan.changes },
+      ...{ failed: ledger.errorCount, concurrency: session.pace.limit },
+    });
+    const label = job.identity.kind === 'undo' ? 'undoing' : 'applying';
+    const activity = { label, unit: 'rows', flags, state };
+    if (mayWrite) await withProgress(context, activity, () => writeRows(plan, mostErrors));
+    writingMs = monotonicMs() - writeStarted;
+    if (flags.verify && !stop.reason)
+      await attempt(async () => {
+        verified = await readBack(session);
       });
-      await withProgress(context, { label: job.verb, unit: 'rows', flags, state }, () =>
-        writeRows(plan, mostErrors),
-      );
-    }
-    clock.writeMs = monotonicMs() - writeStarted;
-    return flags.verify && !stop.reason ? readBack(run, job.name, problems) : undefined;
   });
-  const elapsedMs = clock.planMs + (monotonicMs() - writeStarted);
+  const elapsedMs = planMs + (monotonicMs() - writeStarted);
   const written = ledger.settledCount - settledBefore;
 
   const isOpen = !rows.inState('unprocessed').next().done;
-  settleUnknown(run);
-  await collect(problems, () => journal?.end(isOpen ? 'stopped' : 'finished'));
-  const rejected = { run, input: job.input, hasEarlier: job.earlier?.image.hasEnded === true };
+  settleUnknown(session);
+  await attempt(() => ledger.journal?.end(isOpen ? 'stopped' : 'finished'));
   let rejects: string | undefined;
-  await collect(problems, async () => {
-    rejects = await saveRejects(context, { job, flags, rejected, named: files.rejects });
+  await attempt(async () => {
+    rejects = await saveRejects(context, session, files.rejects);
   });
-  await collect(problems, () => events?.close());
-  const { target } = job.identity;
-  const summary = summarise(run, {
-    ...{ run: isKept ? job.run : undefined, name: job.name, target, verified },
-    ...{ elapsedMs, written, writingMs: clock.writeMs },
-  });
-  if (!isOpen && !stop.reason) {
-    const isPartial = summary.failed + summary.unknown > 0;
-    // What could not be taken back at all is not undone.
-    const isInVain = isPartial && summary.failed === summary.rows;
-    if (!isInVain) await collect(problems, () => job.finished?.(summary.run, isPartial));
-  }
-  const told = problems.filter((problem) => (problem as Error).message !== stop.reason?.message);
-  await report(context, {
-    job,
-    flags,
-    summary,
-    rejects,
-    isOpen: isOpen && isKept,
-    problem: told[0] as Error,
-  });
+  await attempt(() => events?.close());
+  const run = isKept ? job.run : undefined;
+  const summary = summarise(session, { run, verified, elapsedMs, written, writingMs });
+  const isPartial = summary.failed + summary.unknown > 0;
+  // What could not be taken back at all is not undone.
+  const isInVain = isPartial && summary.failed === summary.rows;
+  if (!isOpen && !stop.reason && !isInVain) await attempt(() => job.finished?.(run, isPartial));
+  const [problem] = problems as Error[];
+  await report(context, job, flags, { summary, rejects, isOpen: isOpen && isKept, problem });
 }
 
-/** Prints the changes of a job; returns true if there are any, or if some row is not as the file says. */
-export async function showDifferences(context: Context, job: Job, flags: SessionFlags): Promise<boolean> {
-  const { plan, run } = await preview(context, job, flags);
-  return plan.changes > 0 || run.ledger.errorCount > 0 || run.rows.countStates().invalid > 0;
-}
-
-/** Shows the plan. @throws UsageError if a guard would refuse it. */
-async function preview(context: Context, job: Job, flags: SessionFlags): Promise<{ plan: Plan; run: Run }> {
+/** Shows the plan of a job, and returns it. @throws UsageError if a guard would refuse it. */
+export async function preview(context: Context, job: Job, flags: SessionFlags): Promise<Plan> {
   await checkChangesView(context);
-  const run = await openRun(context, job, flags);
-  const plan = await planRows(context, run, job, flags);
+  const plan = await planRows(context, await openSession(context, job, flags), flags);
   await printChanges(context, plan);
   await tellPlan(context, plan);
   for (const guards of job.guards) checkGuards(plan, guards);
-  return { plan, run };
+  return plan;
 }
 
-async function openRun(context: Context, job: Job, flags: SessionFlags): Promise<Run> {
+async function openSession(context: Context, job: Job, flags: SessionFlags): Promise<Session> {
   const settings = await context.settings();
-  const { rows, index, earlier } = job;
-  const { blind, relative, createMissing } = job.identity.flags;
-  const run = createRun({
+  return new Session(job, {
     client: await context.client('many'),
-    ...{ rows, index, blind, relative, createMissing },
     concurrency: settings.get('concurrency'),
     rate: settings.get('rate'),
-    maxRetryWaitMs: toRetryWait(flags),
+    maxRetryWaitMs: flags.maxRetryWait ?? 120_000,
     readPetStatus: async (client, petId) =>
       (await readPet(context, client, petId, { isAside: true })).value.status ?? 'available',
   });
-  for (const row of earlier?.failed ?? []) {
-    const failure = earlier?.image.failures.get(row);
-    run.ledger.restore(row, { ...failure, state: 'failed' });
-  }
-  return run;
 }
 
 /** Reads the counts and plans. @throws InterruptedError, or CliError if the run had to stop: then there is no plan. */
-async function planRows(context: Context, run: Run, job: Job, flags: SessionFlags): Promise<Plan> {
-  const { stop } = run;
-  const onSignal = (signal: Signal) => {
+async function planRows(context: Context, session: Session, flags: SessionFlags): Promise<Plan> {
+  const { stop, job } = session;
+  const state = () => ({ done: session.entriesRead });
+  const activity = { label: 'reading counts', unit: 'entries', flags, state };
+  const release = context.interrupts.take((signal) => {
     stop.stop(interruption(signal));
     stop.abandon();
-  };
-  const state = () => ({ done: run.entriesRead });
-  const activity = { label: 'reading counts', unit: 'entries', flags, state };
-  const release = context.interrupts.take(onSignal);
+  });
   try {
-    return run.blind ? await makePlan(run) : await withProgress(context, activity, () => makePlan(run));
+    if (session.flags.blind) return await makePlan(session);
+    return await withProgress(context, activity, () => makePlan(session));
   } catch (error) {
     if (!(error instanceof StoppedError) || !stop.reason) throw error;
     const { kind, message, hint } = stop.reason;
@@ -204,7 +177,7 @@ async function checkFiles({ io }: Context, job: Job, flags: SessionFlags): Promi
     ...{ path: resolve(io.cwd, name), name, flag, mayReplace: flags.force === true },
   });
   const rejects = flags.rejects === undefined ? undefined : toFile(flags.rejects, '--rejects');
-  const known = job.earlier?.image.header.events ?? undefined;
+  const known = job.earlier?.header.events ?? undefined;
   const named = flags.events ?? known;
   const events = named === undefined || named === '-' ? named : toFile(named, '--events');
   const isFile = events !== undefined && events !== '-';
@@ -218,7 +191,7 @@ async function checkFiles({ io }: Context, job: Job, flags: SessionFlags): Promi
   return { rejects, events, continues };
 }
 
-async function openEvents({ io }: Context, { rows }: Run, files: RunFiles): Promise<Events | undefined> {
+function openEvents({ io }: Context, { rows }: Session, files: RunFiles): Events | undefined {
   if (files.events === undefined) return undefined;
   return new Events(
     rows,
@@ -226,35 +199,24 @@ async function openEvents({ io }: Context, { rows }: Run, files: RunFiles): Prom
   );
 }
 
-interface JournalOptions {
-  readonly job: Job;
-  readonly plan: Plan;
-  readonly events: Events | undefined;
-  readonly files: RunFiles;
-}
-
-/** Writes the plan to the disk. @throws CliError `failed` if that fails; then no journal is left. */
-async function openJournal(
+/** Writes the plan to the disk. @throws CliError `failed` if that fails; then neither journal nor events are left. */
+async function beginJournal(
   context: Context,
-  runs: RunStore,
-  { job, plan, events, files }: JournalOptions,
+  { job, ledger, rows }: Session,
+  files: RunFiles,
+  events: Events | undefined,
 ): Promise<Journal> {
-  const { run = '', earlier, rows } = job;
-  const { now } = context;
-  const { ledger } = plan.run;
+  const { run = '', earlier, identity, file, name } = job;
+  const { profile } = await context.settings();
+  const { invalid, skipped } = rows.countStates();
+  const header: JournalHeader = {
+    ...{ journal: version, run, ...identity, file, name, profile: profile?.value ?? null },
+    guards: job.guards[0] ?? { allowZero: true },
+    events: files.events === undefined || files.events === '-' ? null : files.events.path,
+    ...{ rows: rows.length, invalid, skipped, started: new Date().toISOString() },
+  };
   try {
-    if (earlier) return await Journal.reopen(runs.pathOf(run), earlier.image, { plan, ledger, now });
-    const { invalid, skipped } = rows.countStates();
-    const { profile } = await context.settings();
-    const { events: file } = files;
-    const header = {
-      ...({ journal: 3, run, ...job.identity, file: job.file, name: job.name } as const),
-      profile: profile?.value ?? null,
-      guards: job.guards[0] ?? { allowZero: true },
-      events: file === undefined || file === '-' ? null : file.path,
-      ...{ rows: rows.length, invalid, skipped, started: now().toISOString() },
-    };
-    return await Journal.create(runs.pathOf(run), header, { plan, ledger, now });
+    return await Journal.begin(runStore(context).pathOf(run), earlier ?? header, rows, ledger.outcomes());
   } catch (error) {
     await events?.discard().catch(() => {});
     throw error;
@@ -264,7 +226,7 @@ async function openJournal(
 /** Does the work with signals turned into a stop: the first waits for pending requests, the second abandons them. */
 async function whileWriting<Value>(
   { interrupts, notice }: Context,
-  { stop }: Run,
+  { stop }: Session,
   work: () => Promise<Value>,
 ): Promise<Value> {
   const release = stop.takeSignals(interrupts, (signal) => {
@@ -279,20 +241,19 @@ async function whileWriting<Value>(
   }
 }
 
-/** Reads the rows back; a failure is reported with the rest, because the rows are written in any case. */
-async function readBack(run: Run, name: string, problems: unknown[]): Promise<number | undefined> {
+/** Reads the rows back, and returns how many; undefined if the run has stopped. @throws CliError */
+async function readBack(session: Session): Promise<number | undefined> {
   try {
-    return await verifyRows(run);
+    return await verifyRows(session);
   } catch (error) {
     if (error instanceof StoppedError) return undefined;
     if (!(error instanceof CliError)) throw error;
-    problems.push(new CliError(error.kind, `read back ${name}: ${error.message}`, error.details));
-    return undefined;
+    throw new CliError(error.kind, `read back ${session.job.name}: ${error.message}`, error.details);
   }
 }
 
 /** A row that an earlier session may have written, and that this session did not reach, stays unknown. */
-function settleUnknown({ rows, ledger }: Run): void {
+function settleUnknown({ rows, ledger }: Session): void {
   for (const row of rows.inState('unprocessed')) {
     const earlier = rows.earlierState(row);
     if (!rows.wasSent(row) || earlier === 'applied') continue;
@@ -305,14 +266,6 @@ function interruption(signal: Signal): StopReason {
   return signal === 'SIGINT'
     ? { kind: 'interrupted', message: 'interrupted' }
     : { kind: 'terminated', message: 'terminated' };
-}
-
-async function collect(problems: unknown[], work: () => Promise<void> | undefined): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    problems.push(error);
-  }
 }
 
 interface Activity {

@@ -2,19 +2,20 @@ import { confirmDestruction } from '../../asking.ts';
 import type { OutcomeLine } from '../../bulk/journal.ts';
 import { readJournal } from '../../bulk/journal-reader.ts';
 import type { State } from '../../bulk/rows.ts';
-import type { RunInfo, RunStore } from '../../bulk/runs.ts';
+import type { RunInfo } from '../../bulk/runs.ts';
 import type { Context } from '../../context.ts';
 import { CliError, UsageError } from '../../errors.ts';
 import type { Column, View } from '../../output/columns.ts';
 import { resolveId } from '../../records/names.ts';
 import type { IdOrName } from '../../records/values.ts';
 import { counted } from '../../text.ts';
-import { infoOrWarning, runStore } from './earlier.ts';
+import { infoOrWarning } from './earlier.ts';
+import { runStore } from './job.ts';
 
 /** Prints the runs kept on this machine, the newest first. */
 export async function listRuns(context: Context): Promise<void> {
   const printer = await context.printer();
-  await printer.records(readRuns(context, runStore(context)), runsView);
+  await printer.records(readRuns(context), runsView);
 }
 
 interface RunRow extends Readonly<Record<State, number>> {
@@ -54,9 +55,9 @@ function countColumn(name: 'rows' | State): Column<RunRow> {
   return { name, value: (row) => row[name], align: 'right' };
 }
 
-async function* readRuns(context: Context, runs: RunStore): AsyncGenerator<RunRow[]> {
-  for (const id of await runs.ids()) {
-    const info = await infoOrWarning(context, runs, id);
+async function* readRuns(context: Context): AsyncGenerator<RunRow[]> {
+  for (const id of await runStore(context).ids()) {
+    const info = await infoOrWarning(context, id);
     if (info) yield [toRow(info)];
   }
 }
@@ -68,11 +69,10 @@ function toRow({ header, state, by, counts }: RunInfo): RunRow {
 
 /** Prints the outcome of each row of a run, except of rows that it left alone. */
 export async function showRun(context: Context, text: string): Promise<void> {
-  const runs = runStore(context);
   const printer = await context.printer();
   await printer.check(changesView);
-  const run = await runs.resolve(text);
-  await printer.records(readChanges(runs, run), changesView);
+  const run = await runStore(context).resolve(text);
+  await printer.records(readChanges(context, run), changesView);
 }
 
 /** One row of a run. */
@@ -115,16 +115,16 @@ const logView: View<ChangeRow> = {
   ],
 };
 
-async function* readChanges(runs: RunStore, run: string): AsyncGenerator<ChangeRow[]> {
-  const { image, rows } = await readJournal(runs.pathOf(run));
-  const { kind, name, started } = image.header;
+async function* readChanges(context: Context, run: string): AsyncGenerator<ChangeRow[]> {
+  const { header, rows, failures } = await readJournal(runStore(context).pathOf(run));
+  const { kind, name, started } = header;
   const file = kind === 'undo' ? `undo ${name}` : name;
   let page: ChangeRow[] = [];
   for (let row = 0; row < rows.length; row += 1) {
     const petId = rows.id(row);
     if (petId === 0n) continue;
     const [before, after, state] = [rows.before(row), rows.quantity(row), rows.state(row)];
-    page.push({ run, started, file, petId, before, after, state, outcome: image.failures.get(row) });
+    page.push({ run, started, file, petId, before, after, state, outcome: failures.get(row) });
     if (page.length < 1000) continue;
     yield page;
     page = [];
@@ -134,17 +134,16 @@ async function* readChanges(runs: RunStore, run: string): AsyncGenerator<ChangeR
 
 /** Prints the runs that set, or may have set, the count of a pet, the newest first. */
 export async function logPet(context: Context, pet: IdOrName): Promise<void> {
-  const runs = runStore(context);
   const printer = await context.printer();
   await printer.check(logView);
   const petId = typeof pet === 'bigint' ? pet : await resolveId(context, await context.client(), 'pets', pet);
-  await printer.records(readLog(context, runs, petId), logView);
+  await printer.records(readLog(context, petId), logView);
 }
 
-async function* readLog(context: Context, runs: RunStore, petId: bigint): AsyncGenerator<ChangeRow[]> {
-  for (const run of await runs.ids())
+async function* readLog(context: Context, petId: bigint): AsyncGenerator<ChangeRow[]> {
+  for (const run of await runStore(context).ids())
     try {
-      for await (const page of readChanges(runs, run)) {
+      for await (const page of readChanges(context, run)) {
         const found = page.filter(
           (each) => each.petId === petId && (each.state === 'applied' || each.state === 'unknown'),
         );
@@ -162,8 +161,7 @@ export async function discardRun(context: Context, text: string): Promise<void> 
   const run = await runs.resolve(text);
   await runs.holdRun(run, async () => {
     try {
-      const { image } = await readJournal(runs.pathOf(run));
-      const ended = image.ending?.ended;
+      const ended = (await readJournal(runs.pathOf(run))).ending?.ended;
       if (ended !== undefined && ended !== 'stopped')
         throw new UsageError(`discard ${run}: the run is ${ended}, there is nothing to give up`);
     } catch (error) {
@@ -173,7 +171,7 @@ export async function discardRun(context: Context, text: string): Promise<void> 
       await context.notice(`its journal is kept as ${kept}`);
       return;
     }
-    await runs.conclude(run, { ended: 'discarded', at: context.now().getTime() });
+    await runs.conclude(run, { ended: 'discarded', at: Date.now() });
     await context.notice(`discarded run ${run}; it can still be undone`);
   });
 }
@@ -185,12 +183,11 @@ const shortestMs = 7 * 24 * 3_600_000;
 export async function pruneRuns(context: Context, olderThanMs: number): Promise<void> {
   const runs = runStore(context);
   const old: string[] = [];
-  const now = context.now().getTime();
   for (const run of await runs.ids()) {
-    const info = await infoOrWarning(context, runs, run);
+    const info = await infoOrWarning(context, run);
     if (!info || !['finished', 'undone', 'discarded'].includes(info.state)) continue;
     const leastMs = info.header.flags.relative ? Math.max(olderThanMs, shortestMs) : olderThanMs;
-    if (now - info.lastAt > leastMs) old.push(run);
+    if (Date.now() - info.lastAt > leastMs) old.push(run);
   }
   if (old.length === 0) return context.notice('no runs to delete');
   const what = counted(old.length, 'run', 'runs');

@@ -1,6 +1,8 @@
+import { takesParameter } from '../../api/contract.ts';
+import { eachOf } from '../../bulk/counts.ts';
 import type { FailureKind } from '../../bulk/ledger.ts';
 import type { Plan } from '../../bulk/plan.ts';
-import type { Client } from '../../client/client.ts';
+import type { Session } from '../../bulk/session.ts';
 import type { Context } from '../../context.ts';
 import type { View } from '../../output/columns.ts';
 import { createPrinter, type Printer } from '../../output/print.ts';
@@ -11,7 +13,7 @@ import { counted, groupDigits, sanitize } from '../../text.ts';
  * A change in the output. `now` is null for a pet without an entry, undefined if it was not read; `new` is null for a
  * removed entry.
  */
-interface ChangeRow {
+interface ChangeRecord {
   readonly petId: bigint;
   readonly name: string | null;
   readonly now: number | null | undefined;
@@ -35,7 +37,7 @@ interface Wording {
 const forPeople: Wording = { change: signed, removed: 'removed' };
 const forMachines: Wording = { change: (change) => change, removed: null };
 
-function changesView({ change: asText, removed }: Wording): View<ChangeRow> {
+function changesView({ change: asText, removed }: Wording): View<ChangeRecord> {
   return {
     noun: 'changes',
     columns: [
@@ -61,7 +63,7 @@ export async function checkChangesView(context: Context): Promise<void> {
   await printer.check(viewFor(printer));
 }
 
-function viewFor({ format }: Printer): View<ChangeRow> {
+function viewFor({ format }: Printer): View<ChangeRecord> {
   return changesView(format === 'table' ? forPeople : forMachines);
 }
 
@@ -90,55 +92,47 @@ function signed(change: number): string {
 }
 
 /** The largest changes first; of a blind plan the first rows. */
-async function largestChanges(plan: Plan): Promise<ChangeRow[]> {
-  const { rows, pacedClient } = plan.run;
+async function largestChanges({ session }: Plan): Promise<ChangeRecord[]> {
+  const { rows, flags } = session;
   const size = (row: number) => Math.abs((rows.quantity(row) ?? 0) - (rows.before(row) ?? 0));
   let largest: number[] = [];
   for (const row of rows.inState('unprocessed')) {
     largest.push(row);
-    if (plan.isBlind && largest.length === shownChanges) break;
+    if (flags.blind && largest.length === shownChanges) break;
     if (largest.length < 50 * shownChanges) continue;
     largest = largest.sort((one, other) => size(other) - size(one)).slice(0, shownChanges);
   }
-  if (!plan.isBlind) largest.sort((one, other) => size(other) - size(one));
+  if (!flags.blind) largest.sort((one, other) => size(other) - size(one));
   const shown = largest.slice(0, shownChanges);
-  const ids = shown.map((row) => rows.id(row));
-  return toChanges(plan, shown, await readPetNames(pacedClient, ids));
+  const names = await readPetNames(session, shown);
+  return shown.map((row) => toRecord(session, row, names));
 }
 
-async function* changePages(plan: Plan): AsyncGenerator<ChangeRow[]> {
-  const { changes } = plan;
-  const { rows, pacedClient } = plan.run;
-  const ids = changes > mostNames ? [] : Array.from(rows.inState('unprocessed'), (row) => rows.id(row));
-  const names = await readPetNames(pacedClient, ids);
-  let page: number[] = [];
-  for (const row of rows.inState('unprocessed')) {
-    page.push(row);
+async function* changePages({ changes, session }: Plan): AsyncGenerator<ChangeRecord[]> {
+  const changed = session.rows.inState('unprocessed');
+  const names = await readPetNames(session, changes > mostNames ? [] : [...changed]);
+  let page: ChangeRecord[] = [];
+  for (const row of session.rows.inState('unprocessed')) {
+    page.push(toRecord(session, row, names));
     if (page.length < 1000) continue;
-    yield toChanges(plan, page, names);
+    yield page;
     page = [];
   }
-  if (page.length > 0) yield toChanges(plan, page, names);
+  if (page.length > 0) yield page;
 }
 
-function toChanges(
-  { run: { rows } }: Plan,
-  page: readonly number[],
-  names: ReadonlyMap<bigint, string>,
-): ChangeRow[] {
-  return page.map((row) => {
-    const now = rows.before(row);
-    const quantity = rows.quantity(row);
-    const petId = rows.id(row);
-    const change = now === undefined ? undefined : (quantity ?? 0) - (now ?? 0);
-    return { petId, name: names.get(petId) ?? null, now, new: quantity, change, line: rows.line(row) };
-  });
+function toRecord({ rows }: Session, row: number, names: ReadonlyMap<bigint, string>): ChangeRecord {
+  const now = rows.before(row);
+  const quantity = rows.quantity(row);
+  const petId = rows.id(row);
+  const change = now === undefined ? undefined : (quantity ?? 0) - (now ?? 0);
+  return { petId, name: names.get(petId) ?? null, now, new: quantity, change, line: rows.line(row) };
 }
 
 /** Prints the totals of the plan and the rows that cannot be written: aligned on a terminal, plain lines in a log. */
 export async function tellPlan(context: Context, plan: Plan): Promise<void> {
   const { io, flags } = context;
-  const failures = plan.run.ledger.failures();
+  const failures = plan.session.ledger.failures();
   if (flags.quiet) return;
   if (io.stderr.isTerminal && !io.env.CI)
     await io.stderr.write(totalsBlock(plan, failures, await context.style('stderr')));
@@ -180,7 +174,7 @@ function totalsBlock(plan: Plan, failures: readonly FailureKind[], style: Style)
 
 /** The same as plain lines for a log: one for the plan, one for each kind of failure. */
 function totalsLines(plan: Plan, failures: readonly FailureKind[]): string[] {
-  const { changes, considered, isBlind } = plan;
+  const { changes, considered, session } = plan;
   const facts = totalsOf(plan).map(({ label, count, noun, units, note }) =>
     [`${label} ${groupDigits(count)} ${noun}`, units, note && `(${note})`].filter((part) => part).join(' '),
   );
@@ -188,13 +182,15 @@ function totalsLines(plan: Plan, failures: readonly FailureKind[]): string[] {
   const warnings = failures
     .map(toFailureTotal)
     .map(({ count, noun, note }) => `warning: ${groupDigits(count)} ${noun} cannot be written: ${note}`);
-  const tail = isBlind ? [', blind'] : facts.map((fact, at) => `${at === 0 ? ': ' : ', '}${fact}`);
+  const tail = session.flags.blind
+    ? [', blind']
+    : facts.map((fact, at) => `${at === 0 ? ': ' : ', '}${fact}`);
   return [`${head}${tail.join('')}`, ...warnings];
 }
 
 function totalsOf(plan: Plan): Total[] {
-  const { changes, raised, lowered, toZero, created, removed, isBlind } = plan;
-  if (isBlind)
+  const { changes, raised, lowered, toZero, created, removed, session } = plan;
+  if (session.flags.blind)
     return [{ label: 'blind', count: changes, noun: nounOf(changes), note: 'current counts not read' }];
   const totals: Total[] = [
     { label: 'up', ...totalOf(raised, '+'), note: noteOf([[created, 'new']]), paint: 'green' },
@@ -234,35 +230,23 @@ function nounOf(count: number): string {
   return count === 1 ? 'pet' : 'pets';
 }
 
-/** Most requests for pets at the same time. */
-const atOnce = 8;
-
 /**
- * The names of a few pets, for people; unreadable ones are left out. Each is read as the first of the list after the id
- * before it, because the operation that reads one pet is deprecated.
+ * The names of the pets of a few rows, for people; unreadable ones are left out. Each is read as the first of the list
+ * after the id before it, because the operation that reads one pet is deprecated.
  */
-async function readPetNames(client: Client, ids: readonly bigint[]): Promise<ReadonlyMap<bigint, string>> {
+async function readPetNames(session: Session, rows: readonly number[]): Promise<ReadonlyMap<bigint, string>> {
+  const { client } = session;
   const names = new Map<bigint, string>();
-  if (!canSeek(client)) return names;
-  const waiting = [...ids];
-  const work = async () => {
-    for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) {
-      const [pet] = await firstPage(client, id);
+  const list = client.contract.operations.get('listPets');
+  if (!list || !takesParameter(list, 'after') || !takesParameter(list, 'limit')) return names;
+  await eachOf(session, rows, async (row) => {
+    const id = session.rows.id(row);
+    for await (const [pet] of client.list('listPets', { after: id - 1n, limit: 1 }, { retries: 0 })) {
       if (pet?.id === id) names.set(id, pet.name);
+      return;
     }
-  };
-  await Promise.all(Array.from({ length: Math.min(atOnce, ids.length) }, work)).catch(() => {});
+  }).catch(() => {});
   return names;
-}
-
-function canSeek({ contract }: Client): boolean {
-  const offered = contract.operations.get('listPets')?.parameters.map(({ name }) => name) ?? [];
-  return offered.includes('after') && offered.includes('limit');
-}
-
-async function firstPage(client: Client, id: bigint) {
-  for await (const page of client.list('listPets', { after: id - 1n, limit: 1 }, { retries: 0 })) return page;
-  return [];
 }
 
 /** The first row of a kind of failure: its line in the input if it has one, its pet, and the reason. */

@@ -1,0 +1,116 @@
+import { UsageError } from '../errors.ts';
+import type { RecordFormat } from '../input/records.ts';
+
+/** The rule for several different rows of one pet. */
+export const duplicateRules = ['error', 'first', 'last', 'sum'] as const;
+export const thousandsSeparators = ['.', ',', ' '] as const;
+export type ThousandsSeparator = (typeof thousandsSeparators)[number];
+
+/** The flags that determine what a run writes. Together with the same bytes and the same target they identify a run. */
+export interface RunFlags {
+  readonly format: RecordFormat | null;
+  readonly delimiter: string | null;
+  readonly map: ColumnMap;
+  /** The names of the columns of a file without a header. */
+  readonly columns: readonly string[] | null;
+  /** `--key`: the column, the file as the user named it, and the hash of its bytes. */
+  readonly key: { readonly column: string; readonly file: string; readonly sha256: string } | null;
+  readonly thousands: ThousandsSeparator | null;
+  readonly onDuplicate: (typeof duplicateRules)[number];
+  readonly skipInvalid: boolean;
+  readonly shard: Shard | null;
+  readonly blind: boolean;
+  readonly relative: boolean;
+  readonly createMissing: boolean;
+}
+
+export const defaultFlags: RunFlags = {
+  ...{ format: null, delimiter: null, map: {}, columns: null, key: null, thousands: null },
+  ...{ onDuplicate: 'error', skipInvalid: false, shard: null },
+  ...{ blind: false, relative: false, createMissing: false },
+};
+
+/** The fields of a row. */
+export const fields = ['petId', 'quantity', 'expected'] as const;
+export type Field = (typeof fields)[number];
+
+/** The user's own names for columns: `--map petId=SKU`. */
+export type ColumnMap = Readonly<Partial<Record<Field, string>>>;
+
+/** @throws UsageError for anything but `petId=<column>`, `quantity=<column>` (or `change=`) or `expected=<column>`. */
+export function parseColumnMap(texts: readonly string[]): ColumnMap {
+  const map: Partial<Record<Field, string>> = {};
+  for (const text of texts) {
+    const [, name = '', column = ''] = /^(\w+)=(.+)$/s.exec(text) ?? [];
+    const wanted = normaliseName(name) === 'change' ? 'quantity' : normaliseName(name);
+    const field = fields.find((candidate) => normaliseName(candidate) === wanted);
+    if (!field || normaliseName(column) === '')
+      throw new UsageError(`--map '${text}': must be petId=<column>, quantity=<column> or expected=<column>`);
+    if (map[field] !== undefined) throw new UsageError(`--map: ${field} is given twice`);
+    map[field] = column;
+  }
+  return map;
+}
+
+/** A column name without the differences that do not count: case, spaces and underscores. */
+export function normaliseName(name: string): string {
+  return name.toLowerCase().replace(/[\s_]/g, '');
+}
+
+/** The names that `--columns petId,quantity` gives to the columns of a file without a header. @throws UsageError */
+export function parseColumnNames(text: string): readonly string[] {
+  const names = text.split(',').map((name) => name.trim());
+  if (names.length < 2) throw new UsageError(`--columns '${text}': must name the columns, as petId,quantity`);
+  return names;
+}
+
+/** One of `count` parts of a file; no pet is in two parts. */
+export interface Shard {
+  readonly index: number;
+  readonly count: number;
+}
+
+/**
+ * Parses `i/n`, counted from 0 (JOB_COMPLETION_INDEX) or from 1 (GNU parallel, most CI matrices): part n is the same as
+ * 0.
+ *
+ * @throws UsageError
+ */
+export function parseShard(text: string): Shard {
+  const [, index, count] = /^(\d{1,6})\/([1-9]\d{0,5})$/.exec(text) ?? [];
+  if (index === undefined || Number(index) > Number(count))
+    throw new UsageError(`--shard '${text}': must be <i>/<n>, i from 0 or from 1 and at most n, as 2/8`);
+  return { index: Number(index) % Number(count), count: Number(count) };
+}
+
+/** The part that an id belongs to: FNV-1a (32 bits) over its decimal digits, modulo n; the same on every machine. */
+export function shardOf(id: bigint, count: number): number {
+  let hash = 0x811c9dc5;
+  for (const digit of String(id)) hash = Math.imul(hash ^ digit.charCodeAt(0), 0x01000193);
+  return (hash >>> 0) % count;
+}
+
+/** A number of rows, or a percentage of the considered rows. */
+export type RowLimit = { readonly rows: number } | { readonly percent: number };
+
+/** @throws UsageError if it is neither a whole number nor a percentage up to 100. */
+export function parseRowLimit(text: string, flag: string): RowLimit {
+  const [, digits, percent] = /^(\d{1,15}(?:\.\d{1,6})?)(%?)$/.exec(text) ?? [];
+  const value = Number(digits);
+  if (digits !== undefined && percent === '%' && value <= 100) return { percent: value };
+  if (digits !== undefined && percent === '' && Number.isInteger(value)) return { rows: value };
+  throw new UsageError(`${flag} '${text}': must be a number of rows or a percentage, as 100 or 5%`);
+}
+
+/** The limit as a number of rows. */
+export function toRows(limit: RowLimit, all: number): number {
+  return 'rows' in limit ? limit.rows : Math.floor((all * limit.percent) / 100);
+}
+
+/** Limits that a plan must keep. */
+export interface Guards {
+  readonly maxChanges?: RowLimit | undefined;
+  /** The largest change of one row, up or down. */
+  readonly maxDelta?: number | undefined;
+  readonly allowZero: boolean;
+}

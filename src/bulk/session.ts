@@ -1,0 +1,87 @@
+import type { PetStatus } from '../api/schemas.ts';
+import type { Client } from '../client/client.ts';
+import { Stop } from '../interrupts.ts';
+import type { JournalImage, RunIdentity } from './journal.ts';
+import { Ledger } from './ledger.ts';
+import { Pace, type PaceOptions, pacedClient, type StopReason } from './pace.ts';
+import type { RowInput } from './read.ts';
+import type { Rows } from './rows.ts';
+import type { Guards, RunFlags } from './run-flags.ts';
+
+/** What a session has to do: rows to be written, and how. */
+export interface Job {
+  readonly identity: RunIdentity;
+  /** The input as the user named it; for an undo, the run that it takes back. */
+  readonly name: string;
+  /** The absolute path of the input; null for stdin and undo. */
+  readonly file: string | null;
+  readonly rows: Rows;
+  /** The plan must pass all of them. */
+  readonly guards: readonly Guards[];
+  /** Rejected rows are read from it again; undefined for an undo. */
+  readonly input: RowInput | undefined;
+  /** The id of the run: a new one, or the one that is resumed; undefined for a preview. */
+  readonly run?: string;
+  /** What the earlier sessions have left, if the job resumes a run. */
+  readonly earlier?: JournalImage | undefined;
+  /** Called when all rows have been processed, with the run if it was kept. */
+  finished?(run: string | undefined, isPartial: boolean): Promise<void>;
+}
+
+interface SessionOptions extends PaceOptions {
+  readonly client: Client;
+  /** @throws CliError, of the kind `not-found` if the pet does not exist. */
+  readPetStatus(client: Client, petId: bigint): Promise<PetStatus>;
+}
+
+/** One sitting of a run: its job, and what planning, writing, reading back and reporting share. */
+export class Session {
+  readonly job: Job;
+  readonly rows: Rows;
+  readonly flags: RunFlags;
+  /** Obeys the pace, and counts its requests. */
+  readonly client: Client;
+  readonly stop = new Stop<StopReason>();
+  readonly pace: Pace;
+  readonly ledger: Ledger;
+  /** Statuses of pets without an entry, as the plan has read them. */
+  readonly petStatuses = new Map<bigint, PetStatus>();
+  /** The number of entries read while planning or reading back. */
+  entriesRead = 0;
+  readonly readPetStatus: (petId: bigint) => Promise<PetStatus>;
+
+  constructor(job: Job, options: SessionOptions) {
+    this.job = job;
+    this.rows = job.rows;
+    this.flags = job.identity.flags;
+    this.pace = new Pace(options, this.stop);
+    const client = pacedClient(options.client, this);
+    this.client = client;
+    this.readPetStatus = (petId) => options.readPetStatus(client, petId);
+    this.ledger = new Ledger(job.rows, this.stop);
+    // Only those whose failure stands are still failed.
+    for (const row of job.rows.inState('failed'))
+      this.ledger.restore(row, { ...job.earlier?.failures.get(row), state: 'failed' });
+  }
+}
+
+/**
+ * Prepares the rows of a journal for the next session. All are planned again, except: in a blind run the applied ones,
+ * because there is nothing to compare; in a relative run those that were applied, because they are booked, and those
+ * that failed, because they are in its rejects.
+ */
+export function reopenRows({ rows, header, ending }: JournalImage): void {
+  const { blind, relative } = header.flags;
+  for (let row = 0; row < rows.length; row += 1) {
+    const state = rows.state(row);
+    rows.keepState(row);
+    const stands =
+      state === 'invalid' ||
+      state === 'skipped' ||
+      ((blind || relative) && state === 'applied') ||
+      (relative && state === 'failed') ||
+      // A finished run with unknown rows is resumed with those only.
+      (ending?.ended === 'finished' && state === 'unchanged');
+    if (!stands) rows.setState(row, 'unprocessed');
+  }
+}
