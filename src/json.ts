@@ -237,7 +237,7 @@ function endOfNumber(text: string, start: number): number {
 }
 
 /** Index of the quote that closes the string opened at `start`, or the end of the text. */
-function endOfString(text: string, start: number): number {
+export function endOfString(text: string, start: number): number {
   let at = text.indexOf('"', start + 1);
   while (at !== -1) {
     let backslashes = 0;

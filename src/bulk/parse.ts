@@ -1,6 +1,6 @@
 import { messageOf } from '../errors.ts';
 import { cellPosition } from '../input/csv.ts';
-import { type Member, membersOf } from '../input/json-members.ts';
+import { type Member, membersOf } from '../input/json.ts';
 import type { InputRecord, Position } from '../input/record.ts';
 import { isJsonObject, parseJson } from '../json.ts';
 import { type Columns, findColumns } from './columns.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { extname, resolve } from 'node:path';
-import { membersOf } from '../input/json-members.ts';
+import { membersOf } from '../input/json.ts';
 import type { InputRecord } from '../input/record.ts';
 import type { Layout, RecordFormat } from '../input/records.ts';
 import type { Source } from '../input/source.ts';

@@ -1,12 +1,9 @@
 import {
-  afterLineEnd,
   type InputRecord,
   maxRecordLength,
-  OpenText,
-  overlongProblem,
+  overlongRecord,
   type Position,
   type RecordSplitter,
-  withoutHalfLineEnd,
 } from './record.ts';
 
 /** The position at which a cell of a CSV record begins. */
@@ -28,30 +25,38 @@ export function createCsvSplitter(delimiter: string): RecordSplitter {
 }
 
 class CsvSplitter implements RecordSplitter {
-  readonly delimiter: string;
-  line = 1;
-  private readonly open = new OpenText();
-  private overlong: OverlongRecord | undefined;
+  private readonly delimiter: string;
+  /** The line on which the next record begins. */
+  private line = 1;
+  /** The text from there on. */
+  private rest = '';
+  /** The line of the quote that is open at the end of the text. */
+  private quoteLine: number | undefined;
+  private isOverlong = false;
 
   constructor(delimiter: string) {
     this.delimiter = delimiter;
   }
 
-  push(text: string): InputRecord[] {
+  push(piece: string): InputRecord[] {
+    if (this.isOverlong) {
+      // From here on the text matters only because it may close the quote.
+      if (piece.includes('"')) this.quoteLine = undefined;
+      return [];
+    }
     const records: InputRecord[] = [];
-    const work = this.open.add(text);
-    if (work !== undefined) this.open.leave(work.slice(this.take(withoutHalfLineEnd(work), records)));
+    const text = this.rest + piece;
+    this.rest = text.slice(this.take(text, records));
+    this.isOverlong = this.rest.length > maxRecordLength;
     return records;
   }
 
   end(): InputRecord[] {
-    const records: InputRecord[] = [];
-    const rest = this.open.take();
-    if (rest === '' && !this.overlong) return records;
-    const text = `${rest}\n`;
-    const at = this.take(text, records);
-    if (this.overlong) records.push(this.overlong.record());
-    else if (at < text.length) records.push(this.unclosed(text, at));
+    const records = this.push('\n');
+    if (this.quoteLine !== undefined) {
+      const problem = `the quote opened on line ${this.quoteLine} is never closed: all that follows is in it`;
+      records.push({ line: this.line, column: 1, problem, isBroken: true });
+    } else if (this.isOverlong) records.push(overlongRecord(this.line));
     return records;
   }
 
@@ -59,70 +64,34 @@ class CsvSplitter implements RecordSplitter {
   private take(text: string, records: InputRecord[]): number {
     const next = createFinder(text);
     let at = 0;
-    while (at < text.length) {
-      if (this.overlong) at = this.skipOverlong(this.overlong, text, { at, records });
-      else at = this.takeLines(text, at, { next, records });
-      if (at === text.length) break;
-      const record = readQuotedRecord(text, at, this);
-      if ('openedAt' in record) {
-        if (text.length - at <= maxRecordLength) break;
-        this.overlong = new OverlongRecord(this.line, this.delimiter);
-      } else {
-        const isOverlong = record.end - at > maxRecordLength;
-        records.push(
-          isOverlong
-            ? { line: this.line, column: 1, problem: overlongProblem, isBroken: true }
-            : record.record,
-        );
-        this.line = record.nextLine;
-        at = record.end;
+    this.quoteLine = undefined;
+    for (;;) {
+      at = this.takeLines(text, at, next, records);
+      if (at === text.length) return at;
+      const quoted = readQuotedRecord(text, at, this.line, this.delimiter);
+      if (!quoted.record) {
+        this.quoteLine = quoted.quoteLine;
+        return at;
       }
+      records.push(quoted.end - at > maxRecordLength ? overlongRecord(this.line) : quoted.record);
+      this.line = quoted.nextLine;
+      at = quoted.end;
     }
-    return at;
   }
 
   /** Takes lines up to one that has a quote or does not end yet; skips blank ones. */
-  private takeLines(
-    text: string,
-    from: number,
-    { next, records }: { next: Finder; records: InputRecord[] },
-  ): number {
+  private takeLines(text: string, from: number, next: Finder, records: InputRecord[]): number {
     const { delimiter } = this;
     let at = from;
     for (let end = next.lineEnd(at); end < text.length && next.quote(at) > end; end = next.lineEnd(at)) {
       const cells = text.slice(at, end).split(delimiter);
-      if (end - at > maxRecordLength)
-        records.push({ line: this.line, column: 1, problem: overlongProblem, isBroken: true });
+      if (end - at > maxRecordLength) records.push(overlongRecord(this.line));
       else if (cells.length > 1 || cells[0]?.trim() !== '')
         records.push({ line: this.line, column: 1, cells });
       this.line += 1;
       at = afterLineEnd(text, end);
     }
     return at;
-  }
-
-  private skipOverlong(
-    overlong: OverlongRecord,
-    text: string,
-    { at, records }: { readonly at: number; readonly records: InputRecord[] },
-  ): number {
-    const end = overlong.skip(text, at);
-    if (!overlong.hasEnded) return end;
-    records.push(overlong.record());
-    this.line = overlong.line;
-    this.overlong = undefined;
-    return end;
-  }
-
-  private unclosed(text: string, at: number): InputRecord {
-    const unfinished = readQuotedRecord(text, at, this);
-    const openedAt = 'openedAt' in unfinished ? unfinished.openedAt : undefined;
-    return {
-      line: this.line,
-      column: 1,
-      problem: unclosedProblem(openedAt?.line ?? this.line),
-      isBroken: true,
-    };
   }
 }
 
@@ -147,6 +116,11 @@ function createFinder(text: string): Finder {
   return { quote, lineEnd: (at: number) => Math.min(lineFeed(at), carriageReturn(at)) };
 }
 
+/** Index after the line end at `end`: LF, CR or CRLF. */
+function afterLineEnd(text: string, end: number): number {
+  return text.charCodeAt(end) === 0x0d && text.charCodeAt(end + 1) === 0x0a ? end + 2 : end + 1;
+}
+
 interface QuotedRecord {
   readonly record: InputRecord;
   /** Index after its line end. */
@@ -154,15 +128,11 @@ interface QuotedRecord {
   readonly nextLine: number;
 }
 
-/** A record that does not end within the text, and the position of its last opening quote. */
+/** A record that does not end within the text. */
 interface UnfinishedRecord {
-  readonly openedAt: Position | undefined;
-}
-
-/** The line on which a record begins, and the delimiter of its cells. */
-interface Place {
-  readonly line: number;
-  readonly delimiter: string;
+  readonly record?: undefined;
+  /** The line of the quote that is open at the end of the text. */
+  readonly quoteLine?: number | undefined;
 }
 
 interface Cell {
@@ -172,11 +142,12 @@ interface Cell {
   readonly isBroken?: boolean;
 }
 
-/** Reads a CSV record with quotes from index `from` of the text on. */
+/** Reads the record that begins at index `from` and on line `first`, and that may have quotes. */
 function readQuotedRecord(
   text: string,
   from: number,
-  { line: first, delimiter }: Place,
+  first: number,
+  delimiter: string,
 ): QuotedRecord | UnfinishedRecord {
   const cells: string[] = [];
   const starts: Position[] = [];
@@ -186,15 +157,16 @@ function readQuotedRecord(
   for (let at = from; ; at += 1) {
     const start = { line, column: at - lineStart + 1 };
     const cell = text[at] === '"' ? readQuotedCell(text, at, delimiter) : readCell(text, at, delimiter);
-    if (!cell) return { openedAt: start };
-    if (cell.end === text.length) return { openedAt: undefined };
+    if (!cell) return { quoteLine: line };
+    if (cell.end === text.length) return {};
     if (cell.isBroken) problem ??= 'text follows a closing quote';
     cells.push(cell.value);
     starts.push(start);
-    for (const lineEnd of text.slice(at, cell.end).matchAll(/\r\n|\n|\r/g)) {
-      line += 1;
-      lineStart = at + lineEnd.index + lineEnd[0].length;
-    }
+    if (/[\r\n]/.test(cell.value))
+      for (const lineEnd of text.slice(at, cell.end).matchAll(/\r\n|\n|\r/g)) {
+        line += 1;
+        lineStart = at + lineEnd.index + lineEnd[0].length;
+      }
     at = cell.end;
     if (text[at] === delimiter) continue;
     const record = { line: first, column: 1, cells, starts, problem };
@@ -222,54 +194,4 @@ function cellEnd(text: string, from: number, delimiter: string): number {
     if (code === delimiterCode || code === 0x0a || code === 0x0d) return at;
   }
   return text.length;
-}
-
-/** A CSV record beyond the limit: it is skipped character by character to find its end, and none of it is kept. */
-class OverlongRecord {
-  hasEnded = false;
-  /** The line after the skipped text. */
-  line: number;
-  private readonly first: number;
-  private readonly delimiter: string;
-  private state: 'start' | 'plain' | 'quoted' | 'closed' = 'start';
-  private quoteLine = 0;
-
-  constructor(line: number, delimiter: string) {
-    this.line = line;
-    this.first = line;
-    this.delimiter = delimiter;
-  }
-
-  /** Skips the text from `from` on and returns the index after the record, or after the text. */
-  skip(text: string, from: number): number {
-    let at = from;
-    while (at < text.length && !this.hasEnded) {
-      const unit = text[at];
-      const isLineEnd = unit === '\n' || unit === '\r';
-      if (isLineEnd) this.line += 1;
-      if (this.state !== 'quoted' && isLineEnd) this.hasEnded = true;
-      else if (unit === '"') this.quote();
-      else if (this.state !== 'quoted') this.state = unit === this.delimiter ? 'start' : 'plain';
-      at = isLineEnd ? afterLineEnd(text, at) : at + 1;
-    }
-    return at;
-  }
-
-  record(): InputRecord {
-    const problem = this.state === 'quoted' ? unclosedProblem(this.quoteLine) : overlongProblem;
-    return { line: this.first, column: 1, problem, isBroken: true };
-  }
-
-  /** A quote right after a closing one is an escaped quote, and the cell goes on. */
-  private quote(): void {
-    if (this.state === 'quoted') this.state = 'closed';
-    else if (this.state === 'start') {
-      this.state = 'quoted';
-      this.quoteLine = this.line;
-    } else if (this.state === 'closed') this.state = 'quoted';
-  }
-}
-
-function unclosedProblem(line: number): string {
-  return `the quote opened on line ${line} is never closed: all that follows is in it`;
 }

@@ -1,193 +1,160 @@
 import { UsageError } from '../errors.ts';
+import { endOfString } from '../json.ts';
 import {
   type InputRecord,
   maxRecordLength,
-  OpenText,
-  overlongProblem,
+  overlongRecord,
   type Position,
   type RecordSplitter,
-  withoutHalfLineEnd,
 } from './record.ts';
 
+/** JSONL: every line that is not blank is one value. */
+export function createLineSplitter(): RecordSplitter {
+  let line = 1;
+  let rest = '';
+  const push = (piece: string): InputRecord[] => {
+    const records: InputRecord[] = [];
+    const lines = piece.split(/\r\n|\n|\r/);
+    lines[0] = rest + lines[0];
+    rest = lines.pop() ?? '';
+    for (const text of lines) {
+      if (text.length > maxRecordLength) return [...records, overlongRecord(line)];
+      if (text.trim() !== '') records.push({ line, column: 1, text });
+      line += 1;
+    }
+    return rest.length > maxRecordLength ? [...records, overlongRecord(line)] : records;
+  };
+  return { push, end: () => push('\n') };
+}
+
+/** Records that live at the same time: V8 collects few of them as young objects. */
+const batchLength = 250;
+
 /**
- * Splits JSON: the elements of one array, or objects one after the other, on any number of lines.
+ * The records of a JSON document, in batches: the elements of one array, or objects one after the other, on any number
+ * of lines.
  *
  * @param name of the input, for errors.
  * @throws UsageError if the text is neither or ends too early: then the ends of records are unknown.
  */
-export function createJsonSplitter(name: string): RecordSplitter {
-  return new JsonSplitter(name);
+export function* jsonRecords(text: string, name: string): Generator<InputRecord[]> {
+  const positionOf = createPositionFinder(text);
+  let batch: InputRecord[] = [];
+  for (const { start, end } of valuesOf(text, name)) {
+    const { line, column } = positionOf(start);
+    const isOverlong = end - start > maxRecordLength;
+    batch.push(isOverlong ? overlongRecord(line, column) : { line, column, text: text.slice(start, end) });
+    if (isOverlong) break;
+    if (batch.length < batchLength) continue;
+    yield batch;
+    batch = [];
+  }
+  yield batch;
 }
 
-type Expected = 'anything' | 'value or ]' | 'value' | ', or ]' | 'nothing more' | 'object';
+/** The place of a value in a text. */
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
 
-class JsonSplitter implements RecordSplitter {
-  private readonly name: string;
-  private readonly place = new PlaceCounter();
-  private expected: Expected = 'anything';
-  private value: OpenValue | undefined;
-
-  constructor(name: string) {
-    this.name = name;
-  }
-
-  push(text: string): InputRecord[] {
-    const records: InputRecord[] = [];
-    for (let at = 0; at < text.length; at += 1) {
-      const unit = text.charCodeAt(at);
-      if (this.value) {
-        if (!this.value.hasEndedAt(unit)) {
-          this.place.pass(unit);
-          continue;
-        }
-        records.push(this.value.record(text, at));
-        this.value = undefined;
-      }
-      if (unit > 0x20) this.take(unit, at);
-      this.place.pass(unit);
+function* valuesOf(text: string, name: string): Generator<Span> {
+  const refuse = (
+    at: number,
+    expected: string,
+    found = at < text.length ? `found ${text[at]}` : 'the text ends',
+  ) => {
+    const { line, column } = createPositionFinder(text)(at);
+    return new UsageError(`${name}:${line}:${column}: not valid JSON: ${found}, expected ${expected}`);
+  };
+  const spanAt = (start: number): Span => {
+    const end = endOfValue(text, start);
+    if (end === undefined) throw refuse(start, 'the value that begins here to be closed', 'the text ends');
+    return { start, end };
+  };
+  let at = skipSpace(text, 0);
+  if (text[at] === '[') {
+    at = skipSpace(text, at + 1);
+    for (let isFirst = true; !isFirst || text[at] !== ']'; isFirst = false) {
+      if (at === text.length || ',:]}'.includes(text.charAt(at)))
+        throw refuse(at, isFirst ? 'value or ]' : 'value');
+      const span = spanAt(at);
+      yield span;
+      at = skipSpace(text, span.end);
+      if (text[at] === ']') break;
+      if (text[at] !== ',') throw refuse(at, ', or ]');
+      at = skipSpace(text, at + 1);
     }
-    this.value?.keep(text);
-    return records;
+    at = skipSpace(text, at + 1);
+    if (at < text.length) throw refuse(at, 'nothing more');
+    return;
   }
-
-  end(): InputRecord[] {
-    const open = this.value;
-    if (open && !open.isWhole) throw this.unexpected('the text ends', open.start);
-    this.value = undefined;
-    if (!['anything', 'object', 'nothing more'].includes(this.expected))
-      throw this.unexpected('the text ends', this.place.here());
-    return open ? [open.record('', 0)] : [];
-  }
-
-  /** Takes a character outside a value. */
-  private take(unit: number, at: number): void {
-    const sign = String.fromCharCode(unit);
-    const { expected } = this;
-    if (sign === '[' && expected === 'anything') this.expected = 'value or ]';
-    else if (sign === ']' && (expected === 'value or ]' || expected === ', or ]'))
-      this.expected = 'nothing more';
-    else if (sign === ',' && expected === ', or ]') this.expected = 'value';
-    else if (sign === '{' && (expected === 'anything' || expected === 'object'))
-      this.begin(unit, at, 'object');
-    else if (expected.startsWith('value') && !',:]}'.includes(sign)) this.begin(unit, at, ', or ]');
-    else throw this.unexpected(`found ${sign}`, this.place.here());
-  }
-
-  private begin(unit: number, at: number, after: Expected): void {
-    this.expected = after;
-    this.value = new OpenValue(this.place.here(), { at, unit });
-  }
-
-  private unexpected(found: string, { line, column }: Position): UsageError {
-    const wanted = this.value ? 'the value that begins here to be closed' : this.expected;
-    const expected = wanted === 'anything' ? 'an array or an object' : wanted;
-    return new UsageError(`${this.name}:${line}:${column}: not valid JSON: ${found}, expected ${expected}`);
+  for (let isFirst = true; isFirst || at < text.length; isFirst = false) {
+    if (text[at] !== '{') throw refuse(at, isFirst ? 'an array or an object' : 'object');
+    const span = spanAt(at);
+    yield span;
+    at = skipSpace(text, span.end);
   }
 }
 
-/** A value that has begun: finds its end, and keeps its text up to the limit. */
-class OpenValue {
-  readonly start: Position;
-  private from: number;
-  private kept = '';
-  private depth = 0;
-  private isInString = false;
-  private isEscaped = false;
-  private readonly isScalar: boolean;
-
-  constructor(start: Position, { at, unit }: { readonly at: number; readonly unit: number }) {
-    this.start = start;
-    this.from = at;
-    this.isScalar = unit !== 0x22 && unit !== 0x5b && unit !== 0x7b;
-    this.enter(unit);
-  }
-
-  get isWhole(): boolean {
-    return !this.isInString && this.depth === 0;
-  }
-
-  /** Whether the value ended before this character. */
-  hasEndedAt(unit: number): boolean {
-    if (this.isWhole && (!this.isScalar || unit <= 0x20 || unit === 0x2c || unit === 0x5d)) return true;
-    this.enter(unit);
-    return false;
-  }
-
-  keep(text: string): void {
-    if (this.kept.length <= maxRecordLength) this.kept += text.slice(this.from);
-    this.from = 0;
-  }
-
-  record(text: string, end: number): InputRecord {
-    const value = this.kept + text.slice(this.from, end);
-    return value.length > maxRecordLength
-      ? { ...this.start, problem: overlongProblem, isBroken: true }
-      : { ...this.start, text: value };
-  }
-
-  private enter(unit: number): void {
-    if (this.isInString) {
-      if (this.isEscaped) this.isEscaped = false;
-      else if (unit === 0x5c) this.isEscaped = true;
-      else if (unit === 0x22) this.isInString = false;
-    } else if (unit === 0x22) this.isInString = true;
-    else if (unit === 0x5b || unit === 0x7b) this.depth += 1;
-    else if (unit === 0x5d || unit === 0x7d) this.depth -= 1;
-  }
-}
-
-/** Counts lines and columns over LF, CRLF and CR. */
-class PlaceCounter {
-  private line = 1;
-  private column = 1;
-  private before = 0;
-
-  pass(unit: number): void {
-    if (unit === 0x0d || (unit === 0x0a && this.before !== 0x0d)) this.line += 1;
-    this.column = unit === 0x0a || unit === 0x0d ? 1 : this.column + 1;
-    this.before = unit;
-  }
-
-  here(): Position {
-    return { line: this.line, column: this.column };
-  }
-}
-
-/** JSONL: every line that is not blank is one value. */
-export function createLineSplitter(): RecordSplitter {
-  return new LineSplitter();
-}
-
-class LineSplitter implements RecordSplitter {
-  private readonly open = new OpenText();
-  private line = 1;
-  /** True if the current line is over the limit: its text is not kept. */
-  private isOverlong = false;
-
-  push(text: string): InputRecord[] {
-    const work = this.open.add(text);
-    return work === undefined ? [] : this.take(withoutHalfLineEnd(work), work);
-  }
-
-  end(): InputRecord[] {
-    const text = `${this.open.take()}\n`;
-    return this.take(text, text);
-  }
-
-  private take(text: string, work: string): InputRecord[] {
-    const records: InputRecord[] = [];
-    let at = 0;
-    for (const { index, 0: end } of text.matchAll(/\r\n|\n|\r/g)) {
-      const content = text.slice(at, index);
-      if (this.isOverlong || content.length > maxRecordLength)
-        records.push({ line: this.line, column: 1, problem: overlongProblem, isBroken: true });
-      else if (content.trim() !== '') records.push({ line: this.line, column: 1, text: content });
-      this.isOverlong = false;
-      this.line += 1;
-      at = index + end.length;
+/** Returns a function that gives the position of an index; from call to call the index only grows. */
+function createPositionFinder(text: string): (at: number) => Position {
+  const lineEnds = text.matchAll(/\r\n|\n|\r/g);
+  let next = lineEnds.next().value;
+  let line = 1;
+  let lineStart = 0;
+  return (at) => {
+    for (; next && next.index < at; next = lineEnds.next().value) {
+      line += 1;
+      lineStart = next.index + next[0].length;
     }
-    this.isOverlong ||= text.length - at > maxRecordLength;
-    this.open.leave(work.slice(this.isOverlong ? text.length : at));
-    return records;
+    return { line, column: at - lineStart + 1 };
+  };
+}
+
+/** A member of a JSON object: its name, and the place of its value in the text. */
+export interface Member extends Span {
+  readonly name: string;
+}
+
+/** The members of the JSON object in `text`, each value as written; `text` must be valid JSON. */
+export function membersOf(text: string): Member[] {
+  const members: Member[] = [];
+  let at = skipSpace(text, 0);
+  if (text[at] !== '{') return members;
+  at = skipSpace(text, at + 1);
+  while (text[at] === '"') {
+    const nameEnd = endOfString(text, at) + 1;
+    const name = JSON.parse(text.slice(at, nameEnd)) as string;
+    const start = skipSpace(text, skipSpace(text, nameEnd) + 1);
+    const end = endOfValue(text, start) ?? text.length;
+    members.push({ name, start, end });
+    at = skipSpace(text, end);
+    if (text[at] !== ',') break;
+    at = skipSpace(text, at + 1);
   }
+  return members;
+}
+
+function skipSpace(text: string, from: number): number {
+  let at = from;
+  while (at < text.length && text.charCodeAt(at) <= 0x20) at += 1;
+  return at;
+}
+
+/** Index after the value that begins at `start`; undefined if it is not closed. */
+function endOfValue(text: string, start: number): number | undefined {
+  const signs = /["[\]{},\s]/g;
+  signs.lastIndex = start;
+  let depth = 0;
+  for (let found = signs.exec(text); found; found = signs.exec(text)) {
+    const [sign] = found;
+    if (sign === '{' || sign === '[') depth += 1;
+    else if (sign === '"') signs.lastIndex = endOfString(text, found.index) + 1;
+    else if (depth === 0) return found.index;
+    else if (sign === '}' || sign === ']') depth -= 1;
+    if (signs.lastIndex > text.length) return undefined;
+    if (depth === 0 && '"}]'.includes(sign)) return signs.lastIndex;
+  }
+  return depth === 0 ? text.length : undefined;
 }

@@ -1,9 +1,9 @@
 import { extname } from 'node:path';
 import { UsageError } from '../errors.ts';
 import { createCsvSplitter } from './csv.ts';
-import { createJsonSplitter, createLineSplitter } from './json.ts';
-import type { InputRecord, RecordSplitter } from './record.ts';
-import { decodeUtf8 } from './utf8.ts';
+import { createLineSplitter, jsonRecords } from './json.ts';
+import type { InputRecord } from './record.ts';
+import { conversion, decodeUtf8 } from './utf8.ts';
 
 export const recordFormats = ['csv', 'json', 'jsonl'] as const;
 export type RecordFormat = (typeof recordFormats)[number];
@@ -35,10 +35,11 @@ interface RecordStream {
 export const delimiters = [',', ';', '\t', '|'] as const;
 
 /**
- * The records of CSV, JSONL or JSON bytes, read as a stream with at most one record in memory. The first record of CSV
- * is its header.
+ * The records of CSV, JSONL or JSON bytes. CSV and JSONL are read as a stream with at most one record in memory, JSON
+ * is read whole. The first record of CSV is its header.
  *
- * @throws UsageError, also while the batches are read, if the input is not UTF-8 or is JSON that cannot be split.
+ * @throws UsageError, also while the batches are read, if the input is not UTF-8, or is JSON that cannot be split or is
+ *   too large.
  */
 export async function readRecords(
   bytes: AsyncIterable<Uint8Array>,
@@ -48,32 +49,65 @@ export async function readRecords(
   const head = await readHead(text);
   if (head.trim() === '') return { layout: undefined, batches: noBatches() };
   const { layout, rest } = detectLayout(head, options);
-  return { layout, batches: split(rest, text, createSplitter(layout, options.name)) };
+  const pieces = piecesOf(rest, text);
+  return {
+    layout,
+    batches: layout.format === 'json' ? splitWhole(pieces, options.name) : split(pieces, layout),
+  };
 }
 
 async function* noBatches(): AsyncGenerator<readonly InputRecord[]> {}
 
 async function* split(
-  head: string,
-  text: AsyncIterator<string>,
-  splitter: RecordSplitter,
+  pieces: AsyncIterable<string>,
+  { format, delimiter }: Layout,
 ): AsyncGenerator<readonly InputRecord[]> {
-  try {
-    for (const piece of piecesOf(head)) yield splitter.push(piece);
-    for (let next = await text.next(); !next.done; next = await text.next())
-      for (const piece of piecesOf(next.value)) yield splitter.push(piece);
-    yield splitter.end();
-  } finally {
-    await text.return?.();
+  const splitter = format === 'csv' ? createCsvSplitter(delimiter) : createLineSplitter();
+  for await (const piece of pieces) yield splitter.push(piece);
+  yield splitter.end();
+}
+
+/** The longest JSON document, in characters. V8 keeps it as one string, of which none is longer than 512 Mi. */
+const maxDocumentLength = 2 ** 28;
+
+async function* splitWhole(
+  pieces: AsyncIterable<string>,
+  name: string,
+): AsyncGenerator<readonly InputRecord[]> {
+  let document = '';
+  for await (const piece of pieces) {
+    document += piece;
+    if (document.length > maxDocumentLength)
+      throw new UsageError(
+        `${name}: over 256 MiB of JSON: only CSV and JSON lines can be that large`,
+        conversion(`jq -c '.[]'`, name, '.jsonl'),
+      );
   }
+  yield* jsonRecords(document, name);
 }
 
 /**
- * Text in pieces of 8 Ki characters. The records of a piece live at the same time. V8 collects few of them as young
- * objects; it would copy thousands again and again.
+ * The text in pieces of 8 Ki characters, none of which ends within a CRLF. The records of a piece live at the same
+ * time. V8 collects few of them as young objects; it would copy thousands again and again.
  */
-function* piecesOf(text: string): Generator<string> {
-  for (let at = 0; at < text.length; at += 8192) yield text.slice(at, at + 8192);
+async function* piecesOf(head: string, text: AsyncIterator<string>): AsyncGenerator<string> {
+  const length = 8192;
+  let rest = head;
+  try {
+    for (;;) {
+      let at = 0;
+      while (rest.length - at > length) {
+        const end = at + (rest[at + length - 1] === '\r' ? length + 1 : length);
+        yield rest.slice(at, end);
+        at = end;
+      }
+      const next = await text.next();
+      if (next.done) return yield rest.slice(at);
+      rest = rest.slice(at) + next.value;
+    }
+  } finally {
+    await text.return?.();
+  }
 }
 
 /** Text up to the end of the first line that is not blank, or 64 Ki characters. */
@@ -85,11 +119,6 @@ async function readHead(text: AsyncIterator<string>): Promise<string> {
     head += next.value;
   }
   return head;
-}
-
-function createSplitter({ format, delimiter }: Layout, name: string): RecordSplitter {
-  if (format === 'csv') return createCsvSplitter(delimiter);
-  return format === 'jsonl' ? createLineSplitter() : createJsonSplitter(name);
 }
 
 /** The layout, and the head without the line in which Excel gives the delimiter: `sep=;`. */
@@ -132,18 +161,10 @@ function formatOfText(head: string): RecordFormat {
 
 function detectDelimiter(head: string, { rankHeader }: RecordOptions): string {
   const candidates = delimiters.map((delimiter) => {
-    const cells =
-      firstRecord(createCsvSplitter(delimiter), `${head.trimStart()}\n`)?.cells ?? head.split(delimiter);
+    const [first] = createCsvSplitter(delimiter).push(`${head.trimStart()}\n`);
+    const cells = first?.cells ?? head.split(delimiter);
     return { delimiter, rank: rankHeader?.(cells) ?? 0, count: cells.length };
   });
   candidates.sort((one, other) => other.rank - one.rank || other.count - one.count);
   return candidates[0]?.delimiter ?? ',';
-}
-
-function firstRecord(splitter: RecordSplitter, text: string): InputRecord | undefined {
-  for (const piece of piecesOf(text)) {
-    const [record] = splitter.push(piece);
-    if (record) return record;
-  }
-  return undefined;
 }

@@ -48,7 +48,7 @@ function refuseUtf16(head: Uint8Array, name: string): void {
   const encoding = marked ? 'UTF-16' : unmarkedUtf16(head);
   throw new UsageError(
     `${name}: not UTF-8: the file looks like ${encoding ? 'UTF-16' : 'binary data'}`,
-    encoding && conversion(encoding, name),
+    encoding && toUtf8(encoding, name),
   );
 }
 
@@ -58,11 +58,14 @@ function isWorkbook(head: Uint8Array): boolean {
   return start === '504b0304' || start === 'd0cf11e0';
 }
 
-/** A command that converts the file to UTF-8. */
-function conversion(encoding: string, name: string): string {
-  const command = `iconv -f ${encoding} -t UTF-8`;
+/** How to send a file through a command that converts it. */
+export function conversion(command: string, name: string, ending = extname(name)): string {
   if (name === 'stdin') return `send it through: ${command}`;
-  return `convert it: ${command} ${shellWord(name)} > converted${extname(name)}`;
+  return `convert it: ${command} ${shellWord(name)} > converted${ending}`;
+}
+
+function toUtf8(encoding: string, name: string): string {
+  return conversion(`iconv -f ${encoding} -t UTF-8`, name);
 }
 
 /** Detected from the zero byte before or after the first letter; undefined if the text does not begin with one. */
@@ -77,34 +80,19 @@ function notUtf8(chunk: Uint8Array, lines: LineCounter, name: string): UsageErro
   lines.count(chunk.subarray(0, at));
   return new UsageError(
     `${name}:${lines.line()}: not UTF-8: byte 0x${byte}; the file looks like Latin-1 (Windows-1252)`,
-    conversion('WINDOWS-1252', name),
+    toUtf8('WINDOWS-1252', name),
   );
 }
 
-/** Index of the first byte that is not UTF-8; 0 if its character began in the chunk before. */
+/**
+ * Index of the first byte that is not UTF-8. A decoder that does not throw puts U+FFFD there. Bytes at the start that
+ * continue a character of the chunk before are taken as valid.
+ */
 function firstInvalidByte(chunk: Uint8Array): number {
-  const isValid = (end: number) => {
-    try {
-      new TextDecoder('utf-8', { fatal: true }).decode(chunk.subarray(0, end), { stream: true });
-      return true;
-    } catch {
-      return false;
-    }
-  };
-  let [valid, invalid] = [0, chunk.length];
-  while (invalid - valid > 1) {
-    const middle = (valid + invalid) >> 1;
-    if (isValid(middle)) valid = middle;
-    else invalid = middle;
-  }
-  return startOfCharacter(chunk, valid);
-}
-
-/** The index of the byte that begins the character, before a byte that does not continue it. */
-function startOfCharacter(chunk: Uint8Array, at: number): number {
-  let start = at;
-  while (start > 0 && at - start < 3 && ((chunk[start - 1] ?? 0) & 0x80) !== 0) start -= 1;
-  return start;
+  let start = 0;
+  while (start < 3 && ((chunk[start] ?? 0) & 0xc0) === 0x80) start += 1;
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(chunk.subarray(start));
+  return start + Buffer.byteLength(text.slice(0, text.indexOf('\ufffd')));
 }
 
 interface LineCounter {

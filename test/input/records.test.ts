@@ -1,7 +1,7 @@
 import { parse as parseCsv } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
 import { cellPosition } from '../../src/input/csv.ts';
-import { membersOf } from '../../src/input/json-members.ts';
+import { membersOf } from '../../src/input/json.ts';
 import type { InputRecord } from '../../src/input/record.ts';
 import { type RecordOptions, readRecords } from '../../src/input/records.ts';
 
@@ -82,20 +82,18 @@ test('takes a quote within an unquoted cell as it is', async () => {
   expect(cellsOf(await read('a,b\n5" nail,2\n'))[1]).toEqual(['5" nail', '2']);
 });
 
-test.each([1000, 65_536, 10_000_000])(
-  'passes over a CSV record beyond 1 MiB, in pieces of %i',
-  async (size) => {
-    const long = 'x'.repeat(2 ** 20);
-    const records = await read(`a,b\n1,"${long}\n""\n"\n3,4\n5,${long}\n6,7\n`, { size });
-    expect(records.map(({ line, cells, problem }) => [line, problem ?? cells])).toEqual([
+test.each([1000, 65_536, 10_000_000])('stops at a CSV record beyond 1 MiB, in pieces of %i', async (size) => {
+  const long = 'x'.repeat(2 ** 20);
+  for (const record of [`1,"${long}\n""\n"`, `1,"${long.repeat(2)}"`, `5,${long}`, `5,${long.repeat(2)}`]) {
+    const records = await read(`a,b\n3,4\n${record}\n5,6\n`, { size });
+    expect(records.slice(0, 3).map(({ line, cells, problem }) => [line, problem ?? cells])).toEqual([
       [1, ['a', 'b']],
-      [2, 'the record is longer than 1 MiB'],
-      [5, ['3', '4']],
-      [6, 'the record is longer than 1 MiB'],
-      [7, ['6', '7']],
+      [2, ['3', '4']],
+      [3, 'the record is longer than 1 MiB'],
     ]);
-  },
-);
+    expect(records[2]?.isBroken).toBe(true);
+  }
+});
 
 test('names the line of an unclosed quote that swallows more than 1 MiB', async () => {
   const records = await read(`a,b\n1,2\n3,"${'x\n'.repeat(600_000)}`, { size: 65_536 });
@@ -153,11 +151,27 @@ test('reads one JSON object over several lines, and JSONL of whole lines', async
   ]);
 });
 
-test.each([1000, 10_000_000])('passes over a JSON record beyond 1 MiB, in pieces of %i', async (size) => {
+test.each([1000, 10_000_000])('stops at a JSON record beyond 1 MiB, in pieces of %i', async (size) => {
   const long = `{"a":"${'x'.repeat(2 ** 20)}"}`;
-  const expected = [{ text: '1' }, { problem: 'the record is longer than 1 MiB' }, { text: '2' }];
-  expect(await read(`1\n${long}\n2\n`, { size, format: 'jsonl' })).toMatchObject(expected);
+  const expected = [{ text: '1' }, { problem: 'the record is longer than 1 MiB', isBroken: true }];
+  const lines = await read(`1\n${long}\n2\n`, { size, format: 'jsonl' });
+  expect(lines.slice(0, 2)).toMatchObject(expected);
   expect(await read(`[1,${long},2]`, { size })).toMatchObject(expected);
+});
+
+test('refuses a JSON document that is too large to be read whole', async () => {
+  const piece = Buffer.alloc(2 ** 24, ' ').fill('[', 0, 1);
+  async function* pieces() {
+    for (let count = 0; count <= 16; count += 1) yield piece;
+  }
+  const reading = async () => {
+    const { batches } = await readRecords(pieces(), { name: 'stock.json' });
+    for await (const _ of batches);
+  };
+  await expect(reading()).rejects.toMatchObject({
+    message: 'stock.json: over 256 MiB of JSON: only CSV and JSON lines can be that large',
+    details: { hint: "convert it: jq -c '.[]' stock.json > converted.jsonl" },
+  });
 });
 
 test('gives the members of an object as they were written', () => {
