@@ -3,9 +3,9 @@ import { withDeadline } from '../deadline.ts';
 import { exitCodes } from '../errors.ts';
 import { sanitize } from '../text.ts';
 import { type Found, findCommand, flagsOf } from './find.ts';
-import { type Argument, type Flag, isRepeated, nameOf } from './flag.ts';
-import { writeFlags } from './global-flags.ts';
-import { firstFlags, type Offer, type Program, root } from './program.ts';
+import { type Argument, isRepeated, nameOf } from './flag.ts';
+import { firstFlags, writeFlags } from './global-flags.ts';
+import { type Offer, type Program, topicNames } from './program.ts';
 import { type Action, isGroup, type Named } from './verb.ts';
 import { readWords } from './words.ts';
 
@@ -28,59 +28,55 @@ export async function complete(
   const bash = kind === 'bash' ? (await import('./bash-line.ts')).readBashLine(line) : undefined;
   const words = bash ? [...bash.words.slice(1), bash.current] : argv.slice(kind === '--' ? 1 : 0);
   const current = words.at(-1) ?? '';
-  const { attached, isList, offers } = await offersFor(words.slice(0, -1), current, { context, program });
-  const before = attached === undefined ? '' : `${attached}=`;
-  const given = isList ? before + current.slice(before.length, current.lastIndexOf(',') + 1) : before;
-  const begun = current.slice(given.length);
+  const { kept, offers } = await offersFor(words.slice(0, -1), current, context, program);
   if (offers === 'file') {
     await context.io.stdout.write(':file\n');
     return exitCodes.done;
   }
+  const begun = current.slice(kept.length);
   const shown = offers
     // A name with unsafe characters can neither be shown nor typed.
     .filter(({ word }) => startsAlike(word, begun) && sanitize(word) === word)
-    .map(({ word, summary }) => ({ word: given + word, summary: summary && sanitize(summary) }));
-  const text = bash
+    .map(({ word, summary }) => ({ word: kept + word, summary: summary && sanitize(summary) }));
+  const lines = bash
     ? bash.quoted(shown.map(({ word }) => word))
     : shown.map(({ word, summary }) => (summary ? `${word}\t${summary}` : word));
-  await context.io.stdout.write(text.map((each) => `${each}\n`).join(''));
+  await context.io.stdout.write(lines.map((each) => `${each}\n`).join(''));
   return exitCodes.done;
 }
 
-interface Place {
-  /** The flag of `--flag=value`, if the current word has that form. */
-  readonly attached?: string | undefined;
-  /** Commas may stand between values, and the last one is asked for. */
-  readonly isList?: boolean | undefined;
+interface Completions {
+  /** The part of the current word that stays: `--status=`, or `sold,` of a list of values. */
+  readonly kept: string;
   readonly offers: readonly Offer[] | 'file';
 }
 
 async function offersFor(
   before: readonly string[],
   current: string,
-  { context, program }: { readonly context: MutableContext; readonly program: Program },
-): Promise<Place> {
-  const found = await findCommand(root, program.entries, before);
-  const { command, path } = found;
-  const flags = { ...flagsOf(command), ...(isGroup(command) ? writeFlags : {}) };
-  const all = Object.values(flags);
-  const { operands, given, pending, hasEnded } = readWords(found.rest, all);
+  context: MutableContext,
+  program: Program,
+): Promise<Completions> {
+  const found = await findCommand(program, before);
+  const { command } = found;
+  const flags = Object.values({ ...flagsOf(command), ...(isGroup(command) && writeFlags) });
+  const { operands, given, pending, hasEnded } = readWords(found.rest, flags);
   context.useFlags(firstFlags(given));
-  const lookUp = (place: Flag | Argument | undefined) => valuesOf(place, { context, program, found });
-  if (hasEnded) return { offers: 'file' };
-  if (pending) return { isList: pending.isList, offers: await lookUp(pending) };
-  const [, attached] = /^(--[\w-]+)=/.exec(current) ?? [];
-  if (attached !== undefined) {
-    const flag = all.find((each) => nameOf(each) === attached);
-    return { attached, isList: flag?.isList, offers: await lookUp(flag) };
+  if (hasEnded) return { kept: '', offers: 'file' };
+  const [attached = '', name] = pending ? [] : (/^(--[\w-]+)=/.exec(current) ?? []);
+  const flag = pending ?? flags.find((each) => nameOf(each) === name);
+  if (flag) {
+    const kept = flag.isList
+      ? current.slice(0, Math.max(attached.length, current.lastIndexOf(',') + 1))
+      : attached;
+    return { kept, offers: await valuesOf(flag, found, context, program) };
   }
   if (current.startsWith('-'))
-    return { offers: all.map((flag) => ({ word: nameOf(flag), summary: flag.summary })) };
-  if (found.unknown !== undefined) return { offers: [] };
-  if (isGroup(command)) {
-    return { offers: offersOf(path.length === 0 ? program.entries : command.verbs) };
-  }
-  return { offers: await lookUp(argumentAt(command, operands.length)) };
+    return { kept: '', offers: flags.map((each) => ({ word: nameOf(each), summary: each.summary })) };
+  if (found.unknown !== undefined) return { kept: '', offers: [] };
+  if (isGroup(command)) return { kept: '', offers: offersOf(command.verbs) };
+  const argument = argumentAt(command, operands.length);
+  return { kept: '', offers: argument ? await valuesOf(argument, found, context, program) : [] };
 }
 
 function offersOf(commands: readonly Named[]): Offer[] {
@@ -94,23 +90,18 @@ function argumentAt({ args = {} }: Action, place: number): Argument | undefined 
   return all[place] ?? (last && isRepeated(last) ? last : undefined);
 }
 
-interface Asked {
-  readonly context: MutableContext;
-  readonly program: Program;
-  readonly found: Found;
-}
-
 /** An empty list if the values are not available in time: completion never reports an error. */
 async function valuesOf(
-  place: Flag | Argument | undefined,
-  { context, program, found }: Asked,
+  { choices, offers = [] }: Argument,
+  found: Found,
+  context: MutableContext,
+  program: Program,
 ): Promise<readonly Offer[] | 'file'> {
-  const offers = place?.choices ?? place?.offers ?? [];
-  if (offers === 'file') return 'file';
-  if (offers === 'command')
-    return [...offersOf(program.entries), ...program.topics.map((word) => ({ word }))];
-  if (typeof offers !== 'string') return offers.map((word) => ({ word }));
-  const looked = Promise.resolve(program.lookUp(offers, context, found)).catch(() => []);
+  const known = choices ?? offers;
+  if (known === 'file') return known;
+  if (known === 'command') return [...offersOf(program.verbs), ...topicNames.map((word) => ({ word }))];
+  if (typeof known !== 'string') return known.map((word) => ({ word }));
+  const looked = Promise.resolve(program.lookUp(known, context, found)).catch(() => []);
   return withDeadline(looked, patienceMs, () => []);
 }
 

@@ -2,7 +2,7 @@ import { UsageError } from '../errors.ts';
 import { closest } from '../text.ts';
 import type { Flag } from './flag.ts';
 import { globalFlags, helpFlag, writeFlags } from './global-flags.ts';
-import { type Action, type Entry, type Group, isGroup, type Named } from './verb.ts';
+import { type Action, type Group, isGroup, loadCommand, type Named } from './verb.ts';
 import { readWords } from './words.ts';
 
 /** The command that a command line names. */
@@ -11,7 +11,7 @@ export interface Found {
   readonly path: readonly string[];
   readonly named: Named;
   readonly command: Action | Group;
-  /** The group that contains it. */
+  /** The group that contains it, or the command itself if it is a group. */
   readonly group: Group;
   /** The words other than the names of the command. */
   readonly rest: readonly string[];
@@ -19,23 +19,16 @@ export interface Found {
   readonly unknown: string | undefined;
 }
 
-type Level = readonly (Entry | (Named & (Action | Group)))[];
-
 /** Finds the command that the words name; loads no other commands. */
-export async function findCommand(
-  root: Named & Group,
-  entries: readonly Entry[],
-  words: readonly string[],
-): Promise<Found> {
+export async function findCommand(program: Named & Group, words: readonly string[]): Promise<Found> {
   const path: string[] = [];
   const used = new Set<number>();
-  let named: Named = root;
-  let command: Action | Group = root;
-  let group: Group = root;
-  let level: Level = entries;
+  let named: Named = program;
+  let command: Action | Group = program;
+  let group: Group = program;
   let unknown: string | undefined;
   for (const { text, at } of readWords(words, commonFlags).operands) {
-    const next = level.find(({ name, aliases = [] }) => name === text || aliases.includes(text));
+    const next = group.verbs.find(({ name, aliases = [] }) => name === text || aliases.includes(text));
     if (!next) {
       unknown = text;
       break;
@@ -43,13 +36,11 @@ export async function findCommand(
     path.push(next.name);
     used.add(at);
     named = next;
-    command = 'load' in next ? await next.load() : next;
+    command = await loadCommand(next);
     if (!isGroup(command)) break;
     group = command;
-    level = command.verbs;
   }
-  const rest = words.filter((_, at) => !used.has(at));
-  return { path, named, command, group, rest, unknown: isGroup(command) ? unknown : undefined };
+  return { path, named, command, group, rest: words.filter((_, at) => !used.has(at)), unknown };
 }
 
 const commonFlags: readonly Flag[] = Object.values({ ...globalFlags, ...writeFlags, help: helpFlag });
@@ -72,16 +63,10 @@ export function commandName(path: readonly string[]): string {
   return ['petstore', ...path].join(' ');
 }
 
-export function unknownCommand(
-  path: readonly string[],
-  word: string,
-  commands: readonly Named[],
-): UsageError {
-  const near = closest(
-    word,
-    commands.flatMap(({ name, aliases = [] }) => [name, ...aliases]),
-  );
-  const meant = commands.find(({ name, aliases = [] }) => near === name || aliases.includes(near ?? ''));
+export function unknownCommand({ path, group }: Found, word: string): UsageError {
+  const spellings = ({ name, aliases = [] }: Named) => [name, ...aliases];
+  const near = closest(word, group.verbs.flatMap(spellings));
+  const meant = group.verbs.find((verb) => near !== undefined && spellings(verb).includes(near));
   const name = commandName(path);
   const hint = meant ? `did you mean ${meant.name}?` : `see \`${name} --help\``;
   return new UsageError(`${name}: unknown command '${word}'`, hint);

@@ -1,5 +1,6 @@
 import { flagOf, type KeyFlags, keyRules, type SettingKey, settingKeys } from '../config/keys.ts';
 import { count, type Flag, flag, type ValuesOf, value, values } from './flag.ts';
+import type { GivenFlag } from './words.ts';
 
 /** The flag of a setting, derived from the row of its key. */
 function keyFlag(key: SettingKey): Flag<string | undefined> {
@@ -77,3 +78,16 @@ export function givenKeys(flags: KeyFlags, own: Readonly<Record<string, unknown>
 
 /** The values of the flags that several commands share; undefined for a flag that was not given. */
 export type GlobalFlags = Partial<ValuesOf<typeof globalFlags> & ValuesOf<typeof writeFlags>> & PaceFlags;
+
+/**
+ * The global flags among the given ones. They decide the format and the colours of errors, and the service for
+ * completion.
+ */
+export function firstFlags(given: readonly GivenFlag[]): GlobalFlags {
+  const keys = ['output', 'color', 'quiet', 'profile', 'baseUrl', 'offline'] as const;
+  const entries = keys.flatMap((key) => {
+    const last = given.findLast(({ flag }) => flag === globalFlags[key] || flag.stands?.key === key);
+    return last ? [[key, last.flag.stands?.value ?? last.value ?? true]] : [];
+  });
+  return Object.fromEntries(entries);
+}

@@ -1,9 +1,8 @@
 import { type OperationId, operations } from '../api/operations.ts';
 import type { Io } from '../io.ts';
-import { fold, leastRoom } from '../output/fold.ts';
+import { type Block, formatBlock, type Item, type TermList } from './blocks.ts';
 import { commandName, type Found, ownFlags } from './find.ts';
 import { type Flag, nameOf } from './flag.ts';
-import type { Program } from './program.ts';
 import { topicNames } from './program.ts';
 import { type Action, type Group, isGroup, type Named } from './verb.ts';
 
@@ -24,12 +23,6 @@ Work with yours:
 petstore --help lists every command; petstore <command> --help shows one.
 `;
 
-/** A titled list of terms with their meanings. */
-interface Section {
-  readonly title: string;
-  readonly items: readonly (readonly [term: string, meaning: string])[];
-}
-
 /** Longer lines are hard to read, even on a wide terminal. */
 const mostColumns = 100;
 
@@ -39,24 +32,24 @@ export function helpColumns({ stdout, stderr }: Io): number {
 }
 
 /** The help of a command: description, usage, examples, and then its verbs or flags. */
-export function helpOf({ path, named, command }: Found, program: Program, columns: number): string {
-  const examples = command.examples.map((example) => `  ${example}\n`).join('');
-  const sections = isGroup(command)
-    ? [commandsSection(path, path.length === 0 ? program.entries : command.verbs)]
-    : sectionsOf(command);
-  return [
-    `${foldProse(described(named, command), columns)}\n`,
-    `Usage:\n  ${usageOf(path, command)}\n`,
-    `Examples:\n${examples}`,
-    ...sections.filter(({ items }) => items.length > 0).map((section) => formatSection(section, columns)),
-    `${foldProse(footerOf(path, command), columns)}\n`,
-  ].join('\n');
+export function helpOf({ path, named, command }: Found, columns: number): string {
+  const sections = isGroup(command) ? [commandsSection(path, command.verbs)] : sectionsOf(command);
+  const format = (block: Block) => formatBlock(block, columns);
+  const parts = [
+    ...described(named, command).map(format),
+    `Usage:\n  ${usageOf(path, command)}`,
+    ['Examples:', ...command.examples].join('\n  '),
+    ...sections.filter(({ items }) => items.length > 0).map(format),
+    format(footerOf(path, command)),
+  ];
+  return `${parts.join('\n\n')}\n`;
 }
 
 /** The description of a command, with the life cycle of its operation. */
-export function described(named: Named, command: Action | Group): string {
-  const text = (!isGroup(command) && command.description) || named.summary;
-  return `${text} ${lifecycleMark(named.operation)}`.trimEnd();
+export function described(named: Named, command: Action | Group): readonly [string, ...Block[]] {
+  const description = isGroup(command) ? undefined : command.description;
+  const [first, ...more] = typeof description === 'object' ? description : [description ?? named.summary];
+  return [`${first} ${lifecycleMark(named.operation)}`.trimEnd(), ...more];
 }
 
 /** `petstore pets get [flags] <id or name...>` */
@@ -84,7 +77,7 @@ function lifecycleMark(id: OperationId | undefined): string {
   return marks.length === 0 ? '' : `(${marks.join(', ')})`;
 }
 
-function commandsSection(path: readonly string[], commands: readonly Named[]): Section {
+function commandsSection(path: readonly string[], commands: readonly Named[]): TermList {
   return {
     title: path.length === 0 ? 'Commands:' : 'Verbs:',
     items: commands.map(({ name, aliases = [], summary, operation }) => [
@@ -94,8 +87,8 @@ function commandsSection(path: readonly string[], commands: readonly Named[]): S
   };
 }
 
-function sectionsOf(command: Action): Section[] {
-  const byTitle = new Map<string, [string, string][]>([
+function sectionsOf(command: Action): TermList[] {
+  const byTitle = new Map<string, Item[]>([
     ['Arguments:', Object.values(command.args ?? {}).map((each) => [nameOf(each), meaningOf(each)])],
     ['Flags:', []],
   ]);
@@ -106,6 +99,10 @@ function sectionsOf(command: Action): Section[] {
   return [...byTitle].map(([title, items]) => ({ title, items }));
 }
 
+export function flagItem(flag: Flag): Item {
+  return [flag.written, meaningOf(flag)];
+}
+
 export function meaningOf({ summary, choices }: Pick<Flag, 'summary' | 'choices'>): string {
   return choices ? `${summary} (one of ${choices.join(', ')})` : summary;
 }
@@ -113,28 +110,6 @@ export function meaningOf({ summary, choices }: Pick<Flag, 'summary' | 'choices'
 /** A flag's term; long flags are aligned, with or without a short form. */
 function flagTerm({ written }: Flag): string {
   return written.startsWith('--') ? `    ${written}` : written;
-}
-
-function formatSection({ title, items }: Section, columns: number): string {
-  // A single long term must not push all meanings to the right.
-  const widest = Math.max(0, ...items.map(([term]) => term.length).filter((length) => length <= columns / 2));
-  const width = columns - widest - 4 >= leastRoom ? widest : 0;
-  const lines = items.map(([term, meaning]) => {
-    const isBeside = width > 0 && term.length <= width;
-    const indent = width > 0 ? width + 4 : 8;
-    const gap = isBeside ? ' '.repeat(width - term.length + 2) : `\n${' '.repeat(indent)}`;
-    return `  ${term}${gap}${fold(meaning, { columns, indent })}`;
-  });
-  return `${title}\n${lines.join('\n')}\n`;
-}
-
-/** Folds the meaning of a term in a list. */
-function foldProse(text: string, columns: number): string {
-  const foldLine = (line: string) => {
-    const term = /^ +\S+ +/.exec(line)?.[0] ?? '';
-    return term + fold(line.slice(term.length), { columns, indent: term.length });
-  };
-  return text.split('\n').map(foldLine).join('\n');
 }
 
 function footerOf(path: readonly string[], command: Action | Group): string {

@@ -1,10 +1,11 @@
+import type { Block, Item } from './blocks.ts';
 import { ownFlags } from './find.ts';
-import { type Flag, nameOf } from './flag.ts';
+import { nameOf } from './flag.ts';
 import { globalFlags, helpFlag } from './global-flags.ts';
-import { described, meaningOf, usageOf } from './help.ts';
-import { type Program, root } from './program.ts';
-import { type Topic, type TopicPart, topics } from './topics.ts';
-import { type Action, type Group, isGroup, type Named } from './verb.ts';
+import { described, flagItem, meaningOf, usageOf } from './help.ts';
+import type { Program } from './program.ts';
+import { readTopics, type Topic } from './topics.ts';
+import { type Action, type Group, isGroup, loadCommand, type Named } from './verb.ts';
 
 /**
  * The manual page petstore(1) in roff, generated from the verbs and the help topics.
@@ -12,23 +13,21 @@ import { type Action, type Group, isGroup, type Named } from './verb.ts';
  * @see man(7)
  */
 export async function toManual(program: Program, version: string): Promise<string> {
-  const commands = await Promise.all(
-    program.entries.map(async (entry) => commandLines([entry.name], entry, await entry.load())),
-  );
+  const topics = await readTopics();
   const lines = [
     `.TH PETSTORE 1 "" "petstore ${roff(version)}" "User Commands"`,
     '.SH NAME',
-    `petstore \\- ${roff(lowerFirst(root.summary))}`,
+    `petstore \\- ${roff(lowerFirst(program.summary))}`,
     '.SH SYNOPSIS',
     '.B petstore',
     '<noun> <verb> [arguments] [flags]',
     '.SH DESCRIPTION',
     ...description,
     '.SH COMMANDS',
-    ...commands.flat(),
+    ...(await verbLines([], program)),
     '.SH GLOBAL FLAGS',
     'They stand before or after the noun and the verb.',
-    ...[...Object.values(globalFlags), helpFlag].flatMap(flagLines),
+    ...[...Object.values(globalFlags), helpFlag].map(flagItem).flatMap(termLines),
     ...topicLines('OUTPUT FORMATS', topics.formats),
     ...topicLines('RECORDS', topics.records),
     ...topicLines('BULK INVENTORY', topics.bulk),
@@ -64,41 +63,34 @@ const files: readonly (readonly [string, string])[] = [
   ['~/.local/state/petstore/runs/', 'the runs of inventory apply and undo, for resume and undo'],
 ];
 
-/** A noun with its verbs, or a command that acts. */
-function commandLines(path: readonly string[], named: Named, command: Action | Group): string[] {
-  const heading = [`.SS ${roff(usageOf(path, command))}`, roff(described(named, command))];
-  if (!isGroup(command)) return [...heading, ...detailLines(command)];
-  return [...heading, ...exampleLines(command), ...verbLines(path, command)];
+/** The commands of a group, each with all that it contains. */
+async function verbLines(path: readonly string[], group: Group): Promise<string[]> {
+  const lines = group.verbs.map(async (verb) =>
+    commandLines([...path, verb.name], verb, await loadCommand(verb)),
+  );
+  return (await Promise.all(lines)).flat();
 }
 
-function verbLines(path: readonly string[], group: Group): string[] {
-  return group.verbs.flatMap((verb) => {
-    const place = [...path, verb.name];
-    if (isGroup(verb))
-      return [
-        '.TP',
-        `.B ${roff(usageOf(place, verb))}`,
-        roff(described(verb, verb)),
-        ...verbLines(place, verb),
-      ];
-    const [about = '', ...more] = described(verb, verb).split('\n');
-    const aliases = (verb.aliases ?? []).map((alias) => ` (also ${alias})`);
-    return [
-      '.TP',
-      `.B ${roff(usageOf(place, verb) + aliases.join(''))}`,
-      roff(about),
-      '.RS',
-      ...paragraphs(more.join('\n')),
-      ...detailLines(verb),
-      '.RE',
-    ];
-  });
+async function commandLines(
+  path: readonly string[],
+  named: Named,
+  command: Action | Group,
+): Promise<string[]> {
+  const aliases = path.length === 1 ? [] : (named.aliases ?? []).map((alias) => ` (also ${alias})`);
+  const usage = roff(usageOf(path, command) + aliases.join(''));
+  const [about, ...more] = described(named, command);
+  const details = isGroup(command)
+    ? [...(path.length === 1 ? exampleLines(command) : []), ...(await verbLines(path, command))]
+    : detailLines(command);
+  if (path.length === 1) return [`.SS ${usage}`, roff(about), ...more.flatMap(blockLines), ...details];
+  if (isGroup(command)) return ['.TP', `.B ${usage}`, roff(about), ...details];
+  return ['.TP', `.B ${usage}`, roff(about), '.RS', ...more.flatMap(blockLines), ...details, '.RE'];
 }
 
 function detailLines(command: Action): string[] {
   return [
     ...Object.values(command.args ?? {}).flatMap((each) => termLines([`<${nameOf(each)}>`, meaningOf(each)])),
-    ...Object.values(ownFlags(command)).flatMap(flagLines),
+    ...Object.values(ownFlags(command)).map(flagItem).flatMap(termLines),
     ...exampleLines(command),
   ];
 }
@@ -107,29 +99,18 @@ function exampleLines({ examples }: Action | Group): string[] {
   return examples.length > 0 ? ['.PP', '.EX', ...examples.map((example) => roff(`$ ${example}`)), '.EE'] : [];
 }
 
-function flagLines(flag: Flag): string[] {
-  return termLines([flag.written, meaningOf(flag)]);
-}
-
-function termLines([term, meaning]: readonly [string, string]): string[] {
+function termLines([term, meaning]: Item): string[] {
   return ['.TP', `.B ${roff(term)}`, roff(meaning)];
 }
 
-function topicLines(title: string, { parts }: Topic): string[] {
-  return [`.SH ${title}`, ...parts.flatMap(partLines)];
+function topicLines(title: string, { blocks }: Topic): string[] {
+  return [`.SH ${title}`, ...blocks.flatMap(blockLines)];
 }
 
-function partLines(part: TopicPart): string[] {
-  return typeof part === 'string' ? ['.PP', roff(part)] : part.flatMap(termLines);
-}
-
-/** Prose is filled; lists of terms, whose lines begin with a space, are not. */
-function paragraphs(text: string): string[] {
-  return text.split('\n').flatMap((line) => {
-    const [, term, meaning = ''] = /^ +(\S+) +(.*)$/.exec(line) ?? [];
-    if (term !== undefined) return termLines([term, meaning]);
-    return line === '' ? ['.PP'] : [roff(line)];
-  });
+function blockLines(block: Block): string[] {
+  if (typeof block === 'string') return ['.PP', roff(block)];
+  const title = block.title === undefined ? [] : ['.PP', roff(block.title)];
+  return [...title, ...block.items.flatMap(termLines)];
 }
 
 /** Backslashes, hyphens, double quotes in what follows a macro, and a dot or quote at the start of a line mean something to roff. */

@@ -1,30 +1,30 @@
 import { Command, Argument as CommanderArgument, CommanderError, Option } from 'commander';
 import { UsageError } from '../errors.ts';
-import { type Argument, type Flag, nameOf, takesValue } from './flag.ts';
-
-interface Taken {
-  readonly args?: Readonly<Record<string, Argument>>;
-  readonly flags: Readonly<Record<string, Flag>>;
-}
+import type { Argument, Flag } from './flag.ts';
 
 /**
  * Lets commander parse the words after the name of a command.
  *
  * @param name the command as errors name it: `petstore pets list`.
+ * @param words as `readWords` closes them.
  * @returns the values of its arguments and flags, by their keys.
  * @throws UsageError that names the command and the mistake.
  */
 export function parseWords(
   name: string,
-  { args = {}, flags }: Taken,
+  args: Readonly<Record<string, Argument>>,
+  flags: Readonly<Record<string, Flag>>,
   words: readonly string[],
 ): Record<string, unknown> {
   const command = new Command(name).helpOption(false).exitOverride();
   command.configureOutput({ writeErr: () => {}, outputError: () => {} });
-  for (const argument of Object.values(args)) command.addArgument(toCommanderArgument(argument));
+  for (const { written, summary, parse } of Object.values(args)) {
+    const argument = new CommanderArgument(written, summary);
+    command.addArgument(parse ? argument.argParser(parse) : argument);
+  }
   for (const [key, flag] of Object.entries(flags)) command.addOption(new KeyedOption(key, flag));
   try {
-    command.parse(closeOptionalValues(words, Object.values(flags)), { from: 'user' });
+    command.parse(words, { from: 'user' });
   } catch (thrown) {
     throw thrown instanceof CommanderError ? toUsageError(thrown, name) : thrown;
   }
@@ -49,32 +49,6 @@ class KeyedOption extends Option {
   override attributeName(): string {
     return this.#key;
   }
-}
-
-function toCommanderArgument({ written, summary, parse }: Argument): CommanderArgument {
-  const argument = new CommanderArgument(written, summary);
-  return parse ? argument.argParser(parse) : argument;
-}
-
-/**
- * Rewrites `--watch 5s` as `--watch=5s`, and a bare `--watch` as `--watch=`: otherwise commander would take any next
- * word as its value.
- */
-function closeOptionalValues(words: readonly string[], flags: readonly Flag[]): string[] {
-  const open = flags.filter((flag) => takesValue(flag) === 'optional');
-  const closed: string[] = [];
-  for (let at = 0; at < words.length; at += 1) {
-    const word = words[at] ?? '';
-    if (word === '--') return [...closed, ...words.slice(at)];
-    const next = words[at + 1];
-    const flag = open.find((each) => nameOf(each) === word);
-    if (!flag) closed.push(word);
-    else if (next !== undefined && flag.accepts?.test(next)) {
-      closed.push(`${word}=${next}`);
-      at += 1;
-    } else closed.push(`${word}=`);
-  }
-  return closed;
 }
 
 /** commander writes `error: <why>\n(Did you mean x?)`; its second line becomes the hint. */

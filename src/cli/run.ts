@@ -2,8 +2,8 @@ import { colorModes } from '../config/values.ts';
 import type { MutableContext } from '../context.ts';
 import { exitCodes } from '../errors.ts';
 import { commandName, type Found, findCommand, flagsOf, unknownCommand } from './find.ts';
-import type { GlobalFlags } from './global-flags.ts';
-import { firstFlags, type Program, root } from './program.ts';
+import { firstFlags, type GlobalFlags, helpFlag } from './global-flags.ts';
+import { type Program, topicNames } from './program.ts';
 import { isGroup } from './verb.ts';
 import { readWords } from './words.ts';
 
@@ -19,42 +19,31 @@ export async function runCommand(
     await context.io.stdout.write((await import('./help.ts')).overview);
     return exitCodes.done;
   }
-  const found = await findCommand(root, program.entries, expandHelp(argv, program.topics));
-  const { path, unknown } = found;
-  const command = found.command;
-  const flags = flagsOf(command);
-  const { given } = readWords(found.rest, Object.values(flags));
+  const found = await findCommand(program, expandHelp(argv));
+  const { path, command, rest, unknown } = found;
+  const action = isGroup(command) ? command.alone : command;
+  const flags = flagsOf(action ?? command);
+  const { given, closed } = readWords(rest, Object.values(flags));
   // An error in the words is already printed in the format and the colours that the words ask for.
   context.useFlags(firstFlags(given));
-  if (unknown !== undefined && isGroup(command))
-    throw unknownCommand(path, unknown, path.length === 0 ? program.entries : command.verbs);
-  if (given.some(({ flag }) => flag === flags.help)) return showHelp(context, 'stdout', { found, program });
-  const verb = isGroup(command) ? command.verbs.find(({ name }) => name === command.alone) : command;
-  const action = verb && !isGroup(verb) ? verb : undefined;
+  if (unknown !== undefined) throw unknownCommand(found, unknown);
+  if (given.some(({ flag }) => flag === helpFlag)) return showHelp(context, 'stdout', found);
   const { parseWords } = await import('./parse.ts');
-  const values = parseWords(
-    commandName(path),
-    { ...(action?.args && { args: action.args }), flags: action ? flagsOf(action) : flags },
-    found.rest,
-  );
+  const values = parseWords(commandName(path), action?.args ?? {}, flags, closed);
   context.useFlags(values as GlobalFlags, path.join(' '));
-  if (!action) return showHelp(context, 'stderr', { found, program });
+  if (!action) return showHelp(context, 'stderr', found);
   await action.run(context, values);
   await context.tellNotices();
   return context.exitCode;
 }
 
-async function showHelp(
-  context: MutableContext,
-  stream: 'stdout' | 'stderr',
-  { found, program }: { readonly found: Found; readonly program: Program },
-): Promise<number> {
+async function showHelp(context: MutableContext, stream: 'stdout' | 'stderr', found: Found): Promise<number> {
   const { helpColumns, helpOf } = await import('./help.ts');
-  const text = helpOf(found, program, helpColumns(context.io));
   // Not the colours of the settings, because help does not open the config.
   const { createStyle } = await import('../output/style.ts');
   const mode = colorModes.find((each) => each === context.flags.color) ?? 'auto';
   const { bold } = await createStyle(context.io[stream], context.io.env, mode);
+  const text = helpOf(found, helpColumns(context.io));
   await context.io[stream].write(text.replace(/^\w[\w ]*:$/gm, (title) => bold(title)));
   return stream === 'stdout' ? exitCodes.done : exitCodes.usage;
 }
@@ -63,12 +52,16 @@ async function showHelp(
  * Turns `help pets list`, `pets help list`, `--help pets list` and `pets --help list` into `pets list --help`; a topic
  * is left as it is.
  */
-export function expandHelp(words: readonly string[], topics: readonly string[]): readonly string[] {
+function expandHelp(words: readonly string[]): readonly string[] {
   const [first = '', second = ''] = words;
   if (asksForHelp(first))
-    return topics.includes(second) ? ['help', ...words.slice(1)] : [...words.slice(1), '--help'];
+    return isTopic(second) ? ['help', ...words.slice(1)] : [...words.slice(1), '--help'];
   if (first.startsWith('-') || !asksForHelp(second)) return words;
   return [first, ...words.slice(2), '--help'];
+}
+
+function isTopic(word: string): boolean {
+  return topicNames.some((name) => name === word);
 }
 
 function asksForHelp(word: string): boolean {

@@ -1,5 +1,6 @@
 import type { OperationId } from '../api/operations.ts';
 import type { Context } from '../context.ts';
+import type { Block } from './blocks.ts';
 import type { Argument, Flag, ValuesOf } from './flag.ts';
 
 /** The name of a command, and its summary in a list of commands. */
@@ -14,8 +15,8 @@ export interface Named {
 
 /** A command that acts: its arguments, its flags and its work. */
 export interface Action {
-  /** A longer description, if the summary does not suffice. */
-  readonly description?: string;
+  /** A longer description, if the summary does not suffice: a paragraph, or several blocks. */
+  readonly description?: string | readonly [string, ...Block[]];
   /** Complete command lines, the most useful first. */
   readonly examples: readonly string[];
   /** Set if it changes records of the service, at once or after a plan: it takes --dry-run and --confirm. */
@@ -26,21 +27,23 @@ export interface Action {
   run(context: Context, given: Readonly<Record<string, unknown>>): Promise<void>;
 }
 
-export type Verb = Named & Action;
+type Verb = Named & Action;
 
 /** A command that only contains others. */
 export interface Group {
   readonly examples: readonly string[];
-  readonly verbs: readonly (Verb | (Named & Group))[];
+  readonly verbs: readonly Command[];
   /** The verb that runs if none is named. */
-  readonly alone?: string;
+  readonly alone?: Action;
   /** The columns in which its records are printed, for completion. */
   columns?(): Promise<readonly string[]>;
 }
 
-/** A top-level command; its code is loaded only if the words name it. */
-export interface Entry extends Named {
-  load(): Promise<Action | Group>;
+/** A command in a group; the code of a top-level command is loaded only if the words name it. */
+export type Command = Verb | (Named & Group) | (Named & { load(): Promise<Action | Group> });
+
+export async function loadCommand(command: Command): Promise<Action | Group> {
+  return 'load' in command ? command.load() : command;
 }
 
 type Definition<Base, Args extends Record<string, Argument>, Flags extends Record<string, Flag>> = Omit<

@@ -8,7 +8,7 @@ export interface GivenFlag {
 }
 
 /** The words of a command line by their roles; nothing is checked yet. */
-export interface ReadWords {
+interface ReadWords {
   /** The words that are neither flags nor values of flags, with their indexes. */
   readonly operands: readonly { readonly text: string; readonly at: number }[];
   readonly given: readonly GivenFlag[];
@@ -16,6 +16,11 @@ export interface ReadWords {
   readonly pending: Flag | undefined;
   /** True if `--` ended the flags. */
   readonly hasEnded: boolean;
+  /**
+   * The words for commander: `--watch 5s` as `--watch=5s`, and a bare `--watch` as `--watch=`, because commander would
+   * take any next word as the value.
+   */
+  readonly closed: readonly string[];
 }
 
 /**
@@ -23,49 +28,56 @@ export interface ReadWords {
  * commander later checks and converts them; this finds the command, the format of errors, and the place for completion.
  */
 export function readWords(words: readonly string[], flags: readonly Flag[]): ReadWords {
-  const byName = new Map<string, Flag>();
-  for (const flag of flags)
-    for (const name of [nameOf(flag), shortNameOf(flag)]) if (name) byName.set(name, flag);
+  const byName = new Map(
+    flags.flatMap((flag) => [nameOf(flag), shortNameOf(flag)].map((name) => [name, flag] as const)),
+  );
   const operands: { text: string; at: number }[] = [];
   const given: GivenFlag[] = [];
+  const closed: string[] = [];
   let pending: Flag | undefined;
-  let at = 0;
-
-  const take = (flag: Flag, attached: string | undefined) => {
-    const next = words[at + 1];
-    const takes = takesValue(flag);
-    if (attached !== undefined || !takes) given.push({ flag, value: attached });
-    else if (takes === 'optional' && !flag.accepts?.test(next ?? '')) given.push({ flag });
-    else if (next === undefined) pending = flag;
-    else {
-      given.push({ flag, value: next });
-      at += 1;
-    }
-  };
-
-  for (; at < words.length; at += 1) {
+  for (let at = 0; at < words.length; at += 1) {
     const word = words[at] ?? '';
-    if (word === '--') return { operands, given, pending, hasEnded: true };
-    if (isOperand(word)) operands.push({ text: word, at });
-    else if (word.startsWith('--')) {
-      const [name = '', ...rest] = word.split('=');
-      const flag = byName.get(name);
-      if (flag) take(flag, rest.length > 0 ? rest.join('=') : undefined);
-    } else {
-      for (let place = 1; place < word.length; place += 1) {
-        const flag = byName.get(`-${word[place]}`);
-        if (!flag) break;
-        const isLast = place === word.length - 1;
-        const hasValue = takesValue(flag) !== undefined;
-        take(flag, hasValue && !isLast ? word.slice(place + 1).replace(/^=/, '') : undefined);
-        if (hasValue) break;
-      }
+    if (word === '--')
+      return { operands, given, pending, hasEnded: true, closed: [...closed, ...words.slice(at)] };
+    closed.push(word);
+    if (isOperand(word)) {
+      operands.push({ text: word, at });
+      continue;
+    }
+    for (const { flag, value } of flagsIn(word, byName)) {
+      const takes = value === undefined ? takesValue(flag) : undefined;
+      const next = words[at + 1];
+      const taken = takes === 'always' || (takes && flag.accepts?.test(next ?? '')) ? next : undefined;
+      if (takes === 'optional') closed.push(`${closed.pop()}=${taken ?? ''}`);
+      else if (taken !== undefined) closed.push(taken);
+      if (taken !== undefined) at += 1;
+      if (takes === 'always' && taken === undefined) pending = flag;
+      else given.push({ flag, value: value ?? taken });
     }
   }
-  return { operands, given, pending, hasEnded: false };
+  return { operands, given, pending, hasEnded: false, closed };
 }
 
 /** `-` is stdin, and `-3` is a number. */
 function isOperand(word: string): boolean {
   return !word.startsWith('-') || word === '-' || /^-\d/.test(word);
+}
+
+/** The flags of `--output=json`, or of a cluster such as `-qojson`, whose last flag may have a value attached. */
+function flagsIn(word: string, byName: ReadonlyMap<string | undefined, Flag>): GivenFlag[] {
+  if (word.startsWith('--')) {
+    const [name, attached] = word.split(/=(.*)/s);
+    const flag = byName.get(name);
+    return flag ? [{ flag, value: attached }] : [];
+  }
+  const found: GivenFlag[] = [];
+  for (let place = 1; place < word.length; place += 1) {
+    const flag = byName.get(`-${word[place]}`);
+    if (!flag) break;
+    const attached = word.slice(place + 1);
+    if (takesValue(flag))
+      return [...found, { flag, value: attached ? attached.replace(/^=/, '') : undefined }];
+    found.push({ flag });
+  }
+  return found;
 }

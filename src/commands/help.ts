@@ -1,7 +1,7 @@
 import { argument } from '../cli/flag.ts';
 import { helpColumns } from '../cli/help.ts';
 import { topicNames } from '../cli/program.ts';
-import { topics, topicText } from '../cli/topics.ts';
+import { formatTopic, readTopics } from '../cli/topics.ts';
 import { action } from '../cli/verb.ts';
 import { UsageError } from '../errors.ts';
 
@@ -16,6 +16,7 @@ export const help = action({
         `help: no topic '${name ?? ''}'`,
         'help goes before all flags; see `petstore --help`',
       );
-    await context.io.stdout.write(topicText(topics[topic], helpColumns(context.io)));
+    const topics = await readTopics();
+    await context.io.stdout.write(formatTopic(topics[topic], helpColumns(context.io)));
   },
 });

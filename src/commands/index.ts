@@ -1,12 +1,18 @@
 import type { Program } from '../cli/program.ts';
-import { topicNames } from '../cli/program.ts';
 
 /** The command line: the commands in the order of help, and the look-up for completion. */
 export const program: Program = {
-  topics: topicNames,
+  name: 'petstore',
+  summary: 'The command line of the pet store service',
+  examples: [
+    'petstore --offline pets list',
+    'petstore profile create shop --base-url https://petstore.example.com',
+    'petstore pets list --status available -o json',
+    'petstore inventory apply stock.csv',
+  ],
   lookUp: async (kind, context, found) =>
     (await import('./completion/offers.ts')).lookUp(kind, context, found),
-  entries: [
+  verbs: [
     {
       name: 'pets',
       aliases: ['pet'],

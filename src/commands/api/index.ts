@@ -43,7 +43,7 @@ const bind = verb({
   description: [
     'Reads an OpenAPI 3.0, 3.1 or Swagger 2.0 description, JSON or YAML, finds in it the operations that this program knows, and stores what it found with the active profile, or at the top level if no profile is active. From then on every command follows it. What was bound, what was not, and why is shown.',
     'The URL of a service leads to its description by a link or a well-known path; without an argument the base URL does. The exit code is 3 if several operations fit one of ours, which then stays unbound.',
-  ].join('\n\n'),
+  ],
   examples: [
     'petstore api bind',
     'petstore api bind https://shop.example --profile staging',
@@ -90,7 +90,7 @@ const request = verb({
   description: [
     'Sends a request to the service, with the same base URL, credential, deadline and retries as every other command, and prints the body of the answer as it came. The path lies below the base URL; a whole URL must be of the same origin.',
     'Each -f adds a parameter to the query of a GET, HEAD or DELETE, or of any request that has --input, and else a field to a JSON body. A field has the type that the operation gives it; if no operation is known, true, false, null and numbers are themselves and all else is text. key:=value takes the value as JSON.',
-  ].join('\n\n'),
+  ],
   write: true,
   examples: [
     'petstore api request GET /pets -f status=available -f limit=5',

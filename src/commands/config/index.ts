@@ -109,13 +109,13 @@ function fileSettings({ io, flags }: Context, file: ConfigFile) {
   return settingsFrom({ ...io, env: { PETSTORE_PROFILE, HOME } }, { profile: flags.profile }, file);
 }
 
-const width = Math.max(...keyItems.map(([key]) => key.length));
-const keyList = keyItems.map(([key, text]) => `  ${key.padEnd(width)}  ${text}`).join('\n');
-
 const set = verb({
   name: 'set',
   summary: 'Set a value in the config file',
-  description: `Sets a value at the top level of the config file, or in a profile with --profile.\n\nKeys:\n${keyList}`,
+  description: [
+    'Sets a value at the top level of the config file, or in a profile with --profile.',
+    { title: 'Keys:', items: keyItems },
+  ],
   examples: [
     'petstore config set output json',
     'petstore config set --profile staging timeout 5s',

@@ -81,25 +81,22 @@ const edit = verb({
 
 const runArgument = argument('<run>', 'its id, or how the id begins', { offers: 'run' });
 
+const listRuns = verb({
+  name: 'list',
+  aliases: ['ls'],
+  summary: 'List past runs, the newest first',
+  description: 'Lists the runs of apply and undo that this machine has kept, and what became of their rows.',
+  examples: ['petstore inventory runs', 'petstore inventory runs -o json', 'petstore inventory runs -o ids'],
+  run: async (context) => (await import('./runs.ts')).listRuns(context),
+});
+
 const runs = {
   name: 'runs',
   summary: 'List past runs, the newest first; show one, give one up, delete old ones',
-  alone: 'list',
+  alone: listRuns,
   examples: ['petstore inventory runs', 'petstore inventory runs show 20271121-0215'],
   verbs: [
-    verb({
-      name: 'list',
-      aliases: ['ls'],
-      summary: 'List past runs, the newest first',
-      description:
-        'Lists the runs of apply and undo that this machine has kept, and what became of their rows.',
-      examples: [
-        'petstore inventory runs',
-        'petstore inventory runs -o json',
-        'petstore inventory runs -o ids',
-      ],
-      run: async (context) => (await import('./runs.ts')).listRuns(context),
-    }),
+    listRuns,
     verb({
       name: 'show',
       summary: 'Show what a run did, row by row',

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { flagsOf } from '../../../src/cli/find.ts';
 import { usageOf } from '../../../src/cli/help.ts';
 import { toManual } from '../../../src/cli/manual.ts';
-import { topics } from '../../../src/cli/topics.ts';
+import { readTopics } from '../../../src/cli/topics.ts';
 import { program } from '../../../src/commands/index.ts';
 import { commandsOf } from '../../helpers/commands.ts';
 
@@ -32,9 +32,11 @@ test('the manual page has the sections that people look for', () => {
   );
 });
 
-test('the manual page has every topic of help', () => {
-  for (const { title, parts } of Object.values(topics)) {
-    const terms = parts.flatMap((part) => (typeof part === 'string' ? [] : part.map(([term]) => term)));
+test('the manual page has every topic of help', async () => {
+  for (const { title, blocks } of Object.values(await readTopics())) {
+    const terms = blocks.flatMap((block) =>
+      typeof block === 'string' ? [] : block.items.map(([term]) => term),
+    );
     for (const term of terms) expect(plain, title).toContain(term.replaceAll('"', '\\(dq'));
   }
 });
