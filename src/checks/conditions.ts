@@ -1,47 +1,13 @@
 import { fieldValue } from '../api/http.ts';
 import type { Client } from '../client/client.ts';
 import type { RawRequest } from '../client/request.ts';
-import { CliError, UsageError } from '../errors.ts';
+import { CliError } from '../errors.ts';
 import { printJson } from '../json.ts';
 import { type Check, type Details, fail, pass, type Verdict, verdictOfError } from './check.ts';
 import type { Condition } from './options.ts';
 import { detailsOf, jsonOf, type Probe, type Reply } from './probe.ts';
 import { valueAt } from './schema.ts';
 import { excerpt, statusText } from './text.ts';
-
-const forms = {
-  '--wait-for': "'header x-commit=4f2a9c1', 'GET /version 200' or 'GET /version /commit=4f2a9c1'",
-  '--expect': "'GET /health 200 /status=ok'",
-} as const;
-
-/**
- * Reads `GET <path> [status] [/pointer=value ...]` and, for `--wait-for`, `header <name>=<value>`.
- *
- * @throws UsageError
- */
-export function parseCondition(text: string, flag: keyof typeof forms): Condition {
-  const wrong = (why: string) => new UsageError(`${flag} '${text}': ${why}`, `write it as ${forms[flag]}`);
-  const [, name, value] = /^\s*header\s+([^\s=:]+)\s*=\s*(.*?)\s*$/i.exec(text) ?? [];
-  if (name !== undefined && value !== undefined && flag === '--wait-for')
-    return { text, header: { name: name.toLowerCase(), value }, values: [] };
-  const [, method, path, status, rest = ''] = /^\s*(\S+)\s+(\S+)(?:\s+(\d+))?((?:\s.*)?)$/s.exec(text) ?? [];
-  if (method === undefined || path === undefined) throw wrong('must be a method and a path');
-  if (method !== 'GET') throw wrong(`the method must be GET, because nothing may be changed`);
-  if (!path.startsWith('/') && !/^https?:\/\//.test(path)) throw wrong("the path must begin with '/'");
-  if (status !== undefined && !/^[1-5]\d\d$/.test(status)) throw wrong(`${status} is not a status`);
-  const values = rest.split(/\s+(?=\/)/).filter((part) => part.trim() !== '');
-  return {
-    text,
-    path,
-    status: status === undefined ? undefined : Number(status),
-    values: values.map((part) => {
-      const [, pointer, value] = /^(\/[^=\s]*)=(.*)$/s.exec(part.trim()) ?? [];
-      if (pointer === undefined || value === undefined)
-        throw wrong(`'${part.trim()}' is not a JSON pointer and a value, as /status=ok`);
-      return { pointer, value };
-    }),
-  };
-}
 
 /** @throws UsageError if the path is a URL of another origin. */
 export function checkConditions(client: Client, conditions: readonly Condition[]): void {

@@ -1,4 +1,5 @@
 import type { CredentialPlace } from '../api/contract.ts';
+import { UsageError } from '../errors.ts';
 
 /** The groups of checks of `smoke`, in the order in which reports show them. */
 export const groups = [
@@ -28,6 +29,40 @@ export interface Condition {
   readonly status?: number | undefined;
   /** Values of the JSON body, by pointer (RFC 6901), compared as text. */
   readonly values: readonly { readonly pointer: string; readonly value: string }[];
+}
+
+const forms: Readonly<Record<string, string>> = {
+  '--wait-for': "'header x-commit=4f2a9c1', 'GET /version 200' or 'GET /version /commit=4f2a9c1'",
+  '--expect': "'GET /health 200 /status=ok'",
+};
+
+/**
+ * Reads `GET <path> [status] [/pointer=value ...]` and, for `--wait-for`, `header <name>=<value>`.
+ *
+ * @throws UsageError
+ */
+export function parseCondition(text: string, flag: string): Condition {
+  const wrong = (why: string) => new UsageError(`${flag} '${text}': ${why}`, `write it as ${forms[flag]}`);
+  const [, name, value] = /^\s*header\s+([^\s=:]+)\s*=\s*(.*?)\s*$/i.exec(text) ?? [];
+  if (name !== undefined && value !== undefined && flag === '--wait-for')
+    return { text, header: { name: name.toLowerCase(), value }, values: [] };
+  const [, method, path, status, rest = ''] = /^\s*(\S+)\s+(\S+)(?:\s+(\d+))?((?:\s.*)?)$/s.exec(text) ?? [];
+  if (method === undefined || path === undefined) throw wrong('must be a method and a path');
+  if (method !== 'GET') throw wrong(`the method must be GET, because nothing may be changed`);
+  if (!path.startsWith('/') && !/^https?:\/\//.test(path)) throw wrong("the path must begin with '/'");
+  if (status !== undefined && !/^[1-5]\d\d$/.test(status)) throw wrong(`${status} is not a status`);
+  const values = rest.split(/\s+(?=\/)/).filter((part) => part.trim() !== '');
+  return {
+    text,
+    path,
+    status: status === undefined ? undefined : Number(status),
+    values: values.map((part) => {
+      const [, pointer, value] = /^(\/[^=\s]*)=(.*)$/s.exec(part.trim()) ?? [];
+      if (pointer === undefined || value === undefined)
+        throw wrong(`'${part.trim()}' is not a JSON pointer and a value, as /status=ok`);
+      return { pointer, value };
+    }),
+  };
 }
 
 export const statistics = ['p50', 'p95', 'max'] as const;
