@@ -10,7 +10,7 @@ import { monotonicMs } from '../clock.ts';
 import { sleep } from '../deadline.ts';
 import { type ApiError, UnavailableError } from '../errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../json.ts';
-import { type CheckResult, type Details, skip, VerdictError } from './check.ts';
+import { type CheckResult, type Details, skip, type Verdict, VerdictError } from './check.ts';
 import { Traces } from './creations.ts';
 import type { SmokeOptions } from './options.ts';
 import type { Sockets } from './sockets.ts';
@@ -60,8 +60,8 @@ export interface Probe extends Subject {
   readonly remarks: string[];
   /** The first result of each request that needed another attempt. */
   readonly firsts: string[];
-  /** Why the wait for the service ended without success. */
-  late?: string | undefined;
+  /** The failure, if the wait for the service ended without success. */
+  late?: Verdict | undefined;
   /**
    * The request of an operation, without the fields that the client adds. @throws UsageError if the input breaks the
    * contract.

@@ -1,4 +1,4 @@
-import type { Contract, CredentialPlace } from '../api/contract.ts';
+import type { Contract } from '../api/contract.ts';
 import type { Operation } from '../api/operations.ts';
 import { int64Max } from '../api/values.ts';
 import type { RawRequest } from '../client/request.ts';
@@ -110,7 +110,7 @@ export function authChecks(contract: Contract): Check<Probe>[] {
 async function checkAuth(probe: Probe, operation: Operation, name: 'missing' | 'wrong'): Promise<Verdict> {
   const id = idParameter(operation)?.name;
   const request = probe.toRequest(operation, id === undefined ? {} : { [id]: 1n });
-  const { fields, query } = credentials(probe, name);
+  const { fields, query } = credentials(probe, name === 'wrong' ? wrongCredential : undefined);
   const reply = await probe.send(
     { ...request, query, fields: { ...request.fields, ...fields } },
     { withoutParameter: true },
@@ -123,28 +123,15 @@ async function checkAuth(probe: Probe, operation: Operation, name: 'missing' | '
   });
 }
 
-/** Every place of a credential, with the credential left out or wrong. */
-function credentials(
-  { client, options }: Probe,
-  name: 'missing' | 'wrong',
-): Required<Pick<RawRequest, 'fields' | 'query'>> {
-  const places = [...client.contract.credentialPlaces, options.credentialPlace];
-  const given = places.map((place) => [fieldOf(place), wrongAt(place)] as const);
-  const fields = given.filter(([field]) => field !== undefined);
-  const parameters = places.filter((place) => place.in === 'query').map((place) => place.name);
-  const isWrong = name === 'wrong';
-  return {
-    fields: Object.fromEntries(fields.map(([field, value]) => [field, isWrong ? value : undefined])),
-    query: isWrong ? [...new Set(parameters)].map((parameter) => [parameter, wrongCredential]) : [],
-  };
-}
-
-function fieldOf({ in: place, name }: CredentialPlace): string | undefined {
-  if (place === 'query') return undefined;
-  return place === 'cookie' ? 'cookie' : name.toLowerCase();
-}
-
-function wrongAt(place: CredentialPlace): string {
-  if (place.in === 'cookie') return `${place.name}=${wrongCredential}`;
-  return fieldOf(place) === 'authorization' ? `Bearer ${wrongCredential}` : wrongCredential;
+/** Fields and parameters with this credential in every place of one; without a credential, they are left out. */
+function credentials({ client, options }: Probe, credential: string | undefined) {
+  const fields: Record<string, string | undefined> = {};
+  const query = new Map<string, string>();
+  for (const { in: place, name } of [...client.contract.credentialPlaces, options.credentialPlace]) {
+    const field = place === 'cookie' ? 'cookie' : name.toLowerCase();
+    const prefix = place === 'cookie' ? `${name}=` : field === 'authorization' ? 'Bearer ' : '';
+    if (place !== 'query') fields[field] = credential && prefix + credential;
+    else if (credential !== undefined) query.set(name, credential);
+  }
+  return { fields, query: [...query] };
 }

@@ -5,10 +5,11 @@ import type { Interrupts } from '../interrupts.ts';
 import type { Signal } from '../io.ts';
 import { type Check, type CheckResult, isRed, runChecks, type State, states } from './check.ts';
 import { cleanupCheck, sweepCheck } from './cleanup.ts';
+import { waitForService } from './http.ts';
 import { groupOf, type SmokeOptions } from './options.ts';
 import { isSelected, planChecks, weighed } from './plan.ts';
 import { createProbe, type Probe, type Subject } from './probe.ts';
-import { gates, waitForService } from './reach.ts';
+import { gates } from './reach.ts';
 import { SmokeStop } from './stop.ts';
 import { durationText, latencyOf } from './text.ts';
 

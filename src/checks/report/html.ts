@@ -1,19 +1,28 @@
 import { version } from '../../../package.json';
 import { counted } from '../../text.ts';
-import { type CheckResult, isRed } from '../check.ts';
+import type { CheckResult } from '../check.ts';
 import { groupOf, groups } from '../options.ts';
-import type { SmokeReport } from '../smoke.ts';
+import type { SmokeReport, Totals } from '../smoke.ts';
 import { durationText } from '../text.ts';
-import { type Cause, causesOf, idsOf, labelledDetails, lineText, subjectOf } from './text.ts';
+import {
+  type Cause,
+  causesOf,
+  idsOf,
+  isGreen,
+  labelledDetails,
+  lineText,
+  subjectOf,
+  totalNames,
+} from './text.ts';
 
 /** The report as one self-contained page without scripts or fonts, for browsers and for print. */
 export function toHtmlReport(report: SmokeReport): string {
   const { target, startedAt, elapsedMs, results, runs, write, signal } = report;
-  const isGreen = !results.some(isRed) && !signal;
   const causes = causesOf(results).filter(
     ([{ barredBy, state }]) => state !== 'skip' && barredBy === undefined,
   );
-  const word = isGreen ? 'passed' : signal ? 'stopped' : 'failed';
+  const isPassed = isGreen(report);
+  const word = isPassed ? 'passed' : signal ? 'stopped' : 'failed';
   const facts = [
     startedAt.toISOString().replace('T', ' ').slice(0, 19).concat(' UTC'),
     durationText(elapsedMs),
@@ -38,7 +47,7 @@ export function toHtmlReport(report: SmokeReport): string {
 </head>
 <body>
 <header>
-<p class="verdict ${isGreen ? 'pass' : 'fail'}">${word}</p>
+<p class="verdict ${isPassed ? 'pass' : 'fail'}">${word}</p>
 <h1>Smoke checks of ${html(target)}</h1>
 <p class="facts">${facts.map(html).join(' · ')}</p>
 </header>
@@ -56,17 +65,8 @@ ${tables.join('')}</table>
 }
 
 function totalsList({ totals }: SmokeReport): string {
-  const names = {
-    checks: 'checks',
-    pass: 'passed',
-    flaky: 'flaky',
-    warn: 'warned',
-    fail: 'failed',
-    error: 'not carried out',
-    skip: 'skipped',
-  } as const;
-  const items = Object.entries(names).map(([key, name]) => {
-    const count = totals[key as keyof typeof names];
+  const items = Object.entries(totalNames).map(([key, name]) => {
+    const count = totals[key as keyof Totals];
     return `<div class="${count === 0 ? 'none' : key}"><dt>${name}</dt><dd>${count}</dd></div>`;
   });
   return `<dl class="totals">${items.join('')}</dl>`;
@@ -113,12 +113,11 @@ function badge({ state, flaky }: CheckResult): string {
 }
 
 function toldOf(result: CheckResult): string {
-  const { flaky, runs, latency } = result;
+  const { flaky, latency } = result;
   const first = flaky === undefined ? '' : `${flaky} first, then: `;
-  const times =
-    latency && (runs ?? 0) > 0
-      ? `; p50 ${durationText(latency.p50)}, p95 ${durationText(latency.p95)}, max ${durationText(latency.max)}`
-      : '';
+  const times = latency
+    ? `; p50 ${durationText(latency.p50)}, p95 ${durationText(latency.p95)}, max ${durationText(latency.max)}`
+    : '';
   return `${first}${result.reason}${times}`;
 }
 

@@ -5,17 +5,7 @@ import { type CheckResult, isRed, type State } from '../check.ts';
 import { groupOf } from '../options.ts';
 import type { SmokeReport } from '../smoke.ts';
 import { durationText } from '../text.ts';
-import { causeKey, causesOf, labelledDetails, lineText, reasonText } from './text.ts';
-
-/** The report for people, printed piece by piece during the run. */
-export interface HumanReport {
-  head(run: Pick<SmokeReport, 'target' | 'write'>): string;
-  /** One line for a check, and the details of a failure; empty if it would only repeat the line before. */
-  result(result: CheckResult): string;
-  /** One line for one of several runs. */
-  run(results: readonly CheckResult[]): string;
-  end(report: SmokeReport): string;
-}
+import { causeKey, causesOf, labelledDetails, lineText, reasonText, totalNames } from './text.ts';
 
 interface HumanOptions {
   /** Of all checks that may come, so that the columns are aligned from the first line on. */
@@ -32,7 +22,8 @@ const gapWidth = 2;
 const labelWidth = 'request id'.length;
 const detailIndent = 7;
 
-export function createHumanReport(options: HumanOptions): HumanReport {
+/** The report for people, printed piece by piece during the run. */
+export function createHumanReport(options: HumanOptions) {
   const { style, brief = false, width } = options;
   const layout: Layout = { ...options, idWidth: Math.max(...options.ids.map((id) => id.length)) };
   const told = new Map<string, string>();
@@ -44,7 +35,8 @@ export function createHumanReport(options: HumanOptions): HumanReport {
     barred = [];
     return line;
   };
-  const lines = (result: CheckResult): string => {
+  /** One line for a check, and the details of a failure; empty if it would only repeat the line before. */
+  const show = (result: CheckResult): string => {
     if (brief && !isRed(result)) return '';
     if (result.barredBy !== undefined) {
       barred.push(result);
@@ -52,20 +44,21 @@ export function createHumanReport(options: HumanOptions): HumanReport {
     }
     const gap = brief || (last && blockOf(last.id) === blockOf(result.id)) ? '' : '\n';
     last = result;
-    if (isQuiet(result)) return `${takeBarred()}${gap}${resultLine(result, textOf(result, layout), layout)}`;
-    const before = told.get(causeKey(result));
-    told.set(causeKey(result), before ?? result.id);
+    const key = causeKey(result);
+    const before = isQuiet(result) ? undefined : told.get(key);
+    told.set(key, before ?? result.id);
     const text = before === undefined ? textOf(result, layout) : style.dim(`same as ${before}`);
-    const details = before === undefined ? detailLines(result, layout) : '';
+    const details = before !== undefined || isQuiet(result) ? '' : detailLines(result, layout);
     return `${takeBarred()}${gap}${resultLine(result, text, layout)}${details}`;
   };
   return {
-    head: ({ target, write }) =>
-      brief
-        ? ''
-        : `${style.bold(`Smoke checks of ${lineText(target)}`)}, ${write ? 'with writes' : 'read-only'}\n`,
-    result: lines,
-    run(results) {
+    head({ target, write }: Pick<SmokeReport, 'target' | 'write'>): string {
+      const title = style.bold(`Smoke checks of ${lineText(target)}`);
+      return brief ? '' : `${title}, ${write ? 'with writes' : 'read-only'}\n`;
+    },
+    result: show,
+    /** One line for one of several runs. */
+    run(results: readonly CheckResult[]): string {
       runs += 1;
       const red = results.filter(isRed);
       if (brief && red.length === 0) return '';
@@ -77,11 +70,10 @@ export function createHumanReport(options: HumanOptions): HumanReport {
       const label = `run ${runs}`.padEnd(7);
       return `${style.dim(label)}  ${fold(text, { columns: width, indent: 9 })}\n`;
     },
-    end(report) {
-      const merged = report.results.some(({ runs }) => runs !== undefined);
-      const all = merged ? report.results.map(lines).join('') : '';
-      const tail = takeBarred();
-      return `${all}${tail}${brief ? '' : '\n'}${summary(report, layout)}`;
+    end(report: SmokeReport): string {
+      const merged = report.results.some((result) => result.runs !== undefined);
+      const all = merged ? report.results.map(show).join('') : '';
+      return `${all}${takeBarred()}${brief ? '' : '\n'}${summary(report, layout)}`;
     },
   };
 }
@@ -97,40 +89,31 @@ interface Layout extends HumanOptions {
 }
 
 function resultLine(result: CheckResult, text: string, { style, idWidth }: Layout): string {
-  const word = paintOf(result.state, style)(result.state.padEnd(5));
+  const word = paints(style)[result.state](result.state.padEnd(5));
   const ms = result.latency?.p50 ?? result.elapsedMs;
   const time = result.state === 'skip' ? '-' : durationText(ms);
   const cells = [word, result.id.padEnd(idWidth), style.dim(time.padStart(timeWidth)), text];
   return `${cells.join('  ')}\n`;
 }
 
-function paintOf(state: State, style: Style): (text: string) => string {
-  const paints: Readonly<Record<State, (text: string) => string>> = {
-    pass: style.green,
-    warn: style.yellow,
-    fail: style.red,
-    skip: style.dim,
-    error: style.red,
-  };
-  return paints[state];
+function paints(style: Style): Readonly<Record<State, (text: string) => string>> {
+  const { green, yellow, red, dim } = style;
+  return { pass: green, warn: yellow, fail: red, error: red, skip: dim };
 }
 
 /** The checks that never began take one line, so that the check that barred them stays visible. */
 function barredLine([first, ...others]: readonly CheckResult[], layout: Layout): string {
   if (!first) return '';
-  const { style, idWidth } = layout;
-  const what = others.length === 0 ? first.id : counted(others.length + 1, 'check', 'checks');
-  const cells = [style.dim('skip '), what.padEnd(idWidth), style.dim('-'.padStart(timeWidth))];
-  return `\n${cells.join('  ')}  ${style.dim(foldReason(first.barredBy ?? '', layout))}\n`;
+  const id = others.length === 0 ? first.id : counted(others.length + 1, 'check', 'checks');
+  const reason = layout.style.dim(foldReason(first.barredBy ?? '', layout));
+  return `\n${resultLine({ ...first, id }, reason, layout)}`;
 }
 
 function textOf(result: CheckResult, layout: Layout): string {
   const { style } = layout;
   const mark = result.flaky === undefined ? '' : `flaky (${lineText(result.flaky)} first): `;
-  const more =
-    result.latency && (result.runs ?? 0) > 0
-      ? `, p95 ${durationText(result.latency.p95)}, max ${durationText(result.latency.max)}`
-      : '';
+  const { latency } = result;
+  const more = latency ? `, p95 ${durationText(latency.p95)}, max ${durationText(latency.max)}` : '';
   const reason = foldReason(`${mark}${reasonText(result)}${more}`, layout);
   if (mark !== '') return style.yellow(reason);
   return isQuiet(result) ? style.dim(reason) : reason;
@@ -156,22 +139,17 @@ function isQuiet({ state, flaky }: CheckResult): boolean {
 
 function summary(report: SmokeReport, { style, width }: Layout): string {
   const { totals, results, runs, elapsedMs, signal } = report;
-  const { checks, pass, warn, fail, error, skip, flaky } = totals;
-  const count = (number: number, what: string, paint: (text: string) => string) =>
-    number === 0 ? [] : [paint(`${number} ${what}`)];
-  const counts = [
-    ...count(pass, `passed${flaky > 0 ? ` (${flaky} flaky)` : ''}`, style.green),
-    ...count(warn, 'warned', style.yellow),
-    ...count(fail, 'failed', style.red),
-    ...count(error, 'not carried out', style.red),
-    ...count(skip, 'skipped', style.dim),
-  ];
+  const counts = Object.entries(paints(style)).flatMap(([state, paint]) => {
+    const count = totals[state as State];
+    const flaky = state === 'pass' && totals.flaky > 0 ? ` (${totals.flaky} flaky)` : '';
+    return count === 0 ? [] : [paint(`${count} ${totalNames[state as State]}${flaky}`)];
+  });
   const times = results.some((result) => result.runs !== undefined)
     ? `, ${counted(runs, 'run', 'runs')}`
     : '';
-  const total = `${counted(checks, 'check', 'checks')}${times} in ${durationText(elapsedMs)}`;
-  const labelled = (label: string, paint: (text: string) => string, text: string) =>
-    `${paint(label)}: ${fold(text, { columns: width, indent: label.length + 2 })}`;
+  const total = `${counted(totals.checks, 'check', 'checks')}${times} in ${durationText(elapsedMs)}`;
+  const failed = (text: string) =>
+    `${style.red('failed')}: ${fold(text, { columns: width, indent: 'failed: '.length })}`;
   const red = causesOf(results).filter(([first]) => isRed(first));
   const alone = red.filter((cause) => cause.length === 1).map(([{ id }]) => id);
   const shared = red.filter((cause) => cause.length > 1);
@@ -179,9 +157,9 @@ function summary(report: SmokeReport, { style, width }: Layout): string {
     `${style.bold(total)}: ${counts.join(', ') || 'none ran'}`,
     ...shared.map((cause) => {
       const ids = cause.map(({ id }) => id).join(', ');
-      return labelled('failed', style.red, `${cause.length} checks: ${lineText(cause[0].reason)} (${ids})`);
+      return failed(`${cause.length} checks: ${lineText(cause[0].reason)} (${ids})`);
     }),
-    ...(alone.length > 0 ? [labelled('failed', style.red, alone.join(', '))] : []),
+    ...(alone.length > 0 ? [failed(alone.join(', '))] : []),
     ...(signal ? [`stopped by ${signal}`] : []),
   ];
   return lines.map((line) => `${line}\n`).join('');

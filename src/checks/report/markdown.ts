@@ -1,9 +1,9 @@
 import { version } from '../../../package.json';
 import { counted } from '../../text.ts';
-import { isRed, type State } from '../check.ts';
-import type { SmokeReport } from '../smoke.ts';
+import type { State } from '../check.ts';
+import type { SmokeReport, Totals } from '../smoke.ts';
 import { durationText } from '../text.ts';
-import { type Cause, causesOf, headline, idsOf, lineText, subjectOf } from './text.ts';
+import { type Cause, causesOf, headline, idsOf, isGreen, lineText, subjectOf, totalNames } from './text.ts';
 
 const levels: Readonly<Partial<Record<State, 'error' | 'warning'>>> = {
   fail: 'error',
@@ -30,16 +30,15 @@ export function toAnnotations({ results }: Pick<SmokeReport, 'results'>): string
  */
 export function toMarkdownReport(report: SmokeReport): string {
   const { target, results, totals, elapsedMs, signal, runs } = report;
-  const { checks, pass, warn, fail, error, skip, flaky } = totals;
-  const isGreen = !results.some(isRed) && !signal;
   const causes = causesOf(results);
+  const names = Object.keys(totalNames) as (keyof Totals)[];
   const lines = [
     `<!-- petstore smoke ${version} -->`,
-    `### ${isGreen ? '✅' : '❌'} Smoke checks of ${markdown(target)}`,
+    `### ${isGreen(report) ? '✅' : '❌'} Smoke checks of ${markdown(target)}`,
     '',
-    '| checks | passed | flaky | warned | failed | not carried out | skipped | time |',
-    '|---:|---:|---:|---:|---:|---:|---:|---:|',
-    `| ${[checks, pass, flaky, warn, fail, error, skip, durationText(elapsedMs)].join(' | ')} |`,
+    `| ${names.map((name) => totalNames[name]).join(' | ')} | time |`,
+    `|${'---:|'.repeat(names.length + 1)}`,
+    `| ${names.map((name) => totals[name]).join(' | ')} | ${durationText(elapsedMs)} |`,
     '',
     ...(runs > 1 ? [`${counted(runs, 'run', 'runs')}.`, ''] : []),
     ...(signal ? [`Stopped by ${signal}.`, ''] : []),

@@ -1,5 +1,6 @@
 import { sanitize } from '../../text.ts';
 import { type CheckResult, isRed } from '../check.ts';
+import type { SmokeReport, Totals } from '../smoke.ts';
 
 /**
  * Foreign text for one line of a log: controls become visible, and commands to a CI runner (`##[`, `##vso[`) are broken
@@ -12,6 +13,21 @@ export function lineText(text: string): string {
 /** Breaks up commands to CI runners, which recognise them anywhere in a line. */
 export function breakCommands(text: string, replacement: string): string {
   return text.replace(/##(?=\w*\[)/g, () => replacement);
+}
+
+/** The words for the totals of a report, in the order in which reports show them. */
+export const totalNames: Readonly<Record<keyof Totals, string>> = {
+  checks: 'checks',
+  pass: 'passed',
+  flaky: 'flaky',
+  warn: 'warned',
+  fail: 'failed',
+  error: 'not carried out',
+  skip: 'skipped',
+};
+
+export function isGreen({ results, signal }: SmokeReport): boolean {
+  return !results.some(isRed) && !signal;
 }
 
 /** The reason of a result and its hint, in one line. */
