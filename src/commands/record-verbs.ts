@@ -1,0 +1,108 @@
+import type { Flag } from '../cli/flag.ts';
+import { verb } from '../cli/verb.ts';
+import type { EditableNoun } from '../records/noun.ts';
+import { fieldFlag, fromFlag, idArgument, idOrNameArgument, untilFlag } from './arguments.ts';
+
+/** The differences between the verbs of pets, categories and orders, which are otherwise the same. */
+interface RecordWords<Entity extends object> {
+  /** With its article, such as `a pet`. */
+  readonly aRecord: string;
+  readonly one: 'pet' | 'category' | 'order';
+  readonly many: string;
+  /** As the operations name it: `Pet` of `getPet`. */
+  readonly result: 'Pet' | 'Category' | 'Order';
+  /** True if only ids are accepted, because its records have no names. */
+  readonly isNameless?: true;
+  /** By the columns of the fields. */
+  readonly flags: Readonly<Record<string, Flag>>;
+  /** The flags of `create` that have another summary there. */
+  readonly createFlags?: Readonly<Record<string, Flag>>;
+  /** The summary of `delete`. */
+  readonly deleteSummary: string;
+  readonly examples: Readonly<Record<'get' | 'create' | 'update' | 'edit' | 'delete', readonly string[]>>;
+  noun(): Promise<EditableNoun<Entity>>;
+}
+
+/** The verbs of a noun for its records: all that read or change some of them. */
+export function recordVerbs<Entity extends object>(words: RecordWords<Entity>) {
+  const { aRecord, one, many, result, isNameless, flags, createFlags, examples, noun } = words;
+  const ids = isNameless
+    ? {
+        some: idArgument('<id...>', `ids of ${many}`, one),
+        any: idArgument('[id...]', `ids of ${many}`, one),
+      }
+    : {
+        some: idOrNameArgument('<id or name...>', `ids or names of ${many}`, one),
+        any: idOrNameArgument('[id or name...]', `ids or names of ${many}`, one),
+      };
+  const id = isNameless
+    ? idArgument('<id>', `id of the ${one}`, one)
+    : idOrNameArgument('<id or name>', `id or name of the ${one}`, one);
+  return {
+    get: verb({
+      name: 'get',
+      summary: `Get one or several ${many}`,
+      operation: `get${result}`,
+      examples: examples.get,
+      args: { ids: ids.some },
+      flags: { until: untilFlag },
+      run: async (context, { ids, until }) =>
+        (await import('../records/get.ts')).getRecords(context, await noun(), ids, until),
+    }),
+    create: verb({
+      name: 'create',
+      summary: `Create ${aRecord}, or many from a file`,
+      description: `Creates ${aRecord}, or one for each record of a file. On a terminal it asks for what is missing.`,
+      operation: `create${result}`,
+      write: true,
+      examples: examples.create,
+      flags: {
+        ...flags,
+        ...createFlags,
+        field: fieldFlag,
+        from: fromFlag(`create ${aRecord} for each record of this file`, Object.keys(flags)),
+      },
+      run: async (context, given) =>
+        (await import('../records/create.ts')).createRecords(context, await noun(), given),
+    }),
+    update: verb({
+      name: 'update',
+      summary: `Change ${many}`,
+      description: `Reads each ${one}, changes what the flags name and writes it back; all else stays as it is.`,
+      operation: `update${result}`,
+      write: true,
+      examples: examples.update,
+      args: { ids: ids.any },
+      flags: {
+        ...flags,
+        field: fieldFlag,
+        from: fromFlag(`change the ${many} of this file, each by its id`),
+      },
+      run: async (context, given) =>
+        (await import('../records/update.ts')).updateRecords(context, await noun(), given),
+    }),
+    edit: verb({
+      name: 'edit',
+      summary: `Edit ${aRecord} as YAML in an editor`,
+      description: `Opens the ${one} as YAML in $VISUAL, $EDITOR or vi. Saved unchanged or empty, nothing is sent. An invalid text is opened again with the reason on top. Text that is not sent is kept in a file.`,
+      operation: `update${result}`,
+      write: true,
+      examples: examples.edit,
+      args: { id },
+      run: async (context, given) =>
+        (await import('../records/edit.ts')).editRecord(context, await noun(), given.id),
+    }),
+    remove: verb({
+      name: 'delete',
+      aliases: ['rm'],
+      summary: words.deleteSummary,
+      operation: `delete${result}`,
+      write: true,
+      examples: examples.delete,
+      args: { ids: ids.any },
+      flags: { from: fromFlag(`delete the ${many} whose ids this file has`) },
+      run: async (context, given) =>
+        (await import('../records/delete.ts')).deleteGiven(context, await noun(), given),
+    }),
+  };
+}
