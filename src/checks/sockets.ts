@@ -106,7 +106,7 @@ function shakeHands(address: Address, { tls, env, timeoutMs }: SocketOptions): P
 
 /** A proxy tunnel uses the client's own code, so an untrusted certificate is an error. */
 async function shakeHandsThrough(url: URL, { tls, env, timeoutMs }: SocketOptions): Promise<Handshake> {
-  const dialer = createDialer({ tls, env, connections: 1, connectTimeoutMs: timeoutMs });
+  const dialer = createDialer({ tls, env, connectTimeoutMs: timeoutMs });
   try {
     return look((await dialer.dial(dialer.route(url))) as TLSSocket);
   } finally {

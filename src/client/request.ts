@@ -26,29 +26,14 @@ export interface Target {
  */
 export function toRequest(operation: Operation, input: CallInput, { baseUrl, fields }: Target): HttpRequest {
   const { method, body } = operation;
-  const places = placesOf(operation);
-  const url = baseUrl + toPath(places, input) + toQuery(places.query, input);
+  const parts = partsOf(operation, fields);
+  const url = baseUrl + toPath(parts.path, input) + toQuery(parts.query, input);
   const all =
-    places.header.length === 0
-      ? commonFields(operation, fields)
-      : { ...commonFields(operation, fields), ...headerFields(operation, places.header, input) };
+    parts.header.length === 0
+      ? parts.fields
+      : { ...parts.fields, ...headerFields(operation, parts.header, input) };
   return body ? { method, url, fields: all, body: printJson(input.body) } : { method, url, fields: all };
 }
-
-/** The common fields of an operation's requests, computed once. */
-function commonFields(operation: Operation, carried: HttpFields): HttpFields {
-  if (!operation.body) return carried;
-  const kept = commonFieldsOf.get(operation);
-  if (kept?.carried === carried) return kept.fields;
-  const fields = { ...carried, 'content-type': operation.body.mediaType };
-  commonFieldsOf.set(operation, { carried, fields });
-  return fields;
-}
-
-const commonFieldsOf = new WeakMap<
-  Operation,
-  { readonly carried: HttpFields; readonly fields: HttpFields }
->();
 
 /** The input with the record's id also in its body, if the contract has it there and the caller left it out. */
 export function withId({ id: operation, body: contract }: Operation, input: CallInput): CallInput {
@@ -71,34 +56,43 @@ export function parameterValue(input: CallInput, { name, value }: Parameter): un
   return value ?? input.query?.[name] ?? input[name];
 }
 
-/** An operation's parameters by their place. */
-interface Places {
+/** The parts that all requests of an operation have in common. */
+interface Parts {
   /** The path as literal text and parameters, in order. */
   readonly path: readonly (string | Parameter)[];
   readonly query: readonly Parameter[];
   readonly header: readonly Parameter[];
+  /** The fields that every request carries, which `fields` begins with. */
+  readonly carried: HttpFields;
+  readonly fields: HttpFields;
 }
 
-const known = new WeakMap<Operation, Places>();
+const known = new WeakMap<Operation, Parts>();
 
 /** Computed once per operation: bulk work calls the same one a million times. */
-function placesOf(operation: Operation): Places {
-  const places = known.get(operation) ?? findPlaces(operation);
-  known.set(operation, places);
-  return places;
-}
-
-function findPlaces({ id, path, parameters }: Operation): Places {
+function partsOf(operation: Operation, carried: HttpFields): Parts {
+  const before = known.get(operation);
+  if (before?.carried === carried) return before;
+  const { id, path, parameters, body } = operation;
   if (!isBelow(`http://host/base${path}`, 'http://host/base'))
     throw new UsageError(`${id}: the path ${path} leads out of the base URL's`);
   const inPath = parameters.filter((each) => each.in === 'path');
-  return {
+  const parts: Parts = {
     path: path
       .split(/(\{[^{}]*\})/)
-      .map((part) => inPath.find(({ wireName }) => part === `{${wireName}}`) ?? part),
+      .map((part) => inPath.find(({ wireName }) => part === `{${wireName}}`) ?? toSendable(part)),
     query: parameters.filter((each) => each.in === 'query'),
     header: parameters.filter((each) => each.in === 'header'),
+    carried,
+    fields: body ? { ...carried, 'content-type': body.mediaType } : carried,
   };
+  known.set(operation, parts);
+  return parts;
+}
+
+/** The text of a description with spaces and letters beyond ASCII percent-encoded. */
+function toSendable(literal: string): string {
+  return literal.replace(/[^\x21-\x7e]/gu, encodeURIComponent);
 }
 
 /** Whether a URL has the base URL's origin and is below its path after dot segments and their escapes are resolved. */
@@ -109,7 +103,7 @@ function isBelow(url: string, baseUrl: string): boolean {
   return origin === base.origin && pathname.startsWith(`${base.pathname.replace(/\/$/, '')}/`);
 }
 
-function toPath({ path }: Places, input: CallInput): string {
+function toPath(path: Parts['path'], input: CallInput): string {
   let filled = '';
   for (const part of path)
     filled += typeof part === 'string' ? part : toSegment(part, parameterValue(input, part));

@@ -54,6 +54,11 @@ test('a bound parameter goes where the description puts it, under its name there
   });
 });
 
+test('spaces and letters beyond ASCII in the path of a description are sent percent-encoded', () => {
+  const bound = operation('getPet', { path: '/alle Bären/{petId}' });
+  expect(urlOf(bound, { petId: 3n })).toBe('http://shop.example/api/alle%20B%C3%A4ren/3');
+});
+
 test('what a description asks for is checked before a request', () => {
   const body = {
     name: 'NewPet',

@@ -1,5 +1,5 @@
+import type { IncomingMessage } from 'node:http';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
-import type { HttpFields } from '../../api/http.ts';
 import { bareHost } from '../../api/http.ts';
 import { withDeadline } from '../../deadline.ts';
 import { type ErrorDetails, UnavailableError } from '../../errors.ts';
@@ -7,22 +7,20 @@ import { findProxy, type HttpProxy, portOf } from './proxy.ts';
 import { toUnavailable } from './socket-error.ts';
 import type { TlsFiles } from './tls.ts';
 
-/** The options of a connection to a service, for every transport. */
-export interface TransportOptions {
-  readonly tls: TlsFiles;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Most sockets at the same time. */
-  readonly connections: number;
-  /** The time limit for one connection until it is ready for a request. */
-  readonly connectTimeoutMs: number;
-}
-
 /** The way to one origin. */
 export interface Route {
   readonly url: URL;
   readonly proxy: HttpProxy | undefined;
   /** True if the proxy forwards whole requests with absolute URLs, as for plain http. */
   readonly isForwarded: boolean;
+}
+
+/** How connections are opened. */
+export interface DialOptions {
+  readonly tls: TlsFiles;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The time limit for one connection until it is ready for a request. */
+  readonly connectTimeoutMs: number;
 }
 
 /** Opens connections; closing the dialer closes them. */
@@ -33,7 +31,7 @@ export interface Dialer {
   close(): void;
 }
 
-export function createDialer(options: TransportOptions): Dialer {
+export function createDialer(options: DialOptions): Dialer {
   const secure = createSecure(options);
   const open = new Set<Socket>();
   return {
@@ -90,7 +88,7 @@ function connected(host: string, port: number, track: Track): Promise<Socket> {
 type Secure = (socket: Socket, host: string, track: Track) => Promise<Socket>;
 
 /** Reads the certificates once, and only if TLS is used. */
-function createSecure({ tls, env }: TransportOptions): Secure {
+function createSecure({ tls, env }: DialOptions): Secure {
   let opened: ReturnType<typeof openSecureContext> | undefined;
   return async (socket, host, track) => {
     opened ??= openSecureContext(tls, env);
@@ -102,7 +100,7 @@ function createSecure({ tls, env }: TransportOptions): Secure {
   };
 }
 
-async function openSecureContext(files: TlsFiles, env: TransportOptions['env']) {
+async function openSecureContext(files: TlsFiles, env: DialOptions['env']) {
   const [{ connect: connectTls }, { createContext }] = await Promise.all([
     import('node:tls'),
     import('./tls.ts'),
@@ -147,23 +145,42 @@ function tooLate(timeoutMs: number): UnavailableError {
   });
 }
 
-const mostHeadBytes = 16 * 1024;
-
 /**
  * Asks a proxy, on a connected socket, for a tunnel to a host; the socket then leads to that host.
  *
  * @throws UnavailableError `proxy` if it refuses, closes the connection or uses another protocol.
  */
 async function openTunnel(socket: Socket, proxy: HttpProxy, authority: string): Promise<void> {
-  const authorization = proxy.authorization ? `Proxy-Authorization: ${proxy.authorization}\r\n` : '';
-  socket.write(`CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n${authorization}\r\n`);
-  const head = await readHead(socket, proxy);
-  const [, status = '', reason = ''] = /^HTTP\/1\.[01] (\d{3})(?: ([^\r\n]*))?/.exec(head) ?? [];
-  if (/^2/.test(status)) return;
-  if (status === '') throw proxyError(proxy, 'does not answer as an http proxy does', { retryable: false });
-  const why = `answered CONNECT ${authority} with ${status} ${reason}`.trimEnd();
-  const hint = status === '407' ? 'it wants a user and password' : undefined;
-  throw proxyError(proxy, why, { retryable: /^5/.test(status), hint });
+  const { request } = await import('node:http');
+  const authorization = proxy.authorization && { 'proxy-authorization': proxy.authorization };
+  const asking = request({
+    method: 'CONNECT',
+    path: authority,
+    headers: { host: authority, ...authorization },
+    createConnection: () => socket,
+  });
+  asking.removeHeader('connection');
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    asking.on('connect', (answer, _, head) => {
+      if (head.length > 0) socket.unshift(head);
+      resolve(answer);
+    });
+    asking.on('error', (error) => reject(tunnelError(proxy, error)));
+    asking.end();
+  });
+  const { statusCode: status = 0, statusMessage } = answer;
+  if (status >= 200 && status < 300) return;
+  const why = `answered CONNECT ${authority} with ${status} ${statusMessage}`.trimEnd();
+  const hint = status === 407 ? 'it wants a user and password' : undefined;
+  throw proxyError(proxy, why, { retryable: status >= 500, hint });
+}
+
+function tunnelError(proxy: HttpProxy, error: Error): UnavailableError {
+  const { reason, message } = toUnavailable(error, { sent: false });
+  if (reason === 'invalid-response')
+    return proxyError(proxy, 'does not answer as an http proxy does', { retryable: false });
+  const isClosed = error.message === 'socket hang up';
+  return proxyError(proxy, isClosed ? 'closed the connection' : `failed: ${message}`, { retryable: true });
 }
 
 /** The error of a failed proxy. */
@@ -174,48 +191,4 @@ function proxyError(
 ): UnavailableError {
   const message = `the proxy ${proxy.shown} (${proxy.source}) ${why}`;
   return new UnavailableError(message, { ...details, reason: 'proxy', sent: false });
-}
-
-/** The head of the proxy's answer; the rest stays on the socket. */
-function readHead(socket: Socket, proxy: HttpProxy): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let read = Buffer.alloc(0);
-    const settle = (act: () => void) => {
-      socket.off('readable', onReadable).off('end', onEnd).off('error', onError).off('close', onEnd);
-      act();
-    };
-    const onEnd = () => settle(() => reject(proxyError(proxy, 'closed the connection', { retryable: true })));
-    const onError = (error: Error) =>
-      settle(() =>
-        reject(
-          proxyError(proxy, `failed: ${toUnavailable(error, { sent: false }).message}`, { retryable: true }),
-        ),
-      );
-    const onReadable = () => {
-      for (let chunk = socket.read() as Buffer | null; chunk; chunk = socket.read() as Buffer | null) {
-        read = Buffer.concat([read, chunk]);
-        const end = read.indexOf('\r\n\r\n');
-        if (end === -1 && read.length < mostHeadBytes) continue;
-        const rest = end === -1 ? undefined : read.subarray(end + 4);
-        const head = read.subarray(0, end === -1 ? 0 : end).toString('latin1');
-        settle(() => resolve(head));
-        if (rest && rest.length > 0) socket.unshift(rest);
-        return;
-      }
-    };
-    socket.on('readable', onReadable).on('end', onEnd).on('error', onError).on('close', onEnd);
-  });
-}
-
-/** The target of the request line and its fields: for a forwarding proxy the whole URL and the proxy's password. */
-export function toTarget(
-  { proxy, isForwarded }: Route,
-  url: URL,
-  fields: HttpFields,
-): { readonly path: string; readonly fields: HttpFields } {
-  const path = url.pathname + url.search;
-  if (!isForwarded) return { path, fields };
-  const host = fields.host ?? url.host;
-  const authorization = proxy?.authorization ? { 'proxy-authorization': proxy.authorization } : {};
-  return { path: url.origin + path, fields: { ...fields, host, ...authorization } };
 }

@@ -1,75 +1,49 @@
 import type { Socket } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import type { Dispatcher } from 'undici';
-import type { HttpResponse, SendOptions, Transport } from '../../api/http.ts';
+import type { HttpRequest, HttpResponse, SendOptions, Transport } from '../../api/http.ts';
 import { v8Version } from '../../io.ts';
 import { Collector } from './body.ts';
-import { createDialer, type Dialer, type Route, type TransportOptions, toTarget } from './dial.ts';
+import type { Dialer, Route } from './dial.ts';
 import { FieldReader } from './fields.ts';
 import { toUnavailable } from './socket-error.ts';
+import { createTransport, type Origin, type TransportOptions } from './transport.ts';
 
 /** The transport for many requests: slower to load, and much faster than node:http once it runs. */
 export async function createUndiciTransport(options: TransportOptions): Promise<Transport> {
   // The pool alone loads three times as fast as the whole of undici.
   const { default: Pool } = await import('undici/lib/dispatcher/pool.js');
-  const dialer = createDialer(options);
-  const waiting = new Waiting();
-  const fieldReader = new FieldReader();
-  const origins = new Map<string, Origin>();
-  const originOf = (name: string) => {
-    const known = origins.get(name);
-    if (known) return known;
-    const route = dialer.route(new URL(name));
-    const pool = new Pool(route.url.origin, {
-      connections: options.connections,
-      pipelining: 1,
-      // The caller has a deadline for the whole call; undici's timeouts have a resolution of a second.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      connect: connector(dialer, route, waiting),
-    });
-    const made = { route, pool };
-    origins.set(name, made);
-    return made;
-  };
-  return {
-    send: (request, sendOptions) =>
-      new Promise((resolve, reject) => {
-        const { name, rest } = split(request.url);
-        const { route, pool } = originOf(name);
-        const target = route.isForwarded
-          ? toTarget(route, new URL(request.url), request.fields)
-          : { path: rest, fields: request.fields };
-        pool.dispatch(
-          {
-            path: target.path,
-            method: request.method,
-            headers: target.fields as Record<string, string | string[]>,
-            body: request.body ?? null,
-          },
-          new Handler({ options: sendOptions, waiting, fieldReader, resolve, reject }),
-        );
+  return createTransport(options, (route, dialer) => {
+    const origin = new UndiciOrigin(
+      new Pool(route.url.origin, {
+        connections: options.connections,
+        pipelining: 1,
+        // The caller has a deadline for the whole call; undici's timeouts have a resolution of a second.
+        headersTimeout: 0,
+        bodyTimeout: 0,
+        connect: (_, callback) => origin.connect(route, dialer, callback),
       }),
-    async close() {
-      // Not awaited: undici waits for connections that are still being opened.
-      for (const { pool } of origins.values()) pool.destroy().catch(() => {});
-      dialer.close();
-    },
-  };
+    );
+    return origin;
+  });
 }
 
-interface Origin {
-  readonly route: Route;
-  readonly pool: Dispatcher;
-}
+class UndiciOrigin implements Origin {
+  readonly fieldReader = new FieldReader();
+  /** The number of requests that wait for a connection. */
+  waiting = 0;
+  private readonly pool: Dispatcher;
 
-/**
- * undici's own connector drops a proxy's message, and retries forever if a proxy closes the connection. undici also
- * opens a connection for a request that was cancelled; this one opens none if no request waits for it.
- */
-function connector(dialer: Dialer, route: Route, waiting: Waiting) {
-  return (_options: unknown, callback: (...result: [Error, null] | [null, Socket]) => void): void => {
-    if (waiting.count === 0) {
+  constructor(pool: Dispatcher) {
+    this.pool = pool;
+  }
+
+  /**
+   * undici's own connector drops a proxy's message, and retries forever if a proxy closes the connection. undici also
+   * opens a connection for a request that was cancelled; this one opens none if no request waits for it.
+   */
+  connect(route: Route, dialer: Dialer, callback: (...result: [Error, null] | [null, Socket]) => void): void {
+    if (this.waiting === 0) {
       callback(new Error('nobody waits for a connection'), null);
       return;
     }
@@ -77,86 +51,95 @@ function connector(dialer: Dialer, route: Route, waiting: Waiting) {
       (socket) => withLateTier(() => callback(null, socket)),
       (error: Error) => callback(error, null),
     );
-  };
-}
+  }
 
-/** Origin and rest of an absolute URL; parsing it as a URL takes ten times as long, in each of many requests. */
-function split(url: string): { name: string; rest: string } {
-  const slash = url.indexOf('/', url.indexOf('://') + 3);
-  return slash === -1 ? { name: url, rest: '/' } : { name: url.slice(0, slash), rest: url.slice(slash) };
-}
+  send(target: string, request: HttpRequest, options: SendOptions): Promise<HttpResponse> {
+    return new Promise((resolve, reject) => {
+      this.pool.dispatch(
+        {
+          path: target,
+          method: request.method,
+          headers: request.fields as Record<string, string | string[]>,
+          body: request.body ?? null,
+        },
+        new Handler(this, options, resolve, reject),
+      );
+    });
+  }
 
-/** The number of requests that wait for a connection. */
-class Waiting {
-  count = 0;
-}
-
-interface Parts {
-  readonly options: SendOptions;
-  readonly waiting: Waiting;
-  readonly fieldReader: FieldReader;
-  resolve(response: HttpResponse): void;
-  reject(error: unknown): void;
+  close(): void {
+    // Not awaited: undici waits for connections that are still being opened.
+    this.pool.destroy().catch(() => {});
+  }
 }
 
 /** The handler of one request. It implements undici's internal interface, so that nothing is wrapped. */
 class Handler implements Dispatcher.DispatchHandler {
-  private readonly parts: Parts;
+  private readonly origin: UndiciOrigin;
+  private readonly options: SendOptions;
+  private readonly resolve: (response: HttpResponse) => void;
+  private readonly reject: (error: unknown) => void;
   private collector: Collector | undefined;
   private isWaiting = true;
   private sent = false;
   private abort: ((reason: Error) => void) | undefined;
 
-  constructor(parts: Parts) {
-    this.parts = parts;
-    parts.waiting.count += 1;
-    parts.options.cancellation.onCancel((reason) => {
+  constructor(
+    origin: UndiciOrigin,
+    options: SendOptions,
+    resolve: (response: HttpResponse) => void,
+    reject: (error: unknown) => void,
+  ) {
+    this.origin = origin;
+    this.options = options;
+    this.resolve = resolve;
+    this.reject = reject;
+    origin.waiting += 1;
+    options.cancellation.onCancel((reason) => {
       this.leaveQueue();
       this.abort?.(new Error('cancelled'));
-      parts.reject(reason);
+      reject(reason);
     });
   }
 
   onConnect(abort: (reason?: Error) => void): void {
-    const { options } = this.parts;
     this.leaveQueue();
     this.abort = abort;
     // Otherwise undici would send a request that waited for its connection until after its deadline.
-    if (options.cancellation.isCancelled) {
+    if (this.options.cancellation.isCancelled) {
       abort(new Error('cancelled'));
       return;
     }
     this.sent = true;
-    options.onSending();
+    this.options.onSending();
   }
 
   onHeaders(status: number, raw: Buffer[]): boolean {
-    const { fieldReader } = this.parts;
-    if (status >= 200) this.collector = new Collector(status, fieldReader.read(raw));
+    if (status >= 200) this.collector = new Collector(status, this.origin.fieldReader.read(raw));
     return true;
   }
 
   onData(chunk: Buffer): boolean {
     const collector = this.collector;
     if (!collector || collector.add(chunk)) return true;
-    if (collector.isError) this.parts.resolve(collector.response());
-    else this.parts.reject(collector.tooLong());
+    if (collector.isError) this.resolve(collector.response());
+    else this.reject(collector.tooLong());
     this.abort?.(new Error('the rest is not wanted'));
     return true;
   }
 
   onComplete(): void {
-    if (this.collector) this.parts.resolve(this.collector.response());
+    if (this.collector) this.resolve(this.collector.response());
   }
 
   onError(error: Error): void {
     this.leaveQueue();
-    if (this.collector?.isError) this.parts.resolve(this.collector.response());
-    else this.parts.reject(toUnavailable(error, { sent: this.sent }));
+    if (this.collector?.isError) this.resolve(this.collector.response());
+    else this.reject(toUnavailable(error, { sent: this.sent }));
   }
 
   private leaveQueue(): void {
-    if (this.isWaiting) this.parts.waiting.count -= 1;
+    if (this.isWaiting) this.origin.waiting -= 1;
     this.isWaiting = false;
   }
 }
