@@ -32,18 +32,26 @@ export async function withLock<Value>(
   work: () => Promise<Value>,
   { waitMs = 30_000 }: LockOptions = {},
 ): Promise<Value> {
-  return holding(lockOf(path), Date.now() + waitMs, work);
-}
-
-async function holding<Value>(lock: string, deadline: number, work: () => Promise<Value>): Promise<Value> {
-  await acquire(lock, deadline);
-  const touching = setInterval(() => touch(lock), touchMs).unref();
+  const release = await takeLock(path, { waitMs });
   try {
     return await work();
   } finally {
+    release();
+  }
+}
+
+/** Takes the lock of the file at `path`, and returns the function that releases it. @see withLock */
+export function takeLock(path: string, { waitMs = 30_000 }: LockOptions = {}): Promise<() => void> {
+  return take(lockOf(path), Date.now() + waitMs);
+}
+
+async function take(lock: string, deadline: number): Promise<() => void> {
+  await acquire(lock, deadline);
+  const touching = setInterval(() => touch(lock), touchMs).unref();
+  return () => {
     clearInterval(touching);
     release(lock, self());
-  }
+  };
 }
 
 /** The owner of the lock of the file at `path`; undefined if it is free or may be taken over. */
@@ -71,9 +79,12 @@ async function acquire(lock: string, deadline: number): Promise<void> {
  * Checks again under a lock of its own: otherwise a slow process could remove the lock of the process that took over.
  */
 async function removeAbandoned(lock: string, owner: string, deadline: number): Promise<void> {
-  await holding(`${lock}.lock`, deadline, async () => {
+  const releaseOwn = await take(`${lock}.lock`, deadline);
+  try {
     if (readOwner(lock) === owner && isAbandoned(lock, owner)) release(lock, owner);
-  });
+  } finally {
+    releaseOwn();
+  }
 }
 
 function create(lock: string): boolean {

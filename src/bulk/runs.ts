@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto';
-import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
-import { readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { CliError, UsageError } from '../errors.ts';
 import { ensurePrivateFolder } from '../files.ts';
-import { processId } from '../io.ts';
 import { holderOf, withLock } from '../lock.ts';
 import { fileError } from '../system-error.ts';
 import {
@@ -18,7 +16,6 @@ import {
 } from './journal.ts';
 import { readHeader, readJournal } from './journal-reader.ts';
 import type { State } from './rows.ts';
-import type { Shard } from './run-flags.ts';
 
 /**
  * `running`: a process is working on it; `killed`: it ended without an end line. `killed` and `stopped` can be resumed.
@@ -40,26 +37,6 @@ export interface RunInfo {
 
 export function isResumable(state: RunState): boolean {
   return state === 'stopped' || state === 'killed';
-}
-
-/** The run for which a target is locked. */
-interface Claim {
-  readonly target: string;
-  readonly shard: Shard | null;
-  /** The input as the user named it. */
-  readonly name: string;
-}
-
-interface HoldOptions {
-  /** Longest wait for another run, in milliseconds. */
-  readonly waitMs: number;
-  readonly allowOverlap: boolean;
-  readonly signal: AbortSignal;
-}
-
-/** A held target; tells other processes which run holds it. */
-export interface Hold {
-  tell(run: string): Promise<void>;
 }
 
 /** The journals of past runs, one file each: `<date>-<time>-<key>.jsonl`; the key is a hash of the identity. */
@@ -129,115 +106,9 @@ export class RunStore {
       throw new CliError(
         'unavailable',
         `run ${run}: process ${holder.process} on ${holder.host} is at work on it`,
-        {
-          hint: 'wait for it to end',
-          retryable: true,
-        },
+        { hint: 'wait for it to end', retryable: true },
       );
     return withLock(path, work, { waitMs: 0 });
-  }
-
-  /**
-   * Does `work` while no other run works on the target; shards `i/n` with the same n do not exclude each other.
-   *
-   * @throws CliError `unavailable`, retryable, if another run holds it and does not end in time; nothing was sent.
-   */
-  async holdTarget<Value>(
-    claim: Claim,
-    { waitMs, allowOverlap, signal }: HoldOptions,
-    work: (hold: Hold) => Promise<Value>,
-  ): Promise<Value> {
-    await this.ensureFolder();
-    const key = createHash('sha256').update(claim.target).digest('hex').slice(0, 12);
-    const gate = join(this.folder, `target-${key}`);
-    const endMs = Date.now() + waitMs;
-    for (;;) {
-      // The result of the work is awaited outside the gate, which must be held only for a moment.
-      const taken = await withLock(gate, async () => {
-        const other = allowOverlap ? undefined : await this.otherClaim(key, claim);
-        return other ? { other } : { done: await this.claim(key, claim, work) };
-      });
-      if ('done' in taken) return taken.done();
-      if (Date.now() >= endMs) throw await this.targetHeld(claim, taken.other, waitMs);
-      await sleep(Math.min(200, Math.max(1, endMs - Date.now())), undefined, { signal }).catch(() => {});
-      signal.throwIfAborted();
-    }
-  }
-
-  /** Starts the work under a claim of its own. Resolves when the claim is held, with a function that awaits the end. */
-  private async claim<Value>(
-    key: string,
-    claim: Claim,
-    work: (hold: Hold) => Promise<Value>,
-  ): Promise<() => Promise<Value>> {
-    const unique = `${processId()}-${Math.random().toString(36).slice(2, 10)}`;
-    const path = join(this.folder, `target-${key}.${unique}`);
-    const tell = async (run?: string) => {
-      const { shard, name } = claim;
-      await writeFile(`${path}.json`, JSON.stringify({ shard, name, run }), { mode: 0o600 });
-    };
-    let begun: () => void = () => {};
-    const isHeld = new Promise<void>((resolve) => {
-      begun = resolve;
-    });
-    const done = withLock(
-      path,
-      async () => {
-        try {
-          await tell();
-          begun();
-          return await work({ tell });
-        } finally {
-          await rm(`${path}.json`, { force: true }).catch(() => {});
-        }
-      },
-      { waitMs: 0 },
-    );
-    await Promise.race([isHeld, done.catch(() => {})]);
-    return () => done;
-  }
-
-  /** A claim on the target that excludes this one; removes claims of ended processes. */
-  private async otherClaim(key: string, { shard }: Claim): Promise<OtherClaim | undefined> {
-    for (const name of await this.names()) {
-      if (!name.startsWith(`target-${key}.`) || !name.endsWith('.json')) continue;
-      const path = join(this.folder, name.slice(0, -'.json'.length));
-      const holder = holderOf(path);
-      if (!holder) await rm(`${path}.json`, { force: true });
-      else {
-        const other = readClaim(`${path}.json`);
-        const isCompatible =
-          shard && other.shard && shard.count === other.shard.count && shard.index !== other.shard.index;
-        if (!isCompatible) return { ...other, ...holder };
-      }
-    }
-    return undefined;
-  }
-
-  private async targetHeld({ target }: Claim, other: OtherClaim, waitMs: number): Promise<CliError> {
-    const { process, host, name, run } = other;
-    const facts = [
-      `process ${process} on ${host}`,
-      ...(run ? [`run ${run}`] : []),
-      ...(await this.progressOf(run)),
-    ];
-    const waited = waitMs > 0 ? `, after a wait of ${waitMs / 1000} s` : '';
-    return new CliError(
-      'unavailable',
-      `${target}: another run is at work there: ${name} (${facts.join(', ')})${waited}; nothing was sent`,
-      {
-        hint: 'wait for it to end, with --lock-wait <duration>; --allow-overlap runs beside it',
-        retryable: true,
-      },
-    );
-  }
-
-  private async progressOf(run: string | undefined): Promise<string[]> {
-    if (run === undefined) return [];
-    const info = await this.info(run).catch(() => undefined);
-    if (!info) return ['planning'];
-    const { unprocessed } = info.counts;
-    return [`${info.header.rows - unprocessed} of ${info.header.rows} rows done`];
   }
 
   /** The state of a run: from its last line, or from all lines if it ended without one. @throws CliError `failed` */
@@ -279,7 +150,8 @@ export class RunStore {
     });
   }
 
-  private async ensureFolder(): Promise<void> {
+  /** @throws CliError `failed` */
+  async ensureFolder(): Promise<void> {
     try {
       await ensurePrivateFolder(this.folder);
     } catch (error) {
@@ -290,31 +162,15 @@ export class RunStore {
   }
 }
 
-interface OtherClaim {
-  readonly shard: Shard | null;
-  readonly name: string;
-  readonly run?: string | undefined;
-  readonly process: string;
-  readonly host: string;
-}
-
-/** A claim that is still being written holds the whole target. */
-function readClaim(path: string): Pick<OtherClaim, 'shard' | 'name' | 'run'> {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8'));
-  } catch {
-    return { shard: null, name: 'a run that begins' };
-  }
-}
-
 /** The state of a run, from its journal. */
-export function imageInfo({ header, rows, ending, lastAt }: JournalImage, state?: RunState): RunInfo {
-  const counts = rows.countStates();
+export function imageInfo(image: JournalImage, state?: RunState): RunInfo {
+  const { header, rows, ending, lastAt } = image;
   const { invalid, skipped, flags } = header;
+  const counts = rows.countStates();
   // Rows that were left out have no line, so among blank rows they look like untouched ones.
+  const hidden = invalid + skipped - counts.invalid - counts.skipped;
   const quiet = flags.blind ? 'unprocessed' : 'unchanged';
-  const isBlank = counts.invalid === 0 && counts.skipped === 0;
-  const told = isBlank ? { ...counts, invalid, skipped, [quiet]: counts[quiet] - invalid - skipped } : counts;
+  const told = { ...counts, invalid, skipped, [quiet]: counts[quiet] - hidden };
   return { ...infoOf(header, state ?? ending?.ended ?? 'killed', ending, told), lastAt };
 }
 
@@ -328,26 +184,21 @@ function infoOf(
   return { header, state, by: end?.by, isPartial, counts, lastAt: end?.at ?? Date.parse(header.started) };
 }
 
-function readTail(path: string, most: number): string {
-  const file = openSync(path, 'r');
-  try {
-    const { size } = fstatSync(file);
-    const tail = Buffer.alloc(Math.min(size, most));
-    readSync(file, tail, 0, tail.length, size - tail.length);
-    return tail.toString('utf8');
-  } finally {
-    closeSync(file);
-  }
-}
-
 /** The last line of a journal, if it ends a session. */
 function readLastLine(path: string): EndLine | undefined {
-  let text: string;
+  const tail = Buffer.alloc(4096);
+  let length = 0;
   try {
-    text = readTail(path, 4096);
+    const file = openSync(path, 'r');
+    try {
+      length = readSync(file, tail, 0, tail.length, Math.max(0, fstatSync(file).size - tail.length));
+    } finally {
+      closeSync(file);
+    }
   } catch (error) {
     throw fileError('read', path, error);
   }
+  const text = tail.toString('utf8', 0, length);
   if (!text.endsWith('\n')) return undefined;
   try {
     const line = JSON.parse(text.slice(0, -1).split('\n').at(-1) ?? '');

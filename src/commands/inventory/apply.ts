@@ -1,6 +1,7 @@
 import { readHeader, readJournal } from '../../bulk/journal-reader.ts';
-import { type Hold, imageInfo, isSameRun } from '../../bulk/runs.ts';
+import { imageInfo, isSameRun } from '../../bulk/runs.ts';
 import { type Job, reopenRows } from '../../bulk/session.ts';
+import { holdTarget, type TellRun } from '../../bulk/target-lock.ts';
 import type { Context } from '../../context.ts';
 import { exitCodes, UsageError } from '../../errors.ts';
 import { groupDigits } from '../../text.ts';
@@ -23,12 +24,12 @@ export function applyInput(context: Context, path: string, flags: ApplyFlags): P
     const guards = toGuards(flags);
     const job = await readJob(context, source, toRunFlags(flags), { guards, allowEmpty });
     if (context.flags.dryRun) return runSession(context, job, flags);
-    await holdTarget(context, job, flags, async (hold) => {
+    await holdTargetOf(context, job, flags, async (tell) => {
       await tellOthers(context, job);
       if (restart) await giveUpEarlier(context, job, flags);
       const earlier = await findEarlier(context, job);
       if (earlier === undefined && job.identity.flags.relative && !again) await refuseBooked(context, job);
-      await holdRun(context, { job, earlier, hold, flags });
+      await holdRun(context, { job, earlier, tell, flags });
     });
   });
 }
@@ -68,7 +69,7 @@ export async function resumeRun(
         'apply it as a run of its own with `petstore inventory apply`',
       );
     if (context.flags.dryRun) return runSession(context, await withEarlier(context, run, job), flags);
-    await holdTarget(context, job, flags, (hold) => holdRun(context, { job, earlier: run, hold, flags }));
+    await holdTargetOf(context, job, flags, (tell) => holdRun(context, { job, earlier: run, tell, flags }));
   });
 }
 
@@ -84,38 +85,39 @@ export async function undoRun(context: Context, idOrPrefix: string, flags: Sessi
   await refuseOtherTarget(context, header);
   if (context.flags.dryRun) return runSession(context, await readUndoJob(context, run), flags);
   const place = { identity: header, name: `undo of ${run}` };
-  await holdTarget(context, place, flags, (hold) =>
+  await holdTargetOf(context, place, flags, (tell) =>
     runs.holdRun(run, async () => {
       const job = await readUndoJob(context, run);
-      await holdRun(context, { job, earlier: await findEarlier(context, job), hold, flags });
+      await holdRun(context, { job, earlier: await findEarlier(context, job), tell, flags });
     }),
   );
 }
 
-function holdTarget(
+function holdTargetOf(
   context: Context,
   { identity, name }: { readonly identity: Pick<Job['identity'], 'target' | 'flags'>; readonly name: string },
   { lockWait = 0, allowOverlap = false }: SessionFlags,
-  work: (hold: Hold) => Promise<void>,
+  work: (tell: TellRun) => Promise<void>,
 ): Promise<void> {
-  const claim = { target: identity.target, shard: identity.flags.shard, name };
+  const { target, flags } = identity;
   const { signal } = context.interrupts;
-  return runStore(context).holdTarget(claim, { waitMs: lockWait, allowOverlap, signal }, work);
+  const options = { shard: flags.shard, name, waitMs: lockWait, allowOverlap, signal };
+  return holdTarget(runStore(context), target, options, work);
 }
 
 interface HeldJob {
   readonly job: Job;
   /** The run that it goes on with; undefined for a new one. */
   readonly earlier: string | undefined;
-  readonly hold: Hold;
+  readonly tell: TellRun;
   readonly flags: SessionFlags;
 }
 
 /** Does a job under the lock of its run, whose journal is read only now that nobody else can change it. */
-async function holdRun(context: Context, { job, earlier, hold, flags }: HeldJob): Promise<void> {
+async function holdRun(context: Context, { job, earlier, tell, flags }: HeldJob): Promise<void> {
   const runs = runStore(context);
   const run = earlier ?? (await runs.newId(job.identity));
-  await hold.tell(run);
+  await tell(run);
   await runs.holdRun(run, async () => {
     const whole = earlier === undefined ? { ...job, run } : await withEarlier(context, run, job);
     await runSession(context, whole, flags);

@@ -87,19 +87,24 @@ const bookedForMs = 7 * 24 * 3_600_000;
 
 /** A delivery is booked once. @throws UsageError if the same one was, or perhaps was, within 7 days. */
 export async function refuseBooked(context: Context, { identity, name }: Job): Promise<void> {
-  const runs = runStore(context);
-  for (const run of await runs.ids()) {
-    const header = await readHeader(runs.pathOf(run)).catch(() => undefined);
-    if (!header || !isSameDelivery(header, identity)) continue;
-    const info = await runs.info(run).catch(() => undefined);
+  for await (const { header, info } of runsWith(context, (each) => isSameDelivery(each, identity))) {
     const bookedAt = info?.lastAt ?? Date.parse(header.started);
     if (Date.now() - bookedAt > bookedForMs) continue;
     if (info && !mayBeBooked(info)) continue;
     const unfinished = info && isOpen(info) ? ', and is unfinished' : '';
     throw new UsageError(
-      `${name}: run ${run} of ${new Date(bookedAt).toISOString()} has booked the same delivery${unfinished}; nothing was sent`,
+      `${name}: run ${header.run} of ${new Date(bookedAt).toISOString()} has booked the same delivery${unfinished}; nothing was sent`,
       'if it came a second time, give --again',
     );
+  }
+}
+
+/** The runs with such a header, the newest first; `info` is undefined if the rest of the journal cannot be read. */
+async function* runsWith(context: Context, isMeant: (header: JournalHeader) => boolean) {
+  const runs = runStore(context);
+  for (const run of await runs.ids()) {
+    const header = await readHeader(runs.pathOf(run)).catch(() => undefined);
+    if (header && isMeant(header)) yield { header, info: await runs.info(run).catch(() => undefined) };
   }
 }
 
@@ -120,14 +125,12 @@ function mayBeBooked({ state, isPartial, counts }: RunInfo): boolean {
 
 /** Tells of unfinished runs on the same target that this one does not go on with. */
 export async function tellOthers(context: Context, { identity }: Job): Promise<void> {
-  const runs = runStore(context);
-  for (const run of await runs.ids()) {
-    const header = await readHeader(runs.pathOf(run)).catch(() => undefined);
-    if (!header || header.target !== identity.target || isSameRun(header, identity)) continue;
-    const info = await runs.info(run).catch(() => undefined);
+  const isOther = (header: JournalHeader) =>
+    header.target === identity.target && !isSameRun(header, identity);
+  for await (const { header, info } of runsWith(context, isOther)) {
     if (!info || !isResumable(info.state)) continue;
     const of = header.kind === 'undo' ? `undo of ${header.name}` : header.name;
-    await context.notice(`warning: run ${run} of ${of} is unfinished: resume or discard it`);
+    await context.notice(`warning: run ${header.run} of ${of} is unfinished: resume or discard it`);
   }
 }
 

@@ -1,0 +1,123 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { sleep } from '../deadline.ts';
+import { CliError } from '../errors.ts';
+import { processId } from '../io.ts';
+import { holderOf, takeLock, withLock } from '../lock.ts';
+import type { Shard } from './run-flags.ts';
+import type { RunStore } from './runs.ts';
+
+/** What a run holds of its target; other processes read it from `target-<key>.<process>-<random>.json`. */
+interface Claim {
+  readonly shard: Shard | null;
+  /** The input as the user named it. */
+  readonly name: string;
+  /** The id of the run, once it has one. */
+  readonly run?: string | undefined;
+}
+
+interface HoldOptions extends Claim {
+  /** Longest wait for another run, in milliseconds. */
+  readonly waitMs: number;
+  readonly allowOverlap: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Tells other processes which run holds the target. */
+export type TellRun = (run: string) => Promise<void>;
+
+/**
+ * Does `work` while no other run works on the target; shards `i/n` with the same n do not exclude each other.
+ *
+ * @throws CliError `unavailable`, retryable, if another run holds it and does not end in time; nothing was sent.
+ */
+export async function holdTarget<Value>(
+  runs: RunStore,
+  target: string,
+  { shard, name, waitMs, allowOverlap, signal }: HoldOptions,
+  work: (tell: TellRun) => Promise<Value>,
+): Promise<Value> {
+  await runs.ensureFolder();
+  const key = createHash('sha256').update(target).digest('hex').slice(0, 12);
+  const gate = join(runs.folder, `target-${key}`);
+  const own = `${gate}.${processId()}-${Math.random().toString(36).slice(2, 10)}`;
+  const tell = (run?: string) =>
+    writeFile(`${own}.json`, JSON.stringify({ shard, name, run }), { mode: 0o600 });
+  const endMs = Date.now() + waitMs;
+  for (;;) {
+    const taken = await withLock(gate, async () => {
+      const other = allowOverlap ? undefined : await otherClaim(gate, shard);
+      if (other) return other;
+      const release = await takeLock(own, { waitMs: 0 });
+      await tell();
+      return release;
+    });
+    if (typeof taken === 'function')
+      try {
+        return await work(tell);
+      } finally {
+        await rm(`${own}.json`, { force: true }).catch(() => {});
+        taken();
+      }
+    if (Date.now() >= endMs) throw await targetHeld(runs, target, taken, waitMs);
+    await sleep(Math.min(200, Math.max(1, endMs - Date.now())), signal);
+  }
+}
+
+interface OtherClaim extends Claim {
+  readonly process: string;
+  readonly host: string;
+}
+
+/** A claim on the target that excludes one with this shard; removes claims of ended processes. */
+async function otherClaim(gate: string, shard: Shard | null): Promise<OtherClaim | undefined> {
+  const folder = join(gate, '..');
+  for (const name of await readdir(folder)) {
+    const path = join(folder, name);
+    if (!path.startsWith(`${gate}.`) || !path.endsWith('.json')) continue;
+    const holder = holderOf(path.slice(0, -'.json'.length));
+    if (!holder) {
+      await rm(path, { force: true });
+      continue;
+    }
+    const other = readClaim(path);
+    const isCompatible =
+      shard && other.shard && shard.count === other.shard.count && shard.index !== other.shard.index;
+    if (!isCompatible) return { ...other, ...holder };
+  }
+  return undefined;
+}
+
+/** A claim that is still being written holds the whole target. */
+function readClaim(path: string): Claim {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch {
+    return { shard: null, name: 'a run that begins' };
+  }
+}
+
+async function targetHeld(
+  runs: RunStore,
+  target: string,
+  { process, host, name, run }: OtherClaim,
+  waitMs: number,
+): Promise<CliError> {
+  const facts = [`process ${process} on ${host}`];
+  if (run) {
+    const info = await runs.info(run).catch(() => undefined);
+    const done = info && `${info.header.rows - info.counts.unprocessed} of ${info.header.rows} rows done`;
+    facts.push(`run ${run}`, done ?? 'planning');
+  }
+  const waited = waitMs > 0 ? `, after a wait of ${waitMs / 1000} s` : '';
+  return new CliError(
+    'unavailable',
+    `${target}: another run is at work there: ${name} (${facts.join(', ')})${waited}; nothing was sent`,
+    {
+      hint: 'wait for it to end, with --lock-wait <duration>; --allow-overlap runs beside it',
+      retryable: true,
+    },
+  );
+}
