@@ -69,18 +69,13 @@ function describeDeprecation(operation: Operation, fields: HttpFields, now: Date
   const { deprecation, sunset, link } = readLifecycle(fields);
   const since = deprecation?.date;
   const until = sunset?.date ?? dateOf(operation.sunset);
-  const isAnnounced = since !== undefined && since > now;
-  const isDeprecated = deprecation?.older || since !== undefined || operation.deprecated;
-  const end = (isDeprecated || sunset?.date) && until ? describeEnd(until, now) : undefined;
-  const announced = isAnnounced ? `will be deprecated on ${day(since)}` : undefined;
-  const begin =
-    announced ?? (isDeprecated ? `is deprecated${since ? ` since ${day(since)}` : ''}` : undefined);
-  const clause = end === undefined ? begin : [announced, end].filter(Boolean).join(' and ');
-  if (clause === undefined) return undefined;
-  const details = [
-    end !== undefined && since && !isAnnounced ? `deprecated since ${day(since)}` : '',
-    link && isDeprecated ? `see ${link}` : '',
-  ].filter((detail) => detail !== '');
+  const isDeprecated = operation.deprecated || deprecation?.older === true || since !== undefined;
+  if (!isDeprecated && !sunset?.date) return undefined;
+  const announced = since && since > now ? `will be deprecated on ${day(since)}` : undefined;
+  const begun = since && !announced ? `deprecated since ${day(since)}` : undefined;
+  const end = until && describeEnd(until, now);
+  const clause = [announced, end].filter(Boolean).join(' and ') || `is ${begun ?? 'deprecated'}`;
+  const details = [end && begun, isDeprecated && link && `see ${link}`].filter(Boolean);
   return details.length === 0 ? clause : `${clause} (${details.join('; ')})`;
 }
 

@@ -1,8 +1,22 @@
-import type { JsonObject } from '../json.ts';
-import { builtInContract } from './contract.ts';
-import { convert, reference, toComponents } from './openapi-schemas.ts';
-import { type Operation, type OperationId, operations, type Parameter } from './operations.ts';
-import { type BodyName, IdText, type QueryName, querySchemas, type ResultName } from './schemas.ts';
+import { toJsonSchema } from '@valibot/to-json-schema';
+import * as v from 'valibot';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { type Operation, operations, type Parameter } from './operations.ts';
+import {
+  Category,
+  ErrorBody,
+  IdText,
+  InventoryItem,
+  InventoryUpdate,
+  NewCategory,
+  NewOrder,
+  NewPet,
+  Pet,
+  PetStatus,
+  type QueryName,
+  querySchemas,
+  type ResultName,
+} from './schemas.ts';
 
 interface OpenApiOptions {
   /** The URL of the service; by default `/`, the origin that serves the document. */
@@ -32,7 +46,7 @@ export function toOpenApi(options: OpenApiOptions = {}): JsonObject {
       { name: 'Store', description: 'Orders and inventory' },
     ],
     paths: toPaths(options),
-    components: { schemas: toComponents(), headers, responses: errorResponses() },
+    components: { schemas: toSchemas(), headers, responses: toErrorResponses() },
   };
 }
 
@@ -80,16 +94,15 @@ const headers: JsonObject = {
 
 function toPaths(options: OpenApiOptions): JsonObject {
   const paths: Record<string, JsonObject> = {};
-  for (const operation of builtInContract.operations.values()) {
-    const item = paths[operation.path] ?? {};
-    item[operation.method.toLowerCase()] = toOperationObject(operation, options);
-    paths[operation.path] = item;
+  for (const operation of Object.values(operations)) {
+    const { path, method } = operation;
+    paths[path] = { ...paths[path], [method.toLowerCase()]: toOperationObject(operation, options) };
   }
   return paths;
 }
 
 function toOperationObject(operation: Operation, options: OpenApiOptions): JsonObject {
-  const { id, tag, summary, description, stability, deprecated, hideTryIt } = operation;
+  const { id, tag, summary, description, parameters, body, deprecated, stability, hideTryIt } = operation;
   const sunset = options.sunset ?? operation.sunset;
   return {
     operationId: id,
@@ -100,40 +113,28 @@ function toOperationObject(operation: Operation, options: OpenApiOptions): JsonO
     ...(deprecated && sunset && { 'x-deprecated-sunset': sunset }),
     ...(stability !== 'stable' && { 'x-stability': stability }),
     ...(hideTryIt && { 'x-hideTryItPanel': true }),
-    ...(operation.parameters.length > 0 && {
-      parameters: operation.parameters.map((parameter) => toParameterObject(parameter, id)),
+    ...(parameters.length > 0 && {
+      parameters: parameters.map((parameter) => toParameterObject(operation, parameter)),
     }),
-    ...(operation.body && { requestBody: toRequestBodyObject(operation.body.name, id) }),
+    ...(body && {
+      requestBody: {
+        required: true,
+        content: jsonContent(reference('schemas', body.name), exampleBody(operation)),
+      },
+    }),
     responses: toResponses(operation),
   };
 }
 
-function toParameterObject({ name, in: place, required }: Parameter, id: OperationId): JsonObject {
+function toParameterObject({ example }: Operation, { name, in: place, required }: Parameter): JsonObject {
+  const shared = { name, in: place, required };
   if (place === 'path') {
-    return {
-      name,
-      in: place,
-      required,
-      description: 'The id of the record',
-      schema: convert(IdText),
-      example: Number(operations[id].example?.path?.[name]),
-    };
+    const id = Number(example?.path?.[name]);
+    return { ...shared, description: 'The id of the record', schema: convert(IdText), example: id };
   }
   const query = name as QueryName;
-  return {
-    name,
-    in: place,
-    required,
-    description: queryDescriptions[query],
-    schema: query === 'status' ? reference('schemas', 'PetStatus') : convert(querySchemas[query]),
-  };
-}
-
-function toRequestBodyObject(name: BodyName, id: OperationId): JsonObject {
-  return {
-    required: true,
-    content: { 'application/json': { schema: reference('schemas', name), example: bodyExample(id) } },
-  };
+  const schema = query === 'status' ? reference('schemas', 'PetStatus') : convert(querySchemas[query]);
+  return { ...shared, description: queryDescriptions[query], schema };
 }
 
 function toResponses(operation: Operation): JsonObject {
@@ -149,7 +150,7 @@ function toSuccess({ many, result, deprecated }: Operation, status: number): Jso
     ...(status === 201 ? ['Location'] : []),
     ...(deprecated ? ['Deprecation', 'Sunset'] : []),
   ];
-  const example = result && resultExample(result);
+  const example = result && exampleResult(result);
   return {
     description: status === 204 ? 'Deleted' : status === 201 ? 'Created' : 'OK',
     ...(names.length > 0 && {
@@ -157,12 +158,9 @@ function toSuccess({ many, result, deprecated }: Operation, status: number): Jso
     }),
     ...(result &&
       example && {
-        content: {
-          'application/json': {
-            schema: many ? listSchema(result) : reference('schemas', result),
-            example: many ? [example] : example,
-          },
-        },
+        content: many
+          ? jsonContent(listSchema(result), [example])
+          : jsonContent(reference('schemas', result), example),
       }),
   };
 }
@@ -172,24 +170,68 @@ function listSchema(result: ResultName): JsonObject {
   return { type: 'array', items: reference('schemas', result) };
 }
 
-function errorResponses(): JsonObject {
-  return Object.fromEntries(
-    Object.entries(reasons).map(([status, [description, code, message]]) => {
-      const example = { code, message, status: Number(status) };
-      return [
-        status,
-        { description, content: { 'application/json': { schema: reference('schemas', 'Error'), example } } },
-      ];
-    }),
-  );
+function toErrorResponses(): JsonObject {
+  const responses: JsonObject = {};
+  for (const [status, [description, code, message]] of Object.entries(reasons)) {
+    const example = { code, message, status: Number(status) };
+    responses[status] = { description, content: jsonContent(reference('schemas', 'Error'), example) };
+  }
+  return responses;
 }
 
-function bodyExample(id: OperationId): JsonObject {
-  return operations[id].example?.body as JsonObject;
+function jsonContent(schema: JsonObject, example: JsonValue): JsonObject {
+  return { 'application/json': { schema, example } };
 }
 
-function resultExample(result: ResultName): JsonObject {
-  const creators = { Pet: 'createPet', Category: 'createCategory', Order: 'createOrder' } as const;
-  if (result === 'InventoryItem') return bodyExample('createInventory');
-  return { id: 1, ...bodyExample(creators[result]) };
+function exampleBody({ example }: Operation): JsonObject {
+  return example?.body as JsonObject;
+}
+
+function exampleResult(result: ResultName): JsonObject {
+  const { createPet, createCategory, createOrder, createInventory } = operations;
+  if (result === 'InventoryItem') return exampleBody(createInventory);
+  const creators = { Pet: createPet, Category: createCategory, Order: createOrder };
+  return { id: 1, ...exampleBody(creators[result]) };
+}
+
+/** Every schema of the document by its name. */
+function toSchemas(): JsonObject {
+  return {
+    PetStatus: convert(PetStatus),
+    NewPet: convert(NewPet),
+    Pet: { allOf: [reference('schemas', 'NewPet'), convert(v.pick(Pet, ['id']))] },
+    Pets: { type: 'array', items: reference('schemas', 'Pet') },
+    NewCategory: convert(NewCategory),
+    Category: { allOf: [reference('schemas', 'NewCategory'), convert(v.pick(Category, ['id']))] },
+    Order: convert(NewOrder),
+    InventoryItem: convert(InventoryItem),
+    InventoryUpdate: convert(InventoryUpdate),
+    Error: convert(ErrorBody),
+  };
+}
+
+/** A schema of the program in OpenAPI 3.0; inside another schema, PetStatus becomes a reference. */
+function convert(schema: v.GenericSchema): JsonObject {
+  const converted = toJsonSchema(schema, {
+    target: 'openapi-3.0',
+    errorMode: 'ignore',
+    ...(schema === PetStatus ? {} : { definitions: { PetStatus } }),
+    overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
+  });
+  const { $schema: _, definitions, $defs, required, ...rest } = converted;
+  // OpenAPI 3.0 forbids an empty list of required fields.
+  return preferOwn({ ...rest, ...(required?.length && { required }) } as JsonObject) as JsonObject;
+}
+
+/** Replaces the conversion of a pipe by the schema's own metadata `jsonSchema`, if it has that. */
+function preferOwn(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(preferOwn);
+  if (!isJsonObject(value)) return value;
+  if (value.jsonSchema !== undefined) return value.jsonSchema;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, preferOwn(inner)]));
+}
+
+/** A pointer to another part of the document, by its kind and name. */
+function reference(kind: 'schemas' | 'headers' | 'responses', name: string): JsonObject {
+  return { $ref: `#/components/${kind}/${name}` };
 }

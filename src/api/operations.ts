@@ -108,12 +108,12 @@ export interface Example {
   readonly body?: unknown;
 }
 
-const pets = { noun: 'pets', tag: 'Pets' } as const;
-const categories = { noun: 'categories', tag: 'Pets' } as const;
-const orders = { noun: 'orders', tag: 'Store' } as const;
-const inventory = { noun: 'inventory', tag: 'Store' } as const;
+const pets = { noun: 'pets', tag: 'Pets', result: 'Pet' } as const;
+const categories = { noun: 'categories', tag: 'Pets', result: 'Category' } as const;
+const orders = { noun: 'orders', tag: 'Store', result: 'Order' } as const;
+const inventory = { noun: 'inventory', tag: 'Store', result: 'InventoryItem' } as const;
 
-/** What the operations of one kind share; a row of the table overrides it. */
+/** What most operations, and those of one kind, have in common: a row of the table starts with it. */
 const usual = {
   parameters: [],
   many: false,
@@ -123,11 +123,11 @@ const usual = {
   hideTryIt: false,
   source: 'chosen',
 } as const;
-const list = { ...usual, method: 'GET', many: true, success: [200], errors: [400], example: {} } as const;
+const list = { ...usual, method: 'GET', many: true, success: [200], errors: [400] } as const;
 const create = { ...usual, method: 'POST', success: [201], errors: [400, 413, 415, 422] } as const;
 const get = { ...usual, method: 'GET', success: [200], errors: [400, 404] } as const;
 const update = { ...usual, method: 'PUT', success: [200], errors: [400, 404, 413, 415, 422] } as const;
-const remove = { ...usual, method: 'DELETE', success: [204], errors: [400, 404] } as const;
+const remove = { ...usual, method: 'DELETE', result: undefined, success: [204], errors: [400, 404] } as const;
 
 const newPet = toBody('NewPet', ['name', 'categoryId']);
 const newCategory = toBody('NewCategory', ['name']);
@@ -139,47 +139,43 @@ const paging = [inQuery('limit'), inQuery('after')] as const;
 
 const table = {
   listPets: {
-    ...list,
     ...pets,
+    ...list,
     path: '/pets',
     summary: 'List pets',
     parameters: [inQuery('status'), inQuery('categoryId'), ...paging],
-    result: 'Pet',
   },
   createPet: {
-    ...create,
     ...pets,
+    ...create,
     path: '/pets',
     summary: 'Create a pet',
     body: newPet,
-    result: 'Pet',
     example: { body: { name: 'Rex', categoryId: 1, status: 'available' } },
   },
   getPet: {
-    ...get,
     ...pets,
+    ...get,
     path: '/pets/{petId}',
     summary: 'Get a pet',
     parameters: [inPath('petId')],
-    result: 'Pet',
     deprecated: true,
     sunset: '2027-12-31',
     source: 'stated',
     example: { path: { petId: '1' } },
   },
   updatePet: {
-    ...update,
     ...pets,
+    ...update,
     path: '/pets/{petId}',
     summary: 'Replace a pet',
     parameters: [inPath('petId')],
     body: newPet,
-    result: 'Pet',
     example: { path: { petId: '1' }, body: { name: 'Rex', categoryId: 1, status: 'pending' } },
   },
   deletePet: {
-    ...remove,
     ...pets,
+    ...remove,
     path: '/pets/{petId}',
     summary: 'Delete a pet',
     parameters: [inPath('petId')],
@@ -187,44 +183,40 @@ const table = {
     example: { path: { petId: '25' } },
   },
   listCategories: {
-    ...list,
     ...categories,
+    ...list,
     path: '/categories',
     summary: 'List categories',
     parameters: paging,
-    result: 'Category',
   },
   createCategory: {
-    ...create,
     ...categories,
+    ...create,
     path: '/categories',
     summary: 'Create a category',
     body: newCategory,
-    result: 'Category',
     example: { body: { name: 'Amphibians', description: 'Frogs, toads and newts' } },
   },
   getCategory: {
-    ...get,
     ...categories,
+    ...get,
     path: '/categories/{categoryId}',
     summary: 'Get a category',
     parameters: [inPath('categoryId')],
-    result: 'Category',
     example: { path: { categoryId: '1' } },
   },
   updateCategory: {
-    ...update,
     ...categories,
+    ...update,
     path: '/categories/{categoryId}',
     summary: 'Replace a category',
     parameters: [inPath('categoryId')],
     body: newCategory,
-    result: 'Category',
     example: { path: { categoryId: '1' }, body: { name: 'Dogs', description: 'Large and small' } },
   },
   deleteCategory: {
-    ...remove,
     ...categories,
+    ...remove,
     path: '/categories/{categoryId}',
     summary: 'Delete a category',
     parameters: [inPath('categoryId')],
@@ -232,96 +224,88 @@ const table = {
     example: { path: { categoryId: '6' } },
   },
   listOrders: {
-    ...list,
     ...orders,
+    ...list,
     path: '/store/orders',
     summary: 'List orders',
     parameters: [inQuery('petId'), inQuery('complete'), ...paging],
-    result: 'Order',
     hideTryIt: true,
     source: 'stated',
   },
   createOrder: {
-    ...create,
     ...orders,
+    ...create,
     path: '/store/orders',
     summary: 'Create an order',
     body: order,
-    result: 'Order',
     errors: [400, 409, 413, 415, 422],
     example: { body: { petId: 1, quantity: 2, shipDate: '2027-01-15T09:00:00Z', complete: false } },
   },
   getOrder: {
-    ...get,
     ...orders,
+    ...get,
     path: '/store/orders/{orderId}',
     summary: 'Get an order',
     parameters: [inPath('orderId')],
-    result: 'Order',
     example: { path: { orderId: '1' } },
   },
   updateOrder: {
-    ...update,
     ...orders,
+    ...update,
     path: '/store/orders/{orderId}',
     summary: 'Replace an order',
     parameters: [inPath('orderId')],
     body: order,
-    result: 'Order',
     stability: 'beta',
     example: { path: { orderId: '1' }, body: { id: 1, petId: 1, quantity: 3, complete: true } },
   },
   deleteOrder: {
-    ...remove,
     ...orders,
+    ...remove,
     path: '/store/orders/{orderId}',
     summary: 'Delete an order',
     parameters: [inPath('orderId')],
     example: { path: { orderId: '1' } },
   },
   listInventory: {
-    ...list,
     ...inventory,
+    ...list,
     path: '/store/inventory',
     summary: 'List inventory entries',
     parameters: [inQuery('status'), ...paging],
-    result: 'InventoryItem',
   },
   createInventory: {
-    ...create,
     ...inventory,
+    ...create,
     path: '/store/inventory',
     summary: 'Create the inventory entry of a pet',
     description: 'A new pet has an entry of quantity 0: this creates one again after it has been deleted.',
     body: inventoryItem,
-    result: 'InventoryItem',
     errors: [400, 409, 413, 415, 422],
     stability: 'beta',
     example: { body: { petId: 2, quantity: 4, status: 'available' } },
   },
   getInventory: {
-    ...get,
     ...inventory,
+    ...get,
     path: '/store/inventory/{petId}',
     summary: 'Get the inventory entry of a pet',
     parameters: [inPath('petId')],
-    result: 'InventoryItem',
     example: { path: { petId: '1' } },
   },
   updateInventory: {
-    ...update,
     ...inventory,
+    ...update,
     path: '/store/inventory/{petId}',
     summary: 'Set the stock count of a pet',
     parameters: [inPath('petId')],
     body: inventoryUpdate,
-    result: 'InventoryItem',
     success: [200, 201],
     example: { path: { petId: '1' }, body: { quantity: 12 } },
   },
   deleteInventory: {
-    ...remove,
     ...inventory,
+    ...remove,
     path: '/store/inventory/{petId}',
     summary: 'Delete the inventory entry of a pet',
     parameters: [inPath('petId')],

@@ -1,4 +1,3 @@
-import type * as v from 'valibot';
 import { isJsonObject, type JsonObject } from '../json.ts';
 import type { Operation, RequestBody } from './operations.ts';
 import { fieldTypes, type Pet } from './schemas.ts';
@@ -110,11 +109,4 @@ export function toUpdateBody(
 function maySend({ fields, readOnly, isClosed }: RequestBody, name: string): boolean {
   if (readOnly?.includes(name)) return false;
   return isClosed !== true || fields === undefined || Object.hasOwn(fields, name);
-}
-
-/** The fault of a field, a clause: `is required`, `must be an integer`. */
-export function reasonOf(issue: v.BaseIssue<unknown>): string {
-  if (issue.expected === 'never') return 'is unknown';
-  if (issue.type !== 'object') return issue.message;
-  return issue.received === 'undefined' ? 'is required' : 'must be an object';
 }

@@ -2,8 +2,14 @@ import { isUtf8 } from 'node:buffer';
 import * as v from 'valibot';
 import { fieldValue, type HttpRequest } from '../api/http.ts';
 import type { Operation } from '../api/operations.ts';
-import { type BodyName, bodySchemas, IdText, type QueryName, querySchemas } from '../api/schemas.ts';
-import { reasonOf } from '../api/shapes.ts';
+import {
+  type BodyName,
+  bodySchemas,
+  IdText,
+  type QueryName,
+  querySchemas,
+  reasonOf,
+} from '../api/schemas.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../json.ts';
 import { maxBodyBytes, payloadTooLarge, Refusal } from './refusal.ts';
 
