@@ -46,7 +46,7 @@ export type Quantity = v.InferOutput<typeof Quantity>;
 const AnyQuantity = integer;
 
 /** RFC 3339, 5.6; refuses a day that its month does not have. */
-export const DateTime = v.pipe(
+const DateTime = v.pipe(
   v.string('must be a string'),
   v.check(isDateTime, 'must be an RFC 3339 date-time'),
   v.metadata({ jsonSchema: { type: 'string', format: 'date-time' } }),

@@ -22,6 +22,12 @@ const plainKeywords = [
   'required',
 ] as const;
 
+/** OpenAPI 3.0 writes `exclusiveMinimum: true` beside `minimum`, and 3.1 the number itself. */
+const exclusiveBounds = [
+  ['minimum', 'exclusiveMinimum'],
+  ['maximum', 'exclusiveMaximum'],
+] as const;
+
 /** Converts schemas of OpenAPI 3.0 or 3.1 into schemas of draft 2020-12. */
 export interface SchemaWriter {
   /** The schema, with everything that it refers to in `$defs`, which all written schemas share. */
@@ -77,11 +83,14 @@ function unusedLabel(name: string, taken: JsonObject): string {
 
 function convert(schema: JsonValue, refer: (part: JsonValue) => JsonValue): JsonValue {
   if (!isJsonObject(schema)) return typeof schema === 'boolean' ? schema : true;
-  const converted: JsonObject = { ...typeOf(schema), ...exclusiveBounds(schema) };
+  const converted: JsonObject = typeOf(schema);
   for (const keyword of plainKeywords)
-    if (schema[keyword] !== undefined && !(keyword in converted)) converted[keyword] = schema[keyword];
-  if (schema.exclusiveMinimum === true) delete converted.minimum;
-  if (schema.exclusiveMaximum === true) delete converted.maximum;
+    if (schema[keyword] !== undefined) converted[keyword] = schema[keyword];
+  for (const [bound, exclusive] of exclusiveBounds) {
+    const value = schema[exclusive] === true ? schema[bound] : schema[exclusive];
+    if (value !== undefined && value !== false) converted[exclusive] = value;
+    if (schema[exclusive] === true) delete converted[bound];
+  }
   for (const keyword of ['allOf', 'anyOf', 'oneOf', 'prefixItems'] as const) {
     const list = schema[keyword];
     if (Array.isArray(list)) converted[keyword] = list.map(refer);
@@ -90,7 +99,10 @@ function convert(schema: JsonValue, refer: (part: JsonValue) => JsonValue): Json
     if (schema[keyword] !== undefined) converted[keyword] = refer(schema[keyword]);
   for (const keyword of ['properties', 'patternProperties'] as const) {
     const fields = schema[keyword];
-    if (isJsonObject(fields)) converted[keyword] = mapValues(fields, refer);
+    if (isJsonObject(fields))
+      converted[keyword] = Object.fromEntries(
+        Object.entries(fields).map(([key, part]) => [key, refer(part)]),
+      );
   }
   return converted;
 }
@@ -101,17 +113,4 @@ function typeOf({ type, nullable, enum: values }: JsonObject): JsonObject {
   const all =
     nullable === true && Array.isArray(values) && !values.includes(null) ? [...values, null] : values;
   return { ...(types !== undefined && { type: types }), ...(all !== undefined && { enum: all }) };
-}
-
-function exclusiveBounds({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: JsonObject): JsonObject {
-  const low = exclusiveMinimum === true ? minimum : exclusiveMinimum;
-  const high = exclusiveMaximum === true ? maximum : exclusiveMaximum;
-  return {
-    ...(low !== undefined && low !== false && { exclusiveMinimum: low }),
-    ...(high !== undefined && high !== false && { exclusiveMaximum: high }),
-  };
-}
-
-function mapValues(fields: JsonObject, change: (value: JsonValue) => JsonValue): JsonObject {
-  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, change(value)]));
 }

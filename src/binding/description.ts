@@ -1,5 +1,5 @@
-import { CliError, messageOf, UsageError } from '../errors.ts';
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../json.ts';
+import { messageOf, UsageError } from '../errors.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../json.ts';
 import { withinTime } from '../time-limit.ts';
 import { loadYaml } from '../yaml.ts';
 import type { SchemaNames } from './schema.ts';
@@ -43,14 +43,14 @@ export async function readDescription(source: DescriptionSource): Promise<Descri
   const convertedFrom = /^2(\.|$)/.test(String(given.swagger)) ? String(given.swagger) : undefined;
   const document = convertedFrom === undefined ? given : await convert(given, shown);
   refuseOther(document, shown);
-  const names = new Map<object, Set<string>>();
-  const name = (schema: unknown, label: string) => {
+  const names = new WeakMap<object, Set<string>>();
+  const addName = (schema: unknown, name: string) => {
     if (typeof schema !== 'object' || schema === null) return;
-    names.set(schema, (names.get(schema) ?? new Set()).add(label));
+    names.set(schema, (names.get(schema) ?? new Set()).add(name));
   };
-  await dereference(document, source, (reference, schema) => name(schema, lastPart(reference)));
-  for (const [label, schema] of Object.entries(schemasOf(document))) name(schema, label);
-  return { url: source.url, document, names: new WeakMap(names), convertedFrom };
+  await dereference(document, source, (reference, schema) => addName(schema, lastPart(reference)));
+  for (const [name, schema] of Object.entries(schemasOf(document))) addName(schema, name);
+  return { url: source.url, document, names, convertedFrom };
 }
 
 async function dereference(
@@ -113,20 +113,17 @@ async function convert(document: JsonObject, shown: string): Promise<JsonObject>
  * @throws UsageError for any other text, and one that takes too long to read.
  */
 export async function parseDocument(text: string, url: string): Promise<JsonObject> {
-  const value = await parseText(text, url);
-  if (!isJsonObject(value)) throw new UsageError(`description ${url}: is not an OpenAPI document`);
-  return value;
-}
-
-async function parseText(text: string, url: string): Promise<JsonValue> {
   const isJson = /^\ufeff?\s*[{[]/.test(text);
   const parse = isJson ? parseJson : (await loadYaml()).parse;
-  try {
-    return readWithin(url, () => parse(text));
-  } catch (thrown) {
-    if (thrown instanceof CliError) throw thrown;
-    throw new UsageError(`description ${url}: ${reasonOf(thrown)}`);
-  }
+  const value = readWithin(url, () => {
+    try {
+      return parse(text);
+    } catch (thrown) {
+      throw new UsageError(`description ${url}: ${reasonOf(thrown)}`);
+    }
+  });
+  if (!isJsonObject(value)) throw new UsageError(`description ${url}: is not an OpenAPI document`);
+  return value;
 }
 
 function reasonOf(thrown: unknown): string {

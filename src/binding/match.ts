@@ -260,7 +260,7 @@ function answerEvidence(pair: Pair, expected: ResultName, many: boolean): Eviden
   if (shape.kind !== 'array') return nothing('it does not answer a list');
   const found = recordEvidence(pair, shapeOf(shape.items, names), 'answers an array of', expected);
   const { noun } = operations[pair.id];
-  const own = [...shape.names].find((name) => nounOf(name) === noun && name !== expected);
+  const own = shape.names.find((name) => nounOf(name) === noun && name !== expected);
   if (own === undefined) return found;
   return { ...found, why: found.why.replace(/^answers an array of \w+/, `answers ${own}`) };
 }
@@ -287,7 +287,7 @@ function recordEvidence(
   expected: BodyName | ResultName,
 ): Evidence {
   const { noun } = operations[pair.id];
-  const names = [...shape.names];
+  const { names } = shape;
   const name = names.find((each) => each === expected) ?? names.find((each) => nounOf(each) === noun);
   const known = fieldTypes(expected);
   const has = (field: string) => shape.fields.has(field);
@@ -338,7 +338,7 @@ function lackOf(
   const { key } = nouns[operations[id].noun];
   const needed = !isBody ? key : isCreate ? key.filter((field) => field !== 'id') : [];
   const lacking = needed.filter((field) => !shape.fields.has(field));
-  const label = [...shape.names][0] ?? 'schema';
+  const label = shape.names[0] ?? 'schema';
   if (lacking.length > 0) return `its ${label} has no field ${lacking.join(', ')}`;
   const isUseful = offered.some((field) => field !== idFieldOf(id) || isCreate);
   return isUseful ? undefined : `its ${label} has none of the fields that petstore knows`;

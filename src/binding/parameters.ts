@@ -58,23 +58,19 @@ export function toParameters(operation: DocumentOperation, id: OperationId): Par
     const known = ids.has(parameter) ? idName(id) : queryName(parameter, id);
     if (known === undefined && !required) return [];
     const value = known === undefined ? fixedValue(parameter) : undefined;
-    const bounds = textBounds(schema);
-    const fallback = isFilter(known) && !required ? fixedValue(parameter) : undefined;
+    const isFilter = known !== undefined && known !== 'limit' && known !== 'after';
     return [
       {
         name: known ?? wireName,
         wireName,
         in: place,
         required,
-        ...(value !== undefined ? { value } : bounds && { bounds }),
-        ...(fallback !== undefined && { fallback }),
+        bounds: value === undefined ? textBounds(schema) : undefined,
+        fallback: isFilter && !required ? fixedValue(parameter) : undefined,
+        value,
       },
     ];
   });
-}
-
-function isFilter(name: string | undefined): boolean {
-  return name === 'status' || name === 'categoryId' || name === 'petId' || name === 'complete';
 }
 
 /** Bounds of a value that travels as text: that it is a string says nothing. */

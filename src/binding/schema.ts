@@ -9,8 +9,8 @@ export type SchemaNames = WeakMap<object, ReadonlySet<string>>;
 export interface Shape {
   /** `unknown` if the schema leaves the type open, or offers several. */
   kind: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean' | 'unknown';
-  /** Names that the document gives to it. */
-  readonly names: Set<string>;
+  /** Names that the document gives to it, its own first. */
+  readonly names: string[];
   /** Schemas of an object's fields. */
   readonly fields: Map<string, JsonValue>;
   readonly required: Set<string>;
@@ -27,20 +27,14 @@ const noNames: SchemaNames = new WeakMap();
 export function shapeOf(schema: JsonValue | undefined, names: SchemaNames = noNames): Shape {
   const shape: Shape = {
     kind: 'unknown',
-    names: new Set(),
+    names: [],
     fields: new Map(),
     required: new Set(),
     isClosed: false,
     items: undefined,
   };
-  const seen = new Set<object>();
-  const gather = (part: JsonValue | undefined, isWhole: boolean): void => {
-    if (!isJsonObject(part) || seen.has(part)) return;
-    seen.add(part);
-    if (isWhole) for (const name of names.get(part) ?? []) shape.names.add(name);
-    const members = membersOf(part);
-    for (const member of members)
-      gather(member, isWhole && members.length === 1 && !isJsonObject(part.properties));
+  walk(schema, (part, isWhole) => {
+    if (isWhole) shape.names.unshift(...(names.get(part) ?? []));
     if (isJsonObject(part.properties))
       for (const [field, inner] of Object.entries(part.properties)) shape.fields.set(field, inner);
     if (Array.isArray(part.required))
@@ -48,9 +42,26 @@ export function shapeOf(schema: JsonValue | undefined, names: SchemaNames = noNa
     if (part.additionalProperties === false) shape.isClosed = true;
     shape.items = part.items ?? shape.items;
     shape.kind = kindOf(part) ?? shape.kind;
-  };
-  gather(schema, true);
+  });
   return shape;
+}
+
+/**
+ * Visits the members of a schema's compositions and then the schema itself, each once.
+ *
+ * @param visit its `isWhole` is true for the schema, and for a member that is all that the schema consists of.
+ */
+function walk(schema: JsonValue | undefined, visit: (part: JsonObject, isWhole: boolean) => void): void {
+  const seen = new Set<object>();
+  const enter = (part: JsonValue | undefined, isWhole: boolean): void => {
+    if (!isJsonObject(part) || seen.has(part)) return;
+    seen.add(part);
+    const members = membersOf(part);
+    const isAll = isWhole && members.length === 1 && !isJsonObject(part.properties);
+    for (const member of members) enter(member, isAll);
+    visit(part, isWhole);
+  };
+  enter(schema, true);
 }
 
 /** Whether a field is only ever answered (OpenAPI 3.0.3, "readOnly"). */
@@ -85,14 +96,7 @@ type Amount = number | bigint;
 /** The bounds that a schema puts on a value, those of its compositions included; undefined if it puts none. */
 export function boundsOf(schema: JsonValue | undefined): Bounds | undefined {
   const bounds: Bounds = {};
-  const seen = new Set<object>();
-  const gather = (part: JsonValue | undefined): void => {
-    if (!isJsonObject(part) || seen.has(part)) return;
-    seen.add(part);
-    for (const member of membersOf(part)) gather(member);
-    Object.assign(bounds, ownBounds(part));
-  };
-  gather(schema);
+  walk(schema, (part) => Object.assign(bounds, ownBounds(part)));
   return Object.keys(bounds).length === 0 ? undefined : bounds;
 }
 
