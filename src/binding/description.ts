@@ -28,8 +28,13 @@ export interface DescriptionSource {
   read(url: string): Promise<string>;
 }
 
-/** For parsing one document, and for resolving all references: the documents may be hostile. */
+// Limits, because the documents may be hostile.
+
+/** For parsing one document, and for resolving all references. */
 const readingLimitMs = 10_000;
+const maxDocuments = 200;
+/** Of one document: many times the size of the largest public descriptions. */
+export const maxBytes = 64 * 1024 * 1024;
 
 /**
  * Parses a description, converts it if it is Swagger 2.0, and resolves its references.
@@ -60,8 +65,12 @@ async function dereference(
 ): Promise<void> {
   const { $RefParser } = await import('./ref-parser.ts');
   let refused: unknown;
+  let count = 1;
   const readOther = async ({ url }: { url: string }) => {
     try {
+      count += 1;
+      if (count > maxDocuments)
+        throw new UsageError(`description ${source.url}: refers to more than ${maxDocuments} documents`);
       return await source.read(url);
     } catch (thrown) {
       refused ??= thrown;
@@ -95,6 +104,11 @@ function isExample(path: string): boolean {
   return /(?<!\/properties)\/examples?(\/|$)/.test(path);
 }
 
+/** The error for a reference that must not be followed. */
+export function refusedReference(url: string, why: string): UsageError {
+  return new UsageError(`description refers to ${url}: ${why}`, 'bundle it into one document first');
+}
+
 /** Swagger 2.0 as OpenAPI 3.0. */
 async function convert(document: JsonObject, shown: string): Promise<JsonObject> {
   const { upgradeFromTwoToThree } = await import('@scalar/openapi-upgrader/2.0-to-3.0');
@@ -105,6 +119,20 @@ async function convert(document: JsonObject, shown: string): Promise<JsonObject>
       throw new UsageError(`description ${shown}: cannot be converted from Swagger 2.0: ${reasonOf(thrown)}`);
     }
   });
+}
+
+/** @throws UsageError for bytes that are too many, or not UTF-8. */
+export function decodeText(bytes: Uint8Array, shown: string): string {
+  if (bytes.length > maxBytes) throw tooLarge(shown);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new UsageError(`description ${shown}: is not UTF-8 text`);
+  }
+}
+
+export function tooLarge(shown: string): UsageError {
+  return new UsageError(`description ${shown}: is larger than ${maxBytes / 1024 / 1024} MiB`);
 }
 
 /**

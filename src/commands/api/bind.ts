@@ -1,25 +1,18 @@
 import type { OperationId } from '../../api/operations.ts';
 import { type Binding, bindContract, type Target } from '../../binding/bind.ts';
-import { type Description, readDescription } from '../../binding/description.ts';
+import type { Description } from '../../binding/description.ts';
 import { serversOf } from '../../binding/document.ts';
-import type { Confidence, Match, Matches } from '../../binding/match.ts';
-import {
-  type BoundContract,
-  contractPath,
-  removeContract,
-  writeContract,
-} from '../../config/contract-file.ts';
+import { type Confidence, type Match, type Matches, show } from '../../binding/match.ts';
+import { contractPath, removeContract, storedProfile, writeContract } from '../../config/contract-file.ts';
+import { editConfig, setValue, toStored } from '../../config/edit.ts';
+import { valueProblem } from '../../config/keys.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import { credentialPlace, describePlace, isSamePlace } from '../../config/token.ts';
 import type { Context } from '../../context.ts';
 import { CliError, UsageError } from '../../errors.ts';
-import type { Prompt } from '../../input/prompt.ts';
 import type { View } from '../../output/columns.ts';
-import { boundProfile, nameOfTarget, settleBaseUrl } from './bound-profile.ts';
 import { findOperation } from './operations.ts';
-import { openSource } from './source.ts';
-
-const usualPlace = { in: 'header', name: 'authorization' } as const;
+import { readDescriptionAt } from './source.ts';
 
 /** Binds the active profile to a description. Stores nothing until all of it has been read and understood. */
 export async function bindDescription(
@@ -30,102 +23,67 @@ export async function bindDescription(
 ): Promise<void> {
   const profile = await boundProfile(context, 'api bind');
   const targets = readTargets(map);
-  await (await context.printer()).check(bindingView);
-  const description = await read(context, location, withToken);
+  const printer = await context.printer();
+  await printer.check(view);
+  const description = await readDescriptionAt(context, location, withToken);
   if (description.convertedFrom !== undefined)
     await context.notice(`the description is Swagger ${description.convertedFrom}: converted to OpenAPI 3.0`);
-  const binding = await bindAndAsk(context, description, targets);
-  const isStored = binding.contract.operations.size > 0 && !context.flags.dryRun;
-  if (isStored) await store(context, profile, { contract: binding.contract, source: description.url });
-  await (await context.printer()).records([toRows(binding.matches)], bindingView);
-  refuseNone(binding, location === '-' ? 'stdin' : description.url);
-  const baseUrl = isStored ? await settleBaseUrl(context, profile, serversOf(description)) : undefined;
-  refuseTies(binding);
-  const outcome = isStored ? `stored with ${nameOfTarget(profile)}` : 'nothing stored (--dry-run)';
-  await context.notice(`${summary(binding)}; ${outcome}`);
-  if (baseUrl !== undefined) await context.notice(baseUrl);
-  await noteCredential(context, binding);
-}
-
-async function store(
-  { io, now }: Context,
-  profile: string | undefined,
-  bound: Omit<BoundContract, 'boundAt'>,
-): Promise<void> {
-  const path = contractPath(resolvePaths(io).configFile, profile);
-  await writeContract(path, { ...bound, boundAt: now().toISOString() });
-}
-
-/**
- * Notes where the token will go: a service that expects it in another place than the config says would refuse every
- * request.
- */
-async function noteCredential(context: Context, { contract }: Binding): Promise<void> {
-  const place = credentialPlace(await context.settings(), contract.credentialPlaces);
-  const [first] = contract.credentialPlaces;
-  if (first === undefined) return;
-  if (!contract.credentialPlaces.some((each) => isSamePlace(each, place)))
-    return context.notice(
-      `note: the service takes its credential in ${describePlace(first)}, and the config puts it in ${describePlace(place)}: \`petstore config unset auth-header\` and auth-scheme leave it to the description`,
-    );
-  if (place === first && !isSamePlace(place, usualPlace))
-    await context.notice(`note: a token is sent in ${describePlace(place)}, as the description asks`);
-}
-
-async function read(
-  context: Context,
-  location: string | undefined,
-  withToken: boolean,
-): Promise<Description> {
-  const source = await openSource(context, location, withToken);
-  try {
-    return await readDescription(source);
-  } finally {
-    await source.close();
+  const { contract, matches } = await bindAndAsk(context, description, targets);
+  const isEmpty = contract.operations.size === 0;
+  const isStored = !isEmpty && !context.flags.dryRun;
+  if (isStored) {
+    const boundAt = context.now().toISOString();
+    await writeContract(pathFor(context, profile), { contract, source: description.url, boundAt });
   }
-}
-
-function refuseNone({ contract }: Binding, shown: string): void {
-  if (contract.operations.size > 0) return;
-  throw new UsageError(
-    `api bind ${shown}: it has none of the operations that this program knows; what was bound before stays`,
-    "name them with --map, as in --map listPets='GET /animals'",
-  );
-}
-
-function refuseTies(binding: Binding): void {
-  const ties = withState(binding, 'ambiguous');
-  const [first] = ties;
-  if (first === undefined) return;
-  const match = binding.matches.get(first);
-  const [target] = match?.state === 'ambiguous' ? match.among : [];
-  throw new CliError(
-    'partial',
-    `api bind: ${ties.length === 1 ? 'a tie is' : `${ties.length} ties are`} left unbound: ${ties.join(', ')}; ${summary(binding)}`,
-    {
-      hint: `settle with --map ${first}='${target?.method} ${target?.path}', and so on`,
-    },
-  );
-}
-
-function summary(binding: Binding): string {
-  const others = (['ambiguous', 'unbindable', 'missing'] as const)
-    .map((state) => [withState(binding, state).length, state] as const)
-    .filter(([count]) => count > 0);
-  const bound = `${binding.contract.operations.size} of ${binding.matches.size} operations bound`;
-  return [bound, ...others.map(([count, state]) => `${count} ${state}`)].join(', ');
-}
-
-function withState({ matches }: Binding, state: Match['state']): OperationId[] {
-  return [...matches].flatMap(([id, match]) => (match.state === state ? [id] : []));
+  await printer.records([toRecords(matches)], view);
+  if (isEmpty)
+    throw new UsageError(
+      `api bind ${location === '-' ? 'stdin' : description.url}: it has none of the operations that this program knows; what was bound before stays`,
+      "name them with --map, as in --map listPets='GET /animals'",
+    );
+  const baseUrl = isStored ? await settleBaseUrl(context, profile, serversOf(description)) : undefined;
+  refuseTies(matches);
+  const outcome = isStored ? `stored with ${nameOfTarget(profile)}` : 'nothing stored (--dry-run)';
+  await context.notice(`${summary(matches)}; ${outcome}`);
+  if (baseUrl !== undefined) await context.notice(baseUrl);
+  await noteCredential(context, contract);
 }
 
 /** Removes the bound contract of the active profile. */
 export async function unbindProfile(context: Context): Promise<void> {
   const profile = await boundProfile(context, 'api unbind');
-  const removed = await removeContract(contractPath(resolvePaths(context.io).configFile, profile));
+  const removed = await removeContract(pathFor(context, profile));
   const target = nameOfTarget(profile);
   await context.notice(removed ? `${target} has the built-in contract again` : `${target} was not bound`);
+}
+
+/**
+ * The profile for which a contract is stored; undefined for the top level of the config.
+ *
+ * @throws UsageError for the embedded store, which always has its own contract, and for an address other than the
+ *   active profile's, because its contract would apply to every profile without one.
+ */
+async function boundProfile(context: Context, what: string): Promise<string | undefined> {
+  const settings = await context.settings();
+  if (settings.offline)
+    throw new UsageError(
+      `${what}: the embedded store has the built-in contract`,
+      'leave out --offline, or name another profile with --profile <name>',
+    );
+  if (settings.setAside)
+    throw new UsageError(
+      `${what}: the base URL is of another origin than that of the active profile, ${settings.setAside.value}`,
+      `name the profile with --profile ${settings.setAside.value}, or create one for this service with \`petstore profile create <name> --base-url <url>\``,
+    );
+  return storedProfile(settings);
+}
+
+function pathFor({ io }: Context, profile: string | undefined): string {
+  return contractPath(resolvePaths(io).configFile, profile);
+}
+
+function nameOfTarget(profile: string | undefined): string {
+  return profile === undefined ? 'the top level of the config' : `profile ${profile}`;
 }
 
 /**
@@ -157,30 +115,107 @@ async function bindAndAsk(
   given: ReadonlyMap<OperationId, Target>,
 ): Promise<Binding> {
   const binding = bindContract(description, given);
-  const ties = tiesOf(binding);
+  const ties = tiesOf(binding.matches);
   const prompt = ties.length > 0 ? await context.prompt() : undefined;
   if (!prompt) return binding;
   const targets = new Map(given);
-  for (const [id, among] of ties) {
-    const target = await ask(prompt, id, among);
+  for (const { id, among } of ties) {
+    const target = await prompt.select<Target | undefined>(`Which one is ${id}?`, [
+      ...among.map((operation) => ({ name: show(operation), value: operation })),
+      { name: '(leave it unbound)', value: undefined },
+    ]);
     if (target) targets.set(id, target);
   }
   return bindContract(description, targets);
 }
 
-function tiesOf({ matches }: Binding): [OperationId, readonly Target[]][] {
-  return [...matches].flatMap(([id, match]) => (match.state === 'ambiguous' ? [[id, match.among]] : []));
+function tiesOf(matches: Matches): { readonly id: OperationId; readonly among: readonly Target[] }[] {
+  return [...matches].flatMap(([id, match]) =>
+    match.state === 'ambiguous' ? { id, among: match.among } : [],
+  );
 }
 
-function ask(prompt: Prompt, id: OperationId, among: readonly Target[]): Promise<Target | undefined> {
-  return prompt.select<Target | undefined>(`Which one is ${id}?`, [
-    ...among.map((target) => ({ name: `${target.method} ${target.path}`, value: target })),
-    { name: '(leave it unbound)', value: undefined },
+function refuseTies(matches: Matches): void {
+  const ties = tiesOf(matches);
+  const [first] = ties;
+  if (!first) return;
+  const count = ties.length === 1 ? 'a tie is' : `${ties.length} ties are`;
+  const ids = ties.map(({ id }) => id).join(', ');
+  const [target] = first.among.map(show);
+  throw new CliError('partial', `api bind: ${count} left unbound: ${ids}; ${summary(matches)}`, {
+    hint: `settle with --map ${first.id}='${target}', and so on`,
+  });
+}
+
+/** `9 of 20 operations bound, 1 ambiguous, 10 missing`. */
+function summary(matches: Matches): string {
+  const count = (state: Match['state']) =>
+    [...matches.values()].filter((match) => match.state === state).length;
+  const others = (['ambiguous', 'unbindable', 'missing'] as const)
+    .filter((state) => count(state) > 0)
+    .map((state) => `, ${count(state)} ${state}`);
+  return `${count('bound')} of ${matches.size} operations bound${others.join('')}`;
+}
+
+/**
+ * Stores one of the description's servers as the base URL if none is set: the user chooses, `--yes` takes the first. An
+ * existing base URL stays. Returns a note for the user.
+ */
+async function settleBaseUrl(
+  context: Context,
+  profile: string | undefined,
+  offered: readonly string[],
+): Promise<string | undefined> {
+  const servers = offered.filter((url) => valueProblem('base-url', url) === undefined);
+  const [first] = servers;
+  const current = (await context.settings()).get('base-url');
+  if (current !== undefined)
+    return servers.length === 0 || servers.includes(current)
+      ? undefined
+      : `note: the description is that of ${servers.join(', ')}; commands go to ${current}`;
+  if (first === undefined) return 'note: no base URL is set: petstore config set base-url <url>';
+  const taken = context.flags.yes ? first : await chooseServer(context, first, servers);
+  if (taken === undefined)
+    return `note: no base URL is set; the description offers ${servers.join(', ')}: petstore config set base-url ${first}`;
+  const stored = toStored('base-url', taken, 'base-url', context.io.cwd);
+  await editConfig(context.io, (config) => setValue(config, { profile, key: 'base-url' }, stored));
+  return `the base URL of ${nameOfTarget(profile)} is ${stored}`;
+}
+
+/** The server that the user chooses; undefined if there is no terminal. */
+async function chooseServer(
+  context: Context,
+  first: string,
+  servers: readonly string[],
+): Promise<string | undefined> {
+  const prompt = await context.prompt();
+  if (!prompt) return undefined;
+  if (servers.length === 1)
+    return (await prompt.confirm(`No base URL is set. Use ${first}?`)) ? first : undefined;
+  return prompt.select('No base URL is set. Which one shall it be?', [
+    ...servers.map((url) => ({ name: url, value: url })),
+    { name: 'none of them', value: undefined },
   ]);
 }
 
-/** The result for one operation of the table. */
-interface BindingRow {
+/**
+ * Notes where the token will go: a service that expects it in another place than the config says would refuse every
+ * request.
+ */
+async function noteCredential(context: Context, { credentialPlaces }: Binding['contract']): Promise<void> {
+  const place = credentialPlace(await context.settings(), credentialPlaces);
+  const [first] = credentialPlaces;
+  if (first === undefined) return;
+  if (!credentialPlaces.some((each) => isSamePlace(each, place)))
+    return context.notice(
+      `note: the service takes its credential in ${describePlace(first)}, and the config puts it in ${describePlace(place)}: \`petstore config unset auth-header\` and auth-scheme leave it to the description`,
+    );
+  if (place === first && !isSamePlace(place, { in: 'header', name: 'authorization' }))
+    await context.notice(`note: a token is sent in ${describePlace(place)}, as the description asks`);
+}
+
+/** What was found for one operation of the table, as it is printed. */
+interface MatchRecord {
   readonly operation: OperationId;
   readonly state: Match['state'];
   /** Of the bound operation, or of the closest match. */
@@ -190,19 +225,19 @@ interface BindingRow {
   readonly why: string;
 }
 
-const bindingView: View<BindingRow> = {
+const view: View<MatchRecord> = {
   noun: 'operations',
   columns: [
-    { name: 'operation', value: (row) => row.operation },
-    { name: 'state', value: (row) => row.state },
-    { name: 'method', value: (row) => row.method },
-    { name: 'path', value: (row) => row.path },
-    { name: 'confidence', value: (row) => row.confidence, spare: true },
-    { name: 'why', value: (row) => row.why },
+    { name: 'operation', value: ({ operation }) => operation },
+    { name: 'state', value: ({ state }) => state },
+    { name: 'method', value: ({ method }) => method },
+    { name: 'path', value: ({ path }) => path },
+    { name: 'confidence', value: ({ confidence }) => confidence, spare: true },
+    { name: 'why', value: ({ why }) => why },
   ],
 };
 
-function toRows(matches: Matches): BindingRow[] {
+function toRecords(matches: Matches): MatchRecord[] {
   return [...matches].map(([operation, match]) => {
     const { state, why } = match;
     const { method = null, path = null } = 'operation' in match ? match.operation : {};
