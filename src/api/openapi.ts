@@ -195,7 +195,7 @@ function exampleResult(result: ResultName): JsonObject {
 }
 
 /** Every schema of the document by its name. */
-function toSchemas(): JsonObject {
+export function toSchemas(): JsonObject {
   return {
     PetStatus: convert(PetStatus),
     NewPet: convert(NewPet),
@@ -232,6 +232,6 @@ function preferOwn(value: JsonValue): JsonValue {
 }
 
 /** A pointer to another part of the document, by its kind and name. */
-function reference(kind: 'schemas' | 'headers' | 'responses', name: string): JsonObject {
+export function reference(kind: 'schemas' | 'headers' | 'responses', name: string): JsonObject {
   return { $ref: `#/components/${kind}/${name}` };
 }

@@ -1,4 +1,4 @@
-import { reference, toComponents } from '../api/openapi-schemas.ts';
+import { reference, toSchemas } from '../api/openapi.ts';
 import type { DocumentedAnswer, Operation } from '../api/operations.ts';
 import type { ResultName } from '../api/schemas.ts';
 import { CliError } from '../errors.ts';
@@ -83,7 +83,7 @@ const documentSchemas = new Map<string, JsonObject>();
 export function documentSchema(name: ResultName | 'Error', many = false): JsonObject {
   const key = many ? `${name}[]` : name;
   const one = reference('schemas', name);
-  components ??= { schemas: toComponents() };
+  components ??= { schemas: toSchemas() };
   const schema = documentSchemas.get(key) ?? {
     ...(many ? { type: 'array', items: one } : one),
     components,
