@@ -115,7 +115,7 @@ function lifecycleReader({
 }
 
 function noTarget({ io }: Context): UsageError {
-  const names = Object.keys(readConfigFile(resolvePaths(io).configFile).profiles);
+  const names = Object.keys(readConfigFile(io).profiles);
   const choice =
     names.length > 0 ? `choose a profile with --profile <name> (${names.slice(0, 20).join(', ')}), ` : '';
   return new UsageError(
@@ -226,7 +226,7 @@ export async function openSockets(context: Context, baseUrl: string): Promise<So
   const { createSockets } = await import('./checks/sockets.ts');
   return createSockets({
     baseUrl,
-    embedded: settings.offline,
+    embedded: settings.offline !== undefined,
     tls: await openTlsFiles(settings),
     env: context.io.env,
     timeoutMs: settings.get('timeout'),

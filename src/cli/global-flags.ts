@@ -57,12 +57,6 @@ export const writeFlags = {
   confirm: value('--confirm <profile>', 'name of the profile, if it is protected', { offers: 'profile' }),
 } satisfies Record<string, Flag>;
 
-/** The flags of bulk work that are also settings. */
-export interface PaceFlags {
-  readonly concurrency?: string | undefined;
-  readonly rate?: string | undefined;
-}
-
 /** A flag for each setting that no global flag sets. */
 export const keyFlags: Readonly<Record<string, Flag<string | undefined>>> = Object.fromEntries(
   settingKeys
@@ -70,14 +64,11 @@ export const keyFlags: Readonly<Record<string, Flag<string | undefined>>> = Obje
     .map((key) => [flagOf(key), keyFlag(key)] as const),
 );
 
-/** The settings given on the command line, by a flag of the command or a global one. */
-export function givenKeys(flags: KeyFlags, own: Readonly<Record<string, unknown>>): KeyFlags {
-  const given = { ...flags, ...own } as Record<string, unknown>;
-  return Object.fromEntries(settingKeys.map((key) => [flagOf(key), given[flagOf(key)]]));
-}
-
-/** The values of the flags that several commands share; undefined for a flag that was not given. */
-export type GlobalFlags = Partial<ValuesOf<typeof globalFlags> & ValuesOf<typeof writeFlags>> & PaceFlags;
+/**
+ * The values of the flags that several commands share, and of those that are settings; undefined for a flag that was not
+ * given.
+ */
+export type GlobalFlags = Partial<ValuesOf<typeof globalFlags> & ValuesOf<typeof writeFlags>> & KeyFlags;
 
 /**
  * The global flags among the given ones. They decide the format and the colours of errors, and the service for

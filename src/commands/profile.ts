@@ -1,6 +1,6 @@
 import { askBaseUrl, confirmDestruction } from '../asking.ts';
 import { argument, flag } from '../cli/flag.ts';
-import { givenKeys, keyFlags } from '../cli/global-flags.ts';
+import { keyFlags } from '../cli/global-flags.ts';
 import { verb } from '../cli/verb.ts';
 import { contractPath, removeContract } from '../config/contract-file.ts';
 import {
@@ -13,7 +13,7 @@ import {
   toSection,
 } from '../config/edit.ts';
 import { readConfigFile, type Section } from '../config/file.ts';
-import { type KeyFlags, withoutArguments } from '../config/keys.ts';
+import { shownValue } from '../config/keys.ts';
 import { resolvePaths } from '../config/paths.ts';
 import { offlineProfile } from '../config/settings.ts';
 import type { Context } from '../context.ts';
@@ -50,7 +50,7 @@ const list = verb({
   async run(context) {
     const printer = await context.printer();
     const { profile, setAside } = await context.settings();
-    const { profiles } = readConfigFile(resolvePaths(context.io).configFile);
+    const { profiles } = readConfigFile(context.io);
     const row = (name: string): Row => ({
       name,
       active: name === (profile ?? setAside)?.value,
@@ -73,11 +73,10 @@ const create = verb({
   ],
   args: { name: argument('<name>', 'name of the new profile') },
   flags: { use: flag('--use', 'make it the active one'), ...keyFlags },
-  run: (context, { name, use, ...own }) =>
-    createProfile(context, name, use === true, givenKeys(context.flags, own)),
+  run: (context, { name, use }) => createProfile(context, name, use === true),
 });
 
-async function createProfile(context: Context, name: string, use: boolean, given: KeyFlags): Promise<void> {
+async function createProfile(context: Context, name: string, use: boolean): Promise<void> {
   const { io, flags, notice } = context;
   refuseProfileName(name);
   if (flags.offline)
@@ -85,10 +84,8 @@ async function createProfile(context: Context, name: string, use: boolean, given
       'profile create: --offline needs no profile',
       'use the built-in one: `petstore profile use offline`',
     );
-  const section = toSection(
-    { ...given, baseUrl: given.baseUrl ?? (await askBaseUrl(context, 'profile create')) },
-    io.cwd,
-  );
+  const baseUrl = flags.baseUrl ?? (await askBaseUrl(context, 'profile create'));
+  const section = toSection({ ...flags, baseUrl }, io.cwd);
   const isActive = await editConfig(io, (config) => {
     addProfile(config, name, section);
     if (use || config.profile === undefined) activate(config, name);
@@ -141,11 +138,10 @@ const show = verb({
 
 function sectionOf({ io }: Context, name: string): Section {
   if (name === offlineProfile) return {};
-  const file = readConfigFile(resolvePaths(io).configFile);
+  const file = readConfigFile(io);
   requireProfile(file, name);
-  const section = file.profiles[name] ?? {};
-  const command = section['token-command'];
-  return command === undefined ? section : { ...section, 'token-command': withoutArguments(String(command)) };
+  const entries = Object.entries(file.profiles[name] ?? {});
+  return Object.fromEntries(entries.map(([key, value]) => [key, shownValue(key, value)]));
 }
 
 function viewOf(keys: readonly string[]): View<Readonly<Record<string, JsonValue>>> {
@@ -161,7 +157,7 @@ const remove = verb({
   async run(context, { name }) {
     const { io, notice } = context;
     const { configFile } = resolvePaths(io);
-    const file = readConfigFile(configFile);
+    const file = readConfigFile(io);
     if (file.problem === undefined) {
       requireProfile(file, name);
       await confirmDestruction(context, `delete profile ${name}`);

@@ -32,7 +32,7 @@ export async function editConfig<Value>(io: Io, edit: (config: ConfigDraft) => V
   const { withLock } = await import('../lock.ts');
   await ensurePrivateFolder(dirname(path));
   return withLock(path, async () => {
-    refuseUnreadable(path);
+    refuseUnreadable(io);
     try {
       const conf = new Conf({
         cwd: dirname(path),
@@ -51,8 +51,8 @@ export async function editConfig<Value>(io: Io, edit: (config: ConfigDraft) => V
   });
 }
 
-function refuseUnreadable(path: string): void {
-  const { problem } = readConfigFile(path);
+function refuseUnreadable(io: Io): void {
+  const { path, problem } = readConfigFile(io);
   if (problem === undefined) return;
   throw new UsageError(
     `${path} cannot be read: ${problem}; it stays as it is`,
@@ -62,12 +62,10 @@ function refuseUnreadable(path: string): void {
 
 /** Sets a value; creates the profile if it is missing. */
 export function setValue(config: ConfigDraft, { profile, key }: Address, value: Stored): void {
-  if (profile === undefined) {
-    config[key] = value;
-    return;
-  }
-  if (!hasProfile(config, profile)) addProfile(config, profile, {});
-  (config.profiles?.[profile] ?? {})[key] = value;
+  if (profile !== undefined && !hasProfile(config, profile)) addProfile(config, profile, {});
+  const section: Record<string, unknown> =
+    profile === undefined ? config : (config.profiles?.[profile] ?? {});
+  section[key] = value;
 }
 
 /** Removes a value; returns whether it was set. */

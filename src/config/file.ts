@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
+import type { Io } from '../io.ts';
 import { systemReason } from '../system-error.ts';
+import { resolvePaths } from './paths.ts';
 
 /** The top level of a config file, or one profile; its values are unchecked. */
 export type Section = Readonly<Record<string, unknown>>;
@@ -17,7 +19,8 @@ export interface ConfigFile {
 }
 
 /** Reads the config file without conf, because loading conf takes many times as long as a small command. */
-export function readConfigFile(path: string): ConfigFile {
+export function readConfigFile(io: Io): ConfigFile {
+  const path = resolvePaths(io).configFile;
   try {
     const { profile, profiles = {}, ...defaults } = parseConfig(readFileSync(path, 'utf8'));
     if (profile !== undefined && typeof profile !== 'string') throw new Error('"profile" is not text');

@@ -1,4 +1,5 @@
 import { UsageError } from '../errors.ts';
+import type { JsonValue } from '../json.ts';
 import { closest } from '../text.ts';
 import * as parse from './values.ts';
 
@@ -34,10 +35,10 @@ type CamelCase<Text extends string> = Text extends `${infer Word}-${infer Rest}`
   ? `${Word}${Capitalize<CamelCase<Rest>>}`
   : Text;
 
-/** The settings given as flags, by the key in camel case; undefined for a flag that was not given. */
+/** The settings given as flags, by the key in camel case, as text or as a switch; undefined if not given. */
 export type KeyFlags = {
   readonly [Key in SettingKey as CamelCase<Key>]?:
-    | (SettingValues[Key] extends boolean ? boolean : string)
+    | (SettingValues[Key] extends boolean ? boolean | string : string)
     | undefined;
 };
 
@@ -56,8 +57,15 @@ interface KeyRule<Value> {
   readonly isFile?: true;
 }
 
-const truths = ['true', 'false'] as const;
-const parseTruth = (text: string) => parse.parseChoice(text, truths) === 'true';
+function choiceOf<Word extends string>(choices: readonly Word[]) {
+  return { parse: (text: string) => parse.parseChoice(text, choices), choices };
+}
+
+const truth = {
+  parse: (text: string) => parse.parseChoice(text, ['true', 'false']) === 'true',
+  choices: ['true', 'false'],
+};
+const path = { parse: parse.parsePath, placeholder: '<file>', isFile: true } as const;
 
 /** The rules of each key: its values and the other places that can set it. */
 export const keyRules: { readonly [Key in SettingKey]: KeyRule<Exclude<SettingValues[Key], undefined>> } = {
@@ -69,11 +77,10 @@ export const keyRules: { readonly [Key in SettingKey]: KeyRule<Exclude<SettingVa
   },
   output: {
     summary: 'format of the output',
-    parse: (text) => parse.parseChoice(text, parse.outputFormats),
+    ...choiceOf(parse.outputFormats),
     placeholder: '<format>',
     fallback: 'table',
     variable: 'PETSTORE_OUTPUT',
-    choices: parse.outputFormats,
   },
   timeout: {
     summary: 'deadline of a call, retries included',
@@ -100,23 +107,19 @@ export const keyRules: { readonly [Key in SettingKey]: KeyRule<Exclude<SettingVa
   },
   color: {
     summary: 'when to use colour',
-    parse: (text) => parse.parseChoice(text, parse.colorModes),
+    ...choiceOf(parse.colorModes),
     placeholder: '<when>',
     fallback: 'auto',
-    choices: parse.colorModes,
   },
   quiet: {
     summary: 'whether to show no notices on stderr',
-    parse: parseTruth,
+    ...truth,
     fallback: 'false',
-    choices: truths,
   },
   'token-file': {
     summary: 'file that holds the token',
-    parse: parse.parsePath,
-    placeholder: '<file>',
+    ...path,
     variable: 'PETSTORE_TOKEN_FILE',
-    isFile: true,
   },
   'token-command': {
     summary: 'command that prints the token, run without a shell',
@@ -142,27 +145,20 @@ export const keyRules: { readonly [Key in SettingKey]: KeyRule<Exclude<SettingVa
   },
   'ca-cert': {
     summary: 'further certificate authorities to trust (PEM)',
-    parse: parse.parsePath,
-    placeholder: '<file>',
-    isFile: true,
+    ...path,
   },
   'client-cert': {
     summary: 'certificate to show to the service (PEM)',
-    parse: parse.parsePath,
-    placeholder: '<file>',
-    isFile: true,
+    ...path,
   },
   'client-key': {
     summary: 'private key of that certificate (PEM)',
-    parse: parse.parsePath,
-    placeholder: '<file>',
-    isFile: true,
+    ...path,
   },
   protected: {
     summary: "whether every write asks for the profile's name",
-    parse: parseTruth,
+    ...truth,
     fallback: 'false',
-    choices: truths,
   },
 };
 
@@ -229,9 +225,10 @@ export function parseSetting<Key extends SettingKey>(
   return keyRules[key].parse(text) as SettingValues[Key];
 }
 
-/** The command alone: its arguments may hold a secret. */
-export function withoutArguments(command: string): string {
-  const [name = '', ...rest] = command.trim().split(/\s+/);
+/** A value of the config file as it is shown: of a token-command only the command, because its arguments may be secret. */
+export function shownValue(key: string, value: unknown): JsonValue {
+  if (key !== 'token-command') return value as JsonValue;
+  const [name = '', ...rest] = String(value).trim().split(/\s+/);
   return rest.length === 0 ? name : `${name} ***`;
 }
 

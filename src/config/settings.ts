@@ -13,9 +13,9 @@ import {
   type SettingKey,
   type SettingValues,
   settingKeys,
-  withoutArguments,
+  shownValue,
 } from './keys.ts';
-import { homeFolder, resolvePaths } from './paths.ts';
+import { homeFolder } from './paths.ts';
 import { matchesOrigin } from './values.ts';
 
 /** The built-in profile: the embedded store. */
@@ -28,8 +28,16 @@ export interface SettingFlags extends KeyFlags {
 }
 
 /** The source of a value; an earlier one takes precedence over a later one. */
-export const sources = ['flag', 'environment', 'profile', 'config', 'default'] as const;
+const sources = ['flag', 'environment', 'profile', 'config', 'default'] as const;
 export type SettingSource = (typeof sources)[number];
+
+/** Whether the source of one value takes precedence over that of another. */
+export function isNearer(
+  { source: one }: { readonly source: SettingSource },
+  { source: other }: { readonly source: SettingSource },
+): boolean {
+  return sources.indexOf(one) < sources.indexOf(other);
+}
 
 export interface Setting<Value> {
   readonly value: Value;
@@ -58,10 +66,8 @@ export interface Settings {
   readonly problem: string | undefined;
   /** Warnings to show before a command acts, one line each. */
   readonly warnings: readonly string[];
-  /** True if commands use the server in this process. */
-  readonly offline: boolean;
-  /** The choice that made them use it. */
-  readonly offlineBy: Choice | undefined;
+  /** The choice of the embedded store: commands use the server in this process. Undefined if they use a service. */
+  readonly offline: Choice | undefined;
   /** The sources of tokens and the origins that may receive one. The tokens of a profile that is not used count too. */
   readonly tokens: Tokens;
   get<Key extends SettingKey>(key: Key): SettingValues[Key];
@@ -87,21 +93,20 @@ export interface Tokens {
  * @throws UsageError for an unknown profile, key or value; it names the flag, variable or file that holds it.
  */
 export async function resolveSettings(io: Io, flags: SettingFlags): Promise<Settings> {
-  return settingsFrom(io, flags, readConfigFile(resolvePaths(io).configFile));
+  return settingsFrom(io, flags, readConfigFile(io));
 }
 
 /** The settings that follow from a config file already read. @throws UsageError as `resolveSettings` does. */
 export function settingsFrom(io: Io, flags: SettingFlags, file: ConfigFile): Settings {
   const { chosen, offline } = chooseProfile(io, flags, file);
-  const all = layersOf(io, flags, file, chosen?.value);
+  const valuesWith = (profile: Choice | undefined) => (key: SettingKey) =>
+    givenFor(key, io, flags, file, profile?.value).map((given) => parseGiven(key, given, io));
   refuseUnknownKeys(file, undefined);
-  const urls = valuesOf('base-url', all, io);
-  const tokens = tokensOf(all, urls, io);
-  const isSetAside = chosen?.source === 'config' && goesElsewhere(urls[0], tokens);
+  const tokens = tokensOf(valuesWith(chosen), io);
+  const isSetAside = chosen?.source === 'config' && goesElsewhere(valuesWith(chosen)('base-url')[0], tokens);
   const profile = isSetAside ? undefined : chosen;
   if (profile) refuseUnknownKeys(file, profile.value);
-  const layers = isSetAside ? all.filter(({ source }) => source !== 'profile') : all;
-  const found = new Map(settingKeys.map((key) => [key, valuesOf(key, layers, io)]));
+  const found = new Map(settingKeys.map((key) => [key, valuesWith(profile)(key)]));
   const explain = <Key extends SettingKey>(key: Key) =>
     (found.get(key)?.[0] ?? fallback(key)) as Setting<SettingValues[Key]>;
   return {
@@ -109,8 +114,7 @@ export function settingsFrom(io: Io, flags: SettingFlags, file: ConfigFile): Set
     setAside: isSetAside ? chosen : undefined,
     problem: file.problem,
     warnings: warningsOf(file, profile, found.get('base-url') ?? []),
-    offline: offline !== undefined,
-    offlineBy: offline,
+    offline,
     tokens,
     get: (key) => explain(key).value,
     explain,
@@ -124,14 +128,15 @@ function goesElsewhere(url: Setting<unknown> | undefined, tokens: Tokens): boole
   return !matchesOrigin(originOf(url), [originOfConfig, ...furtherOrigins]);
 }
 
-function tokensOf(layers: readonly Layer[], urls: readonly Setting<unknown>[], io: Io): Tokens {
+function tokensOf(valuesOf: (key: SettingKey) => readonly Setting<unknown>[], io: Io): Tokens {
+  const urls = valuesOf('base-url');
   const variableUrl = urls.find(({ source }) => source === 'environment');
   const configUrl = urls.find(({ source }) => source === 'profile' || source === 'config');
-  const [further] = valuesOf('token-origins', layers, io);
+  const [further] = valuesOf('token-origins');
   return {
     variable: io.env.PETSTORE_TOKEN ?? '',
-    file: valuesOf('token-file', layers, io)[0] as Setting<string> | undefined,
-    command: valuesOf('token-command', layers, io)[0] as Setting<string> | undefined,
+    file: valuesOf('token-file')[0] as Setting<string> | undefined,
+    command: valuesOf('token-command')[0] as Setting<string> | undefined,
     originOfVariable: variableUrl && originOf(variableUrl),
     originOfConfig: configUrl && originOf(configUrl),
     furtherOrigins: (further?.value as readonly string[] | undefined) ?? [],
@@ -183,9 +188,7 @@ function chooseProfile(
       `${offline.origin} and ${baseUrl.origin} contradict each other: one names the embedded store, the other a service`,
       'give one of them',
     );
-  const isNearer =
-    offline.source === 'flag' || (offline.source === 'environment' && baseUrl.source !== 'flag');
-  if (isNearer) return { chosen, offline };
+  if (isNearer(offline, baseUrl)) return { chosen, offline };
   return { chosen: chosen === offline ? undefined : chosen, offline: undefined };
 }
 
@@ -196,7 +199,10 @@ function namedProfile(io: Io, flags: SettingFlags, file: ConfigFile): Choice | u
   return file.active === undefined ? undefined : { value: file.active, source: 'config', origin: file.path };
 }
 
-function nearestBaseUrl(io: Io, flags: SettingFlags) {
+function nearestBaseUrl(
+  io: Io,
+  flags: SettingFlags,
+): { readonly source: SettingSource; readonly origin: string } | undefined {
   if (flags.baseUrl !== undefined) return { source: 'flag', origin: '--base-url' };
   return io.env.PETSTORE_BASE_URL ? { source: 'environment', origin: 'PETSTORE_BASE_URL' } : undefined;
 }
@@ -226,51 +232,44 @@ function refuseUnknownKeys(file: ConfigFile, profile: string | undefined): void 
   );
 }
 
-/** One source of settings. */
-interface Layer {
+/** A value as a flag, a variable or the config file gives it. */
+interface Given {
+  readonly raw: unknown;
   readonly source: SettingSource;
-  /** The value of the source; undefined if it has none. */
-  read(key: SettingKey): unknown;
-  /** The flag, variable, profile or file that gives the key. */
-  origin(key: SettingKey): string;
+  /** The flag, variable, profile or file. */
+  readonly origin: string;
   /**
    * The name of the value in errors: `--timeout`, `PETSTORE_OUTPUT`, `timeout of profile staging in /…/config.json`.
    */
-  label(key: SettingKey): string;
-  /** The folder to which its relative paths are relative. */
+  readonly label: string;
+  /** The folder to which a relative path is relative. */
   readonly folder: string;
 }
 
-/** The layers except the defaults, highest precedence first. */
-function layersOf(io: Io, flags: SettingFlags, file: ConfigFile, profile: string | undefined): Layer[] {
+/** What is given for a key, highest precedence first. */
+function givenFor(
+  key: SettingKey,
+  io: Io,
+  flags: SettingFlags,
+  file: ConfigFile,
+  profile: string | undefined,
+): Given[] {
+  const { name = '', value } = variableOf(key, io) ?? {};
   const section = profile === undefined ? undefined : file.profiles[profile];
   const folder = dirname(file.path);
-  const variable = (key: SettingKey) => variableOf(key, io)?.name ?? '';
-  const flag = (key: SettingKey) => `--${key}`;
-  return [
-    { source: 'flag', read: (key) => flags[flagOf(key)], origin: flag, label: flag, folder: io.cwd },
+  const places: Given[] = [
+    { raw: flags[flagOf(key)], source: 'flag', origin: `--${key}`, label: `--${key}`, folder: io.cwd },
+    { raw: value, source: 'environment', origin: name, label: name, folder: io.cwd },
     {
-      source: 'environment',
-      read: (key) => variableOf(key, io)?.value,
-      origin: variable,
-      label: variable,
-      folder: io.cwd,
-    },
-    {
+      raw: section?.[key],
       source: 'profile',
-      read: (key) => section?.[key],
-      origin: () => `profile ${profile}`,
-      label: (key) => `${key} of profile ${profile} in ${file.path}`,
+      origin: `profile ${profile}`,
+      label: `${key} of profile ${profile} in ${file.path}`,
       folder,
     },
-    {
-      source: 'config',
-      read: (key) => file.defaults[key],
-      origin: () => file.path,
-      label: (key) => `${key} in ${file.path}`,
-      folder,
-    },
+    { raw: file.defaults[key], source: 'config', origin: file.path, label: `${key} in ${file.path}`, folder },
   ];
+  return places.filter(({ raw }) => raw !== undefined);
 }
 
 /** The variable that gives a key; an empty one counts as not set. */
@@ -289,25 +288,18 @@ function variableOf(
   return name && value ? { name, value } : undefined;
 }
 
-/**
- * All values given for a key, highest precedence first. Every one is checked: an overridden wrong value is an error
- * too.
- */
-function valuesOf(key: SettingKey, layers: readonly Layer[], io: Io): Setting<unknown>[] {
-  return layers.flatMap((layer) => {
-    const raw = layer.read(key);
-    if (raw === undefined) return [];
-    const text = textOf(raw, key, layer);
-    const parsed = parseSetting(key, text, layer.label(key));
-    const value = keyRules[key].isFile ? resolve(layer.folder, expandHome(text, io)) : parsed;
-    return [{ value, text, source: layer.source, origin: layer.origin(key) }];
-  });
-}
-
-function textOf(raw: unknown, key: SettingKey, layer: Layer): string {
-  if (key === 'token-origins' && Array.isArray(raw)) return raw.join(' ');
-  if (['string', 'number', 'boolean'].includes(typeof raw)) return String(raw);
-  throw new UsageError(`${layer.label(key)}: must be text, a number, true or false`);
+/** Checks a value even if another takes precedence over it. @throws UsageError */
+function parseGiven(
+  key: SettingKey,
+  { raw, source, origin, label, folder }: Given,
+  io: Io,
+): Setting<unknown> {
+  const text = key === 'token-origins' && Array.isArray(raw) ? raw.join(' ') : raw;
+  if (!['string', 'number', 'boolean'].includes(typeof text))
+    throw new UsageError(`${label}: must be text, a number, true or false`);
+  const parsed = parseSetting(key, String(text), label);
+  const value = keyRules[key].isFile ? resolve(folder, expandHome(String(text), io)) : parsed;
+  return { value, text: String(text), source, origin };
 }
 
 function fallback(key: SettingKey): Setting<unknown> {
@@ -320,12 +312,8 @@ function expandHome(path: string, io: Io): string {
   return path.startsWith('~/') ? join(homeFolder(io), path.slice(2)) : path;
 }
 
-/**
- * A setting in the form that people write: a duration with its unit, an absolute path; null if it has no value. A
- * token-command is shown without its arguments, which may hold a secret.
- */
-export function shownValue(key: SettingKey, { value, text }: Setting<unknown>): JsonValue {
-  if (key === 'token-command') return text === '' ? null : withoutArguments(text);
-  if (key === 'timeout') return text;
-  return (value as JsonValue | undefined) ?? null;
+/** A setting in the form that people write: a duration with its unit, an absolute path; null if it has no value. */
+export function shownSetting(key: SettingKey, { value, text }: Setting<unknown>): JsonValue {
+  if (value === undefined) return null;
+  return key === 'timeout' ? text : shownValue(key, value);
 }

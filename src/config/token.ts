@@ -3,7 +3,7 @@ import { bareHost, isLoopbackHost } from '../api/http.ts';
 import { CliError, UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import type { Secrets } from '../mask.ts';
-import { type SettingSource, type Settings, sources, type Tokens } from './settings.ts';
+import { isNearer, type SettingSource, type Settings, type Tokens } from './settings.ts';
 import { matchesOrigin } from './values.ts';
 
 /** The source of the token; nothing has been read from it yet. */
@@ -74,7 +74,7 @@ export function findToken({ variable, file, command }: Tokens): TokenSource | un
       `token-file and token-command are both set in ${file.origin}`,
       'keep one: `petstore config unset token-file` or `petstore config unset token-command`',
     );
-  if (file && (!command || sources.indexOf(file.source) < sources.indexOf(command.source)))
+  if (file && (!command || isNearer(file, command)))
     return { kind: 'file', text: file.value, source: file.source, origin: file.origin };
   return command && { kind: 'command', text: command.value, source: command.source, origin: command.origin };
 }

@@ -185,13 +185,13 @@ test.each(['', ' \n', '\ufeff'])('an empty file (%j) is an empty config', async 
 
 test('the embedded store is chosen by flag, variable or config, and gives way to a base URL that is nearer', async () => {
   const url = { PETSTORE_BASE_URL: 'http://a' };
-  expect((await resolve({ offline: true }, url)).offlineBy).toMatchObject({ origin: '--offline' });
-  expect((await resolve({ profile: 'offline' }, url)).offline).toBe(true);
-  expect((await resolve({ baseUrl: 'http://a' }, { PETSTORE_PROFILE: 'offline' })).offline).toBe(false);
+  expect((await resolve({ offline: true }, url)).offline).toMatchObject({ origin: '--offline' });
+  expect((await resolve({ profile: 'offline' }, url)).offline).toMatchObject({ value: 'offline' });
+  expect((await resolve({ baseUrl: 'http://a' }, { PETSTORE_PROFILE: 'offline' })).offline).toBe(undefined);
   await expect(resolve({}, { ...url, PETSTORE_PROFILE: 'offline' })).rejects.toThrow('contradict each other');
   write({ profile: 'offline', 'base-url': 'http://top' });
-  expect((await resolve()).offline).toBe(true);
-  expect((await resolve({}, url)).offline).toBe(false);
+  expect((await resolve()).offline).toMatchObject({ value: 'offline' });
+  expect((await resolve({}, url)).offline).toBe(undefined);
 });
 
 test('FORCE_COLOR beats NO_COLOR, both beat the config, and the flag beats all', async () => {

@@ -37,7 +37,7 @@ export async function lookUp(kind: OfferKind, context: Context, found: Found): P
 }
 
 function profileNames({ io }: Context): Offer[] {
-  const { profiles } = readConfigFile(resolvePaths(io).configFile);
+  const { profiles } = readConfigFile(io);
   return [...Object.keys(profiles), offlineProfile].map((word) => ({ word }));
 }
 

@@ -1,7 +1,7 @@
 import { verb } from '../../cli/verb.ts';
 import { settingKeys } from '../../config/keys.ts';
 import { resolvePaths } from '../../config/paths.ts';
-import { type Settings, shownValue } from '../../config/settings.ts';
+import { type Settings, shownSetting } from '../../config/settings.ts';
 import { describePlace, findToken, planToken } from '../../config/token.ts';
 import type { Context } from '../../context.ts';
 import type { JsonValue } from '../../json.ts';
@@ -51,17 +51,17 @@ export const explain = verb({
   },
 });
 
-function targetRows({ profile, offline, offlineBy }: Settings): Row[] {
+function targetRows({ profile, offline }: Settings): Row[] {
   return [
     { key: 'profile', value: profile?.value ?? null, ...from(profile) },
-    { key: 'offline', value: offline, ...from(offlineBy) },
+    { key: 'offline', value: offline !== undefined, ...from(offline) },
   ];
 }
 
 function keyRows(settings: Settings): Row[] {
   return settingKeys.map((key) => {
     const setting = settings.explain(key);
-    return { key, value: shownValue(key, setting), ...from(setting) };
+    return { key, value: shownSetting(key, setting), ...from(setting) };
   });
 }
 

@@ -14,10 +14,10 @@ import {
   requireKey,
   type SettingKey,
   settingKeys,
-  withoutArguments,
+  shownValue,
 } from '../../config/keys.ts';
 import { resolvePaths } from '../../config/paths.ts';
-import { settingsFrom, shownValue } from '../../config/settings.ts';
+import { settingsFrom, shownSetting } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { type JsonValue, printJson } from '../../json.ts';
@@ -49,7 +49,7 @@ const list = verb({
   examples: ['petstore config list', 'petstore config list -o json'],
   async run(context) {
     const printer = await context.printer();
-    await printer.records([entriesOf(readConfigFile(resolvePaths(context.io).configFile))], entriesView);
+    await printer.records([entriesOf(readConfigFile(context.io))], entriesView);
   },
 });
 
@@ -57,7 +57,7 @@ function entriesOf({ active, defaults, profiles }: ConfigFile): Entry[] {
   const rows = (profile: string | undefined, section: Readonly<Record<string, unknown>>): Entry[] =>
     Object.entries(section).map(([key, value]) => ({
       key: formatAddress({ profile, key }),
-      value: key === 'token-command' ? withoutArguments(String(value)) : (value as JsonValue),
+      value: shownValue(key, value),
     }));
   return [
     ...(active === undefined ? [] : [{ key: 'profile', value: active }]),
@@ -90,7 +90,7 @@ const get = verb({
 });
 
 function find(context: Context, text: string): JsonValue | undefined {
-  const file = readConfigFile(resolvePaths(context.io).configFile);
+  const file = readConfigFile(context.io);
   if (text === 'profile') return file.active;
   const address = parseAddress(text, undefined);
   const key = requireKey(address.key);
@@ -100,7 +100,7 @@ function find(context: Context, text: string): JsonValue | undefined {
   }
   const setting = fileSettings(context, file).explain(key);
   // Asking for this value alone shows all of it.
-  return key === 'token-command' ? setting.text || undefined : shownValue(key, setting);
+  return key === 'token-command' ? setting.text || undefined : shownSetting(key, setting);
 }
 
 /** The settings of the file alone, for the chosen profile. */
@@ -141,8 +141,7 @@ async function setKey(context: Context, text: string, value: string): Promise<vo
     if (flags.profile !== undefined) requireProfile(config, flags.profile);
     setValue(config, address, stored);
   });
-  const shown = key === 'token-command' ? withoutArguments(String(stored)) : stored;
-  await context.notice(`${formatAddress(address)} is ${shown}`);
+  await context.notice(`${formatAddress(address)} is ${shownValue(key, stored)}`);
   await warnOfNothingThere(context, key, String(stored));
   await warnOfWinner(context, key, address);
 }
@@ -157,11 +156,7 @@ async function warnOfNothingThere(context: Context, key: SettingKey, path: strin
 async function warnOfWinner(context: Context, key: SettingKey, { profile }: Address): Promise<void> {
   if (profile !== undefined) return;
   try {
-    const { profile: active, explain } = settingsFrom(
-      context.io,
-      {},
-      readConfigFile(resolvePaths(context.io).configFile),
-    );
+    const { profile: active, explain } = settingsFrom(context.io, {}, readConfigFile(context.io));
     const { source, origin } = explain(key);
     if (source === 'environment') await context.notice(`note: ${origin} is set, and takes precedence`);
     if (source === 'profile')

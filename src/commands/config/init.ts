@@ -1,6 +1,6 @@
 import { askBaseUrl, refuseValue } from '../../asking.ts';
 import { value } from '../../cli/flag.ts';
-import { givenKeys, keyFlags } from '../../cli/global-flags.ts';
+import { keyFlags } from '../../cli/global-flags.ts';
 import { verb } from '../../cli/verb.ts';
 import { activate, addProfile, editConfig, profileNameProblem, toSection } from '../../config/edit.ts';
 import { readConfigFile } from '../../config/file.ts';
@@ -23,11 +23,12 @@ export const init = verb({
     'petstore config init --offline',
   ],
   flags: { name: value('--name <name>', 'name of the profile (default: default)'), ...keyFlags },
-  run: (context, { name, ...own }) => setUp(context, name, givenKeys(context.flags, own)),
+  run: (context, { name }) => setUp(context, name),
 });
 
-async function setUp(context: Context, named: string | undefined, given: KeyFlags): Promise<void> {
-  if (await wantsOffline(context, given)) return useOffline(context);
+async function setUp(context: Context, named: string | undefined): Promise<void> {
+  const given = context.flags;
+  if (await wantsOffline(context)) return useOffline(context);
   const baseUrl = given.baseUrl ?? (await askBaseUrl(context, 'config init'));
   const prompt = await context.prompt();
   const name = named ?? (prompt ? await askName(context, prompt) : 'default');
@@ -41,9 +42,9 @@ async function setUp(context: Context, named: string | undefined, given: KeyFlag
   await context.notice('next: `petstore doctor` checks it, `petstore pets list` uses it');
 }
 
-async function wantsOffline(context: Context, given: KeyFlags): Promise<boolean> {
+async function wantsOffline(context: Context): Promise<boolean> {
   if (context.flags.offline) return true;
-  if (given.baseUrl !== undefined) return false;
+  if (context.flags.baseUrl !== undefined) return false;
   const prompt = await context.prompt();
   if (!prompt)
     throw new UsageError(
@@ -68,7 +69,7 @@ async function useOffline({ io, notice }: Context): Promise<void> {
 }
 
 function askName({ io }: Context, prompt: Prompt): Promise<string> {
-  const taken = Object.keys(readConfigFile(resolvePaths(io).configFile).profiles);
+  const taken = Object.keys(readConfigFile(io).profiles);
   return prompt.text('Name of the profile:', {
     initial: taken.includes('default') ? '' : 'default',
     refuse: (name) =>
