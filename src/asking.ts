@@ -2,7 +2,7 @@ import { type SettingKey, valueProblem } from './config/keys.ts';
 import { offlineProfile, type Settings } from './config/settings.ts';
 import { type Context, whyNotAsked } from './context.ts';
 import { UsageError } from './errors.ts';
-import type { Prompt } from './input/prompt.ts';
+import type { Prompt } from './input/question.ts';
 
 interface Write {
   /** The consequence, as a clause: `delete pet 5 (Rex)`. */

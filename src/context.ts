@@ -6,7 +6,7 @@ import type { Client } from './client/client.ts';
 import type { Settings } from './config/settings.ts';
 import type { OutputFormat } from './config/values.ts';
 import { exitCodes } from './errors.ts';
-import type { Prompt } from './input/prompt.ts';
+import type { Prompt } from './input/question.ts';
 import { createInterrupts, type Interrupts } from './interrupts.ts';
 import type { Io } from './io.ts';
 import { createSecrets, type Secrets } from './mask.ts';

@@ -1,12 +1,11 @@
+import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { InterruptedError, UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { fold } from '../output/fold.ts';
 import { plainStyle, type Style } from '../output/style.ts';
 import { sanitize } from '../text.ts';
-import { matching, type Prompt, readable } from './question.ts';
-
-export type { Choice, Prompt } from './question.ts';
+import type { Choice, Prompt } from './question.ts';
 
 interface PromptOptions {
   /** Ends a question; its reason is thrown. */
@@ -23,7 +22,7 @@ const roomForAnswer = 8;
 const pageSize = 10;
 
 export async function createPrompt(io: Io, options: PromptOptions): Promise<Prompt> {
-  if (io.env.TERM === 'dumb') return (await import('./line-prompt.ts')).createLinePrompt(io, options.signal);
+  if (io.env.TERM === 'dumb') return createLinePrompt(io, options.signal);
   const { input, confirm, select, search } = await import('./inquirer.ts');
   const ask = createAsk(io, options);
   const shownQuestion = (question: string) => {
@@ -102,4 +101,87 @@ function watchEnd(input: NodeJS.ReadableStream) {
   const end = () => setImmediate(() => controller.abort(new UsageError('no answer: the input has ended')));
   input.on('pause', end).on('end', end);
   return { ended: controller.signal, release: () => input.off('pause', end).off('end', end) };
+}
+
+/** An answer as it was understood, or the reason why it is not accepted. */
+interface Answer<Value> {
+  readonly value?: Value | undefined;
+  readonly why?: string | undefined;
+}
+
+/**
+ * Questions for a terminal that handles nothing but line ends, such as one inside an editor: one line each, for the
+ * question and for the answer.
+ */
+function createLinePrompt({ stdin, stderr }: Io, signal: AbortSignal): Prompt {
+  const say = (text: string) => stderr.write(text);
+  /** Asks until an answer is accepted. */
+  const ask = async <Value>(question: string, read: (line: string) => Answer<Value>): Promise<Value> => {
+    for (;;) {
+      await say(`${sanitize(question)} `);
+      const line = await readLine(stdin.stream, signal).catch(async (error) => {
+        // The error begins on its own line.
+        await say('\n');
+        throw error;
+      });
+      const { value, why } = read(line);
+      if (why === undefined) return value as Value;
+      await say(`${sanitize(why)}\n`);
+    }
+  };
+  const choose = async <Value>(question: string, choices: readonly Choice<Value>[]): Promise<Value> => {
+    const offered = choices.map(readable);
+    const lines = offered.map(({ name, description = '' }, at) =>
+      `${String(at + 1).padStart(4)}  ${name}  ${description}`.trimEnd(),
+    );
+    await say(`${sanitize(question)}:\n${lines.map((line) => `${line}\n`).join('')}`);
+    return ask('Number or name:', (line) => chosen(offered, line.trim()));
+  };
+  return {
+    text(question, { initial = '', refuse } = {}) {
+      return ask(initial === '' ? question : `${question} (${initial})`, (line) => {
+        const value = line === '' ? initial : line;
+        return { value, why: refuse?.(value) };
+      });
+    },
+    confirm: (question) => ask(`${question} (y/N)`, (line) => ({ value: /^y(es)?$/i.test(line.trim()) })),
+    select: choose,
+    search: choose,
+  };
+}
+
+function chosen<Value>(offered: readonly Choice<Value>[], answer: string): Answer<Value> {
+  const named = offered.find(({ name }) => name === answer) ?? offered[Number(answer) - 1];
+  const found = named ? [named] : answer === '' ? [] : matching(offered, answer);
+  if (found.length === 0) return { why: 'that is none of them' };
+  if (found.length === 1) return { value: found[0]?.value };
+  return { why: `which of them: ${found.map(({ name }) => name).join(', ')}?` };
+}
+
+/** @throws UsageError if the input ends; the reason of the signal if it is aborted. */
+async function readLine(input: NodeJS.ReadableStream, signal: AbortSignal): Promise<string> {
+  const lines = createInterface({ input, terminal: false, signal });
+  try {
+    for await (const line of lines) return line;
+  } finally {
+    lines.close();
+  }
+  signal.throwIfAborted();
+  throw new UsageError('no answer: the input has ended');
+}
+
+/** The choice, safe to show on a terminal. */
+function readable<Value>({ name, value, description }: Choice<Value>) {
+  const readableName = sanitize(name);
+  return description === undefined
+    ? { name: readableName, value }
+    : { name: readableName, value, description: sanitize(description) };
+}
+
+/** Choices whose name contains the term, ignoring case; those that begin with it first. */
+function matching<Named extends { readonly name: string }>(choices: readonly Named[], term: string): Named[] {
+  const wanted = term.toLowerCase();
+  const rank = ({ name }: Named) => name.toLowerCase().indexOf(wanted);
+  const found = choices.filter((choice) => rank(choice) !== -1);
+  return found.sort((one, other) => Math.min(rank(one), 1) - Math.min(rank(other), 1));
 }

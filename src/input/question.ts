@@ -1,5 +1,4 @@
 import { UsageError } from '../errors.ts';
-import { sanitize } from '../text.ts';
 
 /** Questions to the user, drawn on stderr. Ctrl-C throws InterruptedError, the end of input UsageError. */
 export interface Prompt {
@@ -22,25 +21,6 @@ export interface Choice<Value> {
   readonly name: string;
   readonly value: Value;
   readonly description?: string | undefined;
-}
-
-/** The choice, safe to show on a terminal. */
-export function readable<Value>({ name, value, description }: Choice<Value>) {
-  const readableName = sanitize(name);
-  return description === undefined
-    ? { name: readableName, value }
-    : { name: readableName, value, description: sanitize(description) };
-}
-
-/** Choices whose name contains the term, ignoring case; those that begin with it first. */
-export function matching<Named extends { readonly name: string }>(
-  choices: readonly Named[],
-  term: string,
-): Named[] {
-  const wanted = term.toLowerCase();
-  const rank = ({ name }: Named) => name.toLowerCase().indexOf(wanted);
-  const found = choices.filter((choice) => rank(choice) !== -1);
-  return found.sort((one, other) => Math.min(rank(one), 1) - Math.min(rank(other), 1));
 }
 
 /** A text that must not be empty. */

@@ -3,7 +3,7 @@ import type { bodySchemas } from '../api/schemas.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Answer, Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
-import type { Prompt } from '../input/prompt.ts';
+import type { Prompt } from '../input/question.ts';
 import type { Column, View } from '../output/columns.ts';
 import type { Named } from './names.ts';
 

@@ -2,7 +2,8 @@ import { PassThrough } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { InterruptedError, UsageError } from '../../src/errors.ts';
-import { createPrompt, type Prompt } from '../../src/input/prompt.ts';
+import { createPrompt } from '../../src/input/prompt.ts';
+import type { Prompt } from '../../src/input/question.ts';
 import { plainStyle } from '../../src/output/style.ts';
 import { type FakeIo, fakeIo } from '../helpers/run-cli.ts';
 

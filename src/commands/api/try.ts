@@ -16,7 +16,7 @@ import { brokenBound } from '../../client/bounds.ts';
 import type { Client } from '../../client/client.ts';
 import type { Context } from '../../context.ts';
 import { messageOf, UsageError } from '../../errors.ts';
-import type { Prompt } from '../../input/prompt.ts';
+import type { Prompt } from '../../input/question.ts';
 import { type JsonObject, type JsonValue, parseJson, printJson } from '../../json.ts';
 import type { View } from '../../output/columns.ts';
 import { readPet } from '../../records/read-pet.ts';

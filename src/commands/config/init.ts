@@ -9,7 +9,7 @@ import { resolvePaths } from '../../config/paths.ts';
 import { offlineProfile } from '../../config/settings.ts';
 import { type Context, whyNotAsked } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
-import type { Prompt } from '../../input/prompt.ts';
+import type { Prompt } from '../../input/question.ts';
 
 export const init = verb({
   name: 'init',
