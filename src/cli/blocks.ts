@@ -13,7 +13,7 @@ export type Item = readonly [term: string, meaning: string];
 
 /** A block folded to a number of columns. */
 export function formatBlock(block: Block, columns: number): string {
-  if (typeof block === 'string') return fold(block, { columns, indent: 0 });
+  if (typeof block === 'string') return fold(block, columns);
   const { title, items } = block;
   const margin = title === undefined ? 0 : 2;
   // A single long term must not push all meanings to the right.
@@ -23,7 +23,7 @@ export function formatBlock(block: Block, columns: number): string {
   const indent = margin + (width || 2) + 2;
   const lines = items.map(([term, meaning]) => {
     const gap = term.length <= width ? ' '.repeat(width - term.length + 2) : `\n${' '.repeat(indent)}`;
-    return `${' '.repeat(margin)}${term}${gap}${fold(meaning, { columns, indent })}`;
+    return `${' '.repeat(margin)}${term}${gap}${fold(meaning, columns, indent)}`;
   });
   return [...(title === undefined ? [] : [title]), ...lines].join('\n');
 }

@@ -27,7 +27,7 @@ export async function createPrompt(io: Io, options: PromptOptions): Promise<Prom
   const ask = createAsk(io, options);
   const shownQuestion = (question: string) => {
     const { columns } = io.stderr;
-    return fold(sanitize(question), { columns: columns && columns - roomForAnswer, indent: markWidth });
+    return fold(sanitize(question), columns && columns - roomForAnswer, markWidth);
   };
   return {
     async text(question, { initial = '', refuse } = {}) {

@@ -2,23 +2,18 @@ import type { Io } from '../io.ts';
 import { sanitize } from '../text.ts';
 import { charactersOf, type Measure } from './width.ts';
 
-/** The position of a text on a terminal. */
-interface Place {
-  /** Width of the terminal; undefined if the text is not folded. */
-  readonly columns: number | undefined;
-  /** Column at which the text and its further lines begin. */
-  readonly indent: number;
-}
-
 /** With less room than this, text would become a column of single words. */
 export const leastRoom = 16;
 
 /**
  * Folds prose to a terminal's width: breaks it at spaces and indents the further lines. A longer word, such as an
  * address, stays whole, so that it can be copied. Existing line breaks stay.
+ *
+ * @param width of the terminal; undefined if the text is not to be folded.
+ * @param indent column at which the text and its further lines begin.
  */
-export function fold(text: string, { columns, indent }: Place): string {
-  const room = (columns ?? 0) - indent;
+export function fold(text: string, width: number | undefined, indent = 0): string {
+  const room = (width ?? 0) - indent;
   if (room < leastRoom) return text;
   const lines = text.split('\n').flatMap((line) => fillLines(line.split(' ').map(asWord), room, roughWidth));
   return lines.map((line, at) => (at === 0 || line === '' ? line : ' '.repeat(indent) + line)).join('\n');
@@ -30,7 +25,7 @@ export function fold(text: string, { columns, indent }: Place): string {
  * @param indent columns before the text, such as those of `error: `.
  */
 export function prose({ mask, stderr }: Pick<Io, 'mask' | 'stderr'>, text: string, indent = 0): string {
-  return fold(sanitize(mask(text)), { columns: stderr.columns, indent });
+  return fold(sanitize(mask(text)), stderr.columns, indent);
 }
 
 /**

@@ -3,29 +3,27 @@ import { fold, prose } from '../../src/output/fold.ts';
 import { fakeIo } from '../helpers/run-cli.ts';
 
 test('prose is broken at spaces, further lines under the first', () => {
-  expect(fold('one two three four five six seven', { columns: 34, indent: 10 })).toBe(
+  expect(fold('one two three four five six seven', 34, 10)).toBe(
     'one two three four five\n          six seven',
   );
 });
 
 test('a word that is longer than the room stays whole', () => {
-  expect(fold('see https://petstore.example.com/openapi.json now', { columns: 28, indent: 0 })).toBe(
+  expect(fold('see https://petstore.example.com/openapi.json now', 28, 0)).toBe(
     'see\nhttps://petstore.example.com/openapi.json\nnow',
   );
 });
 
 test('wide characters take two columns', () => {
-  expect(fold(`${'猫'.repeat(8)} ${'犬'.repeat(8)}`, { columns: 30, indent: 0 })).toBe(
-    `${'猫'.repeat(8)}\n${'犬'.repeat(8)}`,
-  );
+  expect(fold(`${'猫'.repeat(8)} ${'犬'.repeat(8)}`, 30, 0)).toBe(`${'猫'.repeat(8)}\n${'犬'.repeat(8)}`);
 });
 
 test('line breaks stay', () => {
-  expect(fold('one\n\ntwo', { columns: 40, indent: 2 })).toBe('one\n\n  two');
+  expect(fold('one\n\ntwo', 40, 2)).toBe('one\n\n  two');
 });
 
 test.each([undefined, 24])('nothing is folded into %s columns with little room', (columns) => {
-  expect(fold('one two three four five six', { columns, indent: 10 })).toBe('one two three four five six');
+  expect(fold('one two three four five six', columns, 10)).toBe('one two three four five six');
 });
 
 test('what stderr says is masked and made visible before it is broken between words', () => {

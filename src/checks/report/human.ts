@@ -68,7 +68,7 @@ export function createHumanReport(options: HumanOptions) {
       const ids = red.length > 0 ? `: ${red.map(({ id }) => id).join(', ')}` : '';
       const text = `${counts.join(', ')} in ${durationText(ms)}${ids}`;
       const label = `run ${runs}`.padEnd(7);
-      return `${style.dim(label)}  ${fold(text, { columns: width, indent: 9 })}\n`;
+      return `${style.dim(label)}  ${fold(text, width, 9)}\n`;
     },
     end(report: SmokeReport): string {
       const merged = report.results.some((result) => result.runs !== undefined);
@@ -120,14 +120,14 @@ function textOf(result: CheckResult, layout: Layout): string {
 }
 
 function foldReason(text: string, { width, idWidth }: Layout): string {
-  return fold(text, { columns: width, indent: 'pass '.length + idWidth + timeWidth + 3 * gapWidth });
+  return fold(text, width, 'pass '.length + idWidth + timeWidth + 3 * gapWidth);
 }
 
 function detailLines(result: CheckResult, { style, width }: Layout): string {
   const lines = labelledDetails(result).map(([label, text]) => {
     const indent = detailIndent + labelWidth + gapWidth;
     // A request stays on one line, so that it can be copied.
-    const shown = label === 'request' ? text : fold(text, { columns: width, indent });
+    const shown = label === 'request' ? text : fold(text, width, indent);
     return `${' '.repeat(detailIndent)}${style.dim(label.padEnd(labelWidth))}  ${shown}\n`;
   });
   return lines.join('');
@@ -149,7 +149,7 @@ function summary(report: SmokeReport, { style, width }: Layout): string {
     : '';
   const total = `${counted(totals.checks, 'check', 'checks')}${times} in ${durationText(elapsedMs)}`;
   const failed = (text: string) =>
-    `${style.red('failed')}: ${fold(text, { columns: width, indent: 'failed: '.length })}`;
+    `${style.red('failed')}: ${fold(text, width, 'failed: '.length)}`;
   const red = causesOf(results).filter(([first]) => isRed(first));
   const alone = red.filter((cause) => cause.length === 1).map(([{ id }]) => id);
   const shared = red.filter((cause) => cause.length > 1);

@@ -68,10 +68,10 @@ function findingLines({ state, check, reason, hint }: Finding, style: Style, col
   const indent = stateWidth + nameWidth + 4;
   const paint = state === 'skip' ? style.dim : (text: string) => text;
   const word = paintStatus(style, state)(state.padEnd(stateWidth));
-  const line = `${word}  ${check.padEnd(nameWidth)}  ${paint(fold(sanitize(reason), { columns, indent }))}\n`;
+  const line = `${word}  ${check.padEnd(nameWidth)}  ${paint(fold(sanitize(reason), columns, indent))}\n`;
   if (hint === null) return line;
   const label = `${' '.repeat(stateWidth + 2)}${style.cyan('hint'.padEnd(nameWidth))}`;
-  return `${line}${label}  ${fold(sanitize(hint), { columns, indent })}\n`;
+  return `${line}${label}  ${fold(sanitize(hint), columns, indent)}\n`;
 }
 
 /** Runs every check; a live line shows which one is taking long. */
