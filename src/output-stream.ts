@@ -8,9 +8,9 @@ export interface OutputStream {
   /** True for a file on disk, which nobody watches. */
   readonly isFile: boolean;
   /** Width in columns now; undefined if the stream is not a terminal or the terminal does not tell. */
-  readonly columns: number | undefined;
-  /** Height in lines now; undefined as for `columns`. */
-  readonly rows: number | undefined;
+  readonly width: number | undefined;
+  /** Height in lines now; undefined as for `width`. */
+  readonly height: number | undefined;
   /**
    * Resolves when the bytes have been handed over.
    *
@@ -58,11 +58,11 @@ export function processOutput(name: string, descriptor: 1 | 2, open: () => Write
       return kind === 'device' && stream().isTTY === true;
     },
     isFile: kind === 'file',
-    get columns() {
+    get width() {
       // A terminal without a known size reports 0.
       return kind === 'device' ? stream().columns || undefined : undefined;
     },
-    get rows() {
+    get height() {
       return kind === 'device' ? stream().rows || undefined : undefined;
     },
     get stream() {

@@ -28,7 +28,7 @@ const mostColumns = 100;
 
 /** The width to which help is folded: that of the terminal, also if a pager shows it. */
 export function helpColumns({ stdout, stderr }: Io): number {
-  return Math.min(stdout.columns ?? stderr.columns ?? mostColumns, mostColumns);
+  return Math.min(stdout.width ?? stderr.width ?? mostColumns, mostColumns);
 }
 
 /** The help of a command: description, usage, examples, and then its verbs or flags. */

@@ -26,8 +26,8 @@ export async function createPrompt(io: Io, options: PromptOptions): Promise<Prom
   const { input, confirm, select, search } = await import('./inquirer.ts');
   const ask = createAsk(io, options);
   const shownQuestion = (question: string) => {
-    const { columns } = io.stderr;
-    return fold(sanitize(question), columns && columns - roomForAnswer, markWidth);
+    const { width } = io.stderr;
+    return fold(sanitize(question), width && width - roomForAnswer, markWidth);
   };
   return {
     async text(question, { initial = '', refuse } = {}) {
@@ -88,7 +88,7 @@ function drawOn({ stderr }: Io, style: Style): Writable {
   });
   // If the reader of stderr has gone, the next write fails too and reports it.
   stream.on('error', () => {});
-  return Object.assign(stream, { isTTY: stderr.isTerminal, columns: stderr.columns });
+  return Object.assign(stream, { isTTY: stderr.isTerminal, columns: stderr.width });
 }
 
 /**

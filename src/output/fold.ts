@@ -25,7 +25,7 @@ export function fold(text: string, width: number | undefined, indent = 0): strin
  * @param indent columns before the text, such as those of `error: `.
  */
 export function prose({ mask, stderr }: Pick<Io, 'mask' | 'stderr'>, text: string, indent = 0): string {
-  return fold(sanitize(mask(text)), stderr.columns, indent);
+  return fold(sanitize(mask(text)), stderr.width, indent);
 }
 
 /**

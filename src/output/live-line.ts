@@ -27,7 +27,7 @@ export function createLiveLine({ stderr, env, mask }: Pick<Io, 'stderr' | 'env' 
   /** If the terminal was narrowed, it has folded the line. Only xterm cuts it, and the line above is not ours there. */
   const erase = () => {
     const width = withoutColor(drawn ?? '').length;
-    const folds = env.XTERM_VERSION || width === 0 ? 0 : Math.ceil(width / (stderr.columns ?? width)) - 1;
+    const folds = env.XTERM_VERSION || width === 0 ? 0 : Math.ceil(width / (stderr.width ?? width)) - 1;
     return folds > 0 ? `\r\x1b[${folds}A\x1b[J` : eraseLine;
   };
   const clear = () => {
@@ -35,7 +35,7 @@ export function createLiveLine({ stderr, env, mask }: Pick<Io, 'stderr' | 'env' 
     drawn = undefined;
   };
   const draw = () => {
-    const width = stderr.columns ?? 80;
+    const width = stderr.width ?? 80;
     const text = activities[0]?.(width);
     if (text === undefined) return clear();
     const plain = withoutColor(text);

@@ -142,7 +142,7 @@ async function createSheet<Row>(
     shape,
     header,
     isTerminal: io.stdout.isTerminal,
-    width: io.stdout.columns ?? 80,
+    width: io.stdout.width ?? 80,
     mask: io.mask,
     style: await createStyle(io.stdout, io.env, color),
     value: fields ? pick : (row) => row,

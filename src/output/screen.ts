@@ -33,7 +33,7 @@ export function openScreen({ stdout }: Io): Screen {
   let isOpen = false;
   return {
     async draw(lines) {
-      const height = stdout.rows ?? 24;
+      const height = stdout.height ?? 24;
       const begin = isOpen ? home : `${hideCursor}${'\n'.repeat(height - 1)}${home}`;
       isOpen = true;
       // The last line of the terminal is reserved for the live line.

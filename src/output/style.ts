@@ -24,20 +24,7 @@ export async function createStyle(stream: OutputStream, env: Io['env'], mode: Co
   if (!isColored(stream, env, mode)) return plainStyle;
   const { Chalk } = await import('chalk');
   // 16 colours: the terminal's own, which the user can read on their background.
-  const { bold, dim, red, green, yellow, cyan } = new Chalk({ level: 1 });
-  // chalk would join further arguments, such as those that `map` passes.
-  const alone =
-    (paint: Paint): Paint =>
-    (text) =>
-      paint(text);
-  return {
-    bold: alone(bold),
-    dim: alone(dim),
-    red: alone(red),
-    green: alone(green),
-    yellow: alone(yellow),
-    cyan: alone(cyan),
-  };
+  return new Chalk({ level: 1 });
 }
 
 /** The colour of each state: good is green, waiting yellow, failed red, finished dim. */

@@ -5,9 +5,6 @@ import type { Sheet, Writer } from './formats.ts';
 import { paintStatus } from './style.ts';
 import { createMeasure, type Measure } from './width.ts';
 
-type Cells = readonly string[];
-type Widths = readonly number[];
-
 /** Most rows of a list, and lines of a frame. cli-table3 takes quadratic time: 10,000 rows take 10 s. */
 const mostFramed = 300;
 const mostLines = 1000;
@@ -21,13 +18,12 @@ export function tableWriter<Row>(sheet: Sheet<Row>): Writer<Row> {
   let aligned: Writer<Row> | undefined;
   let remark: string | undefined;
   const drawHeld = async () => {
-    const cells = readableCells(sheet, held);
-    const measure = await createMeasure(cells.flat());
-    const columns = keepColumns(sheet, cells, measure);
+    const { columns, frame } = await drawFrame(sheet, held);
     const left = sheet.columns.filter((column) => !columns.includes(column)).map(({ name }) => name);
     if (left.length > 0) remark = `no room for ${left.join(', ')}: see --fields, or widen the terminal`;
-    const narrowed = { ...sheet, columns };
-    return (await drawFrame(narrowed, readableCells(narrowed, held), measure)) ?? drawAligned(narrowed, held);
+    if (frame !== undefined) return frame;
+    const writer = alignedWriter({ ...sheet, columns });
+    return (await writer.rows(held)) + (await writer.end());
   };
   return {
     async rows(rows) {
@@ -52,158 +48,138 @@ export function tableWriter<Row>(sheet: Sheet<Row>): Writer<Row> {
 export function alignedWriter<Row>(sheet: Sheet<Row>): Writer<Row> {
   const { columns, header, style } = sheet;
   const names = columns.map(({ name }) => name);
-  let widths: Widths | undefined;
+  const widths = names.map((name) => (header ? name.length : 0));
+  let isFirst = true;
   const print = async (rows: readonly Row[]) => {
-    const cells = readableCells(sheet, rows);
-    const measure = await createMeasure(cells.flat());
-    const isFirst = widths === undefined;
-    const known = widest(cells, widths ?? names.map((name) => (header ? name.length : 0)), measure);
-    widths = known;
+    const lines = rows.map((row) => columns.map((column) => shownText(sheet, column, row)));
+    const measure = await createMeasure(lines.flat());
+    for (const texts of lines)
+      for (const [at, text] of texts.entries()) widths[at] = Math.max(widths[at] ?? 0, measure(text));
     const fill = (text: string, at: number) => {
       const { align, status } = columns[at] ?? {};
-      const space = ' '.repeat(Math.max(0, (known[at] ?? 0) - measure(text)));
+      const space = ' '.repeat(Math.max(0, (widths[at] ?? 0) - measure(text)));
       const painted = status ? paintStatus(style, text)(text) : text;
       return align === 'right' ? space + painted : painted + space;
     };
-    const toLine = (row: Cells) =>
-      row
+    const toLine = (texts: readonly string[]) =>
+      texts
         .map(fill)
         .join('  ')
         .replace(/(?<! ) +$/, '');
-    const lines = cells.map(toLine);
-    if (header && isFirst) lines.unshift(style.bold(toLine(names)));
-    return lines.map((line) => `${line}\n`).join('');
+    const head = header && isFirst ? [style.bold(toLine(names))] : [];
+    isFirst = false;
+    return [...head, ...lines.map(toLine)].map((line) => `${line}\n`).join('');
   };
-  return { rows: print, end: () => (widths ? '' : print([])) };
+  return { rows: print, end: () => (isFirst ? print([]) : '') };
 }
 
-async function drawAligned<Row>(sheet: Sheet<Row>, rows: readonly Row[]): Promise<string> {
-  const writer = alignedWriter(sheet);
-  return (await writer.rows(rows)) + (await writer.end());
+/** A cell, safe to show; secrets are masked before it is wrapped. */
+function shownText<Row>({ mask }: Sheet<Row>, column: Column<Row>, row: Row): string {
+  return sanitize(mask(cellText(column.value(row))));
 }
 
-/** The cells of some rows, safe to show; secrets are masked before a cell is wrapped. */
-function readableCells<Row>({ columns, mask }: Sheet<Row>, rows: readonly Row[]): string[][] {
-  return rows.map((row) => columns.map((column) => sanitize(mask(cellText(column.value(row))))));
-}
-
-/** @returns undefined if the terminal is too narrow for any frame, or the frame would be too long. */
-async function drawFrame<Row>(
-  sheet: Sheet<Row>,
-  cells: readonly Cells[],
-  measure: Measure,
-): Promise<string | undefined> {
-  const { columns, header, style } = sheet;
-  const widths = fitWidths(sheet, cells, measure);
-  if (!widths) return undefined;
-  const { default: Table } = await import('cli-table3');
-  const lines = cells.flatMap((row) => wrapRow(row, widths, measure));
-  if (lines.length > mostLines) return undefined;
-  const table = new Table({
-    head: header
-      ? columns.map(({ name }, at) =>
-          wrap(name, widths[at] ?? 0, measure)
-            .map(style.bold)
-            .join('\n'),
-        )
-      : [],
-    colAligns: columns.map(({ align = 'left' }) => align),
-    style: { head: [], border: [], compact: true },
-  });
-  // Each line is a table row of its own: cli-table3 takes exponential time for multi-line cells.
-  for (const line of lines)
-    table.push(line.map((text, at) => (columns[at]?.status ? paintStatus(style, text)(text) : text)));
-  return `${table.toString()}\n`;
-}
-
-/** The lines of a row: the first line of every cell, then the second. */
-function wrapRow(cells: Cells, widths: Widths, measure: Measure): string[][] {
-  const wrapped = cells.map((cell, at) => wrap(cell, widths[at] ?? 0, measure));
-  const height = Math.max(...wrapped.map((lines) => lines.length));
-  return Array.from({ length: height }, (_, at) => wrapped.map((lines) => lines[at] ?? ''));
-}
-
-/** The widest cell of each column, but at least `least`. */
-function widest(rows: readonly Cells[], least: Widths, measure: Measure): number[] {
-  const widths = [...least];
-  for (const row of rows) {
-    for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, measure(cell));
-  }
-  return widths;
+/** A column with the texts of its cells. */
+interface Framed<Row> {
+  readonly column: Column<Row>;
+  readonly texts: readonly string[];
+  /** The least width at which no word is cut. */
+  readonly wordWidth: number;
+  /** At first that of the widest text; it shrinks until all columns fit. */
+  width: number;
 }
 
 /** A word longer than this is cut rather than a column left out; run ids are this long. */
 const longestWord = 25;
 const leastWidth = 2;
 
-/** The width of each column if its cells are wrapped and no word is cut. */
-function wordWidths<Row>(
-  { columns, header }: Sheet<Row>,
-  cells: readonly Cells[],
-  measure: Measure,
-): number[] {
-  const least = columns.map(({ name }) => (header ? name.length : leastWidth));
-  return widest(cells, least, (cell) => Math.min(longestPiece(cell, measure), longestWord));
-}
-
 /**
- * The columns that fit the terminal with no word cut. Spare columns are left out from the last one on; if the user
- * picked the columns, all stay.
+ * The columns that fit the terminal, and their frame; no frame if the terminal is too narrow for any, or if it would be
+ * too long.
  */
-function keepColumns<Row>(
+async function drawFrame<Row>(
   sheet: Sheet<Row>,
-  cells: readonly Cells[],
+  rows: readonly Row[],
+): Promise<{ readonly columns: readonly Column<Row>[]; readonly frame: string | undefined }> {
+  const { header, style, width, isPicked } = sheet;
+  const cells = sheet.columns.map((column) => rows.map((row) => shownText(sheet, column, row)));
+  const measure = await createMeasure(cells.flat());
+  const all = sheet.columns.map((column, at) => toFramed(column, cells[at] ?? [], header, measure));
+  const framed = isPicked ? all : withoutSpare(all, width);
+  const columns = framed.map(({ column }) => column);
+  if (!shrinkToFit(framed, width)) return { columns, frame: undefined };
+  const wrapped = framed.map((each) => each.texts.map((text) => wrap(text, each.width, measure)));
+  // Each line is a table row of its own: cli-table3 takes quadratic time for the lines of a cell too.
+  const lines = rows.flatMap((_, row) => {
+    const cells = wrapped.map((column) => column[row] ?? []);
+    const height = Math.max(...cells.map((cell) => cell.length));
+    return Array.from({ length: height }, (_, at) => cells.map((cell) => cell[at] ?? ''));
+  });
+  if (lines.length > mostLines) return { columns, frame: undefined };
+  const { default: Table } = await import('cli-table3');
+  const head = framed.map(({ column, width }) =>
+    wrap(column.name, width, measure).map((line) => style.bold(line)),
+  );
+  const table = new Table({
+    head: header ? head.map((lines) => lines.join('\n')) : [],
+    colAligns: columns.map(({ align = 'left' }) => align),
+    style: { head: [], border: [], compact: true },
+  });
+  for (const line of lines)
+    table.push(line.map((text, at) => (columns[at]?.status ? paintStatus(style, text)(text) : text)));
+  return { columns, frame: `${table.toString()}\n` };
+}
+
+function toFramed<Row>(
+  column: Column<Row>,
+  texts: readonly string[],
+  header: boolean,
   measure: Measure,
-): readonly Column<Row>[] {
-  if (sheet.isPicked) return sheet.columns;
-  const words = wordWidths(sheet, cells, measure);
-  let kept = sheet.columns.map((column, at) => ({ column, width: words[at] ?? 0 }));
-  while (sum(kept.map(({ width }) => width)) > room(kept.length, sheet.width)) {
-    const next = kept.findLastIndex(({ column }) => column.spare);
-    if (next === -1) break;
-    kept = kept.toSpliced(next, 1);
-  }
-  return kept.map(({ column }) => column);
+): Framed<Row> {
+  const least = header ? column.name.length : leastWidth;
+  const widest = (widthOf: (text: string) => number) =>
+    texts.reduce((most, text) => Math.max(most, widthOf(text)), least);
+  const wordWidth = widest((text) => Math.min(longestPiece(text, measure), longestWord));
+  return { column, texts, wordWidth, width: widest(measure) };
+}
+
+/** The columns that fit with no word cut; spare columns are left out from the last one on. */
+function withoutSpare<Row>(framed: readonly Framed<Row>[], width: number): readonly Framed<Row>[] {
+  const needed = framed.reduce((total, { wordWidth }) => total + wordWidth, 0);
+  const spare = framed.findLastIndex(({ column }) => column.spare);
+  return needed <= room(framed.length, width) || spare === -1
+    ? framed
+    : withoutSpare(framed.toSpliced(spare, 1), width);
 }
 
 /**
- * Widths that fit the terminal, frame included. The widest columns shrink first, down to their longest words, then text
- * below that, then all. Undefined if even the narrowest are too wide.
+ * Makes the columns fit the terminal: the widest shrink first, down to their longest words, then text below that, then
+ * all. False if even the narrowest are too wide.
  */
-function fitWidths<Row>(sheet: Sheet<Row>, cells: readonly Cells[], measure: Measure): Widths | undefined {
-  const { columns, header, width } = sheet;
-  const available = room(columns.length, width);
-  const words = wordWidths(sheet, cells, measure);
-  const whole = widest(
-    cells,
-    columns.map(({ name }) => (header ? name.length : leastWidth)),
-    measure,
-  );
-  const widths = whole.map((each) => Math.min(each, Math.max(available, leastWidth)));
+function shrinkToFit<Row>(framed: readonly Framed<Row>[], width: number): boolean {
+  const available = room(framed.length, width);
+  const [first] = framed;
   // The first column identifies the rows, so it shrinks last.
-  const isText = (at: number) => at > 0 && columns[at]?.align !== 'right' && !columns[at]?.status;
-  const limits: readonly ((at: number) => number)[] = [
-    (at) => words[at] ?? 0,
-    (at) => (isText(at) ? 8 : (words[at] ?? 0)),
-    (at) => (isText(at) ? 4 : (words[at] ?? 0)),
+  const isText = (each: Framed<Row>) =>
+    each !== first && each.column.align !== 'right' && !each.column.status;
+  const limits: readonly ((each: Framed<Row>) => number)[] = [
+    ({ wordWidth }) => wordWidth,
+    (each) => (isText(each) ? 8 : each.wordWidth),
+    (each) => (isText(each) ? 4 : each.wordWidth),
     () => leastWidth,
   ];
+  for (const each of framed) each.width = Math.min(each.width, Math.max(available, leastWidth));
+  let excess = framed.reduce((total, each) => total + each.width, -available);
   for (const least of limits) {
-    while (sum(widths) > available) {
-      const candidates = widths.map((each, at) => (each > least(at) ? each : 0));
-      const widestOne = Math.max(...candidates);
-      if (widestOne === 0) break;
-      widths[candidates.indexOf(widestOne)] = widestOne - 1;
+    for (; excess > 0; excess -= 1) {
+      const shrinkable = framed.filter((each) => each.width > least(each));
+      if (shrinkable.length === 0) break;
+      shrinkable.reduce((widest, each) => (each.width > widest.width ? each : widest)).width -= 1;
     }
   }
-  return sum(widths) > available ? undefined : widths;
+  return excess <= 0;
 }
 
 /** Columns of the terminal left for cells, without borders and padding. */
 function room(columns: number, width: number): number {
   return width - 3 * columns - 1;
-}
-
-function sum(widths: Widths): number {
-  return widths.reduce((total, each) => total + each, 0);
 }

@@ -103,8 +103,8 @@ async function watchOverview(
 async function screenOf(context: Context): Promise<Screen> {
   const { stdout } = context.io;
   return {
-    width: stdout.columns ?? 80,
-    height: stdout.isTerminal ? (stdout.rows ?? 24) - 1 : Number.POSITIVE_INFINITY,
+    width: stdout.width ?? 80,
+    height: stdout.isTerminal ? (stdout.height ?? 24) - 1 : Number.POSITIVE_INFINITY,
     style: await context.style('stdout'),
     block: stdout.isTerminal ? '█' : '#',
   };

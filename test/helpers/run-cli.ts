@@ -43,9 +43,9 @@ export function fakeIo(options: RunOptions = {}): FakeIo {
     const stream = new Writable({
       write: (chunk, _, done) => void write(chunk).then(() => done()),
     });
-    const columns = isTerminal(name) ? (options.columns ?? 80) : undefined;
-    const rows = isTerminal(name) ? (options.rows ?? 24) : undefined;
-    return { isTerminal: isTerminal(name), isFile: false, columns, rows, write, stream };
+    const width = isTerminal(name) ? (options.columns ?? 80) : undefined;
+    const height = isTerminal(name) ? (options.rows ?? 24) : undefined;
+    return { isTerminal: isTerminal(name), isFile: false, width, height, write, stream };
   };
   const stream = Readable.from([Buffer.from(options.stdin ?? '')]);
   const stdin: InputStream = {

@@ -15,7 +15,7 @@ function afterNarrowing(columns: number, env: Record<string, string> = {}): stri
   let width = 80;
   const stderr = Object.defineProperties(
     { ...fake.stderr },
-    { columns: { get: () => width } },
+    { width: { get: () => width } },
   ) as typeof fake.stderr;
   const line = createLiveLine({ ...fake, stderr });
   let text = `\x1b[32m${'━'.repeat(30)}\x1b[39m${'x'.repeat(40)}`;

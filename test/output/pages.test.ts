@@ -1,10 +1,11 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { joined } from '../../src/output/pages.ts';
 
-beforeEach(() => {
+// One clock for all tests: the deadlines of the program share one timer.
+beforeAll(() => {
   vi.useFakeTimers();
 });
-afterEach(() => {
+afterAll(() => {
   vi.useRealTimers();
 });
 

@@ -57,21 +57,21 @@ type Teller = (finding: Finding) => Promise<void>;
 
 async function createTeller({ io, style }: Context): Promise<Teller> {
   const ofStdout = await style('stdout').catch(() => plainStyle);
-  return (finding) => io.stdout.write(findingLines(finding, ofStdout, io.stdout.columns));
+  return (finding) => io.stdout.write(findingLines(finding, ofStdout, io.stdout.width));
 }
 
 const stateWidth = 'fail'.length;
 const nameWidth = Math.max(...doctorChecks.map(({ id }) => id.length));
 
 /** A finding for people: state, check and reason, and below it the hint. */
-function findingLines({ state, check, reason, hint }: Finding, style: Style, columns?: number): string {
+function findingLines({ state, check, reason, hint }: Finding, style: Style, width?: number): string {
   const indent = stateWidth + nameWidth + 4;
   const paint = state === 'skip' ? style.dim : (text: string) => text;
   const word = paintStatus(style, state)(state.padEnd(stateWidth));
-  const line = `${word}  ${check.padEnd(nameWidth)}  ${paint(fold(sanitize(reason), columns, indent))}\n`;
+  const line = `${word}  ${check.padEnd(nameWidth)}  ${paint(fold(sanitize(reason), width, indent))}\n`;
   if (hint === null) return line;
   const label = `${' '.repeat(stateWidth + 2)}${style.cyan('hint'.padEnd(nameWidth))}`;
-  return `${line}${label}  ${fold(sanitize(hint), columns, indent)}\n`;
+  return `${line}${label}  ${fold(sanitize(hint), width, indent)}\n`;
 }
 
 /** Runs every check; a live line shows which one is taking long. */

@@ -129,9 +129,9 @@ async function printSummary(context: Context, flags: SessionFlags, summary: Summ
   const { fields, sort } = context.flags;
   if (printer.format === 'table' && fields === undefined && sort === undefined) {
     const name = flags.events === '-' ? 'stderr' : 'stdout';
-    const { isTerminal, columns } = io[name];
+    const { isTerminal, width } = io[name];
     const style = await context.style(name);
-    await io[name].write(isTerminal ? shortSummary(summary, style, columns ?? 80) : fullSummary(summary));
+    await io[name].write(isTerminal ? shortSummary(summary, style, width ?? 80) : fullSummary(summary));
   } else if (printer.format === 'jsonl' || flags.events === '-')
     await io.stdout.write(`${printJson(toSummaryJson(summary))}\n`);
   else await printer.record(toSummaryJson(summary), summaryView);

@@ -39,7 +39,7 @@ export async function createDisplay(
   const name = carries === 'people' ? 'stdout' : 'stderr';
   const style = await context.style(name);
   const isSilent = name === 'stderr' && context.quiet;
-  const human = createHumanReport({ style, ids, width: io[name].columns, brief });
+  const human = createHumanReport({ style, ids, width: io[name].width, brief });
   let failure: Error | undefined;
   const attempt = async (write: () => Promise<void>) => {
     await write().catch((error: Error) => {
