@@ -148,8 +148,7 @@ function summary(report: SmokeReport, { style, width }: Layout): string {
     ? `, ${counted(runs, 'run', 'runs')}`
     : '';
   const total = `${counted(totals.checks, 'check', 'checks')}${times} in ${durationText(elapsedMs)}`;
-  const failed = (text: string) =>
-    `${style.red('failed')}: ${fold(text, width, 'failed: '.length)}`;
+  const failed = (text: string) => `${style.red('failed')}: ${fold(text, width, 'failed: '.length)}`;
   const red = causesOf(results).filter(([first]) => isRed(first));
   const alone = red.filter((cause) => cause.length === 1).map(([{ id }]) => id);
   const shared = red.filter((cause) => cause.length > 1);
