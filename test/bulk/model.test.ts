@@ -1,6 +1,6 @@
 import { cpSync, existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, expect, test, vi } from 'vitest';
 import { readJournal } from '../../src/bulk/journal-reader.ts';
 import type { Rows, State } from '../../src/bulk/rows.ts';
 import { type StockDesk, stockDesk } from '../helpers/stock-desk.ts';
@@ -13,6 +13,7 @@ const seed = Number(process.env.PETSTORE_TEST_SEED ?? 539_734);
 if (existsSync('/dev/shm')) vi.stubEnv('TMPDIR', '/dev/shm');
 
 afterEach(() => vi.restoreAllMocks());
+afterAll(() => vi.unstubAllEnvs());
 
 /** Numbers from 0 to 1 that follow from a seed: mulberry32. */
 function randomOf(start: number) {
