@@ -132,6 +132,9 @@ class Race implements Cancellation {
       last.at = this.at;
     }
     this.at = -1;
+    if (running.length > 0) return;
+    clearTimeout(timer);
+    wakesAtMs = Number.POSITIVE_INFINITY;
   }
 }
 
