@@ -1,14 +1,12 @@
 import { version } from '../package.json';
 import { builtInContract, type Contract, type CredentialPlace } from './api/contract.ts';
-import { embeddedOrigin, type HttpFields, type HttpResponse, type Transport } from './api/http.ts';
+import { embeddedOrigin, type HttpResponse, type Transport } from './api/http.ts';
 import { describeLifecycle } from './api/lifecycle.ts';
 import type { Operation, OperationId } from './api/operations.ts';
 import type { Sockets } from './checks/sockets.ts';
-import type { Attempt } from './client/call.ts';
-import type { Client } from './client/client.ts';
-import { createClient } from './client/client.ts';
+import type { ClientOptions } from './client/call.ts';
+import { type Client, createClient } from './client/client.ts';
 import { type GivenField, parseHeaderFlag, refuseInsecure, toFields } from './client/fields.ts';
-import type { CredentialParameter } from './client/request.ts';
 import type { TlsFiles } from './client/transport/tls.ts';
 import { readConfigFile } from './config/file.ts';
 import { resolvePaths } from './config/paths.ts';
@@ -25,37 +23,36 @@ export async function connect(context: Context, load: Load): Promise<Client> {
   const baseUrl = settings.offline ? embeddedOrigin : settings.get('base-url');
   if (!baseUrl) throw noTarget(context);
   const contract = await context.contract();
-  const own = await ownFields(context, settings, baseUrl, contract.credentialPlaces);
+  const headers = context.flags.headers ?? [];
+  const own = await ownFields(context, settings, { baseUrl, headers, places: contract.credentialPlaces });
   const transport = settings.offline
-    ? await openOffline(context)
+    ? await (await import('./server/offline.ts')).createOfflineTransport({
+        file: resolvePaths(context.io).offlineStore,
+      })
     : await openTransport(context, settings, baseUrl, await openTlsFiles(settings), load);
   return openClient(context, settings, { baseUrl, contract, ...own, transport, load });
 }
 
 /**
- /**
-  * A client for documents at any address. It sends the credential only if `withToken` is set, and only to the service's
-  * own origins. It sends headers of `--header` only to the service's origin, or to any origin if no service is set.
-  */
+ * A client for documents at any address. It sends the credential only if `withToken` is set, and only to the service's
+ * own origins. It sends headers of `--header` only to the service's origin, or to any origin if no service is set.
+ */
 export async function connectTo(context: Context, origin: string, withToken: boolean): Promise<Client> {
   const settings = await context.settings();
   const baseUrl = settings.get('base-url');
   const isOwn = baseUrl !== undefined && new URL(baseUrl).origin === origin;
   // The bound contract may be unreadable, and the user may be here to bind again.
-  const contract = await context.contract().catch(() => builtInContract);
-  const own = withToken
-    ? await ownFields(context, settings, origin, contract.credentialPlaces)
-    : addedFields(context, origin, isOwn || baseUrl === undefined);
-  const { ca, ...identity } = await openTlsFiles(settings);
-  const tls = { ...(ca && { ca }), ...(isOwn && identity) };
-  const transport = await openTransport(context, settings, origin, tls, 'few');
-  return openClient(context, settings, {
+  const bound = withToken ? await context.contract().catch(() => builtInContract) : undefined;
+  const headers = withToken || isOwn || baseUrl === undefined ? (context.flags.headers ?? []) : [];
+  const own = await ownFields(context, settings, {
     baseUrl: origin,
-    contract: builtInContract,
-    ...own,
-    transport,
-    load: 'few',
+    headers,
+    places: bound?.credentialPlaces,
   });
+  const { ca, ...identity } = await openTlsFiles(settings);
+  const transport = await openTransport(context, settings, origin, { ca, ...(isOwn && identity) }, 'few');
+  const contract = builtInContract;
+  return openClient(context, settings, { baseUrl: origin, contract, ...own, transport, load: 'few' });
 }
 
 interface Connection extends OwnFields {
@@ -66,39 +63,27 @@ interface Connection extends OwnFields {
 }
 
 async function openClient(context: Context, settings: Settings, connection: Connection): Promise<Client> {
-  const trace = await openTrace(context);
+  const { io, flags, liveLine } = context;
+  const level = flags.verbose ?? 0;
+  const trace = level > 0 ? await import('./output/trace.ts') : undefined;
   // Commands on many records show their own progress.
-  const isShown = connection.load === 'few' && context.liveLine.canDraw && !context.quiet;
-  const waiting = isShown ? createWaiting(context.liveLine, new URL(connection.baseUrl).host) : undefined;
+  const isShown = connection.load === 'few' && liveLine.canDraw && !context.quiet;
+  const waiting = isShown ? createWaiting(liveLine, new URL(connection.baseUrl).host) : undefined;
   const client = createClient({
     ...connection,
     timeoutMs: settings.get('timeout'),
     retries: settings.get('retries'),
     signal: context.interrupts.signal,
     mask: context.secrets.mask,
-    onAttempt: bothOf(waiting?.note, trace),
+    onAttempt(attempt) {
+      waiting?.note(attempt);
+      if (trace) void io.stderr.write(trace.traceOf(attempt, level)).catch(() => {});
+    },
     onAnswer: lifecycleReader(context),
     note: (line) => void context.note(line),
     now: context.now,
   });
   return waiting?.follow(client) ?? client;
-}
-
-type OnAttempt = (attempt: Attempt) => void;
-
-function bothOf(one: OnAttempt | undefined, other: OnAttempt | undefined): OnAttempt | undefined {
-  if (!one || !other) return one ?? other;
-  return (attempt) => {
-    one(attempt);
-    other(attempt);
-  };
-}
-
-async function openTrace({ io, flags }: Context): Promise<OnAttempt | undefined> {
-  const level = flags.verbose ?? 0;
-  if (level === 0) return undefined;
-  const { traceOf } = await import('./output/trace.ts');
-  return (attempt) => void io.stderr.write(traceOf(attempt, level)).catch(() => {});
 }
 
 /** Reads the life cycle from the first answer of each operation. Answers with an error status are ignored. */
@@ -129,30 +114,31 @@ const commonFields = [
   { name: 'accept', value: 'application/json', source: 'petstore' },
 ];
 
-/** The headers and parameters that every request carries besides its own. */
-interface OwnFields {
-  readonly fields: HttpFields;
-  /** A credential that the service takes in the query. */
-  readonly parameter?: CredentialParameter | undefined;
-  /** The source of the credential; undefined if there is no credential. */
-  readonly credential?: string | undefined;
+/** What every request carries besides its own fields. */
+type OwnFields = Pick<ClientOptions, 'fields' | 'parameter' | 'credential'>;
+
+interface OwnFieldsTarget {
+  readonly baseUrl: string;
+  /** As given with `--header`. */
+  readonly headers: readonly string[];
+  /** The places for a credential by the description; undefined if none is to be sent. */
+  readonly places: readonly CredentialPlace[] | undefined;
 }
 
-/** For the service: common fields, the credential, and what the user adds or replaces. */
+/** The common fields, the credential, and the user's own headers. */
 async function ownFields(
-  context: Context,
+  { io, flags, secrets, note, interrupts }: Context,
   settings: Settings,
-  baseUrl: string,
-  places: readonly CredentialPlace[],
+  { baseUrl, headers, places }: OwnFieldsTarget,
 ): Promise<OwnFields> {
-  const { io, flags, secrets, note, interrupts } = context;
   const allowInsecureHttp = flags.allowInsecureHttp === true;
-  const added = (flags.headers ?? []).map(parseHeaderFlag);
-  if (!settings.offline && !allowInsecureHttp) refuseInsecure(added, baseUrl);
-  const target = { baseUrl, allowInsecureHttp, places };
-  const credential = settings.offline
-    ? undefined
-    : await readCredential(settings, target, { io, secrets, notice: note, signal: interrupts.signal });
+  const added = headers.map(parseHeaderFlag);
+  if (baseUrl !== embeddedOrigin && !allowInsecureHttp) refuseInsecure(added, baseUrl);
+  const reader = { io, secrets, notice: note, signal: interrupts.signal };
+  const credential =
+    settings.offline || !places
+      ? undefined
+      : await readCredential(settings, { baseUrl, allowInsecureHttp, places }, reader);
   const fields = toFields([...commonFields, ...tokenField(credential), ...added]);
   for (const secret of secretsIn(fields)) secrets.add(secret);
   const isAdded = added.some(({ name }) => name.toLowerCase() === 'authorization');
@@ -165,21 +151,6 @@ function tokenField(credential: Credential | undefined): GivenField[] {
   if (!credential || credential.place.in === 'query') return [];
   const { place, value } = credential;
   return [{ name: place.in === 'cookie' ? 'cookie' : place.name, value, source: 'the token' }];
-}
-
-/** For documents: no credential, and the user's own headers if they are meant for this address. */
-function addedFields({ flags, secrets }: Context, origin: string, isMeant: boolean): OwnFields {
-  const added = isMeant ? (flags.headers ?? []).map(parseHeaderFlag) : [];
-  if (!flags.allowInsecureHttp) refuseInsecure(added, origin);
-  const fields = toFields([...commonFields, ...added]);
-  for (const secret of secretsIn(fields)) secrets.add(secret);
-  return { fields };
-}
-
-/** The server in this process, on the store that this machine keeps. */
-async function openOffline({ io }: Context): Promise<Transport> {
-  const { createOfflineTransport } = await import('./server/offline.ts');
-  return createOfflineTransport({ file: resolvePaths(io).offlineStore });
 }
 
 /** The transport to a service. @throws UsageError if a proxy or a certificate cannot be used. */

@@ -13,7 +13,7 @@ import { type ErrorDetails, InterruptedError, UnavailableError } from '../errors
 import { maskUrl, shownUrl } from '../mask.ts';
 import { type CredentialParameter, withMaskedParameter, withParameter } from './request.ts';
 import { mayHaveBeenApplied, retryAfter, retryDelay, shouldRetry } from './retry.ts';
-import { decoded } from './transport/body.ts';
+import { decoded } from './transport/answer.ts';
 
 /** The service that a client calls, and how. */
 export interface ClientOptions {

@@ -18,7 +18,7 @@ import {
   withMaskedParameter,
 } from './request.ts';
 import { readResult } from './response.ts';
-import { invalidAnswer } from './transport/body.ts';
+import { invalidAnswer } from './transport/answer.ts';
 
 export interface Client {
   readonly contract: Contract;

@@ -7,7 +7,7 @@ import type { Cancellation } from '../deadline.ts';
 import { messageOf } from '../errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, parseJsonArray } from '../json.ts';
 import type { Call } from './call.ts';
-import { invalidAnswer } from './transport/body.ts';
+import { invalidAnswer } from './transport/answer.ts';
 
 /**
  * The records of a successful answer: all fields in the service's order, also unknown ones, ids as bigints. Undefined

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import type { SecureContext } from 'node:tls';
 import { bareHost } from '../../api/http.ts';
 import { withDeadline } from '../../deadline.ts';
 import { type ErrorDetails, UnavailableError } from '../../errors.ts';
@@ -31,28 +32,42 @@ export interface Dialer {
   close(): void;
 }
 
-export function createDialer(options: DialOptions): Dialer {
-  const secure = createSecure(options);
+export function createDialer({ tls, env, connectTimeoutMs }: DialOptions): Dialer {
+  const secure = createSecure(tls, env);
   const open = new Set<Socket>();
   return {
     route(url) {
-      const proxy = findProxy(url, options.env);
+      const proxy = findProxy(url, env);
       return { url, proxy, isForwarded: proxy !== undefined && url.protocol === 'http:' };
     },
-    dial: (route) =>
-      within(options.connectTimeoutMs, (track) =>
-        build(route, secure, (socket) => {
-          track(socket);
-          open.add(socket);
-          socket.on('close', () => open.delete(socket));
-          // Between two users the socket has no other listener; a later close reports an error.
-          socket.on('error', () => {});
-        }),
-      ),
+    async dial(route) {
+      const opened: Socket[] = [];
+      const track = (socket: Socket) => {
+        opened.push(socket);
+        open.add(socket);
+        socket.on('close', () => open.delete(socket));
+        // Between two users the socket has no other listener; a later close reports an error.
+        socket.on('error', () => {});
+      };
+      try {
+        return await withDeadline(build(route, secure, track), connectTimeoutMs, () => {
+          const message = `no connection within ${connectTimeoutMs / 1000} s`;
+          throw new UnavailableError(message, { reason: 'timeout', sent: false });
+        });
+      } catch (error) {
+        destroyAll(opened);
+        throw toUnavailable(error as Error, { sent: false });
+      }
+    },
     close() {
       destroyAll(open);
     },
   };
+}
+
+/** Last opened first: Node 20 crashes if a socket is destroyed under the TLS that runs on it. */
+function destroyAll(sockets: Iterable<Socket>): void {
+  for (const socket of [...sockets].reverse()) socket.destroy();
 }
 
 type Track = (socket: Socket) => void;
@@ -88,24 +103,17 @@ function connected(host: string, port: number, track: Track): Promise<Socket> {
 type Secure = (socket: Socket, host: string, track: Track) => Promise<Socket>;
 
 /** Reads the certificates once, and only if TLS is used. */
-function createSecure({ tls, env }: DialOptions): Secure {
-  let opened: ReturnType<typeof openSecureContext> | undefined;
+function createSecure(files: TlsFiles, env: DialOptions['env']): Secure {
+  let context: Promise<SecureContext> | undefined;
   return async (socket, host, track) => {
-    opened ??= openSecureContext(tls, env);
-    const { connectTls, secureContext } = await opened;
+    const { connect } = await import('node:tls');
+    context ??= import('./tls.ts').then(({ createContext }) => createContext(files, env));
+    const secureContext = await context;
     const servername = isIP(host) === 0 ? { servername: host } : {};
-    const secured = connectTls({ socket, host, secureContext, ALPNProtocols: ['http/1.1'], ...servername });
+    const secured = connect({ socket, host, secureContext, ALPNProtocols: ['http/1.1'], ...servername });
     track(secured);
     return ready(secured, 'secureConnect');
   };
-}
-
-async function openSecureContext(files: TlsFiles, env: DialOptions['env']) {
-  const [{ connect: connectTls }, { createContext }] = await Promise.all([
-    import('node:tls'),
-    import('./tls.ts'),
-  ]);
-  return { connectTls, secureContext: createContext(files, env) };
 }
 
 function ready(socket: Socket, event: 'connect' | 'secureConnect'): Promise<Socket> {
@@ -113,35 +121,6 @@ function ready(socket: Socket, event: 'connect' | 'secureConnect'): Promise<Sock
     socket.once(event, () => resolve(socket));
     socket.once('error', reject);
     socket.once('close', () => reject(Object.assign(new Error('closed'), { code: 'ECONNRESET' })));
-  });
-}
-
-/** Limits the time for opening a connection; if it fails or takes too long, closes everything opened for it. */
-async function within(timeoutMs: number, make: (track: Track) => Promise<Socket>): Promise<Socket> {
-  const opened: Socket[] = [];
-  try {
-    return await withDeadline(
-      make((socket) => opened.push(socket)),
-      timeoutMs,
-      () => {
-        throw tooLate(timeoutMs);
-      },
-    );
-  } catch (error) {
-    destroyAll(opened);
-    throw toUnavailable(error as Error, { sent: false });
-  }
-}
-
-/** Last opened first: Node 20 crashes if a socket is destroyed under the TLS that runs on it. */
-function destroyAll(sockets: Iterable<Socket>): void {
-  for (const socket of [...sockets].reverse()) socket.destroy();
-}
-
-function tooLate(timeoutMs: number): UnavailableError {
-  return new UnavailableError(`no connection within ${timeoutMs / 1000} s`, {
-    reason: 'timeout',
-    sent: false,
   });
 }
 

@@ -8,9 +8,8 @@ import {
 import type { Socket } from 'node:net';
 import type { HttpRequest, HttpResponse, SendOptions, Transport } from '../../api/http.ts';
 import type { Cancellation } from '../../deadline.ts';
-import { Collector } from './body.ts';
+import { Collector, readFields } from './answer.ts';
 import type { Dialer, Route } from './dial.ts';
-import { readFields } from './fields.ts';
 import { toUnavailable } from './socket-error.ts';
 import { createTransport, type Origin, type TransportOptions } from './transport.ts';
 

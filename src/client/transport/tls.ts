@@ -1,4 +1,3 @@
-import type * as crypto from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import * as tls from 'node:tls';
@@ -65,44 +64,36 @@ interface NamedTlsFiles {
  * @throws UsageError that names the file and its source.
  */
 export async function readTlsFiles({ ca, cert, key }: NamedTlsFiles): Promise<TlsFiles> {
-  if (!ca && !cert && !key) return {};
   if (key && !cert)
     throw new UsageError(`${key.source}: a client key without a certificate`, 'name it with --client-cert');
-  const [caText, certText, keyText] = await Promise.all([ca, cert, key ?? cert].map(readNamed));
+  const [caText, certText = '', keyText = ''] = await Promise.all([ca, cert, key ?? cert].map(readNamed));
   const { X509Certificate, createPrivateKey } = await import('node:crypto');
-  if (ca) attempt(ca, 'not a PEM certificate', () => new X509Certificate(caText ?? ''));
+  if (ca) readPem(ca, 'not a PEM certificate', () => new X509Certificate(caText ?? ''));
   if (!cert) return { ca: caText };
-  const shown = attempt(cert, 'not a PEM certificate', () => new X509Certificate(certText ?? ''));
+  const shown = readPem(cert, 'not a PEM certificate', () => new X509Certificate(certText));
   const keyFile = key ?? cert;
-  const privateKey = attempt(keyFile, 'not a PEM private key', () =>
-    readKey(createPrivateKey, keyText ?? ''),
-  );
-  if (!shown.checkPrivateKey(privateKey))
-    throw new UsageError(`${keyFile.source}: ${keyFile.path}: the key is not that of ${cert.path}`);
+  if (/ENCRYPTED/.test(keyText)) throw fault(keyFile, 'the key has a password, and nobody is asked for one');
+  const privateKey = readPem(keyFile, 'not a PEM private key', () => createPrivateKey(keyText));
+  if (!shown.checkPrivateKey(privateKey)) throw fault(keyFile, `the key is not that of ${cert.path}`);
   return { ca: caText, cert: certText, key: keyText };
 }
 
 async function readNamed(file: NamedFile | undefined): Promise<string | undefined> {
-  if (!file) return undefined;
   try {
-    return await readFile(file.path, 'utf8');
+    return file && (await readFile(file.path, 'utf8'));
   } catch (error) {
-    throw new UsageError(`${file.source}: ${file.path}: ${systemReason(error)}`);
+    throw fault(file as NamedFile, systemReason(error));
   }
 }
 
-function readKey(createPrivateKey: typeof crypto.createPrivateKey, text: string): crypto.KeyObject {
-  if (/ENCRYPTED/.test(text)) throw new Error('encrypted');
-  return createPrivateKey(text);
-}
-
-function attempt<Value>({ path, source }: NamedFile, why: string, read: () => Value): Value {
+function readPem<Value>(file: NamedFile, why: string, read: () => Value): Value {
   try {
     return read();
-  } catch (error) {
-    const isEncrypted = error instanceof Error && error.message === 'encrypted';
-    throw new UsageError(
-      `${source}: ${path}: ${isEncrypted ? 'the key has a password, and nobody is asked for one' : why}`,
-    );
+  } catch {
+    throw fault(file, why);
   }
+}
+
+function fault({ path, source }: NamedFile, why: string): UsageError {
+  return new UsageError(`${source}: ${path}: ${why}`);
 }

@@ -3,9 +3,8 @@ import { setFlagsFromString } from 'node:v8';
 import type { Dispatcher } from 'undici';
 import type { HttpRequest, HttpResponse, SendOptions, Transport } from '../../api/http.ts';
 import { v8Version } from '../../io.ts';
-import { Collector } from './body.ts';
+import { Collector, FieldReader } from './answer.ts';
 import type { Dialer, Route } from './dial.ts';
-import { FieldReader } from './fields.ts';
 import { toUnavailable } from './socket-error.ts';
 import { createTransport, type Origin, type TransportOptions } from './transport.ts';
 
