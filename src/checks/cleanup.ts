@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject } from '../json.ts';
 import { counted } from '../text.ts';
 import { type Check, fail, pass, skip, warn } from './check.ts';
 import { type Creation, describeCreation, type Kind, kinds, Traces, timeOf } from './creations.ts';
-import { jsonOf, type Probe, type Reply, toId } from './probe.ts';
+import { type Probe, type Reply, toId } from './probe.ts';
 import { statusText } from './text.ts';
 
 /** The answer to the GET of a record; undefined if the contract has no such operation. */
@@ -21,9 +21,8 @@ export async function readById(probe: Probe, kind: Kind, id: bigint): Promise<Re
 async function readRecord(probe: Probe, kind: Kind, id: bigint): Promise<JsonObject | 'gone' | undefined> {
   const { operations } = probe.client.contract;
   const reply = await readById(probe, kind, id);
-  const body = reply && jsonOf(reply);
-  if (reply && isJsonObject(body)) {
-    if (operations.get(kind.get)?.success.includes(reply.status)) return body;
+  if (reply && isJsonObject(reply.json)) {
+    if (operations.get(kind.get)?.success.includes(reply.status)) return reply.json;
     // A 404 without an Error body may mean that the service no longer has the path.
     if (reply.status === 404) return 'gone';
   }

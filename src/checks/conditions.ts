@@ -5,7 +5,7 @@ import { CliError } from '../errors.ts';
 import { printJson } from '../json.ts';
 import { type Check, type Details, fail, pass, type Verdict, verdictOfError } from './check.ts';
 import type { Condition } from './options.ts';
-import { detailsOf, jsonOf, type Probe, type Reply } from './probe.ts';
+import { detailsOf, type Probe, type Reply } from './probe.ts';
 import { valueAt } from './schema.ts';
 import { excerpt, statusText } from './text.ts';
 
@@ -69,11 +69,11 @@ function unmet(
       got: excerpt(reply.text, mask),
     });
   if (values.length === 0) return undefined;
-  const body = jsonOf(reply);
-  if (body === undefined)
+  const { json } = reply;
+  if (json === undefined)
     return wrong(`GET ${path}: the body is not JSON`, { expected: 'JSON', got: excerpt(reply.text, mask) });
   for (const { pointer, value } of values) {
-    const found = valueAt(body, pointer);
+    const found = valueAt(json, pointer);
     const text = found === undefined ? undefined : typeof found === 'string' ? found : printJson(found);
     if (text === value) continue;
     const got = text === undefined ? 'no such value' : excerpt(text, mask);

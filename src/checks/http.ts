@@ -5,16 +5,7 @@ import { sleep } from '../deadline.ts';
 import { CliError, exitCodes, UnavailableError, type UnavailableReason, UsageError } from '../errors.ts';
 import { type Details, fail, pass, skip, type Verdict, verdictOfError } from './check.ts';
 import { problemOf } from './conditions.ts';
-import {
-  detailsOf,
-  idParameter,
-  isGatewayStatus,
-  jsonOf,
-  mediaTypeOf,
-  type Probe,
-  type Reply,
-  readsOf,
-} from './probe.ts';
+import { detailsOf, idParameter, isGatewayStatus, type Probe, type Reply, readsOf } from './probe.ts';
 import { durationText, excerpt, statusText } from './text.ts';
 
 /** Passes if one operation answers: the checks of the other operations report their own faults. */
@@ -67,7 +58,7 @@ function knocksOf(probe: Probe): Knock[] {
 
 /** Passes for a JSON answer that is not 401, 403 or 404, nor a gateway error. */
 function judgeHttp(probe: Probe, reply: Reply, what: string): Verdict {
-  const { status, url, request } = reply;
+  const { status, url, request, mediaType, json } = reply;
   const details = detailsOf(reply);
   const answered = `${what} answered ${statusText(status)}`;
   const unavailable = { ...details, exitCode: exitCodes.unavailable };
@@ -86,8 +77,7 @@ function judgeHttp(probe: Probe, reply: Reply, what: string): Verdict {
       hint: 'nothing answers behind the gateway; --wait waits for it',
     });
   if (status === 404) return fail(answered, { ...unavailable, hint: wrongPathHint });
-  const mediaType = mediaTypeOf(reply);
-  if (jsonOf(reply) !== undefined && mediaType !== 'text/html') return pass(answered, details);
+  if (json !== undefined && mediaType !== 'text/html') return pass(answered, details);
   const isPage = /html/.test(mediaType) || /^\s*<(!doctype|html)/i.test(reply.text);
   const from = isMoved(probe, reply) ? `, redirected to ${url}` : '';
   return fail(`${answered} with ${isPage ? 'a web page' : 'something that is not JSON'}${from}`, {
@@ -172,15 +162,15 @@ async function readiness(probe: Probe, request: RawRequest, timeoutMs: number): 
     const { reason, method, url } = verdictOfError(error);
     return { what: 'no answer below 500', why: reason, details: { method, url } };
   }
-  const { status } = reply;
+  const { status, mediaType, json } = reply;
   const details = detailsOf(reply);
   const answered = `answered ${statusText(status)}`;
   if (status === 401 || status === 403) return undefined;
   if (status >= 500) return { what: 'no answer below 500', why: answered, details };
-  if (jsonOf(reply) === undefined)
+  if (json === undefined)
     return {
       what: 'no JSON answer',
-      why: `${answered} with ${mediaTypeOf(reply) || 'no content type'}`,
+      why: `${answered} with ${mediaType || 'no content type'}`,
       details,
     };
   for (const condition of probe.options.waitFor) {

@@ -1,10 +1,11 @@
+import { isUtf8 } from 'node:buffer';
 import { reference, toSchemas } from '../api/openapi.ts';
 import type { DocumentedAnswer, Operation } from '../api/operations.ts';
 import type { ResultName } from '../api/schemas.ts';
 import { CliError } from '../errors.ts';
-import { type JsonObject, type JsonValue, parseJson, printJson } from '../json.ts';
+import { type JsonObject, type JsonValue, printJson } from '../json.ts';
 import { type Details, fail, VerdictError } from './check.ts';
-import { detailsOf, mediaTypeOf, type Probe, type Reply } from './probe.ts';
+import { detailsOf, type Probe, type Reply } from './probe.ts';
 import { type BodyFinding, checkBody } from './schema.ts';
 import { excerpt, statusText } from './text.ts';
 
@@ -50,19 +51,18 @@ export function judge(
   const schema = documented?.schema ?? expectation.schema;
   const mediaTypes = documented?.mediaTypes.length ? documented.mediaTypes : ['application/json'];
   if (!schema && !documented?.mediaTypes.length) return undefined;
-  const mediaType = mediaTypeOf(reply);
+  const { mediaType, json } = reply;
   if (!mediaTypes.some((range) => isWithin(mediaType, range)))
     throw fault(mediaType ? `the content type is ${mediaType}` : 'the answer has no content type', {
       expected: mediaTypes.join(' or '),
     });
   if (!/[/+]json$/.test(mediaType)) return undefined;
-  if (!reply.isUtf8) throw fault('the body is not UTF-8', { expected: 'UTF-8' });
-  const body = tryParse(reply.text);
-  if (body instanceof Error) throw fault(`the body is not JSON: ${body.message}`, { expected: 'JSON' });
-  if (!schema) return body;
-  const found = holdAgainst(operation, schema, body, reply.text.length);
+  if (!isUtf8(reply.body)) throw fault('the body is not UTF-8', { expected: 'UTF-8' });
+  if (json === undefined) throw fault(`the body is not JSON: ${reply.jsonFault}`, { expected: 'JSON' });
+  if (!schema) return json;
+  const found = holdAgainst(operation, schema, json, reply.text.length);
   if (found.remark !== undefined) probe.remarks.push(`${operation.id}: ${found.remark}`);
-  if (!found.fault) return body;
+  if (!found.fault) return json;
   const { reason, pointer, expected, got } = found.fault;
   throw fault(reason, { expected, pointer }, printJson(got));
 }
@@ -116,12 +116,4 @@ function holdAgainst({ id }: Operation, schema: JsonObject, body: JsonValue, len
 function isWithin(mediaType: string, range: string): boolean {
   const isInGroup = range.endsWith('/*') && mediaType.startsWith(range.slice(0, -1));
   return range === '*/*' || range === mediaType || isInGroup;
-}
-
-function tryParse(text: string): JsonValue | Error {
-  try {
-    return parseJson(text);
-  } catch (error) {
-    return error as SyntaxError;
-  }
 }

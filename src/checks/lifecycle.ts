@@ -1,19 +1,10 @@
-import type { Contract } from '../api/contract.ts';
 import { type Lifecycle, readLifecycle } from '../api/lifecycle.ts';
 import type { Operation } from '../api/operations.ts';
-import { type Check, type Details, fail, pass, skip, type Verdict, VerdictError, warn } from './check.ts';
-import { detailsOf, type Probe, readsOf } from './probe.ts';
+import { type Details, fail, pass, skip, type Verdict, VerdictError, warn } from './check.ts';
+import { detailsOf, type Probe } from './probe.ts';
 
-/** One check for every GET: its Deprecation and Sunset headers agree with the description. */
-export function lifecycleChecks(contract: Contract): Check<Probe>[] {
-  return readsOf(contract).map((operation) => ({
-    id: `lifecycle/${operation.id}`,
-    operation,
-    run: (probe) => check(probe, operation),
-  }));
-}
-
-async function check(probe: Probe, operation: Operation): Promise<Verdict> {
+/** The headers Deprecation and Sunset agree with the description. */
+export async function checkLifecycle(probe: Probe, operation: Operation): Promise<Verdict> {
   const reply = await probe.visit(operation).catch((error) => {
     throw error instanceof VerdictError ? error : new VerdictError(skip(`${operation.id} gave no answer`));
   });

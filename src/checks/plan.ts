@@ -13,22 +13,22 @@ import {
 } from './check.ts';
 import { sweepCheck } from './cleanup.ts';
 import { expectChecks } from './conditions.ts';
-import { lifecycleChecks } from './lifecycle.ts';
+import { checkLifecycle } from './lifecycle.ts';
 import { groupOf, groups, type SmokeOptions } from './options.ts';
-import type { Probe } from './probe.ts';
+import { type Probe, readChecks } from './probe.ts';
 import { gates, reachChecks } from './reach.ts';
-import { latencyChecks, operationChecks } from './reads.ts';
+import { checkLatency, checkOperation } from './reads.ts';
 import { authChecks, errorChecks } from './refusals.ts';
 import { writeChecks } from './write.ts';
 
 /** All checks that a run can have, in order. Every check other than the gates needs the gates. */
 function allChecks(contract: Contract, options: SmokeOptions): Check<Probe>[] {
   const others = [
-    ...operationChecks(contract),
+    ...readChecks('op', contract, checkOperation),
     ...errorChecks(contract),
-    ...lifecycleChecks(contract),
+    ...readChecks('lifecycle', contract, checkLifecycle),
     ...authChecks(contract),
-    ...(options.samples === undefined ? [] : latencyChecks(contract)),
+    ...(options.samples === undefined ? [] : readChecks('latency', contract, checkLatency)),
     ...expectChecks(options.expect),
     ...(options.sweepMs === undefined ? [] : [sweepCheck]),
     ...(options.write ? writeChecks(contract) : []),

@@ -1,16 +1,15 @@
-import { isUtf8 } from 'node:buffer';
 import type { Contract } from '../api/contract.ts';
-import { fieldValue, type HttpFields, requestIdOf } from '../api/http.ts';
+import { fieldValue, requestIdOf } from '../api/http.ts';
 import { idName, type Operation, type OperationId, type Parameter } from '../api/operations.ts';
 import type { CallOptions } from '../client/call.ts';
-import type { Client } from '../client/client.ts';
+import type { Client, RawAnswer } from '../client/client.ts';
 import { type CallInput, type RawRequest, toRequest, withId } from '../client/request.ts';
 import { retryAfter } from '../client/retry.ts';
 import { monotonicMs } from '../clock.ts';
 import { sleep } from '../deadline.ts';
-import { type ApiError, UnavailableError } from '../errors.ts';
+import { messageOf, UnavailableError } from '../errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../json.ts';
-import { type CheckResult, type Details, skip, type Verdict, VerdictError } from './check.ts';
+import { type Check, type CheckResult, type Details, skip, type Verdict, VerdictError } from './check.ts';
 import { Traces } from './creations.ts';
 import type { SmokeOptions } from './options.ts';
 import type { Sockets } from './sockets.ts';
@@ -18,21 +17,20 @@ import type { SmokeStop } from './stop.ts';
 import { statusText } from './text.ts';
 
 /** The answer to a request, whatever its status. */
-export interface Reply {
+export interface Reply extends RawAnswer {
   readonly request: RawRequest;
-  /** The URL that answered, after redirects. */
-  readonly url: string;
-  readonly status: number;
-  readonly fields: HttpFields;
+  /** In lower case and without parameters; empty if there is none. */
+  readonly mediaType: string;
   /** Bytes that are not UTF-8 become U+FFFD. */
   readonly text: string;
-  readonly isUtf8: boolean;
+  /** The value of the body; undefined if it is not JSON. */
+  readonly json?: JsonValue;
+  /** Why it is not JSON. */
+  readonly jsonFault?: string;
   /** Of the last attempt. */
   readonly elapsedMs: number;
   /** The result of the first attempt, if there was more than one. */
   readonly first?: string | undefined;
-  /** The answer as an error, if its status is 400 or above. */
-  readonly error: ApiError | undefined;
 }
 
 /** The service under test, and how to test it. */
@@ -133,10 +131,10 @@ export function createProbe(subject: Subject, stop: SmokeStop): Probe {
       const startedMs = monotonicMs();
       const answer = await client.request(request, { signal, timeoutMs, withoutParameter, retries: 0 });
       const elapsedMs = monotonicMs() - startedMs;
-      const { url, status, fields, error } = answer;
-      const body = Buffer.from(answer.body);
-      const text = body.toString('utf8');
-      return { request, url, status, fields, text, isUtf8: isUtf8(body), elapsedMs, error };
+      const [mediaType = ''] = (fieldValue(answer.fields, 'content-type') ?? '').split(';', 1);
+      const text = Buffer.from(answer.body).toString('utf8');
+      const parsed = parse(text);
+      return { ...answer, request, mediaType: mediaType.trim().toLowerCase(), text, ...parsed, elapsedMs };
     },
     visit(operation) {
       const visit = visits.get(operation.id) ?? makeVisit(probe, operation);
@@ -167,24 +165,30 @@ export function idParameter({ id, parameters }: Operation): Parameter | undefine
   return parameters.find(({ name }) => name === idName(id));
 }
 
+/** One check for every GET. */
+export function readChecks(
+  group: string,
+  contract: Contract,
+  run: (probe: Probe, operation: Operation) => Promise<Verdict>,
+): Check<Probe>[] {
+  return readsOf(contract).map((operation) => ({
+    id: `${group}/${operation.id}`,
+    operation,
+    run: (probe) => run(probe, operation),
+  }));
+}
+
 /** The records in a list's answer; empty if it is not a list. */
-export function recordsOf(reply: Pick<Reply, 'text'>): JsonObject[] {
-  const body = jsonOf(reply);
-  return Array.isArray(body) ? body.filter(isJsonObject) : [];
+export function recordsOf({ json }: Reply): JsonObject[] {
+  return Array.isArray(json) ? json.filter(isJsonObject) : [];
 }
 
-/** The value of an answer's JSON body; undefined if it is not JSON. */
-export function jsonOf({ text }: Pick<Reply, 'text'>): JsonValue | undefined {
+function parse(text: string): Pick<Reply, 'json' | 'jsonFault'> {
   try {
-    return parseJson(text);
-  } catch {
-    return undefined;
+    return { json: parseJson(text) };
+  } catch (error) {
+    return { jsonFault: messageOf(error) };
   }
-}
-
-/** The media type of an answer, in lower case and without parameters; empty if it has none. */
-export function mediaTypeOf({ fields }: Pick<Reply, 'fields'>): string {
-  return (fieldValue(fields, 'content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
 }
 
 /** The request and the answer behind a verdict, for its report. */

@@ -1,26 +1,17 @@
-import type { Contract } from '../api/contract.ts';
 import { fieldValue } from '../api/http.ts';
 import { readLifecycle } from '../api/lifecycle.ts';
 import { linkTarget } from '../api/links.ts';
 import type { Operation } from '../api/operations.ts';
 import { CliError } from '../errors.ts';
 import { counted } from '../text.ts';
-import { type Check, fail, isRed, pass, skip, type Verdict, VerdictError, warn } from './check.ts';
+import { fail, isRed, pass, skip, type Verdict, VerdictError, warn } from './check.ts';
 import { judge } from './judge.ts';
 import { sunsetOf } from './lifecycle.ts';
-import { detailsOf, jsonOf, type Probe, type Reply, readsOf, recordsOf, toId } from './probe.ts';
+import { detailsOf, type Probe, type Reply, recordsOf, toId } from './probe.ts';
 import { durationText, latencyOf, statusText } from './text.ts';
 
-/** One check for every GET: status, content type, body and paging are as documented. */
-export function operationChecks(contract: Contract): Check<Probe>[] {
-  return readsOf(contract).map((operation) => ({
-    id: `op/${operation.id}`,
-    operation,
-    run: (probe) => checkOperation(probe, operation),
-  }));
-}
-
-async function checkOperation(probe: Probe, operation: Operation): Promise<Verdict> {
+/** Status, content type, body and paging are as documented. */
+export async function checkOperation(probe: Probe, operation: Operation): Promise<Verdict> {
   const reply = await probe.visit(operation);
   const verdict = await judgeReply(probe, operation, reply).catch((error) => {
     if (error instanceof VerdictError) return error.verdict;
@@ -37,8 +28,8 @@ async function judgeReply(probe: Probe, operation: Operation, reply: Reply): Pro
   const hint = 'if the service has other paths, `petstore api bind` reads them from its description';
   judge(probe, operation, reply, isElsewhere ? { hint } : {});
   await judgePaging(probe, operation, reply);
-  const body = jsonOf(reply);
-  const count = Array.isArray(body) ? `, ${counted(body.length, 'record', 'records')}` : '';
+  const { json } = reply;
+  const count = Array.isArray(json) ? `, ${counted(json.length, 'record', 'records')}` : '';
   return pass(`${statusText(reply.status)}${count}`, detailsOf(reply));
 }
 
@@ -106,16 +97,8 @@ function nextOf({ fields }: Reply): string | undefined {
   return linkTarget(fieldValue(fields, 'link'), 'next');
 }
 
-/** One check for every GET: its latency is within the limit. The first call is not counted. */
-export function latencyChecks(contract: Contract): Check<Probe>[] {
-  return readsOf(contract).map((operation) => ({
-    id: `latency/${operation.id}`,
-    operation,
-    run: (probe) => checkLatency(probe, operation),
-  }));
-}
-
-async function checkLatency(probe: Probe, operation: Operation): Promise<Verdict> {
+/** The latency is within the limit. The first call is not counted. */
+export async function checkLatency(probe: Probe, operation: Operation): Promise<Verdict> {
   const before = probe.results.get(`op/${operation.id}`);
   if (before && isRed(before)) return skip(`op/${operation.id} says what is wrong`);
   const reply = await probe.visit(operation);

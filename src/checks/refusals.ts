@@ -5,7 +5,7 @@ import type { RawRequest } from '../client/request.ts';
 import { isJsonObject, printJson } from '../json.ts';
 import { type Check, fail, pass, skip, type Verdict } from './check.ts';
 import { documentedAnswer, documentSchema, type Expectation, judge } from './judge.ts';
-import { detailsOf, idParameter, jsonOf, type Probe, type Reply, readsOf, toId } from './probe.ts';
+import { detailsOf, idParameter, type Probe, type Reply, readsOf, toId } from './probe.ts';
 import { excerpt, statusText } from './text.ts';
 
 /** Large ids that are probably unused. If a record has one of them, the next is tried. */
@@ -48,9 +48,9 @@ async function notFound(probe: Probe, operation: Operation): Promise<Verdict> {
 
 /** Whether an answer holds the record with the requested id. */
 function isRecordOf(operation: Operation, reply: Reply, id: bigint): boolean {
-  const body = jsonOf(reply);
+  const { json } = reply;
   const name = idParameter(operation)?.name ?? 'id';
-  return isJsonObject(body) && toId(body.id ?? body[name]) === id;
+  return isJsonObject(json) && toId(json.id ?? json[name]) === id;
 }
 
 async function badRequest(probe: Probe, operation: Operation): Promise<Verdict> {

@@ -1,4 +1,5 @@
 import { lookup } from 'node:dns/promises';
+import { once } from 'node:events';
 import { isIP, connect as openSocket } from 'node:net';
 import { type DetailedPeerCertificate, connect as openTls, type TLSSocket } from 'node:tls';
 import { bareHost } from '../api/http.ts';
@@ -72,36 +73,32 @@ interface Address {
 }
 
 async function resolve(host: string): Promise<string[]> {
-  if (isIP(host)) return [host];
   const found = await lookup(host, { all: true });
   return found.map(({ address }) => address);
 }
 
-function connect(address: Address, timeoutMs: number): Promise<void> {
+async function connect(address: Address, timeoutMs: number): Promise<void> {
   const socket = openSocket(address);
-  const connected = new Promise<void>((done, reject) => {
-    socket.once('connect', done);
-    socket.once('error', reject);
-  });
-  return within(timeoutMs, connected).finally(() => socket.destroy());
+  await within(timeoutMs, once(socket, 'connect')).finally(() => socket.destroy());
 }
 
 /** Also offers old versions of TLS and accepts any certificate, to find out what the service offers. */
-function shakeHands(address: Address, { tls, env, timeoutMs }: SocketOptions): Promise<Handshake> {
+async function shakeHands(address: Address, { tls, env, timeoutMs }: SocketOptions): Promise<Handshake> {
   const socket = openTls({
     ...address,
     ...(isIP(address.host) ? {} : { servername: address.host }),
     secureContext: createContext(tls, env, { minVersion: 'TLSv1', ciphers: 'DEFAULT:@SECLEVEL=0' }),
     rejectUnauthorized: false,
   });
-  const secured = new Promise<void>((done, reject) => {
-    socket.once('secureConnect', done);
-    socket.once('error', reject);
-    socket.once('close', () => reject(new Error('the connection was closed during the TLS handshake')));
+  const closed = once(socket, 'close').then(() => {
+    throw new Error('the connection was closed during the TLS handshake');
   });
-  return within(timeoutMs, secured)
-    .then(() => look(socket))
-    .finally(() => socket.destroy());
+  try {
+    await within(timeoutMs, Promise.race([once(socket, 'secureConnect'), closed]));
+    return look(socket);
+  } finally {
+    socket.destroy();
+  }
 }
 
 /** A proxy tunnel uses the client's own code, so an untrusted certificate is an error. */

@@ -17,7 +17,7 @@ import {
   shortestName,
 } from './creations.ts';
 import { judge } from './judge.ts';
-import { detailsOf, jsonOf, type Probe, type Reply, toId } from './probe.ts';
+import { detailsOf, type Probe, type Reply, toId } from './probe.ts';
 import { excerpt } from './text.ts';
 
 /** The full life of a record of each kind: create, read back, update, read back, delete, gone. */
@@ -149,9 +149,9 @@ async function createOwn(
 
 /** The id of a new record: from its body, else from the end of its Location. */
 function idOf({ idField }: Kind, reply: Reply): bigint | undefined {
-  const body = jsonOf(reply);
+  const { json } = reply;
   const digits = /(?<!\d)(\d+)\/?$/.exec(fieldValue(reply.fields, 'location') ?? '')?.[1];
-  return (isJsonObject(body) ? toId(body[idField]) : undefined) ?? (digits ? BigInt(digits) : undefined);
+  return (isJsonObject(json) ? toId(json[idField]) : undefined) ?? (digits ? BigInt(digits) : undefined);
 }
 
 interface Change {
