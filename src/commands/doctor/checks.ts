@@ -1,45 +1,48 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { embeddedOrigin, fieldValue, type HttpResponse, isLoopbackHost } from '../../api/http.ts';
-import { type Check, fail, pass, skip, type Verdict, warn } from '../../checks/check.ts';
+import { type Check, fail, pass, skip, type Verdict, VerdictError, warn } from '../../checks/check.ts';
 import { checkConnection, checkDns, checkTls } from '../../checks/reach.ts';
 import type { Sockets } from '../../checks/sockets.ts';
-import type { Client } from '../../client/client.ts';
 import { monotonicMs } from '../../clock.ts';
 import { ownVariables } from '../../config/keys.ts';
 import { resolvePaths } from '../../config/paths.ts';
-import type { Settings } from '../../config/settings.ts';
 import { describePlace, describeToken, planToken } from '../../config/token.ts';
 import { openSockets } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { CliError, exitCodes } from '../../errors.ts';
 import { closest, shellWord } from '../../text.ts';
 
-/** The subject of doctor's checks; each part is opened by the first check that needs it. */
+/** The subject of doctor's checks. */
 export interface Patient {
   readonly context: Context;
-  settings(): Promise<Settings>;
-  client(): Promise<Client>;
-  /** Undefined if no base URL is set. */
-  sockets(): Promise<Sockets | undefined>;
+  /** Opened by the first check that needs them. @throws VerdictError, a skip, if there is no socket to check. */
+  sockets(): Promise<Sockets>;
   /** The service's answer to one small request, after it was sent. */
   answer?: HttpResponse | undefined;
 }
 
 export function createPatient(context: Context): Patient {
-  let sockets: Promise<Sockets | undefined> | undefined;
+  let sockets: Promise<Sockets> | undefined;
   return {
     context,
-    settings: () => context.settings(),
-    client: () => context.client(),
     sockets() {
-      sockets ??= context.settings().then((settings) => {
-        const baseUrl = settings.offline ? embeddedOrigin : settings.get('base-url');
-        return baseUrl === undefined ? undefined : openSockets(context, baseUrl);
-      });
+      sockets ??= socketsOf(context);
       return sockets;
     },
   };
+}
+
+async function socketsOf(context: Context): Promise<Sockets> {
+  const settings = await context.settings();
+  const baseUrl = settings.offline ? embeddedOrigin : settings.get('base-url');
+  if (baseUrl === undefined) throw new VerdictError(skip('no base URL is set'));
+  const sockets = await openSockets(context, baseUrl).catch(() => {
+    // The check of the service reports the reason.
+    throw new VerdictError(skip('a connection cannot be set up'));
+  });
+  if (sockets.absence !== undefined) throw new VerdictError(skip(sockets.absence));
+  return sockets;
 }
 
 /** Ordered from this machine outwards. */
@@ -48,17 +51,21 @@ export const doctorChecks: readonly Check<Patient>[] = [
   { id: 'environment', run: checkEnvironment },
   { id: 'permissions', run: checkPermissions },
   { id: 'token', needs: ['config'], run: checkToken },
-  { id: 'dns', needs: ['config'], run: (patient) => onTheWay(patient, checkDns) },
-  { id: 'connection', needs: ['config', 'dns'], run: (patient) => onTheWay(patient, checkConnection) },
-  { id: 'tls', needs: ['config', 'dns', 'connection'], run: (patient) => onTheWay(patient, tlsOf(patient)) },
+  { id: 'dns', needs: ['config'], run: async ({ sockets }) => checkDns(await sockets()) },
+  {
+    id: 'connection',
+    needs: ['config', 'dns'],
+    run: async ({ sockets }) => checkConnection(await sockets()),
+  },
+  { id: 'tls', needs: ['config', 'dns', 'connection'], run: checkAllTls },
   { id: 'service', needs: ['config', 'token', 'dns', 'connection', 'tls'], run: checkService },
   { id: 'clock', needs: ['config', 'token', 'dns', 'connection', 'tls', 'service'], run: checkClock },
 ];
 
 /** Checks that the config can be read and its settings resolve. */
-async function checkConfig({ context: { io }, settings }: Patient): Promise<Verdict> {
-  const { problem, profile, offline, get } = await settings();
-  const { configFile } = resolvePaths(io);
+async function checkConfig({ context }: Patient): Promise<Verdict> {
+  const { problem, profile, offline, get } = await context.settings();
+  const { configFile } = resolvePaths(context.io);
   if (problem !== undefined)
     return warn(`${configFile} is ignored: ${problem}`, {
       hint: 'fix the file, or move it away to start again',
@@ -89,8 +96,9 @@ async function checkEnvironment({ context: { io } }: Patient): Promise<Verdict> 
 }
 
 /** Checks that secrets are private, and that config and state can be written. */
-async function checkPermissions({ context: { io }, settings }: Patient): Promise<Verdict> {
-  const known = await settings().catch(() => undefined);
+async function checkPermissions({ context }: Patient): Promise<Verdict> {
+  const { io } = context;
+  const known = await context.settings().catch(() => undefined);
   const { configFile, stateDir, offlineStore } = resolvePaths(io);
   const folder = dirname(configFile);
   const isPosix = io.platform !== 'win32';
@@ -98,13 +106,13 @@ async function checkPermissions({ context: { io }, settings }: Patient): Promise
     return warn(`others may write to ${folder}, and so choose where commands go`, {
       hint: `chmod go-w ${shellWord(folder)}`,
     });
-  const secret = [configFile, known?.get('token-file'), known?.get('client-key')];
+  const secrets = [configFile, known?.get('token-file'), known?.get('client-key')];
   // On Windows the mode does not tell who may read a file.
-  const open = secret.filter(
-    (path) => path !== undefined && isPosix && isOpenToOthers(path, 0o077),
-  ) as string[];
+  const open = secrets.flatMap((path) => (path && isPosix && isOpenToOthers(path, 0o077) ? [path] : []));
   if (open.length > 0)
-    return warn(`others may read ${open.join(', ')}`, { hint: `chmod 600 ${open.map(shellWord).join(' ')}` });
+    return warn(`others may read ${open.join(', ')}`, {
+      hint: `chmod 600 ${open.map(shellWord).join(' ')}`,
+    });
   const places = [folder, stateDir, ...(offlineStore === ':memory:' ? [] : [dirname(offlineStore)])];
   const closed = [...new Set(places)].filter((place) => !canBeWritten(place));
   if (closed.length > 0)
@@ -138,10 +146,10 @@ function canBeWritten(folder: string): boolean {
 }
 
 /** Checks that the token can be read and will be sent. */
-async function checkToken({ context, settings, client }: Patient): Promise<Verdict> {
-  const known = await settings();
+async function checkToken({ context }: Patient): Promise<Verdict> {
+  const known = await context.settings();
   // Creating the client reads the token.
-  const broken = await client().catch((error: unknown) => error);
+  const broken = await context.client().catch((error: unknown) => error);
   if (broken instanceof CliError && broken.kind === 'auth') throw broken;
   if (known.offline) return skip('the embedded store needs none');
   const baseUrl = known.get('base-url');
@@ -158,40 +166,26 @@ async function checkToken({ context, settings, client }: Patient): Promise<Verdi
   return pass(`${source}, sent ${how}`);
 }
 
-/** A step of the connection below HTTP. */
-async function onTheWay(
-  { sockets }: Patient,
-  check: (sockets: Sockets) => Promise<Verdict>,
-): Promise<Verdict> {
-  const opened = await sockets().catch((error: unknown) => error);
-  // The check of the service reports why they cannot be opened.
-  if (opened instanceof Error) return skip('a connection cannot be set up');
-  const way = opened as Sockets | undefined;
-  if (!way) return skip('no base URL is set');
-  return way.absence === undefined ? check(way) : skip(way.absence);
-}
-
 /** The three TLS checks of smoke, in one line. */
-function tlsOf({ context: { now } }: Patient): (sockets: Sockets) => Promise<Verdict> {
-  return async (sockets) => {
-    if (!sockets.encrypted)
-      return isLoopbackHost(sockets.host)
-        ? skip('plain http, which never leaves this machine')
-        : warn('plain http: anybody on the way can read and change everything', { hint: 'use https://' });
-    const subject = { sockets, options: { tlsMinDays: 0 }, now };
-    for (const name of ['valid', 'expiry', 'protocol'] as const) {
-      const verdict = await checkTls(subject, name);
-      if (verdict.state !== 'pass') return verdict;
-    }
-    const { protocol, validTo } = await sockets.handshake();
-    const until = validTo ? `, certificate valid until ${validTo.toISOString().slice(0, 10)}` : '';
-    return pass(`${protocol}${until}`);
-  };
+async function checkAllTls(patient: Patient): Promise<Verdict> {
+  const sockets = await patient.sockets();
+  if (!sockets.encrypted)
+    return isLoopbackHost(sockets.host)
+      ? skip('plain http, which never leaves this machine')
+      : warn('plain http: anybody on the way can read and change everything', { hint: 'use https://' });
+  const subject = { sockets, options: { tlsMinDays: 0 }, now: patient.context.now };
+  for (const name of ['valid', 'expiry', 'protocol'] as const) {
+    const verdict = await checkTls(subject, name);
+    if (verdict.state !== 'pass') return verdict;
+  }
+  const { protocol, validTo } = await sockets.handshake();
+  const until = validTo ? `, certificate valid until ${validTo.toISOString().slice(0, 10)}` : '';
+  return pass(`${protocol}${until}`);
 }
 
 /** Sends one small request; its answer also serves the check of the clock. */
 async function checkService(patient: Patient): Promise<Verdict> {
-  const client = await patient.client();
+  const client = await patient.context.client();
   const list = client.contract.operations.get('listPets');
   const path = list?.path ?? '/';
   const limit = list?.parameters.find(({ name }) => name === 'limit')?.wireName;
@@ -223,11 +217,11 @@ function judgeAnswer(line: string, { status, fields }: HttpResponse): Verdict {
 const warnSkewMs = 60_000;
 
 /** @see RFC 9110, 6.6.1: the Date of an answer has a resolution of one second. */
-async function checkClock({ context: { now }, settings, answer }: Patient): Promise<Verdict> {
-  if ((await settings()).offline) return skip('the embedded store has this clock');
+async function checkClock({ context, answer }: Patient): Promise<Verdict> {
+  if ((await context.settings()).offline) return skip('the embedded store has this clock');
   const theirs = Date.parse(fieldValue(answer?.fields ?? {}, 'date') ?? '');
   if (Number.isNaN(theirs)) return skip('the service does not say what time it is');
-  const skewMs = now().getTime() - theirs;
+  const skewMs = context.now().getTime() - theirs;
   const seconds = Math.round(Math.abs(skewMs) / 1000);
   if (Math.abs(skewMs) < warnSkewMs) return pass(`within ${Math.max(seconds, 1)} s of the service's`);
   return warn(`this clock is ${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} the service's`, {

@@ -2,7 +2,7 @@ import { type CheckResult, isRed, runChecks } from '../../checks/check.ts';
 import { action } from '../../cli/verb.ts';
 import { outputFormats } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
-import { type ExitCode, exitCodes } from '../../errors.ts';
+import { exitCodes } from '../../errors.ts';
 import type { View } from '../../output/columns.ts';
 import { fold } from '../../output/fold.ts';
 import { createPrinter, type Printer } from '../../output/print.ts';
@@ -17,10 +17,31 @@ export const doctor = action({
     'the config, 4 for the token, 6 if the service cannot be reached.',
   examples: ['petstore doctor', 'petstore doctor --profile staging', 'petstore doctor --offline -o json'],
   async run(context) {
+    const { io, flags, liveLine } = context;
     const printer = await context.printer().catch(() => plainPrinter(context));
     await printer.check(findingsView);
-    if (readsLines(context, printer)) await examine(context, await createTeller(context));
-    else await printer.records([await examine(context)], findingsView);
+    // At a terminal findings are printed one by one, unless columns were chosen.
+    const isLive =
+      printer.format === 'table' &&
+      io.stdout.isTerminal &&
+      flags.fields === undefined &&
+      flags.sort === undefined;
+    const style = await context.style('stdout').catch(() => plainStyle);
+    const findings: Finding[] = [];
+    const hide = context.quiet
+      ? () => {}
+      : liveLine.show(() => {
+          const next = doctorChecks[findings.length];
+          return next && `checking ${next.id}`;
+        });
+    for await (const result of runChecks(doctorChecks, createPatient(context))) {
+      if (isRed(result)) context.exitCode ||= result.exitCode ?? exitCodes.failed;
+      const finding = toFinding(result);
+      findings.push(finding);
+      if (isLive) await io.stdout.write(findingLines(finding, style, io.stdout.width));
+    }
+    hide();
+    if (!isLive) await printer.records([findings], findingsView);
   },
 });
 
@@ -48,18 +69,6 @@ function toFinding(result: CheckResult): Finding {
   return { check: id, state: word, reason: barredBy ?? reason, hint };
 }
 
-/** Whether findings are printed one by one: at a terminal, unless columns were chosen. */
-function readsLines({ io, flags }: Context, { format }: Printer): boolean {
-  return format === 'table' && io.stdout.isTerminal && flags.fields === undefined && flags.sort === undefined;
-}
-
-type Teller = (finding: Finding) => Promise<void>;
-
-async function createTeller({ io, style }: Context): Promise<Teller> {
-  const ofStdout = await style('stdout').catch(() => plainStyle);
-  return (finding) => io.stdout.write(findingLines(finding, ofStdout, io.stdout.width));
-}
-
 const stateWidth = 'fail'.length;
 const nameWidth = Math.max(...doctorChecks.map(({ id }) => id.length));
 
@@ -72,29 +81,6 @@ function findingLines({ state, check, reason, hint }: Finding, style: Style, wid
   if (hint === null) return line;
   const label = `${' '.repeat(stateWidth + 2)}${style.cyan('hint'.padEnd(nameWidth))}`;
   return `${line}${label}  ${fold(sanitize(hint), width, indent)}\n`;
-}
-
-/** Runs every check; a live line shows which one is taking long. */
-async function examine(context: Context, tell?: Teller): Promise<Finding[]> {
-  const findings: Finding[] = [];
-  const hide = context.quiet
-    ? () => {}
-    : context.liveLine.show(() => {
-        const next = doctorChecks[findings.length];
-        return next && `checking ${next.id}`;
-      });
-  for await (const result of runChecks(doctorChecks, createPatient(context))) {
-    if (isRed(result)) context.exitCode ||= exitCodeOf(result);
-    const finding = toFinding(result);
-    findings.push(finding);
-    await tell?.(finding);
-  }
-  hide();
-  return findings;
-}
-
-function exitCodeOf({ exitCode = exitCodes.failed }: CheckResult): ExitCode {
-  return exitCode;
 }
 
 /** Used if the settings do not resolve, because this command must report the reason. */
