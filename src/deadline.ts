@@ -1,4 +1,8 @@
-import { monotonicMs } from './clock.ts';
+/** Monotonic milliseconds from an arbitrary start. `performance.now()` would do, but loads all of `node:perf_hooks`. */
+export function monotonicMs(): number {
+  const [seconds, nanoseconds] = process.hrtime();
+  return seconds * 1000 + nanoseconds / 1e6;
+}
 
 /** The longest delay of a timer; Node fires a longer one at once. */
 export const longestTimerMs = 2 ** 31 - 1;

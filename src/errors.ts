@@ -98,8 +98,7 @@ export type UnavailableReason =
   | 'timeout'
   | 'reset'
   | 'redirect'
-  | 'invalid-response'
-  | 'retries-exhausted';
+  | 'invalid-response';
 
 /** There is no valid answer: exit 6. A redirect that is not followed counts as a refusal: exit 1. */
 export class UnavailableError extends CliError {

@@ -49,14 +49,7 @@ const layers: readonly (readonly string[])[] = [
   ['src/api'],
   ['src/yaml.ts'],
   ['src/json.ts'],
-  [
-    'src/errors.ts',
-    'src/text.ts',
-    'src/clock.ts',
-    'src/deadline.ts',
-    'src/system-error.ts',
-    'src/time-limit.ts',
-  ],
+  ['src/errors.ts', 'src/text.ts', 'src/deadline.ts', 'src/system-error.ts', 'src/time-limit.ts'],
 ];
 
 test('imports go one way, from the process to the data', () => {
@@ -123,7 +116,7 @@ test('no owner is named for what nothing imports', () => {
 
 test('only io.ts reads the process, but for the clock, and only it ends it', () => {
   const readers = files
-    .filter((file) => !['src/io.ts', 'src/clock.ts'].includes(file))
+    .filter((file) => !['src/io.ts', 'src/deadline.ts'].includes(file))
     .filter((file) =>
       /(?<![\w.'-])process\.(?!\s)|'node:process'/.test(withoutComments(readFileSync(file, 'utf8'))),
     );

@@ -1,8 +1,7 @@
 import { requestIdOf } from '../api/http.ts';
 import type { Attempt, CallOptions } from '../client/call.ts';
 import type { Client } from '../client/client.ts';
-import { monotonicMs } from '../clock.ts';
-import { longestTimerMs } from '../deadline.ts';
+import { longestTimerMs, monotonicMs } from '../deadline.ts';
 import { type ErrorKind, UnavailableError } from '../errors.ts';
 import { type Stop, StoppedError } from '../interrupts.ts';
 

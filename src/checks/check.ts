@@ -1,5 +1,5 @@
 import type { Operation } from '../api/operations.ts';
-import { monotonicMs } from '../clock.ts';
+import { monotonicMs } from '../deadline.ts';
 import { CliError, type ExitCode, InterruptedError, messageOf } from '../errors.ts';
 
 /**

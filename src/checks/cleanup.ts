@@ -1,5 +1,4 @@
-import { monotonicMs } from '../clock.ts';
-import { sleep } from '../deadline.ts';
+import { monotonicMs, sleep } from '../deadline.ts';
 import { messageOf } from '../errors.ts';
 import { isJsonObject, type JsonObject } from '../json.ts';
 import { counted } from '../text.ts';

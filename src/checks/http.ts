@@ -1,7 +1,6 @@
 import type { Operation } from '../api/operations.ts';
 import type { RawRequest } from '../client/request.ts';
-import { monotonicMs } from '../clock.ts';
-import { sleep } from '../deadline.ts';
+import { monotonicMs, sleep } from '../deadline.ts';
 import { CliError, exitCodes, UnavailableError, type UnavailableReason, UsageError } from '../errors.ts';
 import { type Details, fail, pass, skip, type Verdict, verdictOfError } from './check.ts';
 import { problemOf } from './conditions.ts';

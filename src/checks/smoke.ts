@@ -1,5 +1,4 @@
-import { monotonicMs } from '../clock.ts';
-import { sleep } from '../deadline.ts';
+import { monotonicMs, sleep } from '../deadline.ts';
 import { type ExitCode, exitCodes, InterruptedError } from '../errors.ts';
 import type { Interrupts } from '../interrupts.ts';
 import type { Signal } from '../io.ts';

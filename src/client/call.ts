@@ -7,8 +7,7 @@ import {
   type Transport,
 } from '../api/http.ts';
 import type { Operation } from '../api/operations.ts';
-import { monotonicMs } from '../clock.ts';
-import { type Cancellation, type Limits, pause, race } from '../deadline.ts';
+import { type Cancellation, type Limits, monotonicMs, pause, race } from '../deadline.ts';
 import { type ErrorDetails, InterruptedError, UnavailableError } from '../errors.ts';
 import { maskUrl, shownUrl } from '../mask.ts';
 import { type CredentialParameter, withMaskedParameter, withParameter } from './request.ts';

@@ -1,5 +1,4 @@
-import { monotonicMs } from '../clock.ts';
-import { withDeadline } from '../deadline.ts';
+import { monotonicMs, withDeadline } from '../deadline.ts';
 import type { Io } from '../io.ts';
 import type { LiveLine } from './live-line.ts';
 import { startProgress } from './progress.ts';

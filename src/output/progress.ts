@@ -1,4 +1,4 @@
-import { monotonicMs } from '../clock.ts';
+import { monotonicMs } from '../deadline.ts';
 import type { Io } from '../io.ts';
 import { printJson } from '../json.ts';
 import { groupDigits } from '../text.ts';

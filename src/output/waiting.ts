@@ -1,6 +1,6 @@
 import type { Attempt } from '../client/call.ts';
 import type { Client } from '../client/client.ts';
-import { monotonicMs } from '../clock.ts';
+import { monotonicMs } from '../deadline.ts';
 import { sanitize } from '../text.ts';
 import type { LiveLine } from './live-line.ts';
 

@@ -1,8 +1,7 @@
 import { offeredOperation } from '../api/contract.ts';
 import type { Client } from '../client/client.ts';
-import { monotonicMs } from '../clock.ts';
 import type { Context } from '../context.ts';
-import { sleep } from '../deadline.ts';
+import { monotonicMs, sleep } from '../deadline.ts';
 import { CliError, UnavailableError } from '../errors.ts';
 import { cellText } from '../output/columns.ts';
 import { resolveIds } from './names.ts';

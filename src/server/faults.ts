@@ -1,6 +1,5 @@
 import type { HttpResponse } from '../api/http.ts';
-import { monotonicMs } from '../clock.ts';
-import { sleep } from '../deadline.ts';
+import { monotonicMs, sleep } from '../deadline.ts';
 import type { Random } from './random.ts';
 import { Refusal } from './refusal.ts';
 import type { TargetedRequest } from './request.ts';

@@ -1,7 +1,7 @@
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HttpFields, HttpResponse } from '../api/http.ts';
-import { monotonicMs } from '../clock.ts';
+import { monotonicMs } from '../deadline.ts';
 import type { SlowApp } from './faults.ts';
 import { internalError, maxBodyBytes, methodNotAllowed, payloadTooLarge, Refusal } from './refusal.ts';
 import { type TargetedRequest, toTarget } from './request.ts';

@@ -1,5 +1,4 @@
-import { monotonicMs } from '../clock.ts';
-import { sleep } from '../deadline.ts';
+import { monotonicMs, sleep } from '../deadline.ts';
 
 /** Runs work in batches: requests during one batch go into the next. */
 export interface Batches {

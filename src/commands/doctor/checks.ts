@@ -4,12 +4,12 @@ import { embeddedOrigin, fieldValue, type HttpResponse, isLoopbackHost } from '.
 import { type Check, fail, pass, skip, type Verdict, VerdictError, warn } from '../../checks/check.ts';
 import { checkConnection, checkDns, checkTls } from '../../checks/reach.ts';
 import type { Sockets } from '../../checks/sockets.ts';
-import { monotonicMs } from '../../clock.ts';
 import { ownVariables } from '../../config/keys.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import { describePlace, describeToken, planToken } from '../../config/token.ts';
 import { openSockets } from '../../connect.ts';
 import type { Context } from '../../context.ts';
+import { monotonicMs } from '../../deadline.ts';
 import { CliError, exitCodes } from '../../errors.ts';
 import { closest, shellWord } from '../../text.ts';
 
