@@ -2,10 +2,10 @@ import { UsageError } from '../errors.ts';
 import { type JsonValue, printJson } from '../json.ts';
 
 /** One column of a view. */
-export interface Column<Row> {
+export interface Column<Entity> {
   readonly name: string;
   /** The cell's value; undefined and null print as nothing. */
-  value(row: Row): JsonValue | undefined;
+  value(record: Entity): JsonValue | undefined;
   readonly align?: 'left' | 'right';
   /** True if the cell is a pet status or the status of a check, which has a colour. */
   readonly status?: true;
@@ -16,10 +16,10 @@ export interface Column<Row> {
 }
 
 /** How the records of one noun are shown: its columns in order; the first holds the id. */
-export interface View<Row> {
+export interface View<Entity> {
   /** Plural, for `no pets`. */
   readonly noun: string;
-  readonly columns: readonly Column<Row>[];
+  readonly columns: readonly Column<Entity>[];
 }
 
 /**
@@ -27,13 +27,16 @@ export interface View<Row> {
  *
  * @throws UsageError that lists the available fields.
  */
-export function pickColumns<Row>(view: View<Row>, fields: readonly string[] | undefined): Column<Row>[] {
+export function pickColumns<Entity>(
+  view: View<Entity>,
+  fields: readonly string[] | undefined,
+): Column<Entity>[] {
   if (!fields) return view.columns.filter(({ extra }) => !extra);
   return fields.map((field) => findColumn(view, '--fields', field));
 }
 
 /** The column that a flag names. */
-export function findColumn<Row>(view: View<Row>, flag: string, name: string): Column<Row> {
+export function findColumn<Entity>(view: View<Entity>, flag: string, name: string): Column<Entity> {
   const column = view.columns.find((candidate) => candidate.name === name);
   if (column) return column;
   const known = view.columns.map((candidate) => candidate.name).join(', ');
@@ -50,13 +53,12 @@ export function cellText(value: JsonValue | undefined): string {
 type Cell = JsonValue | undefined;
 
 /**
- * Compares rows by one column: numbers by value, text by code unit; missing values come last in both directions. The
- * sort is stable.
+ * Compares records by one column: numbers by value, text by code unit; missing values come last in both directions.
  *
  * @param sort `name` or `-name`.
  * @throws UsageError for a field that the view lacks.
  */
-export function compareBy<Row>(view: View<Row>, sort: string): (one: Row, other: Row) => number {
+export function compareBy<Entity>(view: View<Entity>, sort: string): (one: Entity, other: Entity) => number {
   const descends = sort.startsWith('-');
   const column = findColumn(view, '--sort', descends ? sort.slice(1) : sort);
   return (one, other) => {

@@ -4,8 +4,8 @@ import { type Column, cellText } from './columns.ts';
 import type { Style } from './style.ts';
 
 /** A print job: its columns, its shape and its output. */
-export interface Sheet<Row> {
-  readonly columns: readonly Column<Row>[];
+export interface Sheet<Entity> {
+  readonly columns: readonly Column<Entity>[];
   /** True if `--fields` chose the columns. */
   readonly isPicked: boolean;
   /** A list, even of one record, or a lone record. */
@@ -18,37 +18,37 @@ export interface Sheet<Row> {
   /** Masks secrets in text that is cut or wrapped. */
   mask(text: string): string;
   /** The record for formats with keys: whole, or only the fields that `--fields` names. */
-  value(row: Row): unknown;
+  value(record: Entity): unknown;
 }
 
 /** Turns a list into text, piece by piece. */
-export interface Writer<Row> {
-  /** At least one row. */
-  rows(rows: readonly Row[]): string | Promise<string>;
-  /** Text after the last row. */
+export interface Writer<Entity> {
+  /** At least one record. */
+  print(records: readonly Entity[]): string | Promise<string>;
+  /** Text after the last record. */
   end(): string | Promise<string>;
   /**
-   * Text if an error ends the rows early. A JSON document stays unclosed, so that a parser notices that it is
+   * Text if an error ends the records early. A JSON document stays unclosed, so that a parser notices that it is
    * incomplete.
    */
   abandon?(): string | Promise<string>;
-  /** A remark about the printed text for people, after its end. */
+  /** A remark for people about the printed text, after its end. */
   remark?(): string | undefined;
   /** A remark that programs need too, such as in a log. */
   warning?(): string | undefined;
 }
 
 /** One document: an array, or a lone object; indented on a terminal, compact elsewhere. */
-export function jsonWriter<Row>(sheet: Sheet<Row>): Writer<Row> {
+export function jsonWriter<Entity>(sheet: Sheet<Entity>): Writer<Entity> {
   const indent = sheet.isTerminal ? 2 : 0;
-  const print = (row: Row) => printJson(sheet.value(row), indent);
-  if (sheet.shape === 'record') return { rows: (rows) => rows.map(print).join(''), end: () => '\n' };
+  const toText = (record: Entity) => printJson(sheet.value(record), indent);
+  if (sheet.shape === 'record') return { print: (records) => records.map(toText).join(''), end: () => '\n' };
   const [open, next, close] = sheet.isTerminal ? ['[\n  ', ',\n  ', '\n]\n'] : ['[', ',', ']\n'];
-  const item = sheet.isTerminal ? (row: Row) => print(row).replaceAll('\n', '\n  ') : print;
+  const item = sheet.isTerminal ? (record: Entity) => toText(record).replaceAll('\n', '\n  ') : toText;
   let before = open;
   return {
-    rows(rows) {
-      const text = before + rows.map(item).join(next);
+    print(records) {
+      const text = before + records.map(item).join(next);
       before = next;
       return text;
     },
@@ -57,9 +57,9 @@ export function jsonWriter<Row>(sheet: Sheet<Row>): Writer<Row> {
 }
 
 /** One record per line. */
-export function jsonLinesWriter<Row>(sheet: Sheet<Row>): Writer<Row> {
+export function jsonLinesWriter<Entity>(sheet: Sheet<Entity>): Writer<Entity> {
   return {
-    rows: (rows) => rows.map((row) => `${printJson(sheet.value(row))}\n`).join(''),
+    print: (records) => records.map((record) => `${printJson(sheet.value(record))}\n`).join(''),
     end: () => '',
   };
 }
@@ -68,7 +68,7 @@ export function jsonLinesWriter<Row>(sheet: Sheet<Row>): Writer<Row> {
  * RFC 4180, but lines end in LF. Newlines and tabs are kept, other controls become visible escapes. Text that a
  * spreadsheet would run as a formula gets a leading `'`.
  */
-export function csvWriter<Row>(sheet: Sheet<Row>): Writer<Row> {
+export function csvWriter<Entity>(sheet: Sheet<Entity>): Writer<Entity> {
   const kept = `\t\n${keptInFiles(sheet)}`;
   return delimitedWriter(sheet, ',', (value) => {
     const text = cellText(value);
@@ -81,7 +81,7 @@ export function csvWriter<Row>(sheet: Sheet<Row>): Writer<Row> {
 const tsvEscapes: Readonly<Record<string, string>> = { '\t': '\\t', '\n': '\\n', '\r': '\\r', '\\': '\\\\' };
 
 /** Tab-separated; tab, newline, carriage return and backslash are written as `\t`, `\n`, `\r`, `\\`. */
-export function tsvWriter<Row>(sheet: Sheet<Row>): Writer<Row> {
+export function tsvWriter<Entity>(sheet: Sheet<Entity>): Writer<Entity> {
   const kept = keptInFiles(sheet);
   return delimitedWriter(sheet, '\t', (value) =>
     sanitizeExcept(
@@ -92,15 +92,15 @@ export function tsvWriter<Row>(sheet: Sheet<Row>): Writer<Row> {
 }
 
 /** One id per line: the first column. A record without an id is left out, and a warning counts such records. */
-export function idsWriter<Row>({ columns: [column] }: Sheet<Row>): Writer<Row> {
+export function idsWriter<Entity>({ columns: [column] }: Sheet<Entity>): Writer<Entity> {
   let missing = 0;
-  const line = (row: Row) => {
-    const text = sanitize(cellText(column?.value(row)));
+  const line = (record: Entity) => {
+    const text = sanitize(cellText(column?.value(record)));
     if (text === '') missing += 1;
     return text === '' ? '' : `${text}\n`;
   };
   return {
-    rows: (rows) => rows.map(line).join(''),
+    print: (records) => records.map(line).join(''),
     end: () => '',
     warning: () =>
       missing === 0
@@ -113,15 +113,15 @@ export function idsWriter<Row>({ columns: [column] }: Sheet<Row>): Writer<Row> {
  * Characters that are kept in files but not on a terminal: the carriage return, and joiners, which Persian, Hindi and
  * emoji need.
  */
-function keptInFiles<Row>({ isTerminal }: Sheet<Row>): string {
+function keptInFiles<Entity>({ isTerminal }: Sheet<Entity>): string {
   return isTerminal ? '' : '\u200c\u200d\r';
 }
 
-function delimitedWriter<Row>(
-  { columns, header }: Sheet<Row>,
+function delimitedWriter<Entity>(
+  { columns, header }: Sheet<Entity>,
   delimiter: string,
   toCell: (value: JsonValue | undefined) => string,
-): Writer<Row> {
+): Writer<Entity> {
   let head = header ? `${columns.map(({ name }) => name).join(delimiter)}\n` : '';
   const takeHead = () => {
     const text = head;
@@ -133,6 +133,6 @@ function delimitedWriter<Row>(
     const isPlain = typeof value === 'number' || typeof value === 'bigint' || value === null;
     return isPlain ? cellText(value) : toCell(value);
   };
-  const line = (row: Row) => `${columns.map((column) => cell(column.value(row))).join(delimiter)}\n`;
-  return { rows: (rows) => takeHead() + rows.map(line).join(''), end: takeHead };
+  const line = (record: Entity) => `${columns.map((column) => cell(column.value(record))).join(delimiter)}\n`;
+  return { print: (records) => takeHead() + records.map(line).join(''), end: takeHead };
 }

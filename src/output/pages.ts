@@ -4,15 +4,15 @@ import type { LiveLine } from './live-line.ts';
 import { startProgress } from './progress.ts';
 import { plainStyle } from './style.ts';
 
-export type Pages<Row> = AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>;
+export type Pages<Entity> = AsyncIterable<readonly Entity[]> | Iterable<readonly Entity[]>;
 
 /** The same pages, counted on the live line. */
-export async function* withProgress<Row>(
-  pages: Pages<Row>,
+export async function* withCount<Entity>(
+  pages: Pages<Entity>,
   io: Io,
   line: LiveLine,
   noun: string,
-): AsyncGenerator<readonly Row[]> {
+): AsyncGenerator<readonly Entity[]> {
   let done = 0;
   const progress = startProgress(io, line, {
     mode: 'auto',
@@ -32,17 +32,20 @@ export async function* withProgress<Row>(
   }
 }
 
-export async function* sorted<Row>(
-  pages: Pages<Row>,
-  compare: (one: Row, other: Row) => number,
-): AsyncGenerator<Row[]> {
-  const rows: Row[] = [];
-  for await (const page of pages) for (const row of page) rows.push(row);
-  yield rows.sort(compare);
+export async function* sorted<Entity>(
+  pages: Pages<Entity>,
+  compare: (one: Entity, other: Entity) => number,
+): AsyncGenerator<Entity[]> {
+  const records: Entity[] = [];
+  for await (const page of pages) for (const record of page) records.push(record);
+  yield records.sort(compare);
 }
 
-/** The pages with the first `limit` rows; requests no page after those. */
-export async function* firstOf<Row>(pages: Pages<Row>, limit: number): AsyncGenerator<readonly Row[]> {
+/** The pages with the first `limit` records; requests no page after those. */
+export async function* firstOf<Entity>(
+  pages: Pages<Entity>,
+  limit: number,
+): AsyncGenerator<readonly Entity[]> {
   let left = limit;
   for await (const page of pages) {
     yield page.slice(0, left);
@@ -51,16 +54,17 @@ export async function* firstOf<Row>(pages: Pages<Row>, limit: number): AsyncGene
   }
 }
 
-/**
- * The same rows in larger pages, so that more rows share their column widths: up to `leastRows`, or the rows that
- * arrive within 300 ms of the first.
- */
-export async function* joined<Row>(pages: Pages<Row>): AsyncGenerator<readonly Row[]> {
+/** Records that a joined page has at least, unless they take longer than `joinMs` to arrive. */
+const leastRecords = 50;
+const joinMs = 300;
+
+/** The same records in larger pages, so that more of them share their column widths. */
+export async function* joined<Entity>(pages: Pages<Entity>): AsyncGenerator<readonly Entity[]> {
   const iterator = (async function* () {
     yield* pages;
   })();
-  let held: readonly Row[] = [];
-  let next: Promise<IteratorResult<readonly Row[]>> | undefined;
+  let held: readonly Entity[] = [];
+  let next: Promise<IteratorResult<readonly Entity[]>> | undefined;
   let until = 0;
   try {
     while (true) {
@@ -75,7 +79,7 @@ export async function* joined<Row>(pages: Pages<Row>): AsyncGenerator<readonly R
         if (held.length === 0) until = monotonicMs() + joinMs;
         held = held.concat(result.value);
       }
-      if (result && held.length < leastRows) continue;
+      if (result && held.length < leastRecords) continue;
       const page = held;
       held = [];
       yield page;
@@ -84,10 +88,7 @@ export async function* joined<Row>(pages: Pages<Row>): AsyncGenerator<readonly R
     // The reader left while a page was pending: nobody else handles its error.
     next?.catch(() => {});
     iterator.return(undefined).catch(() => {});
-    // Show the rows that have arrived, even if the rest fails.
+    // Show the records that have arrived, even if the rest fails.
     if (held.length > 0) yield held;
   }
 }
-
-const leastRows = 50;
-const joinMs = 300;

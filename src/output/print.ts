@@ -13,7 +13,7 @@ import {
   type Writer,
 } from './formats.ts';
 import type { LiveLine } from './live-line.ts';
-import { firstOf, joined, type Pages, sorted, withProgress } from './pages.ts';
+import { firstOf, joined, type Pages, sorted, withCount } from './pages.ts';
 import { createStyle } from './style.ts';
 import { alignedWriter, tableWriter } from './table.ts';
 import { yamlWriter } from './yaml.ts';
@@ -22,18 +22,18 @@ import { yamlWriter } from './yaml.ts';
 export interface Printer {
   readonly format: OutputFormat;
   /** Whether a column is shown or sorted by, so that fetching its data is worth it. */
-  shows<Row>(view: View<Row>, column: string): boolean;
+  shows<Entity>(view: View<Entity>, column: string): boolean;
   /**
    * Checks `--fields` and `--sort`. `records` and `record` do it too, but a command that writes or reads first calls
    * this before it sends anything.
    *
    * @throws UsageError for a field that the view lacks; AnsweredError after `--fields help` has been answered.
    */
-  check<Row>(view: View<Row>): Promise<void>;
-  record<Row>(row: Row, view: View<Row>): Promise<void>;
-  records<Row>(
-    pages: Pages<Row>,
-    view: View<Row>,
+  check<Entity>(view: View<Entity>): Promise<void>;
+  record<Entity>(record: Entity, view: View<Entity>): Promise<void>;
+  records<Entity>(
+    pages: Pages<Entity>,
+    view: View<Entity>,
     options?: { readonly limit?: number | undefined },
   ): Promise<void>;
   /**
@@ -56,7 +56,8 @@ export interface PrinterOptions {
   readonly liveLine?: LiveLine | undefined;
 }
 
-type CreateWriter = <Row>(sheet: Sheet<Row>) => Writer<Row>;
+type Shape = Sheet<unknown>['shape'];
+type CreateWriter = <Entity>(sheet: Sheet<Entity>) => Writer<Entity>;
 
 const writers: Readonly<Record<OutputFormat, CreateWriter>> = {
   table: (sheet) => (sheet.isTerminal ? tableWriter(sheet) : alignedWriter(sheet)),
@@ -69,35 +70,48 @@ const writers: Readonly<Record<OutputFormat, CreateWriter>> = {
 };
 const columnFormats: readonly OutputFormat[] = ['table', 'csv', 'tsv'];
 const documentFormats: readonly OutputFormat[] = ['json', 'jsonl', 'yaml'];
-/** Limits the text held in memory, however many rows arrive at once. */
-const rowsPerWrite = 1000;
+/** Limits the text held in memory, however many records arrive at once. */
+const recordsPerWrite = 1000;
 
 export function createPrinter(io: Io, options: PrinterOptions): Printer {
-  const { format, fields, sort, liveLine } = options;
-  const check = async <Row>(view: View<Row>) => {
+  const { format, fields, sort, header, color, quiet, liveLine } = options;
+  const check = async <Entity>(view: View<Entity>) => {
     if (fields?.length === 1 && fields[0] === 'help') await answerHelp(io, view);
     pickColumns(view, fields);
     if (sort !== undefined) compareBy(view, sort);
   };
-  const print = async <Row>(pages: Pages<Row>, view: View<Row>, { shape, limit }: Extent) => {
+  const openWriter = async <Entity>(view: View<Entity>, shape: Shape, picked: PrinterOptions['fields']) => {
+    const columns = pickColumns(view, picked);
+    const pick = (record: Entity) =>
+      Object.fromEntries(columns.map(({ name, value }) => [name, value(record) ?? null]));
+    const sheet: Sheet<Entity> = {
+      columns,
+      isPicked: picked !== undefined,
+      shape,
+      header,
+      isTerminal: io.stdout.isTerminal,
+      width: io.stdout.width ?? 80,
+      mask: io.mask,
+      style: await createStyle(io.stdout, io.env, color),
+      value: picked ? pick : (record) => record,
+    };
+    return writers[format](sheet);
+  };
+  const print = async <Entity>(pages: Pages<Entity>, view: View<Entity>, shape: Shape, limit?: number) => {
     await check(view);
-    const writer = writers[format](await createSheet(io, options, { view, shape }));
+    const writer = await openWriter(view, shape, fields);
     // The user does not see records that go to a file or are sorted first.
     const isBlind = shape === 'list' && (sort !== undefined || io.stdout.isFile);
-    const isCounted = isBlind && liveLine?.canDraw && !options.quiet;
-    const counted = isCounted ? withProgress(pages, io, liveLine, view.noun) : pages;
+    const isCounted = isBlind && liveLine?.canDraw && !quiet;
+    const counted = isCounted ? withCount(pages, io, liveLine, view.noun) : pages;
     const ordered = sort === undefined ? counted : sorted(counted, compareBy(view, sort));
     const wanted = limit === undefined ? ordered : firstOf(ordered, limit);
-    const count = await writeAll(
-      io,
-      format === 'table' && !io.stdout.isTerminal ? joined(wanted) : wanted,
-      writer,
-    );
-    const remarks = [count === 0 && format === 'table' ? `no ${view.noun}` : undefined, writer.remark?.()];
-    const told = remarks.filter((remark) => remark !== undefined).map((remark) => `${prose(io, remark)}\n`);
-    const warning = writer.warning?.();
-    if (warning !== undefined && !options.quiet) await io.stderr.write(`${prose(io, warning)}\n`);
-    if (told.length > 0 && io.stderr.isTerminal && !options.quiet) await io.stderr.write(told.join(''));
+    const isPiped = format === 'table' && !io.stdout.isTerminal;
+    const count = await writeAll(io, isPiped ? joined(wanted) : wanted, writer);
+    if (quiet) return;
+    const forPeople = [count === 0 && format === 'table' && `no ${view.noun}`, writer.remark?.()];
+    const remarks = [writer.warning?.(), ...(io.stderr.isTerminal ? forPeople : [])];
+    for (const remark of remarks) if (remark) await io.stderr.write(`${prose(io, remark)}\n`);
   };
   return {
     format,
@@ -106,59 +120,31 @@ export function createPrinter(io: Io, options: PrinterOptions): Printer {
       return shown.some(({ name }) => name === column) || sort?.replace(/^-/, '') === column;
     },
     check,
-    record: (row, view) => print([[row]], view, { shape: 'record' }),
-    records: (pages, view, { limit } = {}) => print(pages, view, { shape: 'list', limit }),
+    record: (record, view) => print([[record]], view, 'record'),
+    records: (pages, view, { limit } = {}) => print(pages, view, 'list', limit),
     async documents(values, text) {
       if (!documentFormats.includes(format)) return io.stdout.write(text);
-      const shape = values.length > 1 ? 'list' : 'record';
       const view = { noun: 'documents', columns: [] };
-      const sheet = await createSheet(io, { ...options, fields: undefined }, { view, shape });
-      await writeAll(io, [values], writers[format](sheet));
+      await writeAll(io, [values], await openWriter(view, values.length > 1 ? 'list' : 'record', undefined));
     },
   };
 }
 
-interface Extent {
-  readonly shape: Sheet<unknown>['shape'];
-  /** Most rows to print, once sorted. */
-  readonly limit?: number | undefined;
-}
-
-async function answerHelp<Row>(io: Io, { columns }: View<Row>): Promise<never> {
+async function answerHelp<Entity>(io: Io, { columns }: View<Entity>): Promise<never> {
   await io.stdout.write(columns.map(({ name }) => `${name}\n`).join(''));
   throw new AnsweredError();
 }
 
-async function createSheet<Row>(
-  io: Io,
-  { fields, header, color }: PrinterOptions,
-  { view, shape }: { readonly view: View<Row>; readonly shape: Sheet<unknown>['shape'] },
-): Promise<Sheet<Row>> {
-  const columns = pickColumns(view, fields);
-  const pick = (row: Row) => Object.fromEntries(columns.map(({ name, value }) => [name, value(row) ?? null]));
-  return {
-    columns,
-    isPicked: fields !== undefined,
-    shape,
-    header,
-    isTerminal: io.stdout.isTerminal,
-    width: io.stdout.width ?? 80,
-    mask: io.mask,
-    style: await createStyle(io.stdout, io.env, color),
-    value: fields ? pick : (row) => row,
-  };
-}
-
-/** Writes all rows, one write for each piece, and returns how many there were. */
-async function writeAll<Row>(io: Io, pages: Pages<Row>, writer: Writer<Row>): Promise<number> {
+/** Writes all records, one write for each piece, and returns how many there were. */
+async function writeAll<Entity>(io: Io, pages: Pages<Entity>, writer: Writer<Entity>): Promise<number> {
   let count = 0;
   const write = async (text: string | undefined) => {
     if (text) await io.stdout.write(text);
   };
   try {
     for await (const page of pages) {
-      for (let at = 0; at < page.length; at += rowsPerWrite) {
-        await write(await writer.rows(page.slice(at, at + rowsPerWrite)));
+      for (let at = 0; at < page.length; at += recordsPerWrite) {
+        await write(await writer.print(page.slice(at, at + recordsPerWrite)));
       }
       count += page.length;
     }

@@ -5,17 +5,17 @@ import type { Sheet, Writer } from './formats.ts';
 import { paintStatus } from './style.ts';
 import { createMeasure, type Measure } from './width.ts';
 
-/** Most rows of a list, and lines of a frame. cli-table3 takes quadratic time: 10,000 rows take 10 s. */
+/** Most records of a list, and lines of a frame. cli-table3 takes quadratic time: 10,000 lines take 10 s. */
 const mostFramed = 300;
 const mostLines = 1000;
 
 /**
- * A table for a terminal: framed, its cells wrapped to fit. It holds all rows back until their widths are known. A list
- * of more than 300 rows is printed as aligned columns instead, page by page.
+ * A table for a terminal: framed, its cells wrapped to fit. It holds all records back until their widths are known. A
+ * list of more than 300 records is printed as aligned columns instead, page by page.
  */
-export function tableWriter<Row>(sheet: Sheet<Row>): Writer<Row> {
-  let held: Row[] = [];
-  let aligned: Writer<Row> | undefined;
+export function tableWriter<Entity>(sheet: Sheet<Entity>): Writer<Entity> {
+  let held: Entity[] = [];
+  let aligned: Writer<Entity> | undefined;
   let remark: string | undefined;
   const drawHeld = async () => {
     const { columns, frame } = await drawFrame(sheet, held);
@@ -23,17 +23,17 @@ export function tableWriter<Row>(sheet: Sheet<Row>): Writer<Row> {
     if (left.length > 0) remark = `no room for ${left.join(', ')}: see --fields, or widen the terminal`;
     if (frame !== undefined) return frame;
     const writer = alignedWriter({ ...sheet, columns });
-    return (await writer.rows(held)) + (await writer.end());
+    return (await writer.print(held)) + (await writer.end());
   };
   return {
-    async rows(rows) {
-      if (aligned) return aligned.rows(rows);
-      held = held.concat(rows);
+    async print(records) {
+      if (aligned) return aligned.print(records);
+      held = held.concat(records);
       if (held.length <= mostFramed) return '';
       const first = held;
       held = [];
       aligned = alignedWriter(sheet);
-      return aligned.rows(first);
+      return aligned.print(first);
     },
     end: () => aligned?.end() ?? (held.length > 0 || sheet.header ? drawHeld() : ''),
     abandon: () => (held.length > 0 ? drawHeld() : ''),
@@ -45,13 +45,13 @@ export function tableWriter<Row>(sheet: Sheet<Row>): Writer<Row> {
  * Columns separated by two spaces, nothing cut, no trailing spaces. A column is as wide as its widest cell so far,
  * because the first lines are printed before the last ones are known.
  */
-export function alignedWriter<Row>(sheet: Sheet<Row>): Writer<Row> {
+export function alignedWriter<Entity>(sheet: Sheet<Entity>): Writer<Entity> {
   const { columns, header, style } = sheet;
   const names = columns.map(({ name }) => name);
   const widths = names.map((name) => (header ? name.length : 0));
   let isFirst = true;
-  const print = async (rows: readonly Row[]) => {
-    const lines = rows.map((row) => columns.map((column) => shownText(sheet, column, row)));
+  const print = async (records: readonly Entity[]) => {
+    const lines = records.map((record) => columns.map((column) => shownText(sheet, column, record)));
     const measure = await createMeasure(lines.flat());
     for (const texts of lines)
       for (const [at, text] of texts.entries()) widths[at] = Math.max(widths[at] ?? 0, measure(text));
@@ -70,17 +70,17 @@ export function alignedWriter<Row>(sheet: Sheet<Row>): Writer<Row> {
     isFirst = false;
     return [...head, ...lines.map(toLine)].map((line) => `${line}\n`).join('');
   };
-  return { rows: print, end: () => (isFirst ? print([]) : '') };
+  return { print, end: () => (isFirst ? print([]) : '') };
 }
 
 /** A cell, safe to show; secrets are masked before it is wrapped. */
-function shownText<Row>({ mask }: Sheet<Row>, column: Column<Row>, row: Row): string {
-  return sanitize(mask(cellText(column.value(row))));
+function shownText<Entity>({ mask }: Sheet<Entity>, column: Column<Entity>, record: Entity): string {
+  return sanitize(mask(cellText(column.value(record))));
 }
 
 /** A column with the texts of its cells. */
-interface Framed<Row> {
-  readonly column: Column<Row>;
+interface Framed<Entity> {
+  readonly column: Column<Entity>;
   readonly texts: readonly string[];
   /** The least width at which no word is cut. */
   readonly wordWidth: number;
@@ -96,21 +96,21 @@ const leastWidth = 2;
  * The columns that fit the terminal, and their frame; no frame if the terminal is too narrow for any, or if it would be
  * too long.
  */
-async function drawFrame<Row>(
-  sheet: Sheet<Row>,
-  rows: readonly Row[],
-): Promise<{ readonly columns: readonly Column<Row>[]; readonly frame: string | undefined }> {
+async function drawFrame<Entity>(
+  sheet: Sheet<Entity>,
+  records: readonly Entity[],
+): Promise<{ readonly columns: readonly Column<Entity>[]; readonly frame: string | undefined }> {
   const { header, style, width, isPicked } = sheet;
-  const cells = sheet.columns.map((column) => rows.map((row) => shownText(sheet, column, row)));
+  const cells = sheet.columns.map((column) => records.map((record) => shownText(sheet, column, record)));
   const measure = await createMeasure(cells.flat());
   const all = sheet.columns.map((column, at) => toFramed(column, cells[at] ?? [], header, measure));
   const framed = isPicked ? all : withoutSpare(all, width);
   const columns = framed.map(({ column }) => column);
   if (!shrinkToFit(framed, width)) return { columns, frame: undefined };
   const wrapped = framed.map((each) => each.texts.map((text) => wrap(text, each.width, measure)));
-  // Each line is a table row of its own: cli-table3 takes quadratic time for the lines of a cell too.
-  const lines = rows.flatMap((_, row) => {
-    const cells = wrapped.map((column) => column[row] ?? []);
+  // Each line is a row of its own: cli-table3 takes quadratic time for the lines of a cell too.
+  const lines = records.flatMap((_, index) => {
+    const cells = wrapped.map((column) => column[index] ?? []);
     const height = Math.max(...cells.map((cell) => cell.length));
     return Array.from({ length: height }, (_, at) => cells.map((cell) => cell[at] ?? ''));
   });
@@ -129,12 +129,12 @@ async function drawFrame<Row>(
   return { columns, frame: `${table.toString()}\n` };
 }
 
-function toFramed<Row>(
-  column: Column<Row>,
+function toFramed<Entity>(
+  column: Column<Entity>,
   texts: readonly string[],
   header: boolean,
   measure: Measure,
-): Framed<Row> {
+): Framed<Entity> {
   const least = header ? column.name.length : leastWidth;
   const widest = (widthOf: (text: string) => number) =>
     texts.reduce((most, text) => Math.max(most, widthOf(text)), least);
@@ -143,7 +143,7 @@ function toFramed<Row>(
 }
 
 /** The columns that fit with no word cut; spare columns are left out from the last one on. */
-function withoutSpare<Row>(framed: readonly Framed<Row>[], width: number): readonly Framed<Row>[] {
+function withoutSpare<Entity>(framed: readonly Framed<Entity>[], width: number): readonly Framed<Entity>[] {
   const needed = framed.reduce((total, { wordWidth }) => total + wordWidth, 0);
   const spare = framed.findLastIndex(({ column }) => column.spare);
   return needed <= room(framed.length, width) || spare === -1
@@ -155,13 +155,13 @@ function withoutSpare<Row>(framed: readonly Framed<Row>[], width: number): reado
  * Makes the columns fit the terminal: the widest shrink first, down to their longest words, then text below that, then
  * all. False if even the narrowest are too wide.
  */
-function shrinkToFit<Row>(framed: readonly Framed<Row>[], width: number): boolean {
+function shrinkToFit<Entity>(framed: readonly Framed<Entity>[], width: number): boolean {
   const available = room(framed.length, width);
   const [first] = framed;
-  // The first column identifies the rows, so it shrinks last.
-  const isText = (each: Framed<Row>) =>
+  // The first column identifies the record, so it shrinks last.
+  const isText = (each: Framed<Entity>) =>
     each !== first && each.column.align !== 'right' && !each.column.status;
-  const limits: readonly ((each: Framed<Row>) => number)[] = [
+  const limits: readonly ((each: Framed<Entity>) => number)[] = [
     ({ wordWidth }) => wordWidth,
     (each) => (isText(each) ? 8 : each.wordWidth),
     (each) => (isText(each) ? 4 : each.wordWidth),

@@ -3,14 +3,14 @@ import { loadYaml } from '../yaml.ts';
 import type { Sheet, Writer } from './formats.ts';
 
 /** A sequence of mappings, or a lone mapping. */
-export function yamlWriter<Row>(sheet: Sheet<Row>): Writer<Row> {
+export function yamlWriter<Entity>(sheet: Sheet<Entity>): Writer<Entity> {
   let isEmpty = true;
   return {
-    async rows(rows) {
+    async print(records) {
       isEmpty = false;
       let text = '';
-      for (const row of rows) {
-        const value = sheet.value(row);
+      for (const record of records) {
+        const value = sheet.value(record);
         if (sheet.shape === 'list') text += plainItem(value) ?? (await printByPackage([value]));
         else text += await printByPackage(value);
       }
