@@ -194,8 +194,8 @@ async function openTlsFiles(settings: Settings): Promise<TlsFiles> {
 /** Access to the sockets, for the checks of DNS, TCP and TLS. */
 export async function openSockets(context: Context, baseUrl: string): Promise<Sockets> {
   const settings = await context.settings();
-  const { createSockets } = await import('./checks/sockets.ts');
-  return createSockets({
+  const { Sockets } = await import('./checks/sockets.ts');
+  return new Sockets({
     baseUrl,
     embedded: settings.offline !== undefined,
     tls: await openTlsFiles(settings),

@@ -23,11 +23,11 @@ export const reachChecks: readonly Check<Probe>[] = [
 ];
 
 export async function checkDns(sockets: Sockets): Promise<Verdict> {
-  const { absence, host, resolve } = sockets;
+  const { absence, host } = sockets;
   if (absence) return skip(absence);
   if (isIP(host)) return pass(`${host} is an address`);
   try {
-    const addresses = await resolve();
+    const addresses = await sockets.resolve();
     return pass(`${host} is ${addresses.slice(0, 4).join(', ')}${addresses.length > 4 ? ', …' : ''}`);
   } catch (error) {
     const { message, details } = toUnavailable(error as Error, { sent: false });
@@ -36,11 +36,12 @@ export async function checkDns(sockets: Sockets): Promise<Verdict> {
   }
 }
 
-export async function checkConnection({ absence, host, port, connect }: Sockets): Promise<Verdict> {
+export async function checkConnection(sockets: Sockets): Promise<Verdict> {
+  const { absence, host, port } = sockets;
   if (absence) return skip(absence);
   const place = `${host.includes(':') ? `[${host}]` : host}:${port}`;
   try {
-    await connect();
+    await sockets.connect();
     return pass(`${place} accepts connections`);
   } catch (error) {
     const { message, reason } = toUnavailable(error as Error, { sent: false });

@@ -7,6 +7,7 @@ import { createDialer } from '../client/transport/dial.ts';
 import { findProxy, portOf } from '../client/transport/proxy.ts';
 import { createContext, type TlsFiles } from '../client/transport/tls.ts';
 import { withDeadline } from '../deadline.ts';
+import { UnavailableError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { durationText } from './text.ts';
 
@@ -20,23 +21,6 @@ export interface Handshake {
   readonly protocol: string;
 }
 
-/** Access to the service below HTTP; sends only what opening a connection needs. */
-export interface Sockets {
-  /** Why the service's own socket cannot be checked; undefined if it can. */
-  readonly absence?: string | undefined;
-  /** Why TLS is not checked; undefined if it is. */
-  readonly plain?: string | undefined;
-  readonly host: string;
-  readonly port: number;
-  readonly encrypted: boolean;
-  /** Addresses of the host. */
-  resolve(): Promise<string[]>;
-  /** Resolves when the service has accepted a connection. */
-  connect(): Promise<void>;
-  /** Performed once in a run. */
-  handshake(): Promise<Handshake>;
-}
-
 interface SocketOptions {
   readonly baseUrl: string;
   /** True if the service runs in this process. */
@@ -46,68 +30,82 @@ interface SocketOptions {
   readonly timeoutMs: number;
 }
 
-export function createSockets(options: SocketOptions): Sockets {
-  const url = new URL(options.baseUrl);
-  const address = { host: bareHost(url.hostname), port: portOf(url) };
-  const encrypted = url.protocol === 'https:';
-  const none = options.embedded ? 'the embedded store has no socket' : undefined;
-  const proxy = options.embedded ? undefined : findProxy(url, options.env);
-  let handshake: Promise<Handshake> | undefined;
-  return {
-    ...address,
-    absence: none ?? (proxy && `requests go through the proxy ${proxy.shown}`),
-    plain: none ?? (encrypted ? undefined : 'the base URL is http'),
-    encrypted,
-    resolve: () => within(options.timeoutMs, resolve(address.host)),
-    connect: () => connect(address, options.timeoutMs),
-    handshake() {
-      handshake ??= proxy ? shakeHandsThrough(url, options) : shakeHands(address, options);
-      return handshake;
-    },
-  };
-}
-
-interface Address {
+/** Access to the service below HTTP; sends only what opening a connection needs. */
+export class Sockets {
   readonly host: string;
   readonly port: number;
-}
+  readonly encrypted: boolean;
+  /** Why the service's own socket cannot be checked; undefined if it can. */
+  readonly absence: string | undefined;
+  /** Why TLS is not checked; undefined if it is. */
+  readonly plain: string | undefined;
+  private readonly url: URL;
+  private readonly options: SocketOptions;
+  private shaken: Promise<Handshake> | undefined;
 
-async function resolve(host: string): Promise<string[]> {
-  const found = await lookup(host, { all: true });
-  return found.map(({ address }) => address);
-}
-
-async function connect(address: Address, timeoutMs: number): Promise<void> {
-  const socket = openSocket(address);
-  await within(timeoutMs, once(socket, 'connect')).finally(() => socket.destroy());
-}
-
-/** Also offers old versions of TLS and accepts any certificate, to find out what the service offers. */
-async function shakeHands(address: Address, { tls, env, timeoutMs }: SocketOptions): Promise<Handshake> {
-  const socket = openTls({
-    ...address,
-    ...(isIP(address.host) ? {} : { servername: address.host }),
-    secureContext: createContext(tls, env, { minVersion: 'TLSv1', ciphers: 'DEFAULT:@SECLEVEL=0' }),
-    rejectUnauthorized: false,
-  });
-  const closed = once(socket, 'close').then(() => {
-    throw new Error('the connection was closed during the TLS handshake');
-  });
-  try {
-    await within(timeoutMs, Promise.race([once(socket, 'secureConnect'), closed]));
-    return look(socket);
-  } finally {
-    socket.destroy();
+  constructor(options: SocketOptions) {
+    const url = new URL(options.baseUrl);
+    const none = options.embedded ? 'the embedded store has no socket' : undefined;
+    const proxy = options.embedded ? undefined : findProxy(url, options.env);
+    this.host = bareHost(url.hostname);
+    this.port = portOf(url);
+    this.encrypted = url.protocol === 'https:';
+    this.absence = none ?? (proxy && `requests go through the proxy ${proxy.shown}`);
+    this.plain = none ?? (this.encrypted ? undefined : 'the base URL is http');
+    this.url = url;
+    this.options = options;
   }
-}
 
-/** A proxy tunnel uses the client's own code, so an untrusted certificate is an error. */
-async function shakeHandsThrough(url: URL, { tls, env, timeoutMs }: SocketOptions): Promise<Handshake> {
-  const dialer = createDialer({ tls, env, connectTimeoutMs: timeoutMs });
-  try {
-    return look((await dialer.dial(dialer.route(url))) as TLSSocket);
-  } finally {
-    dialer.close();
+  /** Addresses of the host. */
+  async resolve(): Promise<string[]> {
+    const found = await this.within(lookup(this.host, { all: true }));
+    return found.map(({ address }) => address);
+  }
+
+  /** Resolves when the service has accepted a connection. */
+  async connect(): Promise<void> {
+    const socket = openSocket({ host: this.host, port: this.port });
+    await this.within(once(socket, 'connect')).finally(() => socket.destroy());
+  }
+
+  /** Performed once. A proxy tunnel uses the client's own code, so an untrusted certificate is an error there. */
+  handshake(): Promise<Handshake> {
+    this.shaken ??= this.absence === undefined ? this.shakeHands() : this.shakeHandsThroughProxy();
+    return this.shaken;
+  }
+
+  /** Also offers old versions of TLS and accepts any certificate, to find out what the service offers. */
+  private async shakeHands(): Promise<Handshake> {
+    const { host, port } = this;
+    const { tls, env } = this.options;
+    const socket = openTls({
+      ...{ host, port, ...(isIP(host) ? {} : { servername: host }) },
+      secureContext: createContext(tls, env, { minVersion: 'TLSv1', ciphers: 'DEFAULT:@SECLEVEL=0' }),
+      rejectUnauthorized: false,
+    });
+    try {
+      await this.within(once(socket, 'secureConnect'));
+      return look(socket);
+    } finally {
+      socket.destroy();
+    }
+  }
+
+  private async shakeHandsThroughProxy(): Promise<Handshake> {
+    const { tls, env, timeoutMs } = this.options;
+    const dialer = createDialer({ tls, env, connectTimeoutMs: timeoutMs });
+    try {
+      return look((await dialer.dial(dialer.route(this.url))) as TLSSocket);
+    } finally {
+      dialer.close();
+    }
+  }
+
+  private within<Value>(work: Promise<Value>): Promise<Value> {
+    return withDeadline(work, this.options.timeoutMs, () => {
+      const message = `no answer within ${durationText(this.options.timeoutMs)}`;
+      throw new UnavailableError(message, { reason: 'timeout', sent: false });
+    });
   }
 }
 
@@ -151,10 +149,4 @@ function describeProblem(reason: Error | string | undefined): string {
   );
   const text = problems[code];
   return text ? `${text} (${code})` : code;
-}
-
-function within<Value>(timeoutMs: number, work: Promise<Value>): Promise<Value> {
-  return withDeadline(work, timeoutMs, () => {
-    throw new Error(`no answer within ${durationText(timeoutMs)}`);
-  });
 }

@@ -1,8 +1,11 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
+import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { checkConnection } from '../../src/checks/reach.ts';
+import type { Sockets } from '../../src/checks/sockets.ts';
+import { UnavailableError } from '../../src/errors.ts';
 import { makeCertificate } from '../helpers/certificate.ts';
 import { runCli } from '../helpers/run-cli.ts';
 import { smoke } from './run.ts';
@@ -66,6 +69,30 @@ test('a service that accepts and says nothing is given up after the timeout', as
   expect(run.ids('fail')).toEqual(['reach/http']);
   expect(run.check('reach/http').reason).toContain('no answer within 0.2 s');
   server.close();
+});
+
+test('a service that accepts and does not answer the TLS handshake is told apart from one that closes', async () => {
+  const hang = createServer((socket) => socket.on('error', () => {}));
+  const close = createServer((socket) => socket.destroy());
+  const reasonOf = async (server: Server) => {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as { port: number };
+    const run = await smoke(`https://127.0.0.1:${port}`, ['--timeout', '200ms']);
+    server.close();
+    expect(run.ids('fail')).toEqual(['tls/valid']);
+    return run.check('tls/valid').reason;
+  };
+  expect(await reasonOf(hang)).toBe('the TLS handshake failed: no answer within 200 ms');
+  expect(await reasonOf(close)).toContain('the connection was closed');
+});
+
+test('a host that drops packets gets the hint of a firewall', async () => {
+  const late = new UnavailableError('no answer within 2 s', { reason: 'timeout', sent: false });
+  const sockets = { host: '127.0.0.1', port: 1, connect: () => Promise.reject(late) };
+  expect(await checkConnection(sockets as unknown as Sockets)).toMatchObject({
+    reason: '127.0.0.1:1: no answer within 2 s',
+    hint: 'is there a firewall, or a proxy that is not configured, in between?',
+  });
 });
 
 /** A service behind a certificate that ends so many days from now, and the flags that make it trusted. */
