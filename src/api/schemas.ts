@@ -178,13 +178,23 @@ export const boundResultSchemas = {
 /** JSON types of the fields of a body or a record, in the order of the service document. */
 export function fieldTypes(name: BodyName | ResultName): ReadonlyMap<string, string> {
   const entries: Record<string, v.GenericSchema> = { ...bodySchemas, ...resultSchemas }[name].entries;
-  return new Map(Object.entries(entries).map(([field, schema]) => [field, jsonType(schema)]));
+  return new Map(Object.entries(entries).map(([field, schema]) => [field, jsonSchemaOf(schema).type]));
 }
 
-function jsonType(schema: v.GenericSchema): string {
+/** What the schema of a field or a parameter says in JSON Schema. */
+interface FieldSchema {
+  readonly type: 'integer' | 'string' | 'boolean';
+  readonly enum?: readonly string[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly default?: unknown;
+}
+
+export function jsonSchemaOf(schema: v.GenericSchema): FieldSchema {
   const inner = 'wrapped' in schema ? (schema.wrapped as v.GenericSchema) : schema;
-  if (inner.type === 'picklist' || inner.type === 'string') return 'string';
-  return inner.type === 'boolean' ? 'boolean' : 'integer';
+  if (inner.type === 'picklist') return { type: 'string', enum: (inner as typeof PetStatus).options };
+  const { jsonSchema } = 'pipe' in inner ? (v.getMetadata(inner) as { jsonSchema?: FieldSchema }) : {};
+  return jsonSchema ?? { type: inner.type === 'boolean' ? 'boolean' : 'string' };
 }
 
 const flagText = v.pipe(

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { type Contract, isListId, offeredOperation } from '../../api/contract.ts';
+import { isListId, offeredOperation } from '../../api/contract.ts';
 import {
   type Bounds,
   type Input,
@@ -9,7 +9,7 @@ import {
   operations,
   type Parameter,
 } from '../../api/operations.ts';
-import { bodySchemas, fieldTypes, IdText, type QueryName, querySchemas } from '../../api/schemas.ts';
+import { bodySchemas, IdText, jsonSchemaOf, querySchemas } from '../../api/schemas.ts';
 import { offersField, takesCategoryObject } from '../../api/shapes.ts';
 import { confirmWrite } from '../../asking.ts';
 import { brokenBound } from '../../client/bounds.ts';
@@ -28,12 +28,18 @@ type AnyInput = Input<OperationId>;
 /** Asks for the parameters of an operation, shows the request and sends it. */
 export async function tryOut(context: Context, name: string): Promise<void> {
   const id = findOperation(name, 'api try');
-  const operation = triable(await context.contract(), id);
+  const operation = offeredOperation(await context.contract(), id);
+  const withoutQuestions = `without questions: petstore api request ${operation.method} '${operation.path}'`;
+  if (operation.hideTryIt)
+    throw new UsageError(
+      `api try ${id}: the service asks that it is not offered to try (x-hideTryItPanel)`,
+      withoutQuestions,
+    );
   const prompt = await context.prompt();
   if (!prompt)
     throw new UsageError(
       'api try: needs a terminal to ask on, and neither CI nor --no-input',
-      withoutQuestions(operation),
+      withoutQuestions,
     );
   const client = await context.client();
   const input = await askInput(prompt, operation);
@@ -42,20 +48,7 @@ export async function tryOut(context: Context, name: string): Promise<void> {
   await context.io.stderr.write(`\n${requestText(request)}\n`);
   if (operation.method !== 'GET' || operations[id].method !== 'GET')
     await confirmWrite(context, { what: `send this ${operation.method}`, destructive: true });
-  await send(context, client, { id, input });
-}
-
-function triable(contract: Contract, id: OperationId): Operation {
-  const operation = offeredOperation(contract, id);
-  if (!operation.hideTryIt) return operation;
-  throw new UsageError(
-    `api try ${id}: the service asks that it is not offered to try (x-hideTryItPanel)`,
-    withoutQuestions(operation),
-  );
-}
-
-function withoutQuestions({ method, path }: Operation): string {
-  return `without questions: petstore api request ${method} '${path}'`;
+  await send(context, client, id, input);
 }
 
 async function askInput(prompt: Prompt, operation: Operation): Promise<AnyInput> {
@@ -71,42 +64,38 @@ async function askInput(prompt: Prompt, operation: Operation): Promise<AnyInput>
 }
 
 async function ask(prompt: Prompt, question: Question): Promise<unknown> {
+  const { bounds, required, read } = question;
   const message = `${question.name} (${describe(question)})`;
-  const choices =
-    question.bounds.enum ?? (question.bounds.type === 'boolean' ? ['true', 'false'] : undefined);
+  const choices = bounds.enum ?? (bounds.type === 'boolean' ? ['true', 'false'] : undefined);
   if (choices) {
-    const none = question.required ? [] : [{ name: '(leave it out)', value: undefined }];
+    const none = required ? [] : [{ name: '(leave it out)', value: undefined }];
     const text = await prompt.select(message, [
       ...none,
       ...choices.map((choice) => ({ name: choice, value: choice })),
     ]);
-    return text === undefined ? undefined : question.read(text);
+    return text === undefined ? undefined : read(text);
   }
   const refuse = (text: string) => {
-    if (text.trim() === '') return question.required ? 'a value is needed' : undefined;
+    if (text.trim() === '') return required ? 'a value is needed' : undefined;
     try {
-      question.read(text);
+      read(text);
       return undefined;
     } catch (error) {
       return messageOf(error);
     }
   };
   const text = await prompt.text(message, { refuse });
-  return text.trim() === '' ? undefined : question.read(text);
+  return text.trim() === '' ? undefined : read(text);
 }
 
-async function send(
-  context: Context,
-  client: Client,
-  { id, input }: { readonly id: OperationId; readonly input: AnyInput },
-): Promise<void> {
+/** Sends the request and prints the record of the answer, or the first page of a list. */
+async function send(context: Context, client: Client, id: OperationId, input: AnyInput): Promise<void> {
   const printer = await context.printer();
   if (isListId(id)) {
     const { query } = input as { readonly query?: object };
     for await (const page of client.list(id, query)) {
-      const rows = page as unknown as JsonObject[];
-      await printer.records([rows], viewOf(rows[0]));
-      break;
+      const records = page as unknown as JsonObject[];
+      return printer.records([records], viewOf(records[0]));
     }
     return;
   }
@@ -115,13 +104,13 @@ async function send(
       ? await readPet(context, client, (input as Input<'getPet'>).petId)
       : await client.call(id, input);
   if (value === undefined) return context.notice(`done: ${status}`);
-  const row = value as unknown as JsonObject;
-  await printer.record(row, viewOf(row));
+  const record = value as unknown as JsonObject;
+  await printer.record(record, viewOf(record));
 }
 
 /** All fields of the record, in its order. */
-function viewOf(row: JsonObject | undefined): View<JsonObject> {
-  const names = Object.keys(row ?? { id: null });
+function viewOf(example: JsonObject | undefined): View<JsonObject> {
+  const names = Object.keys(example ?? { id: null });
   return {
     noun: 'records',
     columns: names.map((name) => ({ name, value: (record): JsonValue | undefined => record[name] })),
@@ -131,24 +120,22 @@ function viewOf(row: JsonObject | undefined): View<JsonObject> {
 /** A question to the user for one parameter or field of an operation. */
 interface Question {
   readonly name: string;
+  /** The part of the input that gets the answer. */
   readonly place: 'id' | 'query' | 'body';
   readonly required: boolean;
   readonly bounds: Bounds;
   /** The default of the service. */
-  readonly fallback: string | undefined;
+  readonly fallback?: string | undefined;
   /** An example of the JSON for an array or an object. */
-  readonly json?: string;
-  /** Parses an answer. @throws AnswerError */
+  readonly json?: string | undefined;
+  /** Parses an answer. @throws UsageError whose message is a clause. */
   read(text: string): unknown;
 }
-
-/** An answer is not acceptable; the message is a clause. */
-class AnswerError extends Error {}
 
 /** The questions for an operation: ids, then filters, then the fields of its body. */
 export function questionsOf(operation: Operation): Question[] {
   const parameters = operation.parameters.filter(({ value }) => value === undefined);
-  return [...parameters.map(ofParameter), ...ofBody(operation)];
+  return [...parameters.map((each) => ofParameter(operation.id, each)), ...ofBody(operation)];
 }
 
 /** Type, limits and default in a few words: `integer, 1 to 1000, default 100`. */
@@ -170,97 +157,76 @@ function rangeOf({ minimum, maximum }: Bounds): string[] {
   return maximum === undefined ? [] : [`at most ${maximum}`];
 }
 
-function ofParameter({ name, in: place, required, bounds = {} }: Parameter): Question {
-  const isQuery = Object.hasOwn(querySchemas, name) && place !== 'path' && !required;
-  const schema: v.GenericSchema = isQuery ? querySchemas[name as QueryName] : IdText;
-  const stated = jsonSchemaOf(schema);
+function ofParameter(id: OperationId, { name, required, bounds = {} }: Parameter): Question {
+  const isId = name === idName(id);
+  const filters: Readonly<Record<string, v.GenericSchema>> = querySchemas;
+  const schema = isId ? IdText : (filters[name] ?? v.string());
+  const { default: fallback, ...stated } = jsonSchemaOf(schema);
   return {
     name,
-    place: isQuery || place === 'query' ? 'query' : 'id',
+    place: isId ? 'id' : 'query',
     required,
     bounds: { ...stated, ...bounds },
-    fallback: stated.default === undefined ? undefined : String(stated.default),
-    read: (text) => held(checked(schema, text), bounds),
+    fallback: fallback === undefined ? undefined : String(fallback),
+    read: (text) => checked(text, schema, bounds),
   };
 }
 
 function ofBody(operation: Operation): Question[] {
-  const { body, method } = operation;
+  const { id, body, method, parameters } = operation;
   if (!body) return [];
-  const entries: Record<string, v.GenericSchema> = bodySchemas[body.name].entries;
-  const types = fieldTypes(body.name);
+  const entries: Readonly<Record<string, v.GenericSchema>> = bodySchemas[body.name].entries;
   // The id of a record comes from the service, from the path, or from a question of its own.
-  const own = Object.keys(entries).filter((field) => field !== 'id' && field !== body.idField);
-  const offered = own.filter((field) => offersField(operation, field));
-  const known = takesCategoryObject(operation)
-    ? offered.map((field) => (field === 'categoryId' ? 'category' : field))
-    : offered;
+  const known = Object.keys(entries)
+    .filter((field) => field !== 'id' && field !== body.idField && offersField(operation, field))
+    .map((field) => (field === 'categoryId' && takesCategoryObject(operation) ? 'category' : field));
   const extra = body.required.filter(
     (field) => !(field in entries) && field !== 'category' && field !== body.idField,
   );
-  return [...idInBody(operation), ...[...known, ...extra].map(toQuestion)];
-
-  function toQuestion(field: string): Question {
+  const questions = [...known, ...extra].map((field): Question => {
     const schema = entries[field];
-    const bounds: Bounds = body?.bounds[field] ?? {};
-    const type = (types.get(field) ?? bounds.type) as Bounds['type'];
-    const stated = schema ? jsonSchemaOf(schema) : {};
-    const example = schema ? undefined : body?.fields?.[field];
-    const isJson = typeof example === 'object' && example !== null;
-    const value = (text: string) => (isJson ? parseAnswer(text) : typed(text, type));
+    const stated = schema && jsonSchemaOf(schema);
+    const bounds = body.bounds[field] ?? {};
+    const example = schema ? undefined : body.fields?.[field];
+    const json = typeof example === 'object' && example !== null ? printJson(example) : undefined;
+    const toValue = json === undefined ? toScalar : parseAnswer;
     return {
       name: field,
       place: 'body',
-      required: method !== 'PATCH' && (body?.required.includes(field) ?? false),
-      bounds: { ...stated, ...(type && { type }), ...bounds },
-      fallback: undefined,
-      ...(isJson && { json: printJson(example) }),
-      read: (text) => held(schema ? checked(schema, value(text)) : value(text), bounds),
+      required: method !== 'PATCH' && body.required.includes(field),
+      bounds: { ...stated, ...bounds },
+      json,
+      read: (text) => checked(toValue(text, stated?.type ?? bounds.type), schema ?? v.unknown(), bounds),
     };
-  }
-}
-
-/** The id of the record, if it is neither in the path nor in the query. */
-function idInBody({ id, body, parameters }: Operation): Question[] {
+  });
   const name = idName(id);
-  if (body?.idField === undefined || name === undefined) return [];
-  if (parameters.some((parameter) => parameter.name === name)) return [];
-  return [ofParameter({ name, wireName: name, in: 'path', required: true })];
+  const isAsked = parameters.some((parameter) => parameter.name === name);
+  if (body.idField === undefined || name === undefined || isAsked) return questions;
+  return [ofParameter(id, { name, wireName: name, in: 'path', required: true }), ...questions];
 }
 
 function parseAnswer(text: string): JsonValue {
   try {
     return parseJson(text);
   } catch (error) {
-    throw new AnswerError(`must be JSON: ${messageOf(error)}`);
+    throw new UsageError(`must be JSON: ${messageOf(error)}`);
   }
 }
 
-function jsonSchemaOf(schema: v.GenericSchema): Bounds & { readonly default?: unknown } {
-  const inner = 'wrapped' in schema ? (schema.wrapped as v.GenericSchema) : schema;
-  if ('options' in inner && inner.type === 'picklist')
-    return { enum: inner.options as string[], type: 'string' };
-  const { jsonSchema } = 'pipe' in inner ? (v.getMetadata(inner) as { jsonSchema?: Bounds }) : {};
-  return jsonSchema ?? {};
-}
-
-function typed(text: string, type: Bounds['type']): JsonValue {
+function toScalar(text: string, type: Bounds['type']): JsonValue {
   if (type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text;
   if (type !== 'integer' && type !== 'number') return text;
   if (!/^-?\d+(\.\d+)?$/.test(text.trim()))
-    throw new AnswerError(`must be ${type === 'integer' ? 'an integer' : 'a number'}`);
+    throw new UsageError(`must be ${type === 'integer' ? 'an integer' : 'a number'}`);
   const value = Number(text);
   return Number.isSafeInteger(value) || text.includes('.') ? value : BigInt(text.trim());
 }
 
-function checked(schema: v.GenericSchema, value: unknown): unknown {
-  const result = v.safeParse(schema, value);
-  if (result.success) return result.output;
-  throw new AnswerError(result.issues[0].message);
-}
-
-function held(value: unknown, bounds: Bounds): unknown {
-  const why = brokenBound(value, bounds);
-  if (why !== undefined) throw new AnswerError(why);
-  return value;
+/** The value of an answer, if it fits the program's schema and the bounds of the description. */
+function checked(answer: unknown, schema: v.GenericSchema, bounds: Bounds): unknown {
+  const result = v.safeParse(schema, answer);
+  if (!result.success) throw new UsageError(result.issues[0].message);
+  const why = brokenBound(result.output, bounds);
+  if (why !== undefined) throw new UsageError(why);
+  return result.output;
 }

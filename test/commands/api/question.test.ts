@@ -64,6 +64,41 @@ test('asks for what the description has in place of ours: an id in the body, a c
   expect(() => photoUrls?.read('a,b')).toThrow('must be JSON');
 });
 
+test('takes a text for a required filter and for a required header, and an id that is not in the path', async () => {
+  const schema = { type: 'array', items: { $ref: '#/components/schemas/Pet' } };
+  const answers = (content: object) => ({
+    200: { description: 'ok', content: { 'application/json': content } },
+  });
+  const text = JSON.stringify({
+    openapi: '3.0.3',
+    paths: {
+      '/pets': {
+        get: {
+          parameters: [
+            { name: 'status', in: 'query', required: true, schema: { enum: ['available', 'sold'] } },
+            { name: 'X-Region', in: 'header', required: true, schema: { type: 'string' } },
+          ],
+          responses: answers({ schema }),
+        },
+      },
+      '/pet': {
+        get: {
+          parameters: [{ name: 'id', in: 'query', required: true, schema: { type: 'integer' } }],
+          responses: answers({ schema: { $ref: '#/components/schemas/Pet' } }),
+        },
+      },
+    },
+    components: { schemas: { Pet: { type: 'object', properties: { id: {}, name: {} } } } },
+  });
+  const source = { url: 'http://x.test/', text, read: () => Promise.reject(new Error('none')) };
+  const { contract } = bindContract(await readDescription(source), new Map());
+  expect(asked('listPets', contract)).toEqual(['status: string', 'X-Region: string']);
+  const [status, region] = questionsOf(contract.operations.get('listPets')!);
+  expect([status?.read('sold'), region?.read('eu')]).toEqual(['sold', 'eu']);
+  const [petId] = questionsOf(contract.operations.get('getPet')!);
+  expect(petId).toMatchObject({ name: 'petId', place: 'id' });
+});
+
 group('an answer', () => {
   test('is read as its type, ids with all their digits', () => {
     expect(read('getPet', 'petId', '9223372036854775807')).toBe(9223372036854775807n);
