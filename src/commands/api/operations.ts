@@ -5,8 +5,8 @@ import { UsageError } from '../../errors.ts';
 import { printJson } from '../../json.ts';
 import type { View } from '../../output/columns.ts';
 
-/** An operation of the table in the active contract; without method and path if the service lacks it. */
-interface Row {
+/** An operation of the table in the active contract, as it is printed; only a tag if the service lacks it. */
+interface OperationRecord {
   readonly operation: OperationId;
   readonly method: string | null;
   readonly path: string | null;
@@ -17,59 +17,44 @@ interface Row {
   readonly sunset: string | null;
   readonly tryIt: boolean | null;
   /** Why it is missing. */
-  readonly why?: string | undefined;
+  readonly why: string | undefined;
 }
 
-const view: View<Row> = {
+const view: View<OperationRecord> = {
   noun: 'operations',
   columns: [
-    { name: 'operation', value: (row) => row.operation },
-    { name: 'method', value: (row) => row.method },
-    { name: 'path', value: (row) => row.path },
-    { name: 'tag', value: (row) => row.tag, spare: true },
-    { name: 'source', value: (row) => row.source },
-    { name: 'stability', value: (row) => row.stability },
-    { name: 'deprecated', value: (row) => row.deprecated, spare: true },
-    { name: 'sunset', value: (row) => row.sunset, spare: true },
-    { name: 'tryIt', value: (row) => row.tryIt, spare: true },
-    { name: 'why', value: (row) => row.why, extra: true },
+    { name: 'operation', value: ({ operation }) => operation },
+    { name: 'method', value: ({ method }) => method },
+    { name: 'path', value: ({ path }) => path },
+    { name: 'tag', value: ({ tag }) => tag, spare: true },
+    { name: 'source', value: ({ source }) => source },
+    { name: 'stability', value: ({ stability }) => stability },
+    { name: 'deprecated', value: ({ deprecated }) => deprecated, spare: true },
+    { name: 'sunset', value: ({ sunset }) => sunset, spare: true },
+    { name: 'tryIt', value: ({ tryIt }) => tryIt, spare: true },
+    { name: 'why', value: ({ why }) => why, extra: true },
   ],
 };
 
 /** Prints the state of each operation of the table in the active contract. */
 export async function listOperations(context: Context): Promise<void> {
   const contract = await context.contract();
-  await (await context.printer()).records([operationIds.map((id) => toRow(id, contract))], view);
+  await (await context.printer()).records([operationIds.map((id) => toRecord(id, contract))], view);
 }
 
-function toRow(id: OperationId, { operations: offered, missing: reasons }: Contract): Row {
-  const operation = offered.get(id);
-  if (!operation) return missing(id, reasons.get(id));
+function toRecord(id: OperationId, contract: Contract): OperationRecord {
+  const operation = contract.operations.get(id);
   return {
     operation: id,
-    method: operation.method,
-    path: operation.path,
-    tag: operation.tag,
-    source: operation.source,
-    stability: operation.stability,
-    deprecated: operation.deprecated,
-    sunset: operation.sunset ?? null,
-    tryIt: !operation.hideTryIt,
-  };
-}
-
-function missing(id: OperationId, why: string | undefined): Row {
-  return {
-    operation: id,
-    method: null,
-    path: null,
-    tag: operations[id].tag,
-    source: 'missing',
-    stability: null,
-    deprecated: null,
-    sunset: null,
-    tryIt: null,
-    why,
+    method: operation?.method ?? null,
+    path: operation?.path ?? null,
+    tag: (operation ?? operations[id]).tag,
+    source: operation?.source ?? 'missing',
+    stability: operation?.stability ?? null,
+    deprecated: operation?.deprecated ?? null,
+    sunset: operation?.sunset ?? null,
+    tryIt: operation ? !operation.hideTryIt : null,
+    why: contract.missing.get(id),
   };
 }
 
@@ -98,14 +83,10 @@ export async function printSpec(context: Context): Promise<void> {
   const { toOpenApi } = await import('../../api/openapi.ts');
   const document = toOpenApi({ serverUrl: settings.offline ? undefined : settings.get('base-url') });
   const isYaml = (output ?? settings.get('output')) === 'yaml';
-  await context.io.stdout.write(isYaml ? await toYaml(document) : toJson(document, context));
-}
-
-function toJson(document: unknown, { io }: Context): string {
-  return `${printJson(document, io.stdout.isTerminal ? 2 : 0)}\n`;
-}
-
-async function toYaml(document: unknown): Promise<string> {
-  const { loadYaml } = await import('../../yaml.ts');
-  return (await loadYaml()).print(document);
+  const { stdout } = context.io;
+  await stdout.write(
+    isYaml
+      ? (await (await import('../../yaml.ts')).loadYaml()).print(document)
+      : `${printJson(document, stdout.isTerminal ? 2 : 0)}\n`,
+  );
 }

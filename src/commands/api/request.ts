@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { STATUS_CODES } from 'node:http';
 import { resolve } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { fieldValue, type HttpFields } from '../../api/http.ts';
 import { describeLifecycle } from '../../api/lifecycle.ts';
 import type { Operation } from '../../api/operations.ts';
 import { fieldTypes } from '../../api/schemas.ts';
 import { confirmWrite } from '../../asking.ts';
 import type { Client, RawAnswer } from '../../client/client.ts';
-import type { RawRequest } from '../../client/request.ts';
-import { rawMethods } from '../../client/request.ts';
+import { type RawRequest, rawMethods } from '../../client/request.ts';
 import type { Context } from '../../context.ts';
 import { messageOf, UsageError } from '../../errors.ts';
 import { type JsonObject, type JsonValue, parseJson, printJson } from '../../json.ts';
@@ -17,7 +17,7 @@ import { systemReason } from '../../system-error.ts';
 import { sanitizeExcept } from '../../text.ts';
 
 /** The arguments of `api request`. */
-interface RawOrder {
+interface RequestArguments {
   readonly method: string;
   readonly path: string;
   /** Each as `key=value` or `key:=json`. */
@@ -33,19 +33,31 @@ const safe = ['GET', 'HEAD', 'OPTIONS'];
 /** Control characters for layout, which a terminal may show. */
 const layout = '\n\t';
 
-/** Sends it and prints the body of the answer unchanged; a status of 400 or above is then an error. */
-export async function sendRaw(context: Context, order: RawOrder): Promise<void> {
-  const method = readMethod(order.method);
-  const fields = order.fields.map(readField);
+/** Sends a request and prints the body of the answer unchanged; a status of 400 or above is then an error. */
+export async function sendRaw(context: Context, given: RequestArguments): Promise<void> {
+  const { path, input } = given;
+  const method = readMethod(given.method);
+  const fields = given.fields.map(readField);
   const client = await context.client();
-  const operation = operationAt(client, { method, path: order.path });
-  const request = await toRawRequest(context, { ...order, method, operation }, fields);
-  if (!safe.includes(method)) await confirmWrite(context, { what: `send ${method} ${order.path}` });
+  const operation = operationAt(client, method, path);
+  if (input !== undefined && safe.includes(method))
+    throw new UsageError(`api request: a ${method} takes no --input`);
+  const isQuery = input !== undefined || withoutBody.includes(method);
+  const json = isQuery || fields.length === 0 ? undefined : printJson(toBody(fields, operation));
+  const body = input === undefined ? json : await readBody(context, input);
+  const request: RawRequest = {
+    method,
+    path,
+    query: isQuery ? fields.map(({ key, text }) => [key, text] as const) : [],
+    fields: body === undefined ? {} : contentType(context),
+    body,
+  };
+  if (!safe.includes(method)) await confirmWrite(context, { what: `send ${method} ${path}` });
   if (context.flags.dryRun) return showRequests(context, [client.toRawRequest(request)]);
   const answer = await client.request(request);
   if (operation)
     context.lifecycle.set(operation.id, describeLifecycle(operation, answer.fields, context.now()));
-  if (order.include) await context.io.stdout.write(headOf(answer, context));
+  if (given.include) await context.io.stdout.write(headOf(answer, context));
   await printBody(context, answer);
   if (answer.error) throw answer.error;
 }
@@ -54,23 +66,6 @@ function readMethod(text: string): string {
   const method = text.toUpperCase();
   if (rawMethods.some((each) => each === method)) return method;
   throw new UsageError(`api request ${text}: is not a method`, `one of ${rawMethods.join(', ')}`);
-}
-
-async function toRawRequest(
-  context: Context,
-  { method, path, input, operation }: RawOrder & { readonly operation: Operation | undefined },
-  fields: readonly RawField[],
-): Promise<RawRequest> {
-  if (input !== undefined && safe.includes(method))
-    throw new UsageError(`api request: a ${method} takes no --input`);
-  const isQuery = withoutBody.includes(method) || input !== undefined;
-  if (isQuery) {
-    const body = input === undefined ? undefined : await readBody(context, input);
-    const query = fields.map(({ key, text }) => [key, text] as const);
-    return { method, path, query, ...(body && { body, fields: contentType(context) }) };
-  }
-  if (fields.length === 0) return { method, path };
-  return { method, path, body: printJson(toBody(fields, operation)), fields: contentType(context) };
 }
 
 /** JSON, unless `--header` says otherwise. */
@@ -98,11 +93,7 @@ async function printBody({ io }: Context, { body, fields }: RawAnswer): Promise<
 
 /** The bytes of a file, or of stdin for `-`. @throws UsageError if the file cannot be read. */
 async function readBody({ io }: Context, input: string): Promise<Uint8Array> {
-  if (input === '-') {
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of io.stdin.bytes()) chunks.push(chunk);
-    return Buffer.concat(chunks);
-  }
+  if (input === '-') return buffer(io.stdin.bytes());
   return readFile(resolve(io.cwd, input)).catch((error) => {
     throw new UsageError(`--input ${input}: ${systemReason(error)}`);
   });
@@ -154,10 +145,7 @@ function parse({ key, text, isJson }: RawField): JsonValue {
 }
 
 /** The operation of the contract with the method and path of a raw request, if there is one. */
-function operationAt(
-  { contract, baseUrl }: Client,
-  { method, path }: Pick<RawRequest, 'method' | 'path'>,
-): Operation | undefined {
+function operationAt({ contract, baseUrl }: Client, method: string, path: string): Operation | undefined {
   const below = path.startsWith(`${baseUrl}/`) ? path.slice(baseUrl.length) : path;
   const [bare = ''] = below.split(/[?#]/);
   return [...contract.operations.values()].find(
