@@ -7,13 +7,13 @@ import type { Attempt, CallOptions } from '../client/call.ts';
 import type { Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
-import { canRedraw, openScreen } from '../output/screen.ts';
+import { canRedraw } from '../output/screen.ts';
 import { paintStatus, type Style } from '../output/style.ts';
 import { charactersOf, createMeasure, type Measure } from '../output/width.ts';
 import { counted, groupDigits, sanitize } from '../text.ts';
 import { addNames, forgetNames, largestPages, wholeList } from './names.ts';
 import { isOverdue } from './orders.ts';
-import { pollForever } from './watch.ts';
+import { openRedrawn, pollForever } from './watch.ts';
 
 /** The state of a shop. */
 interface Overview {
@@ -78,26 +78,14 @@ async function watchOverview(
 ): Promise<never> {
   if (!canRedraw(context.io) || (await context.printer()).format !== 'table')
     throw new UsageError('--watch: the overview is redrawn on a terminal only', 'lists print their changes');
-  const drawn = openScreen(context.io);
-  const clock = () => context.now().toTimeString().slice(0, 8);
-  let lines: readonly string[] = [];
-  const poll = async (options: CallOptions) => {
+  const screen = await openRedrawn(context);
+  return pollForever(context, intervalMs, screen, async (options) => {
     forgetNames(client);
     const { overview } = await readOverview(client, below, context.now(), options);
-    const screen = await screenOf(context);
-    const head = screen.style.dim(`at ${clock()}, every ${intervalMs / 1000} s`);
-    lines = [head, ...(await overviewLines(overview, { ...screen, height: screen.height - 1 }))];
-    await drawn.draw(lines);
-  };
-  const fail = async (why: string) => {
-    const { style } = await screenOf(context);
-    await drawn.draw([style.red(`${clock()}: ${sanitize(why)}`), ...lines.slice(1)]);
-  };
-  try {
-    return await pollForever(context, intervalMs, poll, fail);
-  } finally {
-    await drawn.close();
-  }
+    const size = await screenOf(context);
+    const head = size.style.dim(`at ${screen.clock()}, every ${intervalMs / 1000} s`);
+    await screen.draw(head, await overviewLines(overview, { ...size, height: size.height - 1 }));
+  });
 }
 
 async function screenOf(context: Context): Promise<Screen> {

@@ -5,8 +5,8 @@ import { sleep } from '../deadline.ts';
 import { CliError, UsageError } from '../errors.ts';
 import { printJson } from '../json.ts';
 import { type Column, compareBy, pickColumns, type View } from '../output/columns.ts';
-import { createPrinter } from '../output/print.ts';
 import { canRedraw, openScreen } from '../output/screen.ts';
+import { tableWriter } from '../output/table.ts';
 import { sanitize } from '../text.ts';
 import { forgetNames } from './names.ts';
 import type { Noun } from './noun.ts';
@@ -19,13 +19,6 @@ interface Watched<Entity> {
   read(options: CallOptions): Promise<AsyncIterable<readonly Entity[]>>;
 }
 
-/** The display of a watch. */
-interface Display<Entity> {
-  show(rows: readonly Entity[], view: View<Entity>, changes: Changes<Entity>): Promise<void>;
-  fail(why: string): Promise<void>;
-  close(): Promise<void>;
-}
-
 /** The differences between a poll and the one before; at first all records are added. */
 interface Changes<Entity> {
   readonly added: ReadonlySet<Entity>;
@@ -33,9 +26,14 @@ interface Changes<Entity> {
   readonly deleted: readonly Entity[];
 }
 
+/** The display of a watch. */
+interface Display<Entity> extends Watcher {
+  show(records: readonly Entity[], view: View<Entity>, changes: Changes<Entity>): Promise<void>;
+}
+
 /**
  * Polls a list until it is interrupted. On a terminal it redraws a table in place; otherwise it prints changes as JSON
- * lines. A failed poll is reported, and polling continues.
+ * lines.
  */
 export async function watchRecords<Entity>(
   context: Context,
@@ -45,70 +43,93 @@ export async function watchRecords<Entity>(
 ): Promise<never> {
   const display = await openDisplay<Entity>(context, noun, intervalMs);
   const { sort } = context.flags;
-  let before = new Map<string, { readonly row: Entity; readonly text: string }>();
-  const poll = async (options: CallOptions) => {
+  let before = new Map<string, Entity>();
+  return pollForever(context, intervalMs, display, async (options) => {
     forgetNames(client);
-    const rows: Entity[] = [];
-    for await (const page of await read(options)) for (const row of page) rows.push(row);
+    const records: Entity[] = [];
+    for await (const page of await read(options)) for (const record of page) records.push(record);
     const { view } = await fillView(context, client, noun, 'list');
-    if (sort !== undefined) rows.sort(compareBy(view, sort));
-    const shown = rows.slice(0, limit);
-    const now = new Map(shown.map((row) => [keyOf(row), { row, text: printJson(row) }]));
+    if (sort !== undefined) records.sort(compareBy(view, sort));
+    const shown = records.slice(0, limit);
+    const now = new Map(shown.map((record) => [keyOf(record), record]));
+    const old = shown.filter((record) => before.has(keyOf(record)));
     await display.show(shown, view, {
-      added: new Set(shown.filter((row) => !before.has(keyOf(row)))),
-      changed: new Set(
-        shown.filter((row) => {
-          const old = before.get(keyOf(row));
-          return old !== undefined && old.text !== now.get(keyOf(row))?.text;
-        }),
-      ),
-      deleted: [...before].filter(([key]) => !now.has(key)).map(([, { row }]) => row),
+      added: new Set(shown.filter((record) => !before.has(keyOf(record)))),
+      changed: new Set(old.filter((record) => printJson(record) !== printJson(before.get(keyOf(record))))),
+      deleted: [...before].filter(([key]) => !now.has(key)).map(([, record]) => record),
     });
     before = now;
-  };
-  try {
-    return await pollForever(context, intervalMs, poll, display.fail);
-  } finally {
-    await display.close();
-  }
+  });
+}
+
+/** The identity of a record: its id, or the whole record if it has none. */
+function keyOf(record: unknown): string {
+  const { id, petId } = record as { readonly id?: unknown; readonly petId?: unknown };
+  return String(id ?? petId ?? printJson(record));
+}
+
+interface Watcher {
+  fail(why: string): Promise<void>;
+  close(): Promise<void>;
 }
 
 /**
- * Polls until it is interrupted. A failed poll is reported, and polling continues, after the time in Retry-After if the
- * answer has one.
+ * Polls until it is interrupted. A failed poll is told to the watcher, and polling continues, after the time in
+ * Retry-After if the answer has one.
  *
  * @param poll sends its requests with these options.
  */
 export async function pollForever(
   context: Context,
   intervalMs: number,
+  watcher: Watcher,
   poll: (options: CallOptions) => Promise<void>,
-  fail: (why: string) => Promise<void>,
 ): Promise<never> {
   const { signal } = context.interrupts;
-  for (;;) {
-    let askedMs = 0;
-    let waitMs = intervalMs;
-    try {
-      await poll({
-        afterAttempt: ({ retryAfterMs = 0 }) => {
-          askedMs = retryAfterMs;
-        },
-      });
-    } catch (error) {
-      signal.throwIfAborted();
-      if (!(error instanceof CliError) || error.kind === 'usage') throw error;
-      waitMs = Math.max(intervalMs, askedMs);
-      await fail(`${error.message}; the next attempt is in ${Math.round(waitMs / 1000)} s`);
+  try {
+    for (;;) {
+      let askedMs = 0;
+      let waitMs = intervalMs;
+      try {
+        await poll({
+          afterAttempt: ({ retryAfterMs = 0 }) => {
+            askedMs = retryAfterMs;
+          },
+        });
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!(error instanceof CliError) || error.kind === 'usage') throw error;
+        waitMs = Math.max(intervalMs, askedMs);
+        await watcher.fail(`${error.message}; the next attempt is in ${Math.round(waitMs / 1000)} s`);
+      }
+      await sleep(waitMs, signal);
     }
-    await sleep(waitMs, signal);
+  } finally {
+    await watcher.close();
   }
 }
 
-/** The identity of a record: its id, or the whole record if it has none. */
-function keyOf(row: unknown): string {
-  const { id, petId } = row as { readonly id?: unknown; readonly petId?: unknown };
-  return String(id ?? petId ?? printJson(row));
+interface RedrawnScreen extends Watcher {
+  /** `13:05:07`. */
+  clock(): string;
+  draw(head: string, lines: readonly string[]): Promise<void>;
+}
+
+/** A screen on stdout that is redrawn after each poll; after a failed one the reason replaces the head. */
+export async function openRedrawn(context: Context): Promise<RedrawnScreen> {
+  const screen = openScreen(context.io);
+  const style = await context.style('stdout');
+  const clock = () => context.now().toTimeString().slice(0, 8);
+  let drawn: readonly string[] = [];
+  return {
+    clock,
+    async draw(head, lines) {
+      drawn = lines;
+      await screen.draw([head, ...lines]);
+    },
+    fail: (why) => screen.draw([style.red(`${clock()}: ${sanitize(why)}`), ...drawn]),
+    close: () => screen.close(),
+  };
 }
 
 /** @throws UsageError for a format that cannot show changes. */
@@ -117,9 +138,8 @@ async function openDisplay<Entity>(
   noun: Noun<Entity>,
   intervalMs: number,
 ): Promise<Display<Entity>> {
-  const { io } = context;
   const { value: format, source } = (await context.settings()).explain('output');
-  if (format === 'table' && canRedraw(io)) return screenDisplay(context, noun, intervalMs);
+  if (format === 'table' && canRedraw(context.io)) return screenDisplay(context, noun, intervalMs);
   if (format === 'jsonl' || (format === 'table' && source === 'default')) return eventDisplay(context);
   throw new UsageError(
     `--watch: prints changes as jsonl, but the output format is ${format}`,
@@ -128,18 +148,20 @@ async function openDisplay<Entity>(
 }
 
 function eventDisplay<Entity>(context: Context): Display<Entity> {
-  const fields = context.flags.fields?.split(',').map((field) => field.trim());
+  const fields = fieldsOf(context);
   const { stdout } = context.io;
   return {
-    async show(rows, view, { added, changed, deleted }) {
+    async show(records, view, { added, changed, deleted }) {
       const columns = fields && pickColumns(view, fields);
-      const record = (row: Entity) =>
-        columns ? Object.fromEntries(columns.map(({ name, value }) => [name, value(row) ?? null])) : row;
-      const line = (event: string, row: Entity) => `${printJson({ event, record: record(row) })}\n`;
+      const picked = (record: Entity) =>
+        columns
+          ? Object.fromEntries(columns.map(({ name, value }) => [name, value(record) ?? null]))
+          : record;
+      const line = (event: string) => (record: Entity) => `${printJson({ event, record: picked(record) })}\n`;
       const lines = [
-        ...deleted.map((row) => line('deleted', row)),
-        ...rows.filter((row) => changed.has(row)).map((row) => line('changed', row)),
-        ...rows.filter((row) => added.has(row)).map((row) => line('added', row)),
+        ...deleted.map(line('deleted')),
+        ...records.filter((record) => changed.has(record)).map(line('changed')),
+        ...records.filter((record) => added.has(record)).map(line('added')),
       ];
       if (lines.length > 0) await stdout.write(lines.join(''));
     },
@@ -148,77 +170,52 @@ function eventDisplay<Entity>(context: Context): Display<Entity> {
   };
 }
 
-/** A table whose first column marks rows that the last poll added (+) or changed (*). */
+/** A table whose first column marks records that the last poll added (+) or changed (*). */
 async function screenDisplay<Entity>(
   context: Context,
   noun: Noun<Entity>,
   intervalMs: number,
 ): Promise<Display<Entity>> {
-  const screen = openScreen(context.io);
+  const { io, flags } = context;
+  const screen = await openRedrawn(context);
   const style = await context.style('stdout');
   const settings = await context.settings();
   const place = settings.offline ? 'the embedded store' : (settings.get('base-url') ?? '');
-  const clock = () => context.now().toTimeString().slice(0, 8);
-  let table: readonly string[] = [];
   let isFirst = true;
   return {
-    async show(rows, view, { added, changed, deleted }) {
-      const counts = [
-        ...(isFirst ? [] : [[added.size, 'added'] as const]),
-        [changed.size, 'changed'] as const,
-        [deleted.length, 'deleted'] as const,
-      ];
-      const told = counts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`);
-      const head = `${noun.many} of ${sanitize(place)} at ${clock()}, every ${intervalMs / 1000} s`;
+    ...screen,
+    async show(records, view, { added, changed, deleted }) {
+      const told = Object.entries({
+        added: isFirst ? 0 : added.size,
+        changed: changed.size,
+        deleted: deleted.length,
+      }).flatMap(([what, count]) => (count > 0 ? `${count} ${what}` : []));
+      const head = `${noun.many} of ${sanitize(place)} at ${screen.clock()}, every ${intervalMs / 1000} s`;
+      const isNew = (record: Entity) => !isFirst && added.has(record);
       const mark: Column<Entity> = {
         name: ' ',
-        value: (row) => (changed.has(row) ? '*' : !isFirst && added.has(row) ? '+' : ' '),
+        value: (record) => (changed.has(record) ? '*' : isNew(record) ? '+' : ' '),
       };
-      table = [
-        style.bold(told.length === 0 ? head : `${head}: ${told.join(', ')}`),
-        ...(await drawTable(context, rows, view, mark)),
-      ];
+      const writer = tableWriter({
+        columns: [mark, ...pickColumns(view, fieldsOf(context))],
+        isPicked: true,
+        shape: 'list',
+        header: !flags.noHeader,
+        isTerminal: true,
+        width: io.stdout.columns ?? 80,
+        style,
+        mask: io.mask,
+        value: (record) => record,
+      });
+      const table = `${records.length > 0 ? await writer.rows(records) : ''}${await writer.end()}`;
+      const title = told.length === 0 ? head : `${head}: ${told.join(', ')}`;
+      await screen.draw(style.bold(title), table.trimEnd().split('\n'));
       isFirst = false;
-      await screen.draw(table);
     },
-    async fail(why) {
-      await screen.draw([style.red(`${clock()}: ${sanitize(why)}`), ...table.slice(1)]);
-    },
-    close: () => screen.close(),
   };
 }
 
-/** The lines of the table that `list` would print, with an additional first column. */
-async function drawTable<Entity>(
-  context: Context,
-  rows: readonly Entity[],
-  view: View<Entity>,
-  mark: Column<Entity>,
-): Promise<readonly string[]> {
-  const { io, flags } = context;
-  let text = '';
-  const stdout = Object.create(io.stdout, {
-    write: {
-      value: async (piece: string | Uint8Array) => {
-        text += String(piece);
-      },
-    },
-  });
-  const printer = createPrinter(
-    { ...io, stdout },
-    {
-      format: 'table',
-      fields: undefined,
-      sort: undefined,
-      header: flags.noHeader !== true,
-      color: (await context.settings()).get('color'),
-      quiet: true,
-    },
-  );
-  const columns = pickColumns(
-    view,
-    flags.fields?.split(',').map((field) => field.trim()),
-  ).map(({ extra: _, ...column }) => column);
-  await printer.records([rows], { ...view, columns: [mark, ...columns] });
-  return text.replace(/\n$/, '').split('\n');
+/** The fields of `--fields`. */
+function fieldsOf({ flags }: Context): readonly string[] | undefined {
+  return flags.fields?.split(',').map((field) => field.trim());
 }
