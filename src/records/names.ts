@@ -40,7 +40,7 @@ function once<Value>(client: Client, key: string, read: () => Promise<Value>): P
 
 /** All pets or all categories, read once for each client. */
 export function readNamed(client: Client, noun: Named, options?: CallOptions): Promise<NamedRecord[]> {
-  return once(client, noun, () => collect(client, noun, options));
+  return once(client, noun, () => readList(client, noun, options));
 }
 
 /** Drops the names read so far. */
@@ -48,15 +48,17 @@ export function forgetNames(client: Client): void {
   known.delete(client);
 }
 
-async function collect(client: Client, noun: Named, options?: CallOptions): Promise<NamedRecord[]> {
-  const records: NamedRecord[] = [];
+async function readList(client: Client, noun: Named, options?: CallOptions): Promise<NamedRecord[]> {
+  if (noun === 'categories') return collect([client.list('listCategories', {}, options)]);
+  const pets = await collect(wholeList(client, 'listPets', largestPages(client, 'listPets'), options));
+  return pets.map(({ id, name }) => ({ id, name }));
+}
+
+/** The records of some lists, read to their ends. */
+export async function collect<Entity>(lists: Iterable<AsyncIterable<readonly Entity[]>>): Promise<Entity[]> {
+  const records: Entity[] = [];
   // Not `push(...page)`: a page of 120,000 would overflow the stack.
-  if (noun === 'categories')
-    for await (const page of client.list('listCategories', {}, options))
-      for (const record of page) records.push(record);
-  else
-    for (const pages of wholeList(client, 'listPets', largestPages(client, 'listPets'), options))
-      for await (const page of pages) for (const { id, name } of page) records.push({ id, name });
+  for (const pages of lists) for await (const page of pages) for (const record of page) records.push(record);
   return records;
 }
 

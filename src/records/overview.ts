@@ -1,9 +1,9 @@
 import { offeredOperation } from '../api/contract.ts';
-import type { ListId, Result } from '../api/operations.ts';
-import type { Order, Pet, PetStatus } from '../api/schemas.ts';
+import type { ListId } from '../api/operations.ts';
+import type { InventoryItem, Order, Pet } from '../api/schemas.ts';
 import { categoryOf } from '../api/shapes.ts';
 import { petStatuses } from '../api/values.ts';
-import type { Attempt, CallOptions } from '../client/call.ts';
+import type { CallOptions } from '../client/call.ts';
 import type { Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
@@ -11,42 +11,9 @@ import { canRedraw } from '../output/screen.ts';
 import { paintStatus, type Style } from '../output/style.ts';
 import { charactersOf, createMeasure, type Measure } from '../output/width.ts';
 import { counted, groupDigits, sanitize } from '../text.ts';
-import { addNames, forgetNames, largestPages, wholeList } from './names.ts';
+import { addNames, collect, forgetNames, largestPages, wholeList } from './names.ts';
 import { isOverdue } from './orders.ts';
 import { openRedrawn, pollForever } from './watch.ts';
-
-/** The state of a shop. */
-interface Overview {
-  readonly pets: {
-    readonly total: number;
-    readonly byStatus: Readonly<Record<PetStatus, number>>;
-    /** The largest first; a category without a name is not in the list of categories. */
-    readonly byCategory: readonly {
-      readonly categoryId: bigint | null;
-      readonly name: string | null;
-      readonly total: number;
-    }[];
-  };
-  readonly inventory: {
-    /** Smaller counts are low. */
-    readonly below: number;
-    /** The lowest counts below it. */
-    readonly lowest: readonly {
-      readonly petId: bigint;
-      readonly name: string | null;
-      readonly quantity: number | bigint;
-    }[];
-  };
-  readonly orders: {
-    readonly open: number;
-    readonly overdue: number;
-    /** The open orders that ship first: overdue ones at the top, those without a date at the end. */
-    readonly next: readonly (Pick<Order, 'id' | 'petId' | 'quantity' | 'shipDate'> & {
-      readonly name: string | null;
-      readonly overdue: boolean;
-    })[];
-  };
-}
 
 const mostShown = 10;
 const mostCategories = 7;
@@ -64,10 +31,14 @@ export async function showOverview(
   for (const id of ['listPets', 'listInventory', 'listOrders'] as const) offeredOperation(contract, id);
   const client = await context.client();
   if (watch !== undefined) return watchOverview(context, client, { below, intervalMs: watch });
-  const { overview, requests } = await readOverview(client, below, context.now());
+  let requests = 0;
+  const afterAttempt = () => {
+    requests += 1;
+  };
+  const overview = await readOverview(client, below, context.now(), { afterAttempt });
   if (requests > quietRequests) await context.note(`note: ${groupDigits(requests)} requests were sent`);
-  const text = await overviewLines(overview, await screenOf(context));
-  await printer.documents([overview], `${text.join('\n')}\n`);
+  const lines = overviewLines(overview, await canvasFor(context, overview));
+  await printer.documents([overview], `${lines.join('\n')}\n`);
 }
 
 /** Redraws the overview in place until it is interrupted. @throws UsageError if there is nowhere to draw. */
@@ -81,51 +52,46 @@ async function watchOverview(
   const screen = await openRedrawn(context);
   return pollForever(context, intervalMs, screen, async (options) => {
     forgetNames(client);
-    const { overview } = await readOverview(client, below, context.now(), options);
-    const size = await screenOf(context);
-    const head = size.style.dim(`at ${screen.clock()}, every ${intervalMs / 1000} s`);
-    await screen.draw(head, await overviewLines(overview, { ...size, height: size.height - 1 }));
+    const overview = await readOverview(client, below, context.now(), options);
+    const canvas = await canvasFor(context, overview);
+    const head = canvas.style.dim(`at ${screen.clock()}, every ${intervalMs / 1000} s`);
+    await screen.draw(head, overviewLines(overview, { ...canvas, height: canvas.height - 1 }));
   });
-}
-
-async function screenOf(context: Context): Promise<Screen> {
-  const { stdout } = context.io;
-  return {
-    width: stdout.width ?? 80,
-    height: stdout.isTerminal ? (stdout.height ?? 24) - 1 : Number.POSITIVE_INFINITY,
-    style: await context.style('stdout'),
-    block: stdout.isTerminal ? '█' : '#',
-  };
 }
 
 async function readOverview(
   client: Client,
   below: number,
   now: Date,
-  options: CallOptions = {},
-): Promise<{ readonly overview: Overview; readonly requests: number }> {
-  let requests = 0;
-  const afterAttempt = (attempt: Attempt) => {
-    requests += 1;
-    options.afterAttempt?.(attempt);
-  };
-  async function collect<K extends ListId>(id: K): Promise<Result<K>[]> {
-    const records: Result<K>[] = [];
-    for (const pages of wholeList(client, id, largestPages(client, id), { afterAttempt }))
-      for await (const page of pages) for (const record of page) records.push(record);
-    return records;
-  }
+  options: CallOptions,
+): Promise<Overview> {
+  const read = <K extends ListId>(id: K) => collect(wholeList(client, id, largestPages(client, id), options));
   const categories = new Map<bigint, string>();
   const [pets, inventory, orders] = await Promise.all([
-    collect('listPets'),
-    collect('listInventory'),
-    collect('listOrders'),
-    addNames(client, 'categories', categories, { afterAttempt }),
+    read('listPets'),
+    read('listInventory'),
+    read('listOrders'),
+    addNames(client, 'categories', categories, options),
   ]);
+  return toOverview({ pets, categories, inventory, orders }, below, now);
+}
+
+interface Lists {
+  readonly pets: readonly Pet[];
+  /** The names of categories, by id. */
+  readonly categories: ReadonlyMap<bigint, string>;
+  readonly inventory: readonly InventoryItem[];
+  readonly orders: readonly Order[];
+}
+
+type Overview = ReturnType<typeof toOverview>;
+
+/** The state of a shop: the lowest counts under `below`, and the open orders that ship first. */
+function toOverview({ pets, categories, inventory, orders }: Lists, below: number, now: Date) {
   const names = new Map(pets.map(({ id, name }) => [id, name]));
   const low = inventory.filter(({ quantity }) => quantity < below);
   const open = orders.filter(({ complete }) => complete !== true).sort(byShipDate);
-  const overview: Overview = {
+  return {
     pets: {
       total: pets.length,
       byStatus: countStatuses(pets),
@@ -151,27 +117,25 @@ async function readOverview(
       })),
     },
   };
-  return { overview, requests };
 }
 
-function countStatuses(pets: readonly Pet[]): Record<PetStatus, number> {
-  const counts = { available: 0, pending: 0, sold: 0 };
-  for (const { status } of pets) counts[status ?? 'available'] += 1;
+/** A bound service may have statuses of its own. */
+function countStatuses(pets: readonly Pet[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = Object.fromEntries(petStatuses.map((status) => [status, 0]));
+  for (const { status } of pets) counts[status ?? 'available'] = (counts[status ?? 'available'] ?? 0) + 1;
   return counts;
 }
 
-function countCategories(
-  pets: readonly Pet[],
-  names: ReadonlyMap<bigint, string>,
-): Overview['pets']['byCategory'] {
+/** The largest first. A category without a name is not in the list of categories. */
+function countCategories(pets: readonly Pet[], names: ReadonlyMap<bigint, string>) {
   const totals = new Map<string, { categoryId: bigint | null; name: string | null; total: number }>();
   for (const [categoryId, name] of names) totals.set(`${categoryId}`, { categoryId, name, total: 0 });
   for (const pet of pets) {
-    const { id, name } = categoryOf(pet);
+    const { id = null, name = null } = categoryOf(pet);
     const key = `${id ?? name}`;
-    const entry = totals.get(key) ?? { categoryId: id ?? null, name: name ?? null, total: 0 };
-    entry.total += 1;
-    totals.set(key, entry);
+    const category = totals.get(key) ?? { categoryId: id, name, total: 0 };
+    category.total += 1;
+    totals.set(key, category);
   }
   return [...totals.values()].sort((one, other) => other.total - one.total);
 }
@@ -182,36 +146,45 @@ function byShipDate(one: Order, other: Order): number {
   return time(one) - time(other);
 }
 
-interface Screen {
+/** What the overview is drawn on. */
+interface Canvas {
   readonly width: number;
   /** The number of lines available. */
   readonly height: number;
   readonly style: Style;
   /** The character of the bars. */
   readonly block: string;
+  readonly measure: Measure;
+}
+
+async function canvasFor(context: Context, { pets, inventory, orders }: Overview): Promise<Canvas> {
+  const { stdout } = context.io;
+  const named = [...pets.byCategory, ...inventory.lowest, ...orders.next];
+  return {
+    width: stdout.width ?? 80,
+    height: stdout.isTerminal ? (stdout.height ?? 24) - 1 : Number.POSITIVE_INFINITY,
+    style: await context.style('stdout'),
+    block: stdout.isTerminal ? '█' : '#',
+    measure: await createMeasure(named.map(({ name }) => sanitize(name ?? ''))),
+  };
 }
 
 /** The overview as lines: pets next to low counts, and orders below them. */
-async function overviewLines(overview: Overview, screen: Screen): Promise<string[]> {
-  const { pets, inventory, orders } = overview;
-  const measure = await createMeasure([
-    ...pets.byCategory.map(({ name }) => sanitize(name ?? '')),
-    ...[...inventory.lowest, ...orders.next].map(({ name }) => sanitize(name ?? '')),
-  ]);
-  const { style } = screen;
+function overviewLines({ pets, inventory, orders }: Overview, canvas: Canvas): string[] {
+  const { style, measure } = canvas;
   const gap = 4;
-  const isWide = screen.width >= 72;
-  const half = isWide ? Math.floor((screen.width - gap) / 2) : screen.width;
-  const left = petLines(overview, half, screen, measure);
-  const right = countLines(overview, half, screen, measure);
+  const isWide = canvas.width >= 72;
+  const half = isWide ? Math.floor((canvas.width - gap) / 2) : canvas.width;
+  const left = petLines(pets, half, canvas);
+  const right = countLines(inventory, half, canvas);
   const top = isWide
     ? Array.from({ length: Math.max(left.length, right.length) }, (_, at) =>
         `${pad(left[at] ?? '', half, measure)}${' '.repeat(gap)}${right[at] ?? ''}`.trimEnd(),
       )
     : [...left, '', ...right];
-  const room = Math.max(3, screen.height - top.length - 2);
+  const room = Math.max(3, canvas.height - top.length - 2);
   const overdue = orders.overdue > 0 ? style.red(`, ${groupDigits(orders.overdue)} overdue`) : '';
-  const lines = orderLines(overview, screen, measure);
+  const lines = orderLines(orders, canvas);
   const shown = lines.length > room ? room - 1 : lines.length;
   const unseen = orders.open - shown;
   return [
@@ -225,31 +198,37 @@ async function overviewLines(overview: Overview, screen: Screen): Promise<string
   ];
 }
 
-function petLines({ pets }: Overview, width: number, screen: Screen, measure: Measure): string[] {
-  const { style } = screen;
-  const most = Math.max(pets.byCategory[0]?.total ?? 0, ...Object.values(pets.byStatus), 1);
-  const shown = pets.byCategory.slice(0, mostCategories);
+function petLines(
+  { total, byStatus, byCategory }: Overview['pets'],
+  width: number,
+  { style, block, measure }: Canvas,
+): string[] {
+  const most = Math.max(byCategory[0]?.total ?? 0, ...Object.values(byStatus), 1);
+  const shown = byCategory.slice(0, mostCategories);
   const labels = shown.map(({ name, categoryId }) => sanitize(name ?? `category ${categoryId}`));
   const label = Math.min(Math.max(9, ...labels.map(measure)), Math.floor(width * 0.4));
   const digits = groupDigits(most).length;
-  const bar = (text: string, total: number, paint: (text: string) => string) => {
+  const bar = (text: string, count: number, paint: (text: string) => string) => {
     const room = Math.max(1, width - label - digits - 4);
-    const length = total === 0 ? 0 : Math.max(1, Math.round((total / most) * room));
-    const count = groupDigits(total).padStart(digits);
-    return `  ${pad(cut(text, label, measure), label, measure)} ${count} ${paint(screen.block.repeat(length))}`;
+    const length = count === 0 ? 0 : Math.max(1, Math.round((count / most) * room));
+    const name = pad(cut(text, label, measure), label, measure);
+    return `  ${name} ${groupDigits(count).padStart(digits)} ${paint(block.repeat(length))}`;
   };
-  const more = pets.byCategory.length - shown.length;
+  const more = byCategory.length - shown.length;
   return [
-    style.bold(`Pets  ${groupDigits(pets.total)}`),
-    ...petStatuses.map((status) => bar(status, pets.byStatus[status], paintStatus(style, status))),
+    style.bold(`Pets  ${groupDigits(total)}`),
+    ...petStatuses.map((status) => bar(status, byStatus[status] ?? 0, paintStatus(style, status))),
     '',
-    ...shown.map(({ total }, at) => bar(labels[at] ?? '', total, style.cyan)),
+    ...shown.map((category, at) => bar(labels[at] ?? '', category.total, style.cyan)),
     ...(more > 0 ? [style.dim(`  and ${counted(more, 'category', 'categories')} more`)] : []),
   ];
 }
 
-function countLines({ inventory }: Overview, width: number, { style }: Screen, measure: Measure): string[] {
-  const { below, lowest } = inventory;
+function countLines(
+  { below, lowest }: Overview['inventory'],
+  width: number,
+  { style, measure }: Canvas,
+): string[] {
   const title = style.bold(`Lowest counts  under ${groupDigits(below)}`);
   if (lowest.length === 0) return [title, style.dim('  none')];
   const digits = Math.max(...lowest.map(({ quantity }) => groupDigits(quantity).length));
@@ -265,13 +244,13 @@ function countLines({ inventory }: Overview, width: number, { style }: Screen, m
   ];
 }
 
-function orderLines({ orders }: Overview, { width, style }: Screen, measure: Measure): string[] {
-  const dates = orders.next.map(({ shipDate }) =>
+function orderLines({ next }: Overview['orders'], { width, style, measure }: Canvas): string[] {
+  const dates = next.map(({ shipDate }) =>
     sanitize(shipDate?.replace(/T00:00:00(\.0+)?Z$/, '') ?? 'no date'),
   );
   const dateWidth = Math.max(0, ...dates.map(measure));
-  const idWidth = Math.max(0, ...orders.next.map(({ id }) => `${id ?? ''}`.length));
-  return orders.next.map(({ id, petId, name, quantity, overdue }, at) => {
+  const idWidth = Math.max(0, ...next.map(({ id }) => `${id ?? ''}`.length));
+  return next.map(({ id, petId, name, quantity, overdue }, at) => {
     const date = pad(dates[at] ?? '', dateWidth, measure);
     const pet = name === null ? `pet ${petId ?? 'unknown'}` : `${sanitize(name)} (${petId})`;
     const text = `order ${`${id ?? ''}`.padStart(idWidth)}  ${quantity ?? '?'} of ${pet}`;

@@ -8,7 +8,7 @@ import { type Column, compareBy, pickColumns, type View } from '../output/column
 import { canRedraw, openScreen } from '../output/screen.ts';
 import { tableWriter } from '../output/table.ts';
 import { sanitize } from '../text.ts';
-import { forgetNames } from './names.ts';
+import { collect, forgetNames } from './names.ts';
 import type { Noun } from './noun.ts';
 import { fillView } from './view.ts';
 
@@ -46,8 +46,7 @@ export async function watchRecords<Entity>(
   let before = new Map<string, Entity>();
   return pollForever(context, intervalMs, display, async (options) => {
     forgetNames(client);
-    const records: Entity[] = [];
-    for await (const page of await read(options)) for (const record of page) records.push(record);
+    const records = await collect([await read(options)]);
     const { view } = await fillView(context, client, noun, 'list');
     if (sort !== undefined) records.sort(compareBy(view, sort));
     const shown = records.slice(0, limit);
@@ -202,12 +201,12 @@ async function screenDisplay<Entity>(
         shape: 'list',
         header: !flags.noHeader,
         isTerminal: true,
-        width: io.stdout.columns ?? 80,
+        width: io.stdout.width ?? 80,
         style,
         mask: io.mask,
         value: (record) => record,
       });
-      const table = `${records.length > 0 ? await writer.rows(records) : ''}${await writer.end()}`;
+      const table = `${records.length > 0 ? await writer.print(records) : ''}${await writer.end()}`;
       const title = told.length === 0 ? head : `${head}: ${told.join(', ')}`;
       await screen.draw(style.bold(title), table.trimEnd().split('\n'));
       isFirst = false;

@@ -1,6 +1,10 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { toOpenApi } from '../../src/api/openapi.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
 import { runCli } from '../helpers/run-cli.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const past = '2020-01-02T00:00:00Z';
 const future = '2999-01-02T00:00:00Z';
@@ -117,6 +121,22 @@ test('a watched overview needs a terminal to draw on', async () => {
   const run = await runCli(['--offline', 'overview', '--watch']);
   expect(run).toMatchObject({ code: 2, stdout: '' });
   expect(run.stderr).toContain('--watch: the overview is redrawn on a terminal only');
+});
+
+test('a bound service may have statuses of its own, which are counted too', async () => {
+  const folder = temporaryFolder();
+  const env = { PETSTORE_CONFIG_DIR: folder };
+  const description = join(folder, 'openapi.json');
+  writeFileSync(description, JSON.stringify(toOpenApi()));
+  await runCli(['api', 'bind', description], { env });
+  const pets = [{ id: 1, name: 'Luna', categoryId: 1, status: 'lost' }];
+  await using server = await recordingServer({}, ({ path }) => ({
+    body: path.startsWith('/pets') ? pets : [],
+  }));
+  const run = await runCli(['overview', '-o', 'json', '--base-url', server.url], { env });
+  expect(JSON.parse(run.stdout).pets.byStatus).toEqual({ available: 0, pending: 0, sold: 0, lost: 1 });
+  const shown = await runCli(['overview', '--base-url', server.url], { env });
+  expect(shown.stdout).toMatch(/available +0 /);
 });
 
 test.each(['csv', 'ids', 'tsv'])('there is no overview as %s', async (format) => {
