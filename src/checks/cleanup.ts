@@ -126,17 +126,8 @@ export const cleanupCheck: Check<Probe> = {
   async run(probe) {
     const { traces, stop } = probe;
     if (traces.creations.length === 0) return skip('nothing was written');
-    stop.startCleaning();
-    const endMs = monotonicMs() + stop.lookMs;
-    const open = kinds.filter((kind) => traces.creations.some((each) => each.kind === kind && each.isOpen));
-    const left: string[] = [];
-    for (const kind of open)
-      await findOpen(probe, kind, endMs).catch((error) =>
-        left.push(`perhaps ${kind.noun} that no answer confirmed: ${messageOf(error)}`),
-      );
-    const removal = await removeAll(probe);
-    left.push(...removal.left);
-    const others = removal.foreign.sort().join(', ');
+    const { removed, left, foreign } = await stop.whileCleaning(() => cleanUp(probe));
+    const others = foreign.sort().join(', ');
     const told = others && `; left alone, because not certainly ours: ${others}`;
     if (left.length > 0)
       return fail(`${left.length === 1 ? 'a record is' : `${left.length} records are`} left behind${told}`, {
@@ -145,10 +136,23 @@ export const cleanupCheck: Check<Probe> = {
         hint: 'delete what is named here, or run again later with --sweep 1h',
         made: traces.creations.map(describeCreation),
       });
-    const done = removal.removed === 0 ? 'nothing was left to remove' : `${removal.removed} removed`;
+    const done = removed === 0 ? 'nothing was left to remove' : `${removed} removed`;
     return others ? warn(`${done}${told}`) : pass(done);
   },
 };
+
+async function cleanUp(probe: Probe): Promise<Removal> {
+  const { traces, stop } = probe;
+  const endMs = monotonicMs() + stop.lookMs;
+  const open = new Set(traces.creations.filter(({ isOpen }) => isOpen).map(({ kind }) => kind));
+  const unseen: string[] = [];
+  for (const kind of open)
+    await findOpen(probe, kind, endMs).catch((error) =>
+      unseen.push(`perhaps ${kind.noun} that no answer confirmed: ${messageOf(error)}`),
+    );
+  const { removed, left, foreign } = await removeAll(probe);
+  return { removed, left: [...unseen, ...left], foreign };
+}
 
 /** Looks in a list for records that no answer confirmed, which the service may still be creating. */
 async function findOpen(probe: Probe, kind: Kind, endMs: number): Promise<void> {

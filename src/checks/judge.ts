@@ -61,7 +61,7 @@ export function judge(
   if (json === undefined) throw fault(`the body is not JSON: ${reply.jsonFault}`, { expected: 'JSON' });
   if (!schema) return json;
   const found = holdAgainst(operation, schema, json, reply.text.length);
-  if (found.remark !== undefined) probe.remarks.push(`${operation.id}: ${found.remark}`);
+  if (found.remark !== undefined) probe.remarks.add(`${operation.id}: ${found.remark}`);
   if (!found.fault) return json;
   const { reason, pointer, expected, got } = found.fault;
   throw fault(reason, { expected, pointer }, printJson(got));

@@ -37,8 +37,8 @@ function allChecks(contract: Contract, options: SmokeOptions): Check<Probe>[] {
 }
 
 /**
- * The checks to run: the selected ones, and the gates. The gates always run, because the others depend on them; if they were not selected, only their
- * failures are reported.
+ * The checks to run: the selected ones, and the gates, because the others depend on them. Of gates that were not
+ * selected, only failures are reported.
  *
  * @throws UsageError if a pattern matches no group, or if the patterns together leave no check.
  */
@@ -102,21 +102,18 @@ function toRegExp(pattern: string): RegExp {
   return new RegExp(`^${source}$`);
 }
 
-/** The check, with retries added to its verdict, weighed by the options. */
+/** The check with its verdict weighed by remarks, by retries and by the options. */
 export function weighed(check: Check<Probe>): Check<Probe> {
   return {
     ...check,
     async run(probe) {
-      const [remarksBefore, firstsBefore] = [probe.remarks.length, probe.firsts.length];
+      probe.remarks.clear();
+      probe.first = undefined;
       const found = await check.run(probe).catch((error: unknown) => toVerdict(error, probe));
-      const remarks = new Set(probe.remarks.slice(remarksBefore));
-      const [first] = probe.firsts.slice(firstsBefore);
       // A check that could not be completed neither fails nor passes.
-      const whole =
-        found.state === 'pass' && remarks.size > 0
-          ? warn([found.reason, ...remarks].join('; '), found)
-          : found;
-      const flaky = whole.state === 'pass' ? first : undefined;
+      const isWhole = found.state !== 'pass' || probe.remarks.size === 0;
+      const whole = isWhole ? found : warn([found.reason, ...probe.remarks].join('; '), found);
+      const flaky = whole.state === 'pass' ? probe.first : undefined;
       return masked(weigh(check, { ...whole, flaky }, probe.options), probe);
     },
   };

@@ -53,10 +53,10 @@ export interface Probe extends Subject {
   readonly results: Map<string, CheckResult>;
   /** The records that the run has created. */
   readonly traces: Traces;
-  /** Parts of answers that could not be checked, a clause each: a check with a remark does not pass. */
-  readonly remarks: string[];
-  /** The first result of each request that needed another attempt. */
-  readonly firsts: string[];
+  /** What the current check could not look at, a clause each: a check with a remark does not pass. */
+  readonly remarks: Set<string>;
+  /** The first result of a request of the current check that needed another attempt. */
+  first?: string | undefined;
   /** The failure, if the wait for the service ended without success. */
   late?: Verdict | undefined;
   /**
@@ -90,8 +90,7 @@ export function createProbe(subject: Subject, stop: SmokeStop): Probe {
     signal: stop.stopped,
     results: new Map(),
     traces: new Traces(),
-    remarks: [],
-    firsts: [],
+    remarks: new Set(),
     toRequest(operation, input) {
       client.toRequest(operation.id, input as never);
       const { method, url, fields, body } = toRequest(operation, withId(operation, input), {
@@ -120,7 +119,7 @@ export function createProbe(subject: Subject, stop: SmokeStop): Probe {
           if (isLast || !mayPass(error)) throw error;
           first ??= (error as Error).message;
         }
-        if (attempt === 0) probe.firsts.push(first);
+        probe.first ??= first;
         await sleep(firstPauseMs * 2 ** attempt, signal);
         attempt += 1;
       }

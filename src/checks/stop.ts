@@ -35,11 +35,10 @@ export class SmokeStop extends Stop<Signal> {
       this.patience = patienceAfter[signal];
       this.stop(signal);
       creatingTimer = setTimeout(() => late.abort(this.stopped.reason), this.patience.creatingMs);
-      if (this.cleaningTimer) this.startCleaning();
+      if (this.cleaningTimer) this.limitCleaning();
       onFirst(signal);
     });
     this.release = () => {
-      clearTimeout(this.cleaningTimer);
       clearTimeout(creatingTimer);
       giveBack();
     };
@@ -49,8 +48,18 @@ export class SmokeStop extends Stop<Signal> {
     return this.patience.lookMs;
   }
 
-  /** Starts the time limit for cleaning up. */
-  startCleaning(): void {
+  /** Limits the time of cleaning up. */
+  async whileCleaning<Value>(work: () => Promise<Value>): Promise<Value> {
+    this.limitCleaning();
+    try {
+      return await work();
+    } finally {
+      clearTimeout(this.cleaningTimer);
+      this.cleaningTimer = undefined;
+    }
+  }
+
+  private limitCleaning(): void {
     clearTimeout(this.cleaningTimer);
     const late = () => this.abandon('the time for cleaning up is over');
     this.cleaningTimer = setTimeout(late, this.patience.cleaningMs);

@@ -1,0 +1,21 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { SmokeStop } from '../../src/checks/stop.ts';
+import { createInterrupts } from '../../src/interrupts.ts';
+import { fakeIo } from '../helpers/run-cli.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+test('the time limit of cleaning up ends with it, so that a later run can clean up too', async () => {
+  const stop = new SmokeStop(createInterrupts(fakeIo()), () => {});
+  await stop.whileCleaning(async () => {});
+  vi.advanceTimersByTime(60_000);
+  expect(stop.cut.aborted).toBe(false);
+  void stop.whileCleaning(() => new Promise(() => {}));
+  vi.advanceTimersByTime(60_000);
+  expect(stop.cut.aborted).toBe(true);
+});
