@@ -3,57 +3,22 @@ import type { JsonValue } from '../json.ts';
 import { closest } from '../text.ts';
 import * as parse from './values.ts';
 
-/** Every key that the config file and a profile may hold, as the program uses its value. */
-export interface SettingValues {
-  'base-url': string | undefined;
-  output: parse.OutputFormat;
-  /** Milliseconds. */
-  timeout: number;
-  retries: number;
-  concurrency: number;
-  /** Requests per second; undefined for no limit. */
-  rate: number | undefined;
-  color: parse.ColorMode;
-  quiet: boolean;
-  /** Absolute path. */
-  'token-file': string | undefined;
-  'token-command': string | undefined;
-  /** Origins; `*` stands for one label of the host. */
-  'token-origins': readonly string[] | undefined;
-  'auth-header': string;
-  /** Empty for the bare token. */
-  'auth-scheme': string;
-  /** Absolute path, as are the next two. */
-  'ca-cert': string | undefined;
-  'client-cert': string | undefined;
-  'client-key': string | undefined;
-  protected: boolean;
-}
-export type SettingKey = keyof SettingValues;
-
-type CamelCase<Text extends string> = Text extends `${infer Word}-${infer Rest}`
-  ? `${Word}${Capitalize<CamelCase<Rest>>}`
-  : Text;
-
-/** The settings given as flags, by the key in camel case, as text or as a switch; undefined if not given. */
-export type KeyFlags = {
-  readonly [Key in SettingKey as CamelCase<Key>]?:
-    | (SettingValues[Key] extends boolean ? boolean | string : string)
-    | undefined;
-};
-
-interface KeyRule<Value> {
+interface KeyRule {
   readonly summary: string;
-  /** @throws ValueError */
-  parse(text: string): Value;
-  /** The value, as text, if nothing else gives one. */
+  /**
+   * The value as the program uses it.
+   *
+   * @throws ValueError
+   */
+  parse(text: string): unknown;
+  /** The value, as text, if nothing else gives one; without it the value can be undefined. */
   readonly fallback?: string;
   /** How help shows the value of its flag; a flag without one is a switch. */
   readonly placeholder?: string;
   /** The environment variable that sets it. */
   readonly variable?: string;
   readonly choices?: readonly string[];
-  /** A path, relative to the folder of the file or command line that gives it. */
+  /** The value is a path, relative to the folder of the file or command line that gives it, and is made absolute. */
   readonly isFile?: true;
 }
 
@@ -67,8 +32,8 @@ const truth = {
 };
 const path = { parse: parse.parsePath, placeholder: '<file>', isFile: true } as const;
 
-/** The rules of each key: its values and the other places that can set it. */
-export const keyRules: { readonly [Key in SettingKey]: KeyRule<Exclude<SettingValues[Key], undefined>> } = {
+/** Every key that the config file and a profile may hold: its values, and the other places that can set it. */
+const rules = {
   'base-url': {
     summary: 'address of the service',
     parse: parse.parseBaseUrl,
@@ -160,7 +125,29 @@ export const keyRules: { readonly [Key in SettingKey]: KeyRule<Exclude<SettingVa
     ...truth,
     fallback: 'false',
   },
+} satisfies Record<string, KeyRule>;
+
+export type SettingKey = keyof typeof rules;
+
+/** The value of each key, as the program uses it. */
+export type SettingValues = {
+  readonly [Key in SettingKey]:
+    | ReturnType<(typeof rules)[Key]['parse']>
+    | ((typeof rules)[Key] extends { fallback: string } ? never : undefined);
 };
+
+type CamelCase<Text extends string> = Text extends `${infer Word}-${infer Rest}`
+  ? `${Word}${Capitalize<CamelCase<Rest>>}`
+  : Text;
+
+/** The settings given as flags, by the key in camel case, as text or as a switch; undefined if not given. */
+export type KeyFlags = {
+  readonly [Key in SettingKey as CamelCase<Key>]?:
+    | (SettingValues[Key] extends boolean ? boolean | string : string)
+    | undefined;
+};
+
+export const keyRules: Readonly<Record<SettingKey, KeyRule>> = rules;
 
 export const settingKeys = Object.keys(keyRules) as SettingKey[];
 
