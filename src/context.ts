@@ -3,7 +3,7 @@ import { type LifecycleNotice, lifecycleLines } from './api/lifecycle.ts';
 import type { OperationId } from './api/operations.ts';
 import type { GlobalFlags } from './cli/global-flags.ts';
 import type { Client } from './client/client.ts';
-import type { Settings } from './config/settings.ts';
+import type { SettingFlags, Settings } from './config/settings.ts';
 import type { OutputFormat } from './config/values.ts';
 import { exitCodes } from './errors.ts';
 import type { Prompt } from './input/question.ts';
@@ -69,6 +69,8 @@ export interface MutableContext extends Context {
   useFlags(flags: GlobalFlags, command?: string): void;
   /** The settings without their warnings, to report an error. */
   quietSettings(): Promise<Settings>;
+  /** Whether errors are printed as JSON: a flag decides, or the settings. A flag that makes them invalid is ignored. */
+  hasJsonErrors(): Promise<boolean>;
   /** Removes and returns the kept notes and the life cycle notices, one line each; an empty list if quiet. */
   takeNotices(): string[];
   /** Writes them to stderr, each life cycle notice at most once a day. */
@@ -96,8 +98,10 @@ export function createContext(
     return client;
   });
   let isQuiet = false;
+  const resolve = async (from: SettingFlags) =>
+    (await import('./config/settings.ts')).resolveSettings(io, from);
   const quietSettings = once(async () => {
-    const settings = await (await import('./config/settings.ts')).resolveSettings(io, flags);
+    const settings = await resolve(flags);
     isQuiet = settings.get('quiet');
     return settings;
   });
@@ -122,6 +126,13 @@ export function createContext(
     },
     exitCode: exitCodes.done,
     quietSettings,
+    async hasJsonErrors() {
+      const settings = await quietSettings()
+        .catch(() => resolve({ profile: flags.profile }))
+        .catch(() => undefined);
+      const format = flags.output ?? settings?.get('output') ?? io.env.PETSTORE_OUTPUT;
+      return format === 'json' || format === 'jsonl';
+    },
     settings: once(() => settingsWithWarnings(context)),
     contract: once(() => readContract(context)),
     client: (load = 'few') => clients(load),
@@ -134,8 +145,7 @@ export function createContext(
       if (!context.quiet) await io.stderr.write(`${prose(io, line)}\n`).catch(() => {});
     },
     async note(line) {
-      const settings = await quietSettings().catch(() => undefined);
-      if (/^jsonl?$/.test(settings?.get('output') ?? '')) notes.push(line);
+      if (await context.hasJsonErrors()) notes.push(line);
       else await context.notice(line);
     },
     lifecycle: new Map(),
@@ -173,10 +183,8 @@ async function readContract({ io, settings: resolve }: Context): Promise<Contrac
   const { builtInContract } = await import('./api/contract.ts');
   const settings = await resolve();
   if (settings.offline) return builtInContract;
-  const { readActiveContract, storedProfile } = await import('./config/contract-file.ts');
-  const { resolvePaths } = await import('./config/paths.ts');
-  const bound = await readActiveContract(resolvePaths(io).configFile, storedProfile(settings));
-  return bound?.contract ?? builtInContract;
+  const { readActiveContract } = await import('./config/contract-file.ts');
+  return readActiveContract(io, settings.profile?.value)?.contract ?? builtInContract;
 }
 
 async function openPrinter(context: Context, format: OutputFormat | undefined): Promise<Printer> {
@@ -219,11 +227,8 @@ export function whyNotAsked({ io, flags }: Pick<Context, 'io' | 'flags'>): strin
 }
 
 function once<Value>(make: () => Value): () => Value {
-  let made: { value: Value } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
+  const get = keyed(make);
+  return () => get(undefined);
 }
 
 function keyed<Key, Value>(make: (key: Key) => Value): (key: Key) => Value {

@@ -41,7 +41,7 @@ async function report(thrown: unknown, context: MutableContext): Promise<ExitCod
   if (thrown instanceof OutputClosedError || thrown instanceof AnsweredError) return exitCodes.done;
   const error =
     thrown instanceof CliError ? thrown : new CliError('failed', `internal: ${messageOf(thrown)}`);
-  const isJson = await wantsJson(context);
+  const isJson = await context.hasJsonErrors();
   // A program that reads the error as JSON expects exactly one object on stderr.
   if (!isJson) await context.tellNotices();
   const { errorJson, errorText } = await import('./output/error.ts');
@@ -54,19 +54,6 @@ async function report(thrown: unknown, context: MutableContext): Promise<ExitCod
   const echo = interrupts.signal.aborted && io.stderr.isTerminal && io.env.TERM !== 'dumb' ? eraseLine : '';
   await io.stderr.write(echo + text + stack).catch(() => {});
   return error.exitCode;
-}
-
-/**
- * Whether errors are printed as JSON: a flag decides, or the settings. If a flag makes the settings invalid, it is
- * ignored.
- */
-async function wantsJson({ io, flags, quietSettings }: MutableContext): Promise<boolean> {
-  const { resolveSettings } = await import('./config/settings.ts');
-  const settings = await quietSettings()
-    .catch(() => resolveSettings(io, { ...(flags.profile && { profile: flags.profile }) }))
-    .catch(() => undefined);
-  const format = flags.output ?? settings?.get('output') ?? io.env.PETSTORE_OUTPUT;
-  return format === 'json' || format === 'jsonl';
 }
 
 function untilInterrupted<Value>(signal: AbortSignal, work: Promise<Value>): Promise<Value> {

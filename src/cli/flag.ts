@@ -3,7 +3,7 @@ import { UsageError } from '../errors.ts';
 /** The completions of a value: fixed words, or a kind of value that `src/commands/completion/offers.ts` looks up. */
 export type Offers = readonly string[] | OfferKind;
 
-export type OfferKind =
+type OfferKind =
   | 'category'
   | 'check'
   | 'command'
@@ -14,6 +14,9 @@ export type OfferKind =
   | 'profile'
   | 'run'
   | 'settingValue';
+
+/** The kinds of values that must be looked up. */
+export type LookUpKind = Exclude<OfferKind, 'command' | 'file'>;
 
 /** A positional argument: `<id>`, `[run]`, `<id or name...>`. */
 export interface Argument<Value = unknown> {

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import type { Found } from './find.ts';
-import type { OfferKind } from './flag.ts';
+import type { LookUpKind } from './flag.ts';
 import type { Group, Named } from './verb.ts';
 
 /** Help topics: pages that belong to no single command, by the words after `petstore help`. */
@@ -29,5 +29,5 @@ export interface Program extends Named, Group {
    *
    * @param found the command, with the words that were typed for it so far.
    */
-  lookUp(kind: OfferKind, context: Context, found: Found): Promise<readonly Offer[]>;
+  lookUp(kind: LookUpKind, context: Context, found: Found): Promise<readonly Offer[]>;
 }

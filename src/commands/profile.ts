@@ -2,7 +2,7 @@ import { askBaseUrl, confirmDestruction } from '../asking.ts';
 import { argument, flag } from '../cli/flag.ts';
 import { keyFlags } from '../cli/global-flags.ts';
 import { verb } from '../cli/verb.ts';
-import { contractPath, removeContract } from '../config/contract-file.ts';
+import { removeContract } from '../config/contract-file.ts';
 import {
   activate,
   addProfile,
@@ -12,30 +12,29 @@ import {
   requireProfile,
   toSection,
 } from '../config/edit.ts';
-import { readConfigFile, type Section } from '../config/file.ts';
+import { readConfigFile } from '../config/file.ts';
 import { shownValue } from '../config/keys.ts';
-import { resolvePaths } from '../config/paths.ts';
 import { offlineProfile } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import type { JsonValue } from '../json.ts';
-import type { View } from '../output/columns.ts';
+import { propertyColumns, type View } from '../output/columns.ts';
 
-interface Row {
+interface ListedProfile {
   readonly name: string;
   readonly active: boolean;
   /** Null for the embedded store, and if the profile has no base URL of its own. */
   readonly 'base-url': JsonValue;
 }
 
-const view: View<Row> = {
+const view: View<ListedProfile> = {
   noun: 'profiles',
   columns: [
-    { name: 'name', value: (row) => row.name },
-    { name: 'active', value: (row) => (row.active ? '*' : '') },
+    ...propertyColumns(['name']),
+    { name: 'active', value: ({ active }) => (active ? '*' : '') },
     {
       name: 'base-url',
-      value: (row) => (row.name === offlineProfile ? '(the embedded store)' : row['base-url']),
+      value: (profile) => (profile.name === offlineProfile ? '(the embedded store)' : profile['base-url']),
     },
   ],
 };
@@ -51,12 +50,12 @@ const list = verb({
     const printer = await context.printer();
     const { profile, setAside } = await context.settings();
     const { profiles } = readConfigFile(context.io);
-    const row = (name: string): Row => ({
+    const listed = [...Object.keys(profiles).sort(), offlineProfile].map((name) => ({
       name,
       active: name === (profile ?? setAside)?.value,
       'base-url': (profiles[name]?.['base-url'] as JsonValue | undefined) ?? null,
-    });
-    await printer.records([[...Object.keys(profiles).sort(), offlineProfile].map(row)], view);
+    }));
+    await printer.records([listed], view);
   },
 });
 
@@ -126,26 +125,17 @@ const show = verb({
     const name = named ?? active;
     if (name === undefined)
       throw new UsageError('profile show: no profile is active', 'name one; see `petstore profile list`');
-    const section = sectionOf(context, name);
-    const row: Readonly<Record<string, JsonValue>> = {
-      name,
-      active: name === active,
-      ...(section as Record<string, JsonValue>),
-    };
-    await printer.record(row, viewOf(Object.keys(row)));
+    const record = { name, active: name === active, ...valuesOf(context, name) };
+    await printer.record(record, { noun: 'settings', columns: propertyColumns(Object.keys(record)) });
   },
 });
 
-function sectionOf({ io }: Context, name: string): Section {
+function valuesOf({ io }: Context, name: string): Readonly<Record<string, JsonValue>> {
   if (name === offlineProfile) return {};
   const file = readConfigFile(io);
   requireProfile(file, name);
   const entries = Object.entries(file.profiles[name] ?? {});
   return Object.fromEntries(entries.map(([key, value]) => [key, shownValue(key, value)]));
-}
-
-function viewOf(keys: readonly string[]): View<Readonly<Record<string, JsonValue>>> {
-  return { noun: 'settings', columns: keys.map((name) => ({ name, value: (row) => row[name] })) };
 }
 
 const remove = verb({
@@ -156,14 +146,13 @@ const remove = verb({
   args: { name: argument('<profile>', 'the profile to delete', { offers: 'profile' }) },
   async run(context, { name }) {
     const { io, notice } = context;
-    const { configFile } = resolvePaths(io);
     const file = readConfigFile(io);
     if (file.problem === undefined) {
       requireProfile(file, name);
       await confirmDestruction(context, `delete profile ${name}`);
     }
     const wasActive = await editConfig(io, (config) => dropProfile(config, name));
-    await removeContract(contractPath(configFile, name));
+    await removeContract(io, name);
     await notice(`deleted profile ${name}${wasActive ? '; no profile is active now' : ''}`);
   },
 });

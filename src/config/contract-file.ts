@@ -3,8 +3,9 @@ import { dirname, join } from 'node:path';
 import type { Contract, CredentialPlace } from '../api/contract.ts';
 import { type DocumentedAnswer, type Operation, operationIds } from '../api/operations.ts';
 import { messageOf, UsageError } from '../errors.ts';
+import type { Io } from '../io.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, printJson } from '../json.ts';
-import { offlineProfile, type Settings } from './settings.ts';
+import { resolvePaths } from './paths.ts';
 
 /** A contract read from a service's own description. */
 export interface BoundContract {
@@ -17,29 +18,21 @@ export interface BoundContract {
 
 const version = 3;
 
+/** The contract of a command: that of the profile, else that of the top level; undefined if neither is bound. */
+export function readActiveContract(io: Io, profile: string | undefined): BoundContract | undefined {
+  const own = profile === undefined ? undefined : readContract(contractPath(io, profile));
+  return own ?? readContract(contractPath(io, undefined));
+}
+
 /** The path of a profile's contract, or of the top level's if `profile` is undefined: next to the config file. */
-export function contractPath(configFile: string, profile: string | undefined): string {
-  const folder = dirname(configFile);
+function contractPath(io: Io, profile: string | undefined): string {
+  const folder = dirname(resolvePaths(io).configFile);
   if (profile === undefined) return join(folder, 'contract.json');
   return join(folder, 'contracts', `${encodeURIComponent(profile)}.json`);
 }
 
-/** The profile that a contract is stored for; undefined for the top level. The built-in profile stores none. */
-export function storedProfile({ profile }: Settings): string | undefined {
-  return profile?.value === offlineProfile ? undefined : profile?.value;
-}
-
-/** The contract of a command: that of the profile, else that of the top level; undefined if neither is bound. */
-export async function readActiveContract(
-  configFile: string,
-  profile: string | undefined,
-): Promise<BoundContract | undefined> {
-  const own = profile === undefined ? undefined : await readContract(contractPath(configFile, profile));
-  return own ?? (await readContract(contractPath(configFile, undefined)));
-}
-
 /** @throws UsageError if the file cannot be read or does not hold a contract. */
-async function readContract(path: string): Promise<BoundContract | undefined> {
+function readContract(path: string): BoundContract | undefined {
   const text = readText(path);
   if (text === undefined) return undefined;
   try {
@@ -61,14 +54,20 @@ function readText(path: string): string | undefined {
 }
 
 /** Replaces the stored contract, completely or not at all. */
-export async function writeContract(path: string, bound: BoundContract): Promise<void> {
+export async function writeContract(
+  io: Io,
+  profile: string | undefined,
+  bound: BoundContract,
+): Promise<void> {
+  const path = contractPath(io, profile);
   const { ensurePrivateFolder, writeFileAtomic } = await import('../files.ts');
   await ensurePrivateFolder(dirname(path));
   await writeFileAtomic(path, `${printJson(toJson(bound))}\n`);
 }
 
 /** Returns whether one was stored. */
-export async function removeContract(path: string): Promise<boolean> {
+export async function removeContract(io: Io, profile: string | undefined): Promise<boolean> {
+  const path = contractPath(io, profile);
   const { rm } = await import('node:fs/promises');
   const { fileError } = await import('../system-error.ts');
   return await rm(path).then(

@@ -128,8 +128,6 @@ export interface Credential {
   readonly place: CredentialPlace;
   /** The text at that place, including the scheme. */
   readonly value: string;
-  /** The bare secret, which must be masked everywhere. */
-  readonly secret: string;
   /** Its source, such as `token file /run/token`. */
   readonly source: string;
 }
@@ -172,7 +170,7 @@ export async function readCredential(
   const secret = await readToken(plan.source, settings, reader);
   refuseUnsendable(secret, source);
   reader.secrets.add(secret);
-  return { place: plan.place, value: valueAt(plan.place, secret, settings), secret, source };
+  return { place: plan.place, value: valueAt(plan.place, secret, settings), source };
 }
 
 /** The scheme belongs to the header of the config; a place from a description has no scheme. */

@@ -22,6 +22,13 @@ export interface View<Entity> {
   readonly columns: readonly Column<Entity>[];
 }
 
+/** Columns that show the properties of these names. */
+export function propertyColumns<Name extends string>(
+  names: readonly Name[],
+): Column<{ readonly [Key in Name]?: JsonValue | undefined }>[] {
+  return names.map((name) => ({ name, value: (record) => record[name] }));
+}
+
 /**
  * The columns that `--fields` names, in its order; without it the view's own.
  *

@@ -21,7 +21,6 @@ test('a token goes to the base URL that is given, where no config names one', as
   expect(credential).toEqual({
     place: { in: 'header', name: 'Authorization' },
     value: 'Bearer s3cret',
-    secret: 's3cret',
     source: 'PETSTORE_TOKEN',
   });
   expect(notices).toEqual([]);
@@ -61,7 +60,7 @@ test('PETSTORE_TOKEN belongs to PETSTORE_BASE_URL, whatever profile is active', 
   const config = { profile: 'p', profiles: { p: { 'base-url': 'https://shop.example' } } };
   const env = { ...token, PETSTORE_BASE_URL: 'https://a.example' };
   for (const each of [{}, config]) {
-    expect((await read({ config: each, env })).credential?.secret).toBe('s3cret');
+    expect((await read({ config: each, env })).credential?.value).toBe('Bearer s3cret');
     const { credential, notices } = await read({
       config: each,
       env,
@@ -77,9 +76,9 @@ test('PETSTORE_TOKEN belongs to PETSTORE_BASE_URL, whatever profile is active', 
 test('PETSTORE_TOKEN without PETSTORE_BASE_URL belongs to the active profile, with none to --base-url', async () => {
   const config = { profile: 'p', profiles: { p: { 'base-url': 'https://shop.example' } } };
   const flags = { baseUrl: 'https://b.example' };
-  expect((await read({ config, env: token })).credential?.secret).toBe('s3cret');
+  expect((await read({ config, env: token })).credential?.value).toBe('Bearer s3cret');
   expect((await read({ config, env: token, flags })).credential).toBeUndefined();
-  expect((await read({ env: token, flags })).credential?.secret).toBe('s3cret');
+  expect((await read({ env: token, flags })).credential?.value).toBe('Bearer s3cret');
 });
 
 test.each([
@@ -101,7 +100,7 @@ test.each([
   for (const origins of [own['token-origins'], own['token-origins'].split(' ')]) {
     const config = { profile: 'p', profiles: { p: { ...own, 'token-origins': origins } } };
     for (const flags of [{ baseUrl }, { baseUrl, profile: 'p' }])
-      expect((await read({ config, flags })).credential?.secret).toBe(isSent ? 's3cret' : undefined);
+      expect((await read({ config, flags })).credential?.value).toBe(isSent ? 'Bearer s3cret' : undefined);
   }
 });
 
@@ -124,7 +123,7 @@ test.each([
   ['http://[::ffff:1.2.3.4]', false],
 ])('over plain http to %s a token is sent: %s; else it is a usage error', async (baseUrl, isSent) => {
   const reading = read({ env: token, baseUrl });
-  if (isSent) expect((await reading).credential?.secret).toBe('s3cret');
+  if (isSent) expect((await reading).credential?.value).toBe('Bearer s3cret');
   else
     await expect(reading).rejects.toMatchObject({
       kind: 'usage',
@@ -139,9 +138,9 @@ test('--allow-insecure-http sends it over plain http to any host', async () => {
 
 test('one trailing newline of a token file is dropped', async () => {
   const file = write('token', 'from-file\n');
-  expect((await read({ env: { PETSTORE_TOKEN_FILE: file } })).credential?.secret).toBe('from-file');
-  expect((await read({ config: { 'token-file': write('crlf', 'from-file\r\n') } })).credential?.secret).toBe(
-    'from-file',
+  expect((await read({ env: { PETSTORE_TOKEN_FILE: file } })).credential?.value).toBe('Bearer from-file');
+  expect((await read({ config: { 'token-file': write('crlf', 'from-file\r\n') } })).credential?.value).toBe(
+    'Bearer from-file',
   );
 });
 
@@ -152,9 +151,11 @@ test('PETSTORE_TOKEN beats a token file, and what is nearer to the command beats
     profiles: { p: { 'token-command': `'${node}' -p 1234` } },
     'token-file': file,
   };
-  expect((await read({ config, env: token })).credential?.secret).toBe('s3cret');
-  expect((await read({ config, env: { PETSTORE_TOKEN_FILE: file } })).credential?.secret).toBe('from-file');
-  expect((await read({ config })).credential?.secret).toBe('1234');
+  expect((await read({ config, env: token })).credential?.value).toBe('Bearer s3cret');
+  expect((await read({ config, env: { PETSTORE_TOKEN_FILE: file } })).credential?.value).toBe(
+    'Bearer from-file',
+  );
+  expect((await read({ config })).credential?.value).toBe('Bearer 1234');
   const both = { 'token-file': file, 'token-command': 'x' };
   await expect(read({ config: both })).rejects.toMatchObject({ kind: 'usage' });
 });

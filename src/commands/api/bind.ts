@@ -3,10 +3,9 @@ import { type Binding, bindContract, type Target } from '../../binding/bind.ts';
 import type { Description } from '../../binding/description.ts';
 import { serversOf } from '../../binding/document.ts';
 import { type Confidence, type Match, type Matches, show } from '../../binding/match.ts';
-import { contractPath, removeContract, storedProfile, writeContract } from '../../config/contract-file.ts';
+import { removeContract, writeContract } from '../../config/contract-file.ts';
 import { editConfig, setValue, toStored } from '../../config/edit.ts';
 import { valueProblem } from '../../config/keys.ts';
-import { resolvePaths } from '../../config/paths.ts';
 import { credentialPlace, describePlace, isSamePlace } from '../../config/token.ts';
 import type { Context } from '../../context.ts';
 import { CliError, UsageError } from '../../errors.ts';
@@ -33,7 +32,7 @@ export async function bindDescription(
   const isStored = !isEmpty && !context.flags.dryRun;
   if (isStored) {
     const boundAt = context.now().toISOString();
-    await writeContract(pathFor(context, profile), { contract, source: description.url, boundAt });
+    await writeContract(context.io, profile, { contract, source: description.url, boundAt });
   }
   await printer.records([toRecords(matches)], view);
   if (isEmpty)
@@ -52,7 +51,7 @@ export async function bindDescription(
 /** Removes the bound contract of the active profile. */
 export async function unbindProfile(context: Context): Promise<void> {
   const profile = await boundProfile(context, 'api unbind');
-  const removed = await removeContract(pathFor(context, profile));
+  const removed = await removeContract(context.io, profile);
   const target = nameOfTarget(profile);
   await context.notice(removed ? `${target} has the built-in contract again` : `${target} was not bound`);
 }
@@ -75,11 +74,7 @@ async function boundProfile(context: Context, what: string): Promise<string | un
       `${what}: the base URL is of another origin than that of the active profile, ${settings.setAside.value}`,
       `name the profile with --profile ${settings.setAside.value}, or create one for this service with \`petstore profile create <name> --base-url <url>\``,
     );
-  return storedProfile(settings);
-}
-
-function pathFor({ io }: Context, profile: string | undefined): string {
-  return contractPath(resolvePaths(io).configFile, profile);
+  return settings.profile?.value;
 }
 
 function nameOfTarget(profile: string | undefined): string {

@@ -1,17 +1,17 @@
 import type { ListId, Query, Result } from '../../api/operations.ts';
 import type { Order } from '../../api/schemas.ts';
 import type { Found } from '../../cli/find.ts';
-import type { OfferKind } from '../../cli/flag.ts';
+import type { LookUpKind } from '../../cli/flag.ts';
 import type { Offer } from '../../cli/program.ts';
 import { readWords } from '../../cli/words.ts';
 import { readConfigFile } from '../../config/file.ts';
-import { keyRules, type SettingKey } from '../../config/keys.ts';
+import { isSettingKey, keyRules } from '../../config/keys.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import { offlineProfile } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 
 /** Looks up the possible values of one kind. */
-export async function lookUp(kind: OfferKind, context: Context, found: Found): Promise<readonly Offer[]> {
+export async function lookUp(kind: LookUpKind, context: Context, found: Found): Promise<readonly Offer[]> {
   switch (kind) {
     case 'profile':
       return profileNames(context);
@@ -30,9 +30,6 @@ export async function lookUp(kind: OfferKind, context: Context, found: Found): P
       return fields(found);
     case 'check':
       return checkNames();
-    case 'command':
-    case 'file':
-      return [];
   }
 }
 
@@ -43,10 +40,10 @@ function profileNames({ io }: Context): Offer[] {
 
 /** The values of the key before the cursor: `config set output <Tab>`. */
 function settingValues(context: Context, { rest }: Found): readonly Offer[] {
-  const [key] = readWords(rest, []).operands;
-  if (key?.text === 'profile') return profileNames(context);
-  const rule = Object.hasOwn(keyRules, key?.text ?? '') ? keyRules[key?.text as SettingKey] : undefined;
-  return (rule?.choices ?? []).map((word) => ({ word }));
+  const [{ text: key } = { text: '' }] = readWords(rest, []).operands;
+  if (key === 'profile') return profileNames(context);
+  const choices = isSettingKey(key) ? keyRules[key].choices : undefined;
+  return (choices ?? []).map((word) => ({ word }));
 }
 
 /** The first page of a list: more would not fit a screen. */

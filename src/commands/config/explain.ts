@@ -5,9 +5,9 @@ import { type Settings, shownSetting } from '../../config/settings.ts';
 import { describePlace, findToken, planToken } from '../../config/token.ts';
 import type { Context } from '../../context.ts';
 import type { JsonValue } from '../../json.ts';
-import type { View } from '../../output/columns.ts';
+import { propertyColumns } from '../../output/columns.ts';
 
-interface Row {
+interface Explained {
   readonly key: string;
   readonly value: JsonValue;
   /** flag, environment, profile, config or default. */
@@ -15,16 +15,6 @@ interface Row {
   /** The flag, variable or file; null for a default. */
   readonly origin: string | null;
 }
-
-const view: View<Row> = {
-  noun: 'settings',
-  columns: [
-    { name: 'key', value: (row) => row.key },
-    { name: 'value', value: (row) => row.value },
-    { name: 'source', value: (row) => row.source },
-    { name: 'origin', value: (row) => row.origin },
-  ],
-};
 
 export const explain = verb({
   name: 'explain',
@@ -41,31 +31,34 @@ export const explain = verb({
       await context.notice(
         `note: profile ${setAside.value} is active, but the base URL is of another origin: nothing of the profile is used`,
       );
-    const rows = [
-      ...targetRows(settings),
-      ...keyRows(settings),
-      await tokenRow(context, settings),
-      ...placeRows(context),
+    const records = [
+      ...explainTarget(settings),
+      ...explainKeys(settings),
+      await explainToken(context, settings),
+      ...explainPaths(context),
     ];
-    await printer.records([rows], view);
+    await printer.records([records], {
+      noun: 'settings',
+      columns: propertyColumns(['key', 'value', 'source', 'origin']),
+    });
   },
 });
 
-function targetRows({ profile, offline }: Settings): Row[] {
+function explainTarget({ profile, offline }: Settings): Explained[] {
   return [
     { key: 'profile', value: profile?.value ?? null, ...from(profile) },
     { key: 'offline', value: offline !== undefined, ...from(offline) },
   ];
 }
 
-function keyRows(settings: Settings): Row[] {
+function explainKeys(settings: Settings): Explained[] {
   return settingKeys.map((key) => {
     const setting = settings.explain(key);
     return { key, value: shownSetting(key, setting), ...from(setting) };
   });
 }
 
-async function tokenRow(context: Context, settings: Settings): Promise<Row> {
+async function explainToken(context: Context, settings: Settings): Promise<Explained> {
   const source = findToken(settings.tokens);
   if (source === undefined) return { key: 'token', value: 'not set', ...from(undefined) };
   const baseUrl = settings.get('base-url');
@@ -83,20 +76,21 @@ async function tokenRow(context: Context, settings: Settings): Promise<Row> {
   };
 }
 
-function placeRows({ io }: Context): Row[] {
+function explainPaths({ io }: Context): Explained[] {
   const { configFile, stateDir, offlineStore } = resolvePaths(io);
-  const row = (key: string, value: string, variable: string): Row => ({
+  const { PETSTORE_OFFLINE_STORE } = io.env;
+  const explain = (key: string, value: string, variable: string): Explained => ({
     key,
     value,
     ...from(io.env[variable] ? { source: 'environment', origin: variable } : undefined),
   });
   return [
-    row('config-file', configFile, 'PETSTORE_CONFIG_DIR'),
-    row('state-dir', stateDir, 'PETSTORE_STATE_DIR'),
-    row(
+    explain('config-file', configFile, 'PETSTORE_CONFIG_DIR'),
+    explain('state-dir', stateDir, 'PETSTORE_STATE_DIR'),
+    explain(
       'offline-store',
       offlineStore,
-      io.env.PETSTORE_OFFLINE_STORE ? 'PETSTORE_OFFLINE_STORE' : 'PETSTORE_STATE_DIR',
+      PETSTORE_OFFLINE_STORE ? 'PETSTORE_OFFLINE_STORE' : 'PETSTORE_STATE_DIR',
     ),
   ];
 }

@@ -7,6 +7,7 @@ import {
   formatAddress,
   parseAddress,
   readConfigFile,
+  type Section,
 } from '../../config/file.ts';
 import {
   keyItems,
@@ -21,23 +22,10 @@ import { settingsFrom, shownSetting } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { type JsonValue, printJson } from '../../json.ts';
-import type { Column, View } from '../../output/columns.ts';
+import { propertyColumns } from '../../output/columns.ts';
 import { sanitize } from '../../text.ts';
 import { explain } from './explain.ts';
 import { init } from './init.ts';
-
-interface Entry {
-  readonly key: string;
-  readonly value: JsonValue;
-}
-
-const entriesView: View<Entry> = {
-  noun: 'settings in the config file',
-  columns: [
-    { name: 'key', value: (row) => row.key },
-    { name: 'value', value: (row) => row.value },
-  ],
-};
 
 const list = verb({
   name: 'list',
@@ -49,20 +37,23 @@ const list = verb({
   examples: ['petstore config list', 'petstore config list -o json'],
   async run(context) {
     const printer = await context.printer();
-    await printer.records([entriesOf(readConfigFile(context.io))], entriesView);
+    await printer.records([storedValues(readConfigFile(context.io))], {
+      noun: 'settings in the config file',
+      columns: propertyColumns(['key', 'value']),
+    });
   },
 });
 
-function entriesOf({ active, defaults, profiles }: ConfigFile): Entry[] {
-  const rows = (profile: string | undefined, section: Readonly<Record<string, unknown>>): Entry[] =>
+function storedValues({ active, defaults, profiles }: ConfigFile) {
+  const valuesOf = (profile: string | undefined, section: Section) =>
     Object.entries(section).map(([key, value]) => ({
       key: formatAddress({ profile, key }),
       value: shownValue(key, value),
     }));
   return [
     ...(active === undefined ? [] : [{ key: 'profile', value: active }]),
-    ...rows(undefined, defaults),
-    ...Object.entries(profiles).flatMap(([name, section]) => rows(name, section)),
+    ...valuesOf(undefined, defaults),
+    ...Object.entries(profiles).flatMap(([name, section]) => valuesOf(name, section)),
   ];
 }
 
@@ -194,25 +185,7 @@ async function unsetKey({ io, flags, notice }: Context, text: string): Promise<v
   await notice(`${formatAddress(address)} ${wasSet ? 'is no longer set' : 'was not set'}`);
 }
 
-interface Place {
-  readonly what: string;
-  readonly path: string;
-  /** The source of the embedded store, and the time of the copy. */
-  readonly origin?: string | undefined;
-}
-
 const places = ['config', 'state', 'offline-store'] as const;
-
-const placesView: View<Place> = {
-  noun: 'paths',
-  columns: [
-    { name: 'what', value: (row) => row.what },
-    { name: 'path', value: (row) => row.path },
-  ],
-};
-
-/** An additional column, if a store has an origin. */
-const originColumn: Column<Place> = { name: 'origin', value: (row) => row.origin };
 
 const path = verb({
   name: 'path',
@@ -224,18 +197,16 @@ const path = verb({
   async run(context, { what }) {
     const { configFile, stateDir, offlineStore } = resolvePaths(context.io);
     const paths = { config: configFile, state: stateDir, 'offline-store': offlineStore };
-    if (what) await printValue(context, what, paths[what]);
-    else {
-      const { describeOrigin } = await import('../../server/pulled.ts');
-      const origin = await describeOrigin(offlineStore);
-      const rows = places.map((place) => ({
-        what: place,
-        path: paths[place],
-        ...(place === 'offline-store' && { origin }),
-      }));
-      const columns = [...placesView.columns, ...(origin === undefined ? [] : [originColumn])];
-      await (await context.printer()).records([rows], { ...placesView, columns });
-    }
+    if (what) return printValue(context, what, paths[what]);
+    const { describeOrigin } = await import('../../server/pulled.ts');
+    const origin = await describeOrigin(offlineStore);
+    const records = places.map((place) => ({
+      what: place,
+      path: paths[place],
+      ...(place === 'offline-store' && { origin }),
+    }));
+    const columns = propertyColumns(origin === undefined ? ['what', 'path'] : ['what', 'path', 'origin']);
+    await (await context.printer()).records([records], { noun: 'paths', columns });
   },
 });
 
@@ -243,7 +214,7 @@ const path = verb({
  * Prints one bare value, for scripts. If a flag or a variable asks for json, jsonl or yaml, it is a field of an object;
  * the format in the config, which is meant for tables, has no effect.
  */
-export async function printValue(context: Context, name: string, value: JsonValue): Promise<void> {
+async function printValue(context: Context, name: string, value: JsonValue): Promise<void> {
   const text = `${sanitize(typeof value === 'string' ? value : printJson(value))}\n`;
   const { source } = (await context.settings()).explain('output');
   if (source === 'flag' || source === 'environment')
