@@ -21,7 +21,6 @@ export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly platform: NodeJS.Platform;
-  readonly pid: number;
   /** The folder of the installed package. */
   readonly packageDir: string;
   /** The text with known secrets masked. Use it before you cut or wrap a text; writing masks everything else. */
@@ -55,7 +54,6 @@ export function processIo(): ProcessIo {
     env: process.env,
     cwd: process.cwd(),
     platform: process.platform,
-    pid: process.pid,
     packageDir: join(__dirname, '..'),
     mask: (text) => text,
     onSignal(listener) {

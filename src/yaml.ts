@@ -6,11 +6,10 @@ interface Yaml {
   /** YAML 1.2 text of a value, numbers exact. Strings that a YAML 1.1 reader would take for another type are quoted. */
   print(value: unknown): string;
   /**
-   /**
-    * The value of one YAML document, numbers as in `parseJson`; merge keys (`<<`) are followed.
-    *
-    * @throws Error if the text is not YAML, or if its aliases expand without limit.
-    */
+   * The value of one YAML document, numbers as in `parseJson`; merge keys (`<<`) are followed.
+   *
+   * @throws Error if the text is not YAML, or if its aliases expand without limit.
+   */
   parse(text: string): JsonValue;
 }
 

@@ -10,34 +10,29 @@ import { shellWord } from '../text.ts';
  */
 export async function* decodeUtf8(bytes: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
-  const lines = createLineCounter();
-  let first = true;
+  const lines = new LineCounter();
+  let isFirst = true;
   for await (const chunk of bytes) {
-    if (first) refuseUtf16(chunk, name);
-    first = false;
-    const text = decodeOr(
-      () => decoder.decode(chunk, { stream: true }),
-      () => notUtf8(chunk, lines, name),
-    );
+    if (isFirst) refuseBinary(chunk, name);
+    isFirst = false;
+    let text: string;
+    try {
+      text = decoder.decode(chunk, { stream: true });
+    } catch {
+      throw notUtf8(chunk, lines, name);
+    }
     lines.count(chunk);
     if (text !== '') yield text;
   }
-  decodeOr(
-    () => decoder.decode(),
-    () => new UsageError(`${name}: cut short in the middle of a character`),
-  );
-}
-
-function decodeOr(decode: () => string, refusal: () => UsageError): string {
   try {
-    return decode();
+    decoder.decode();
   } catch {
-    throw refusal();
+    throw new UsageError(`${name}: cut short in the middle of a character`);
   }
 }
 
-/** In UTF-16 every ASCII letter has a zero byte next to it; UTF-8 text has no zero bytes. */
-function refuseUtf16(head: Uint8Array, name: string): void {
+/** Refuses workbooks, UTF-16 and other bytes with zeros among them, which UTF-8 text does not have. */
+function refuseBinary(head: Uint8Array, name: string): void {
   if (isWorkbook(head))
     throw new UsageError(
       `${name}: not text: the file looks like an Excel workbook`,
@@ -79,37 +74,36 @@ function notUtf8(chunk: Uint8Array, lines: LineCounter, name: string): UsageErro
   const byte = (chunk[at] ?? 0).toString(16).toUpperCase();
   lines.count(chunk.subarray(0, at));
   return new UsageError(
-    `${name}:${lines.line()}: not UTF-8: byte 0x${byte}; the file looks like Latin-1 (Windows-1252)`,
+    `${name}:${lines.line}: not UTF-8: byte 0x${byte}; the file looks like Latin-1 (Windows-1252)`,
     toUtf8('WINDOWS-1252', name),
   );
 }
 
 /**
- * Index of the first byte that is not UTF-8. A decoder that does not throw puts U+FFFD there. Bytes at the start that
- * continue a character of the chunk before are taken as valid.
+ * Index of the first byte that is not UTF-8; 0 if its character began in the chunk before. A decoder that does not
+ * throw puts U+FFFD there. Bytes at the start that may continue a character are passed over.
  */
 function firstInvalidByte(chunk: Uint8Array): number {
   let start = 0;
   while (start < 3 && ((chunk[start] ?? 0) & 0xc0) === 0x80) start += 1;
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(chunk.subarray(start));
-  return start + Buffer.byteLength(text.slice(0, text.indexOf('\ufffd')));
-}
-
-interface LineCounter {
-  count(chunk: Uint8Array): void;
-  line(): number;
+  const at = text.indexOf('\ufffd');
+  return at === -1 ? 0 : start + Buffer.byteLength(text.slice(0, at));
 }
 
 /** Counts the lines of a file whose lines all end in LF, all in CRLF or all in CR. */
-function createLineCounter(): LineCounter {
-  let [lineFeeds, returns] = [0, 0];
-  return {
-    count(chunk) {
-      for (let at = 0; at < chunk.length; at += 1) {
-        if (chunk[at] === 0x0a) lineFeeds += 1;
-        else if (chunk[at] === 0x0d) returns += 1;
-      }
-    },
-    line: () => Math.max(lineFeeds, returns) + 1,
-  };
+class LineCounter {
+  private lineFeeds = 0;
+  private returns = 0;
+
+  get line(): number {
+    return Math.max(this.lineFeeds, this.returns) + 1;
+  }
+
+  count(chunk: Uint8Array): void {
+    for (let at = 0; at < chunk.length; at += 1) {
+      if (chunk[at] === 0x0a) this.lineFeeds += 1;
+      else if (chunk[at] === 0x0d) this.returns += 1;
+    }
+  }
 }

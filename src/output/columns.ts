@@ -43,7 +43,7 @@ export function pickColumns<Entity>(
 }
 
 /** The column that a flag names. */
-export function findColumn<Entity>(view: View<Entity>, flag: string, name: string): Column<Entity> {
+function findColumn<Entity>(view: View<Entity>, flag: string, name: string): Column<Entity> {
   const column = view.columns.find((candidate) => candidate.name === name);
   if (column) return column;
   const known = view.columns.map((candidate) => candidate.name).join(', ');

@@ -7,7 +7,7 @@ import type { Style } from './style.ts';
 
 export const progressModes = ['auto', 'bar', 'plain', 'json', 'none'] as const;
 /** `auto` is a bar if a person watches a terminal, and plain lines otherwise. */
-export type ProgressMode = (typeof progressModes)[number];
+type ProgressMode = (typeof progressModes)[number];
 
 export interface ProgressState {
   readonly done: number;

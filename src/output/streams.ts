@@ -44,7 +44,7 @@ const longestCommand = 'section_start:'.length;
  * Returns a function that breaks up commands to a CI runner in text that comes in pieces: the last character of the
  * command becomes `\uXXXX`. In JSON that escape means the same character; in other formats it is visible.
  */
-export function createCommandBreaker(): (piece: string) => string {
+function createCommandBreaker(): (piece: string) => string {
   let before = '\n';
   return (piece) => {
     const text = before + piece;

@@ -49,7 +49,7 @@ export function paintStatus(style: Style, status: string): Paint {
 }
 
 /** `--color` decides, then FORCE_COLOR, then NO_COLOR, then whether the stream is a terminal with colour. */
-export function isColored({ isTerminal }: OutputStream, env: Io['env'], mode: ColorMode): boolean {
+function isColored({ isTerminal }: OutputStream, env: Io['env'], mode: ColorMode): boolean {
   if (mode !== 'auto') return mode === 'always';
   if (env.FORCE_COLOR) return env.FORCE_COLOR !== '0' && env.FORCE_COLOR !== 'false';
   return isTerminal && !env.NO_COLOR && env.TERM !== 'dumb';

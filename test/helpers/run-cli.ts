@@ -65,7 +65,6 @@ export function fakeIo(options: RunOptions = {}): FakeIo {
     },
     cwd: options.cwd ?? process.cwd(),
     platform: 'linux',
-    pid: process.pid,
     packageDir: process.cwd(),
     mask: (text) => text,
     onSignal(listener) {
