@@ -1,4 +1,5 @@
 import { largestPage, offeredOperation } from '../api/contract.ts';
+import type { InventoryItem } from '../api/schemas.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Client } from '../client/client.ts';
 import { ApiError, UnavailableError, UsageError } from '../errors.ts';
@@ -8,9 +9,11 @@ import type { Session } from './session.ts';
 /** A count of the service; null for a pet without an entry. */
 export type Count = number | bigint | null;
 
-export interface Entry {
+interface Entry {
   readonly count: Count;
-  readonly etag: string | undefined;
+  readonly etag?: string | undefined;
+  /** Undefined for a pet without an entry. */
+  readonly item?: InventoryItem;
 }
 
 /** @throws CliError if it cannot be read. */
@@ -18,10 +21,10 @@ export async function readEntry(client: Client, petId: bigint, call?: CallOption
   try {
     const { value, etag } = await client.call('getInventory', { petId }, call);
     if (value.petId !== petId) throw otherPet(petId, value.petId);
-    return { count: value.quantity, etag };
+    return { count: value.quantity, etag, item: value };
   } catch (error) {
     if (!isMissing(error)) throw error;
-    return { count: null, etag: undefined };
+    return { count: null };
   }
 }
 
@@ -56,36 +59,34 @@ export function checkReadable({ contract: { operations } }: Client, hint: string
 /** Fewer rows than this are read one by one, with their ETags; otherwise the whole list is read. */
 const rowsForList = 100;
 
-interface CountReading {
-  /** Whether the count of this row is needed. */
-  isWanted(row: number): boolean;
-  /** Called once for each needed row that has an entry. */
-  found(row: number, count: number | bigint, etag: string | undefined): void;
-  /** Called after all of those for each needed row without an entry. */
-  missing(row: number): void;
-}
+/** Gets the count of a row; an ETag too if the entry was read alone. */
+type LookAtCount = (row: number, count: Count, etag?: string) => void;
 
 /**
- * Reads the current counts of the needed rows: one by one if they are few, else from the paged list. When it ends, also
+ * Reads the current counts of the wanted rows: one by one if they are few, else from the paged list. When it ends, also
  * with an error, no request is in progress.
  *
+ * @param look is called once for each wanted row, at last for those without an entry.
  * @throws ApiError or UnavailableError if one could not be read; StoppedError if the run has stopped.
  */
-export async function readCounts(session: Session, reading: CountReading): Promise<void> {
+export async function readCounts(
+  session: Session,
+  isWanted: (row: number) => boolean,
+  look: LookAtCount,
+): Promise<void> {
   const { rows, client } = session;
   checkReadable(client, '--blind writes without reading');
   const { operations } = client.contract;
   const canList = operations.has('listInventory');
   const most = canList ? rowsForList : rows.length;
   const wanted: number[] = [];
-  for (let row = 0; row < rows.length && wanted.length < most; row += 1)
-    if (reading.isWanted(row)) wanted.push(row);
+  for (let row = 0; row < rows.length && wanted.length < most; row += 1) if (isWanted(row)) wanted.push(row);
   const seen = new Uint8Array(rows.length);
-  const found = (row: number, count: number | bigint, etag?: string) => {
+  const found: LookAtCount = (row, count, etag) => {
     // A list that changes while it is read may contain an entry twice.
-    if (seen[row] === 1 || !reading.isWanted(row)) return;
+    if (seen[row] === 1 || !isWanted(row)) return;
     seen[row] = 1;
-    reading.found(row, count, etag);
+    look(row, count, etag);
   };
   session.entriesRead = 0;
   if (canList && (wanted.length === most || !operations.has('getInventory'))) await readList(session, found);
@@ -95,14 +96,10 @@ export async function readCounts(session: Session, reading: CountReading): Promi
       if (count !== null) found(row, count, etag);
       session.entriesRead += 1;
     });
-  for (let row = 0; row < rows.length; row += 1)
-    if (seen[row] === 0 && reading.isWanted(row)) reading.missing(row);
+  for (let row = 0; row < rows.length; row += 1) if (seen[row] === 0 && isWanted(row)) look(row, null);
 }
 
-async function readList(
-  session: Session,
-  found: (row: number, count: number | bigint) => void,
-): Promise<void> {
+async function readList(session: Session, found: LookAtCount): Promise<void> {
   const { client, rows } = session;
   const limit = largestPage(offeredOperation(client.contract, 'listInventory'));
   for await (const page of ahead(client.list('listInventory', { limit }))) {

@@ -5,25 +5,24 @@ import type { Journal } from './journal.ts';
 import type { StopReason } from './pace.ts';
 import { createBytes, NumberColumn, type Outcome, type Rows } from './rows.ts';
 
-interface Kind {
+/** Failures of one kind, as a summary has them. */
+export interface FailureKind {
   /** Such as `404 not_found` or `timeout`. */
   readonly kind: string;
   readonly state: 'failed' | 'unknown';
-  /** True if for each failure the service could not be reached or was overloaded. */
-  isUnavailable: boolean;
-}
-
-/** Failures of one kind. */
-export interface FailureKind extends Kind {
   count: number;
+  /** True if for each of them the service could not be reached or was overloaded. */
+  retryable: boolean;
   /** The first of them. */
   readonly example: {
     readonly line: number;
     readonly petId: bigint;
     readonly message: string;
-    readonly requestId: string | undefined;
+    readonly requestId?: string;
   };
 }
+
+type Kind = Pick<FailureKind, 'kind' | 'state' | 'retryable'>;
 
 /** Most kinds of failure that are counted separately: a service could send a different code for every row. */
 const mostKinds = 50;
@@ -118,25 +117,27 @@ export class Ledger {
         known.count += 1;
         continue;
       }
+      const { kind, state, retryable } = this.kinds[at] as Kind;
       const { message = '', requestId } = this.failureOf(row) ?? {};
-      const example = { line: rows.line(row), petId: rows.id(row), message, requestId };
-      found.set(at, { ...(this.kinds[at] as Kind), count: 1, example });
+      const example = { line: rows.line(row), petId: rows.id(row), message };
+      const whole = requestId === undefined ? example : { ...example, requestId };
+      found.set(at, { kind, state, count: 1, retryable, example: whole });
     }
     return [...found.values()].sort((one, other) => other.count - one.count);
   }
 
   private countFailure(row: number, state: 'failed' | 'unknown', outcome: Outcome): void {
     const { rows, kinds } = this;
-    const { status, code, isUnavailable = false } = outcome;
+    const { status, code, isUnavailable: retryable = false } = outcome;
     this.errorCount += 1;
     const earlier = rows.earlierState(row);
     if (earlier !== 'failed' && earlier !== 'unknown') this.newErrorCount += 1;
     const indexOf = (name: string) => kinds.findIndex((each) => each.kind === name && each.state === state);
     const named = [status, code].filter((part) => part !== undefined).join(' ');
     const kind = kinds.length < mostKinds || indexOf(named) !== -1 ? named : 'other';
-    if (indexOf(kind) === -1) kinds.push({ kind, state, isUnavailable });
+    if (indexOf(kind) === -1) kinds.push({ kind, state, retryable });
     const at = indexOf(kind);
-    if (!isUnavailable) (kinds[at] as Kind).isUnavailable = false;
+    if (!retryable) (kinds[at] as Kind).retryable = false;
     this.kindOfRow.set(row, at);
     if (this.texts.size < mostTexts) this.texts.set(row, outcome);
   }

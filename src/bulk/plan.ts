@@ -1,7 +1,7 @@
 import { offeredOperation } from '../api/contract.ts';
 import { ApiError, CliError, UsageError } from '../errors.ts';
 import { ahead, type Count, eachOf, readCounts } from './counts.ts';
-import type { Outcome } from './rows.ts';
+import type { Outcome, Rows } from './rows.ts';
 import { type Guards, type RowLimit, toRows } from './run-flags.ts';
 import type { Session } from './session.ts';
 
@@ -48,20 +48,13 @@ export async function makePlan(session: Session): Promise<Plan> {
   const etags = new Map<number, string>();
   if (flags.blind) return sumUp(session, etags);
   const missing: number[] = [];
-  await readCounts(session, {
-    isWanted: (row) => rows.isState(row, 'unprocessed'),
-    found(row, count, etag) {
-      const outcome = planFound(session, row, count);
-      if (outcome) return ledger.settle(row, outcome);
-      rows.setBefore(row, Number(count));
-      if (etag !== undefined) etags.set(row, etag);
-    },
-    missing(row) {
-      const outcome = planMissing(session, row);
-      if (outcome) return ledger.settle(row, outcome);
-      rows.setBefore(row, null);
-      missing.push(row);
-    },
+  const isWanted = (row: number) => rows.isState(row, 'unprocessed');
+  await readCounts(session, isWanted, (row, count, etag) => {
+    const outcome = planRow(session, row, count);
+    if (outcome) return ledger.settle(row, outcome);
+    rows.setBefore(row, count === null ? null : Number(count));
+    if (etag !== undefined) etags.set(row, etag);
+    if (count === null) missing.push(row);
   });
   const isKnown = await findPets(session, missing);
   for (const row of missing) {
@@ -87,7 +80,7 @@ const inexact: Outcome = {
 };
 
 /** The outcome of a row that needs no write, given its pet's count; undefined if it must be written. */
-function planFound(session: Session, row: number, count: number | bigint): Outcome | undefined {
+function planRow(session: Session, row: number, count: Count): Outcome | undefined {
   const { rows, flags } = session;
   const wasSent = rows.wasSent(row);
   if (flags.relative && wasSent) {
@@ -95,9 +88,9 @@ function planFound(session: Session, row: number, count: number | bigint): Outco
     return count === rows.before(row) ? undefined : changedSince(count);
   }
   if (flags.relative) {
-    const refused = planChange(session, row, count);
+    const refused = planChange(rows, row, count ?? 0);
     if (refused) return refused;
-    if (rows.change(row) !== 0 && !isExpected(session, row, count)) return unexpected(session, row, count);
+    if (rows.change(row) !== 0 && !isExpected(rows, row, count)) return unexpected(session, row, count);
   }
   const quantity = rows.quantity(row);
   if (count === quantity) {
@@ -106,26 +99,11 @@ function planFound(session: Session, row: number, count: number | bigint): Outco
     return { state: wasSent ? 'applied' : 'unchanged' };
   }
   if (quantity !== null && !Number.isSafeInteger(quantity)) return inexact;
-  return isExpected(session, row, count) ? undefined : unexpected(session, row, count);
-}
-
-function planMissing(session: Session, row: number): Outcome | undefined {
-  const { rows, flags } = session;
-  const wasSent = rows.wasSent(row);
-  if (rows.quantity(row) === null) {
-    if (!wasSent) rows.setBefore(row, null);
-    return { state: wasSent ? 'applied' : 'unchanged' };
-  }
-  if (flags.relative && wasSent) return rows.before(row) === null ? undefined : changedSince(null);
-  if (flags.relative) {
-    const refused = planChange(session, row, 0);
-    if (refused) return refused;
-  }
-  return isExpected(session, row, null) ? undefined : unexpected(session, row, null);
+  return isExpected(rows, row, count) ? undefined : unexpected(session, row, count);
 }
 
 /** Computes the new count of a relative row; returns the outcome if that fails. */
-function planChange({ rows }: Session, row: number, now: number | bigint): Outcome | undefined {
+function planChange(rows: Rows, row: number, now: number | bigint): Outcome | undefined {
   const change = rows.change(row) ?? 0;
   const target = Number(now) + change;
   if (typeof now === 'bigint' || target > Number.MAX_SAFE_INTEGER)
@@ -141,7 +119,7 @@ function planChange({ rows }: Session, row: number, now: number | bigint): Outco
 }
 
 /** A delivery may have been booked, and the count was changed after that: booking it again could add it twice. */
-function changedSince(found: number | bigint | null): Outcome {
+function changedSince(found: Count): Outcome {
   const now = found === null ? 'the entry is gone' : `the count is ${found} now`;
   return {
     state: 'failed',
@@ -161,7 +139,7 @@ export function unexpected({ rows, flags }: Session, row: number, found: Count):
   return { state: 'failed', code: 'unexpected_count', message };
 }
 
-function isExpected({ rows }: Session, row: number, count: number | bigint | null): boolean {
+function isExpected(rows: Rows, row: number, count: Count): boolean {
   const expected = rows.expected(row);
   return expected === undefined || expected === count;
 }

@@ -47,7 +47,7 @@ export function summarise({ job, ledger, pace, rows, stop }: Session, facts: Sum
     seconds: Math.round(elapsedMs) / 1000,
     rowsPerSecond: writingMs > 0 ? Math.round((written * 1000) / writingMs) : 0,
     failures,
-    retryable: failures.length === 0 ? undefined : failures.every((each) => each.isUnavailable),
+    retryable: failures.length === 0 ? undefined : failures.every((each) => each.retryable),
     stop: stop.reason,
   };
 }
@@ -76,6 +76,6 @@ export function errorOf(summary: Summary, hint?: string): CliError | undefined {
 /** `partial` if some row is as the file says; else the reason, if all failed because no answer came. */
 function kindOfFailures({ applied, unchanged, failures, invalid }: Summary): ErrorKind {
   if (applied + unchanged > 0) return 'partial';
-  const isUnavailable = failures.length > 0 && invalid === 0 && failures.every((each) => each.isUnavailable);
+  const isUnavailable = failures.length > 0 && invalid === 0 && failures.every((each) => each.retryable);
   return isUnavailable ? 'unavailable' : 'failed';
 }

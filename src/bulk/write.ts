@@ -1,9 +1,10 @@
 import { offeredOperation } from '../api/contract.ts';
 import type { InventoryItem } from '../api/schemas.ts';
 import { otherRequired } from '../api/shapes.ts';
+import type { Answer } from '../client/client.ts';
 import { ApiError, CliError, messageOf, UnavailableError, type UnavailableReason } from '../errors.ts';
 import { StoppedError } from '../interrupts.ts';
-import { isJsonObject } from '../json.ts';
+import { isJsonObject, type JsonObject } from '../json.ts';
 import { type Count, isMissing, readCounts, readEntry, readNow } from './counts.ts';
 import { RowCall, type StopReason } from './pace.ts';
 import { noPet, type Plan, unexpected } from './plan.ts';
@@ -79,10 +80,8 @@ class RowWriter {
   constructor(plan: Plan) {
     this.plan = plan;
     this.session = plan.session;
-    this.others = otherRequired(
-      offeredOperation(plan.session.client.contract, 'updateInventory'),
-      'quantity',
-    );
+    const { contract } = plan.session.client;
+    this.others = otherRequired(offeredOperation(contract, 'updateInventory'), 'quantity');
   }
 
   /** Sets one pet's count and returns the outcome; undefined if the run stopped before anything was sent. */
@@ -90,18 +89,22 @@ class RowWriter {
     const { session } = this;
     const call = new RowCall(session, this.plan.etags.get(row));
     try {
-      const turned = this.heldCount(row) === undefined ? undefined : await this.checkHeld(row, call);
-      if (turned) return turned;
-      const others = this.others.length === 0 ? {} : await this.readOthers(row);
+      const held = this.heldCount(row);
+      const needsOthers = this.others.length > 0 && session.rows.quantity(row) !== null;
+      const entry = held !== undefined || needsOthers ? await this.readFirst(row, call) : undefined;
+      if (entry && held !== undefined) {
+        if (entry.count !== held) return this.changed(row, entry.count, call);
+        call.ifMatch = entry.etag;
+      }
       call.isWrite = true;
-      const answer = await this.send(row, others, call);
-      return this.accept(row, answer.value ?? {}, answer, call);
+      return this.accept(row, await this.send(row, this.othersOf(entry?.item), call), call);
     } catch (error) {
       if (error instanceof StoppedError) return call.isUncertain ? interrupted(call) : undefined;
       if (!(error instanceof CliError)) throw error;
       // An overloaded service refused the write, and then the run stopped: the row is unchanged.
       if (session.stop.reason && !call.isUncertain && isOverload(error)) return undefined;
-      return this.acceptOther(row, error, call) ?? this.refuse(row, error, call);
+      const answer = otherAnswer(error);
+      return answer ? this.accept(row, answer, call) : this.refuse(row, error, call);
     }
   }
 
@@ -113,17 +116,19 @@ class RowWriter {
     return flags.relative ? (rows.before(row) ?? undefined) : rows.expected(row);
   }
 
-  /** Reads the count again right before it is overwritten. If that fails, the count of the plan is used. */
-  private async checkHeld(row: number, call: RowCall): Promise<Outcome | undefined> {
-    const { session } = this;
-    const { rows, client, flags } = session;
+  /** The entry right before it is overwritten; undefined if the service cannot tell: then the plan's count is used. */
+  private async readFirst(row: number, call: RowCall) {
+    const { client, rows } = this.session;
     if (!client.contract.operations.has('getInventory')) return undefined;
-    const { count, etag } = await readEntry(client, rows.id(row), call);
-    call.ifMatch = etag;
-    if (count === this.heldCount(row)) return undefined;
+    return readEntry(client, rows.id(row), call);
+  }
+
+  /** The outcome of a row whose count is not the one that it must still have. */
+  private changed(row: number, count: Count, call: RowCall): Outcome {
+    const { rows, flags } = this.session;
     if (count === rows.quantity(row) && (!flags.relative || rows.wasSent(row)))
       return this.asWanted(row, call);
-    return unexpected(session, row, count);
+    return unexpected(this.session, row, count);
   }
 
   /** The outcome of a row that is as wanted although this session got no answer for it. */
@@ -131,17 +136,9 @@ class RowWriter {
     return { state: mayBeApplied || this.session.rows.wasSent(row) ? 'applied' : 'unchanged' };
   }
 
-  /** What the service requires beside the count, from the entry as it is; nothing of an entry that is missing or goes away. */
-  private async readOthers(row: number): Promise<Partial<InventoryItem>> {
-    const { client, rows } = this.session;
-    if (rows.quantity(row) === null || !client.contract.operations.has('getInventory')) return {};
-    try {
-      const { value } = await client.call('getInventory', { petId: rows.id(row) });
-      return Object.fromEntries(Object.entries(value).filter(([name]) => this.others.includes(name)));
-    } catch (error) {
-      if (isMissing(error)) return {};
-      throw error;
-    }
+  private othersOf(item: InventoryItem | undefined): Partial<InventoryItem> {
+    if (!item || this.others.length === 0) return {};
+    return Object.fromEntries(Object.entries(item).filter(([name]) => this.others.includes(name)));
   }
 
   private async send(row: number, others: Partial<InventoryItem>, call: RowCall) {
@@ -169,56 +166,31 @@ class RowWriter {
     return session.client.call('createInventory', { body: { petId, quantity, status } }, call);
   }
 
-  /** Checks that the answer to a success, if it has content, names the pet and the quantity that were sent. */
-  private accept(
-    row: number,
-    answer: { readonly petId?: unknown; readonly quantity?: unknown },
-    { status, attempts }: { readonly status: number; readonly attempts: number },
-    call: RowCall,
-  ): Outcome {
+  /**
+   * The outcome of a success. Its body, if it has one, must name the pet and the quantity that were sent; the body of an
+   * error is not a success.
+   */
+  private accept(row: number, { value, status, attempts }: Accepted, call: RowCall): Outcome {
     const { rows } = this.session;
-    const { petId, quantity } = answer;
+    this.transportFailures = 0;
+    const { petId, quantity, code, message } = isJsonObject(value) ? value : nothing;
     const wanted = rows.quantity(row);
+    const isError = quantity === undefined && code !== undefined && message !== undefined;
     const isAboutThis = petId === undefined || petId === null || String(petId) === String(rows.id(row));
     const isAsSent =
       wanted === null || quantity === undefined || quantity === null || Number(quantity) === wanted;
-    if (isAboutThis && isAsSent) {
-      this.transportFailures = 0;
-      return { state: 'applied', status, attempts };
+    if (!isError && isAboutThis && isAsSent) return { state: 'applied', status, attempts };
+    const about = { status, attempts, requestId: call.requestId };
+    if (isError) {
+      const told = `answered ${status} with the body of an error: ${String(message)}${perhaps}`;
+      return { ...about, state: 'unknown', code: String(code), message: told };
     }
-    this.transportFailures = 0;
-    const { requestId } = call;
-    if (!isAboutThis)
-      return {
-        ...{ state: 'unknown', status, code: 'other_pet', attempts, requestId },
-        message: `the service answered about pet ${String(petId)}; it may or may not have been applied`,
-      };
-    return {
-      ...{ state: 'failed', status, code: 'other_quantity', attempts, requestId },
-      message: `the service answered the quantity ${String(quantity)}, not ${wanted}`,
-      isFinal: true,
-    };
-  }
-
-  /**
-   * Accepts a 2xx whose JSON body has another shape, because a service need not answer with the entry. The body of an
-   * error is not a success.
-   */
-  private acceptOther(row: number, error: CliError, call: RowCall): Outcome | undefined {
-    if (!(error instanceof UnavailableError) || error.answer === undefined) return undefined;
-    const { method, status = 200, attempts = 1 } = error.details;
-    // The answer to a read before the write says nothing about the write.
-    if (method === 'GET') return undefined;
-    const answer = isJsonObject(error.answer) ? error.answer : {};
-    const { petId, quantity, code, message } = answer;
-    if (quantity !== undefined && typeof quantity !== 'number') return undefined;
-    if (quantity === undefined && code !== undefined && message !== undefined) {
-      this.transportFailures = 0;
-      const told = `answered ${status} with the body of an error: ${String(message)}; it may or may not have been applied`;
-      const { requestId } = call;
-      return { state: 'unknown', status, code: String(code), message: told, attempts, requestId };
+    if (!isAboutThis) {
+      const told = `the service answered about pet ${String(petId)}${perhaps}`;
+      return { ...about, state: 'unknown', code: 'other_pet', message: told };
     }
-    return this.accept(row, { petId, quantity }, { status, attempts }, call);
+    const told = `the service answered the quantity ${String(quantity)}, not ${wanted}`;
+    return { ...about, state: 'failed', code: 'other_quantity', message: told, isFinal: true };
   }
 
   private async refuse(row: number, error: CliError, call: RowCall): Promise<Outcome> {
@@ -267,8 +239,24 @@ class RowWriter {
   }
 }
 
+const perhaps = '; it may or may not have been applied';
+const nothing: JsonObject = {};
+
+/** A 2xx, with its body. */
+type Accepted = Pick<Answer<unknown>, 'value' | 'status' | 'attempts'>;
+
+/** A 2xx to a write whose JSON body has another shape, because a service need not answer with the entry. */
+function otherAnswer(error: CliError): Accepted | undefined {
+  if (!(error instanceof UnavailableError) || error.answer === undefined) return undefined;
+  const { answer, details } = error;
+  if (details.method === 'GET') return undefined;
+  if (isJsonObject(answer) && answer.quantity !== undefined && typeof answer.quantity !== 'number')
+    return undefined;
+  return { value: answer, status: details.status ?? 200, attempts: details.attempts ?? 1 };
+}
+
 function interrupted({ attempts }: RowCall): Outcome {
-  const message = 'the run stopped before the answer came; it may or may not have been applied';
+  const message = `the run stopped before the answer came${perhaps}`;
   return { state: 'unknown', code: 'interrupted', message, attempts };
 }
 
@@ -323,7 +311,11 @@ function reasonOf({ message, details: { method, url } }: CliError, state: 'faile
 export async function verifyRows(session: Session): Promise<number> {
   const { rows, ledger, flags } = session;
   let looked = 0;
-  const look = (row: number, count: Count) => {
+  const isWanted = (row: number) =>
+    ['applied', 'unchanged', 'unknown'].includes(rows.state(row)) &&
+    // A delivery booked by an earlier session stays booked: some of it may have been sold since.
+    !(flags.relative && rows.earlierState(row) === 'applied');
+  await readCounts(session, isWanted, (row, count) => {
     looked += 1;
     const isUnknown = rows.isState(row, 'unknown');
     if (count === rows.quantity(row)) {
@@ -335,14 +327,6 @@ export async function verifyRows(session: Session): Promise<number> {
         message: `read back ${count ?? 'no entry'}, not ${rows.quantity(row) ?? 'no entry'}`,
         isFinal: true,
       });
-  };
-  await readCounts(session, {
-    isWanted: (row) =>
-      ['applied', 'unchanged', 'unknown'].includes(rows.state(row)) &&
-      // A delivery booked by an earlier session stays booked: some of it may have been sold since.
-      !(flags.relative && rows.earlierState(row) === 'applied'),
-    found: look,
-    missing: (row) => look(row, null),
   });
   return looked;
 }

@@ -73,8 +73,13 @@ export async function report(
   const resume = mayGoOn ? command('resume') : undefined;
   const mayUndo = summary.applied + summary.unknown > 0 && !job.identity.flags.blind;
   const undo = mayUndo ? command('undo') : undefined;
-  const unprinted = await problemOfPrinting(context, flags, { ...summary, rejects, resume, undo });
-  const problem = reported.problem ?? unprinted;
+  let { problem } = reported;
+  try {
+    await printSummary(context, flags, { ...summary, rejects, resume, undo });
+  } catch (error) {
+    // A reader that has gone away is not a problem.
+    if (!(error instanceof OutputClosedError)) problem ??= error as Error;
+  }
   if (undo !== undefined) await context.notice(`undo with: ${undo}`);
   if (rejects) await context.notice(`rejected rows are in ${rejects}`);
   const again = againCommand(context, job, reported);
@@ -108,20 +113,6 @@ function inputWords({ identity: { flags }, input }: Job): string[] {
   ];
 }
 
-/** The error of printing the summary; undefined if only the reader has gone away. */
-async function problemOfPrinting(
-  context: Context,
-  flags: SessionFlags,
-  summary: SummaryRecord,
-): Promise<Error | undefined> {
-  try {
-    await printSummary(context, flags, summary);
-  } catch (error) {
-    if (!(error instanceof OutputClosedError)) return error as Error;
-  }
-  return undefined;
-}
-
 /** With `--events -`, the summary for people goes to stderr; as JSON it is the last line of stdout. */
 async function printSummary(context: Context, flags: SessionFlags, summary: SummaryRecord): Promise<void> {
   const { io } = context;
@@ -150,17 +141,9 @@ export const summaryView: View<JsonObject> = {
 };
 
 /** A run as one JSON object; empty facts other than counts are left out. */
-function toSummaryJson(summary: SummaryRecord): JsonObject {
-  const { stop, failures, ...rest } = summary;
-  const object = {
-    ...rest,
-    stopped: stop?.message,
-    failures: failures.map(({ kind, state, count, isUnavailable, example }) => ({
-      ...{ kind, state, count, retryable: isUnavailable },
-      example: Object.fromEntries(Object.entries(example).filter(([, value]) => value !== undefined)),
-    })),
-  };
-  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as JsonObject;
+function toSummaryJson({ stop, failures, ...rest }: SummaryRecord): JsonObject {
+  const facts = Object.entries({ ...rest, stopped: stop?.message, failures });
+  return Object.fromEntries(facts.filter(([, value]) => value !== undefined)) as JsonObject;
 }
 
 /** A run for people at a terminal: its facts in a few lines. */
