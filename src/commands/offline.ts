@@ -9,6 +9,8 @@ import type { Client } from '../client/client.ts';
 import { resolvePaths } from '../config/paths.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
+import { writeFileAtomic } from '../files.ts';
+import { withLock } from '../lock.ts';
 import { startProgress } from '../output/progress.ts';
 import type { PulledRecords } from '../server/pulled.ts';
 import type { Store } from '../server/store.ts';
@@ -46,7 +48,7 @@ const pull = verb({
     const records = await readAll(context, client);
     const { toPulledStore } = await import('../server/pulled.ts');
     const from = withoutSecrets(client.baseUrl);
-    const store = await toPulledStore(records, from, context.now());
+    const store = toPulledStore(records, from, context.now());
     await keep(store);
     await context.notice(`pulled ${summaryOf(records)} from ${from} into ${to ?? 'the embedded store'}`);
   },
@@ -57,48 +59,34 @@ const reset = verb({
   summary: 'Start the embedded store again with its seed',
   examples: ['petstore offline reset', 'petstore offline reset --yes'],
   async run(context) {
-    const file = storeFile(context, 'offline reset');
-    const { versionOf } = await import('../server/offline.ts');
-    const { readStore } = await import('../server/store-file.ts');
-    const { replaceStore } = await import('../server/pulled.ts');
-    const version = versionOf(file);
-    // A file that is not a store is an error, and is not removed.
-    readStore(file);
-    await confirmDestruction(context, 'reset the embedded store');
+    const { beginReplacement } = await import('../server/pulled.ts');
     const { seedStore } = await import('../server/seed.ts');
-    await replaceStore(file, seedStore(), version);
+    const { replace } = beginReplacement(storeFile(context, 'offline reset'));
+    await confirmDestruction(context, 'reset the embedded store');
+    await replace(seedStore());
     await context.notice('the embedded store has been reset to its seed');
   },
 });
 
 /** Asks before the first request if the embedded store has been changed. */
 async function intoStore(context: Context): Promise<Keep> {
-  const file = storeFile(context, 'offline pull');
-  const { versionOf } = await import('../server/offline.ts');
-  const { readStore } = await import('../server/store-file.ts');
-  const { isChanged, replaceStore } = await import('../server/pulled.ts');
-  const version = versionOf(file);
-  const current = readStore(file);
-  if (current && (await isChanged(current)))
+  const { beginReplacement, isChanged } = await import('../server/pulled.ts');
+  const { current, replace } = beginReplacement(storeFile(context, 'offline pull'));
+  if (current && isChanged(current))
     await confirmDestruction(context, 'replace the embedded store, which has been changed');
-  return (store) => replaceStore(file, store, version);
+  return replace;
 }
 
 /** @throws UsageError before the first request if the file cannot be written there. */
 async function intoFile(file: string, shown: string, force: boolean | undefined): Promise<Keep> {
   await refuseExisting(file, shown, force);
   return async (store) => {
-    const { writeFileAtomic } = await import('../files.ts');
-    const { withLock } = await import('../lock.ts');
     const { printStore } = await import('../server/store-file.ts');
-    await withLock(
-      file,
-      async () => {
-        await refuseExisting(file, shown, force);
-        await writeFileAtomic(file, printStore(store));
-      },
-      { waitMs: 0 },
-    );
+    const write = async () => {
+      await refuseExisting(file, shown, force);
+      await writeFileAtomic(file, printStore(store));
+    };
+    await withLock(file, write, { waitMs: 0 });
   };
 }
 

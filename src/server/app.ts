@@ -1,18 +1,17 @@
 import { builtInContract } from '../api/contract.ts';
 import type { HttpFields, HttpRequest, HttpResponse } from '../api/http.ts';
 import type { Operation } from '../api/operations.ts';
-import { printJson } from '../json.ts';
 import { type Page, textOf } from './collection.ts';
 import { handlers, type Reply } from './handlers.ts';
-import { internalError, methodNotAllowed, Refusal } from './refusal.ts';
-import { createReadInput, type ReadInput, type Target, type TargetedRequest, toTargeted } from './request.ts';
+import { methodNotAllowed, Refusal, toRefusal } from './refusal.ts';
+import { createReadInput, type ReadInput, type Target, toTarget } from './request.ts';
 import type { Store } from './store.ts';
 
 /** The service: a request in, a response out, whether it came through a socket or from the same process. */
 export type App = (request: HttpRequest) => HttpResponse;
 
-/** The same for a request with a parsed URL. */
-export type TargetedApp = (request: TargetedRequest) => HttpResponse;
+/** An app that may take its time. */
+export type SlowApp = (request: HttpRequest) => HttpResponse | Promise<HttpResponse>;
 
 interface AppOptions {
   /** The store as it is now. */
@@ -24,25 +23,24 @@ interface AppOptions {
 }
 
 /** The app of the operations table. HEAD is answered like GET; the sender of the response leaves the body out. */
-export function createApp(options: AppOptions): App {
-  const answer = createTargetedApp(options);
-  return (request) => answer(toTargeted(request));
-}
-
-export function createTargetedApp({ store, sunset, onDefect }: AppOptions): TargetedApp {
-  const find = createRoutes(sunset);
+export function createApp({ store, sunset, onDefect }: AppOptions): App {
+  const routes = createRoutes(sunset);
   return (request) => {
-    const { method, target } = request;
-    const { endpoints, id } = find(target.path);
-    if (!endpoints) return new Refusal('not_found', `there is no ${target.path}`).toResponse();
+    const { method, url } = request;
+    const target = toTarget(url);
+    const { path } = target;
+    const slash = path.lastIndexOf('/') + 1;
+    const endpoints =
+      slash < path.length ? (routes.get(path) ?? routes.get(path.slice(0, slash))) : undefined;
+    if (!endpoints) return new Refusal('not_found', `there is no ${path}`).toResponse();
     const endpoint = endpoints.get(method === 'HEAD' ? 'GET' : method);
     if (!endpoint)
-      return methodNotAllowed(`${target.path} does not take ${method}`, [...endpoints.keys()]).toResponse();
+      return methodNotAllowed(`${path} does not take ${method}`, [...endpoints.keys()]).toResponse();
     try {
-      return toResponse(endpoint.handle(store(), endpoint.read(request, id)), endpoint, target);
+      const input = endpoint.read(request, path.slice(slash), target.query);
+      return toResponse(endpoint.handle(store(), input), endpoint, target);
     } catch (error) {
-      if (!(error instanceof Refusal)) onDefect?.(error);
-      const refusal = (error instanceof Refusal ? error : internalError()).toResponse();
+      const refusal = toRefusal(error, onDefect).toResponse();
       return { ...refusal, fields: { ...refusal.fields, ...endpoint.announced } };
     }
   };
@@ -60,32 +58,17 @@ interface Endpoint {
   readonly isPost: boolean;
 }
 
-/** The endpoints of a path by method, and the id at its end; no endpoints if there is no such path. */
-interface Route {
-  readonly endpoints: ReadonlyMap<string, Endpoint> | undefined;
-  /** Still percent-encoded; empty if the path has none. */
-  readonly id: string;
-}
+/** By path and method. A path that ends with an id, as every path with a parameter does, is the part before the id. */
+type Routes = ReadonlyMap<string, ReadonlyMap<string, Endpoint>>;
 
-/** Finds a path in two maps: every path of the table is fixed, or fixed up to the id that is its last segment. */
-function createRoutes(sunset: string | undefined): (path: string) => Route {
-  const fixed = new Map<string, Map<string, Endpoint>>();
-  const withId = new Map<string, Map<string, Endpoint>>();
+function createRoutes(sunset: string | undefined): Routes {
+  const routes = new Map<string, Map<string, Endpoint>>();
   for (const operation of builtInContract.operations.values()) {
-    const [prefix = '', parameter] = operation.path.split('{');
-    const paths = parameter === undefined ? fixed : withId;
-    const endpoints = paths.get(prefix) ?? new Map<string, Endpoint>();
-    paths.set(prefix, endpoints.set(operation.method, createEndpoint(operation, sunset)));
+    const path = operation.path.replace(/\{\w+\}$/, '');
+    const endpoints = routes.get(path) ?? new Map<string, Endpoint>();
+    routes.set(path, endpoints.set(operation.method, createEndpoint(operation, sunset)));
   }
-  return (path) => {
-    const endpoints = fixed.get(path);
-    if (endpoints) return { endpoints, id: '' };
-    const end = path.lastIndexOf('/') + 1;
-    return {
-      endpoints: end === path.length ? undefined : withId.get(path.slice(0, end)),
-      id: path.slice(end),
-    };
-  };
+  return routes;
 }
 
 function createEndpoint(operation: Operation, sunset: string | undefined): Endpoint {
@@ -111,21 +94,21 @@ function deprecationFields(sunset: string | undefined): HttpFields {
 }
 
 function toResponse(reply: Page<object> | Reply<object>, endpoint: Endpoint, target: Target): HttpResponse {
-  if ('entries' in reply) return toPage(reply, endpoint, target);
+  if (!('status' in reply)) return toPage(reply, endpoint, target);
   if (reply.status === 204) return { status: 204, fields: endpoint.announced, body: '' };
-  if ('entry' in reply) return { status: 200, fields: endpoint.json, body: textOf(reply.entry) };
-  const body = printJson(reply.value);
-  if (reply.status === 200) return { status: 200, fields: endpoint.json, body };
-  const location = endpoint.isPost ? `${target.path}/${reply.id}` : target.path;
+  const { status, stored } = reply;
+  const body = textOf(stored);
+  if (status === 200) return { status, fields: endpoint.json, body };
+  const location = endpoint.isPost ? `${target.path}/${stored.id}` : target.path;
   // `location` comes before the spread: V8 makes a new shape for each object whose fields follow one.
-  return { status: 201, fields: { location, ...endpoint.json }, body };
+  return { status, fields: { location, ...endpoint.json }, body };
 }
 
-function toPage({ entries, after }: Page<object>, { json }: Endpoint, target: Target): HttpResponse {
+function toPage({ stored, after }: Page<object>, { json }: Endpoint, target: Target): HttpResponse {
   let body = '[';
   let before = '';
-  for (const entry of entries) {
-    body += before + textOf(entry);
+  for (const each of stored) {
+    body += before + textOf(each);
     before = ',';
   }
   body += ']';

@@ -1,11 +1,7 @@
-import type { HttpResponse } from '../api/http.ts';
 import { monotonicMs, sleep } from '../deadline.ts';
+import type { SlowApp } from './app.ts';
 import type { Random } from './random.ts';
 import { Refusal } from './refusal.ts';
-import type { TargetedRequest } from './request.ts';
-
-/** An app that may take its time. */
-export type SlowApp = (request: TargetedRequest) => HttpResponse | Promise<HttpResponse>;
 
 /** Faults that `serve` injects on purpose, to test a client against a service with problems. */
 export interface Faults {

@@ -1,14 +1,11 @@
-import type { Input, ListId, OperationId, Query, Result } from '../api/operations.ts';
-import type { NewOrder, NewPet } from '../api/schemas.ts';
-import type { Entry, Page } from './collection.ts';
+import type { Input, ListId, OperationId, Result } from '../api/operations.ts';
+import type { Page, Stored } from './collection.ts';
 import { Refusal } from './refusal.ts';
-import { type Store, toCategory, toOrder, toPet } from './store.ts';
+import { type Store, toPet } from './store.ts';
 
-/** The reply of a handler: a stored record, a changed one, a new one with its id, or nothing. */
+/** The reply of a handler that does not list: a record that exists, a new one, or nothing. */
 export type Reply<Value> =
-  | { readonly status: 200; readonly entry: Entry<Value> }
-  | { readonly status: 200; readonly value: Value }
-  | { readonly status: 201; readonly value: Value; readonly id: bigint }
+  | { readonly status: 200 | 201; readonly stored: Stored<Value> }
   | { readonly status: 204 };
 
 /** Carries out one operation on the store, or throws a Refusal before it changes anything. */
@@ -19,174 +16,140 @@ type Handler<K extends OperationId> = (
 
 /** The handler of every operation of the table; a missing one is a compile error. */
 export const handlers: { readonly [K in OperationId]: Handler<K> } = {
-  listPets: (store, { query = {} }) =>
-    store.pets.page({
-      filters: { status: query.status, categoryId: query.categoryId },
-      ...paging(query),
-    }),
+  listPets: (store, { query = {} }) => store.pets.page(query),
 
   createPet(store, { body }) {
-    refuseUnknownCategory(store, body);
-    const pet = toPet(store.petIds.take(), body);
-    store.pets.put(pet.id, pet);
+    found(store.categories, body.categoryId, '/categoryId');
+    const pet = toPet(store.ids.pets.take(), body);
     store.inventory.put(pet.id, { petId: pet.id, quantity: 0, status: pet.status });
-    return { status: 201, value: pet, id: pet.id };
+    return created(store.pets.put(pet.id, pet));
   },
 
-  getPet: (store, { petId }) => ({ status: 200, entry: found(store.pets.entry(petId), 'pet', petId) }),
+  getPet: (store, { petId }) => ok(found(store.pets, petId)),
 
   updatePet(store, { petId, body }) {
-    found(store.pets.get(petId), 'pet', petId);
-    refuseUnknownCategory(store, body);
+    found(store.pets, petId);
+    found(store.categories, body.categoryId, '/categoryId');
     const pet = toPet(petId, body);
-    store.pets.put(petId, pet);
-    const item = store.inventory.get(petId);
+    const item = store.inventory.get(petId)?.record;
     if (item && item.status !== pet.status) store.inventory.put(petId, { ...item, status: pet.status });
-    return { status: 200, value: pet };
+    return ok(store.pets.put(petId, pet));
   },
 
   deletePet(store, { petId }) {
-    found(store.pets.get(petId), 'pet', petId);
+    found(store.pets, petId);
     if (store.orders.some({ petId, complete: false }))
       throw new Refusal('in_use', `pet ${petId} has an order that is not complete`);
-    store.pets.delete(petId);
-    store.petIds.retire(petId);
+    store.remove('pets', petId);
     store.inventory.delete(petId);
-    return done;
+    return deleted;
   },
 
-  listCategories: (store, { query }) => store.categories.page({ filters: {}, ...paging(query) }),
+  listCategories: (store, { query = {} }) => store.categories.page(query),
 
   createCategory(store, { body }) {
-    const category = toCategory(store.categoryIds.take(), body);
-    store.categories.put(category.id, category);
-    return { status: 201, value: category, id: category.id };
+    const id = store.ids.categories.take();
+    return created(store.categories.put(id, { id, ...body }));
   },
 
-  getCategory: (store, { categoryId }) => ({
-    status: 200,
-    entry: found(store.categories.entry(categoryId), 'category', categoryId),
-  }),
+  getCategory: (store, { categoryId }) => ok(found(store.categories, categoryId)),
 
   updateCategory(store, { categoryId, body }) {
-    found(store.categories.get(categoryId), 'category', categoryId);
-    const category = toCategory(categoryId, body);
-    store.categories.put(categoryId, category);
-    return { status: 200, value: category };
+    found(store.categories, categoryId);
+    return ok(store.categories.put(categoryId, { id: categoryId, ...body }));
   },
 
   deleteCategory(store, { categoryId }) {
-    found(store.categories.get(categoryId), 'category', categoryId);
+    found(store.categories, categoryId);
     if (store.pets.some({ categoryId })) throw new Refusal('in_use', `category ${categoryId} has pets`);
-    store.categories.delete(categoryId);
-    store.categoryIds.retire(categoryId);
-    return done;
+    store.remove('categories', categoryId);
+    return deleted;
   },
 
-  listOrders: (store, { query = {} }) =>
-    store.orders.page({
-      filters: { petId: query.petId, complete: query.complete },
-      ...paging(query),
-    }),
+  listOrders: (store, { query = {} }) => store.orders.page(query),
 
-  createOrder(store, { body }) {
-    refuseUnknownPet(store, body);
-    if (body.id !== undefined) refuseGivenId(store, body.id);
-    const order = toOrder(body.id ?? store.orderIds.take(), body);
-    store.orders.put(order.id, order);
-    return { status: 201, value: order, id: order.id };
+  createOrder(store, { body: { id: chosen, ...fields } }) {
+    if (fields.petId !== undefined) found(store.pets, fields.petId, '/petId');
+    if (chosen !== undefined) refuseTaken(store, chosen);
+    const id = chosen ?? store.ids.orders.take();
+    return created(store.orders.put(id, { id, ...fields }));
   },
 
-  getOrder: (store, { orderId }) => ({
-    status: 200,
-    entry: found(store.orders.entry(orderId), 'order', orderId),
-  }),
+  getOrder: (store, { orderId }) => ok(found(store.orders, orderId)),
 
-  updateOrder(store, { orderId, body }) {
-    found(store.orders.get(orderId), 'order', orderId);
-    if (body.id !== undefined && body.id !== orderId)
-      throw new Refusal('validation_failed', `/id: must be ${orderId}, as in the path`);
-    refuseUnknownPet(store, body);
-    const order = toOrder(orderId, body);
-    store.orders.put(orderId, order);
-    return { status: 200, value: order };
+  updateOrder(store, { orderId, body: { id = orderId, ...fields } }) {
+    found(store.orders, orderId);
+    if (id !== orderId) throw new Refusal('validation_failed', `/id: must be ${orderId}, as in the path`);
+    if (fields.petId !== undefined) found(store.pets, fields.petId, '/petId');
+    return ok(store.orders.put(orderId, { id, ...fields }));
   },
 
   deleteOrder(store, { orderId }) {
-    found(store.orders.get(orderId), 'order', orderId);
-    store.orders.delete(orderId);
-    store.orderIds.retire(orderId);
-    return done;
+    found(store.orders, orderId);
+    store.remove('orders', orderId);
+    return deleted;
   },
 
-  listInventory: (store, { query = {} }) =>
-    store.inventory.page({ filters: { status: query.status }, ...paging(query) }),
+  listInventory: (store, { query = {} }) => store.inventory.page(query),
 
   createInventory(store, { body: { petId, quantity, status } }) {
-    const pet = store.pets.get(petId);
-    if (!pet) throw unknownReference('/petId', `pet ${petId}`);
+    const pet = found(store.pets, petId, '/petId').record;
     if (store.inventory.has(petId))
       throw new Refusal('already_exists', `pet ${petId} has an inventory entry already`);
     if (pet.status !== status)
       throw new Refusal('validation_failed', `/status: must be that of pet ${petId}, which is ${pet.status}`);
-    const item = { petId, quantity, status };
-    store.inventory.put(petId, item);
-    return { status: 201, value: item, id: petId };
+    return created(store.inventory.put(petId, { petId, quantity, status }));
   },
 
-  getInventory: (store, { petId }) => ({
-    status: 200,
-    entry: found(store.inventory.entry(petId), 'the inventory entry of pet', petId),
-  }),
+  getInventory: (store, { petId }) => ok(found(store.inventory, petId)),
 
   updateInventory(store, { petId, body: { quantity } }) {
-    const { status } = found(store.pets.get(petId), 'pet', petId);
-    const item = { petId, quantity, status };
+    const { status } = found(store.pets, petId).record;
     const isNew = !store.inventory.has(petId);
-    store.inventory.put(petId, item);
-    return isNew ? { status: 201, value: item, id: petId } : { status: 200, value: item };
+    const stored = store.inventory.put(petId, { petId, quantity, status });
+    return isNew ? created(stored) : ok(stored);
   },
 
   deleteInventory(store, { petId }) {
-    found(store.inventory.get(petId), 'the inventory entry of pet', petId);
+    found(store.inventory, petId);
     store.inventory.delete(petId);
-    return done;
+    return deleted;
   },
 };
 
-const defaultLimit = 100;
+const deleted: { readonly status: 204 } = { status: 204 };
 
-const done: { readonly status: 204 } = { status: 204 };
-
-/** The page that a list's query asks for. */
-function paging(query: Query<ListId> = {}): {
-  readonly limit: number;
-  readonly after: bigint | undefined;
-} {
-  return { limit: query.limit ?? defaultLimit, after: query.after };
+function ok<Value>(stored: Stored<Value>): Reply<Value> {
+  return { status: 200, stored };
 }
 
-/** @throws Refusal `not_found` if there is no record. */
-function found<Record>(record: Record | undefined, what: string, id: bigint): Record {
-  if (record === undefined) throw new Refusal('not_found', `${what} ${id} does not exist`);
-  return record;
+function created<Value>(stored: Stored<Value>): Reply<Value> {
+  return { status: 201, stored };
 }
 
-/** The record that a field of the body refers to is missing. */
-function unknownReference(pointer: string, what: string): Refusal {
-  return new Refusal('unknown_reference', `${pointer}: ${what} does not exist`);
+/** Where records are looked up. */
+interface Records<Value> {
+  readonly noun: string;
+  get(id: bigint): Stored<Value> | undefined;
 }
 
-function refuseUnknownCategory(store: Store, { categoryId }: NewPet): void {
-  if (!store.categories.has(categoryId)) throw unknownReference('/categoryId', `category ${categoryId}`);
+/**
+ * The record of an id.
+ *
+ * @param pointer of the body's field that has the id; the path has it if there is none.
+ * @throws Refusal `unknown_reference` or `not_found` if there is no such record.
+ */
+function found<Value>(records: Records<Value>, id: bigint, pointer?: string): Stored<Value> {
+  const stored = records.get(id);
+  if (stored) return stored;
+  const why = `${records.noun} ${id} does not exist`;
+  if (pointer === undefined) throw new Refusal('not_found', why);
+  throw new Refusal('unknown_reference', `${pointer}: ${why}`);
 }
 
-function refuseGivenId(store: Store, id: bigint): void {
+function refuseTaken(store: Store, id: bigint): void {
   if (id < 0n)
     throw new Refusal('validation_failed', '/id: must be an integer from 0 to 9223372036854775807');
-  if (!store.orderIds.isFree(id)) throw new Refusal('already_exists', `order ${id} exists or existed before`);
-}
-
-function refuseUnknownPet(store: Store, { petId }: NewOrder): void {
-  if (petId !== undefined && !store.pets.has(petId)) throw unknownReference('/petId', `pet ${petId}`);
+  if (!store.ids.orders.isFree(id))
+    throw new Refusal('already_exists', `order ${id} exists or existed before`);
 }

@@ -1,11 +1,9 @@
-import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { HttpRequest, HttpResponse, SendOptions, Transport } from '../api/http.ts';
 import { createApp } from './app.ts';
-import { createBatches } from './saving.ts';
 import { seedStore } from './seed.ts';
 import { Store } from './store.ts';
-import { printStore, readStore } from './store-file.ts';
+import { noFile, printStore, readStore, versionOf } from './store-file.ts';
 
 /**
  * The embedded store as a transport: the server's own app on a store kept in `file`, or nowhere for `:memory:`.
@@ -33,10 +31,8 @@ function inMemory(): Answer {
 
 async function inFile(file: string): Promise<Answer> {
   const kept = new KeptStore(file);
+  await kept.open();
   const app = createApp({ store: () => kept.current });
-  const isNew = await kept.read(() => kept.isNew);
-  // Save the seed now, so that a later version's seed cannot change this store. Without permission to write it can be read.
-  if (isNew) await kept.change(() => {}).catch(() => {});
   return async (request, { cancellation, onSending }) => {
     if (request.method === 'GET' || request.method === 'HEAD') return kept.read(() => app(request));
     const response = await kept.change(() => {
@@ -50,11 +46,6 @@ async function inFile(file: string): Promise<Answer> {
   };
 }
 
-const noFile = 'none';
-
-/** A write holds the lock for milliseconds, but many commands at a time on a busy machine add up. */
-const lockWaitMs = 30_000;
-
 /** A store kept in a file, which any number of processes may use at the same time. */
 class KeptStore {
   /** The store as it was when the file was last read or written. */
@@ -62,15 +53,23 @@ class KeptStore {
   private readonly file: string;
   /** The file's version then; undefined if memory may hold what the file does not. */
   private version: string | undefined;
+  /** The changes that the next save makes. */
   private changes: (() => void)[] = [];
-  private readonly saves = createBatches(() => this.save());
+  private nextSave: Promise<void> | undefined;
+  /** Settles when all reads and saves up to now have ended; never rejects. */
+  private last: Promise<unknown> = Promise.resolve();
 
   constructor(file: string) {
     this.file = file;
   }
 
-  get isNew(): boolean {
-    return this.version === noFile;
+  /**
+   * Saves a new store with its seed now, so that a later version's seed cannot change it. Without permission to write it
+   * can still be read.
+   */
+  async open(): Promise<void> {
+    this.load();
+    if (this.version === noFile) await this.change(() => {}).catch(() => {});
   }
 
   /**
@@ -78,10 +77,11 @@ class KeptStore {
    *
    * @throws UsageError if the file does not hold a shop any more.
    */
-  async read<Value>(look: () => Value): Promise<Value> {
-    while (this.saves.running) await this.saves.running;
-    this.load();
-    return look();
+  read<Value>(look: () => Value): Promise<Value> {
+    return this.inTurn(() => {
+      this.load();
+      return look();
+    });
   }
 
   /**
@@ -94,29 +94,38 @@ class KeptStore {
     this.changes.push(() => {
       value = work();
     });
-    await this.saves.next();
+    this.nextSave ??= this.inTurn(() => this.save());
+    await this.nextSave;
     return value as Value;
   }
 
+  /** Begins work when all that was asked for before it has ended. */
+  private inTurn<Value>(work: () => Value | Promise<Value>): Promise<Value> {
+    const turn = this.last.then(work);
+    this.last = turn.catch(() => {});
+    return turn;
+  }
+
   private async save(): Promise<void> {
-    const changes = this.changes;
+    const { changes } = this;
     this.changes = [];
+    this.nextSave = undefined;
     // Most commands only read, so the modules for writing are loaded here.
     const { ensurePrivateFolder, writeFileAtomic } = await import('../files.ts');
     const { withLock } = await import('../lock.ts');
     await ensurePrivateFolder(dirname(this.file));
     const saveAll = async () => {
       this.load();
+      const { version } = this;
       const { revision } = this.current;
       // Until the file is written, memory is ahead of it.
-      const version = this.version;
       this.version = undefined;
       for (const change of changes) change();
       if (this.current.revision !== revision || version === noFile)
         await writeFileAtomic(this.file, printStore(this.current));
       this.version = versionOf(this.file);
     };
-    await withLock(this.file, saveAll, { waitMs: lockWaitMs });
+    await withLock(this.file, saveAll);
   }
 
   private load(): void {
@@ -124,15 +133,5 @@ class KeptStore {
     if (version === this.version) return;
     this.current = readStore(this.file) ?? seedStore();
     this.version = version;
-  }
-}
-
-/** Changes whenever the file is replaced. */
-export function versionOf(file: string): string {
-  try {
-    const { ino, mtimeNs, size } = statSync(file, { bigint: true });
-    return `${ino}-${mtimeNs}-${size}`;
-  } catch {
-    return noFile;
   }
 }

@@ -60,6 +60,9 @@ export function methodNotAllowed(message: string, methods: readonly string[]): R
   return new Refusal('method_not_allowed', message, { allow });
 }
 
-export function internalError(): Refusal {
+/** The Refusal that an error is. Any other error is a defect of the server, which `onDefect` is told. */
+export function toRefusal(error: unknown, onDefect?: (error: unknown) => void): Refusal {
+  if (error instanceof Refusal) return error;
+  onDefect?.(error);
   return new Refusal('internal', 'the server failed on this request');
 }

@@ -13,7 +13,7 @@ import {
 import { isJsonObject, type JsonValue, parseJson } from '../json.ts';
 import { maxBodyBytes, payloadTooLarge, Refusal } from './refusal.ts';
 
-/** The parts of a URL, unparsed. */
+/** The parts of a URL, still percent-encoded. */
 export interface Target {
   readonly origin: string;
   readonly path: string;
@@ -21,40 +21,31 @@ export interface Target {
   readonly query: string;
 }
 
-/** A request whose URL has been parsed, once, where it came in. */
-export interface TargetedRequest extends Omit<HttpRequest, 'url'> {
-  readonly target: Target;
-}
-
-export function toTargeted({ method, url, fields, body }: HttpRequest): TargetedRequest {
+export function toTarget(url: string): Target {
   const slash = url.indexOf('/', url.indexOf('://') + 3);
-  const origin = slash === -1 ? url : url.slice(0, slash);
-  return { method, target: toTarget(origin, url.slice(origin.length)), fields, body };
-}
-
-/** @param rest of the URL after the origin. */
-export function toTarget(origin: string, rest: string): Target {
-  const mark = rest.indexOf('?');
-  if (mark === -1) return { origin, path: rest, query: '' };
-  return { origin, path: rest.slice(0, mark), query: rest.slice(mark + 1) };
+  const start = slash === -1 ? url.length : slash;
+  const mark = url.indexOf('?', start);
+  const end = mark === -1 ? url.length : mark;
+  return { origin: url.slice(0, start), path: url.slice(start, end), query: url.slice(end + 1) };
 }
 
 /**
  * Gives what a handler takes: the id of the path by its name, the query, the body.
  *
- * @param id the last segment of the path, still percent-encoded; empty if the operation takes none.
+ * @param id the last segment of the path, still percent-encoded.
+ * @param query of the URL, without the question mark.
  * @throws Refusal if a part does not parse or breaks its schema.
  */
-export type ReadInput = (request: TargetedRequest, id: string) => Record<string, unknown>;
+export type ReadInput = (request: HttpRequest, id: string, query: string) => Record<string, unknown>;
 
 /** Looks up the parts of the operation once, so that requests need not. */
 export function createReadInput({ parameters, many, body }: Operation): ReadInput {
   const idName = parameters.find((parameter) => parameter.in === 'path')?.name;
   const queryNames = parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name);
-  return (request, id) => {
+  return (request, id, query) => {
     const input: Record<string, unknown> = {};
     if (idName !== undefined) input[idName] = toId(idName, decode(idName, id));
-    if (many) input.query = toQuery(queryNames, request.target.query);
+    if (many) input.query = toQuery(queryNames, query);
     if (body) input.body = readBody(body.name, request);
     return input;
   };
@@ -103,7 +94,7 @@ function parameterValue<Schema extends v.GenericSchema>(
   throw new Refusal('invalid_parameter', `${name}: ${result.issues[0].message}`);
 }
 
-function readBody(name: BodyName, request: TargetedRequest): unknown {
+function readBody(name: BodyName, request: HttpRequest): unknown {
   const value = readJson(request);
   // To valibot an array is an object too, and it would pass a schema whose fields are all optional.
   if (!isJsonObject(value)) throw new Refusal('validation_failed', 'the body must be an object');
@@ -114,7 +105,7 @@ function readBody(name: BodyName, request: TargetedRequest): unknown {
 
 const jsonMediaType = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i;
 
-function readJson({ fields, body = '' }: TargetedRequest): JsonValue {
+function readJson({ fields, body = '' }: HttpRequest): JsonValue {
   const mediaType = fieldValue(fields, 'content-type') ?? '';
   if (mediaType !== 'application/json' && !jsonMediaType.test(mediaType))
     throw new Refusal('unsupported_media_type', 'a body must be sent as application/json, in UTF-8');

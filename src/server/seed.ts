@@ -60,12 +60,12 @@ export function seedStore(): Store {
   const store = new Store();
   addCategories(store);
   for (const [name, category, status, quantity] of pets) {
-    const id = store.petIds.take();
+    const id = store.ids.pets.take();
     store.pets.put(id, { id, name, categoryId: BigInt(category), status });
     store.inventory.put(id, { petId: id, quantity, status });
   }
   for (const [pet, quantity, shipDate, complete] of orders) {
-    const id = store.orderIds.take();
+    const id = store.ids.orders.take();
     store.orders.put(id, { id, petId: BigInt(pet), quantity, shipDate, complete });
   }
   return store;
@@ -74,7 +74,7 @@ export function seedStore(): Store {
 /** The categories that every shop of ours begins with, their ids from 1. */
 function addCategories(store: Store): void {
   for (const [name, description] of categories) {
-    const id = store.categoryIds.take();
+    const id = store.ids.categories.take();
     store.categories.put(id, { id, name, description });
   }
 }
@@ -101,7 +101,7 @@ export function generateStore(count: number, seed: number): Store {
 }
 
 function addPet(store: Store, random: Random): void {
-  const id = store.petIds.take();
+  const id = store.ids.pets.take();
   const categoryId = BigInt(1 + below(random, store.categories.size));
   const pet: StoredPet = { id, name: oneOf(random, names), categoryId, status: anyStatus(random) };
   store.pets.put(id, pet);
@@ -118,7 +118,7 @@ function anyStatus(random: Random): PetStatus {
 
 /** An order of a pet that is sold is complete, one of a pet that is pending is open. */
 function addOrder(store: Store, pet: StoredPet, random: Random): void {
-  const id = store.orderIds.take();
+  const id = store.ids.orders.take();
   const shipDate = new Date(firstShipDate + below(random, 20_000) * quarterHourMs);
   store.orders.put(id, {
     id,

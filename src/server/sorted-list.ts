@@ -3,7 +3,7 @@ const chunkSize = 512;
 
 /**
  * Items in ascending order of their ids, in chunks: adding, removing and seeking cost about the same at a thousand and
- * at a million items.
+ * at a million items. In one array of a million items, adding or removing in the middle takes a millisecond.
  */
 export class SortedList<Item extends { readonly id: bigint }> {
   private readonly chunks: Item[][] = [];
@@ -12,7 +12,7 @@ export class SortedList<Item extends { readonly id: bigint }> {
     return this.chunks.length === 0;
   }
 
-  /** Ignores an item whose id is already in the list. */
+  /** @param item its id must not be in the list. */
   add(item: Item): void {
     const at = Math.max(0, this.chunkOf(item.id));
     const chunk = this.chunks[at];
@@ -21,20 +21,17 @@ export class SortedList<Item extends { readonly id: bigint }> {
       return;
     }
     const position = lowerBound(chunk, item.id);
-    if (chunk[position]?.id === item.id) return;
     if (position < chunk.length) chunk.splice(position, 0, item);
     else if (chunk.length < chunkSize) chunk.push(item);
     else this.chunks.splice(at + 1, 0, [item]);
     if (chunk.length > chunkSize) this.chunks.splice(at + 1, 0, chunk.splice(chunkSize / 2));
   }
 
+  /** @param id must be in the list. */
   remove(id: bigint): void {
     const at = this.chunkOf(id);
-    const chunk = this.chunks[at];
-    if (!chunk) return;
-    const position = lowerBound(chunk, id);
-    if (chunk[position]?.id !== id) return;
-    chunk.splice(position, 1);
+    const chunk = this.chunks[at] ?? [];
+    chunk.splice(lowerBound(chunk, id), 1);
     if (chunk.length === 0) this.chunks.splice(at, 1);
   }
 
@@ -44,12 +41,14 @@ export class SortedList<Item extends { readonly id: bigint }> {
     let at = after === undefined ? 0 : Math.max(0, this.chunkOf(after));
     let position = after === undefined ? 0 : lowerBound(this.chunks[at] ?? [], after + 1n);
     for (; at < this.chunks.length && items.length < count; at += 1) {
-      const chunk = this.chunks[at] ?? [];
-      const end = Math.min(chunk.length, position + count - items.length);
-      for (const item of chunk.slice(position, end)) items.push(item);
+      items.push(...(this.chunks[at] ?? []).slice(position, position + count - items.length));
       position = 0;
     }
     return items;
+  }
+
+  all(): Item[] {
+    return this.chunks.flat();
   }
 
   /** Index of the last chunk that begins at or before `id`; -1 if none does. */

@@ -2,12 +2,12 @@ import { isUtf8 } from 'node:buffer';
 import { readFileSync, statSync } from 'node:fs';
 import * as v from 'valibot';
 import { Id, NewCategory, NewOrder, NewPet, PetStatus, Quantity } from '../api/schemas.ts';
-import { messageOf, UsageError } from '../errors.ts';
-import { isJsonObject, type JsonValue, parseJson, printJson } from '../json.ts';
+import { UsageError } from '../errors.ts';
+import { isJsonObject, parseJson, printJson } from '../json.ts';
 import { systemReason } from '../system-error.ts';
-import { type Entry, textOf } from './collection.ts';
+import { textOf } from './collection.ts';
 import { describeIssues } from './request.ts';
-import { type IdCounter, isComplete, Store, toCategory, toOrder, toPet } from './store.ts';
+import { Store, toPet } from './store.ts';
 
 const StoredId = v.pipe(Id, v.minValue(0n, 'must be an integer from 0 to 9223372036854775807'));
 const Counter = v.optional(
@@ -28,7 +28,24 @@ const StoreFile = v.strictObject({
   ),
   ids: v.optional(v.object({ categories: Counter, pets: Counter, orders: Counter }), {}),
 });
-type StoreFile = v.InferOutput<typeof StoreFile>;
+
+/** A value is not a shop, or its records do not fit together; the message is the reason. */
+export class InvalidStore extends Error {}
+
+const nounsWithIds = ['categories', 'pets', 'orders'] as const;
+
+/** The version of a file that does not exist. */
+export const noFile = 'none';
+
+/** Changes whenever the file is replaced. */
+export function versionOf(file: string): string {
+  try {
+    const { ino, mtimeNs, size } = statSync(file, { bigint: true });
+    return `${ino}-${mtimeNs}-${size}`;
+  } catch {
+    return noFile;
+  }
+}
 
 /**
  * The shop in a file; undefined if the file does not exist. Read synchronously: for a small file, such as the offline
@@ -62,25 +79,71 @@ function readBytes(file: string): Buffer | undefined {
  * @throws UsageError if the text does not describe a shop, or its records do not fit together.
  */
 export function parseStore(text: string, file: string): Store {
-  const refuse = (why: string): never => {
+  try {
+    const value = parseJson(text);
+    if (!isJsonObject(value)) throw new InvalidStore('must be an object');
+    return createStore(value);
+  } catch (error) {
+    if (!(error instanceof SyntaxError || error instanceof InvalidStore)) throw error;
+    const why = error instanceof SyntaxError ? `is not JSON: ${error.message}` : error.message;
     throw new UsageError(
       `${file}: ${why}`,
       'the file was left as it is; repair it, or delete it to start again',
     );
-  };
-  const value = parse(text, refuse);
-  return createStore(isJsonObject(value) ? value : refuse('must be an object'), refuse);
+  }
 }
 
 /**
  * The shop with these records.
  *
  * @param file of the shape of StoreFile, or not.
- * @param refuse called with the reason if it is not, or if its records do not fit together.
+ * @throws InvalidStore if it is not, or if its records do not fit together.
  */
-export function createStore(file: object, refuse: Refuse): Store {
+export function createStore(file: object): Store {
   const result = v.safeParse(StoreFile, file);
-  return result.success ? toStore(result.output, refuse) : refuse(describeIssues(result.issues));
+  if (!result.success) throw new InvalidStore(describeIssues(result.issues));
+  const { pulled, categories, pets, orders, inventory, ids } = result.output;
+  const store = new Store();
+  store.pulled = pulled;
+  categories.forEach(({ id, ...fields }, at) => {
+    add(store.categories, id, { id, ...fields }, `/categories/${at}/id`);
+  });
+  pets.forEach((pet, at) => {
+    if (!store.categories.has(pet.categoryId))
+      throw new InvalidStore(`/pets/${at}/categoryId: is not a category of the file`);
+    add(store.pets, pet.id, toPet(pet.id, pet), `/pets/${at}/id`);
+  });
+  orders.forEach(({ id, ...fields }, at) => {
+    // The pet of a complete order may have been deleted.
+    if (fields.petId !== undefined && fields.complete !== true && !store.pets.has(fields.petId))
+      throw new InvalidStore(`/orders/${at}/petId: is not a pet of the file`);
+    add(store.orders, id, { id, ...fields }, `/orders/${at}/id`);
+  });
+  const items: NonNullable<typeof inventory> =
+    inventory ?? pets.map(({ id }) => ({ petId: id, quantity: 0 }));
+  items.forEach(({ petId, quantity, status }, at) => {
+    const pet = store.pets.get(petId)?.record;
+    if (!pet) throw new InvalidStore(`/inventory/${at}/petId: is not a pet of the file`);
+    if (status !== undefined && status !== pet.status)
+      throw new InvalidStore(`/inventory/${at}/status: must be that of pet ${petId}, which is ${pet.status}`);
+    add(store.inventory, petId, { petId, quantity, status: pet.status }, `/inventory/${at}/petId`);
+  });
+  for (const noun of nounsWithIds) {
+    const state = ids[noun];
+    if (state) store.ids[noun].state = state;
+  }
+  return store;
+}
+
+/** @param pointer of the id in the file. */
+function add<Value extends object>(
+  records: { has(id: bigint): boolean; put(id: bigint, record: Value): unknown },
+  id: bigint,
+  record: Value,
+  pointer: string,
+): void {
+  if (records.has(id)) throw new InvalidStore(`${pointer}: is there twice`);
+  records.put(id, record);
 }
 
 /** The text for `parseStore`: one record a line, in the order of the ids. */
@@ -90,71 +153,13 @@ export function printStore(store: Store): string {
 
 /** The text of a store without the source of its records. */
 export function printRecords(store: Store): string {
-  const lists = [
-    `"categories":${printList(store.categories.all())}`,
-    `"pets":${printList(store.pets.all())}`,
-    `"orders":${printList(store.orders.all())}`,
-    `"inventory":${printList(store.inventory.all())}`,
-  ];
-  const counters = { categories: store.categoryIds, pets: store.petIds, orders: store.orderIds };
-  const ids = Object.entries(counters).map(([name, counter]) => `"${name}":${printCounter(counter)}`);
+  const lists = (['categories', 'pets', 'orders', 'inventory'] as const).map((noun) => {
+    const lines = store[noun].all().map(textOf);
+    return `"${noun}":${lines.length === 0 ? '[]' : `[\n${lines.join(',\n')}\n]`}`;
+  });
+  const ids = nounsWithIds.map((noun) => {
+    const { next, retired } = store.ids[noun].state;
+    return `"${noun}":${printJson(retired.length === 0 ? { next } : { next, retired })}`;
+  });
   return `${lists.join(',\n')},\n"ids":{${ids.join(',')}}`;
-}
-
-type Refuse = (why: string) => never;
-
-function parse(text: string, refuse: Refuse): JsonValue {
-  try {
-    return parseJson(text);
-  } catch (error) {
-    return refuse(`is not JSON: ${messageOf(error)}`);
-  }
-}
-
-function toStore(file: StoreFile, refuse: Refuse): Store {
-  const store = new Store();
-  store.pulled = file.pulled;
-  file.categories.forEach((category, at) => {
-    if (store.categories.has(category.id)) refuse(`/categories/${at}/id: is there twice`);
-    store.categories.put(category.id, toCategory(category.id, category));
-  });
-  file.pets.forEach((pet, at) => {
-    if (store.pets.has(pet.id)) refuse(`/pets/${at}/id: is there twice`);
-    if (!store.categories.has(pet.categoryId))
-      refuse(`/pets/${at}/categoryId: is not a category of the file`);
-    store.pets.put(pet.id, toPet(pet.id, pet));
-  });
-  file.orders.forEach((order, at) => {
-    if (store.orders.has(order.id)) refuse(`/orders/${at}/id: is there twice`);
-    // The pet of a complete order may have been deleted.
-    if (order.petId !== undefined && !isComplete(toOrder(order.id, order)) && !store.pets.has(order.petId))
-      refuse(`/orders/${at}/petId: is not a pet of the file`);
-    store.orders.put(order.id, toOrder(order.id, order));
-  });
-  fillInventory(store, file, refuse);
-  if (file.ids.categories) store.categoryIds.state = file.ids.categories;
-  if (file.ids.pets) store.petIds.state = file.ids.pets;
-  if (file.ids.orders) store.orderIds.state = file.ids.orders;
-  return store;
-}
-
-function fillInventory(store: Store, { inventory, pets }: StoreFile, refuse: Refuse): void {
-  const items: NonNullable<StoreFile['inventory']> =
-    inventory ?? pets.map(({ id }) => ({ petId: id, quantity: 0 }));
-  items.forEach(({ petId, quantity, status }, at) => {
-    const pet = store.pets.get(petId) ?? refuse(`/inventory/${at}/petId: is not a pet of the file`);
-    if (store.inventory.has(petId)) refuse(`/inventory/${at}/petId: is there twice`);
-    if (status !== undefined && status !== pet.status)
-      refuse(`/inventory/${at}/status: must be that of pet ${petId}, which is ${pet.status}`);
-    store.inventory.put(petId, { petId, quantity, status: pet.status });
-  });
-}
-
-function printList(entries: Iterable<Entry<object>>): string {
-  const lines = Array.from(entries, textOf);
-  return lines.length === 0 ? '[]' : `[\n${lines.join(',\n')}\n]`;
-}
-
-function printCounter({ state: { next, retired } }: IdCounter): string {
-  return retired.length === 0 ? `{"next":${next}}` : `{"next":${next},"retired":[${retired.join(',')}]}`;
 }

@@ -1,25 +1,18 @@
 import type { NewCategory, NewOrder, NewPet, PetStatus } from '../api/schemas.ts';
 import { Collection } from './collection.ts';
 
-export interface StoredPet {
+export interface StoredPet extends NewPet {
   readonly id: bigint;
-  readonly name: string;
-  readonly categoryId: bigint;
   readonly status: PetStatus;
 }
 
-export interface StoredCategory {
+export interface StoredCategory extends NewCategory {
   readonly id: bigint;
-  readonly name: string;
-  readonly description?: string;
 }
 
-export interface StoredOrder {
+/** An order is open unless it says that it is complete. */
+export interface StoredOrder extends NewOrder {
   readonly id: bigint;
-  readonly petId?: bigint;
-  readonly quantity?: number;
-  readonly shipDate?: string;
-  readonly complete?: boolean;
 }
 
 export interface StoredItem {
@@ -31,21 +24,6 @@ export interface StoredItem {
 
 export function toPet(id: bigint, { name, categoryId, status = 'available' }: NewPet): StoredPet {
   return { id, name, categoryId, status };
-}
-
-export function toCategory(id: bigint, { name, description }: NewCategory): StoredCategory {
-  return description === undefined ? { id, name } : { id, name, description };
-}
-
-/** The order's fields in the document's order; missing fields stay missing. */
-export function toOrder(id: bigint, { petId, quantity, shipDate, complete }: NewOrder): StoredOrder {
-  return {
-    id,
-    ...(petId !== undefined && { petId }),
-    ...(quantity !== undefined && { quantity }),
-    ...(shipDate !== undefined && { shipDate }),
-    ...(complete !== undefined && { complete }),
-  };
 }
 
 /** The source of copied records. */
@@ -60,36 +38,28 @@ export interface Pulled {
 
 /** The shop in memory: four collections and their id counters. The handlers enforce the rules. */
 export class Store {
-  /** Counts the changes of all collections. */
-  revision = 0;
   pulled: Pulled | undefined;
-
-  readonly categories = new Collection<StoredCategory>({}, () => this.count());
-  readonly pets = new Collection<StoredPet, 'status' | 'categoryId'>(
-    { status: (pet) => pet.status, categoryId: (pet) => pet.categoryId },
-    () => this.count(),
-  );
-  readonly orders = new Collection<StoredOrder, 'petId' | 'complete'>(
-    { petId: (order) => order.petId ?? 'none', complete: isComplete },
-    () => this.count(),
-  );
+  readonly categories = new Collection<StoredCategory>('category', []);
+  readonly pets = new Collection<StoredPet, 'status' | 'categoryId'>('pet', ['status', 'categoryId']);
+  readonly orders = new Collection<StoredOrder, 'petId' | 'complete'>('order', ['petId', 'complete']);
   /** Inventory entries by the id of their pet. */
-  readonly inventory = new Collection<StoredItem, 'status'>({ status: (item) => item.status }, () =>
-    this.count(),
-  );
+  readonly inventory = new Collection<StoredItem, 'status'>('the inventory entry of pet', ['status']);
+  readonly ids = {
+    categories: new IdCounter(this.categories),
+    pets: new IdCounter(this.pets),
+    orders: new IdCounter(this.orders),
+  };
 
-  readonly categoryIds = new IdCounter((id) => this.categories.has(id));
-  readonly petIds = new IdCounter((id) => this.pets.has(id));
-  readonly orderIds = new IdCounter((id) => this.orders.has(id));
-
-  private count(): void {
-    this.revision += 1;
+  /** Counts the changes of all collections. */
+  get revision(): number {
+    return this.categories.changes + this.pets.changes + this.orders.changes + this.inventory.changes;
   }
-}
 
-/** An order is open unless it says that it is complete. */
-export function isComplete(order: StoredOrder): boolean {
-  return order.complete === true;
+  /** Deletes a record, whose id is never assigned again. */
+  remove(noun: 'categories' | 'pets' | 'orders', id: bigint): void {
+    this[noun].delete(id);
+    this.ids[noun].retire(id);
+  }
 }
 
 interface IdCounterState {
@@ -105,10 +75,11 @@ export class IdCounter {
   private next = 1n;
   /** Used ids from `next` on; all ids below it were used or never will be. */
   private retired = new Set<bigint>();
-  private readonly isTaken: (id: bigint) => boolean;
+  private readonly records: { has(id: bigint): boolean };
 
-  constructor(isTaken: (id: bigint) => boolean) {
-    this.isTaken = isTaken;
+  /** @param records that exist, whoever chose their ids. */
+  constructor(records: { has(id: bigint): boolean }) {
+    this.records = records;
   }
 
   /** The next id, and the ids from there on that must not be assigned again. */
@@ -131,15 +102,15 @@ export class IdCounter {
 
   /** Whether a record with this id may be created: none exists or ever existed. */
   isFree(id: bigint): boolean {
-    return id >= this.next && !this.retired.has(id) && !this.isTaken(id);
+    return id >= this.next && !this.retired.has(id) && !this.records.has(id);
   }
 
-  /** To be called when the record of this id is deleted. */
+  /** Remembers the id of a record that is deleted. */
   retire(id: bigint): void {
     if (id >= this.next) this.retired.add(id);
   }
 
   private skip(): void {
-    while (this.isTaken(this.next) || this.retired.delete(this.next)) this.next += 1n;
+    while (this.records.has(this.next) || this.retired.delete(this.next)) this.next += 1n;
   }
 }

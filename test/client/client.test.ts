@@ -4,9 +4,9 @@ import type { Transport } from '../../src/api/http.ts';
 import { createClient } from '../../src/client/client.ts';
 import { createNodeHttpTransport } from '../../src/client/transport/node-http.ts';
 import { createUndiciTransport } from '../../src/client/transport/undici.ts';
-import type { Listening } from '../../src/server/listen.ts';
 import { seedStore } from '../../src/server/seed.ts';
-import { startServer } from '../../src/server/start.ts';
+import type { Listening } from '../../src/server/server.ts';
+import { startServer } from '../../src/server/server.ts';
 
 let server: Listening;
 beforeAll(async () => {

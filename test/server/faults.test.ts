@@ -20,12 +20,7 @@ function createApp(faults: Faults, seed = 1) {
     return fine;
   };
   const faulty = withFaults(app, faults, createRandom(seed));
-  return async () =>
-    faulty({
-      method: 'GET',
-      target: { origin: 'http://shop.test', path: '/pets', query: '' },
-      fields: {},
-    });
+  return async () => faulty({ method: 'GET', url: 'http://shop.test/pets', fields: {} });
 }
 
 test('without faults every request is answered', async () => {
@@ -40,7 +35,7 @@ test('waits before each answer', async () => {
   expect(performance.now() - started).toBeGreaterThanOrEqual(55);
 });
 
-test('fails the share of requests that was asked for, does not do them, and the same ones for the same seed', async () => {
+test('fails the given share of requests without carrying them out, the same ones for the same seed', async () => {
   const run = async (seed: number) => {
     const send = createApp({ errorRate: 0.25 }, seed);
     const statuses: number[] = [];
@@ -56,7 +51,7 @@ test('fails the share of requests that was asked for, does not do them, and the 
   expect(await run(2)).not.toEqual(statuses);
 });
 
-test('lets so many requests a second through and tells the rest when to come back', async () => {
+test('lets the given number of requests a second through, and answers the others 429 with Retry-After', async () => {
   const send = createApp({ ratePerSecond: 5 });
   const statuses = async () => {
     const all: number[] = [];
@@ -73,7 +68,7 @@ test('lets so many requests a second through and tells the rest when to come bac
   expect((await statuses()).filter((status) => status === 200)).toHaveLength(5);
 });
 
-test('a rate below one a second asks for a longer wait', async () => {
+test('with a rate below one a second, Retry-After is longer', async () => {
   const send = createApp({ ratePerSecond: 0.2 });
   expect((await send()).status).toBe(200);
   expect((await send()).fields['retry-after']).toBe('5');

@@ -199,7 +199,7 @@ const path = verb({
     const paths = { config: configFile, state: stateDir, 'offline-store': offlineStore };
     if (what) return printValue(context, what, paths[what]);
     const { describeOrigin } = await import('../../server/pulled.ts');
-    const origin = await describeOrigin(offlineStore);
+    const origin = describeOrigin(offlineStore);
     const records = places.map((place) => ({
       what: place,
       path: paths[place],

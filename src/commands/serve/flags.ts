@@ -1,115 +1,71 @@
-import { resolve } from 'node:path';
+import { flag, type ValuesOf, value } from '../../cli/flag.ts';
 import { UsageError } from '../../errors.ts';
 
-/** The values of the flags of `serve`. */
-interface ServeFlags {
-  readonly port?: string | undefined;
-  readonly host?: string | undefined;
-  readonly data?: string | undefined;
-  readonly save?: boolean | undefined;
-  readonly empty?: boolean | undefined;
-  readonly pets?: string | undefined;
-  readonly seed?: string | undefined;
-  readonly latency?: string | undefined;
-  readonly errorRate?: string | undefined;
-  readonly rateLimit?: string | undefined;
-  readonly sunset?: string | undefined;
-  readonly readOnly?: boolean | undefined;
-  readonly log?: boolean | undefined;
-  readonly readyFile?: string | undefined;
+export const flags = {
+  port: value('--port <n>', 'port to listen on (default 4010); 0 takes a free one', {
+    parse: integer(65_535),
+  }),
+  host: value('--host <address>', 'address to listen on (default 127.0.0.1)', { parse: parseHost }),
+  data: value('--data <file>', 'serve the shop that this file holds', { offers: 'file' }),
+  save: flag('--save', 'save to the file of --data after writes and at the end; created if it is missing'),
+  empty: flag('--empty', 'start with an empty shop'),
+  pets: value('--pets <n>', 'start with a generated shop of n pets', { parse: integer(10_000_000) }),
+  seed: value('--seed <n>', 'seed of the generated shop and of the faults (default 1)', {
+    parse: integer(2 ** 32 - 1),
+  }),
+  latency: value('--latency <ms>', 'wait this long before each answer', { parse: number(60_000) }),
+  errorRate: value('--error-rate <share>', 'answer this share of requests, 0 to 1, with 503', {
+    parse: number(1),
+  }),
+  rateLimit: value('--rate-limit <n/s>', 'answer requests beyond this rate with 429 and Retry-After', {
+    parse: parseRate,
+  }),
+  sunset: value('--sunset <date>', 'when getPet ends, YYYY-MM-DD, in its Sunset header', {
+    parse: parseDate,
+  }),
+  readOnly: flag('--read-only', 'answer every write with 405'),
+  log: flag('--log', 'one line per request on stderr'),
+  readyFile: value(
+    '--ready-file <file>',
+    'write the URL to this file when the server accepts; removed at the end',
+    { offers: 'file' },
+  ),
+};
+
+export type ServeFlags = ValuesOf<typeof flags>;
+
+type Parser = (text: string, name: string) => number;
+
+function integer(to: number): Parser {
+  return numberOf(/^\d{1,10}$/, 'an integer', to);
 }
 
-/** The checked options of `serve`. */
-export interface ServePlan {
-  readonly port: number;
-  readonly host: string;
-  readonly data: string | undefined;
-  readonly save: boolean;
-  /** The initial shop, if no file holds one. */
-  readonly shop: 'seeded' | 'empty' | { readonly pets: number };
-  readonly seed: number;
-  readonly faults: {
-    readonly latencyMs: number | undefined;
-    readonly errorRate: number | undefined;
-    readonly ratePerSecond: number | undefined;
-  };
-  readonly sunset: string | undefined;
-  readonly readOnly: boolean;
-  readonly log: boolean;
-  readonly readyFile: string | undefined;
+function number(to: number): Parser {
+  return numberOf(/^(?=.)\d{0,10}(\.\d{1,10})?$/, 'a number', to);
 }
 
-const defaultPort = 4010;
-const defaultHost = '127.0.0.1';
-const mostPets = 10_000_000;
-
-/** @throws UsageError that names the flag. */
-export function toServePlan(flags: ServeFlags): ServePlan {
-  if (flags.save && flags.data === undefined)
-    throw new UsageError('--save: there is no file to save to', 'name it with --data <file>');
-  if (flags.empty && flags.pets !== undefined) throw new UsageError('--empty and --pets: give one of them');
-  if (flags.data !== undefined && !flags.save && (flags.empty || flags.pets !== undefined))
-    throw new UsageError(
-      `--data and --${flags.empty ? 'empty' : 'pets'}: give only one of them, because the file holds the shop`,
-      'to create a new file with it, add --save',
-    );
-  if (
-    flags.data !== undefined &&
-    flags.readyFile !== undefined &&
-    resolve(flags.data) === resolve(flags.readyFile)
-  )
-    throw new UsageError('--data and --ready-file: name the same file');
-  const pets = toNumber('--pets', flags.pets, { integer: true, to: mostPets });
-  return {
-    port: toNumber('--port', flags.port, { integer: true, to: 65_535 }) ?? defaultPort,
-    host: toHost(flags.host),
-    data: flags.data,
-    save: flags.save === true,
-    shop: pets !== undefined ? { pets } : flags.empty ? 'empty' : 'seeded',
-    seed: toNumber('--seed', flags.seed, { integer: true, to: 2 ** 32 - 1 }) ?? 1,
-    faults: {
-      latencyMs: toNumber('--latency', flags.latency, { to: 60_000 }),
-      errorRate: toNumber('--error-rate', flags.errorRate, { to: 1 }),
-      ratePerSecond: toRate(flags.rateLimit),
-    },
-    sunset: toDate(flags.sunset),
-    readOnly: flags.readOnly === true,
-    log: flags.log === true,
-    readyFile: flags.readyFile,
+function numberOf(form: RegExp, kind: string, to: number): Parser {
+  return (text, name) => {
+    const parsed = form.test(text) ? Number(text) : Number.NaN;
+    if (parsed <= to) return parsed;
+    throw new UsageError(`${name} ${text}: must be ${kind} from 0 to ${to}`);
   };
 }
 
-interface Range {
-  readonly integer?: true;
-  readonly to: number;
+function parseRate(text: string, name: string): number {
+  const rate = number(1_000_000)(text.replace(/(?<=\d)\/s$/, ''), name);
+  if (rate > 0) return rate;
+  throw new UsageError(`${name} 0: must be more than 0 requests a second`);
 }
 
-function toNumber(flag: string, text: string | undefined, { integer, to }: Range): number | undefined {
-  if (text === undefined) return undefined;
-  const value =
-    (integer ? /^\d{1,10}$/ : /^\d{0,10}(\.\d{1,10})?$/).test(text) && text !== ''
-      ? Number(text)
-      : Number.NaN;
-  if (value <= to) return value;
-  throw new UsageError(`${flag} ${text}: must be ${integer ? 'an integer' : 'a number'} from 0 to ${to}`);
+function parseHost(text: string, name: string): string {
+  const host = text.replace(/^\[(.*)\]$/, '$1');
+  if (/^[\w.:-]+$/.test(host)) return host;
+  throw new UsageError(`${name} ${text}: must be an address or a name, without a port`);
 }
 
-function toRate(text: string | undefined): number | undefined {
-  const rate = toNumber('--rate-limit', text?.replace(/(?<=\d)\/s$/, ''), { to: 1_000_000 });
-  if (rate === 0) throw new UsageError('--rate-limit 0: must be more than 0 requests a second');
-  return rate;
-}
-
-function toHost(text: string | undefined): string {
-  const host = text?.replace(/^\[(.*)\]$/, '$1') ?? defaultHost;
-  if (!/^[\w.:-]+$/.test(host))
-    throw new UsageError(`--host ${text}: must be an address or a name, without a port`);
-  return host;
-}
-
-function toDate(text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
+function parseDate(text: string, name: string): string {
   const date = /^\d{4}-\d\d-\d\d$/.test(text) ? new Date(`${text}T00:00:00Z`) : undefined;
   if (date && date.toString() !== 'Invalid Date' && date.toISOString().startsWith(text)) return text;
-  throw new UsageError(`--sunset ${text}: must be a date, YYYY-MM-DD`);
+  throw new UsageError(`${name} ${text}: must be a date, YYYY-MM-DD`);
 }

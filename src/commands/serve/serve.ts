@@ -1,36 +1,53 @@
 import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { isLoopbackHost } from '../../api/http.ts';
 import type { Context } from '../../context.ts';
 import { messageOf, UsageError } from '../../errors.ts';
 import { writeFileAtomic } from '../../files.ts';
 import { withLock } from '../../lock.ts';
-import type { Listening } from '../../server/listen.ts';
-import { type Autosave, createAutosave } from '../../server/saving.ts';
-import { startServer } from '../../server/start.ts';
-import type { Store } from '../../server/store.ts';
+import type { Exchange } from '../../server/exchange.ts';
+import { generateStore, seedStore } from '../../server/seed.ts';
+import { type Listening, startServer } from '../../server/server.ts';
+import { Store } from '../../server/store.ts';
 import { printStore, readStore } from '../../server/store-file.ts';
 import { sanitize } from '../../text.ts';
-import type { ServePlan } from './flags.ts';
+import { type Autosave, createAutosave } from './autosave.ts';
+import type { ServeFlags } from './flags.ts';
 import { openReadyFile } from './ready-file.ts';
 import { runCommand } from './run-command.ts';
 
 /** Serves until a signal comes, or until the command has ended. */
-export function serve(context: Context, plan: ServePlan, command: readonly string[]): Promise<void> {
-  const work = () => serveShop(context, plan, command);
+export function serve(context: Context, flags: ServeFlags, command: readonly string[]): Promise<void> {
+  refuseCombinations(flags);
+  const work = () => serveShop(context, flags, command);
   // Two servers that save to one file would overwrite each other's changes.
-  return plan.save && plan.data !== undefined ? withLock(plan.data, work, { waitMs: 0 }) : work();
+  return flags.save && flags.data !== undefined ? withLock(flags.data, work, { waitMs: 0 }) : work();
 }
 
-async function serveShop(context: Context, plan: ServePlan, command: readonly string[]): Promise<void> {
-  const readyFile = plan.readyFile === undefined ? undefined : await openReadyFile(plan.readyFile);
-  const { store, isNew } = await openShop(plan);
-  const autosave = plan.save && plan.data !== undefined ? openAutosave(context, store, plan.data) : undefined;
+function refuseCombinations({ data, save, empty, pets, readyFile }: ServeFlags): void {
+  if (save && data === undefined)
+    throw new UsageError('--save: there is no file to save to', 'name it with --data <file>');
+  if (empty && pets !== undefined) throw new UsageError('--empty and --pets: give one of them');
+  if (data !== undefined && !save && (empty || pets !== undefined))
+    throw new UsageError(
+      `--data and --${empty ? 'empty' : 'pets'}: give only one of them, because the file holds the shop`,
+      'to create a new file with it, add --save',
+    );
+  if (data !== undefined && readyFile !== undefined && resolve(data) === resolve(readyFile))
+    throw new UsageError('--data and --ready-file: name the same file');
+}
+
+async function serveShop(context: Context, flags: ServeFlags, command: readonly string[]): Promise<void> {
+  const readyFile = flags.readyFile === undefined ? undefined : await openReadyFile(flags.readyFile);
+  const saved = flags.data === undefined ? undefined : readStore(flags.data);
+  const store = saved ?? newShop(flags);
+  const autosave = openAutosave(context, flags, store, saved?.revision);
   const stop = nextSignal(context);
-  const server = await openServer(context, plan, store, autosave);
+  const server = await openServer(context, flags, store, autosave);
   try {
-    if (isNew) autosave?.changed();
+    autosave?.check();
     await readyFile?.write(`${server.url}\n`);
-    await announce(context, plan, server.url, command.length === 0);
+    await announce(context, flags, server.url, command.length === 0);
     if (command.length === 0) await stop;
     else context.exitCode = await runCommand(context, command, server.url);
   } finally {
@@ -40,72 +57,75 @@ async function serveShop(context: Context, plan: ServePlan, command: readonly st
   }
 }
 
-/**
- * The shop to serve, and whether it still has to be written to a file.
- *
- * @throws UsageError if the file cannot be read or does not hold a shop; with --save it may be missing.
- */
-async function openShop(plan: ServePlan): Promise<{ readonly store: Store; readonly isNew: boolean }> {
-  const saved = plan.data === undefined ? undefined : readStore(plan.data);
-  if (saved) return { store: saved, isNew: false };
-  if (plan.data === undefined || plan.save) return { store: await makeShop(plan), isNew: true };
-  throw new UsageError(`--data ${plan.data}: no such file`, 'with --save a missing file is created');
+/** @throws UsageError if the shop should be in a file: with --save the file may be missing. */
+function newShop({ data, save, empty, pets, seed }: ServeFlags): Store {
+  if (data !== undefined && !save)
+    throw new UsageError(`--data ${data}: no such file`, 'with --save a missing file is created');
+  if (empty) return new Store();
+  return pets === undefined ? seedStore() : generateStore(pets, seed ?? 1);
 }
 
-async function makeShop({ shop, seed }: ServePlan): Promise<Store> {
-  if (shop === 'empty') return new (await import('../../server/store.ts')).Store();
-  const { generateStore, seedStore } = await import('../../server/seed.ts');
-  return shop === 'seeded' ? seedStore() : generateStore(shop.pets, seed);
-}
-
-/** Saves the shop to the file after changes; a failed save is reported and tried again. */
-function openAutosave(context: Context, store: Store, file: string): Autosave {
-  const save = async () => {
+/** @param saved the revision of the store that the file of --data holds. */
+function openAutosave(
+  context: Context,
+  { save, data }: ServeFlags,
+  store: Store,
+  saved: number | undefined,
+): Autosave | undefined {
+  if (!save || data === undefined) return undefined;
+  const write = async () => {
     // The file belongs to the user: its mode stays, and a new one gets the mode that the umask leaves.
-    const mode = await stat(file).then(
+    const mode = await stat(data).then(
       (found) => found.mode & 0o777,
       () => 0o666,
     );
-    await writeFileAtomic(file, printStore(store), mode);
+    await writeFileAtomic(data, printStore(store), mode);
   };
-  return createAutosave(save, (error) => say(context, `warning: ${messageOf(error)}`));
+  return createAutosave(store, saved, write, (error) => say(context, `warning: ${messageOf(error)}`));
 }
 
 function openServer(
   context: Context,
-  plan: ServePlan,
+  { port = 4010, host = '127.0.0.1', latency, errorRate, rateLimit, log, ...options }: ServeFlags,
   store: Store,
   autosave: Autosave | undefined,
 ): Promise<Listening> {
+  const onExchange = ({ method, target, status, elapsedMs }: Exchange): void => {
+    autosave?.check();
+    if (!log) return;
+    const now = context.now().toISOString();
+    say(context, `${now} ${method} ${target} ${status} ${elapsedMs.toFixed(1)} ms`);
+  };
   return startServer({
-    ...plan,
+    ...options,
     store,
-    ...(autosave && { onChange: () => autosave.changed() }),
-    onExchange: plan.log
-      ? ({ method, target, status, elapsedMs }) =>
-          say(
-            context,
-            `${context.now().toISOString()} ${method} ${target} ${status} ${elapsedMs.toFixed(1)} ms`,
-          )
-      : undefined,
+    port,
+    host,
+    faults: { latencyMs: latency, errorRate, ratePerSecond: rateLimit },
+    onExchange: autosave || log ? onExchange : undefined,
     onDefect: (error) => say(context, `error: internal: ${messageOf(error)}`),
   });
 }
 
 /** Announces that the server accepts connections: prints its URL, and notes for people. */
-async function announce(context: Context, plan: ServePlan, url: string, isAlone: boolean): Promise<void> {
-  if (!isLoopbackHost(plan.host))
+async function announce(
+  context: Context,
+  { host, ...flags }: ServeFlags,
+  url: string,
+  isAlone: boolean,
+): Promise<void> {
+  if (host !== undefined && !isLoopbackHost(host))
     say(
       context,
-      `warning: --host ${plan.host}: everybody who can reach this machine can read and change the store`,
+      `warning: --host ${host}: everybody who can reach this machine can read and change the store`,
     );
   // With a command, stdout belongs to that command.
   if (isAlone) await context.io.stdout.write(`${url}\n`);
   await context.notice(isAlone ? `documentation: ${url}/docs` : `serving ${url}`);
-  if (isAlone && context.io.stderr.isTerminal) await context.notice(`${fateOf(plan)}; Ctrl-C stops it`);
+  if (isAlone && context.io.stderr.isTerminal) await context.notice(`${fateOf(flags)}; Ctrl-C stops it`);
 }
 
-function fateOf({ readOnly, save, data }: ServePlan): string {
+function fateOf({ readOnly, save, data }: Pick<ServeFlags, 'readOnly' | 'save' | 'data'>): string {
   if (readOnly) return 'read-only';
   return save ? `changes are saved to ${data}` : 'changes are lost at the end';
 }

@@ -2,25 +2,30 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { CliError } from '../errors.ts';
 import { systemReason } from '../system-error.ts';
-import type { SlowApp } from './faults.ts';
-import { createGuard } from './guard.ts';
-import { answerRequests, type ListenerOptions } from './listener.ts';
+import { createApp, type SlowApp } from './app.ts';
+import { withDocuments } from './documents.ts';
+import { answerRequests, type ExchangeOptions } from './exchange.ts';
+import { type Faults, withFaults } from './faults.ts';
+import { createRandom } from './random.ts';
+import { methodNotAllowed } from './refusal.ts';
+import type { Store } from './store.ts';
 
-export interface ListenOptions extends ListenerOptions {
+interface ServerOptions extends ListenOptions {
+  readonly store: Store;
+  /** YYYY-MM-DD. */
+  readonly sunset?: string | undefined;
+  readonly readOnly?: boolean | undefined;
+  readonly faults?: Faults | undefined;
+  /** The same seed and the same requests meet the same faults. */
+  readonly seed?: number | undefined;
+}
+
+export interface ListenOptions extends ExchangeOptions {
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
   /** Override the default limits. */
-  readonly limits?: Partial<Limits> | undefined;
-}
-
-/** Limits for clients: milliseconds, and a count. */
-interface Limits {
-  readonly headersTimeoutMs: number;
-  readonly requestTimeoutMs: number;
-  /** For a connection without traffic, for example because the client does not read its response. */
-  readonly idleTimeoutMs: number;
-  readonly connections: number;
+  readonly limits?: Partial<typeof usualLimits> | undefined;
 }
 
 export interface Listening {
@@ -29,9 +34,11 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-const usualLimits: Limits = {
+/** Limits for clients: milliseconds, and a count. */
+const usualLimits = {
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 30_000,
+  /** For a connection without traffic, for example because the client does not read its response. */
   idleTimeoutMs: 120_000,
   connections: 256,
 };
@@ -39,6 +46,21 @@ const usualLimits: Limits = {
 /** How long closing waits for pending responses. */
 const graceMs = 1000;
 const sweepMs = 20;
+
+/** The whole local server: the app with its faults, its documents, and a socket. */
+export function startServer(options: ServerOptions): Promise<Listening> {
+  const { store, readOnly, faults = {}, seed = 1 } = options;
+  const app = createApp({ ...options, store: () => store });
+  const faulty = withFaults(readOnly ? withoutWrites(app) : app, faults, createRandom(seed));
+  return listen(withDocuments(faulty, options), options);
+}
+
+function withoutWrites(app: SlowApp): SlowApp {
+  return (request) =>
+    request.method === 'GET' || request.method === 'HEAD'
+      ? app(request)
+      : methodNotAllowed('this server is read-only', ['GET']).toResponse();
+}
 
 /**
  * Serves the app over HTTP/1.1.
@@ -52,15 +74,22 @@ export async function listen(app: SlowApp, options: ListenOptions): Promise<List
     requestTimeout: limits.requestTimeoutMs,
     // How often Node looks for requests that have taken too long.
     connectionsCheckingInterval: Math.min(1000, limits.headersTimeoutMs),
-    // The guard refuses a request without Host, in the service's own words.
+    // A request without Host is refused in the service's own words.
     requireHostHeader: false,
   });
   server.maxConnections = limits.connections;
-  answerRequests(server, app, createGuard(options.host), options);
-  const connections = trackConnections(server, limits.idleTimeoutMs);
+  answerRequests(server, app, options);
+  const endUnused = endIdleConnections(server, limits.idleTimeoutMs);
   await bind(server, options);
   const { port } = server.address() as AddressInfo;
-  return { url: `http://${authorityOf(options.host)}:${port}`, close: () => close(server, connections) };
+  return {
+    url: `http://${authorityOf(options.host)}:${port}`,
+    close() {
+      const closed = close(server);
+      endUnused();
+      return closed;
+    },
+  };
 }
 
 function bind(server: Server, { host, port }: ListenOptions): Promise<void> {
@@ -93,7 +122,7 @@ function authorityOf(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-function close(server: Server, connections: Connections): Promise<void> {
+function close(server: Server): Promise<void> {
   return new Promise((resolve) => {
     const end = setTimeout(() => server.closeAllConnections(), graceMs);
     // A connection becomes idle after its response: Node would keep it open for the client's next request.
@@ -103,21 +132,17 @@ function close(server: Server, connections: Connections): Promise<void> {
       clearInterval(sweep);
       resolve();
     });
-    connections.stop();
   });
-}
-
-interface Connections {
-  /** Ends the watch, and the connections on which no request has begun: Node does not count these as idle. */
-  stop(): void;
 }
 
 /**
  * Ends the connections of a server on which nothing moves for `idleTimeoutMs`, or up to twice as long: a client that does
- * not read its response would keep one for ever. Node's own timeout for that is set again with every request, which takes
+ * not read its response would keep one forever. Node's own timeout for that is set again with every request, which takes
  * a tenth of the time of a request.
+ *
+ * @returns ends the watch, and the connections on which no request has begun: Node does not count these as idle.
  */
-function trackConnections(server: Server, idleTimeoutMs: number): Connections {
+function endIdleConnections(server: Server, idleTimeoutMs: number): () => void {
   const bytesMoved = new Map<Socket, number>();
   server.on('connection', (socket: Socket) => {
     bytesMoved.set(socket, 0);
@@ -130,10 +155,8 @@ function trackConnections(server: Server, idleTimeoutMs: number): Connections {
       else bytesMoved.set(socket, now);
     }
   }, idleTimeoutMs).unref();
-  return {
-    stop() {
-      clearInterval(sweep);
-      for (const socket of bytesMoved.keys()) if (socket.bytesRead === 0) socket.destroy();
-    },
+  return () => {
+    clearInterval(sweep);
+    for (const socket of bytesMoved.keys()) if (socket.bytesRead === 0) socket.destroy();
   };
 }

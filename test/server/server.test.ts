@@ -3,10 +3,9 @@ import { type IncomingHttpHeaders, request as open } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import type { HttpResponse } from '../../src/api/http.ts';
-import { type Listening, type ListenOptions, listen } from '../../src/server/listen.ts';
-import type { Exchange } from '../../src/server/listener.ts';
+import type { Exchange } from '../../src/server/exchange.ts';
 import { seedStore } from '../../src/server/seed.ts';
-import { startServer } from '../../src/server/start.ts';
+import { type Listening, type ListenOptions, listen, startServer } from '../../src/server/server.ts';
 
 let server: Listening;
 afterEach(() => server.close());

@@ -1,15 +1,17 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createAutosave } from '../../src/server/saving.ts';
+import { createAutosave } from '../../../src/commands/serve/autosave.ts';
 
 let saves: number[];
 let failures: unknown[];
 let isBroken: boolean;
+let changing: { revision: number };
 
 beforeEach(() => {
   vi.useFakeTimers();
   saves = [];
   failures = [];
   isBroken = false;
+  changing = { revision: 0 };
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -20,7 +22,12 @@ function create() {
     if (isBroken) throw new Error('no space');
     saves.push(Date.now());
   };
-  return createAutosave(save, (error) => failures.push(error));
+  const autosave = createAutosave(changing, 0, save, (error) => failures.push(error));
+  const changed = () => {
+    changing.revision += 1;
+    autosave.check();
+  };
+  return { ...autosave, changed };
 }
 
 test('saves soon after a change, and at most once a second', async () => {
@@ -35,7 +42,7 @@ test('saves soon after a change, and at most once a second', async () => {
   expect(saves).toHaveLength(4);
 });
 
-test('closing saves what is not saved yet, and nothing where all is', async () => {
+test('closing saves what is not saved yet, and nothing else', async () => {
   const autosave = create();
   autosave.changed();
   await autosave.close();
@@ -44,7 +51,7 @@ test('closing saves what is not saved yet, and nothing where all is', async () =
   expect(saves).toHaveLength(1);
 });
 
-test('a save that fails is told and tried again, and fails the closing at last', async () => {
+test('a save that fails is reported and tried again; if it still fails at the end, closing fails', async () => {
   const autosave = create();
   isBroken = true;
   autosave.changed();
