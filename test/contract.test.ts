@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { builtInContract, isListId } from '../src/api/contract.ts';
-import { type Input, type OperationId, operationIds, operations } from '../src/api/operations.ts';
+import { type Input, idName, type OperationId, operationIds, operations } from '../src/api/operations.ts';
 import { bodySchemas, resultSchemas } from '../src/api/schemas.ts';
 import type { Client } from '../src/client/client.ts';
 import { createClient } from '../src/client/client.ts';
@@ -39,7 +39,7 @@ describe.each(operationIds)('%s', (id) => {
     const client = await openShop(id);
     const response = await client.request({
       method,
-      path: path.replace(/\{(\w+)\}/g, (_, name) => example.path?.[name] ?? ''),
+      path: path.replace(/\{\w+\}/, example.id ?? ''),
       body: example.body === undefined ? undefined : JSON.stringify(example.body),
       fields: example.body === undefined ? {} : { 'content-type': 'application/json' },
     });
@@ -68,8 +68,8 @@ describe.each(operationIds)('%s', (id) => {
 });
 
 function exampleInput<K extends OperationId>(id: K): Input<K> {
-  const { path = {}, body: example } = operations[id].example ?? {};
-  const ids = Object.entries(path).map(([name, text]) => [name, BigInt(text)]);
-  const body = example === undefined ? {} : { body: parseJson(JSON.stringify(example)) };
-  return { ...Object.fromEntries(ids), ...body } as Input<K>;
+  const { example = {} } = operations[id];
+  const ids = example.id === undefined ? {} : { [idName(id) ?? '']: BigInt(example.id) };
+  const body = example.body === undefined ? {} : { body: parseJson(JSON.stringify(example.body)) };
+  return { ...ids, ...body } as Input<K>;
 }

@@ -129,7 +129,7 @@ function toOperationObject(operation: Operation, options: OpenApiOptions): JsonO
 function toParameterObject({ example }: Operation, { name, in: place, required }: Parameter): JsonObject {
   const shared = { name, in: place, required };
   if (place === 'path') {
-    const id = Number(example?.path?.[name]);
+    const id = Number(example?.id);
     return { ...shared, description: 'The id of the record', schema: convert(IdText), example: id };
   }
   const query = name as QueryName;

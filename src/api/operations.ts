@@ -102,20 +102,33 @@ export interface DocumentedAnswer {
   readonly schema?: JsonObject | undefined;
 }
 
-/** A valid call on a seeded store, for documents and the contract test; ids are text, so that none is rounded. */
-export interface Example {
-  readonly path?: Readonly<Record<string, string>>;
+/** A valid call on a seeded store, for documents and the contract test; the id is text, so that it is not rounded. */
+interface Example {
+  readonly id?: string;
   readonly body?: unknown;
 }
 
-const pets = { noun: 'pets', tag: 'Pets', result: 'Pet' } as const;
-const categories = { noun: 'categories', tag: 'Pets', result: 'Category' } as const;
-const orders = { noun: 'orders', tag: 'Store', result: 'Order' } as const;
-const inventory = { noun: 'inventory', tag: 'Store', result: 'InventoryItem' } as const;
+// What the rows of the table begin with: the collection or the record that an operation is about, and its kind.
 
-/** What most operations, and those of one kind, have in common: a row of the table starts with it. */
+const pets = { noun: 'pets', tag: 'Pets', path: '/pets', result: 'Pet' } as const;
+const pet = { ...pets, path: '/pets/{petId}', parameters: [inPath('petId')] } as const;
+const categories = { noun: 'categories', tag: 'Pets', path: '/categories', result: 'Category' } as const;
+const category = {
+  ...categories,
+  path: '/categories/{categoryId}',
+  parameters: [inPath('categoryId')],
+} as const;
+const orders = { noun: 'orders', tag: 'Store', path: '/store/orders', result: 'Order' } as const;
+const order = { ...orders, path: '/store/orders/{orderId}', parameters: [inPath('orderId')] } as const;
+const inventory = {
+  noun: 'inventory',
+  tag: 'Store',
+  path: '/store/inventory',
+  result: 'InventoryItem',
+} as const;
+const entry = { ...inventory, path: '/store/inventory/{petId}', parameters: [inPath('petId')] } as const;
+
 const usual = {
-  parameters: [],
   many: false,
   secured: false,
   stability: 'stable',
@@ -124,16 +137,22 @@ const usual = {
   source: 'chosen',
 } as const;
 const list = { ...usual, method: 'GET', many: true, success: [200], errors: [400] } as const;
-const create = { ...usual, method: 'POST', success: [201], errors: [400, 413, 415, 422] } as const;
+const create = {
+  ...usual,
+  method: 'POST',
+  parameters: [],
+  success: [201],
+  errors: [400, 413, 415, 422],
+} as const;
 const get = { ...usual, method: 'GET', success: [200], errors: [400, 404] } as const;
 const update = { ...usual, method: 'PUT', success: [200], errors: [400, 404, 413, 415, 422] } as const;
 const remove = { ...usual, method: 'DELETE', result: undefined, success: [204], errors: [400, 404] } as const;
 
-const newPet = toBody('NewPet', ['name', 'categoryId']);
-const newCategory = toBody('NewCategory', ['name']);
-const order = toBody('Order', []);
-const inventoryItem = toBody('InventoryItem', ['petId', 'quantity', 'status']);
-const inventoryUpdate = toBody('InventoryUpdate', ['quantity']);
+const petBody = toBody('NewPet', ['name', 'categoryId']);
+const categoryBody = toBody('NewCategory', ['name']);
+const orderBody = toBody('Order', []);
+const entryBody = toBody('InventoryItem', ['petId', 'quantity', 'status']);
+const countBody = toBody('InventoryUpdate', ['quantity']);
 
 const paging = [inQuery('limit'), inQuery('after')] as const;
 
@@ -141,92 +160,75 @@ const table = {
   listPets: {
     ...pets,
     ...list,
-    path: '/pets',
     summary: 'List pets',
     parameters: [inQuery('status'), inQuery('categoryId'), ...paging],
   },
   createPet: {
     ...pets,
     ...create,
-    path: '/pets',
     summary: 'Create a pet',
-    body: newPet,
+    body: petBody,
     example: { body: { name: 'Rex', categoryId: 1, status: 'available' } },
   },
   getPet: {
-    ...pets,
+    ...pet,
     ...get,
-    path: '/pets/{petId}',
     summary: 'Get a pet',
-    parameters: [inPath('petId')],
     deprecated: true,
     sunset: '2027-12-31',
     source: 'stated',
-    example: { path: { petId: '1' } },
+    example: { id: '1' },
   },
   updatePet: {
-    ...pets,
+    ...pet,
     ...update,
-    path: '/pets/{petId}',
     summary: 'Replace a pet',
-    parameters: [inPath('petId')],
-    body: newPet,
-    example: { path: { petId: '1' }, body: { name: 'Rex', categoryId: 1, status: 'pending' } },
+    body: petBody,
+    example: { id: '1', body: { name: 'Rex', categoryId: 1, status: 'pending' } },
   },
   deletePet: {
-    ...pets,
+    ...pet,
     ...remove,
-    path: '/pets/{petId}',
     summary: 'Delete a pet',
-    parameters: [inPath('petId')],
     errors: [400, 404, 409],
-    example: { path: { petId: '25' } },
+    example: { id: '25' },
   },
   listCategories: {
     ...categories,
     ...list,
-    path: '/categories',
     summary: 'List categories',
     parameters: paging,
   },
   createCategory: {
     ...categories,
     ...create,
-    path: '/categories',
     summary: 'Create a category',
-    body: newCategory,
+    body: categoryBody,
     example: { body: { name: 'Amphibians', description: 'Frogs, toads and newts' } },
   },
   getCategory: {
-    ...categories,
+    ...category,
     ...get,
-    path: '/categories/{categoryId}',
     summary: 'Get a category',
-    parameters: [inPath('categoryId')],
-    example: { path: { categoryId: '1' } },
+    example: { id: '1' },
   },
   updateCategory: {
-    ...categories,
+    ...category,
     ...update,
-    path: '/categories/{categoryId}',
     summary: 'Replace a category',
-    parameters: [inPath('categoryId')],
-    body: newCategory,
-    example: { path: { categoryId: '1' }, body: { name: 'Dogs', description: 'Large and small' } },
+    body: categoryBody,
+    example: { id: '1', body: { name: 'Dogs', description: 'Large and small' } },
   },
   deleteCategory: {
-    ...categories,
+    ...category,
     ...remove,
-    path: '/categories/{categoryId}',
     summary: 'Delete a category',
-    parameters: [inPath('categoryId')],
     errors: [400, 404, 409],
-    example: { path: { categoryId: '6' } },
+    example: { id: '6' },
   },
   listOrders: {
     ...orders,
     ...list,
-    path: '/store/orders',
     summary: 'List orders',
     parameters: [inQuery('petId'), inQuery('complete'), ...paging],
     hideTryIt: true,
@@ -235,82 +237,67 @@ const table = {
   createOrder: {
     ...orders,
     ...create,
-    path: '/store/orders',
     summary: 'Create an order',
-    body: order,
+    body: orderBody,
     errors: [400, 409, 413, 415, 422],
     example: { body: { petId: 1, quantity: 2, shipDate: '2027-01-15T09:00:00Z', complete: false } },
   },
   getOrder: {
-    ...orders,
+    ...order,
     ...get,
-    path: '/store/orders/{orderId}',
     summary: 'Get an order',
-    parameters: [inPath('orderId')],
-    example: { path: { orderId: '1' } },
+    example: { id: '1' },
   },
   updateOrder: {
-    ...orders,
+    ...order,
     ...update,
-    path: '/store/orders/{orderId}',
     summary: 'Replace an order',
-    parameters: [inPath('orderId')],
-    body: order,
+    body: orderBody,
     stability: 'beta',
-    example: { path: { orderId: '1' }, body: { id: 1, petId: 1, quantity: 3, complete: true } },
+    example: { id: '1', body: { id: 1, petId: 1, quantity: 3, complete: true } },
   },
   deleteOrder: {
-    ...orders,
+    ...order,
     ...remove,
-    path: '/store/orders/{orderId}',
     summary: 'Delete an order',
-    parameters: [inPath('orderId')],
-    example: { path: { orderId: '1' } },
+    example: { id: '1' },
   },
   listInventory: {
     ...inventory,
     ...list,
-    path: '/store/inventory',
     summary: 'List inventory entries',
     parameters: [inQuery('status'), ...paging],
   },
   createInventory: {
     ...inventory,
     ...create,
-    path: '/store/inventory',
     summary: 'Create the inventory entry of a pet',
     description: 'A new pet has an entry of quantity 0: this creates one again after it has been deleted.',
-    body: inventoryItem,
+    body: entryBody,
     errors: [400, 409, 413, 415, 422],
     stability: 'beta',
     example: { body: { petId: 2, quantity: 4, status: 'available' } },
   },
   getInventory: {
-    ...inventory,
+    ...entry,
     ...get,
-    path: '/store/inventory/{petId}',
     summary: 'Get the inventory entry of a pet',
-    parameters: [inPath('petId')],
-    example: { path: { petId: '1' } },
+    example: { id: '1' },
   },
   updateInventory: {
-    ...inventory,
+    ...entry,
     ...update,
-    path: '/store/inventory/{petId}',
     summary: 'Set the stock count of a pet',
-    parameters: [inPath('petId')],
-    body: inventoryUpdate,
+    body: countBody,
     success: [200, 201],
-    example: { path: { petId: '1' }, body: { quantity: 12 } },
+    example: { id: '1', body: { quantity: 12 } },
   },
   deleteInventory: {
-    ...inventory,
+    ...entry,
     ...remove,
-    path: '/store/inventory/{petId}',
     summary: 'Delete the inventory entry of a pet',
-    parameters: [inPath('petId')],
     stability: 'experimental',
-    example: { path: { petId: '2' } },
+    example: { id: '2' },
   },
 } as const satisfies Record<string, Omit<Operation, 'id'>>;
 
