@@ -8,7 +8,7 @@ import { processExists, processId } from './io.ts';
 import { fileError } from './system-error.ts';
 
 interface LockOptions {
-  /** Longest wait for another owner, in milliseconds; 30,000 by default. */
+  /** Longest wait for another owner, in milliseconds. */
   readonly waitMs?: number | undefined;
 }
 
@@ -30,9 +30,9 @@ const lifelessMs = 30_000;
 export async function withLock<Value>(
   path: string,
   work: () => Promise<Value>,
-  { waitMs = 30_000 }: LockOptions = {},
+  options: LockOptions = {},
 ): Promise<Value> {
-  const release = await takeLock(path, { waitMs });
+  const release = await takeLock(path, options);
   try {
     return await work();
   } finally {
@@ -136,16 +136,18 @@ function self(): string {
 }
 
 function isAbandoned(lock: string, owner: string): boolean {
-  if (!isHere(owner)) return Date.now() - lastTouched(lock) >= lifelessMs;
-  const [id, start] = owner.split('~');
-  if (!processExists(Number(id))) return true;
-  const found = startOf(Number(id));
+  const { process, start, isHere } = parseOwner(owner);
+  if (!isHere) return Date.now() - lastTouched(lock) >= lifelessMs;
+  if (!processExists(Number(process))) return true;
+  const found = startOf(Number(process));
   return found !== undefined && found !== start;
 }
 
-/** Whether this process can inspect the owner: they run in the same place. */
-function isHere(owner: string): boolean {
-  return owner.split('~').slice(2).join('~') === place();
+/** The parts of an owner's name; this process can inspect an owner that is in the same place. */
+function parseOwner(owner: string) {
+  const [process = '', start = '', namespace = '', ...host] = owner.split('~');
+  const isHere = [namespace, ...host].join('~') === place();
+  return { process, start, host: host.join('~'), isHere };
 }
 
 /** Milliseconds since the epoch. */
@@ -184,18 +186,11 @@ function startOf(id: number): string | undefined {
   }
 }
 
-function parseOwner(owner: string): { readonly process: string; readonly host: string } {
-  const [process = '', , , ...host] = owner.split('~');
-  return { process, host: host.join('~') };
-}
-
 function heldBy(owner: string, lock: string): CliError {
-  const { process, host } = parseOwner(owner);
-  const hint = isHere(owner)
-    ? 'wait for that process to end'
-    : `wait for that process to end; if it no longer exists, its lock is taken over ${lifelessMs / 1000} s after its last sign of life`;
+  const { process, host, isHere } = parseOwner(owner);
+  const takeover = `; if it no longer exists, its lock is taken over ${lifelessMs / 1000} s after its last sign of life`;
   return new CliError('failed', `lock ${lock}: process ${process} on ${host} holds it`, {
-    hint,
+    hint: `wait for that process to end${isHere ? '' : takeover}`,
     retryable: true,
   });
 }
