@@ -14,8 +14,9 @@ import { type CallInput, parameterValue } from './request.ts';
  */
 export function checkInput(operation: Operation, input: CallInput, carried: HttpFields = {}): void {
   const problems: string[] = [];
-  addParameterProblems(problems, operation, { input, carried });
-  addBodyProblems(problems, operation, input.body);
+  addParameterProblems(problems, operation, input, carried);
+  addUnknownFilters(problems, operation, input);
+  addBodyProblems(problems, operation, input);
   if (problems.length === 0) return;
   throw new UsageError(`${operation.id}: ${problems.join('; ')}`);
 }
@@ -71,39 +72,27 @@ function matches(pattern: string, value: string): boolean {
 
 function addParameterProblems(
   problems: string[],
-  operation: Operation,
-  { input, carried }: { readonly input: CallInput; readonly carried: HttpFields },
+  { parameters }: Operation,
+  input: CallInput,
+  carried: HttpFields,
 ): void {
-  for (const parameter of operation.parameters) {
-    const { name, required, bounds } = parameter;
+  for (const parameter of parameters) {
+    const { name, wireName, required, bounds } = parameter;
     const value = parameterValue(input, parameter);
-    if (value === undefined) {
-      if (required && !isCarried(parameter, carried)) problems.push(describeLack(parameter));
-      continue;
-    }
-    const broken = bounds && brokenBound(value, bounds);
+    const broken = value === undefined ? undefined : bounds && brokenBound(value, bounds);
     if (broken) problems.push(`${name} ${broken}`);
+    const isCarried = parameter.in === 'header' && carried[wireName.toLowerCase()] !== undefined;
+    if (value === undefined && required && !isCarried) problems.push(describeLack(parameter));
   }
-  addUnknownFilters(problems, operation, input);
-}
-
-/** Whether it is a header that the user gave for every request. */
-function isCarried({ in: place, wireName }: Parameter, carried: HttpFields): boolean {
-  return place === 'header' && carried[wireName.toLowerCase()] !== undefined;
 }
 
 function describeLack({ in: place, name, wireName }: Parameter): string {
-  return place === 'header' && name === wireName
-    ? `the header ${name} is required: give it with --header`
-    : `${name} is required${hintFor(place, name)}`;
-}
-
-/** The flag for a filter that a list requires. */
-function hintFor(place: Parameter['in'], name: string): string {
+  if (place === 'header' && name === wireName) return `the header ${name} is required: give it with --header`;
   const flag = place === 'path' ? undefined : filterFlags[name];
-  return flag === undefined ? '' : `: give it with ${flag}`;
+  return flag === undefined ? `${name} is required` : `${name} is required: give it with ${flag}`;
 }
 
+/** The flags for the filters that a list may require. */
 const filterFlags: Readonly<Record<string, string>> = {
   status: '--status',
   categoryId: '--category',
@@ -113,19 +102,18 @@ const filterFlags: Readonly<Record<string, string>> = {
 };
 
 /** Refuses a filter that the service does not offer: to ignore it would answer another question. */
-function addUnknownFilters(problems: string[], operation: Operation, { query }: CallInput): void {
-  if (!query) return;
-  const known = new Set(operation.parameters.map(({ name }) => name));
-  for (const [name, value] of Object.entries(query))
-    if (value !== undefined && !known.has(name) && !isPaging(name))
-      problems.push(`the service offers no parameter ${name}`);
+function addUnknownFilters(problems: string[], { parameters }: Operation, { query }: CallInput): void {
+  for (const name in query) {
+    const isKnown = name === 'limit' || name === 'after' || parameters.some((each) => each.name === name);
+    if (query[name] !== undefined && !isKnown) problems.push(`the service offers no parameter ${name}`);
+  }
 }
 
-function isPaging(name: string): boolean {
-  return name === 'limit' || name === 'after';
-}
-
-function addBodyProblems(problems: string[], { body: contract, method }: Operation, body: unknown): void {
+function addBodyProblems(
+  problems: string[],
+  { body: contract, method }: Operation,
+  { body }: CallInput,
+): void {
   if (!contract || !isJsonObject(body)) return;
   if (method !== 'PATCH')
     for (const field of contract.required)
