@@ -3,6 +3,7 @@ import { cellPosition } from '../input/csv.ts';
 import { type Member, membersOf } from '../input/json.ts';
 import type { InputRecord, Position } from '../input/record.ts';
 import { isJsonObject, parseJson } from '../json.ts';
+import { shorten } from '../text.ts';
 import { type Columns, findColumns } from './columns.ts';
 import type { RowValues } from './rows.ts';
 import type { Field, RunFlags } from './run-flags.ts';
@@ -170,6 +171,5 @@ function placeWithin({ line, column }: InputRecord, before: string): Position {
 
 /** A value in quotes, so that spaces around it are visible; long values are cut. */
 function quoteValue(text: string): string {
-  const most = 40;
-  return JSON.stringify(text.length > most ? `${text.slice(0, most)}...` : text);
+  return JSON.stringify(shorten(text, 40));
 }

@@ -1,3 +1,4 @@
+import { lowerFirst } from '../text.ts';
 import type { Block, Item } from './blocks.ts';
 import { ownFlags } from './find.ts';
 import { nameOf } from './flag.ts';
@@ -120,8 +121,4 @@ function roff(text: string): string {
     .replaceAll('-', '\\-')
     .replaceAll('"', '\\(dq')
     .replace(/^([.'])/gm, '\\&$1');
-}
-
-function lowerFirst(text: string): string {
-  return text.charAt(0).toLowerCase() + text.slice(1);
 }

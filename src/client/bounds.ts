@@ -2,6 +2,7 @@ import type { HttpFields } from '../api/http.ts';
 import type { Bounds, Operation, Parameter } from '../api/operations.ts';
 import { UsageError } from '../errors.ts';
 import { isJsonObject } from '../json.ts';
+import { shorten } from '../text.ts';
 import { withinTime } from '../time-limit.ts';
 import { type CallInput, parameterValue } from './request.ts';
 
@@ -22,12 +23,14 @@ export function checkInput(operation: Operation, input: CallInput, carried: Http
 }
 
 const patternLimitMs = 1000;
+/** How much of a bound a message shows: a description may hold a text of any length. */
+const longestBound = 200;
 
 /** The bound that a value breaks, a clause; undefined if it keeps all. */
 export function brokenBound(value: unknown, bounds: Bounds): string | undefined {
   if (bounds.type !== undefined && !hasType(value, bounds.type)) return `must be ${nounOf[bounds.type]}`;
   if (bounds.enum && !bounds.enum.includes(String(value)))
-    return `must be one of ${excerpt(bounds.enum.join(', '))}`;
+    return `must be one of ${shorten(bounds.enum.join(', '), longestBound)}`;
   if (typeof value === 'string') return brokenTextBound(value, bounds);
   if (typeof value !== 'number' && typeof value !== 'bigint') return undefined;
   if (bounds.minimum !== undefined && value < bounds.minimum) return `must be at least ${bounds.minimum}`;
@@ -52,13 +55,9 @@ function brokenTextBound(value: string, { minLength, maxLength, pattern }: Bound
   const length = [...value].length;
   if (minLength !== undefined && length < minLength) return `must have at least ${minLength} characters`;
   if (maxLength !== undefined && length > maxLength) return `must have at most ${maxLength} characters`;
-  if (pattern !== undefined && !matches(pattern, value)) return `must match ${excerpt(pattern)}`;
+  if (pattern !== undefined && !matches(pattern, value))
+    return `must match ${shorten(pattern, longestBound)}`;
   return undefined;
-}
-
-/** Shortens a text of the description, which may have any length. */
-function excerpt(text: string): string {
-  return text.length > 200 ? `${text.slice(0, 200)}...` : text;
 }
 
 /** True also for a pattern that takes too long: the service then decides. */

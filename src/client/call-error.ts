@@ -1,6 +1,7 @@
 import { type HttpResponse, requestIdOf } from '../api/http.ts';
 import { ApiError, UnavailableError, type UnavailableReason } from '../errors.ts';
 import { shownUrl } from '../mask.ts';
+import { lowerFirst } from '../text.ts';
 import type { Call } from './call.ts';
 import { readErrorBody } from './response.ts';
 import { isSafeAgain, mayHaveBeenApplied, retriedStatuses } from './retry.ts';
@@ -67,10 +68,6 @@ function sentence(call: Call, why: string, mayBeApplied: boolean): string {
 /** How the call ended, in addition to the service's message. */
 function remarks({ note }: Call, mayBeApplied: boolean): string[] {
   return [...(note ? [note] : []), ...(mayBeApplied ? ['the request may or may not have been applied'] : [])];
-}
-
-function lowerFirst(text: string): string {
-  return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
 function hintOfStatus(status: number, { client: { credential }, mayBeApplied }: Call): string | undefined {

@@ -6,6 +6,7 @@ import { boundResultSchemas, type ResultName, reasonOf, resultSchemas } from '..
 import type { Cancellation } from '../deadline.ts';
 import { messageOf } from '../errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, parseJsonArray } from '../json.ts';
+import { shorten } from '../text.ts';
 import type { Call } from './call.ts';
 import { invalidAnswer } from './transport/answer.ts';
 
@@ -182,8 +183,7 @@ function isWords(value: JsonValue | undefined): value is string {
 }
 
 function oneLine(text: string, most = 1000): string {
-  const line = text.replace(/\s+/g, ' ').trim();
-  return line.length > most ? `${line.slice(0, most)}...` : line;
+  return shorten(text.replace(/\s+/g, ' ').trim(), most);
 }
 
 type Mask = (text: string) => string;
