@@ -3,13 +3,13 @@ import { monotonicMs } from '../deadline.ts';
 import { CliError, type ExitCode, InterruptedError, messageOf } from '../errors.ts';
 
 /**
- * The outcome of a check. `error`: it could not be carried out, because no answer came or a record that it needs could
- * not be created. `skip`: it does not apply here, or would only repeat the finding of another check.
+ * What became of a check. `error`: it could not be carried out, because no answer came or a record that it needs could
+ * not be created. `skip`: it does not apply here, or would only repeat what another check says.
  */
 export const states = ['pass', 'warn', 'fail', 'skip', 'error'] as const;
 export type State = (typeof states)[number];
 
-/** The finding of a check. Its texts may hold what the service sent; reports make them safe. */
+/** What a check found. Its texts may hold what the service sent; reports make them safe. */
 export interface Verdict {
   readonly state: State;
   /** One clause: the observation, the fault, or the reason why the check was skipped. */

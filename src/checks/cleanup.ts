@@ -3,12 +3,20 @@ import { messageOf } from '../errors.ts';
 import { isJsonObject, type JsonObject } from '../json.ts';
 import { counted } from '../text.ts';
 import { type Check, fail, pass, skip, warn } from './check.ts';
-import { type Creation, describeCreation, type Kind, kinds, Traces, timeOf } from './creations.ts';
+import {
+  type Creation,
+  describeCreation,
+  type Kind,
+  kinds,
+  type Stored,
+  Traces,
+  timeOf,
+} from './creations.ts';
 import { type Probe, type Reply, toId } from './probe.ts';
 import { statusText } from './text.ts';
 
 /** The answer to the GET of a record; undefined if the contract has no such operation. */
-export async function readById(probe: Probe, kind: Kind, id: bigint): Promise<Reply | undefined> {
+export async function readById(probe: Probe, { kind, id }: Stored): Promise<Reply | undefined> {
   const operation = probe.client.contract.operations.get(kind.get);
   return operation && probe.call(operation, { [kind.idName]: id });
 }
@@ -17,9 +25,10 @@ export async function readById(probe: Probe, kind: Kind, id: bigint): Promise<Re
  * The current record with this id: from its GET, or from its list if the contract has no such GET or the service has
  * retired it. `gone` if it does not exist; undefined if it cannot be read.
  */
-async function readRecord(probe: Probe, kind: Kind, id: bigint): Promise<JsonObject | 'gone' | undefined> {
+async function readRecord(probe: Probe, stored: Stored): Promise<JsonObject | 'gone' | undefined> {
+  const { kind, id } = stored;
   const { operations } = probe.client.contract;
-  const reply = await readById(probe, kind, id);
+  const reply = await readById(probe, stored);
   if (reply && isJsonObject(reply.json)) {
     if (operations.get(kind.get)?.success.includes(reply.status)) return reply.json;
     // A 404 without an Error body may mean that the service no longer has the path.
@@ -45,10 +54,10 @@ function isOwn({ traces }: Probe, kind: Kind, record: JsonObject): boolean {
 /** Reads a record to learn whether it certainly belongs to this run. */
 export async function proveOwn(
   probe: Probe,
-  kind: Kind,
-  id: bigint,
+  stored: Stored,
 ): Promise<'own' | 'gone' | 'foreign' | 'unknown'> {
-  const record = await readRecord(probe, kind, id);
+  const { kind, id } = stored;
+  const record = await readRecord(probe, stored);
   if (record === 'gone') return 'gone';
   if (!record) return 'unknown';
   if (toId(record[kind.idField]) !== id || !isOwn(probe, kind, record)) return 'foreign';
@@ -97,7 +106,7 @@ async function removeOne(probe: Probe, creation: Creation, removal: Removal): Pr
   if (id === undefined) return;
   const what = `${kind.noun} ${id}`;
   try {
-    const proof = await proveOwn(probe, kind, id);
+    const proof = await proveOwn(probe, { kind, id });
     if (proof === 'foreign') return void removal.foreign.push(what);
     if (proof === 'unknown') throw new Error('it cannot be read, so it is not certainly ours');
     if (proof === 'own') await sendDelete(probe, kind, id);

@@ -85,6 +85,12 @@ export function parentOf({ parent, create }: Kind, { operations }: Contract): Ki
   return parent === category && offered && !Object.hasOwn(offered, parent.idName) ? undefined : parent;
 }
 
+/** A record in the service. */
+export interface Stored {
+  readonly kind: Kind;
+  readonly id: bigint;
+}
+
 /** A create that was sent, or a record that a list shows to be of this run. */
 export interface Creation {
   readonly kind: Kind;

@@ -6,7 +6,7 @@ import { CliError } from '../errors.ts';
 import { type JsonObject, type JsonValue, printJson } from '../json.ts';
 import { type Details, fail, VerdictError } from './check.ts';
 import { detailsOf, type Probe, type Reply } from './probe.ts';
-import { type BodyFinding, checkBody } from './schema.ts';
+import { type BodyResult, checkBody } from './schema.ts';
 import { excerpt, statusText } from './text.ts';
 
 /** The requirements of an answer; by default, the success that its operation documents. */
@@ -104,7 +104,7 @@ function answersOfTable({ success, errors, result, many }: Operation): NonNullab
 }
 
 /** The time limit grows with the body, because checking a long list takes long. */
-function holdAgainst({ id }: Operation, schema: JsonObject, body: JsonValue, length: number): BodyFinding {
+function holdAgainst({ id }: Operation, schema: JsonObject, body: JsonValue, length: number): BodyResult {
   try {
     return checkBody(schema, body, 2000 * (1 + Math.floor(length / 1_000_000)));
   } catch (error) {

@@ -33,7 +33,7 @@ export interface Reply extends RawAnswer {
 }
 
 /** The service under test, and how to test it. */
-export interface Subject {
+export interface SmokeSubject {
   readonly client: Client;
   readonly options: SmokeOptions;
   readonly sockets: Sockets;
@@ -45,7 +45,7 @@ export interface Subject {
 type SendOptions = Pick<CallOptions, 'signal' | 'timeoutMs' | 'withoutParameter'>;
 
 /** The shared state of the checks of one run. */
-export interface Probe extends Subject {
+export interface Probe extends SmokeSubject {
   readonly stop: SmokeStop;
   /** Aborts pending requests. */
   signal: AbortSignal;
@@ -81,7 +81,7 @@ const firstPauseMs = 250;
 /** The longest wait for the service's rate limit, for one request. */
 const patienceMs = 30_000;
 
-export function createProbe(subject: Subject, stop: SmokeStop): Probe {
+export function createProbe(subject: SmokeSubject, stop: SmokeStop): Probe {
   const { client, options, now } = subject;
   const visits = new Map<OperationId, Promise<Reply>>();
   const probe: Probe = {

@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import { withinTime } from '../time-limit.ts';
 
 /** The result of checking a body against its schema. */
-export interface BodyFinding {
+export interface BodyResult {
   readonly fault?: SchemaFault | undefined;
   /** The part that could not be checked, a clause. */
   readonly remark?: string | undefined;
@@ -18,7 +18,7 @@ export interface BodyFinding {
  * @param limitMs a hostile pattern with a hostile text can keep a regular expression busy for years.
  * @throws Error if the schema itself is wrong.
  */
-export function checkBody(schema: JsonObject, body: JsonValue, limitMs: number): BodyFinding {
+export function checkBody(schema: JsonObject, body: JsonValue, limitMs: number): BodyResult {
   const { validator, prepared, unread } = prepare(schema);
   const found = withinTime(
     limitMs,

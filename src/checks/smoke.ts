@@ -7,7 +7,7 @@ import { cleanupCheck, sweepCheck } from './cleanup.ts';
 import { waitForService } from './http.ts';
 import { groupOf, type SmokeOptions } from './options.ts';
 import { isSelected, planChecks, weighed } from './plan.ts';
-import { createProbe, type Probe, type Subject } from './probe.ts';
+import { createProbe, type Probe, type SmokeSubject } from './probe.ts';
 import { gates } from './reach.ts';
 import { SmokeStop } from './stop.ts';
 import { durationText, latencyOf } from './text.ts';
@@ -48,7 +48,7 @@ interface Display {
  * @param target the name of the service in reports.
  */
 export async function runSmoke(
-  subject: Subject,
+  subject: SmokeSubject,
   target: string,
   display: Display,
   interrupts: Interrupts,

@@ -5,7 +5,7 @@ import type { Operation, OperationId } from '../api/operations.ts';
 import { fitBody, toUpdateBody } from '../api/shapes.ts';
 import { UnavailableError } from '../errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../json.ts';
-import { type Check, fail, isRed, pass, skip, VerdictError, verdictOfError } from './check.ts';
+import { type Check, fail, isRed, pass, skip, type Verdict, VerdictError, verdictOfError } from './check.ts';
 import { proveOwn, readById } from './cleanup.ts';
 import {
   type Creation,
@@ -14,6 +14,7 @@ import {
   kinds,
   newName,
   parentOf,
+  type Stored,
   shortestName,
 } from './creations.ts';
 import { judge } from './judge.ts';
@@ -77,21 +78,17 @@ async function makeParent(probe: Probe, kind: Kind): Promise<bigint> {
   }
 }
 
-async function live(probe: Probe, kind: Kind) {
-  const { operations } = probe.client.contract;
+async function live(probe: Probe, kind: Kind): Promise<Verdict> {
   const body = await draft(probe, kind);
   // A service may create an inventory entry together with its pet; it belongs to this run.
-  if (kind.name === 'inventory') await makeRoom(probe, kind, toId(body.petId) ?? 0n);
+  if (kind.name === 'inventory') await makeRoom(probe, { kind, id: toId(body.petId) ?? 0n });
   const created = await createOwn(probe, kind, body);
-  const { id } = created;
-  const etag = await readBack(probe, kind, id, body);
-  const offered = operations.get(kind.update)?.body?.fields;
-  const change = Object.entries(kind.change).filter(([field]) => !offered || Object.hasOwn(offered, field));
-  const updated = await update(probe, { kind, id, body, change: Object.fromEntries(change), etag });
-  await remove(probe, kind, id);
-  await expectGone(probe, kind, id);
+  const etag = await readBack(probe, created, body);
+  const isUpdated = await update(probe, created, body, etag);
+  await remove(probe, created);
+  await expectGone(probe, created);
   created.isGone = true;
-  return pass(updated ? 'created, read, updated, read, deleted, gone' : 'created, read, deleted, gone');
+  return pass(isUpdated ? 'created, read, updated, read, deleted, gone' : 'created, read, deleted, gone');
 }
 
 /** The record to create. */
@@ -105,17 +102,13 @@ async function draft(probe: Probe, kind: Kind): Promise<JsonObject> {
   });
 }
 
-async function makeRoom(probe: Probe, kind: Kind, id: bigint): Promise<void> {
-  const found = await readById(probe, kind, id);
-  if (found && demand(probe, kind.get).success.includes(found.status)) await remove(probe, kind, id);
+async function makeRoom(probe: Probe, entry: Stored): Promise<void> {
+  const found = await readById(probe, entry);
+  if (found && demand(probe, entry.kind.get).success.includes(found.status)) await remove(probe, entry);
 }
 
 /** Creates a record, and makes sure that the answer does not name a record of somebody else. */
-async function createOwn(
-  probe: Probe,
-  kind: Kind,
-  body: JsonObject,
-): Promise<Creation & { readonly id: bigint }> {
+async function createOwn(probe: Probe, kind: Kind, body: JsonObject): Promise<Creation & Stored> {
   const { traces, stop } = probe;
   const operation = demand(probe, kind.create);
   const request = probe.toRequest(operation, { body });
@@ -135,7 +128,7 @@ async function createOwn(
   }
   compare(probe, step, body, reply);
   creation.isOpen = mayBeAnother;
-  const proof = await proveOwn(probe, kind, id);
+  const proof = await proveOwn(probe, { kind, id });
   if (proof === 'own') return Object.assign(creation, { id });
   creation.isOpen = true;
   const what = `${kind.name} ${id}`;
@@ -154,18 +147,19 @@ function idOf({ idField }: Kind, reply: Reply): bigint | undefined {
   return (isJsonObject(json) ? toId(json[idField]) : undefined) ?? (digits ? BigInt(digits) : undefined);
 }
 
-interface Change {
-  readonly kind: Kind;
-  readonly id: bigint;
-  /** The record before. */
-  readonly body: JsonObject;
-  readonly change: JsonObject;
-  readonly etag: string | undefined;
-}
-
 /** @returns false if the contract has no update, or an update without the changed fields. */
-async function update(probe: Probe, { kind, id, body, change, etag }: Change): Promise<boolean> {
+async function update(
+  probe: Probe,
+  created: Stored,
+  body: JsonObject,
+  etag: string | undefined,
+): Promise<boolean> {
+  const { kind, id } = created;
   const operation = probe.client.contract.operations.get(kind.update);
+  const offered = operation?.body?.fields;
+  const change = Object.fromEntries(
+    Object.entries(kind.change).filter(([field]) => !offered || Object.hasOwn(offered, field)),
+  );
   if (!operation || Object.keys(change).length === 0) return false;
   const changed = { ...body, ...change };
   const whole = kind.name === 'inventory' ? { quantity: changed.quantity ?? 0 } : changed;
@@ -175,7 +169,7 @@ async function update(probe: Probe, { kind, id, body, change, etag }: Change): P
   const fields = { ...request.fields, ...(etag && { 'if-match': etag }) };
   const reply = await probe.send({ ...request, fields });
   compare(probe, { name: 'update', operation }, changed, reply);
-  await readBack(probe, kind, id, changed);
+  await readBack(probe, created, changed);
   return true;
 }
 
@@ -186,7 +180,7 @@ function demand(probe: Probe, id: OperationId): Operation {
 }
 
 /** Sends a delete. After a retry, the record may be gone because the first attempt was applied. */
-async function remove(probe: Probe, kind: Kind, id: bigint): Promise<void> {
+async function remove(probe: Probe, { kind, id }: Stored): Promise<void> {
   const operation = demand(probe, kind.remove);
   const reply = await probe.call(operation, { [kind.idName]: id });
   if (reply.first === undefined || reply.status !== 404) judge(probe, operation, reply, { step: 'delete' });
@@ -198,21 +192,21 @@ async function remove(probe: Probe, kind: Kind, id: bigint): Promise<void> {
  *
  * @returns its ETag, if it has one.
  */
-async function readBack(probe: Probe, kind: Kind, id: bigint, sent: JsonObject): Promise<string | undefined> {
-  const reply = await readById(probe, kind, id);
+async function readBack(probe: Probe, created: Stored, sent: JsonObject): Promise<string | undefined> {
+  const reply = await readById(probe, created);
   if (!reply) return undefined;
-  const operation = demand(probe, kind.get);
+  const operation = demand(probe, created.kind.get);
   if (reply.status === 410 && operation.deprecated) return undefined;
   compare(probe, { name: 'read back', operation }, sent, reply);
   return fieldValue(reply.fields, 'etag');
 }
 
 /** Checks that the GET of a record says that it is gone. */
-async function expectGone(probe: Probe, kind: Kind, id: bigint): Promise<void> {
-  const reply = await readById(probe, kind, id);
+async function expectGone(probe: Probe, created: Stored): Promise<void> {
+  const reply = await readById(probe, created);
   const isStatus = (status: number) => status === 404 || status === 410;
   if (!reply || isStatus(reply.status)) return;
-  judge(probe, demand(probe, kind.get), reply, { isStatus, statuses: '404 or 410', step: 'gone' });
+  judge(probe, demand(probe, created.kind.get), reply, { isStatus, statuses: '404 or 410', step: 'gone' });
 }
 
 /** A part of a record's life. */

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** A description of the service as the table has it, but for what `change` does to it, bound to a new profile. */
+/** Binds a new profile to the description of the local server, changed by `change`. */
 async function bind(service: Service, change: (document: Description) => void): Promise<string[]> {
   const document = structuredClone(toOpenApi({ serverUrl: service.url })) as unknown as Description;
   change(document);
@@ -68,7 +68,7 @@ test('bodies are judged by the schema of the description that is bound', async (
   expect(unbound.check('op/getPet').pointer).toBe('/status');
 });
 
-test('paths, and what the description lacks, follow the description', async () => {
+test('paths follow the description, and operations that it lacks are not checked', async () => {
   await using service = await startService({
     route: (target) => target.replace('/kinds', '/categories'),
     spoil: (_, answer) => {
@@ -91,7 +91,7 @@ test('paths, and what the description lacks, follow the description', async () =
   expect(service.seen.some(({ target }) => target.startsWith('/categories'))).toBe(false);
 });
 
-test('sunset dates of header and description must agree', async () => {
+test('the sunset dates of header and description must agree', async () => {
   await using service = await startService({ sunset: '2098-01-02' });
   const home = await bind(service, ({ paths }) => {
     Object.assign(paths['/pets/{petId}']?.get ?? {}, { 'x-deprecated-sunset': '2098-01-01' });
@@ -107,7 +107,7 @@ test('sunset dates of header and description must agree', async () => {
   expect(unbound.check('lifecycle/getPet').result).toBe('pass');
 });
 
-/** Lets in who carries the right token. */
+/** A service that requires this token; undefined for none. */
 function guarded(token: string | undefined): Promise<Service> {
   return startService({
     spoil: ({ fields }, answer) =>
@@ -122,7 +122,7 @@ function declareSecurity(document: Description): void {
   document.components.securitySchemes = { token: { type: 'http', scheme: 'bearer' } };
 }
 
-test('a service that declares security and asks for it passes auth', async () => {
+test('a service that declares security and enforces it passes auth', async () => {
   await using service = await guarded('right-token');
   const home = await bind(service, declareSecurity);
   const run = await smokeBound(service, home, [], 'right-token');
@@ -133,7 +133,7 @@ test('a service that declares security and asks for it passes auth', async () =>
   expect(withoutToken.code).toBe(4);
 });
 
-test('a key in a cookie is left out, and made wrong, as one in a header is', async () => {
+test('a key in a cookie is omitted and falsified like one in a header', async () => {
   await using service = await startService({
     spoil: ({ fields }, answer) =>
       fields.cookie === 'key=right'
@@ -150,7 +150,7 @@ test('a key in a cookie is left out, and made wrong, as one in a header is', asy
   expect(run.check('auth/wrong')).toMatchObject({ result: 'pass', reason: '401 Unauthorized' });
 });
 
-test('a key in the query is sent, left out and made wrong, and stands in no report', async () => {
+test('a key in the query is sent, omitted and falsified, and does not appear in any report', async () => {
   await using service = await startService({
     spoil: ({ target }, answer) =>
       new URL(target, 'http://any').searchParams.get('k') === 'right key'
@@ -189,7 +189,7 @@ test('a pattern that a hostile name keeps busy ends in a warning', async () => {
   });
 });
 
-test('a service that declares security and lets anybody in fails auth', async () => {
+test('a service that declares security but lets anybody in fails auth', async () => {
   await using service = await guarded(undefined);
   const home = await bind(service, declareSecurity);
   const run = await smokeBound(service, home, ['--only', 'auth'], 'right-token');
@@ -201,7 +201,7 @@ test('a service that declares security and lets anybody in fails auth', async ()
   });
 });
 
-test('a token that the service sends back is in no report', async () => {
+test('a token that the service sends back does not appear in any report', async () => {
   const token = 'very-secret-token';
   await using service = await startService({
     spoil: ({ target, fields }, answer) =>
@@ -224,7 +224,7 @@ test('a token that the service sends back is in no report', async () => {
   }
 });
 
-/** A service that is bound to a description with names of at most so many characters, and the pets' names that it was given. */
+/** Runs the write checks against a description that limits names; gives the pet names that the service got. */
 async function withShortNames(maxLength: number) {
   const names: string[] = [];
   await using service = await startService({
@@ -249,7 +249,7 @@ test('a short name keeps its random end', async () => {
   for (const name of names) expect(name).toMatch(/^[0-9a-f-]{11}-[0-9a-f]{12}$/);
 });
 
-test('if names may have fewer than 20 characters nothing is written', async () => {
+test('nothing is written if names may have fewer than 20 characters', async () => {
   const { run, methods } = await withShortNames(19);
   expect(run.code).toBe(2);
   expect([...methods]).toEqual(['GET']);

@@ -25,7 +25,7 @@ afterAll(async () => {
 const run = (argv: readonly string[], env: Readonly<Record<string, string>> = {}) =>
   runCli(['smoke', '--base-url', service.url, ...argv], { env });
 
-test('all reports are written in one run, their folders made, with the same totals', async () => {
+test('one run writes all reports with the same totals, and creates their folders', async () => {
   const [xml = '', tap = '', json = '', summary = ''] = [
     'a/b/smoke.xml',
     'c/smoke.tap',
@@ -58,7 +58,7 @@ test('all reports are written in one run, their folders made, with the same tota
   expect(await readFile(summary, 'utf8')).toContain('| 26 | 20 | 0 | 0 | 1 | 0 | 5 |');
 });
 
-test('a report of an earlier run is replaced, any other file is not', async () => {
+test('a report replaces that of an earlier run, but not any other file', async () => {
   const report = join(folder, 'again.json');
   const flags = ['--only', 'reach', '--report', `json=${report}`];
   expect((await run(flags)).code).toBe(0);
@@ -72,7 +72,7 @@ test('a report of an earlier run is replaced, any other file is not', async () =
   expect(await readFile(report, 'utf8')).toContain('petstore smoke');
 });
 
-test('reports are written when the service cannot be reached, too', async () => {
+test('reports are also written if the service cannot be reached', async () => {
   const report = join(folder, 'unreachable.tap');
   const argv = ['smoke', '--base-url', 'http://127.0.0.1:1', '--report', `tap=${report}`];
   expect((await runCli(argv)).code).toBe(6);
@@ -91,7 +91,7 @@ test('a report that cannot be written is an error, after the report for people',
   expect(written.stderr).toContain(place);
 });
 
-test('a full disk under stdout keeps neither the run nor the reports from their end', async () => {
+test('a full disk under stdout ends neither the run nor the reports', async () => {
   const report = join(folder, 'full.json');
   const io = fakeIo();
   const stdout = {
@@ -141,14 +141,14 @@ test.each([
   expect(service.seen.length).toBe(before);
 });
 
-test('if every check was skipped, no check ran, and that is not a success', async () => {
+test('it is not a success if every check was skipped', async () => {
   const { code, stdout, stderr } = await run(['--only', 'tls', '--only', 'auth']);
   expect(code).toBe(2);
   expect(stdout).toContain('5 checks');
   expect(stderr).toContain('no check ran');
 });
 
-test('globs choose by id and by group', async () => {
+test('globs select by id and by group', async () => {
   const ids = async (...flags: string[]) => (await smoke(service.url, flags)).checks.map(({ id }) => id);
   expect(await ids('--only', 'reach')).toEqual(['reach/dns', 'reach/connect', 'reach/http']);
   expect(await ids('--only', '*/getPet', '--skip', 'lat*')).toEqual(['op/getPet', 'lifecycle/getPet']);
@@ -183,7 +183,7 @@ test('--dry-run lists the checks and sends nothing', async () => {
   expect(service.seen.length).toBe(before);
 });
 
-test('columns and formats for programs are those of every other command', async () => {
+test('columns and formats for programs work as in every other command', async () => {
   const only = ['--only', 'op/getCategory', '-q'];
   const csv = await run([...only, '-o', 'csv', '--fields', 'id,result,pointer']);
   expect(csv).toMatchObject({ code: 7, stderr: '' });
@@ -201,7 +201,7 @@ test('a service with other paths gets a hint to bind its description', async () 
   expect(stdout).toContain('petstore api bind');
 });
 
-test('the embedded store passes, and has no socket to look at', async () => {
+test('the embedded store passes, without a socket to check', async () => {
   const { code, stdout } = await runCli(['smoke', '--offline', '--write', '--only', 'reach,op,write']);
   expect(code).toBe(0);
   expect(stdout).toMatch(/^Smoke checks of the embedded store, with writes$/m);

@@ -6,7 +6,7 @@ import { runCli } from '../helpers/run-cli.ts';
 import { smoke } from './run.ts';
 import { startService, withBody, withFields } from './service.ts';
 
-/** A page in place of every answer. */
+/** A page instead of an answer. */
 const page = (answer: HttpResponse, text: string): HttpResponse => ({
   ...withBody(withFields(answer, { 'content-type': 'text/html', link: undefined }), text),
   status: 200,
@@ -17,7 +17,7 @@ const refused = (answer: HttpResponse, status: number): HttpResponse => ({
   status,
 });
 
-/** A run that failed once, at reach/http, with the rest skipped for that reason. */
+/** Runs smoke, which must fail only in reach/http and skip the rest for that reason. */
 async function failsOnce(
   url: string,
   flags: readonly string[] = [],
@@ -33,7 +33,7 @@ async function failsOnce(
   return { ...run, http: run.check('reach/http') };
 }
 
-test('a web page where JSON should be fails once, and says what to look at', async () => {
+test('a web page instead of JSON fails once, with a hint', async () => {
   await using service = await startService({ spoil: (_, answer) => page(answer, '<h1>Deploying…</h1>') });
   const { code, http } = await failsOnce(service.url);
   expect(code).toBe(6);
@@ -45,7 +45,7 @@ test('a web page where JSON should be fails once, and says what to look at', asy
   expect(http.hint).toContain('is the base URL that of the API');
 });
 
-test('a redirect to a login page fails once, and names the page', async () => {
+test('a redirect to a login page fails once and names the page', async () => {
   await using service = await startService({
     spoil: ({ target }, answer) =>
       target.startsWith('/login')
@@ -58,7 +58,7 @@ test('a redirect to a login page fails once, and names the page', async () => {
   expect(http.hint).toContain('login');
 });
 
-test('a wrong base path fails once, and says where to look', async () => {
+test('a wrong base path fails once, with a hint', async () => {
   await using service = await startService();
   const { code, http } = await failsOnce(`${service.url}/wrong/path`);
   expect(code).toBe(6);
@@ -82,7 +82,7 @@ test.each([401, 403])(
   },
 );
 
-test('one operation that answers with JSON is enough to be reached', async () => {
+test('a service is reached if one operation answers with JSON', async () => {
   await using service = await startService({
     spoil: ({ target }, answer) => (target.startsWith('/pets') ? page(answer, '<h1>no</h1>') : answer),
   });
@@ -92,7 +92,7 @@ test('one operation that answers with JSON is enough to be reached', async () =>
   expect(run.check('op/listPets')).toMatchObject({ result: 'fail', reason: 'the content type is text/html' });
 });
 
-test('https on a plain port says so in plain words', async () => {
+test('https on a plain port fails with a reason in plain words', async () => {
   await using service = await startService();
   const run = await smoke(service.url.replace('http:', 'https:'));
   expect(run.code).toBe(6);
@@ -129,7 +129,7 @@ test('a next link that gives the same records again fails the list', async () =>
   expect(run.check('op/listPets').reason).toBe('the next link gives the same records again');
 });
 
-test('a 200 for an unknown id fails, unless it is that very record', async () => {
+test('a 200 for an unknown id fails, unless the body is the record with that id', async () => {
   const answering = async (record: (id: string) => unknown) => {
     await using service = await startService({
       spoil({ target }, answer) {
@@ -200,7 +200,7 @@ test('a sample that got no answer is mentioned, and is not a failure', async () 
   );
 });
 
-test('--retries says how often a request is sent again, and a flaky pass what came first', async () => {
+test('--retries limits how often a request is sent again, and a flaky pass names the first result', async () => {
   let failures = 0;
   await using service = await startService({
     spoil({ target }, answer) {
@@ -219,7 +219,7 @@ test('--retries says how often a request is sent again, and a flaky pass what ca
   expect(await run(2, '--retries', '2')).toMatchObject({ result: 'pass', flaky: true });
 });
 
-/** A service whose answers change with time, on a port of its own. */
+/** A service whose answers change with time. */
 async function changing(
   answer: (
     url: string,
@@ -240,7 +240,7 @@ async function changing(
   return { url: `http://127.0.0.1:${port}`, [Symbol.dispose]: close };
 }
 
-test('--wait goes on while a placeholder of HTML is served', async () => {
+test('--wait continues while the service serves an HTML placeholder', async () => {
   using service = await changing((_, ms) =>
     ms < 600 ? [200, 'text/html', '<h1>Soon</h1>'] : [200, 'application/json', '[]'],
   );

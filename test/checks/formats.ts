@@ -6,7 +6,7 @@ interface Tag {
   readonly attributes: Readonly<Record<string, string>>;
 }
 
-/** Reads XML as strictly as the standard asks, and gives its tags. */
+/** The tags of an XML text, read as strictly as the standard demands. */
 export function readXml(text: string): Tag[] {
   const tags: Tag[] = [];
   const parser = new SaxesParser({ xmlns: false, defaultXMLVersion: '1.0' });
@@ -32,7 +32,7 @@ interface Tap {
     readonly ok: boolean;
     readonly diag?: Record<string, unknown>;
   }[];
-  /** What is no TAP 14. */
+  /** Parts that break TAP 14. */
   readonly faults: readonly unknown[];
   readonly comments: readonly string[];
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { smoke } from './run.ts';
 import { startService, withFields } from './service.ts';
 
-/** The result of a life-cycle check where the headers of the operation's answer are these. */
+/** The result of a life-cycle check of an operation that answers with these headers. */
 async function judged(
   operation: 'getPet' | 'listPets',
   fields: Readonly<Record<string, string | undefined>>,

@@ -60,7 +60,7 @@ test('a service that cannot be reached is reported even if only other checks wer
   ]);
 });
 
-test('a service that accepts and says nothing is given up after the timeout', async () => {
+test('a service that accepts and does not answer fails after the timeout', async () => {
   const server = createServer((socket) => socket.on('error', () => {}));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as { port: number };
@@ -71,7 +71,7 @@ test('a service that accepts and says nothing is given up after the timeout', as
   server.close();
 });
 
-test('a service that accepts and does not answer the TLS handshake is told apart from one that closes', async () => {
+test('a TLS handshake without an answer is a timeout, not a closed connection', async () => {
   const hang = createServer((socket) => socket.on('error', () => {}));
   const close = createServer((socket) => socket.destroy());
   const reasonOf = async (server: Server) => {
@@ -86,7 +86,7 @@ test('a service that accepts and does not answer the TLS handshake is told apart
   expect(await reasonOf(close)).toContain('the connection was closed');
 });
 
-test('a host that drops packets gets the hint of a firewall', async () => {
+test('a host that drops packets gets a hint about firewalls', async () => {
   const late = new UnavailableError('no answer within 2 s', { reason: 'timeout', sent: false });
   const sockets = { host: '127.0.0.1', port: 1, connect: () => Promise.reject(late) };
   expect(await checkConnection(sockets as unknown as Sockets)).toMatchObject({
@@ -95,7 +95,7 @@ test('a host that drops packets gets the hint of a firewall', async () => {
   });
 });
 
-/** A service behind a certificate that ends so many days from now, and the flags that make it trusted. */
+/** A service whose certificate expires in `days`, and the flags that make it trusted. */
 async function secured(days: number, host?: string): Promise<{ service: Service; trusting: string[] }> {
   const certificate = await makeCertificate(days, host);
   const file = join(folder, `${days}-${host}.pem`);
@@ -161,7 +161,7 @@ test('a service that speaks nothing newer than TLS 1.1 fails tls/protocol', asyn
   });
 });
 
-test('behind a proxy the certificate is looked at through it', async () => {
+test('behind a proxy the certificate is checked through it', async () => {
   const { service } = await secured(20, 'service.test');
   const certificate = join(folder, '20-service.test.pem');
   const proxy = createServer((client) => {
@@ -208,7 +208,7 @@ test('a transport error or a 503 is tried once more, and reported as flaky', asy
   expect(strict.check('op/getPet').reason).toMatch(/^flaky: /);
 });
 
-test('a flaky first answer that is to count as a failure bars nothing', async () => {
+test('a flaky answer that --fail-on makes a failure does not skip other checks', async () => {
   let isFirst = true;
   await using service = await startService({
     spoil(_, answer) {
@@ -222,7 +222,7 @@ test('a flaky first answer that is to count as a failure bars nothing', async ()
   expect(run.ids('fail')).toEqual(['reach/http']);
 });
 
-test('a rate limit of the service is respected, and is not a flaw', async () => {
+test('a rate limit of the service is respected and is not a failure', async () => {
   let refusals = 2;
   await using service = await startService({
     spoil({ target }, answer) {
@@ -236,7 +236,7 @@ test('a rate limit of the service is respected, and is not a flaw', async () => 
   expect(service.seen.filter(({ target }) => target === '/pets/1')).toHaveLength(3);
 });
 
-test('an assertion is never tried twice', async () => {
+test('a failed assertion is not retried', async () => {
   await using service = await startService({
     spoil: ({ target }, answer) => (target === '/pets/1' ? withBody(answer, {}) : answer),
   });
@@ -255,7 +255,7 @@ test('an operation that never answers is an error, and the others are still chec
   expect(run.check('op/listInventory').result).toBe('pass');
 });
 
-test('a service that is late is waited for', async () => {
+test('--wait waits for a service that starts late', async () => {
   const port = await closedPort();
   const url = `http://127.0.0.1:${port}`;
   const late = new Promise<Service>((resolve) => {
@@ -294,7 +294,7 @@ test('a certificate that is not trusted ends the wait at once', async () => {
   expect(run.ids('fail')).toEqual(['tls/valid']);
 });
 
-test('a slow operation fails if a limit is set, and is only measured if none is', async () => {
+test('a slow operation fails only if a limit is set', async () => {
   await using service = await startService({
     async spoil({ target }, answer) {
       if (target === '/store/orders') await new Promise((resolve) => setTimeout(resolve, 250));

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** A service whose GET /categories/1 is wrong in those calls, counted from 1. */
+/** A service that answers these calls of GET /categories/1 wrongly, counted from 1. */
 function wrongIn(...calls: number[]): Promise<Service> {
   let count = 0;
   return startService({
@@ -95,7 +95,7 @@ test('every report has the same totals over several runs', async () => {
   expect(await text('html')).toContain('<dt>failed</dt><dd>1</dd>');
 });
 
-test('Ctrl-C reports the runs that were made', async () => {
+test('Ctrl-C reports the runs so far', async () => {
   const report = join(folder, 'stopped.json');
   const io = fakeIo();
   let calls = 0;
@@ -115,7 +115,7 @@ test('Ctrl-C reports the runs that were made', async () => {
   expect(io.written('stdout')).toContain('stopped by SIGINT');
 });
 
-test('a service that was away in some runs only was reached', async () => {
+test('a service that was away in only some runs counts as reached', async () => {
   let requests = 0;
   await using service = await startService({
     spoil(_, answer) {

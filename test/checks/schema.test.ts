@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { checkBody } from '../../src/checks/schema.ts';
 import { type JsonObject, type JsonValue, parseJson } from '../../src/json.ts';
 
-/** What is wrong with the value that a JSON text holds. */
+/** The fault of the value in a JSON text. */
 const faultOf = (schema: JsonObject, text: string) => checkBody(schema, parseJson(text), 10_000).fault;
 
 test('a value that fits has no fault', () => {
@@ -28,7 +28,7 @@ test('the fault is the innermost, through references and compositions', () => {
   });
 });
 
-test('of alternatives that all fail, none is blamed alone', () => {
+test('if all alternatives fail, the fault blames none of them', () => {
   const fault = faultOf(
     { properties: { id: { anyOf: [{ type: 'string' }, { type: 'null' }] } } },
     '{"id":1}',
@@ -58,7 +58,7 @@ test.each([
   expect(faultOf(parseJson(schema) as JsonObject, text)?.expected).toBe(expected);
 });
 
-test('what is shown keeps every digit', () => {
+test('the shown value keeps every digit', () => {
   const got: JsonValue | undefined = faultOf({ type: 'string' }, '9007199254740993')?.got;
   expect(got).toBe(9007199254740993n);
 });

@@ -16,14 +16,14 @@ export interface Seen {
 }
 
 interface ServiceOptions {
-  /** Makes the service wrong: gives another answer, or breaks the connection. */
+  /** Makes the service wrong: returns another answer, or breaks the connection. */
   spoil?(seen: Seen, answer: HttpResponse): HttpResponse | Promise<HttpResponse> | 'reset';
   readonly tls?: TlsOptions;
   readonly store?: Store;
   readonly sunset?: string;
-  /** The path and query of the table that one of the service's own stands for. */
+  /** The path and query of the table for one of the service. */
   route?(target: string): string;
-  /** A free one unless told. */
+  /** By default a free one. */
   readonly port?: number;
 }
 
@@ -35,7 +35,7 @@ export interface Service extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** The local server's app behind a real socket, right in all but what `spoil` changes. */
+/** The local server's app behind a real socket, correct except for the changes by `spoil`. */
 export async function startService({
   spoil,
   tls,
@@ -79,7 +79,7 @@ export function withBody(answer: HttpResponse, body: unknown): HttpResponse {
   return { ...answer, body: typeof body === 'string' ? body : JSON.stringify(body) };
 }
 
-/** An answer with fields of its own; one that is undefined is left out. */
+/** An answer with other fields; undefined removes a field. */
 export function withFields(
   answer: HttpResponse,
   fields: Readonly<Record<string, string | undefined>>,

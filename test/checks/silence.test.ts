@@ -16,7 +16,7 @@ function watched(options: RunOptions): { io: FakeIo; silence: ReturnType<typeof 
   return { io, silence: watchSilence(createContext(io, connect)) };
 }
 
-test('the terminal says that a check takes over a second, until its result is shown', () => {
+test('the terminal shows that a check takes over a second, until its result comes', () => {
   const { io, silence } = watched({ terminals: ['stderr'] });
   vi.advanceTimersByTime(900);
   expect(io.written('stderr')).toBe('');
@@ -35,7 +35,7 @@ test.each<RunOptions>([
   {},
   { terminals: ['stderr'], env: { CI: 'true' } },
   { terminals: ['stderr'], env: { TERM: 'dumb' } },
-])('nothing is drawn if nobody watches: %j', (options) => {
+])('nothing is drawn without a person at the terminal: %j', (options) => {
   const { io } = watched(options);
   vi.advanceTimersByTime(5000);
   expect(io.written('stderr')).toBe('');

@@ -10,7 +10,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('the time limit of cleaning up ends with it, so that a later run can clean up too', async () => {
+test('the time limit for cleaning up ends when the cleaning up does, so that a later run can clean up too', async () => {
   const stop = new SmokeStop(createInterrupts(fakeIo()), () => {});
   await stop.whileCleaning(async () => {});
   vi.advanceTimersByTime(60_000);

@@ -10,7 +10,7 @@ import { outcomeOf, startCli } from '../helpers/spawn-cli.ts';
 import { smoke } from './run.ts';
 import { type Seen, startService, withBody, withFields } from './service.ts';
 
-/** How many records of each kind the store holds: what a run must leave as it was. */
+/** The number of records of each kind, which a run must not change. */
 function counts(store: Store): number[] {
   return [store.categories, store.pets, store.orders, store.inventory].map(({ size }) => size);
 }
@@ -33,7 +33,7 @@ test('a full life of each kind of record passes and leaves nothing behind', asyn
   expect(counts(service.store)).toEqual(before);
 });
 
-test('without --write nothing is written, and the checks that write are not there', async () => {
+test('without --write there are no checks that write, and nothing is written', async () => {
   await using service = await startService();
   const run = await smoke(service.url);
   expect(run.checks.some(({ id }) => id.startsWith('write/'))).toBe(false);
@@ -59,7 +59,7 @@ test('names are petstore-smoke- and a UUIDv7 of now', async () => {
   }
 });
 
-/** An answer to a create that names another record than the one it made. */
+/** Answers a create with the id of another record. */
 const naming = (id: number, isNamed: boolean) => (seen: Seen, answer: HttpResponse) => {
   if (seen.method !== 'POST' || seen.target !== '/pets') return answer;
   const body = JSON.parse(String(answer.body));
@@ -84,7 +84,7 @@ test.each([true, false])(
     expect(writes.map(({ target }) => target)).not.toContain('/store/inventory/1');
     expect(run.check('write/cleanup').reason).toContain('left alone, because not certainly ours: pets 1');
     expect(service.store.pets.get(1n)).toEqual(pet);
-    // What the service did make is found by its name.
+    // The record that the service created is found by its name.
     expect(counts(service.store)).toEqual(before);
   },
 );
@@ -104,7 +104,7 @@ test('a record whose GET is gone without an Error body is found in its list and 
   expect(counts(service.store)).toEqual(before);
 });
 
-test('a failed check names what it made, also without an id', async () => {
+test('a failed check names the records that it made, even without an id', async () => {
   await using service = await startService({
     spoil: ({ method, target }, answer) => (method === 'POST' && target === '/categories' ? 'reset' : answer),
   });
@@ -119,7 +119,7 @@ const isUpdate =
   ({ method, target }: Seen) =>
     method === 'PUT' && target.startsWith(path);
 
-test('an update that does not take is found when it is read back, and what was made is removed', async () => {
+test('an update without effect is found, and the record is removed', async () => {
   await using service = await startService({
     spoil: (seen, answer) =>
       isUpdate('/categories/')(seen)
@@ -153,7 +153,7 @@ test('a create that fails is reported once, and checks that need its record are 
     reason: 'write/category says what is wrong',
   });
   expect(run.check('write/cleanup').result).toBe('pass');
-  // The server did make them, whatever it answered: they are found by their names.
+  // The server created them although it answered 500: they are found by their names.
   expect(counts(service.store)).toEqual(before);
 });
 
@@ -169,7 +169,7 @@ test('a record whose create was never answered is found by its name and removed'
   expect(counts(service.store)).toEqual(before);
 });
 
-test('a create that a gateway answered with 503, and that was applied all the same, leaves nothing behind', async () => {
+test('a create that a gateway answered with 503, but that was applied, leaves nothing behind', async () => {
   const gateways = new Set<string>();
   await using service = await startService({
     spoil({ method, target }, answer) {
@@ -184,7 +184,7 @@ test('a create that a gateway answered with 503, and that was applied all the sa
   expect(counts(service.store)).toEqual(before);
 });
 
-test('what could not be removed is named and fails write/cleanup', async () => {
+test('records that could not be removed are named and fail write/cleanup', async () => {
   await using service = await startService({
     spoil: ({ method, target }, answer) =>
       method === 'DELETE' && target.startsWith('/pets/')
@@ -222,7 +222,7 @@ test('a protected profile refuses --write without its name, and nothing is sent'
   expect(confirmed.code).toBe(0);
 });
 
-test('Ctrl-C ends the checks, removes what was made, writes the reports and exits 130', async () => {
+test('Ctrl-C ends the checks, removes their records, writes the reports and exits 130', async () => {
   const report = join(folder, 'interrupted.json');
   let io: ReturnType<typeof fakeIo> | undefined;
   await using service = await startService({
@@ -244,7 +244,7 @@ test('Ctrl-C ends the checks, removes what was made, writes the reports and exit
   expect(JSON.parse(await readFile(report, 'utf8'))).toMatchObject({ exitCode: 130, signal: 'SIGINT' });
 });
 
-test('a second Ctrl-C leaves at once and names what is left', async () => {
+test('a second Ctrl-C ends at once and names the records that are left', async () => {
   let io: ReturnType<typeof fakeIo> | undefined;
   await using service = await startService({
     async spoil(seen, answer) {
@@ -319,13 +319,13 @@ test('a create that is answered soon after the signal is removed by its id', asy
   expect(counts(service.store)).toEqual(before);
 });
 
-/** A name as a run at some time gave it. */
+/** The name that a run at this time would use. */
 function nameOf(at: number, version = '7'): string {
   const time = at.toString(16).padStart(12, '0');
   return `petstore-smoke-${time.slice(0, 8)}-${time.slice(8)}-${version}abc-8abc-0123456789ab`;
 }
 
-test('--sweep removes what earlier runs left behind, and nothing younger or of others', async () => {
+test('--sweep removes records of earlier runs, but nothing younger and nothing of others', async () => {
   await using service = await startService();
   const before = counts(service.store);
   const hour = 3_600_000;

@@ -3,7 +3,7 @@ import { runCli } from '../helpers/run-cli.ts';
 import { smoke } from './run.ts';
 import { startService, withBody, withFields } from './service.ts';
 
-test('a service that is right passes every check that applies to it, and sees only GET', async () => {
+test('a correct service passes every check that applies to it, and sees only GET', async () => {
   await using service = await startService();
   const run = await smoke(service.url, ['--only', '**', '--samples', '2']);
   expect(run).toMatchObject({ code: 0, exitCode: 0 });
@@ -13,7 +13,7 @@ test('a service that is right passes every check that applies to it, and sees on
   expect(new Set(service.seen.map(({ method }) => method))).toEqual(new Set(['GET']));
 });
 
-test('a wrong status fails that operation alone, with what was expected and what came', async () => {
+test('a wrong status fails only that operation, and shows the expected and the actual status', async () => {
   await using service = await startService({
     spoil: ({ target }, answer) =>
       target.startsWith('/categories/1')
@@ -31,7 +31,7 @@ test('a wrong status fails that operation alone, with what was expected and what
   });
 });
 
-test('a page of HTML is a wrong content type, shown by its first 200 bytes', async () => {
+test('an HTML page is a wrong content type; its first 200 bytes are shown', async () => {
   const page = `<html>${'x'.repeat(300)}`;
   await using service = await startService({
     spoil: ({ target }, answer) =>
@@ -76,7 +76,7 @@ test.each([
   });
 });
 
-test('a field that is missing is named, and what lacks it is shown', async () => {
+test('a missing field is named, with the object that lacks it', async () => {
   await using service = await startService({
     spoil: ({ target }, answer) => (target.startsWith('/categories/') ? withBody(answer, { id: 1 }) : answer),
   });
@@ -103,7 +103,7 @@ test.each([
   expect(run.check('op/listCategories').result).toBe(result);
 });
 
-test('a body that is cut short, or is not JSON, says so', async () => {
+test('a truncated body, or one that is not JSON, fails with that reason', async () => {
   await using service = await startService({
     spoil: ({ target }, answer) => (target === '/pets' ? withBody(answer, '[{"id":1,') : answer),
   });
@@ -112,7 +112,7 @@ test('a body that is cut short, or is not JSON, says so', async () => {
   expect(run.check('op/listPets').reason).toMatch(/^the body is not JSON: /);
 });
 
-test('a body in another encoding than UTF-8 says so', async () => {
+test('a body in another encoding than UTF-8 fails with that reason', async () => {
   await using service = await startService({
     spoil: ({ target }, answer) =>
       target === '/categories/1'
@@ -153,7 +153,7 @@ test('if a list is empty, the operation that needs an id is skipped, never passe
   });
 });
 
-test('an unknown id that is found, refused with another status, or refused in HTML, fails error/not-found', async () => {
+test('error/not-found fails if an unknown id is found, or is refused with another status or in HTML', async () => {
   const spoiled = async (status: number, body: unknown, type = 'application/json') => {
     await using service = await startService({
       spoil: ({ target }, answer) =>

@@ -41,13 +41,13 @@ export async function createDisplay(
   const isSilent = name === 'stderr' && context.quiet;
   const human = createHumanReport({ style, ids, width: io[name].width, brief });
   let failure: Error | undefined;
-  const attempt = async (write: () => Promise<void>) => {
+  const tryTo = async (write: () => Promise<void>) => {
     await write().catch((error: Error) => {
       if (!(error instanceof OutputClosedError)) failure ??= error;
     });
   };
   const say = async (text: string) => {
-    if (!isSilent && text !== '') await attempt(() => io[name].write(text));
+    if (!isSilent && text !== '') await tryTo(() => io[name].write(text));
   };
   await say(human.head({ target, write: options.write }));
   const silence = watchSilence(context, isRepeated(options) ? 'run' : 'check');
@@ -65,11 +65,11 @@ export async function createDisplay(
     async end(report: SmokeReport): Promise<Error | undefined> {
       silence.close();
       await say(human.end(report));
-      if (annotations) await attempt(() => io[name].write(toAnnotations(report), { commands: true }));
+      if (annotations) await tryTo(() => io[name].write(toAnnotations(report), { commands: true }));
       if (carries === 'json')
-        await attempt(() => io.stdout.write(toJsonReport(report, io.stdout.isTerminal ? 2 : 0)));
+        await tryTo(() => io.stdout.write(toJsonReport(report, io.stdout.isTerminal ? 2 : 0)));
       if (carries === 'records')
-        await attempt(() => printer.records([report.results.map(toRecord)], checksView));
+        await tryTo(() => printer.records([report.results.map(toRecord)], checksView));
       return failure;
     },
   };

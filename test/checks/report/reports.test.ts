@@ -23,7 +23,7 @@ test('the TAP report is strict TAP 14, whatever the service sent', () => {
   expect(points[3]?.diag).toMatchObject({ result: 'fail', expected: 'an integer (int64)', at: '/id' });
 });
 
-test('every report gives the same totals', async () => {
+test('all reports have the same totals', async () => {
   const report = reportOf(sample);
   const [root] = readXml(await toJunitReport(report));
   const suites = readXml(await toJunitReport(report)).filter(({ name }) => name === 'testsuite');
@@ -41,7 +41,7 @@ test('every report gives the same totals', async () => {
   );
 });
 
-test('no text of the service begins a line, moves the cursor or is a command of a CI runner', async () => {
+test('text of the service cannot begin a line, move the cursor or command a CI runner', async () => {
   const report = reportOf(sample);
   const human = createHumanReport({ style, ids: ['lifecycle/getPet'] });
   const texts = [
@@ -62,7 +62,7 @@ test('no text of the service begins a line, moves the cursor or is a command of 
   }
 });
 
-test('an annotation escapes what would end its title or its message', () => {
+test('an annotation escapes characters that would end its title or message', () => {
   const result = resultOf('op/getPet', 'fail', { reason: '100%\n::error::x' });
   expect(toAnnotations({ results: [result] })).toBe('::error title=smoke op/getPet::100%25\\x0a::error::x\n');
   expect(toAnnotations({ results: [{ ...result, id: 'op/a:b,c' }] })).toContain('title=smoke op/a%3Ab%2Cc::');
@@ -75,7 +75,7 @@ test('the step summary shows foreign text as it is, not as Markdown', () => {
   );
 });
 
-test('the human report lines its columns up, parts the groups and shows what a failure takes to understand', () => {
+test('the human report aligns its columns, separates the groups and shows the details of failures', () => {
   const shown = [
     resultOf('reach/dns', 'pass', { reason: '127.0.0.1 is an address' }),
     resultOf('op/listPets', 'pass', {
@@ -113,7 +113,7 @@ test('the human report lines its columns up, parts the groups and shows what a f
   `);
 });
 
-test('in a terminal a long line is folded under its own column', () => {
+test('in a terminal a long line folds under its own column', () => {
   const result = resultOf('op/listCategories', 'fail', {
     reason: 'listCategories answered 503 Service Unavailable, which its description does not know',
     expected: 'a status that the description of the operation knows: 200, 400, 401 or 404',

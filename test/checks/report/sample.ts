@@ -23,7 +23,7 @@ export function reportOf(results: readonly CheckResult[], more: Partial<SmokeRep
   };
 }
 
-/** What a hostile service would send: markup, control characters, commands of CI runners, directives of TAP. */
+/** Text of a hostile service: markup, control characters, commands of CI runners, directives of TAP. */
 export const hostile =
   '</failure>]]><!--&amp; "\'\u0000\u0008\u001b[31m\ud800\uffff\u202e\r\n::error::x ##[add-mask]y ##vso[task.setvariable]z # SKIP \\ `|<img src=x>%0A\nnot ok 99 - nope';
 

@@ -20,7 +20,7 @@ beforeEach(() => {
   folder = temporaryFolder();
 });
 
-test('the embedded store is in order, and has no network to check', async () => {
+test('the embedded store is in order, without a network to check', async () => {
   const { code, states } = await examine('--offline');
   expect(code).toBe(0);
   expect(states).toEqual({
@@ -36,7 +36,7 @@ test('the embedded store is in order, and has no network to check', async () => 
   });
 });
 
-test('a service that answers is in order, whatever its name is', async () => {
+test('a service that answers is in order', async () => {
   await using server = await recordingServer({ '/pets?limit=1': [] });
   const { code, states, of } = await examine(`--base-url ${server.url}`);
   expect([code, states.dns, states.connection, states.service, states.clock]).toEqual([
@@ -51,7 +51,7 @@ test('a service that answers is in order, whatever its name is', async () => {
   expect(server.seen.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /pets?limit=1']);
 });
 
-test('in a terminal a finding is a line, folded under its own column, with what to do under a failure', async () => {
+test('in a terminal each check is a line, folded under its own column, with a hint under a failure', async () => {
   const { stdout } = await runCli(['doctor', '--base-url', 'http://127.0.0.1:1', '--retries', '0'], {
     env: { PETSTORE_CONFIG_DIR: '/nonexistent/petstore-config', PETSTORE_STATE_DIR: folder, NO_COLOR: '1' },
     terminals: ['stdout'],
@@ -78,7 +78,7 @@ test('in a terminal a finding is a line, folded under its own column, with what 
   `);
 });
 
-test('one line each, in the order in which one thing rests on another', async () => {
+test('each check is one line, after those that it needs', async () => {
   const { stdout } = await run('--offline');
   expect(stdout.split('\n').map((line) => line.split(' ')[0])).toEqual([
     'check',
@@ -95,13 +95,13 @@ test('one line each, in the order in which one thing rests on another', async ()
   ]);
 });
 
-test('no base URL is a failure of usage that names the ways out', async () => {
+test('without a base URL doctor exits 2 and names the ways out', async () => {
   const { code, of } = await examine('');
   expect(code).toBe(2);
   expect(of('service')).toMatchObject({ state: 'fail', hint: expect.stringContaining('--offline') });
 });
 
-test('a port that nobody listens on fails the connection, and what rests on it is skipped', async () => {
+test('a port that nobody listens on fails the connection, and checks that need it are skipped', async () => {
   const server = await recordingServer({});
   await server[Symbol.asyncDispose]();
   const { code, of, states } = await examine(`--base-url ${server.url}`);
@@ -110,7 +110,7 @@ test('a port that nobody listens on fails the connection, and what rests on it i
   expect([states.tls, states.service, states.clock]).toEqual(['skip', 'skip', 'skip']);
 });
 
-test('a host that does not exist fails the look-up', async () => {
+test('a host that does not exist fails dns', async () => {
   const { code, of } = await examine('--base-url http://no-such-host.invalid --timeout 5s');
   expect(code).toBe(6);
   expect(of('dns')).toMatchObject({ state: 'fail' });
@@ -126,14 +126,14 @@ test.each([
   expect([found.code, found.states.service]).toEqual([code, state]);
 });
 
-test('a page instead of data is a warning that doubts the base URL', async () => {
+test('a page instead of data is a warning with a hint about the base URL', async () => {
   await using server = await answering({ headers: { 'content-type': 'text/html' }, body: '<p>hi' });
   const { code, of } = await examine(`--base-url ${server.url}`);
   expect(code).toBe(0);
   expect(of('service')).toMatchObject({ state: 'warn', reason: expect.stringContaining('text/html') });
 });
 
-test('a clock that differs by more than a minute is a warning that says which way', async () => {
+test('a clock that differs by more than a minute is a warning that says ahead or behind', async () => {
   const headers = { date: new Date(Date.now() - 600_000).toUTCString() };
   await using server = await answering({ headers, body: [] });
   const { code, of } = await examine(`--base-url ${server.url}`);
@@ -141,7 +141,7 @@ test('a clock that differs by more than a minute is a warning that says which wa
   expect(of('clock')).toMatchObject({ state: 'warn', reason: expect.stringMatching(/ahead of the service/) });
 });
 
-test('a certificate that is not trusted fails TLS; trusted, its last day is shown', async () => {
+test('an untrusted certificate fails TLS; a trusted one is shown with its last day', async () => {
   const { cert, key } = await makeCertificate(90);
   const server = createTlsServer({ cert, key }, (_, response) => {
     response.setHeader('content-type', 'application/json');
@@ -160,7 +160,7 @@ test('a certificate that is not trusted fails TLS; trusted, its last day is show
   server.close();
 });
 
-test('a token that cannot be read fails with the code of authentication, and nothing is sent', async () => {
+test('a token that cannot be read exits 4, and nothing is sent', async () => {
   await using server = await recordingServer({ '/pets?limit=1': [] });
   const env = { PETSTORE_TOKEN_FILE: '/nonexistent/token' };
   const { code, of, states } = await examine(`--base-url ${server.url}`, { env });
@@ -170,7 +170,7 @@ test('a token that cannot be read fails with the code of authentication, and not
   expect(server.seen).toEqual([]);
 });
 
-test('a token is named by its source, never shown', async () => {
+test('a token is named by its source and never shown', async () => {
   await using server = await recordingServer({ '/pets?limit=1': [] });
   const env = { PETSTORE_TOKEN: 's3cret' };
   const { of, stdout } = await examine(`--base-url ${server.url}`, { env });
@@ -178,7 +178,7 @@ test('a token is named by its source, never shown', async () => {
   expect(stdout).not.toContain('s3cret');
 });
 
-test('a wrong config is a failure that is shown like any other line', async () => {
+test('a wrong config is a failure in a line like any other', async () => {
   write({ timeot: '5s' });
   const { code, of, states } = await examine('--offline');
   expect(code).toBe(2);
@@ -189,7 +189,7 @@ test('a wrong config is a failure that is shown like any other line', async () =
   expect(states.service).toBe('skip');
 });
 
-test('a file that others may read is a warning with the command that mends it', async () => {
+test('a file that others may read is a warning with the command that fixes it', async () => {
   write({ timeout: '5s' });
   chmodSync(join(folder, 'config.json'), 0o644);
   const { code, of } = await examine('--offline');
@@ -200,7 +200,7 @@ test('a file that others may read is a warning with the command that mends it', 
   });
 });
 
-test('a config folder that cannot be one is a finding, and the other checks go on', async () => {
+test('a config folder that cannot be created is a warning, and the other checks go on', async () => {
   const nowhere = join(folder, 'config.json', 'below');
   write({});
   const { code, of, states } = await examine('--offline', { env: { PETSTORE_CONFIG_DIR: nowhere } });
@@ -212,7 +212,7 @@ test('a config folder that cannot be one is a finding, and the other checks go o
   expect(states.service).toBe('ok');
 });
 
-test('the command that mends a file can be copied, whatever the folder is called', async () => {
+test('the command that fixes a file can be copied, whatever the name of the folder', async () => {
   const odd = join(folder, "it's odd");
   mkdirSync(odd, { recursive: true });
   writeFileSync(join(odd, 'config.json'), '{}', { mode: 0o644 });
@@ -220,7 +220,7 @@ test('the command that mends a file can be copied, whatever the folder is called
   expect(of('permissions').hint).toBe(`chmod 600 '${join(folder, "it'\\''s odd")}/config.json'`);
 });
 
-test('a variable that nothing reads is a warning that guesses what was meant', async () => {
+test('an unknown variable is a warning that suggests the nearest name', async () => {
   const { of } = await examine('--offline', { env: { PETSTORE_BASEURL: 'http://a' } });
   expect(of('environment')).toMatchObject({ state: 'warn', hint: 'did you mean PETSTORE_BASE_URL?' });
 });
