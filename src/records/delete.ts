@@ -52,16 +52,10 @@ export async function deleteRecords<Entity>(
     });
     return `deleted ${nameWhatGoes(noun, [id], known)}`;
   };
-  const settings = await context.settings();
-  const work = workOn(ids, remove, { unit: noun.many, atOnce: settings.get('concurrency') });
-  // A program that reads the error as JSON expects exactly one object on stderr.
-  const isJson = ['json', 'jsonl'].includes(settings.get('output'));
-  const untold: string[] = [];
-  for await (const line of work.results())
-    if (isJson) untold.push(line);
-    else await context.notice(line);
+  const atOnce = (await context.settings()).get('concurrency');
+  const work = workOn(ids, remove, { unit: noun.many, atOnce });
+  for await (const line of work.results) await context.note(line);
   work.check();
-  for (const line of untold) await context.notice(line);
 }
 
 /** A record in use cannot be deleted: the hint names the command that shows what uses it. */
@@ -116,6 +110,6 @@ async function readKnown<Entity>(
   const atOnce = (await context.settings()).get('concurrency');
   const work = workOn(ids, read, { unit: noun.many, atOnce });
   const known = new Map<bigint, KnownRecord>();
-  for await (const [id, each] of work.results()) known.set(id, each);
+  for await (const [id, each] of work.results) known.set(id, each);
   return known;
 }

@@ -32,7 +32,8 @@ export async function getRecords<Entity>(
   };
   const atOnce = (await context.settings()).get('concurrency');
   const work = workOn(ids, read, { unit: noun.many, atOnce });
-  await printResults(context, noun, client, { work, asList: ids.length > 1, isWrite: false });
+  await printResults(context, noun, client, work, ids.length > 1);
+  work.check();
 }
 
 /** The ids; for an unknown name an error, so that the other records are still printed. */

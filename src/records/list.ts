@@ -6,8 +6,8 @@ import type { CallOptions } from '../client/call.ts';
 import type { Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { exitCodes, UsageError } from '../errors.ts';
-import { resolveReferences } from './names.ts';
-import { type Noun, viewOf } from './noun.ts';
+import { isName, resolveReferences } from './names.ts';
+import { type Body, type Noun, viewOf } from './noun.ts';
 import { fillView } from './view.ts';
 
 export interface Listing<Entity> {
@@ -24,8 +24,6 @@ export interface Listing<Entity> {
   /** Poll the list at this interval in milliseconds and show changes. */
   readonly watch?: number | undefined;
 }
-
-type Pages<Entity> = AsyncIterable<readonly Entity[]>;
 
 /**
  * Prints the records of a list. The service filters as much as it can, and only the pages that are shown are requested.
@@ -47,17 +45,18 @@ export async function listRecords<Entity>(
       read: (options) => readList(context, client, noun, listing, options),
     });
   }
-  const pages = startNow(await readList(context, client, noun, listing));
-  const [{ view, note }] = await Promise.all([fillView(context, client, noun, 'list'), pages.first]);
+  const pages = await readList(context, client, noun, listing);
+  // The first page is read at the same time as the names.
+  const [first, { view, note }] = await Promise.all([pages.next(), fillView(context, client, noun, 'list')]);
   if (note) await context.note(note);
   let found: 'any' | 'none' = 'none';
-  async function* counted() {
-    for await (const page of pages.all) {
-      if (page.length > 0) found = 'any';
-      yield page;
+  async function* all() {
+    for (let page = first; !page.done; page = await pages.next()) {
+      if (page.value.length > 0) found = 'any';
+      yield page.value;
     }
   }
-  await printer.records(counted(), view, { limit: listing.limit });
+  await printer.records(all(), view, { limit: listing.limit });
   if (listing.failIf === found) context.exitCode = exitCodes.differs;
 }
 
@@ -68,7 +67,7 @@ async function readList<Entity>(
   noun: Noun<Entity>,
   { where, matches, limit }: Listing<Entity>,
   options?: CallOptions,
-): Promise<Pages<Entity>> {
+): Promise<AsyncGenerator<Entity[]>> {
   const offered = offeredOperation(client.contract, noun.operations.list);
   const isUnlisted =
     !client.contract.operations.has('listCategories') && offered.fields?.includes('category');
@@ -77,7 +76,7 @@ async function readList<Entity>(
     .filter(([, value]) => value !== undefined);
   for (const [name] of given) refuseUnknowable(offered, name);
   const asked = given.filter(
-    ([name, value]) => takesParameter(offered, name) && !Array.isArray(value) && !isCategoryName(name, value),
+    ([name, value]) => takesParameter(offered, name) && !Array.isArray(value) && !isName(name, value),
   );
   const isWhole = asked.length === given.length && !matches && context.flags.sort === undefined;
   const paging =
@@ -85,24 +84,17 @@ async function readList<Entity>(
       ? { limit: pageSize(limit, offered) }
       : {};
   const query = { ...Object.fromEntries(asked), ...paging };
-  const lists = wholeQueries(offered, Object.fromEntries(given)).map((part) => {
-    const open = () =>
-      client.list(noun.operations.list, { ...query, ...part }, options) as unknown as Pages<Entity>;
-    const wanted = Object.entries(part);
-    return () => (wanted.length === 0 ? open() : sift(open(), (row) => holds(row as object, wanted)));
-  });
-  const pages = lists.length === 1 && lists[0] ? lists[0]() : inTurn(lists);
-  // Check conditions that the service should have checked too: it may ignore a parameter, or not know it and not say
-  // so.
-  return sift(pages, (row) => holds(row as object, given) && (matches?.(row) ?? true));
-}
-
-async function* inTurn<Entity>(lists: readonly (() => Pages<Entity>)[]): Pages<Entity> {
-  for (const list of lists) yield* list();
-}
-
-function isCategoryName(field: string, value: unknown): value is string {
-  return field === 'categoryId' && typeof value === 'string';
+  async function* pages() {
+    for (const part of wholeQueries(offered, Object.fromEntries(given))) {
+      const read = client.list(noun.operations.list, { ...query, ...part }, options);
+      // Check conditions that the service should have checked too: it may ignore a parameter, or not know it and not
+      // say so.
+      const conditions = [...given, ...Object.entries(part)];
+      for await (const page of read as AsyncIterable<unknown> as AsyncIterable<Entity[]>)
+        yield page.filter((record) => holds(record, conditions) && (matches?.(record) ?? true));
+    }
+  }
+  return pages();
 }
 
 /**
@@ -123,34 +115,14 @@ function pageSize(limit: number, operation: Operation): number {
   return Math.ceil(limit / Math.ceil(limit / most));
 }
 
-/** Requests the first page at once, so that other requests run in parallel. */
-function startNow<Entity>(pages: Pages<Entity>): {
-  readonly first: Promise<unknown>;
-  readonly all: Pages<Entity>;
-} {
-  const iterator = pages[Symbol.asyncIterator]();
-  const first = iterator.next();
-  // The reader of the pages handles the error.
-  first.catch(() => {});
-  async function* all() {
-    for (let page = await first; !page.done; page = await iterator.next()) yield page.value;
-  }
-  return { first, all: all() };
-}
-
-function holds(row: object, conditions: readonly (readonly [string, unknown])[]): boolean {
-  const fields: Readonly<Record<string, unknown>> = { ...row };
+function holds(record: unknown, conditions: readonly (readonly [string, unknown])[]): boolean {
   return conditions.every(([name, wanted]) => {
-    const category = categoryOf(row as Pet);
-    if (isCategoryName(name, wanted)) return category.name?.toLowerCase() === wanted.toLowerCase();
-    const value = (name === 'categoryId' ? category.id : fields[name]) ?? absent[name];
-    return Array.isArray(wanted) ? wanted.includes(value) : value === wanted;
+    const category = name === 'categoryId' ? categoryOf(record as Pet) : undefined;
+    if (category && typeof wanted === 'string') return category.name?.toLowerCase() === wanted.toLowerCase();
+    const found = (category ? category.id : (record as Body)[name]) ?? absent[name];
+    return Array.isArray(wanted) ? wanted.includes(found) : found === wanted;
   });
 }
 
 /** The value of a field that a record leaves out. */
-const absent: Readonly<Record<string, unknown>> = { status: 'available', complete: false };
-
-async function* sift<Entity>(pages: Pages<Entity>, keep: (row: Entity) => boolean): Pages<Entity> {
-  for await (const page of pages) yield page.filter(keep);
-}
+const absent: Body = { status: 'available', complete: false };

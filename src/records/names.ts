@@ -1,12 +1,11 @@
-import { largestPage, offeredOperation, takesParameter } from '../api/contract.ts';
-import type { ListId, Query, Result } from '../api/operations.ts';
-import { wholeQueries } from '../api/shapes.ts';
+import { takesParameter } from '../api/contract.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { CliError, messageOf, UsageError } from '../errors.ts';
 import { letterDistance } from '../text.ts';
 import type { IdOrName } from './values.ts';
+import { collect, largestPages, wholeList } from './whole-list.ts';
 
 /** The nouns whose records have names. */
 export type Named = 'pets' | 'categories';
@@ -52,34 +51,6 @@ async function readList(client: Client, noun: Named, options?: CallOptions): Pro
   if (noun === 'categories') return collect([client.list('listCategories', {}, options)]);
   const pets = await collect(wholeList(client, 'listPets', largestPages(client, 'listPets'), options));
   return pets.map(({ id, name }) => ({ id, name }));
-}
-
-/** The records of some lists, read to their ends. */
-export async function collect<Entity>(lists: Iterable<AsyncIterable<readonly Entity[]>>): Promise<Entity[]> {
-  const records: Entity[] = [];
-  // Not `push(...page)`: a page of 120,000 would overflow the stack.
-  for (const pages of lists) for await (const page of pages) for (const record of page) records.push(record);
-  return records;
-}
-
-/**
- * The lists that together hold all records, each as pages. There are several if the service has a default for a filter
- * and must be asked for each of its values.
- */
-export function* wholeList<K extends ListId>(
-  client: Client,
-  id: K,
-  query: object,
-  options?: CallOptions,
-): Generator<AsyncIterable<Result<K>[]>> {
-  for (const part of wholeQueries(offeredOperation(client.contract, id)))
-    yield client.list(id, { ...query, ...part } as Query<K>, options);
-}
-
-/** The query for as few pages as possible. */
-export function largestPages(client: Client, id: ListId): { readonly limit?: number } {
-  const operation = offeredOperation(client.contract, id);
-  return takesParameter(operation, 'limit') ? { limit: largestPage(operation) } : {};
 }
 
 /**

@@ -11,9 +11,10 @@ import { canRedraw } from '../output/screen.ts';
 import { paintStatus, type Style } from '../output/style.ts';
 import { charactersOf, createMeasure, type Measure } from '../output/width.ts';
 import { counted, groupDigits, sanitize } from '../text.ts';
-import { addNames, collect, forgetNames, largestPages, wholeList } from './names.ts';
+import { addNames, forgetNames } from './names.ts';
 import { isOverdue } from './orders.ts';
 import { openRedrawn, pollForever } from './watch.ts';
+import { collect, largestPages, wholeList } from './whole-list.ts';
 
 const mostShown = 10;
 const mostCategories = 7;

@@ -4,7 +4,7 @@ import type { CallOptions } from '../client/call.ts';
 import type { Answer, Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { ApiError, CliError } from '../errors.ts';
-import { wholeList } from './names.ts';
+import { wholeList } from './whole-list.ts';
 
 /**
  * Reads a pet with getPet. If that operation is gone (410, or 404 or 405 without an Error body, or not in the

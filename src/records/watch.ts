@@ -8,9 +8,10 @@ import { type Column, compareBy, pickColumns, type View } from '../output/column
 import { canRedraw, openScreen } from '../output/screen.ts';
 import { tableWriter } from '../output/table.ts';
 import { sanitize } from '../text.ts';
-import { collect, forgetNames } from './names.ts';
+import { forgetNames } from './names.ts';
 import type { Noun } from './noun.ts';
 import { fillView } from './view.ts';
+import { collect } from './whole-list.ts';
 
 interface Watched<Entity> {
   readonly intervalMs: number;

@@ -2,8 +2,11 @@ import { CliError, ManyError } from '../errors.ts';
 
 /** The same work on many items, as far as it has come. */
 export interface Work<Result> {
-  /** The results of the items that succeeded, in the order of the items; read it to its end, once. */
-  results(): AsyncGenerator<Result>;
+  /**
+   * The results of the items that succeeded, in the order of the items; undefined ones are left out. The work goes on
+   * only while they are read.
+   */
+  readonly results: AsyncGenerator<NonNullable<Result>>;
   state(): { readonly done: number; readonly failed: number; readonly total: number };
   /** Throws the failures, if there are any. */
   check(): void;
@@ -54,19 +57,21 @@ export function workOn<Item, Result>(
     for (const next of running) yield await next;
   }
 
-  return {
-    async *results() {
-      for await (const each of settled()) {
-        done += 1;
-        if (!(each instanceof CliError)) {
-          yield each.result;
-          continue;
-        }
-        errors.push(each);
-        // Ids from the command line are all tried, whatever happens; a file may have too many records for that.
-        if (place !== undefined && wouldAllFail(each)) stoppedBy ??= each;
+  async function* results() {
+    for await (const each of settled()) {
+      done += 1;
+      if (!(each instanceof CliError)) {
+        if (each.result !== undefined && each.result !== null) yield each.result;
+        continue;
       }
-    },
+      errors.push(each);
+      // Ids from the command line are all tried, whatever happens; a file may have too many records for that.
+      if (place !== undefined && wouldAllFail(each)) stoppedBy ??= each;
+    }
+  }
+
+  return {
+    results: results(),
     state: () => ({ done, failed: errors.length, total }),
     check() {
       const [first] = errors;

@@ -91,9 +91,16 @@ export async function writeRecords<Item, Entity>(
     return record;
   };
   const work = workOn(items, write, { unit: noun.many, place, ...(atOnce && { atOnce }) });
-  await whileFollowed(context, noun, work, () =>
-    printResults(context, noun, client, { work, asList, isWrite: true }),
-  );
+  await whileFollowed(context, noun, work, async () => {
+    try {
+      await printResults(context, noun, client, work, asList);
+    } catch (error) {
+      if (!(error instanceof OutputClosedError)) throw error;
+      // A reader of stdout that goes away does not stop the writes.
+      for await (const _ of work.results);
+    }
+    work.check();
+  });
   if (unanswered > 0)
     await context.note(
       asList
@@ -111,7 +118,7 @@ export async function showWrites<Item, Entity>(
 ): Promise<void> {
   const work = workOn(items, async (item) => toRequest(client, await prepare(item)), { unit: many, place });
   const requests: HttpRequest[] = [];
-  for await (const request of work.results()) requests.push(request);
+  for await (const request of work.results) requests.push(request);
   if (requests.length > 0) await showRequests(context, requests);
   work.check();
 }
@@ -135,38 +142,23 @@ function shown(value: unknown): string {
   return cellText(value as JsonValue | undefined) || 'none';
 }
 
-interface Printing<Entity> {
-  /** Work whose results are records; a write may be answered without one. */
-  readonly work: Work<Entity | undefined>;
-  readonly asList: boolean;
-  /** If true, all items are worked on even if stdout has been closed. */
-  readonly isWrite: boolean;
-}
-
-/** Prints the records that some work results in, if there are any, and then throws the failures. */
+/** Prints the records that some work results in, if there are any. */
 export async function printResults<Entity>(
   context: Context,
   noun: Noun<Entity>,
   client: Client,
-  { work, asList, isWrite }: Printing<Entity>,
+  { results }: Work<Entity | undefined>,
+  asList: boolean,
 ): Promise<void> {
   const filled = fillView(context, client, noun, 'few');
-  const records = present(work.results());
-  try {
-    const printer = await context.printer();
-    const first = await records.next();
-    if (!first.done) {
-      const { view, note, prepare } = await filled;
-      const told = note ?? (await prepare?.(first.value));
-      if (told !== undefined) await context.note(told);
-      if (asList) await printer.records(onePerPage(first.value, records, prepare), view);
-      else await printer.record(first.value, view);
-    }
-  } catch (error) {
-    if (!isWrite || !(error instanceof OutputClosedError)) throw error;
-    for await (const _ of records);
-  }
-  work.check();
+  const printer = await context.printer();
+  const first = await results.next();
+  if (first.done) return;
+  const { view, note, prepare } = await filled;
+  const told = note ?? (await prepare?.(first.value));
+  if (told !== undefined) await context.note(told);
+  if (asList) await printer.records(onePerPage(first.value, results, prepare), view);
+  else await printer.record(first.value, view);
 }
 
 /** Leaves the rest unread if the printer stops. */
@@ -180,10 +172,6 @@ async function* onePerPage<Entity>(
     await prepare?.(next.value);
     yield [next.value];
   }
-}
-
-async function* present<Entity>(records: AsyncIterable<Entity | undefined>): AsyncGenerator<Entity> {
-  for await (const record of records) if (record !== undefined) yield record;
 }
 
 /**

@@ -66,6 +66,15 @@ test('tries all, and exits 3 if some stayed', async () => {
   );
 });
 
+test('as JSON the error has what was deleted among its warnings', async () => {
+  using shop = openShop();
+  const run = await shop.run(['pets', 'delete', '1', '999', '--yes', '-o', 'json']);
+  expect(run).toMatchObject({ code: 3, stdout: '' });
+  expect(JSON.parse(run.stderr).error).toMatchObject({ kind: 'partial', warnings: ['deleted pet 1'] });
+  const done = await shop.run(['pets', 'delete', '2', '--yes', '-o', 'json']);
+  expect(done).toEqual({ code: 0, stdout: '', stderr: 'deleted pet 2\n' });
+});
+
 test('a pet with an open order stays', async () => {
   using shop = openShop();
   const run = await shop.run(['pets', 'delete', '4', '-y', '-o', 'json']);

@@ -1,0 +1,33 @@
+import { largestPage, offeredOperation, takesParameter } from '../api/contract.ts';
+import type { ListId, Query, Result } from '../api/operations.ts';
+import { wholeQueries } from '../api/shapes.ts';
+import type { CallOptions } from '../client/call.ts';
+import type { Client } from '../client/client.ts';
+
+/**
+ * The lists that together hold all records, each as pages. There are several if the service has a default for a filter
+ * and must be asked for each of its values.
+ */
+export function* wholeList<K extends ListId>(
+  client: Client,
+  id: K,
+  query: object,
+  options?: CallOptions,
+): Generator<AsyncIterable<Result<K>[]>> {
+  for (const part of wholeQueries(offeredOperation(client.contract, id)))
+    yield client.list(id, { ...query, ...part } as Query<K>, options);
+}
+
+/** The query for as few pages as possible. */
+export function largestPages(client: Client, id: ListId): { readonly limit?: number } {
+  const operation = offeredOperation(client.contract, id);
+  return takesParameter(operation, 'limit') ? { limit: largestPage(operation) } : {};
+}
+
+/** The records of some lists, read to their ends. */
+export async function collect<Entity>(lists: Iterable<AsyncIterable<readonly Entity[]>>): Promise<Entity[]> {
+  const records: Entity[] = [];
+  // Not `push(...page)`: a page of 120,000 would overflow the stack.
+  for (const pages of lists) for await (const page of pages) for (const record of page) records.push(record);
+  return records;
+}
