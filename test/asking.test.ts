@@ -73,7 +73,7 @@ test.each([
   );
 });
 
-test('asks a person for a yes, and for nothing more than the name where the profile is protected', async () => {
+test('asks for a yes, or only for the name if the profile is protected', async () => {
   const asked: string[] = [];
   await confirmWrite(contextOf({}, asked, [true]), destruction);
   await confirmWrite(contextOf({ profile: 'staging' }, asked, [true]), destruction);
@@ -87,7 +87,7 @@ test('asks a person for a yes, and for nothing more than the name where the prof
   ]);
 });
 
-test('takes a no, and a wrong name, for an end', async () => {
+test('stops at a no and at a wrong name', async () => {
   await expect(confirmWrite(contextOf({}, [], [false]), destruction)).rejects.toThrow('not confirmed');
   await expect(confirmWrite(contextOf({ profile: 'prod' }, [], ['yes']), write)).rejects.toThrow(
     'not confirmed',

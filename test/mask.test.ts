@@ -38,7 +38,7 @@ test('a link of the embedded store, which has no address, is shown as its path',
   expect(maskFields({ link })).toEqual({ link: '</pets?after=1>; rel="next"' });
 });
 
-test('a secret is masked wherever it stands, in each spelling', () => {
+test('a secret is masked everywhere, in each spelling', () => {
   const secrets = createSecrets();
   for (const secret of secretsIn({ authorization: 'Bearer a"b/c+d', accept: 'application/json' }))
     secrets.add(secret);

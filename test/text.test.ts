@@ -35,7 +35,7 @@ test.each([
   ['👩\u200d\u200d👩', '👩\\u200d\\u200d👩'],
   ['👩\u200c👩', '👩\\u200c👩'],
   ['猫\u200d猫', '猫\\u200d猫'],
-])('a joiner in %j, where it only hides, becomes visible', (text, shown) => {
+])('a joiner in %j that only hides something becomes visible', (text, shown) => {
   expect(sanitize(text)).toBe(shown);
 });
 

@@ -67,8 +67,8 @@ async function* split(
   yield splitter.end();
 }
 
-/** The longest JSON document, in characters. V8 keeps it as one string, of which none is longer than 512 Mi. */
-const maxDocumentLength = 2 ** 28;
+/** The longest JSON document, in characters: 128 MiB of ASCII. */
+const maxDocumentLength = 2 ** 27;
 
 async function* splitWhole(
   pieces: AsyncIterable<string>,
@@ -79,7 +79,7 @@ async function* splitWhole(
     document += piece;
     if (document.length > maxDocumentLength)
       throw new UsageError(
-        `${name}: over 256 MiB of JSON: only CSV and JSON lines can be that large`,
+        `${name}: over 128 MiB of JSON: only CSV and JSON lines can be that large`,
         conversion(`jq -c '.[]'`, name, '.jsonl'),
       );
   }

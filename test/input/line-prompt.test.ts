@@ -23,7 +23,7 @@ async function sit() {
 
 const categories = ['Dogs', 'Cats', 'Hot dogs'].map((name, at) => ({ name, value: BigInt(at) }));
 
-test('a dumb terminal is sent nothing but lines', async () => {
+test('writes only plain lines to a dumb terminal', async () => {
   const { prompt, type, io } = await sit();
   const answers = (async () => [
     await prompt.text('Name', { refuse: (text) => (text === '' ? 'must not be empty' : undefined) }),
@@ -44,7 +44,7 @@ test('a dumb terminal is sent nothing but lines', async () => {
   expect(io.written('stdout')).toBe('');
 });
 
-test('the end of the input, and Ctrl-C, end the question', async () => {
+test('ends the question at the end of the input, and at Ctrl-C', async () => {
   const one = await sit();
   const unanswered = one.prompt.confirm('Delete?');
   one.keyboard.end();

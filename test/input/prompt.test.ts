@@ -33,7 +33,7 @@ async function sit(): Promise<Seat> {
 
 const categories = ['Dogs', 'Cats', 'Hot dogs', 'dogfish'].map((name, at) => ({ name, value: BigInt(at) }));
 
-test('asks for text until it is not refused, and gives it as it was typed', async () => {
+test('asks for text until it is accepted, and returns it as it was typed', async () => {
   const { prompt, type, io } = await sit();
   const answer = prompt.text('Name', { refuse: (text) => (text === '' ? 'must not be empty' : undefined) });
   await type('\r');
@@ -43,7 +43,7 @@ test('asks for text until it is not refused, and gives it as it was typed', asyn
   expect(io.written('stdout')).toBe('');
 });
 
-test('offers a value and gives it back exactly when only Enter is pressed', async () => {
+test('returns the offered value exactly if only Enter is pressed', async () => {
   const { prompt, type, io } = await sit();
   const answer = prompt.text('Name', { initial: 'Re\u202ex' });
   await type('\r');
@@ -55,7 +55,7 @@ test.each([
   ['\r', false],
   ['y\r', true],
   ['no\r', false],
-])('takes %j as %s for a confirmation', async (keys, expected) => {
+])('reads %j as %s in a confirmation', async (keys, expected) => {
   const { prompt, type } = await sit();
   const answer = prompt.confirm('Delete pet 1?');
   await type(keys);
@@ -72,7 +72,7 @@ test('breaks a long question between words', async () => {
   expect(io.written('stderr')).toContain('(http://127.0.0.1:45177)?');
 });
 
-test('gives the value of the choice that the arrow keys reach', async () => {
+test('returns the value of the choice that the arrow keys reach', async () => {
   const { prompt, type } = await sit();
   const answer = prompt.select('Category', categories);
   await type('\x1b[B\r');
@@ -106,7 +106,7 @@ test('Ctrl-C is an interrupt', async () => {
   await expect(answer).rejects.toMatchObject({ exitCode: 130 });
 });
 
-test('Ctrl-D is no answer, not a wait for ever', async () => {
+test('Ctrl-D ends a question instead of leaving it open', async () => {
   const { prompt, type } = await sit();
   const answer = prompt.search('Category', categories);
   await type('\x04');
@@ -120,7 +120,7 @@ test('an interrupt from elsewhere ends the question with its own reason', async 
   await expect(answer).rejects.toMatchObject({ exitCode: 143 });
 });
 
-test('foreign text in questions, choices and refusals is visible, never obeyed', async () => {
+test('foreign text in questions, choices and refusals becomes visible escapes', async () => {
   const { prompt, type, io } = await sit();
   const answer = prompt.select('Where is \x1b[2J?', [
     { name: 'here\x07', value: 1, description: 'a\x1b]0;b' },
@@ -134,7 +134,7 @@ test('foreign text in questions, choices and refusals is visible, never obeyed',
   expect(drawn).not.toMatch(/\x1b\[2J|\x07|\x1b\]/);
 });
 
-test('draws no colour where stderr has none', async () => {
+test('draws no colour if stderr has none', async () => {
   const { prompt, type, io } = await sit();
   const answer = prompt.confirm('Sure?');
   await type('y\r');

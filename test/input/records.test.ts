@@ -24,7 +24,7 @@ async function read(
 const cellsOf = (records: InputRecord[]) => records.map(({ cells }) => cells);
 const linesOf = (records: InputRecord[]) => records.map(({ line }) => line);
 
-test.each([1, 2, 3, 7, 64])('gives the same CSV records in pieces of %i bytes', async (size) => {
+test.each([1, 2, 3, 7, 64])('returns the same CSV records for pieces of %i bytes', async (size) => {
   const text = 'petId,quantity,note\r\n1,2,a\r3,4,"b\r\n""c"""\n\n5,6,é\r\n7,8,"x"';
   const records = await read(text, { size });
   expect(cellsOf(records)).toEqual([
@@ -52,7 +52,7 @@ test('splits random CSV as csv-parse does, however it is cut', async () => {
   }
 });
 
-test('says where a cell begins, also after quotes and quoted newlines', async () => {
+test('finds where a cell begins, also after quotes and quoted newlines', async () => {
   const [plain, quoted] = await read('a,bc,d\n"1","2\n3",4\n', { format: 'csv' });
   expect(cellPosition(plain as InputRecord, 2)).toEqual({ line: 1, column: 6 });
   expect(cellPosition(quoted as InputRecord, 1)).toEqual({ line: 2, column: 5 });
@@ -78,14 +78,14 @@ test('reports text after a closing quote and goes on with the next row', async (
   expect(records[2]?.cells).toEqual(['3', '4']);
 });
 
-test('takes a quote within an unquoted cell as it is', async () => {
+test('keeps a quote within an unquoted cell as it is', async () => {
   expect(cellsOf(await read('a,b\n5" nail,2\n'))[1]).toEqual(['5" nail', '2']);
 });
 
-test.each([1000, 65_536, 10_000_000])('stops at a CSV record beyond 1 MiB, in pieces of %i', async (size) => {
+test('stops at a CSV record beyond 1 MiB', async () => {
   const long = 'x'.repeat(2 ** 20);
   for (const record of [`1,"${long}\n""\n"`, `1,"${long.repeat(2)}"`, `5,${long}`, `5,${long.repeat(2)}`]) {
-    const records = await read(`a,b\n3,4\n${record}\n5,6\n`, { size });
+    const records = await read(`a,b\n3,4\n${record}\n5,6\n`, { size: 65_536 });
     expect(records.slice(0, 3).map(({ line, cells, problem }) => [line, problem ?? cells])).toEqual([
       [1, ['a', 'b']],
       [2, ['3', '4']],
@@ -114,7 +114,7 @@ test.each([
   ]);
 });
 
-test('detects the delimiter that makes the better header, where one ranks it', async () => {
+test('detects the delimiter that makes the better header, if the caller ranks headers', async () => {
   const text = 'id;name, size, colour;count\n1;a, b, c;2\n';
   const records = await read(text, { rankHeader: (cells) => (cells.includes('id') ? 1 : 0) });
   expect(cellsOf(records)[1]).toEqual(['1', 'a, b, c', '2']);
@@ -151,30 +151,30 @@ test('reads one JSON object over several lines, and JSONL of whole lines', async
   ]);
 });
 
-test.each([1000, 10_000_000])('stops at a JSON record beyond 1 MiB, in pieces of %i', async (size) => {
+test('stops at a JSON record beyond 1 MiB', async () => {
   const long = `{"a":"${'x'.repeat(2 ** 20)}"}`;
   const expected = [{ text: '1' }, { problem: 'the record is longer than 1 MiB', isBroken: true }];
-  const lines = await read(`1\n${long}\n2\n`, { size, format: 'jsonl' });
+  const lines = await read(`1\n${long}\n2\n`, { size: 65_536, format: 'jsonl' });
   expect(lines.slice(0, 2)).toMatchObject(expected);
-  expect(await read(`[1,${long},2]`, { size })).toMatchObject(expected);
+  expect(await read(`[1,${long},2]`, { size: 65_536 })).toMatchObject(expected);
 });
 
 test('refuses a JSON document that is too large to be read whole', async () => {
   const piece = Buffer.alloc(2 ** 24, ' ').fill('[', 0, 1);
   async function* pieces() {
-    for (let count = 0; count <= 16; count += 1) yield piece;
+    for (let count = 0; count <= 8; count += 1) yield piece;
   }
   const reading = async () => {
     const { batches } = await readRecords(pieces(), { name: 'stock.json' });
     for await (const _ of batches);
   };
   await expect(reading()).rejects.toMatchObject({
-    message: 'stock.json: over 256 MiB of JSON: only CSV and JSON lines can be that large',
+    message: 'stock.json: over 128 MiB of JSON: only CSV and JSON lines can be that large',
     details: { hint: "convert it: jq -c '.[]' stock.json > converted.jsonl" },
   });
 });
 
-test('gives the members of an object as they were written', () => {
+test('returns the members of an object as they were written', () => {
   const text = ' { "a\\n" : 12.0 , "b":{"c":[1,"}"]},"c":"x\\"," ,"d":null}';
   const members = membersOf(text).map(({ name, start, end }) => [name, text.slice(start, end)]);
   expect(members).toEqual([
@@ -209,7 +209,7 @@ test.each([
   await expect(read(bytes)).rejects.toThrow(message);
 });
 
-test('tells how to convert a file, in words that a shell takes as they are, and what comes through a pipe', async () => {
+test('prints a command that converts a file or stdin, with the name quoted for a shell', async () => {
   const latin1 = Buffer.from('caf\xe9\n', 'latin1');
   const hint = (text: string) => ({ details: { hint: text } });
   await expect(read(latin1, { name: "the shop's stock.jsonl" })).rejects.toMatchObject(
@@ -224,7 +224,7 @@ test('tells how to convert a file, in words that a shell takes as they are, and 
   );
 });
 
-test('gives no advice on binary data, which no conversion makes a file of counts', async () => {
+test('gives no hint for binary data, because no conversion turns it into records', async () => {
   await expect(read(Buffer.from([0x1f, 0x8b, 8, 0, 0, 0]))).rejects.toMatchObject({
     message: 'input: not UTF-8: the file looks like binary data',
     details: { hint: undefined },

@@ -19,7 +19,7 @@ async function textOf(source: Source): Promise<string> {
   return text;
 }
 
-test('what came through a pipe can be read twice, and no file of it can be found', async () => {
+test('input from a pipe can be read twice, and its copy has no name', async () => {
   vi.stubEnv('TMPDIR', folder);
   const source = await openSource(fakeIo({ stdin: 'petId,quantity\n' }), '-');
   expect(readdirSync(folder)).toEqual([]);
@@ -38,20 +38,17 @@ test('a named pipe can be read twice too', async () => {
   await source.close();
 });
 
-test.runIf(process.platform === 'linux')(
-  'a file that came as /dev/fd has no name to put other files beside',
-  async () => {
-    const file = openSync(join(temporaryFolder(), 'stock.csv'), 'w+');
-    writeSync(file, 'petId,quantity\n');
-    const source = await openSource(fakeIo(), `/dev/fd/${file}`);
-    expect(source.path).toBe(undefined);
-    expect([await textOf(source), await textOf(source)]).toEqual(['petId,quantity\n', 'petId,quantity\n']);
-    await source.close();
-    closeSync(file);
-  },
-);
+test.runIf(process.platform === 'linux')('a file given as /dev/fd has no path of its own', async () => {
+  const file = openSync(join(temporaryFolder(), 'stock.csv'), 'w+');
+  writeSync(file, 'petId,quantity\n');
+  const source = await openSource(fakeIo(), `/dev/fd/${file}`);
+  expect(source.path).toBe(undefined);
+  expect([await textOf(source), await textOf(source)]).toEqual(['petId,quantity\n', 'petId,quantity\n']);
+  await source.close();
+  closeSync(file);
+});
 
-test('without a folder for temporary files the error names it and the way out', async () => {
+test('an error names the missing folder for temporary files and TMPDIR', async () => {
   vi.stubEnv('TMPDIR', join(folder, 'missing'));
   await expect(openSource(fakeIo({ stdin: 'x' }), '-')).rejects.toMatchObject({
     kind: 'failed',
@@ -60,7 +57,7 @@ test('without a folder for temporary files the error names it and the way out', 
   });
 });
 
-test('an input that breaks off leaves no file and keeps its own error', async () => {
+test('an input that ends with an error leaves no copy and keeps that error', async () => {
   vi.stubEnv('TMPDIR', folder);
   const broken = new CliError('failed', 'read stdin: the other end has gone');
   const io = fakeIo();

@@ -39,7 +39,7 @@ test.each([
 test.each([
   [-5, '-5'],
   [-9223372036854775807n, '-9223372036854775807'],
-])('csv guards no number: %s', async (value, text) => {
+])('csv does not guard the number %s', async (value, text) => {
   expect(await cell('csv', value)).toBe(text);
 });
 
@@ -62,14 +62,14 @@ test.each([
   expect(await cell('tsv', name)).toBe(text);
 });
 
-test.each(['csv', 'tsv', 'ids'] as const)('%s holds no control that a terminal obeys', async (format) => {
+test.each(['csv', 'tsv', 'ids'] as const)('%s contains no control characters', async (format) => {
   const name = 'a\x1b[2J\x00\x07\x7f\x9b\u202e\u2028\ufeff\ud800';
   const shown = 'a\\x1b[2J\\x00\\x07\\x7f\\x9b\\u202e\\u2028\\ufeff\\ud800';
   expect(await cell(format, name)).toBe(shown);
   expect(await cell(format, name, terminal)).toBe(shown);
 });
 
-test('a carriage return of csv never reaches a terminal, where it would overwrite the line', async () => {
+test('a carriage return in csv never reaches a terminal, because it would overwrite the line', async () => {
   expect(await cell('csv', 'a\rb', terminal)).toBe('a\\x0db');
 });
 

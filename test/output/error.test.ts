@@ -21,7 +21,7 @@ test('an error is one line, and its hint another', () => {
   expect(errorText(new CliError('failed', 'it: broke'))).toBe('error: it: broke\n');
 });
 
-test('as JSON it is one object with every detail there is', () => {
+test('as JSON it is one object with every known detail', () => {
   expect(errorJson(notFound)).toBe(
     `${JSON.stringify({
       error: {
@@ -39,7 +39,7 @@ test('as JSON it is one object with every detail there is', () => {
   );
 });
 
-test('of many errors each is told, and as JSON they are one object', () => {
+test('many errors are printed one by one as text, and as one object in JSON', () => {
   const many = new ManyError('2 of 3 pets failed', [notFound, new CliError('auth', 'get pet 8: denied')], 1);
   expect(errorText(many)).toBe(
     'error: get pet 7: not found\nerror: get pet 8: denied\nhint: list pets with `petstore pets list`\n',
@@ -49,12 +49,12 @@ test('of many errors each is told, and as JSON they are one object', () => {
   });
 });
 
-test('a hint that many errors share is given once', () => {
+test('a hint that many errors share is printed once', () => {
   const many = new ManyError('2 of 2 pets failed', [notFound, notFound], 0);
   expect(errorText(many).match(/hint:/g)).toHaveLength(1);
 });
 
-test('foreign text in a message or hint is visible, never obeyed', () => {
+test('foreign text in a message or hint becomes visible escapes', () => {
   const error = new UsageError('bad \x1b[2J\nname\u202e', 'try\x07');
   expect(errorText(error)).toBe('error: bad \\x1b[2J\\x0aname\\u202e\nhint: try\\x07\n');
   expect(errorJson(error)).toBe(
@@ -62,7 +62,7 @@ test('foreign text in a message or hint is visible, never obeyed', () => {
   );
 });
 
-test('the words error and hint have a colour on a terminal', async () => {
+test('the words error and hint are coloured on a terminal', async () => {
   const io = fakeIo({ terminals: ['stderr'] });
   const style = await createStyle(io.stderr, io.env, 'auto');
   expect(errorText(notFound, style)).toMatch(
@@ -70,6 +70,6 @@ test('the words error and hint have a colour on a terminal', async () => {
   );
 });
 
-test('SIGTERM is of the same kind as SIGINT to programs', () => {
+test('SIGTERM has the same kind as SIGINT in JSON', () => {
   expect(JSON.parse(errorJson(new InterruptedError('SIGTERM'))).error.kind).toBe('interrupted');
 });

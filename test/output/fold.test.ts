@@ -26,7 +26,7 @@ test.each([undefined, 24])('nothing is folded into %s columns with little room',
   expect(fold('one two three four five six', columns, 10)).toBe('one two three four five six');
 });
 
-test('what stderr says is masked and made visible before it is broken between words', () => {
+test('prose is masked and sanitized before it is folded', () => {
   const fake = fakeIo({ terminals: ['stderr'], columns: 30 });
   const io = { ...fake, mask: (text: string) => text.replaceAll('one secret', '***') };
   expect(prose(io, 'error with one secret in\x1b it, at the end', 7)).toBe(

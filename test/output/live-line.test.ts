@@ -28,18 +28,18 @@ function afterNarrowing(columns: number, env: Record<string, string> = {}): stri
   return fake.written('stderr').slice(before);
 }
 
-test('a line that a narrower terminal has folded is taken away whole', () => {
+test('a line that a narrowed terminal has folded is erased completely', () => {
   expect(afterNarrowing(80)).toBe('\r\x1b[Kshort');
   expect(afterNarrowing(70)).toBe('\r\x1b[Kshort');
   expect(afterNarrowing(60)).toBe('\r\x1b[1A\x1b[Jshort');
   expect(afterNarrowing(20)).toBe('\r\x1b[3A\x1b[Jshort');
 });
 
-test('xterm folds nothing, and loses nothing that stands above', () => {
+test('xterm does not fold, so the line above stays', () => {
   expect(afterNarrowing(20, { XTERM_VERSION: 'XTerm(390)' })).toBe('\r\x1b[Kshort');
 });
 
-test('of several activities the one that began first is shown until it ends', () => {
+test('the activity that began first is shown until it ends', () => {
   const fake = fakeIo({ terminals: ['stderr'] });
   const line = createLiveLine(fake);
   const hideFirst = line.show(() => 'first');
@@ -52,7 +52,7 @@ test('of several activities the one that began first is shown until it ends', ()
   expect(fake.written('stderr').split('\r\x1b[K')).toEqual(['', 'first', '', 'second', '']);
 });
 
-test('a text is drawn again only if it changes, or if other output took its place', () => {
+test('a text is drawn again only if it changes, or after other output', () => {
   const fake = fakeIo({ terminals: ['stderr'] });
   const line = createLiveLine(fake);
   line.show(() => 'same');
@@ -75,7 +75,7 @@ test.each<[string, RunOptions]>([
   ['a pipe', {}],
   ['a CI job', { ...terminal, env: { CI: '1' } }],
   ['a dumb terminal', { ...terminal, env: { TERM: 'dumb' } }],
-])('%s is sent nothing, unless the user asks for it', (_, run) => {
+])('nothing is drawn on %s unless the user asks for it', (_, run) => {
   const fake = fakeIo(run);
   const line = createLiveLine(fake);
   line.show(() => 'text');

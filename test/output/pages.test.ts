@@ -23,7 +23,7 @@ async function collect<Row>(pages: AsyncIterable<readonly Row[]>): Promise<(read
 
 const numbers = (count: number) => Array.from({ length: count }, (_, at) => at);
 
-test('small pages are joined, large ones go on as they are', async () => {
+test('small pages are joined, large ones stay as they are', async () => {
   expect(await collect(joined([[1], [2], [], [3]]))).toEqual([[1, 2, 3]]);
   expect(await collect(joined([numbers(60), numbers(70), [1]]))).toEqual([numbers(60), numbers(70), [1]]);
   expect(await collect(joined([]))).toEqual([]);
@@ -50,7 +50,7 @@ test('rows wait at most 300 ms for more', async () => {
   expect(seen).toEqual([[1, 2], [3]]);
 });
 
-test('what came before an error is given before it', async () => {
+test('records that arrived before an error are passed on before it', async () => {
   async function* failing() {
     yield [1];
     throw new Error('page 2');
@@ -63,7 +63,7 @@ test('what came before an error is given before it', async () => {
   expect(seen).toEqual([[1]]);
 });
 
-test('a reader that leaves closes the pages, once', async () => {
+test('leaving the loop closes the pages once', async () => {
   let closed = 0;
   async function* pages() {
     try {

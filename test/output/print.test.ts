@@ -51,7 +51,7 @@ test.each([
   expect(await printPets([], { format })).toEqual({ stdout: text, stderr: '' });
 });
 
-test('a person is told that there are none, a quiet one is not', async () => {
+test('a terminal says that there are no records, but not with --quiet', async () => {
   expect((await printPets([], {}, terminal)).stderr).toBe('no pets\n');
   expect((await printPets([], { quiet: true }, terminal)).stderr).toBe('');
   expect((await printPets([], { format: 'json' }, terminal)).stderr).toBe('');
@@ -105,7 +105,7 @@ test('a picked field that a record lacks is null', async () => {
   expect(stdout).toBe('{"id":1,"status":null}\n');
 });
 
-test.each(formats)('an unknown field is refused before a page is asked for, as %s', async (format) => {
+test.each(formats)('an unknown field is refused before the first page is read, as %s', async (format) => {
   const neverAsked = (function* (): Generator<Row[]> {
     yield expect.unreachable();
   })();
@@ -117,7 +117,7 @@ test.each(formats)('an unknown field is refused before a page is asked for, as %
   );
 });
 
-test('--fields help lists the fields and asks for no page', async () => {
+test('--fields help lists the fields and reads no page', async () => {
   const io = fakeIo();
   const printer = createPrinter(io, { ...printerDefaults, fields: ['help'] });
   await expect(printer.check(petView)).rejects.toThrow(AnsweredError);
@@ -138,7 +138,7 @@ test.each([
   ['-name', '10 9223372036854775807 9 9223372036854775806'],
   ['quantity', '9223372036854775806 10 9 9223372036854775807'],
   ['-quantity', '9 10 9223372036854775806 9223372036854775807'],
-])('--sort %s: numbers by value, text by code, ties as they came, absent values last', async (sort, ids) => {
+])('--sort %s: numbers by value, text by code unit, stable, absent values last', async (sort, ids) => {
   const io = fakeIo();
   const quantity = { name: 'quantity', value: (row: Row) => row.quantity };
   const view = { ...petView, columns: [...petView.columns, quantity] };
@@ -148,7 +148,7 @@ test.each([
 });
 
 test.each(['table', 'json', 'jsonl', 'csv', 'tsv', 'yaml', 'ids'] as const)(
-  '%s goes out page by page, one write each',
+  '%s is written page by page',
   async (format) => {
     const io = fakeIo();
     const seen: string[] = [];
@@ -177,7 +177,7 @@ test.each([
   expect(io.written('stdout')).toBe(text);
 });
 
-test.each(formats)('nothing is printed as %s where the first page fails', async (format) => {
+test.each(formats)('nothing is printed as %s if the first page fails', async (format) => {
   const io = fakeIo(terminal);
   const pages = (function* (): Generator<Row[]> {
     yield* [];
@@ -198,7 +198,7 @@ test.each(
   expect(stdout.replace(kept, '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\u2028]/u);
 });
 
-test('tells which columns are worth fetching', () => {
+test('knows which columns are shown or sorted by', () => {
   const shows = (options: Partial<typeof printerDefaults>) =>
     createPrinter(fakeIo(), { ...printerDefaults, ...options }).shows(petView, 'status');
   expect(shows({ format: 'table' })).toBe(true);

@@ -28,7 +28,7 @@ function start(run: RunOptions, mode: Parameters<typeof startProgress>[2]['mode'
   return { io, state, progress, written: () => fake.written('stderr') };
 }
 
-test('a terminal gets one bar with what a person wants to know', async () => {
+test('a terminal shows one bar with all facts', async () => {
   const { state, written } = start(terminal);
   Object.assign(state, { done: 9000, failed: 3 });
   await vi.advanceTimersByTimeAsync(1000);
@@ -59,14 +59,14 @@ test('the rate is that of the last seconds', async () => {
   expect(written().split('\r\x1b[K').at(-1)).toContain('  20/s');
 });
 
-test('a line that is written meanwhile takes the place of the bar', async () => {
+test('other output replaces the bar', async () => {
   const { io, written } = start(terminal);
   await vi.advanceTimersByTimeAsync(100);
   await io.stderr.write('note: something\n');
   expect(written().endsWith('\r\x1b[Knote: something\n')).toBe(true);
 });
 
-test('the bar is gone when the work stops', async () => {
+test('the bar is erased when the work stops', async () => {
   const { progress, written } = start(terminal);
   await vi.advanceTimersByTimeAsync(100);
   await progress.stop();
@@ -98,7 +98,7 @@ test('work of unknown size is counted', async () => {
   expect(written()).toBe('applying: 1,234,567 rows, 123,457/s\n');
 });
 
-test('as JSON there is an object a second, and one when the work stops', async () => {
+test('as JSON it writes an object each second, and one when the work stops', async () => {
   const { state, progress, written } = start(terminal, 'json');
   state.done = 5000;
   await vi.advanceTimersByTimeAsync(1000);
@@ -111,7 +111,7 @@ test('as JSON there is an object a second, and one when the work stops', async (
   ]);
 });
 
-test('none is silent', async () => {
+test('the mode none writes nothing', async () => {
   const { progress, written } = start(terminal, 'none');
   await vi.advanceTimersByTimeAsync(20_000);
   await progress.stop();

@@ -4,7 +4,7 @@ import { fakeIo } from '../helpers/run-cli.ts';
 
 const terminal = { terminals: ['stdout'], rows: 5 } as const;
 
-test('a screen is drawn over the one before, in one write each', async () => {
+test('each drawing replaces the one before in one write', async () => {
   const io = fakeIo(terminal);
   const screen = openScreen(io);
   await screen.draw(['one', 'two']);

@@ -37,16 +37,16 @@ test.each(runners.flatMap((runner) => formats.map((format) => [runner, format] a
   },
 );
 
-test('JSON keeps its values where commands are broken up', async () => {
+test('JSON keeps its values if commands are broken up', async () => {
   const shown = await listed('json', { GITHUB_ACTIONS: 'true' });
   expect(JSON.parse(shown).map(({ name }: { name: string }) => name)).toEqual(expect.arrayContaining(names));
 });
 
-test('outside of a CI job nothing is broken up', async () => {
+test('nothing is broken up outside of a CI job', async () => {
   expect(await listed('csv', {})).toContain('##[group]x');
 });
 
-test('commands of this program are kept, and secrets in them are masked', async () => {
+test('commands that the program writes stay, with secrets masked', async () => {
   const fake = fakeIo({ env: { GITHUB_ACTIONS: 'true' } });
   const secrets = createSecrets();
   secrets.add('s3cret');
@@ -78,7 +78,7 @@ test.each([
 });
 
 test.each(['std::string', 'a\nstd::string', 'a section_start:1', '# [x] ## y', 'x: :'])(
-  '%j is nothing that a CI runner would obey',
+  '%j is not a command to a CI runner and stays',
   async (text) => {
     expect(await inCiJob([text])).toBe(text);
     expect(await inCiJob(text)).toBe(text);

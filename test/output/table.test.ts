@@ -129,7 +129,7 @@ test('up to 300 rows of any pages are one frame', async () => {
   `);
 });
 
-test('a longer list is aligned columns, its first rows printed before the last ones have come', async () => {
+test('a longer list is printed as aligned columns before its last rows have arrived', async () => {
   const io = fakeIo(terminal);
   const pages = (function* () {
     for (let at = 0; at < 8; at += 1) yield page(rex);
@@ -161,7 +161,7 @@ test('20,000 rows are printed in seconds, though cli-table3 would take a minute'
   expect(performance.now() - started).toBeLessThan(10_000);
 });
 
-test('the frame is closed where a later page fails', async () => {
+test('the frame is closed if a later page fails', async () => {
   const io = fakeIo(terminal);
   const pages = (function* () {
     yield [rex];
@@ -200,7 +200,7 @@ test('records that come one by one are aligned with each other', async () => {
   expect(stdout).toBe('  id  name  status\n   1  Rex   available\n1000  Rex   available\n');
 });
 
-test('a piped table is coloured only when told', async () => {
+test('a piped table is coloured only with --color always', async () => {
   expect((await printPets([[rex]])).stdout).not.toContain('\x1b');
   const { stdout } = await printPets([[rex]], { color: 'always' });
   expect(stdout).toBe('\x1b[1mid  name  status\x1b[22m\n 1  Rex   \x1b[32mavailable\x1b[39m\n');
@@ -209,7 +209,7 @@ test('a piped table is coloured only when told', async () => {
 test.each([
   ['piped', {}],
   ['on a terminal', terminal],
-])('foreign text in a table %s is visible, never obeyed', async (_, run) => {
+])('foreign text in a table %s becomes visible escapes', async (_, run) => {
   const name = 'a\x1b[2Jb\x07\t\n\r\x7f\x9b\u202e\u200b\ufeff\ud800';
   const { stdout } = await printPets([[{ ...rex, name }]], plain, run);
   expect(stdout).toContain('a\\x1b[2Jb\\x07\\x09\\x0a\\x0d\\x7f\\x9b\\u202e\\u200b\\ufeff\\ud800');
@@ -232,7 +232,7 @@ async function drawnColumns(columns: number, fields?: string[]) {
   return { header: io.written('stdout').split('\n')[1], stderr: io.written('stderr') };
 }
 
-test('columns that can be spared are left out, the last first, where words would be cut, and it is told', async () => {
+test('spare columns are left out, the last first, if words would be cut, and a note says so', async () => {
   expect(await drawnColumns(80)).toEqual({
     header: '│ id │ name │ chip │ category      │ breeder   │',
     stderr: '',
@@ -244,7 +244,7 @@ test('columns that can be spared are left out, the last first, where words would
   expect((await drawnColumns(28)).stderr).toContain('no room for chip, breeder:');
 });
 
-test('columns that the user picked all stay', async () => {
+test('all columns that the user picked stay', async () => {
   const { header, stderr } = await drawnColumns(40, ['id', 'name', 'chip', 'category', 'breeder']);
   expect(header).toContain('breeder');
   expect(stderr).toBe('');

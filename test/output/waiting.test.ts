@@ -41,7 +41,7 @@ function start() {
   };
 }
 
-test('a wait of less than a second is silent', async () => {
+test('a wait of less than a second is not shown', async () => {
   const { call, drawn } = start();
   const work = call(900);
   await vi.advanceTimersByTimeAsync(900);
@@ -49,7 +49,7 @@ test('a wait of less than a second is silent', async () => {
   expect(drawn()).toEqual(['']);
 });
 
-test('a longer one says whose answer is awaited and for how long, and leaves nothing behind', async () => {
+test('a longer wait names the host and the seconds, and is erased at its end', async () => {
   const { call, drawn } = start();
   const work = call(2500);
   await vi.advanceTimersByTimeAsync(2500);
@@ -57,7 +57,7 @@ test('a longer one says whose answer is awaited and for how long, and leaves not
   expect(drawn()).toEqual(['', 'waiting for shop.example 1 s', 'waiting for shop.example 2 s', '']);
 });
 
-test('an attempt that will be repeated is told', async () => {
+test('a repeated attempt is named with its reason', async () => {
   const { call, waiting, drawn } = start();
   const work = call(1500);
   const request = { method: 'GET', url: 'http://shop.example/pets', fields: {} };
@@ -68,7 +68,7 @@ test('an attempt that will be repeated is told', async () => {
   expect(drawn()[1]).toBe('waiting for shop.example 1 s, attempt 2 after status 503');
 });
 
-test('while a work shows its own progress nothing is said', async () => {
+test('nothing is shown while other work shows its progress', async () => {
   const { line, call, drawn } = start();
   const hide = line.show(() => undefined);
   const work = call(1500);
@@ -78,7 +78,7 @@ test('while a work shows its own progress nothing is said', async () => {
   expect(drawn()).toEqual(['']);
 });
 
-test('each page of a list is waited for, and the list is closed early if it is left', async () => {
+test('the wait for each page is shown, and leaving the loop closes the list', async () => {
   const { list, drawn, isClosed } = start();
   const reading = (async () => {
     for await (const page of list()) return page;

@@ -18,7 +18,7 @@ test.each([
   'กำ',
   'Ψ…—Ж',
   '☃\ufe0f',
-])('%s takes as many columns alone as among others', async (text) => {
+])('%s is as wide alone as among other characters', async (text) => {
   const measure = await createMeasure([text]);
   expect(measure(text)).toBe(stringWidth(text));
   const among = `a ${text.repeat(300)}😀`;

@@ -57,7 +57,7 @@ test('a record that comes twice is written twice', async () => {
   expect(stdout).toBe('- id: 1\n- id: 1\n');
 });
 
-test('whatever a record holds is read back exactly, by readers of YAML 1.1 and 1.2', async () => {
+test('any record is read back exactly by readers of YAML 1.1 and 1.2', async () => {
   const pieces = [
     ...[
       'a',
