@@ -12,13 +12,13 @@ import { readConfigFile } from './config/file.ts';
 import { resolvePaths } from './config/paths.ts';
 import type { Settings } from './config/settings.ts';
 import { type Credential, readCredential } from './config/token.ts';
-import type { Context, Load } from './context.ts';
+import type { Context, Volume } from './context.ts';
 import { UsageError } from './errors.ts';
 import { secretsIn } from './mask.ts';
 import { createWaiting } from './output/waiting.ts';
 
 /** The client that the settings call for: a service at a base URL, or the server in this process. */
-export async function connect(context: Context, load: Load): Promise<Client> {
+export async function connect(context: Context, volume: Volume): Promise<Client> {
   const settings = await context.settings();
   const baseUrl = settings.offline ? embeddedOrigin : settings.get('base-url');
   if (!baseUrl) throw noTarget(context);
@@ -29,8 +29,8 @@ export async function connect(context: Context, load: Load): Promise<Client> {
     ? await (await import('./server/offline.ts')).createOfflineTransport({
         file: resolvePaths(context.io).offlineStore,
       })
-    : await openTransport(context, settings, baseUrl, await openTlsFiles(settings), load);
-  return openClient(context, settings, { baseUrl, contract, ...own, transport, load });
+    : await openTransport(context, settings, baseUrl, await openTlsFiles(settings), volume);
+  return openClient(context, settings, { baseUrl, contract, ...own, transport, volume });
 }
 
 /**
@@ -52,14 +52,14 @@ export async function connectTo(context: Context, origin: string, withToken: boo
   const { ca, ...identity } = await openTlsFiles(settings);
   const transport = await openTransport(context, settings, origin, { ca, ...(isOwn && identity) }, 'few');
   const contract = builtInContract;
-  return openClient(context, settings, { baseUrl: origin, contract, ...own, transport, load: 'few' });
+  return openClient(context, settings, { baseUrl: origin, contract, ...own, transport, volume: 'few' });
 }
 
 interface Connection extends OwnFields {
   readonly baseUrl: string;
   readonly contract: Contract;
   readonly transport: Transport;
-  readonly load: Load;
+  readonly volume: Volume;
 }
 
 async function openClient(context: Context, settings: Settings, connection: Connection): Promise<Client> {
@@ -67,7 +67,7 @@ async function openClient(context: Context, settings: Settings, connection: Conn
   const level = flags.verbose ?? 0;
   const trace = level > 0 ? await import('./output/trace.ts') : undefined;
   // Commands on many records show their own progress.
-  const isShown = connection.load === 'few' && liveLine.canDraw && !context.quiet;
+  const isShown = connection.volume === 'few' && liveLine.canDraw && !context.quiet;
   const waiting = isShown ? createWaiting(liveLine, new URL(connection.baseUrl).host) : undefined;
   const client = createClient({
     ...connection,
@@ -159,7 +159,7 @@ async function openTransport(
   settings: Settings,
   baseUrl: string,
   tls: TlsFiles,
-  load: Load,
+  volume: Volume,
 ): Promise<Transport> {
   const { io } = context;
   // Report a wrong proxy before anything is read or planned.
@@ -176,7 +176,7 @@ async function openTransport(
     connections: settings.get('concurrency'),
     connectTimeoutMs: settings.get('timeout'),
   };
-  if (load === 'many') return (await import('./client/transport/undici.ts')).createUndiciTransport(options);
+  if (volume === 'many') return (await import('./client/transport/undici.ts')).createUndiciTransport(options);
   return (await import('./client/transport/node-http.ts')).createNodeHttpTransport(options);
 }
 

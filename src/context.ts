@@ -21,7 +21,7 @@ import { shellWord } from './text.ts';
  * How many requests a command will send: a few use node:http, which loads fast; many use undici, which has more
  * throughput.
  */
-export type Load = 'few' | 'many';
+export type Volume = 'few' | 'many';
 
 /** Everything that a command works with. Each part is created when it is first asked for, and then kept. */
 export interface Context {
@@ -37,7 +37,7 @@ export interface Context {
   /** The operations that the service offers: the built-in contract, or the description that the profile is bound to. */
   contract(): Promise<Contract>;
   /** @throws UsageError if nothing says which service to call. */
-  client(load?: Load): Promise<Client>;
+  client(volume?: Volume): Promise<Client>;
   /** Undefined if questions are impossible: a stream is not a terminal, CI is set, or --no-input was given. */
   prompt(): Promise<Prompt> | undefined;
   /** @param format for a command with a default of its own; else the format of the settings. */
@@ -81,7 +81,7 @@ export interface MutableContext extends Context {
 /** @param connect opens the client. It is a parameter because it needs the type of the context and loads the client. */
 export function createContext(
   processIo: Io,
-  connect: (context: Context, load: Load) => Promise<Client>,
+  connect: (context: Context, volume: Volume) => Promise<Client>,
 ): MutableContext {
   const secrets = createSecrets();
   // Before anything else: an error in the command line may quote the token before a command reads it.
@@ -92,8 +92,8 @@ export function createContext(
   let commandName = '';
   const notes: string[] = [];
   const closers: (() => Promise<void>)[] = [];
-  const clients = keyed(async (load: Load) => {
-    const client = await connect(context, load);
+  const clients = keyed(async (volume: Volume) => {
+    const client = await connect(context, volume);
     closers.push(() => client.close());
     return client;
   });
@@ -135,7 +135,7 @@ export function createContext(
     },
     settings: once(() => settingsWithWarnings(context)),
     contract: once(() => readContract(context)),
-    client: (load = 'few') => clients(load),
+    client: (volume = 'few') => clients(volume),
     prompt: once(() => (whyNotAsked(context) === undefined ? openPrompt(context) : undefined)),
     liveLine,
     style: keyed((stream) => openStyle(context, stream)),

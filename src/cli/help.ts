@@ -24,17 +24,17 @@ petstore --help lists every command; petstore <command> --help shows one.
 `;
 
 /** Longer lines are hard to read, even on a wide terminal. */
-const mostColumns = 100;
+const mostWidth = 100;
 
 /** The width to which help is folded: that of the terminal, also if a pager shows it. */
-export function helpColumns({ stdout, stderr }: Io): number {
-  return Math.min(stdout.width ?? stderr.width ?? mostColumns, mostColumns);
+export function helpWidth({ stdout, stderr }: Io): number {
+  return Math.min(stdout.width ?? stderr.width ?? mostWidth, mostWidth);
 }
 
 /** The help of a command: description, usage, examples, and then its verbs or flags. */
-export function helpOf({ path, named, command }: Found, columns: number): string {
+export function helpOf({ path, named, command }: Found, width: number): string {
   const sections = isGroup(command) ? [commandsSection(path, command.verbs)] : sectionsOf(command);
-  const format = (block: Block) => formatBlock(block, columns);
+  const format = (block: Block) => formatBlock(block, width);
   const parts = [
     ...described(named, command).map(format),
     `Usage:\n  ${usageOf(path, command)}`,

@@ -22,8 +22,7 @@ export async function toManual(program: Program, version: string): Promise<strin
     '.SH SYNOPSIS',
     '.B petstore',
     '<noun> <verb> [arguments] [flags]',
-    '.SH DESCRIPTION',
-    ...description,
+    ...topicLines('DESCRIPTION', topics.description),
     '.SH COMMANDS',
     ...(await verbLines([], program)),
     '.SH GLOBAL FLAGS',
@@ -36,33 +35,12 @@ export async function toManual(program: Program, version: string): Promise<strin
     ...topicLines('CONTINUOUS INTEGRATION', topics.ci),
     ...topicLines('EXIT STATUS', topics['exit-codes']),
     ...topicLines('ENVIRONMENT', topics.environment),
-    '.SH FILES',
-    'On Linux; `petstore config path` shows the paths.',
-    ...files.flatMap(termLines),
+    ...topicLines('FILES', topics.files),
     '.SH SEE ALSO',
     'petstore <command> \\-\\-help; jq(1), xargs(1)',
   ];
   return `${lines.join('\n')}\n`;
 }
-
-const description = [
-  'Works with the records of a pet store service, from one to a million, for people at a terminal, for scripts and for CI.',
-  'Data goes to stdout, and all else to stderr.',
-  '.PP',
-  roff(
-    'Which service is meant is never guessed: it is that of --base-url, of a profile, or with --offline the embedded store.',
-  ),
-];
-
-const files: readonly (readonly [string, string])[] = [
-  ['~/.config/petstore/config.json', 'the profiles, and what holds for all of them'],
-  [
-    '~/.config/petstore/contract.json, contracts/',
-    'what `petstore api bind` has learnt, without and with a profile',
-  ],
-  ['~/.local/state/petstore/offline-store.json', 'the embedded store; deleted, it starts again'],
-  ['~/.local/state/petstore/runs/', 'the runs of inventory apply and undo, for resume and undo'],
-];
 
 /** The commands of a group, each with all that it contains. */
 async function verbLines(path: readonly string[], group: Group): Promise<string[]> {

@@ -38,12 +38,12 @@ export async function runCommand(
 }
 
 async function showHelp(context: MutableContext, stream: 'stdout' | 'stderr', found: Found): Promise<number> {
-  const { helpColumns, helpOf } = await import('./help.ts');
+  const { helpWidth, helpOf } = await import('./help.ts');
   // Not the colours of the settings, because help does not open the config.
   const { createStyle } = await import('../output/style.ts');
   const mode = colorModes.find((each) => each === context.flags.color) ?? 'auto';
   const { bold } = await createStyle(context.io[stream], context.io.env, mode);
-  const text = helpOf(found, helpColumns(context.io));
+  const text = helpOf(found, helpWidth(context.io));
   await context.io[stream].write(text.replace(/^\w[\w ]*:$/gm, (title) => bold(title)));
   return stream === 'stdout' ? exitCodes.done : exitCodes.usage;
 }

@@ -4,7 +4,7 @@ import { globalFlags, helpFlag, writeFlags } from './global-flags.ts';
 import { flagItem } from './help.ts';
 import type { TopicName } from './program.ts';
 
-/** A help topic, which belongs to no single command. */
+/** A help topic, which belongs to no single command, or a section that only the manual has. */
 export interface Topic {
   readonly title: string;
   readonly blocks: readonly Block[];
@@ -18,16 +18,18 @@ const tables: Readonly<Record<string, readonly Item[]>> = {
   '{keys}': keyItems,
 };
 
-/** All help topics, from `topics.txt`. */
-export async function readTopics(): Promise<Readonly<Record<TopicName, Topic>>> {
+type ManualSection = 'description' | 'files';
+
+/** What `topics.txt` holds. */
+export async function readTopics(): Promise<Readonly<Record<TopicName | ManualSection, Topic>>> {
   const { default: text } = await import('./topics.txt?raw');
   const topics = text.split(/^# /m).slice(1).map(toTopic);
-  return Object.fromEntries(topics) as Record<TopicName, Topic>;
+  return Object.fromEntries(topics) as Record<TopicName | ManualSection, Topic>;
 }
 
-/** The text of a topic, folded to a number of columns. */
-export function formatTopic({ title, blocks }: Topic, columns: number): string {
-  return `${[title, ...blocks].map((block) => formatBlock(block, columns)).join('\n\n')}\n`;
+/** The text of a topic, folded to a width. */
+export function formatTopic({ title, blocks }: Topic, width: number): string {
+  return `${[title, ...blocks].map((block) => formatBlock(block, width)).join('\n\n')}\n`;
 }
 
 function toTopic(text: string): [name: string, topic: Topic] {

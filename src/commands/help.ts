@@ -1,5 +1,5 @@
 import { argument } from '../cli/flag.ts';
-import { helpColumns } from '../cli/help.ts';
+import { helpWidth } from '../cli/help.ts';
 import { topicNames } from '../cli/program.ts';
 import { formatTopic, readTopics } from '../cli/topics.ts';
 import { action } from '../cli/verb.ts';
@@ -17,6 +17,6 @@ export const help = action({
         'help goes before all flags; see `petstore --help`',
       );
     const topics = await readTopics();
-    await context.io.stdout.write(formatTopic(topics[topic], helpColumns(context.io)));
+    await context.io.stdout.write(formatTopic(topics[topic], helpWidth(context.io)));
   },
 });

@@ -48,13 +48,8 @@ export interface Setting<Value> {
   readonly origin: string;
 }
 
-/** The name of a profile, and the origin of the choice. */
-export interface Choice {
-  readonly value: string;
-  readonly source: 'flag' | 'environment' | 'config';
-  /** The flag, variable or file that names the profile. */
-  readonly origin: string;
-}
+/** The name of a profile, and the flag, variable or file that gave it. */
+type Choice = Omit<Setting<string>, 'text'>;
 
 /** All settings of this run, resolved: flag, environment, profile, top level of the config, default. */
 export interface Settings {

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { topicNames } from '../../../src/cli/program.ts';
 import { program } from '../../../src/commands/index.ts';
+import { outputFormats } from '../../../src/config/values.ts';
+import { exitCodes } from '../../../src/errors.ts';
 import { commandsOf } from '../../helpers/commands.ts';
 import { runCli } from '../../helpers/run-cli.ts';
 
@@ -88,6 +90,14 @@ test('help environment names every variable and every key of the config', async 
   const { stdout } = await runCli(['help', 'environment']);
   const words = ['PETSTORE_TOKEN_FILE', 'NO_PROXY', 'TERM', 'CI', 'token-command', 'protected', 'base-url'];
   for (const word of words) expect(stdout).toMatch(new RegExp(`^${word}\\b`, 'm'));
+});
+
+test('help formats names every format, help exit-codes every code and kind', async () => {
+  const formats = (await runCli(['help', 'formats'])).stdout;
+  for (const format of outputFormats) expect(formats).toMatch(new RegExp(`^${format} `, 'm'));
+  const codes = (await runCli(['help', 'exit-codes'])).stdout;
+  for (const [kind, code] of Object.entries(exitCodes))
+    expect(codes).toMatch(new RegExp(`^${code} +${kind === 'terminated' ? 'interrupted' : kind}\\b`, 'm'));
 });
 
 test.each([
