@@ -4,7 +4,7 @@ import type { ListId, Noun, OperationId } from '../api/operations.ts';
 import type { JsonObject } from '../json.ts';
 
 /** One kind of record that `--write` creates, changes and removes. */
-export interface Kind extends KindFacts {
+export interface Kind {
   /** The name of its check. */
   readonly name: 'category' | 'pet' | 'inventory' | 'order';
   readonly noun: Noun;
@@ -13,15 +13,12 @@ export interface Kind extends KindFacts {
   readonly get: OperationId;
   readonly update: OperationId;
   readonly remove: OperationId;
+  /** The name of the id in a path, and in records that refer to this one. */
+  readonly idName: string;
   /** The field of a record with the id. */
   readonly idField: 'id' | 'petId';
   /** Whether a name proves whose a record is. If not, its pet does. */
   readonly isNamed: boolean;
-}
-
-interface KindFacts {
-  /** The name of the id in a path, and in records that refer to this one. */
-  readonly idName: string;
   /** The kind of record that it refers to. */
   readonly parent?: Kind;
   /** Fields of a new record, and those that its update changes. */
@@ -29,52 +26,65 @@ interface KindFacts {
   readonly change: JsonObject;
 }
 
-function kindOf(
-  [name, noun]: readonly [Kind['name'], Noun],
-  [one, many]:
-    | readonly ['Category', 'Categories']
-    | ['Pet', 'Pets']
-    | ['Inventory', 'Inventory']
-    | ['Order', 'Orders'],
-  facts: KindFacts,
-): Kind {
-  return {
-    name,
-    noun,
-    list: `list${many}`,
-    create: `create${one}`,
-    get: `get${one}`,
-    update: `update${one}`,
-    remove: `delete${one}`,
-    idField: noun === 'inventory' ? 'petId' : 'id',
-    isNamed: noun === 'pets' || noun === 'categories',
-    ...facts,
-  };
-}
-
-const category = kindOf(['category', 'categories'], ['Category', 'Categories'], {
+const category: Kind = {
+  name: 'category',
+  noun: 'categories',
+  list: 'listCategories',
+  create: 'createCategory',
+  get: 'getCategory',
+  update: 'updateCategory',
+  remove: 'deleteCategory',
   idName: 'categoryId',
+  idField: 'id',
+  isNamed: true,
   fields: { description: 'made by petstore smoke, removed at its end' },
   change: { description: 'changed by petstore smoke' },
-});
-const pet = kindOf(['pet', 'pets'], ['Pet', 'Pets'], {
+};
+const pet: Kind = {
+  name: 'pet',
+  noun: 'pets',
+  list: 'listPets',
+  create: 'createPet',
+  get: 'getPet',
+  update: 'updatePet',
+  remove: 'deletePet',
   idName: 'petId',
+  idField: 'id',
+  isNamed: true,
   parent: category,
   fields: { status: 'available' },
   change: { status: 'pending' },
-});
-const inventory = kindOf(['inventory', 'inventory'], ['Inventory', 'Inventory'], {
+};
+const inventory: Kind = {
+  name: 'inventory',
+  noun: 'inventory',
+  list: 'listInventory',
+  create: 'createInventory',
+  get: 'getInventory',
+  update: 'updateInventory',
+  remove: 'deleteInventory',
   idName: 'petId',
+  idField: 'petId',
+  isNamed: false,
   parent: pet,
   fields: { quantity: 3, status: 'available' },
   change: { quantity: 7 },
-});
-const order = kindOf(['order', 'orders'], ['Order', 'Orders'], {
+};
+const order: Kind = {
+  name: 'order',
+  noun: 'orders',
+  list: 'listOrders',
+  create: 'createOrder',
+  get: 'getOrder',
+  update: 'updateOrder',
+  remove: 'deleteOrder',
   idName: 'orderId',
+  idField: 'id',
+  isNamed: false,
   parent: pet,
   fields: { quantity: 1, shipDate: '2030-01-01T00:00:00Z', complete: false },
   change: { quantity: 2, complete: true },
-});
+};
 
 /** Each kind comes after those that its records refer to. */
 export const kinds: readonly Kind[] = [category, pet, inventory, order];

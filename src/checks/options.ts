@@ -14,6 +14,9 @@ export const groups = [
   'write',
 ] as const;
 
+/** The checks on which all others of a service depend: without these no request can be answered. */
+export const gates = ['reach/dns', 'reach/connect', 'tls/valid', 'tls/protocol', 'reach/http'];
+
 export function groupOf(id: string): string {
   return id.split('/', 1)[0] ?? '';
 }

@@ -1,22 +1,12 @@
 import type { Contract } from '../api/contract.ts';
 import { UsageError } from '../errors.ts';
-import { maskUrl } from '../mask.ts';
-import {
-  type Check,
-  interrupted,
-  isRed,
-  skip,
-  type Verdict,
-  VerdictError,
-  verdictOfError,
-  warn,
-} from './check.ts';
+import type { Check } from './check.ts';
 import { sweepCheck } from './cleanup.ts';
 import { expectChecks } from './conditions.ts';
 import { checkLifecycle } from './lifecycle.ts';
-import { groupOf, groups, type SmokeOptions } from './options.ts';
+import { gates, groupOf, groups, type SmokeOptions } from './options.ts';
 import { type Probe, readChecks } from './probe.ts';
-import { gates, reachChecks } from './reach.ts';
+import { reachChecks } from './reach.ts';
 import { checkLatency, checkOperation } from './reads.ts';
 import { authChecks, errorChecks } from './refusals.ts';
 import { writeChecks } from './write.ts';
@@ -100,59 +90,4 @@ function toRegExp(pattern: string): RegExp {
     return token === '?' ? '[^/]' : `\\${token}`;
   });
   return new RegExp(`^${source}$`);
-}
-
-/** The check with its verdict weighed by remarks, by retries and by the options. */
-export function weighed(check: Check<Probe>): Check<Probe> {
-  return {
-    ...check,
-    async run(probe) {
-      probe.remarks.clear();
-      probe.first = undefined;
-      const found = await check.run(probe).catch((error: unknown) => toVerdict(error, probe));
-      // A check that could not be completed neither fails nor passes.
-      const isWhole = found.state !== 'pass' || probe.remarks.size === 0;
-      const whole = isWhole ? found : warn([found.reason, ...probe.remarks].join('; '), found);
-      const flaky = whole.state === 'pass' ? probe.first : undefined;
-      return masked(weigh(check, { ...whole, flaky }, probe.options), probe);
-    },
-  };
-}
-
-function toVerdict(error: unknown, { signal }: Probe): Verdict {
-  if (signal.aborted && !(error instanceof VerdictError)) return skip(interrupted);
-  // The contract requires a parameter without a value.
-  if (error instanceof UsageError) return skip(error.message);
-  return verdictOfError(error);
-}
-
-/**
- * Softens a failure of an operation that is not stable to a warning; `--fail-on` turns warnings and flaky passes into
- * failures.
- */
-function weigh(check: Check<Probe>, verdict: Verdict, { stability, failOn }: SmokeOptions): Verdict {
-  const blamed = verdict.operation ?? check.operation;
-  const isSettled = stability === 'all' || !blamed || blamed.stability === 'stable';
-  const softened: Verdict =
-    isRed(verdict) && !isSettled
-      ? { ...verdict, state: 'warn', reason: `${verdict.reason} (${blamed.id} is ${blamed.stability})` }
-      : verdict;
-  if (softened.state === 'warn' && failOn.includes('warn'))
-    return { ...softened, state: 'fail', hardened: true };
-  if (softened.flaky !== undefined && failOn.includes('flaky'))
-    return {
-      ...softened,
-      state: 'fail',
-      hardened: true,
-      reason: `flaky: ${softened.flaky}, then ${softened.reason}`,
-      flaky: undefined,
-    };
-  return softened;
-}
-
-/** Masks secrets before the escapes of a report can hide them from a search. */
-function masked(verdict: Verdict, { mask }: Probe): Verdict {
-  const safe = (value: unknown) => (typeof value === 'string' ? mask(maskUrl(value)) : value);
-  const texts = Object.fromEntries(Object.entries(verdict).map(([name, value]) => [name, safe(value)]));
-  return { ...verdict, ...texts, state: verdict.state };
 }

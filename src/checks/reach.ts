@@ -4,11 +4,9 @@ import { exitCodes } from '../errors.ts';
 import { counted } from '../text.ts';
 import { type Check, fail, pass, skip, type Verdict, warn } from './check.ts';
 import { checkHttp } from './http.ts';
+import { gates } from './options.ts';
 import type { Probe } from './probe.ts';
 import type { Handshake, Sockets } from './sockets.ts';
-
-/** The checks on which all others of a service depend: without these no request can be answered. */
-export const gates = ['reach/dns', 'reach/connect', 'tls/valid', 'tls/protocol', 'reach/http'];
 
 /** From the host name to an answer; each check needs the ones before. */
 export const reachChecks: readonly Check<Probe>[] = [

@@ -1,36 +1,28 @@
 import { monotonicMs, sleep } from '../deadline.ts';
-import { type ExitCode, exitCodes, InterruptedError } from '../errors.ts';
+import { InterruptedError, UsageError } from '../errors.ts';
 import type { Interrupts } from '../interrupts.ts';
 import type { Signal } from '../io.ts';
-import { type Check, type CheckResult, isRed, runChecks, type State, states } from './check.ts';
+import { maskUrl } from '../mask.ts';
+import {
+  type Check,
+  type CheckResult,
+  interrupted,
+  isRed,
+  runChecks,
+  skip,
+  type Verdict,
+  VerdictError,
+  verdictOfError,
+  warn,
+} from './check.ts';
 import { cleanupCheck, sweepCheck } from './cleanup.ts';
 import { waitForService } from './http.ts';
 import { groupOf, type SmokeOptions } from './options.ts';
-import { isSelected, planChecks, weighed } from './plan.ts';
+import { isSelected, planChecks } from './plan.ts';
 import { createProbe, type Probe, type SmokeSubject } from './probe.ts';
-import { gates } from './reach.ts';
+import { exitCodeOf, mergeRuns, type SmokeReport, totalsOf } from './report/report.ts';
 import { SmokeStop } from './stop.ts';
-import { durationText, latencyOf } from './text.ts';
-
-/** The number of checks in each state; `flaky` counts some of the passed ones again. */
-export type Totals = Readonly<Record<State | 'checks' | 'flaky', number>>;
-
-/** The results of all checks; every report is generated from this. */
-export interface SmokeReport {
-  /** The base URL, or the name of another target. */
-  readonly target: string;
-  readonly startedAt: Date;
-  readonly elapsedMs: number;
-  /** Whether the run was allowed to write. */
-  readonly write: boolean;
-  /** How often the checks ran. */
-  readonly runs: number;
-  readonly results: readonly CheckResult[];
-  readonly totals: Totals;
-  readonly exitCode: ExitCode;
-  /** The signal that ended the run early. */
-  readonly signal?: Signal | undefined;
-}
+import { durationText } from './text.ts';
 
 /** Shows the results as they come. */
 interface Display {
@@ -139,61 +131,57 @@ async function goesOn(
   return !stopped.aborted;
 }
 
-/** One result per check over several runs; it says if some runs failed and others passed. */
-export function mergeRuns(runs: readonly (readonly CheckResult[])[]): CheckResult[] {
-  const ids = new Set(runs.flatMap((results) => results.map(({ id }) => id)));
-  return [...ids].map((id) => mergeResults(runs.flatMap((run) => run.filter((result) => result.id === id))));
-}
-
-const gravity: readonly State[] = ['skip', 'pass', 'warn', 'error', 'fail'];
-
-function mergeResults(all: readonly CheckResult[]): CheckResult {
-  const ran = all.filter(({ state }) => state !== 'skip');
-  const grave = (result: CheckResult) => gravity.indexOf(result.state);
-  const worst = all.reduce((one, other) => (grave(other) > grave(one) ? other : one));
-  const failures = ran.filter(isRed).length;
-  const timesMs = ran.map(({ elapsedMs }) => elapsedMs);
-  const flaky = ran.find((result) => result.flaky !== undefined)?.flaky;
+/** The check with its verdict weighed by remarks, by retries and by the options. */
+function weighed(check: Check<Probe>): Check<Probe> {
   return {
-    ...worst,
-    reason: mergedReason(worst, ran),
-    elapsedMs: timesMs.reduce((sum, ms) => sum + ms, 0),
-    flaky: worst.state === 'pass' ? flaky : undefined,
-    runs: ran.length,
-    failures,
-    latency: ran.length === 0 ? undefined : latencyOf(timesMs),
+    ...check,
+    async run(probe) {
+      probe.remarks.clear();
+      probe.first = undefined;
+      const found = await check.run(probe).catch((error: unknown) => toVerdict(error, probe));
+      // A check that could not be completed neither fails nor passes.
+      const isWhole = found.state !== 'pass' || probe.remarks.size === 0;
+      const whole = isWhole ? found : warn([found.reason, ...probe.remarks].join('; '), found);
+      const flaky = whole.state === 'pass' ? probe.first : undefined;
+      return masked(weigh(check, { ...whole, flaky }, probe.options), probe);
+    },
   };
 }
 
-function mergedReason(worst: CheckResult, ran: readonly CheckResult[]): string {
-  const { state, reason } = worst;
-  if (state === 'skip') return reason;
-  if (isRed(worst)) return `failed ${ran.filter(isRed).length} of ${ran.length}: ${reason}`;
-  const warned = ran.filter((result) => result.state === 'warn').length;
-  if (warned > 0) return `warned ${warned} of ${ran.length}: ${reason}`;
-  const flaky = ran.filter((result) => result.flaky !== undefined).length;
-  return flaky > 0 ? `flaky ${flaky} of ${ran.length}` : `passed ${ran.length} of ${ran.length}`;
-}
-
-export function totalsOf(results: readonly CheckResult[]): Totals {
-  const counts = states.map((state) => [state, results.filter((each) => each.state === state).length]);
-  return {
-    checks: results.length,
-    ...(Object.fromEntries(counts) as Record<State, number>),
-    flaky: results.filter(({ flaky }) => flaky !== undefined).length,
-  };
+function toVerdict(error: unknown, { signal }: Probe): Verdict {
+  if (signal.aborted && !(error instanceof VerdictError)) return skip(interrupted);
+  // The contract requires a parameter without a value.
+  if (error instanceof UsageError) return skip(error.message);
+  return verdictOfError(error);
 }
 
 /**
- * 4 if every failure is a refused credential, 6 if the service could not be reached, 7 if a check failed, 2 if none ran,
- * else 0. Over several runs a service that answered in some of them was reached.
+ * Softens a failure of an operation that is not stable to a warning; `--fail-on` turns warnings and flaky passes into
+ * failures.
  */
-export function exitCodeOf(results: readonly CheckResult[]): ExitCode {
-  const red = results.filter(isRed);
-  if (red.length === 0)
-    return results.every(({ state }) => state === 'skip') ? exitCodes.usage : exitCodes.done;
-  if (red.every(({ status }) => status === 401 || status === 403)) return exitCodes.auth;
-  const isUnreached = ({ id, hardened, runs, failures }: CheckResult) =>
-    gates.includes(id) && !hardened && runs === failures;
-  return red.some(isUnreached) ? exitCodes.unavailable : exitCodes['check-failed'];
+function weigh(check: Check<Probe>, verdict: Verdict, { stability, failOn }: SmokeOptions): Verdict {
+  const blamed = verdict.operation ?? check.operation;
+  const isSettled = stability === 'all' || !blamed || blamed.stability === 'stable';
+  const softened: Verdict =
+    isRed(verdict) && !isSettled
+      ? { ...verdict, state: 'warn', reason: `${verdict.reason} (${blamed.id} is ${blamed.stability})` }
+      : verdict;
+  if (softened.state === 'warn' && failOn.includes('warn'))
+    return { ...softened, state: 'fail', hardened: true };
+  if (softened.flaky !== undefined && failOn.includes('flaky'))
+    return {
+      ...softened,
+      state: 'fail',
+      hardened: true,
+      reason: `flaky: ${softened.flaky}, then ${softened.reason}`,
+      flaky: undefined,
+    };
+  return softened;
+}
+
+/** Masks secrets before the escapes of a report can hide them from a search. */
+function masked(verdict: Verdict, { mask }: Probe): Verdict {
+  const safe = (value: unknown) => (typeof value === 'string' ? mask(maskUrl(value)) : value);
+  const texts = Object.fromEntries(Object.entries(verdict).map(([name, value]) => [name, safe(value)]));
+  return { ...verdict, ...texts, state: verdict.state };
 }

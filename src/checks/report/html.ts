@@ -2,8 +2,8 @@ import { version } from '../../../package.json';
 import { counted } from '../../text.ts';
 import type { CheckResult } from '../check.ts';
 import { groupOf, groups } from '../options.ts';
-import type { SmokeReport, Totals } from '../smoke.ts';
 import { durationText } from '../text.ts';
+import type { SmokeReport, Totals } from './report.ts';
 import {
   type Cause,
   causesOf,

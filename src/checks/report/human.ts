@@ -3,8 +3,8 @@ import type { Style } from '../../output/style.ts';
 import { counted } from '../../text.ts';
 import { type CheckResult, isRed, type State } from '../check.ts';
 import { groupOf } from '../options.ts';
-import type { SmokeReport } from '../smoke.ts';
 import { durationText } from '../text.ts';
+import type { SmokeReport } from './report.ts';
 import { causeKey, causesOf, labelledDetails, lineText, reasonText, totalNames } from './text.ts';
 
 interface HumanOptions {

@@ -2,7 +2,7 @@ import { version } from '../../../package.json';
 import { type JsonObject, printJson } from '../../json.ts';
 import type { CheckResult } from '../check.ts';
 import { groupOf } from '../options.ts';
-import type { SmokeReport } from '../smoke.ts';
+import type { SmokeReport } from './report.ts';
 import { breakCommands } from './text.ts';
 
 /** The report as one JSON document. */

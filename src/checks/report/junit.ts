@@ -1,7 +1,7 @@
 import { version } from '../../../package.json';
 import type { CheckResult } from '../check.ts';
 import { groupOf, groups } from '../options.ts';
-import { type SmokeReport, type Totals, totalsOf } from '../smoke.ts';
+import { type SmokeReport, type Totals, totalsOf } from './report.ts';
 import { headline, labelledDetails, lineText, reasonText } from './text.ts';
 
 /** An element: its attributes by `@_name`, its children by name. */

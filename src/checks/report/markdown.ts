@@ -1,8 +1,8 @@
 import { version } from '../../../package.json';
 import { counted } from '../../text.ts';
 import type { State } from '../check.ts';
-import type { SmokeReport, Totals } from '../smoke.ts';
 import { durationText } from '../text.ts';
+import type { SmokeReport, Totals } from './report.ts';
 import { type Cause, causesOf, headline, idsOf, isGreen, lineText, subjectOf, totalNames } from './text.ts';
 
 const levels: Readonly<Partial<Record<State, 'error' | 'warning'>>> = {

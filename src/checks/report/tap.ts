@@ -1,6 +1,6 @@
 import { version } from '../../../package.json';
 import { type CheckResult, isRed } from '../check.ts';
-import type { SmokeReport } from '../smoke.ts';
+import type { SmokeReport } from './report.ts';
 import { labelledDetails, lineText, reasonText } from './text.ts';
 
 /**

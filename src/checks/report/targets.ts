@@ -3,11 +3,11 @@ import { dirname, resolve } from 'node:path';
 import { UsageError } from '../../errors.ts';
 import { ensureFolder, writeFileAtomic } from '../../files.ts';
 import { fileError } from '../../system-error.ts';
-import type { SmokeReport } from '../smoke.ts';
 import { toHtmlReport } from './html.ts';
 import { toJsonReport } from './json.ts';
 import { toJunitReport } from './junit.ts';
 import { toMarkdownReport } from './markdown.ts';
+import type { SmokeReport } from './report.ts';
 import { toTapReport } from './tap.ts';
 
 const writers = {

@@ -1,6 +1,6 @@
 import { sanitize } from '../../text.ts';
 import { type CheckResult, isRed } from '../check.ts';
-import type { SmokeReport, Totals } from '../smoke.ts';
+import type { SmokeReport, Totals } from './report.ts';
 
 /**
  * Foreign text for one line of a log: controls become visible, and commands to a CI runner (`##[`, `##vso[`) are broken

@@ -1,5 +1,5 @@
 import type { CheckResult, State } from '../../../src/checks/check.ts';
-import { exitCodeOf, type SmokeReport, totalsOf } from '../../../src/checks/smoke.ts';
+import { exitCodeOf, type SmokeReport, totalsOf } from '../../../src/checks/report/report.ts';
 
 export function resultOf(
   id: `${string}/${string}`,
