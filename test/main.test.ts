@@ -17,7 +17,7 @@ test('a noun with no verb prints its help on stderr and exits 2', async () => {
   expect(run.stderr).toContain('<verb>');
 });
 
-test('help asked for goes to stdout and exits 0', async () => {
+test('--help goes to stdout and exits 0', async () => {
   const run = await runCli(['pets', 'list', '--help']);
   expect(run).toMatchObject({ code: 0, stderr: '' });
   expect(run.stdout).toContain('--status');
@@ -29,7 +29,7 @@ test('a typo gets a suggestion', async () => {
   expect(run.stderr).toBe("error: petstore pets: unknown command 'lst'\nhint: did you mean list?\n");
 });
 
-test('a usage error is one JSON object where the words ask for JSON', async () => {
+test('a usage error is one JSON object if the words ask for JSON', async () => {
   const run = await runCli(['pets', 'list', '--nonsense', '-o', 'json']);
   expect(run.code).toBe(2);
   expect(JSON.parse(run.stderr)).toMatchObject({
@@ -37,7 +37,7 @@ test('a usage error is one JSON object where the words ask for JSON', async () =
   });
 });
 
-test('petstore alone shows the way in and exits 0', async () => {
+test('petstore alone shows an introduction and exits 0', async () => {
   const run = await runCli([]);
   expect(run).toMatchObject({ code: 0, stderr: '' });
   expect(run.stdout).toContain('petstore --offline pets list');
@@ -56,7 +56,7 @@ test.each([[['pets', 'help', 'list']], [['--help', 'pets', 'list']], [['pets', '
   },
 );
 
-test('of several formats the last one counts, the nearest to the verb first, for errors too', async () => {
+test('the last of several formats counts, for errors too', async () => {
   const one = '--offline --limit 1'.split(' ');
   const list = async (...words: string[]) => (await runCli([...words, ...one])).stdout;
   expect(await list('pets', 'list', '-o', 'csv', '--json')).toMatch(/^\[/);
@@ -68,7 +68,7 @@ test('of several formats the last one counts, the nearest to the verb first, for
   expect((await runCli(['orders', 'get', 'x', '-o', 'table'], { env })).stderr).toMatch(/^error: id 'x'/);
 });
 
-test('an error of a flag goes out in the format of the config', async () => {
+test('an error in a flag is printed in the format of the config', async () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, 'config.json'), '{"output":"json"}', { mode: 0o600 });
   const env = { PETSTORE_CONFIG_DIR: folder };
@@ -76,7 +76,7 @@ test('an error of a flag goes out in the format of the config', async () => {
   expect(JSON.parse(run.stderr)).toMatchObject({ error: { kind: 'usage' } });
 });
 
-test('an error of the embedded store names the path alone, for it has no address', async () => {
+test('an error of the embedded store names the path alone, because the store has no address', async () => {
   const { stderr } = await runCli(['categories', 'get', '99', '--offline']);
   expect(stderr).toContain('error: get a category: GET /categories/99: category 99 does not exist');
 });
@@ -145,7 +145,7 @@ test('the flags of writes count before the noun and the verb too, and no other v
   }
 });
 
-test('an error that the service sent is told to programs in its own words', async () => {
+test("JSON holds an error of the service in the service's own words", async () => {
   const run = await runCli(['--offline', 'pets', 'get', '999', '-o', 'json']);
   expect(run.code).toBe(5);
   expect(JSON.parse(run.stderr).error).toMatchObject({
@@ -160,7 +160,7 @@ test('an error that the service sent is told to programs in its own words', asyn
 test.each([
   ['terminal', ['stderr'] as const, '\r\x1b[Kerror: interrupted\n'],
   ['pipe', [], 'error: interrupted\n'],
-])('on a %s nothing of ^C is left before the error', async (_, terminals, ending) => {
+])('on a %s ^C is erased before the error', async (_, terminals, ending) => {
   const io = fakeIo({ terminals, env: { NO_COLOR: '1' } });
   const silent = createServer(() => io.raise('SIGINT'));
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));

@@ -108,7 +108,7 @@ test('an address of the origin of the active profile takes all of it', async () 
   for (const { headers } of own.seen) expect(headers.authorization).toBe('Bearer s3cret');
 });
 
-test('PETSTORE_TOKEN goes to PETSTORE_BASE_URL, though a profile of another origin is active', async () => {
+test('PETSTORE_TOKEN goes to PETSTORE_BASE_URL although a profile of another origin is active', async () => {
   configure({ protected: true });
   const env = { PETSTORE_TOKEN: 's3cret', PETSTORE_BASE_URL: other.url };
   expect(await run(['pets', 'list', '-o', 'ids'], env)).toEqual({ code: 0, stdout: '', stderr: '' });

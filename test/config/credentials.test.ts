@@ -16,7 +16,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const token = { PETSTORE_TOKEN: 's3cret' };
 const node = process.execPath;
 
-test('a token goes to the base URL that is given, where no config names one', async () => {
+test('a token goes to the base URL that is given if the config names none', async () => {
   const { credential, notices } = await read({ env: token, baseUrl: 'https://shop.example' });
   expect(credential).toEqual({
     place: { in: 'header', name: 'Authorization' },
@@ -56,7 +56,7 @@ test.each([
   }
 });
 
-test('PETSTORE_TOKEN belongs to PETSTORE_BASE_URL, whatever profile is active', async () => {
+test('PETSTORE_TOKEN belongs to PETSTORE_BASE_URL even if a profile is active', async () => {
   const config = { profile: 'p', profiles: { p: { 'base-url': 'https://shop.example' } } };
   const env = { ...token, PETSTORE_BASE_URL: 'https://a.example' };
   for (const each of [{}, config]) {
@@ -144,7 +144,7 @@ test('one trailing newline of a token file is dropped', async () => {
   );
 });
 
-test('PETSTORE_TOKEN beats a token file, and what is nearer to the command beats the rest', async () => {
+test('PETSTORE_TOKEN beats a token file; of files and commands the source with precedence counts', async () => {
   const file = write('nearer', 'from-file');
   const config = {
     profile: 'p',
@@ -181,7 +181,7 @@ test('a token variable with a line break is an error that names the variable', a
   );
 });
 
-test('a token file that is not there is an error of authentication', async () => {
+test('a missing token file is an authentication error', async () => {
   await expect(read({ env: { PETSTORE_TOKEN_FILE: '/nonexistent/token' } })).rejects.toMatchObject({
     kind: 'auth',
     message: 'read token file /nonexistent/token: no such file or directory',
@@ -197,7 +197,7 @@ test('a token file may be a pipe; one that nobody writes to ends in time', async
   expect(await text).toBe('piped');
 });
 
-test('a command gets its words as they are, no shell between', async () => {
+test('a token command gets its words as they are, without a shell', async () => {
   const text = await runTokenCommand(
     `'${node}' -p 'process.argv.slice(1).join("|")' -- '$HOME' "a b" c\\ d ; *`,
     reader(),
@@ -206,7 +206,7 @@ test('a command gets its words as they are, no shell between', async () => {
   expect(splitWords(String.raw`a "b \"c\" \n" '' "d"e`)).toEqual(['a', String.raw`b "c" \n`, '', 'de']);
 });
 
-test('stderr of a command is shown, its controls made visible', async () => {
+test('the stderr of a token command is shown with its controls made visible', async () => {
   const io = fakeIo();
   await expect(
     runTokenCommand(`'${node}' -e 'console.error("log in first \\x1b[2J"); process.exit(3)'`, {
@@ -217,7 +217,7 @@ test('stderr of a command is shown, its controls made visible', async () => {
   expect(io.written('stderr')).toBe('log in first \\x1b[2J\n');
 });
 
-test('what the command prints on stderr is shown with the token masked', async () => {
+test('the token is masked in what the command prints on stderr', async () => {
   const io = fakeIo();
   const line = `sh -c 'echo "got tok-3n" >&2; echo tok-3n'`;
   expect(await runTokenCommand(line, { ...reader(), io })).toBe('tok-3n\n');
@@ -232,11 +232,11 @@ test.each([
   ['/nonexistent/command secret-word', 'token-command /nonexistent/command: there is no such command'],
   ['/etc/passwd', 'token-command /etc/passwd: permission denied'],
   [`'${node}' -e 'console.log("x".repeat(70000))'`, `token-command ${node}: printed more than 64 KiB`],
-])('%s is an error of authentication', async (line, message) => {
+])('%s is an authentication error', async (line, message) => {
   await expect(runTokenCommand(line, reader())).rejects.toMatchObject({ kind: 'auth', message });
 });
 
-test('a command that takes too long is ended, also when it left something behind', async () => {
+test('a token command that takes too long is killed, also if a child of it goes on', async () => {
   const start = Date.now();
   const line = `'${node}' -e 'require("child_process").spawn("sleep", ["5"], {stdio: "inherit"}); setTimeout(() => {}, 5000)'`;
   await expect(runTokenCommand(line, reader(), 300)).rejects.toThrow('took longer than 0.3 s');

@@ -27,7 +27,7 @@ test('a token of a profile reaches its own service, and no other that the comman
   expect(other.seen.map(({ headers }) => headers.authorization)).not.toContain('Bearer s3cret');
 });
 
-test('a token is shown nowhere, however much is traced', async () => {
+test('a token is never shown, at any level of tracing', async () => {
   await using server = await recordingServer({}, () => ({
     status: 403,
     body: { code: 'no', message: 'not s3cret-token', status: 403 },
@@ -44,7 +44,7 @@ test('a token is shown nowhere, however much is traced', async () => {
   }
 });
 
-test('a protected profile lets no write pass without its name, and every read', async () => {
+test('a protected profile refuses writes that do not name it, and allows reads', async () => {
   await using server = await recordingServer(pets, ({ method }) =>
     method === 'POST' ? { status: 201, body: { id: 1, name: 'Rex', categoryId: 1 } } : { body: [] },
   );
@@ -64,7 +64,7 @@ test('a protected profile lets no write pass without its name, and every read', 
   expect(server.seen.filter(({ method }) => method === 'POST')).toHaveLength(1);
 });
 
-test('with no home at all, and folders that nobody can write, reading works', async () => {
+test('reading works without a home and with folders that cannot be written to', async () => {
   const env = { PETSTORE_CONFIG_DIR: '', PETSTORE_STATE_DIR: '' };
   expect(await spawnCli(['config', 'get', 'output'], { env })).toMatchObject({ code: 0, stdout: 'table\n' });
   const closed = { PETSTORE_CONFIG_DIR: '/proc/closed', PETSTORE_STATE_DIR: '/proc/closed' };
@@ -78,7 +78,7 @@ test('with no home at all, and folders that nobody can write, reading works', as
   });
 });
 
-test('a change that is killed leaves the old config or the new, and the next change goes on', async () => {
+test('a change that is killed leaves the old config or the new one, and the next change works', async () => {
   const env = configured({ timeout: '1s' });
   const read = () => JSON.parse(readFileSync(join(env.PETSTORE_CONFIG_DIR, 'config.json'), 'utf8'));
   for (let turn = 0; turn < 8; turn += 1) {

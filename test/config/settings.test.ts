@@ -12,7 +12,7 @@ const path = join(folder, 'config.json');
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 beforeEach(() => rmSync(path, { force: true }));
 
-test('a flag beats the environment, that the profile, that the top level, that the default', async () => {
+test('a flag beats the environment, which beats the profile, the top level and the default', async () => {
   write({
     profile: 'staging',
     profiles: { staging: { output: 'yaml', timeout: '5s' } },
@@ -37,7 +37,7 @@ test('a flag beats the environment, that the profile, that the top level, that t
   expect(settings.explain('color')).toMatchObject({ value: 'auto', source: 'default', origin: '' });
 });
 
-test('the profile is named by its flag, else its variable, else the config', async () => {
+test('the flag names the profile, else the variable, else the config', async () => {
   write({ profile: 'a', profiles: { a: { retries: 1 }, b: { retries: 2 }, c: { retries: 3 } } });
   expect((await resolve()).get('retries')).toBe(1);
   expect((await resolve({}, { PETSTORE_PROFILE: 'b' })).get('retries')).toBe(2);
@@ -60,7 +60,7 @@ test.each([
   expect((await resolve(flags)).get(key)).toBe(value);
 });
 
-test('a rate may say what it is of', async () => {
+test('a rate can be written with its unit', async () => {
   write({ rate: '2.5/s' });
   expect((await resolve()).get('rate')).toBe(2.5);
 });
@@ -97,7 +97,7 @@ test.each([
   await expect(resolve(flags)).rejects.toMatchObject({ kind: 'usage', message });
 });
 
-test('a wrong variable is an error that names it, also where a flag beats it', async () => {
+test('a wrong variable is an error that names it, even if a flag beats it', async () => {
   await expect(resolve({ output: 'json' }, { PETSTORE_OUTPUT: 'xml' })).rejects.toThrow(
     "PETSTORE_OUTPUT 'xml': must be one of",
   );
@@ -160,7 +160,7 @@ test('an unknown profile is told with the nearest one, or the way out of a confi
   });
 });
 
-test('what is wrong in a profile that is not used harms nobody', async () => {
+test('a mistake in a profile that is not used is ignored', async () => {
   write({ profiles: { other: { colour: 'red' } } });
   expect((await resolve()).get('output')).toBe('table');
 });
@@ -204,7 +204,7 @@ test('FORCE_COLOR beats NO_COLOR, both beat the config, and the flag beats all',
   expect(await color({ NO_COLOR: '1' }, { color: 'always' })).toBe('always');
 });
 
-test('a file in the config is looked for beside the config, or at home; one in a flag where the user is', async () => {
+test('a path in the config is relative to the config file, one in a flag to the current folder; ~ is the home', async () => {
   write({ 'ca-cert': 'ca.pem', 'token-file': '~/token' });
   const settings = await resolve({ clientKey: 'key.pem' }, { HOME: '/home/me' });
   expect(settings.get('ca-cert')).toBe(join(folder, 'ca.pem'));
@@ -212,12 +212,12 @@ test('a file in the config is looked for beside the config, or at home; one in a
   expect(settings.get('client-key')).toBe(join(process.cwd(), 'key.pem'));
 });
 
-test('a config that may not be read is passed over with its reason', async () => {
+test('a config that cannot be read is ignored, with the reason', async () => {
   const io = fakeIo({ env: { PETSTORE_CONFIG_DIR: '/proc/self/mem' } });
   expect((await resolveSettings(io, {})).get('output')).toBe('table');
 });
 
-test('folders are those of the variables, else of the platform', () => {
+test('the variables name the folders, else the platform does', () => {
   const linux = {
     PETSTORE_CONFIG_DIR: '',
     PETSTORE_STATE_DIR: '',
@@ -242,7 +242,7 @@ test('folders are those of the variables, else of the platform', () => {
   });
 });
 
-test.each(['', 'here'])('a HOME of %j never makes a config of what lies in the folder one is in', (HOME) => {
+test.each(['', 'here'])('a HOME of %j does not turn a file of the current folder into the config', (HOME) => {
   const env = { PETSTORE_CONFIG_DIR: '', PETSTORE_STATE_DIR: '', PETSTORE_OFFLINE_STORE: '', HOME };
   const { configFile, stateDir } = resolvePaths(fakeIo({ env }));
   expect([configFile, stateDir].every(isAbsolute)).toBe(true);

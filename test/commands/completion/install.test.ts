@@ -21,7 +21,7 @@ describe.each([
   ['fish', '.config/fish/completions/petstore.fish', 'petstore.fish'],
   ['powershell', '.config/powershell/completions/petstore.ps1', 'petstore.ps1'],
 ])('completion --install for %s', (shell, path, script) => {
-  test('puts the script where the shell looks for it, and says how it is undone', async () => {
+  test('puts the script where the shell looks for it, and says how to undo it', async () => {
     const { code, stdout, stderr } = await install([shell, '--install', '--yes']);
     expect([code, stdout]).toEqual([0, '']);
     expect(readFileSync(join(home, path), 'utf8')).toBe(readFileSync(join('completions', script), 'utf8'));
@@ -29,7 +29,7 @@ describe.each([
     expect(stderr).toMatch(new RegExp(`^to undo: .*${path.replaceAll('.', '\\.')}`, 'm'));
   });
 
-  test('needs no answer, and writes nothing, when it is there already', async () => {
+  test('asks nothing and writes nothing if the script is already there', async () => {
     await install([shell, '--install', '--yes']);
     const { code, stderr } = await install([shell, '--install']);
     expect(code).toBe(0);
@@ -37,7 +37,7 @@ describe.each([
   });
 });
 
-test('completion --install takes the shell from SHELL, and asks for a name where that is none it knows', async () => {
+test('completion --install takes the shell from SHELL, and asks for a name if it does not know that shell', async () => {
   const { stderr } = await install(['--install', '--yes'], { SHELL: '/usr/bin/fish' });
   expect(stderr).toContain('petstore.fish');
   const unknown = await install(['--install', '--yes'], { SHELL: '/bin/tcsh' });
@@ -54,7 +54,7 @@ test('completion --install finds the home folder by the rules of the config', as
   expect(xdg.stderr).toContain('to /data/bash-completion/completions/petstore');
 });
 
-test('completion --install says what zsh needs, as it can be pasted', async () => {
+test('completion --install prints the line for zsh, ready to paste', async () => {
   const { stderr } = await install(['zsh', '--install', '--yes']);
   const folder = join(home, '.local/share/zsh/site-functions').replace("'", "'\\''");
   expect(stderr).toContain(`  fpath=('${folder}' $fpath)\n`);

@@ -27,7 +27,7 @@ const offered = (words: readonly string[]) =>
 const none = { code: 0, stdout: '', stderr: '' };
 const named = (...names: readonly string[]) => names.map((name, at) => ({ id: at + 1, name }));
 
-test('the category names of a service are asked for at each Tab', { retry: 3 }, async () => {
+test('each Tab asks the service for its categories', { retry: 3 }, async () => {
   await using server = await recordingServer({}, () => ({ body: named('Dogs', 'Small mammals') }));
   const first = await offered(['--base-url', server.url]);
   expect(first).toEqual({ ...none, stdout: 'Dogs\nSmall mammals\n' });
@@ -79,11 +79,11 @@ test('flags are found in clusters, after =, and end at --', async () => {
   expect(await complete('pets', 'create', '--from', '')).toEqual([':file']);
 });
 
-test('a command that does not exist has nothing to offer', async () => {
+test('a command that does not exist offers nothing', async () => {
   expect(await complete('pest', '')).toEqual(['']);
 });
 
-test('a name that cannot be shown as it is, and so not typed, is not offered', { retry: 3 }, async () => {
+test('a name that cannot be shown or typed as it is is not offered', { retry: 3 }, async () => {
   await using server = await recordingServer({}, () => ({
     body: named('Dogs', 'a\nb', '\x1b[31m', 'Zo\u00eb'),
   }));
@@ -94,11 +94,11 @@ test.each([
   ['--base-url', 'http://127.0.0.1:1'],
   ['--base-url', '::'],
   ['--profile', 'nobody'],
-])('%s %s offers nothing, and says nothing', async (...words) => {
+])('%s %s prints nothing', async (...words) => {
   expect(await offered(words)).toEqual(none);
 });
 
-test('a service that does not answer is not waited for', async () => {
+test('completion does not wait for a service that does not answer', async () => {
   const server = createServer(() => {});
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
@@ -108,7 +108,7 @@ test('a service that does not answer is not waited for', async () => {
   expect(Date.now() - started).toBeLessThan(3000);
 });
 
-test('a command that takes long to print the token is not waited for', async () => {
+test('completion does not wait for a slow token command', async () => {
   const profile = { 'base-url': 'http://127.0.0.1:1', 'token-command': 'sleep 4' };
   writeFileSync(join(folder, 'config.json'), JSON.stringify({ profiles: { slow: profile } }), {
     mode: 0o600,

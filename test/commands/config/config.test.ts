@@ -21,7 +21,7 @@ beforeEach(() => {
   path = join(folder, 'config.json');
 });
 
-test('what is set is got, listed and unset again', async () => {
+test('a value can be set, read, listed and unset', async () => {
   expect(await run('set timeout 5s')).toEqual({ code: 0, stdout: '', stderr: 'timeout is 5s\n' });
   expect(await run('set retries 0')).toMatchObject({ code: 0 });
   expect(await run('set protected false')).toMatchObject({ code: 0 });
@@ -36,7 +36,7 @@ test('what is set is got, listed and unset again', async () => {
   expect((await run('get timeout')).stdout).toBe('30s\n');
 });
 
-test('a write with no service to go to says so first, protected or not', async () => {
+test('a write without a service is an error about that, protected or not', async () => {
   await run('set protected true');
   const env = { PETSTORE_CONFIG_DIR: folder };
   const written = await runCli(['orders', 'complete', '1', '--yes'], { env });
@@ -44,14 +44,14 @@ test('a write with no service to go to says so first, protected or not', async (
   expect(written.stderr).toContain('no base URL is set');
 });
 
-test('the file is its owner’s alone, in a folder of its owner’s alone, with nothing beside it', async () => {
+test('the file and its folder are private, and the folder holds nothing else', async () => {
   await run('set timeout 5s');
   expect(statSync(path).mode & 0o777).toBe(0o600);
   expect(statSync(folder).mode & 0o777).toBe(0o700);
   expect(readdirSync(folder)).toEqual(['config.json']);
 });
 
-test('a file that others could read is its owner’s alone after a change', async () => {
+test('a file that others could read is private after a change', async () => {
   write({ timeout: '1s' }, 0o644);
   await run('set timeout 5s');
   expect(statSync(path).mode & 0o777).toBe(0o600);
@@ -110,7 +110,7 @@ test.each(['token', 'api-key', 'PASSWORD', 'profiles.x.token'])(
   },
 );
 
-test('a value goes into a profile by flag or by its place in the file', async () => {
+test('a flag or the address of a value puts it into a profile', async () => {
   write({ profiles: { staging: { 'base-url': 'http://a' } } });
   await run('set --profile staging timeout 5s');
   await run('set profiles.staging.retries 2');
@@ -125,14 +125,14 @@ test('a value goes into a profile by flag or by its place in the file', async ()
   );
 });
 
-test('one value is bare whatever format the config has, unless this run asks for another', async () => {
+test('one value is printed bare in any configured format, unless a flag or variable asks for another', async () => {
   await run('set output json');
   expect((await run('get output')).stdout).toBe('json\n');
   expect((await run('path config')).stdout).toMatch(/^[^{]*config\.json\n$/);
   expect((await run('get output', { env: { PETSTORE_OUTPUT: 'json' } })).stdout).toBe('{"output":"json"}\n');
 });
 
-test('get reads the file and the profile that is active, not flags and variables', async () => {
+test('get reads the file and the active profile, not flags and variables', async () => {
   write({ profile: 'p', profiles: { p: { output: 'csv' } }, timeout: '9s' });
   const env = { PETSTORE_OUTPUT: 'table', PETSTORE_BASE_URL: 'http://a' };
   expect(await run('get output', { env })).toMatchObject({ stdout: 'csv\n' });
@@ -141,14 +141,14 @@ test('get reads the file and the profile that is active, not flags and variables
   expect(await run('get base-url', { env })).toMatchObject({ code: 5, stdout: '' });
 });
 
-test('a path is stored in full; one that is not there yet is a warning', async () => {
+test('a path is stored absolute; a file that does not exist is a warning', async () => {
   const { code, stderr } = await run('set token-file ./no-such-file');
   expect(code).toBe(0);
   expect(stderr).toContain(`warning: there is no file ${join(process.cwd(), 'no-such-file')} yet`);
   expect(stored()).toEqual({ 'token-file': join(process.cwd(), 'no-such-file') });
 });
 
-test('a value that something nearer beats is stored, and a note says what beats it', async () => {
+test('a value that another source beats is stored, and a note names that source', async () => {
   write({ profile: 'p', profiles: { p: { retries: 1 } } });
   expect((await run('set retries 9')).stderr).toContain(
     'note: profile p sets retries too, and takes precedence',
@@ -185,7 +185,7 @@ test('an empty file is an empty config, and can be written', async () => {
   expect(stored()).toEqual({ timeout: '5s' });
 });
 
-test('quiet in the config silences notices, and a flag is not stored for it', async () => {
+test('quiet in the config silences notices, and the flag -q is not stored', async () => {
   expect(await run('set quiet true')).toMatchObject({ code: 0 });
   expect(await run('set timeout 5s')).toEqual({ code: 0, stdout: '', stderr: '' });
   expect(
@@ -221,7 +221,7 @@ test('token-origins are origins, one or several, and * stands only for a whole l
     expect((await set(wrong)).code).toBe(2);
 });
 
-test('a file with an unknown key stops commands, which say how to remove it; and that works', async () => {
+test('an unknown key in the file stops commands, and their hint removes it', async () => {
   write({ timeot: '5s', profiles: {} });
   const { code, stderr } = await run('list');
   expect(code).toBe(2);
@@ -231,7 +231,7 @@ test('a file with an unknown key stops commands, which say how to remove it; and
   expect((await run('list')).code).toBe(0);
 });
 
-test('path tells where things lie, one of them bare', async () => {
+test('path shows all paths, and one of them bare', async () => {
   const env = { PETSTORE_STATE_DIR: '/state', PETSTORE_OFFLINE_STORE: '/shop.json' };
   expect((await run('path', { env })).stdout).toBe(
     `what           path\nconfig         ${path}\nstate          /state\noffline-store  /shop.json\n`,
@@ -240,7 +240,7 @@ test('path tells where things lie, one of them bare', async () => {
   expect((await run('path nowhere', { env })).code).toBe(2);
 });
 
-test('explain shows every setting with where it came from, and never the token', async () => {
+test('explain shows every setting with its origin, and never the token', async () => {
   write({ profile: 'p', profiles: { p: { 'base-url': 'https://shop.example' } }, timeout: '9s' });
   const env = { PETSTORE_OUTPUT: 'json', PETSTORE_TOKEN: 's3cret' };
   const { stdout } = await run('explain --retries 2', { env });
@@ -261,7 +261,7 @@ test('explain shows every setting with where it came from, and never the token',
   expect(elsewhere.stdout).toMatch(/^token\tset, not sent: it belongs to https:\/\/shop\.example/m);
 });
 
-test('init without a terminal names its flags, and with them it does its work', async () => {
+test('init without a terminal names the flags it needs, and works with them', async () => {
   expect(await run('init')).toMatchObject({ code: 2, stdout: '' });
   expect((await run('init')).stderr).toMatch(/--base-url.*--offline/);
   expect(await run('init --base-url https://shop.example --token-command cat')).toMatchObject({ code: 0 });

@@ -10,7 +10,7 @@ const paths: (readonly string[])[] = [[]];
 for await (const { path } of commandsOf(program)) paths.push(path);
 
 test.each([60, 80, 140])(
-  'no help is wider than a terminal of %i columns, but for an example',
+  'no help is wider than a terminal of %i columns, except for examples',
   async (columns) => {
     for (const path of paths) {
       const { stdout } = await runCli([...path, '--help'], { terminals: ['stdout'], columns });
@@ -30,14 +30,14 @@ test('every help shows examples, and only then verbs and flags', async () => {
   }
 });
 
-test('flags of the command itself stand first, and a choice names what it is of', async () => {
+test('flags of the command itself come first, and a choice lists its words', async () => {
   const { stdout } = await runCli(['pets', 'create', '--help'], { terminals: ['stdout'] });
   const flags = [...stdout.matchAll(/^ +(?:-\w, )?(--[\w-]+)/gm)].map(([, flag]) => flag);
   expect(flags).toEqual(['--name', '--category', '--status', '--field', '--from', '--dry-run', '--confirm']);
   expect(stdout.replace(/\s+/g, ' ')).toContain('(one of available, pending, sold)');
 });
 
-test('a command is shown with what it takes, and not as one that holds others', async () => {
+test('the usage of a command that acts shows its arguments and no verb', async () => {
   const { stdout } = await runCli(['completion', '--help']);
   expect(stdout).toContain('petstore completion [flags] [shell]\n');
   expect(stdout).toContain('--install');
@@ -66,14 +66,14 @@ describe('titles', () => {
     expect((await help(['list'], { env: { FORCE_COLOR: '1' } })).stdout).toContain('\x1b[1mUsage:');
   });
 
-  test('follow stderr where the help of a noun goes there', async () => {
+  test('follow stderr if the help of a noun goes there', async () => {
     expect((await runCli(['pets'], { terminals: ['stderr'] })).stderr).toContain('\x1b[1mVerbs:');
     expect((await runCli(['pets'], { terminals: ['stdout'] })).stderr).not.toContain('\x1b');
   });
 });
 
 describe.each(topicNames)('help %s', (topic) => {
-  test.each([60, 80])('fits %i columns, but for a command to copy', async (columns) => {
+  test.each([60, 80])('fits %i columns, except for commands to copy', async (columns) => {
     const { code, stdout } = await runCli(['help', topic], { terminals: ['stdout'], columns });
     expect(code).toBe(0);
     const wide = stdout.split('\n').filter((line) => line.length > columns && !line.startsWith('petstore '));
@@ -81,7 +81,7 @@ describe.each(topicNames)('help %s', (topic) => {
   });
 });
 
-test('help read by a pager fits the terminal that stderr is', async () => {
+test('help in a pager fits the terminal of stderr', async () => {
   const { stdout } = await runCli(['help', 'formats'], { terminals: ['stderr'], columns: 70 });
   expect(stdout.split('\n').filter((line) => line.length > 70)).toEqual([]);
 });
@@ -103,7 +103,7 @@ test('help formats names every format, help exit-codes every code and kind', asy
 test.each([
   [['pets', 'list', '--status', 'lost'], "--status 'lost': must be one of available, pending, sold"],
   [['completion', 'tcsh'], "shell 'tcsh': must be one of bash, zsh, fish, powershell"],
-])('a value that is none of the choices of %j is refused as any other', async (words, why) => {
+])('%j is refused with the choices', async (words, why) => {
   expect(await runCli(words)).toEqual({ code: 2, stdout: '', stderr: `error: ${why}\n` });
 });
 
@@ -111,7 +111,7 @@ test.each([
   ['completion', 'bash', '--help'],
   ['help', 'completion', 'bash'],
   ['pets', 'get', '3', '--help'],
-])('arguments do not keep a command from showing its help: %s %s %s', async (...words) => {
+])('a command with arguments shows its help: %s %s %s', async (...words) => {
   const { code, stdout } = await runCli(words);
   expect(code).toBe(0);
   expect(stdout).toContain('\nUsage:\n');

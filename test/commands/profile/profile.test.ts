@@ -82,14 +82,14 @@ test('--protected takes a value, and is true without one', async () => {
   expect((await run('create d --base-url https://a.example --protected=maybe')).code).toBe(2);
 });
 
-test('a profile is not made twice, and its name may be one of an object’s own', async () => {
+test('a profile is not created twice, and its name can be that of a property of objects', async () => {
   expect((await run('create constructor --base-url http://a')).code).toBe(0);
   expect(await run('create constructor --base-url http://b')).toMatchObject({ code: 2 });
   expect(stored()).toMatchObject({ profiles: { constructor: { 'base-url': 'http://a' } } });
   expect((await run('show toString')).code).toBe(2);
 });
 
-test('show gives the active profile, or the one that is named', async () => {
+test('show prints the active profile, or the one that is named', async () => {
   await run('create a --base-url http://a --protected');
   await run('create b --base-url http://b');
   expect((await run('show')).stdout).toBe(
@@ -109,7 +109,7 @@ test('delete asks first; the active profile leaves none active', async () => {
   expect(stored()).toEqual({ profiles: {} });
 });
 
-test('a profile that is gone is an error for a command, and another can be used all the same', async () => {
+test('a missing active profile is an error for commands, and another profile can still be chosen', async () => {
   await run('create a --base-url http://a');
   await run('create b --base-url http://b');
   await run('delete a --yes');
