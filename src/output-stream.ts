@@ -17,7 +17,6 @@ export interface OutputStream {
    * @throws OutputClosedError if the reader has gone; CliError `failed` if they cannot be written (a full disk).
    */
   write(data: string | Uint8Array, options?: WriteOptions): Promise<void>;
-  readonly stream: NodeJS.WritableStream;
 }
 
 export interface WriteOptions {
@@ -65,9 +64,6 @@ export function processOutput(name: string, descriptor: 1 | 2, open: () => Write
     get height() {
       return kind === 'device' ? stream().rows || undefined : undefined;
     },
-    get stream() {
-      return stream();
-    },
     async write(data) {
       try {
         const rest = opened ? data : direct(data);
@@ -89,14 +85,9 @@ type DirectWriter = (data: string | Uint8Array) => string | Uint8Array;
 const socketBytes = 16_384;
 
 function directWriter(descriptor: number, kind: Kind): DirectWriter {
-  if (kind === 'file') return (data) => writeAll(descriptor, bytesOf(data));
-  if (kind === 'socket') return withinBudget(descriptor, socketBytes);
   if (kind === 'pipe') return throughOwnPipe(descriptor);
-  return (data) => data;
-}
-
-function withinBudget(descriptor: number, budget: number): DirectWriter {
-  let left = budget;
+  if (kind !== 'file' && kind !== 'socket') return (data) => data;
+  let left = kind === 'file' ? Number.POSITIVE_INFINITY : socketBytes;
   return (data) => {
     const bytes = bytesOf(data);
     left -= bytes.length;

@@ -104,7 +104,7 @@ async function readAll(context: Context, client: Client): Promise<PulledRecords>
     offeredOperation(client.contract, id);
   let done = 0;
   const style = await context.style('stderr');
-  const progress = startProgress(context.io, context.liveLine, {
+  const stopProgress = startProgress(context.io, context.liveLine, {
     mode: context.quiet ? 'none' : 'auto',
     label: 'pulling',
     unit: 'records',
@@ -127,7 +127,7 @@ async function readAll(context: Context, client: Client): Promise<PulledRecords>
     const pets = await read('listPets');
     return { inventory, orders, pets, categories: await read('listCategories') };
   } finally {
-    await progress.stop();
+    await stopProgress();
   }
 }
 

@@ -1,5 +1,5 @@
 import { type CliError, ManyError } from '../errors.ts';
-import { type JsonObject, printJson } from '../json.ts';
+import { printJson } from '../json.ts';
 import { sanitize } from '../text.ts';
 import { plainStyle } from './style.ts';
 
@@ -33,16 +33,19 @@ function messageOf({ message, details: { requestId } }: CliError): string {
  * @param warnings notices of the command.
  */
 export function errorJson(error: CliError, warnings: readonly string[] = []): string {
-  const shown = toJson(error);
-  if (warnings.length > 0) shown.warnings = warnings.map((line) => line.replace(/^(warning|note): /, ''));
-  return `${printJson({ error: shown })}\n`;
+  const told = warnings.map((line) => line.replace(/^(warning|note): /, ''));
+  return `${printJson({ error: { ...toJson(error), warnings: told.length > 0 ? told : undefined } })}\n`;
 }
 
-function toJson(error: CliError): JsonObject {
-  const { code, status, method, url, attempts, retryable, requestId, applied } = error.details;
-  const fields = {
-    kind: shownKind(error),
-    message: jsonMessage(error),
+function toJson(error: CliError): object {
+  const { code, status, method, url, attempts, retryable, applied, requestId } = error.details;
+  const { serviceMessage, place, remark, hint } = error.details;
+  const isFromService = serviceMessage !== undefined;
+  return {
+    // SIGINT and SIGTERM share one kind; the exit code tells them apart.
+    kind: error.kind === 'terminated' ? 'interrupted' : error.kind,
+    // The service's own message does not include the place of the record in the input, nor the remark.
+    message: isFromService ? joined([place, serviceMessage], ': ') : error.message,
     code,
     status,
     method,
@@ -51,27 +54,12 @@ function toJson(error: CliError): JsonObject {
     retryable,
     applied,
     requestId,
-    hint: jsonHint(error),
+    hint: joined([isFromService ? remark : undefined, hint], '; '),
     errors: error instanceof ManyError ? error.errors.map(toJson) : undefined,
   };
-  return Object.fromEntries(
-    Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-  );
 }
 
-/** The service's own message if it sent one, after the record's place in the input. */
-function jsonMessage({ message, details: { serviceMessage, place } }: CliError): string {
-  if (serviceMessage === undefined) return message;
-  return place === undefined ? serviceMessage : `${place}: ${serviceMessage}`;
-}
-
-/** The hint, after the remark that the service's own message does not include. */
-function jsonHint({ details: { serviceMessage, remark, hint } }: CliError): string | undefined {
-  const parts = [serviceMessage === undefined ? undefined : remark, hint];
-  return parts.filter((part) => part !== undefined).join('; ') || undefined;
-}
-
-/** SIGINT and SIGTERM share one kind; the exit code tells them apart. */
-function shownKind({ kind }: CliError): string {
-  return kind === 'terminated' ? 'interrupted' : kind;
+function joined(parts: readonly (string | undefined)[], separator: string): string | undefined {
+  const present = parts.filter((part) => part !== undefined);
+  return present.length === 0 ? undefined : present.join(separator);
 }

@@ -14,7 +14,7 @@ export async function* withCount<Entity>(
   noun: string,
 ): AsyncGenerator<readonly Entity[]> {
   let done = 0;
-  const progress = startProgress(io, line, {
+  const stopProgress = startProgress(io, line, {
     mode: 'auto',
     label: 'reading',
     unit: noun,
@@ -28,7 +28,7 @@ export async function* withCount<Entity>(
       yield page;
     }
   } finally {
-    await progress.stop();
+    await stopProgress();
   }
 }
 

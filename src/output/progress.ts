@@ -31,11 +31,6 @@ interface ProgressOptions {
   read(): ProgressState;
 }
 
-export interface Progress {
-  /** Removes the bar; as JSON, writes the last state. */
-  stop(): Promise<void>;
-}
-
 /** A state with the values computed from the states before it. */
 interface Reading extends ProgressState {
   /** Per second, over the last seconds. */
@@ -44,11 +39,14 @@ interface Reading extends ProgressState {
   readonly etaSeconds: number | undefined;
 }
 
-/** Shows the progress of long work on stderr until it is stopped. */
-export function startProgress({ stderr }: Io, line: LiveLine, options: ProgressOptions): Progress {
+/**
+ * Shows the progress of long work on stderr until the returned function is called, which erases the bar or, as JSON,
+ * writes the last state.
+ */
+export function startProgress({ stderr }: Io, line: LiveLine, options: ProgressOptions): () => Promise<void> {
   const automatic = line.canDraw ? 'bar' : 'plain';
   const mode = options.mode === 'auto' ? automatic : options.mode;
-  if (mode === 'none') return { stop: async () => {} };
+  if (mode === 'none') return async () => {};
   const read = createReader(options.read);
   if (mode === 'bar') {
     const drawFrom = monotonicMs() + (options.delayMs ?? 0);
@@ -57,17 +55,15 @@ export function startProgress({ stderr }: Io, line: LiveLine, options: ProgressO
       return monotonicMs() < drawFrom ? undefined : barText(reading, options, width);
     };
     const hide = line.show(draw, options.mode === 'bar');
-    return { stop: async () => hide() };
+    return async () => hide();
   }
   const write = (text: string) => stderr.write(`${text}\n`).catch(() => {});
   const tell = () =>
     write(mode === 'plain' ? plainText(read(), options) : printJson({ progress: toJson(read()) }));
   const timer = setInterval(() => void tell(), mode === 'plain' ? 10_000 : 1000).unref();
-  return {
-    async stop() {
-      clearInterval(timer);
-      if (mode === 'json') await tell();
-    },
+  return async () => {
+    clearInterval(timer);
+    if (mode === 'json') await tell();
   };
 }
 

@@ -186,7 +186,7 @@ async function whileFollowed<Entity>(
 ): Promise<void> {
   if (state().total === 1) return write();
   const { io, liveLine, interrupts } = context;
-  const progress = startProgress(io, liveLine, {
+  const stopProgress = startProgress(io, liveLine, {
     mode: context.quiet || io.stdout.isTerminal ? 'none' : 'auto',
     label: 'writing',
     unit: many,
@@ -207,6 +207,6 @@ async function whileFollowed<Entity>(
     throw error;
   } finally {
     interrupts.signal.removeEventListener('abort', tellAborted);
-    await progress.stop();
+    await stopProgress();
   }
 }

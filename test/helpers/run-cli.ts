@@ -1,4 +1,4 @@
-import { Readable, Writable } from 'node:stream';
+import { Readable } from 'node:stream';
 import type { InputStream, Io, Signal } from '../../src/io.ts';
 import { main } from '../../src/main.ts';
 import type { OutputStream } from '../../src/output-stream.ts';
@@ -40,12 +40,9 @@ export function fakeIo(options: RunOptions = {}): FakeIo {
     const write = async (data: string | Uint8Array) => {
       written[name] += typeof data === 'string' ? data : Buffer.from(data).toString();
     };
-    const stream = new Writable({
-      write: (chunk, _, done) => void write(chunk).then(() => done()),
-    });
     const width = isTerminal(name) ? (options.columns ?? 80) : undefined;
     const height = isTerminal(name) ? (options.rows ?? 24) : undefined;
-    return { isTerminal: isTerminal(name), isFile: false, width, height, write, stream };
+    return { isTerminal: isTerminal(name), isFile: false, width, height, write };
   };
   const stream = Readable.from([Buffer.from(options.stdin ?? '')]);
   const stdin: InputStream = {

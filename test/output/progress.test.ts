@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createSecrets } from '../../src/mask.ts';
-import { type Progress, type ProgressState, startProgress } from '../../src/output/progress.ts';
+import { type ProgressState, startProgress } from '../../src/output/progress.ts';
 import { openStreams } from '../../src/output/streams.ts';
 import { plainStyle } from '../../src/output/style.ts';
 import { fakeIo, type RunOptions } from '../helpers/run-cli.ts';
@@ -24,8 +24,8 @@ function start(run: RunOptions, mode: Parameters<typeof startProgress>[2]['mode'
     concurrency: 8,
   };
   const options = { mode, label: 'applying', unit: 'rows', style: plainStyle, read: () => state };
-  const progress: Progress = startProgress(io, liveLine, options);
-  return { io, state, progress, written: () => fake.written('stderr') };
+  const stop = startProgress(io, liveLine, options);
+  return { io, state, stop, written: () => fake.written('stderr') };
 }
 
 test('a terminal shows one bar with all facts', async () => {
@@ -67,9 +67,9 @@ test('other output replaces the bar', async () => {
 });
 
 test('the bar is erased when the work stops', async () => {
-  const { progress, written } = start(terminal);
+  const { stop, written } = start(terminal);
   await vi.advanceTimersByTimeAsync(100);
-  await progress.stop();
+  await stop();
   expect(written().endsWith('\r\x1b[K')).toBe(true);
   const before = written();
   await vi.advanceTimersByTimeAsync(1000);
@@ -99,11 +99,11 @@ test('work of unknown size is counted', async () => {
 });
 
 test('as JSON it writes an object each second, and one when the work stops', async () => {
-  const { state, progress, written } = start(terminal, 'json');
+  const { state, stop, written } = start(terminal, 'json');
   state.done = 5000;
   await vi.advanceTimersByTimeAsync(1000);
   state.done = 20_000;
-  await progress.stop();
+  await stop();
   const lines = written().trim().split('\n');
   expect(lines.map((line) => JSON.parse(line))).toMatchObject([
     { progress: { done: 5000, total: 20_000, percent: 25, rate: 5000, etaSeconds: 3 } },
@@ -112,8 +112,8 @@ test('as JSON it writes an object each second, and one when the work stops', asy
 });
 
 test('the mode none writes nothing', async () => {
-  const { progress, written } = start(terminal, 'none');
+  const { stop, written } = start(terminal, 'none');
   await vi.advanceTimersByTimeAsync(20_000);
-  await progress.stop();
+  await stop();
   expect(written()).toBe('');
 });

@@ -285,10 +285,10 @@ async function withProgress<Value>(
   const { io, liveLine } = context;
   const style = await context.style('stderr');
   const mode = flags.progress ?? (context.flags.quiet ? 'none' : 'auto');
-  const progress = startProgress(io, liveLine, { mode, label, unit, style, read: state });
+  const stopProgress = startProgress(io, liveLine, { mode, label, unit, style, read: state });
   try {
     return await work();
   } finally {
-    await progress.stop();
+    await stopProgress();
   }
 }
