@@ -7,7 +7,7 @@ export function monotonicMs(): number {
 /** The longest delay of a timer; Node fires a longer one at once. */
 export const longestTimerMs = 2 ** 31 - 1;
 
-/** Tells a piece of work that its result is no longer awaited; cheap enough to create one for every request. */
+/** Tells a piece of work that its result is no longer awaited. Cheap enough to create one for every request. */
 export interface Cancellation {
   readonly isCancelled: boolean;
   /** The reason, once it is cancelled. */
@@ -160,7 +160,7 @@ function watch(signal: AbortSignal): void {
   });
 }
 
-/** Sets the timer, unless it fires before that anyway. */
+/** Sets the timer, unless it already fires before that time. */
 function wakeAt(dueAtMs: number): void {
   if (dueAtMs >= wakesAtMs) return;
   clearTimeout(timer);

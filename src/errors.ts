@@ -100,7 +100,7 @@ export type UnavailableReason =
   | 'redirect'
   | 'invalid-response';
 
-/** There is no valid answer: exit 6. A redirect that is not followed counts as a refusal: exit 1. */
+/** There is no valid answer: exit 6. For a redirect that is not followed: exit 1. */
 export class UnavailableError extends CliError {
   readonly reason: UnavailableReason;
   /** True if the service may have received a byte of a request and did not refuse it: a write may have been applied. */

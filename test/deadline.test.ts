@@ -11,7 +11,7 @@ function never(): Promise<never> {
   return new Promise(() => {});
 }
 
-test('each piece of work ends at its own deadline, the one that began last too', async () => {
+test('each piece of work ends at its own deadline, in whatever order they began', async () => {
   const ended: string[] = [];
   const late = (leftMs: number) =>
     race(timeLimit(leftMs, String(leftMs)), never).catch(({ message }) => ended.push(message));
@@ -19,7 +19,7 @@ test('each piece of work ends at its own deadline, the one that began last too',
   expect(ended).toEqual(['1', '30', '60', '90', '140', '160']);
 });
 
-test('work that is done in time does not expire, and what began beside it does', async () => {
+test('work that is done in time does not expire, but other work that began at the same time does', async () => {
   const expired: string[] = [];
   const timedOut = () => {
     expired.push('done');
@@ -31,11 +31,11 @@ test('work that is done in time does not expire, and what began beside it does',
   expect(expired).toEqual([]);
 });
 
-test('a deadline that is over already ends the work', async () => {
+test('a deadline that has already passed ends the work', async () => {
   await expect(race(timeLimit(-5), never)).rejects.toThrow('late');
 });
 
-test('work without a deadline goes on, and a signal ends it', async () => {
+test('a signal ends work without a deadline', async () => {
   const stop = new AbortController();
   const work = race({ ...timeLimit(Number.POSITIVE_INFINITY), signals: [stop.signal] }, never);
   await pause(5, timeLimit(1000));

@@ -50,7 +50,7 @@ beforeAll(async () => {
   });
 });
 
-test('a written file is its owner’s alone, and nothing is left beside it', async () => {
+test('only its owner can read a written file, and no temporary file is left', async () => {
   const path = join(folder, 'private', 'deep', 'config.json');
   await ensurePrivateFolder(join(path, '..'));
   await writeFileAtomic(path, 'one');
@@ -85,7 +85,7 @@ test('a write through a link whose file is missing makes the file and keeps the 
   expect(readlinkSync(join(folder, 'dangling'))).toBe('not-yet');
 });
 
-test('a pipe or a device is written to and stays what it is', async () => {
+test('a pipe or a device is written to and not replaced', async () => {
   const pipe = join(folder, 'pipe');
   execFileSync('mkfifo', [pipe]);
   const reader = spawn('cat', [pipe]);
@@ -110,7 +110,7 @@ test('four processes that count to twenty-five together count to a hundred', asy
   expect(readFileSync(path, 'utf8')).toBe('100');
 }, 30_000);
 
-test('the lock of a killed process is taken over by exactly one of those who wait', async () => {
+test('exactly one waiting process takes over the lock of a killed process', async () => {
   const path = join(folder, 'killed');
   const child = await holder(path);
   const log: string[] = [];
@@ -155,7 +155,7 @@ test.each([
   },
 );
 
-test('a lock names its process by its start too, so that another with the same id does not keep it', async () => {
+test('a lock names the start time of its process, so another process with the same id does not keep it', async () => {
   const path = join(folder, 'reused');
   await withLock(path, async () => {
     const [, , ...place] = readlinkSync(`${path}.lock`).split('~');
@@ -188,7 +188,7 @@ test('a lock that another host took over meanwhile is not released', async () =>
   expect(readlinkSync(`${path}.lock`)).toBe('1~5~0~elsewhere');
 });
 
-test.each(['missing', 'there'])('a link and its file, which is %s, have one lock', async (name) => {
+test.each(['missing', 'there'])('a link and its file (%s) share one lock', async (name) => {
   const [real, link] = [join(folder, name), join(folder, `link-to-${name}`)];
   if (name === 'there') writeFileSync(real, '');
   symlinkSync(name, link);
@@ -204,7 +204,7 @@ test('a lock is released when its work fails', async () => {
   expect(await withLock(path, async () => 'in', { waitMs: 0 })).toBe('in');
 });
 
-test('a kill in the middle of a write leaves the old or the new content, whole', async () => {
+test('a kill during a write leaves the whole old or the whole new content', async () => {
   const path = join(folder, 'rewritten');
   writeFileSync(path, 'a'.repeat(200_000));
   for (let turn = 0; turn < 8; turn += 1) {

@@ -11,7 +11,7 @@ const beta = { deprecation: undefined, stability: 'is beta and may change' };
 const line = 'warning: pets get uses an endpoint that ends on 2027-12-31, in 305 days';
 const noon = new Date('2027-03-01T12:00:00Z');
 
-test('a notice names the command, and the same of two endpoints is one', () => {
+test('a notice names the command, and two endpoints with the same notice get one line', () => {
   expect(lifecycleLines('pets get', [ends, beta, ends])).toEqual([
     line,
     'warning: pets get uses an endpoint that is beta and may change',
@@ -34,7 +34,7 @@ test('a notice is shown if nothing can be remembered', async () => {
   expect(await notShownToday([line], stateDir, noon)).toEqual([line]);
 });
 
-test('a command shows its notice once a day, and in a JSON error every time', async () => {
+test('a command shows its notice once a day, but in a JSON error every time', async () => {
   const options = { env: { PETSTORE_STATE_DIR: join(temporaryFolder(), 'state') } };
   const get = (...words: string[]) => runCli(['--offline', 'pets', 'get', ...words], options);
   const notice = /^warning: pets get uses an endpoint that ends on 2027-12-31/;

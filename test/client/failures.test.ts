@@ -4,13 +4,13 @@ import { runCli } from '../helpers/run-cli.ts';
 
 const refused = { code: 'busy', message: 'try later', status: 500 };
 
-test('programs learn too that a POST may have been applied, and that it is not safe to send again', async () => {
+test('a JSON error says that a POST may have been applied and is not retryable', async () => {
   const error = await errorOf(['categories', 'create', '--name', 'x'], { status: 500, body: refused });
   expect(error).toMatchObject({ message: 'try later', code: 'busy', status: 500, retryable: false });
   expect(error.hint).toBe('the request may or may not have been applied');
 });
 
-test('programs learn too how long a service asks to wait', async () => {
+test('a JSON error says how long the service asks to wait', async () => {
   const reply = { status: 429, headers: { 'retry-after': '3600' }, body: refused };
   const error = await errorOf(['categories', 'list'], reply);
   expect(error).toMatchObject({ message: 'try later', status: 429, retryable: true });
@@ -38,7 +38,7 @@ test.each([
   expect(run.stderr).toContain(`\nhint: ${hint}\n`);
 });
 
-test('a record that lacks a field is told by that field', async () => {
+test('the error of a record that lacks a field names the field', async () => {
   const error = await errorOf(['categories', 'list'], { body: [{ id: 1 }] });
   expect(error.message).toMatch(/the body is not a Category: \/0\/name is required$/);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseHeaderFlag, refuseInsecure, toFields } from '../../src/client/fields.ts';
 
-test('a header of the user replaces one of the program, two of the user add up', () => {
+test('a header of the user replaces one of the program; two of the user are both sent', () => {
   const own = [{ name: 'Accept', value: 'application/json', source: 'petstore' }];
   const added = ['accept: text/plain', 'X-Trace: 1', 'x-trace: 2'].map(parseHeaderFlag);
   expect(toFields([...own, ...added])).toEqual({ accept: 'text/plain', 'x-trace': ['1', '2'] });
@@ -19,7 +19,7 @@ test.each([
   expect(() => toFields([parseHeaderFlag(text)])).toThrow(`--header: ${why}`);
 });
 
-test('a header that looks like a credential does not go over plain http, but on this machine', () => {
+test('a header that looks like a credential goes over plain http only to this machine', () => {
   const key = [parseHeaderFlag('X-Api-Key: s3cret-word')];
   expect(() => refuseInsecure(key, 'http://shop.example')).toThrow(
     '--header: X-Api-Key looks like a credential',

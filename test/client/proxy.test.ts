@@ -8,7 +8,7 @@ function isProxied(url: string, noProxy?: string): boolean {
   return findProxy(new URL(url), env) !== undefined;
 }
 
-test('each scheme has its variable, the lower-case name first', () => {
+test('each scheme has its variable, and the lower-case name takes precedence', () => {
   const env = { HTTP_PROXY: 'http://a:1', http_proxy: 'http://b:2', HTTPS_PROXY: 'https://c' };
   expect(findProxy(new URL('http://shop.example'), env)).toMatchObject({
     host: 'b',
@@ -49,7 +49,7 @@ test.each([
   expect(isProxied(url, noProxy)).toBe(expected);
 });
 
-test('user and password become a header, and are never shown', () => {
+test('user and password of a proxy become a header and are never shown', () => {
   const env = { HTTPS_PROXY: 'http://me%40shop:p%3Aw@proxy.example' };
   const found = findProxy(new URL('https://shop.example'), env);
   expect(found?.authorization).toBe(`Basic ${btoa('me@shop:p:w')}`);

@@ -31,13 +31,13 @@ test('every digit of an id reaches the path, the query and the body', () => {
   });
 });
 
-test('what is not given is not sent', () => {
+test('a query parameter without a value is not sent', () => {
   expect(urlOf(operation('listPets'), { query: { status: undefined, limit: 5 } })).toBe(
     'http://shop.example/api/pets?limit=5',
   );
 });
 
-test('a bound parameter goes where the description puts it, under its name there', () => {
+test('a bound parameter goes to the place and under the name that the description gives', () => {
   const bound = operation('updateInventory', {
     method: 'PATCH',
     path: '/stock/{sku}/count',
@@ -59,7 +59,7 @@ test('spaces and letters beyond ASCII in the path of a description are sent perc
   expect(urlOf(bound, { petId: 3n })).toBe('http://shop.example/api/alle%20B%C3%A4ren/3');
 });
 
-test('what a description asks for is checked before a request', () => {
+test('the bounds of a description are checked before a request', () => {
   const body = {
     name: 'NewPet',
     mediaType: 'application/json',
@@ -84,7 +84,7 @@ test('a filter that the service does not offer is an error, paging is not', () =
   expect(() => checkInput(bare, { query: { limit: 1000 } })).not.toThrow();
 });
 
-test('bounds hold for int64 as for numbers', () => {
+test('bounds apply to int64 as to numbers', () => {
   const parameters = [
     { name: 'petId', wireName: 'petId', in: 'path', required: true, bounds: { type: 'integer', minimum: 1 } },
   ] as const;
@@ -93,7 +93,7 @@ test('bounds hold for int64 as for numbers', () => {
   expect(() => checkInput(bound, { petId: 9223372036854775807n })).not.toThrow();
 });
 
-describe('what a description asks for is refused if', () => {
+describe('a request of a description is refused if', () => {
   test.each([
     '/../admin',
     '/%2e%2e/admin',

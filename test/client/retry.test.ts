@@ -3,13 +3,13 @@ import { mayHaveBeenApplied, retryAfter, retryDelay } from '../../src/client/ret
 
 const now = () => new Date('2027-01-01T00:00:00Z');
 
-test('waits a random part of half a second, doubled each time, at most 30 s', () => {
+test('the delay is a random part of half a second, doubled each time, at most 30 s', () => {
   expect([1, 2, 3, 4].map((attempt) => retryDelay(attempt, 0, 1))).toEqual([500, 1000, 2000, 4000]);
   expect(retryDelay(1, 0, 0)).toBe(0);
   expect(retryDelay(50, 0, 1)).toBe(30_000);
 });
 
-test('Retry-After is a floor, however long', () => {
+test('the delay is never shorter than Retry-After', () => {
   expect(retryDelay(1, 120_000, 1)).toBe(120_000);
   expect(retryDelay(4, 1000, 1)).toBe(4000);
 });

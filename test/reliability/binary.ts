@@ -5,7 +5,7 @@ import { outcomeOf, startCli } from '../helpers/spawn-cli.ts';
 import type { Ask, Case, Scene } from './cases.ts';
 import type { Result } from './run-cases.ts';
 
-/** A command line for each ask; one kind of command sends few requests, the other many. */
+/** A command line for each request: one set of commands sends few requests, the other many. */
 type Commands = Readonly<Partial<Record<Ask, { readonly argv: readonly string[]; readonly stdin?: string }>>>;
 
 /** Commands that send few requests, over node:http. */
@@ -34,7 +34,7 @@ export async function playBinary(
   try {
     const child = await startBinary(commands, scene, one, folder);
     const { code, stdout, stderr, milliseconds } = await outcomeOf(child);
-    // A summary of many stands on stdout, and its reasons with it.
+    // Commands on many records print their summary with its reasons on stdout.
     return { exit: code, text: code === 0 ? stderr : stderr + stdout, ms: milliseconds };
   } finally {
     await rm(folder, { recursive: true });

@@ -10,13 +10,13 @@ import {
 } from '../helpers/misbehaving-server.ts';
 import * as mode from './modes.ts';
 
-/** What the program is asked to do: a list, a PUT, a POST, a DELETE. */
+/** The request that the program sends: a list, a PUT, a POST or a DELETE. */
 export type Ask = 'list' | 'set' | 'create' | 'delete';
 
-/** Where a case takes place. */
+/** The servers and the settings of a case. */
 export interface Scene {
   readonly baseUrl: string;
-  /** The server whose log is looked at. */
+  /** The server whose log the case checks. */
   readonly watched: MisbehavingServer;
   readonly others?: readonly MisbehavingServer[];
   readonly env?: Readonly<Record<string, string>>;
@@ -33,13 +33,13 @@ export interface Case {
   readonly retries?: number;
   readonly exit: number;
   readonly says?: RegExp;
-  /** Requests that the watched server saw, least and most. */
+  /** The least and the most requests that the watched server may see. */
   readonly requests: readonly [number, number];
-  /** The least and the most time that the call may take, start of the process not counted. */
+  /** The least and the most time that the call may take, without the start of the process. */
   readonly ms?: readonly [number, number];
-  /** A process could get it wrong where a call gets it right: by hanging, dying, or leaking to a stream. */
+  /** True if the case is also run in a process, which could hang, die, or write to a wrong stream. */
   readonly spoilsProcess?: true;
-  /** A PUT in place of the list has another end. */
+  /** True if a PUT instead of the list ends differently. */
   readonly asWrite?: 'differs';
 }
 
@@ -52,7 +52,7 @@ const deadline = {
 } as const;
 
 export const cases: readonly Case[] = [
-  // Nothing comes, or too slowly.
+  // No answer, or one that comes too slowly.
   {
     name: 'accepts and says nothing',
     open: at(mode.accept.andSayNothing),
@@ -191,7 +191,7 @@ export const cases: readonly Case[] = [
     says: /connection refused \(127\.0\.0\.1:\d+\); after 2 attempts/,
   },
   {
-    name: 'refuses a POST its connection',
+    name: 'refuses the connection of a POST',
     open: closedPort,
     ask: 'create',
     retries: 1,
@@ -324,7 +324,7 @@ export const cases: readonly Case[] = [
     requests: [2, 2],
   },
   {
-    name: 'asks to wait longer than there is time',
+    name: 'asks to wait longer than the deadline allows',
     spoilsProcess: true,
     open: at(mode.always((exchange) => answer(exchange, { status: 429, fields: { 'retry-after': '3600' } }))),
     ask: 'list',
@@ -334,7 +334,7 @@ export const cases: readonly Case[] = [
     says: /asks to wait 3600 s, longer than what is left/,
   },
   {
-    name: 'sends a Retry-After that is none',
+    name: 'sends an invalid Retry-After',
     open: at(
       mode.first(1, (exchange) => answer(exchange, { status: 503, fields: { 'retry-after': 'soon' } })),
     ),
@@ -356,7 +356,7 @@ export const cases: readonly Case[] = [
     says: /too many pets \(503 busy\); after 3 attempts/,
   },
 
-  // Refusals, whatever their body.
+  // Error answers with any body.
   ...(
     [
       [400, 1],
@@ -447,7 +447,7 @@ export const cases: readonly Case[] = [
     says: /answered 502 with text\/html: <html><head><title>Sign in<\/title>.*\\x1b\[31m/,
   },
 
-  // Answers that are none.
+  // Invalid answers.
   {
     name: 'answers 200 with a page',
     spoilsProcess: true,
@@ -482,7 +482,7 @@ export const cases: readonly Case[] = [
       exit: 6,
       requests: [1, 1],
       says,
-      // A write may be answered with nothing.
+      // A write may be answered without a body.
       ...(body === '' ? { asWrite: 'differs' } : {}),
     }),
   ),
@@ -560,7 +560,7 @@ export const cases: readonly Case[] = [
     says: /not valid gzip/,
   },
   {
-    name: 'answers in an encoding nobody knows',
+    name: 'answers in an unknown encoding',
     open: at(
       mode.always((exchange) =>
         answer(exchange, {
@@ -575,7 +575,7 @@ export const cases: readonly Case[] = [
     says: /encoded as rot13/,
   },
   {
-    name: 'speaks no HTTP',
+    name: 'does not speak HTTP',
     open: at(mode.always(({ socket }) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'))),
     ask: 'list',
     exit: 6,
@@ -597,7 +597,7 @@ export const cases: readonly Case[] = [
     requests: [1, 1],
   },
   {
-    name: 'sends more than it said',
+    name: 'sends more than its content-length',
     asWrite: 'differs',
     open: at(
       mode.always((exchange) => {
@@ -768,7 +768,7 @@ export const cases: readonly Case[] = [
     requests: [1, 1],
   },
   {
-    name: 'shows a certificate that signs itself',
+    name: 'shows a self-signed certificate',
     spoilsProcess: true,
     open: () => secure({ trusted: false }),
     ask: 'list',
@@ -778,7 +778,7 @@ export const cases: readonly Case[] = [
     says: /TLS: .*self-signed[\s\S]*--ca-cert/,
   },
   {
-    name: 'shows a certificate that has ended',
+    name: 'shows an expired certificate',
     open: () => secure({ trusted: true, days: -1 }),
     ask: 'list',
     exit: 6,
@@ -891,7 +891,7 @@ export const cases: readonly Case[] = [
     says: /with 502 Whatever; after 2 attempts/,
   },
   {
-    name: 'is no proxy',
+    name: 'is not a proxy',
     open: proxied(
       'https',
       mode.always(({ socket }) => socket.end('220 mail.example ESMTP\r\n\r\n')),
@@ -902,7 +902,7 @@ export const cases: readonly Case[] = [
     says: /does not answer as an http proxy does/,
   },
   {
-    name: 'is a proxy that is not there',
+    name: 'is behind a proxy that does not listen',
     open: closedProxy,
     ask: 'list',
     retries: 0,
@@ -987,7 +987,7 @@ async function plainForTls(): Promise<Scene> {
   return { baseUrl: `https://127.0.0.1:${watched.port}`, watched };
 }
 
-/** Nobody listens there: a port that was free a moment ago could by now be another case's. */
+/** No server listens there. A port that was free a moment ago could be another case's by now. */
 const closed = '127.0.0.1:1';
 
 async function closedPort(): Promise<Scene> {
@@ -1024,7 +1024,7 @@ function strangeHeaders({ socket }: Parameters<typeof mode.wellBehaved>[0]): voi
 }
 
 interface Security {
-  /** Whether the program is told to trust it. */
+  /** Whether the program trusts it. */
   readonly trusted: boolean;
   readonly days?: number;
   readonly host?: string;
@@ -1044,7 +1044,7 @@ async function secure({ trusted, days = 30, host, client }: Security): Promise<S
   };
 }
 
-/** A service that is reached by a proxy alone. */
+/** A service that can be reached only through a proxy. */
 function proxied(scheme: 'http' | 'https', script: Script): () => Promise<Scene> {
   return async () => {
     const watched = await misbehave(script);

@@ -39,7 +39,7 @@ describe.concurrent.each(Object.entries(transports))('over %s', (_, open) => {
     });
   }
 
-  test('no more sockets are open than may be, and they are used again', async () => {
+  test('no more sockets are open than allowed, and they are reused', async () => {
     const slowly = (exchange: Exchange) => setTimeout(() => mode.wellBehaved(exchange), 5);
     await using server = await misbehave(mode.always(slowly));
     const client = await connect(server.url);
@@ -62,7 +62,7 @@ describe.concurrent.each(Object.entries(transports))('over %s', (_, open) => {
     await client.close();
   });
 
-  test('what waits in the queue ends at its deadline, and is never sent', async () => {
+  test('a queued request ends at its deadline and is never sent', async () => {
     await using server = await misbehave(mode.always(mode.silence));
     const client = await connect(server.url, { retries: 0 });
     // Those in the queue end while every connection is still taken.
@@ -80,7 +80,7 @@ describe.concurrent.each(Object.entries(transports))('over %s', (_, open) => {
     await client.close();
   });
 
-  test('an abort ends every call at once, with its reason, and the sockets with them', async () => {
+  test('an abort ends every call at once with its reason, and closes the sockets', async () => {
     await using server = await misbehave(mode.always(mode.silence));
     const controller = new AbortController();
     const client = await connect(server.url, { signal: controller.signal });
@@ -96,7 +96,7 @@ describe.concurrent.each(Object.entries(transports))('over %s', (_, open) => {
     await client.close();
   });
 
-  test('time in beforeAttempt, and a Retry-After that the caller takes upon itself, is no part of the deadline', async () => {
+  test("the time in beforeAttempt and a Retry-After up to the caller's limit do not count against the deadline", async () => {
     const later = { status: 429, fields: { 'retry-after': '1', 'content-length': '0' } };
     await using server = await misbehave(
       mode.first(1, ({ socket }) =>
@@ -119,7 +119,7 @@ describe.concurrent.each(Object.entries(transports))('over %s', (_, open) => {
     await client.close();
   });
 
-  test('a Retry-After longer than the caller will wait ends the call', async () => {
+  test("a Retry-After longer than the caller's limit ends the call", async () => {
     await using server = await misbehave(
       mode.always(({ socket }) =>
         socket.write('HTTP/1.1 503 Later\r\nretry-after: 60\r\ncontent-length: 0\r\n\r\n'),
@@ -134,7 +134,7 @@ describe.concurrent.each(Object.entries(transports))('over %s', (_, open) => {
     await client.close();
   });
 
-  test('If-Match goes with a write that gives one', async () => {
+  test('If-Match is sent with a write that has one', async () => {
     await using server = await misbehave(mode.always(mode.wellBehaved));
     const client = await connect(server.url);
     await client.call('updateInventory', set, { ifMatch: '"7"' });

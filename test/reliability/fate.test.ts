@@ -9,7 +9,7 @@ import { fakeIo, runCli } from '../helpers/run-cli.ts';
 import { outcomeOf, startCli } from '../helpers/spawn-cli.ts';
 import * as mode from './modes.ts';
 
-/** What a write comes to whose answers are these, one after the other. */
+/** The result of a write that gets these answers one after the other. */
 async function write(argv: readonly string[], ...answers: ((exchange: Exchange) => void)[]) {
   await using server = await misbehave({ onRequest: (exchange) => answers[exchange.number - 1]?.(exchange) });
   const run = await runCli([...argv, '--base-url', server.url, '--timeout', '5s']);
@@ -72,7 +72,7 @@ describe('a write whose earlier attempt may have been applied', () => {
     });
   });
 
-  test('does not blame somebody else for a 412', async () => {
+  test('does not say of a 412 that somebody else changed the record', async () => {
     const { hint } = await errorOf(set, status(502), status(412));
     expect(hint).toContain('an earlier attempt may have changed it');
   });
@@ -83,7 +83,7 @@ describe('a write whose earlier attempt may have been applied', () => {
     expect(run.stderr).toContain(mayBe);
   });
 
-  test('says nothing of it if it succeeds in the end', async () => {
+  test('does not mention it if it succeeds in the end', async () => {
     expect(await write(set, mode.reset, mode.wellBehaved)).toMatchObject({ code: 0, stderr: '' });
   });
 });
@@ -128,7 +128,7 @@ describe('an interrupted write', () => {
     expect(io.written('stderr')).toContain(mayBe);
   });
 
-  test('that is not sent yet, or a read, leaves nothing open', async () => {
+  test('that is not sent yet, or that only reads, has changed nothing', async () => {
     await using silent = await misbehave(mode.accept.andSayNothing);
     const baseUrl = `https://127.0.0.1:${silent.port}`;
     const unsent = await interrupt(silent, 'SIGINT', [...set, '--base-url', baseUrl]);
@@ -196,7 +196,7 @@ describe('an error', () => {
     },
   );
 
-  test('carries the notices of the run as warnings, and alone stands on stderr', async () => {
+  test('carries the notices of the command as warnings and is alone on stderr', async () => {
     const deprecated = status(404, { deprecation: 'true', 'content-type': 'application/json' });
     const { stderr } = await write(['pets', 'get', '5', '--json'], deprecated, (exchange) =>
       answerJson(exchange, []),
@@ -222,7 +222,7 @@ describe('a write to the embedded store', () => {
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  test('that waits for its lock until the deadline is not made, and does not say that it may have been', async () => {
+  test('that waits for its lock until the deadline is not applied, and the message does not say that it may have been', async () => {
     const env = { PETSTORE_OFFLINE_STORE: join(folder, 'store.json') };
     await runCli(['pets', 'list', '--offline'], { env });
     const run = await withLock(env.PETSTORE_OFFLINE_STORE, () =>

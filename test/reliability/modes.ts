@@ -7,7 +7,7 @@ import {
   type Script,
 } from '../helpers/misbehaving-server.ts';
 
-/** What a well-behaved service answers to the requests that the cases send. */
+/** Answers the requests of the cases as a well-behaved service does. */
 export function wellBehaved(exchange: Exchange, more: Answer = {}): void {
   const { method, target } = exchange.request;
   const [path = ''] = target.replace(/^https?:\/\/[^/]+/, '').split('?');
@@ -21,12 +21,12 @@ export function wellBehaved(exchange: Exchange, more: Answer = {}): void {
 const item = { petId: 1, quantity: 5, status: 'available' };
 const category = { id: 7, name: 'Dogs' };
 
-/** Answers each request so. */
+/** Answers every request this way. */
 export function always(act: (exchange: Exchange) => void): Script {
   return { onRequest: act };
 }
 
-/** Misbehaves for the first so many requests, then behaves. */
+/** Misbehaves for the first `count` requests, then behaves. */
 export function first(count: number, act: (exchange: Exchange) => void): Script {
   return { onRequest: (exchange) => (exchange.number <= count ? act(exchange) : wellBehaved(exchange)) };
 }
@@ -48,17 +48,17 @@ export function reset({ socket }: Exchange): void {
   socket.resetAndDestroy();
 }
 
-/** Closes in order, but before an answer. */
+/** Closes the connection normally, but before an answer. */
 export function hangUp({ socket }: Exchange): void {
   socket.end();
 }
 
-/** A byte of the answer's head each 200 ms, for ever. */
+/** Sends a byte of the answer's head every 200 ms, without end. */
 export function dripHead({ socket }: Exchange): void {
   drip(socket, 'HTTP/1.1 200 OK\r\nx-slow: ');
 }
 
-/** A whole head, then a byte of the body each 200 ms, for ever. */
+/** Sends the whole head, then a byte of the body every 200 ms, without end. */
 export function dripBody({ socket }: Exchange): void {
   socket.write('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100000\r\n\r\n[');
   drip(socket, '');
@@ -74,14 +74,14 @@ export function shortBody({ socket }: Exchange): void {
   socket.end('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n[{"petId":1');
 }
 
-/** Valid JSON, and yet the last chunk is missing: there may have been more. */
+/** Sends valid JSON without the last chunk, so there may be more. */
 export function shortChunks({ socket }: Exchange): void {
   socket.end(
     'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n2\r\n[]\r\n',
   );
 }
 
-/** A body that never ends. */
+/** Sends a body that never ends. */
 export function endless(status: number) {
   return ({ socket }: Exchange): void => {
     socket.write(`HTTP/1.1 ${status} Whatever\r\ncontent-type: application/json\r\n\r\n[`);

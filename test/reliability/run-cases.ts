@@ -1,20 +1,20 @@
 import type { Case, Scene } from './cases.ts';
 
-/** What a case came to. */
+/** The result of a case. */
 export interface Result {
   readonly exit: number | null;
-  /** What stands on stderr. */
+  /** The text on stderr. */
   readonly text: string;
-  /** Of the call alone. */
+  /** The time of the call alone. */
   readonly ms: number;
   readonly requests: number;
   readonly connections: number;
 }
 
-/** What the program made of a scene. */
+/** Plays a case in a scene. */
 type Play = (scene: Scene, one: Case) => Promise<Pick<Result, 'exit' | 'text' | 'ms'>>;
 
-/** Runs every case, so many at a time: most of them wait. */
+/** Runs all cases, `atATime` of them together, because most of them wait. */
 export async function runCases(
   cases: readonly Case[],
   play: Play,

@@ -12,7 +12,7 @@ import * as mode from './modes.ts';
 
 const secret = 's3cret/w0rd+"';
 
-test('a token that the service tells back is masked in output, error and trace', async () => {
+test('a token that the service sends back is masked in output, error and trace', async () => {
   await using server = await misbehave(
     mode.always((exchange) => {
       const told = exchange.request.fields.authorization ?? '';
@@ -54,7 +54,7 @@ test('a token is masked whatever the header and the word before it', async () =>
   expect(run.stderr).not.toContain('s3cret');
 });
 
-test('verification that is switched off is told, even with --quiet', async () => {
+test('a warning tells that verification is off, even with --quiet', async () => {
   await using server = await misbehave(mode.always(mode.wellBehaved));
   const env = { NODE_TLS_REJECT_UNAUTHORIZED: '0', PETSTORE_BASE_URL: server.url };
   const run = await runCli(['inventory', 'list', '--quiet'], { env });
@@ -64,7 +64,7 @@ test('verification that is switched off is told, even with --quiet', async () =>
   );
 });
 
-test('a JSON error tells it among its warnings', async () => {
+test('a JSON error has that warning too', async () => {
   await using server = await misbehave(mode.always((exchange) => answerJson(exchange, {}, { status: 400 })));
   const env = { NODE_TLS_REJECT_UNAUTHORIZED: '0', PETSTORE_BASE_URL: server.url };
   const run = await runCli(['inventory', 'list', '-o', 'json'], { env });
@@ -72,7 +72,7 @@ test('a JSON error tells it among its warnings', async () => {
   expect(warnings).toEqual([expect.stringContaining('certificates are not verified')]);
 });
 
-test('it is told once: Node does not say it again', async () => {
+test('the warning comes once: Node does not repeat it', async () => {
   const server = createServer(await makeCertificate(3), (_, response) =>
     response.writeHead(200, { 'content-type': 'application/json' }).end('[]'),
   );
@@ -85,7 +85,7 @@ test('it is told once: Node does not say it again', async () => {
   expect(run.stderr.match(/NODE_TLS_REJECT_UNAUTHORIZED/g)).toHaveLength(1);
 });
 
-test('every request names the program and what it takes, and asks for no compression', async () => {
+test('every request names the program and the media type it accepts, and asks for no compression', async () => {
   await using server = await misbehave(mode.always(mode.wellBehaved));
   await runCli(['inventory', 'list', '-H', 'X-Trace: 7'], { env: { PETSTORE_BASE_URL: server.url } });
   const { fields } = server.requests[0]!;

@@ -10,7 +10,7 @@ import * as mode from './modes.ts';
 interface Stall {
   readonly name: string;
   readonly script: Script;
-  /** What the base URL is; that of the server by default. */
+  /** The base URL; that of the server by default. */
   readonly baseUrl?: (port: number) => string;
   readonly isProxy?: true;
 }
@@ -54,7 +54,7 @@ for (const [signal, code] of [
       const signalled = performance.now();
       child.kill(signal);
       expect(await outcome).toMatchObject({ code, stdout: '' });
-      // A second is promised; the rest is for a machine that does much else.
+      // The promise is one second; the rest allows for a busy machine.
       expect(performance.now() - signalled).toBeLessThan(3000);
     },
     30_000,

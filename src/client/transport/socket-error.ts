@@ -7,8 +7,9 @@ export function toUnavailable(error: Error, { sent }: { readonly sent: boolean }
   const root = rootOf(error);
   // undici's parser gives some of its errors no code.
   const { code = root.name } = root as NodeJS.ErrnoException;
-  const reason = reasonOf(code);
-  const hint = reason === 'tls' ? hintOfTls(code) : undefined;
+  const reason = reasons.find(([codes]) => codes.test(code))?.[1] ?? 'reset';
+  const isUntrusted = /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)/.test(code);
+  const hint = isUntrusted ? 'if you trust its authority, name it with --ca-cert <file>' : undefined;
   // A name that does not exist will not exist in a second; a resolver that does not answer may recover.
   const retryable = code === 'ENOTFOUND' ? false : undefined;
   return new UnavailableError(describe(root, code, reason), { reason, sent, hint, retryable, cause: error });
@@ -19,17 +20,14 @@ function rootOf(error: Error): Error {
   return error instanceof AggregateError ? ((error.errors.at(-1) as Error | undefined) ?? error) : error;
 }
 
-function reasonOf(code: string): UnavailableReason {
-  if (/^(ENOTFOUND|EAI_)/.test(code)) return 'dns';
-  if (/^(ECONNREFUSED|EHOST|ENET|EADDR|EACCES|EPERM)/.test(code)) return 'refused';
-  if (/TIMEDOUT|TIMEOUT/.test(code)) return 'timeout';
-  if (/^(HPE_|HTTPParserError|UND_ERR_(HEADERS_OVERFLOW|RESPONSE|RES_))/.test(code))
-    return 'invalid-response';
-  if (/^(ECONNRESET|EPIPE|ECONNABORTED|UND_ERR_|ERR_STREAM)/.test(code)) return 'reset';
-  if (/^(ERR_SSL|ERR_TLS|ERR_OSSL|EPROTO|CERT_|UNABLE_|CRL_|ERROR_IN_|OUT_OF_MEM)|CERT|ISSUER/.test(code))
-    return 'tls';
-  return 'reset';
-}
+/** The first match decides; any other code means that the connection broke. */
+const reasons: readonly (readonly [codes: RegExp, reason: UnavailableReason])[] = [
+  [/^(ENOTFOUND|EAI_)/, 'dns'],
+  [/^(ECONNREFUSED|EHOST|ENET|EADDR|EACCES|EPERM)/, 'refused'],
+  [/TIMEDOUT|TIMEOUT/, 'timeout'],
+  [/^(HPE_|HTTPParserError|UND_ERR_(HEADERS_OVERFLOW|RESPONSE|RES_))/, 'invalid-response'],
+  [/^(ERR_SSL|ERR_TLS|ERR_OSSL|EPROTO|CERT_|UNABLE_|CRL_|ERROR_IN_|OUT_OF_MEM)|CERT|ISSUER/, 'tls'],
+];
 
 function describe(error: Error, code: string, reason: UnavailableReason): string {
   if (reason === 'reset') return 'the connection was closed before the whole answer came';
@@ -52,10 +50,4 @@ function plainTls({ message }: Error): string {
   return why === 'wrong version number' || why === 'packet length too long'
     ? `${why}; the server may speak plain http`
     : why;
-}
-
-function hintOfTls(code: string): string | undefined {
-  if (/SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)/.test(code))
-    return 'if you trust its authority, name it with --ca-cert <file>';
-  return undefined;
 }

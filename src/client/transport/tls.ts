@@ -25,18 +25,19 @@ export function createContext(
 ): tls.SecureContext {
   return tls.createSecureContext({
     ...options,
-    ...(ca === undefined ? {} : { ca: [...trustedAnyway(env.NODE_EXTRA_CA_CERTS), ca] }),
+    ...(ca === undefined ? {} : { ca: [...ownAuthorities(env.NODE_EXTRA_CA_CERTS), ca] }),
     ...(cert === undefined ? {} : { cert, key: key ?? cert }),
   });
 }
 
-function trustedAnyway(extraFile: string | undefined): readonly string[] {
+/** The authorities that Node trusts without `--ca-cert`. */
+function ownAuthorities(extraFile: string | undefined): readonly string[] {
   const { getCACertificates } = tls as { getCACertificates?: (type: 'default') => string[] };
   if (getCACertificates) return getCACertificates('default');
   return extraFile ? [...tls.rootCertificates, ...readable(extraFile)] : tls.rootCertificates;
 }
 
-/** The file's authorities; none if it cannot be read, of which Node has warned. */
+/** The file's authorities; none if it cannot be read: Node has already warned about that. */
 function readable(file: string): string[] {
   try {
     return [readFileSync(file, 'utf8')];

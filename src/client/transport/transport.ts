@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse, SendOptions, Transport } from '../../api/http.ts';
 import { createDialer, type Dialer, type DialOptions, type Route } from './dial.ts';
 
-/** The options of a connection to a service, for every transport. */
+/** The options of both transports. */
 export interface TransportOptions extends DialOptions {
   /** Most sockets at the same time. */
   readonly connections: number;
@@ -14,7 +14,7 @@ export interface Origin {
   close(): void;
 }
 
-/** The transport over `open`, whose origins differ in the library that speaks HTTP. */
+/** A transport whose origins `open` makes: they differ in the library that speaks HTTP. */
 export function createTransport(
   options: DialOptions,
   open: (route: Route, dialer: Dialer) => Origin,

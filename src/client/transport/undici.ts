@@ -43,7 +43,7 @@ class UndiciOrigin implements Origin {
    */
   connect(route: Route, dialer: Dialer, callback: (...result: [Error, null] | [null, Socket]) => void): void {
     if (this.waiting === 0) {
-      callback(new Error('nobody waits for a connection'), null);
+      callback(new Error('no request waits for a connection'), null);
       return;
     }
     dialer.dial(route).then(
