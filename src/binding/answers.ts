@@ -1,7 +1,7 @@
 import type { DocumentedAnswer } from '../api/operations.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import { jsonContent } from './document.ts';
-import type { SchemaNames } from './schema.ts';
+import { objectOf, type SchemaNames } from './schema.ts';
 
 /** Keywords that OpenAPI and JSON Schema share and whose values are not schemas. */
 const plainKeywords = [
@@ -63,7 +63,7 @@ export function toAnswers(responses: JsonObject, schemas: SchemaWriter): Record<
   for (const [status, response] of Object.entries(responses)) {
     if (!/^([1-5](\d\d|XX)|default)$/i.test(status) || !isJsonObject(response)) continue;
     const { content } = response;
-    const types = isJsonObject(content) ? Object.keys(content) : [];
+    const types = Object.keys(objectOf(content));
     const schema = jsonContent(content)?.schema;
     answers[status.replace('xx', 'XX')] = {
       mediaTypes: types.map((type) => (type.split(';')[0] ?? '').trim().toLowerCase()),

@@ -19,9 +19,9 @@ import {
   successStatuses,
 } from './document.ts';
 import { type Matches, matchOperations, obstacleTo, show } from './match.ts';
-import { hasCategoryObject, idFieldOf, roleOf } from './nouns.ts';
+import { hasCategoryObject, idFieldOf } from './nouns.ts';
 import { identify, toParameters } from './parameters.ts';
-import { boundsOf, exampleOf, isReadOnly, type Shape, shapeOf } from './schema.ts';
+import { boundsOf, exampleOf, isReadOnly, listOf, type Shape, shapeOf } from './schema.ts';
 
 /** The operation of the document that the user chose for one of the table. */
 export interface Target {
@@ -90,7 +90,7 @@ function toOperation(
   const row = operations[id];
   const { source, pathItem, responses } = from;
   const success = successStatuses(responses);
-  const tag = Array.isArray(source.tags) ? source.tags[0] : undefined;
+  const [tag] = listOf(source.tags);
   const record = recordOf(id, from);
   return {
     id,
@@ -137,7 +137,7 @@ function toRequestBody(id: OperationId, from: DocumentOperation): RequestBody | 
   const required = [...shape.required].filter((field) => !readOnly.includes(field));
   const idField = idFieldOf(id);
   const isIdInBody =
-    roleOf(id) === 'update' && (required.includes(idField) || identify(from, id).length === 0);
+    operations[id].method === 'PUT' && (required.includes(idField) || identify(from, id).length === 0);
   const bounds = offered.flatMap(([field, schema]) => {
     const found = boundsOf(schema);
     return found ? [[field, found] as const] : [];

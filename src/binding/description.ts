@@ -2,7 +2,7 @@ import { messageOf, UsageError } from '../errors.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../json.ts';
 import { withinTime } from '../time-limit.ts';
 import { loadYaml } from '../yaml.ts';
-import type { SchemaNames } from './schema.ts';
+import { objectOf, type SchemaNames } from './schema.ts';
 
 /** An OpenAPI 3.0 or 3.1 document with every reference resolved; it may contain cycles. */
 export interface Description {
@@ -54,7 +54,8 @@ export async function readDescription(source: DescriptionSource): Promise<Descri
     names.set(schema, (names.get(schema) ?? new Set()).add(name));
   };
   await dereference(document, source, (reference, schema) => addName(schema, lastPart(reference)));
-  for (const [name, schema] of Object.entries(schemasOf(document))) addName(schema, name);
+  const schemas = objectOf(objectOf(document.components).schemas);
+  for (const [name, schema] of Object.entries(schemas)) addName(schema, name);
   return { url: source.url, document, names, convertedFrom };
 }
 
@@ -189,10 +190,6 @@ function refuseOther({ openapi, swagger, paths }: JsonObject, url: string): void
     );
   }
   if (!isJsonObject(paths)) throw new UsageError(`description ${url}: has no paths`);
-}
-
-function schemasOf({ components }: JsonObject): JsonObject {
-  return isJsonObject(components) && isJsonObject(components.schemas) ? components.schemas : {};
 }
 
 /** `Pet` of `#/components/schemas/Pet`, of `schemas.yaml#/Pet` and of `Pet.yaml`. */

@@ -2,7 +2,7 @@ import type { CredentialPlace } from '../api/contract.ts';
 import type { Method } from '../api/operations.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import type { Description } from './description.ts';
-import { type SchemaNames, type Shape, shapeOf } from './schema.ts';
+import { listOf, objectOf, type SchemaNames, type Shape, shapeOf } from './schema.ts';
 
 /** A parameter of an operation, those of its path included. */
 export interface DocumentParameter {
@@ -49,7 +49,7 @@ export function operationsOf(description: Description): DocumentOperation[] {
       const source = pathItem[method.toLowerCase()];
       if (!isJsonObject(source) || isElsewhere(description, [source.servers, pathItem.servers])) return [];
       const { operationId } = source;
-      const responses = isJsonObject(source.responses) ? source.responses : {};
+      const responses = objectOf(source.responses);
       return {
         method,
         path,
@@ -84,13 +84,12 @@ export function successStatuses(responses: JsonObject): number[] {
 
 /** The JSON of a `content` object: application/json first, then any type that ends with +json. */
 export function jsonContent(content: JsonValue | undefined, names?: SchemaNames): Content | undefined {
-  if (!isJsonObject(content)) return undefined;
-  const types = Object.keys(content);
+  const media = objectOf(content);
+  const types = Object.keys(media);
   const type = types.find((each) => /^application\/json\b/i.test(each)) ?? types.find(isJsonType);
   if (type === undefined) return undefined;
-  const media = content[type];
   const mediaType = /^[\w.+-]+\/[\w.+-]+(; ?[\w-]+=[\w.-]+)*$/.test(type) ? type : 'application/json';
-  const schema = isJsonObject(media) ? media.schema : undefined;
+  const { schema } = objectOf(media[type]);
   return { mediaType, schema, shape: shapeOf(schema, names) };
 }
 
@@ -103,9 +102,9 @@ function parametersOf(
   const merged = new Map<string, DocumentParameter>();
   for (const [, name = ''] of path.matchAll(/\{([^}]*)\}/g))
     merged.set(`path ${name}`, { name, in: 'path', required: true, schema: undefined });
-  for (const value of [ofPath, own].flatMap((list) => (Array.isArray(list) ? list : []))) {
-    if (!isJsonObject(value) || typeof value.name !== 'string' || typeof value.in !== 'string') continue;
+  for (const value of [...listOf(ofPath), ...listOf(own)].map(objectOf)) {
     const { name, in: place } = value;
+    if (typeof name !== 'string' || typeof place !== 'string') continue;
     const key = `${place} ${name}`;
     if (place === 'path' && !merged.has(key)) continue;
     // OpenAPI 3.0.3, "Parameter Object": these three are described elsewhere, and ignored here.
@@ -129,7 +128,7 @@ function answerOf(responses: JsonObject, names: SchemaNames): DocumentOperation[
     .find((content) => content !== undefined);
   if (withJson) return withJson;
   if (statuses.length > 0 && statuses.every((status) => status === '204' || status === '205')) return 'none';
-  const hasOther = stated.some(({ content }) => isJsonObject(content) && Object.keys(content).length > 0);
+  const hasOther = stated.some(({ content }) => Object.keys(objectOf(content)).length > 0);
   return hasOther ? 'other' : 'unknown';
 }
 
@@ -144,37 +143,36 @@ export function serversOf({ document, url }: Pick<Description, 'document' | 'url
 
 /** Whether an operation is served at another address than the document: one base URL cannot reach both. */
 function isElsewhere(description: Description, servers: readonly (JsonValue | undefined)[]): boolean {
-  const own = servers.find((each) => Array.isArray(each) && each.length > 0);
+  const own = servers.find((each) => listOf(each).length > 0);
   if (own === undefined) return false;
   const shared = serversOf(description);
   return !addresses(own, description.url).some((address) => shared.includes(address));
 }
 
 function addresses(servers: JsonValue | undefined, documentUrl: string): string[] {
-  const stated = Array.isArray(servers) ? servers.filter(isJsonObject) : [];
-  return stated.flatMap((server) => {
-    try {
-      const { protocol, href } = new URL(fillIn(server), documentUrl);
-      return protocol === 'http:' || protocol === 'https:' ? [href.replace(/(?<!\/)\/+$/, '')] : [];
-    } catch {
-      return [];
-    }
-  });
+  return listOf(servers)
+    .filter(isJsonObject)
+    .flatMap((server) => {
+      try {
+        const { protocol, href } = new URL(fillIn(server), documentUrl);
+        return protocol === 'http:' || protocol === 'https:' ? [href.replace(/(?<!\/)\/+$/, '')] : [];
+      } catch {
+        return [];
+      }
+    });
 }
 
 /** Puts the defaults of its variables into a server's URL. */
 function fillIn({ url, variables }: JsonObject): string {
   return String(url ?? '').replace(/\{([^}]*)\}/g, (whole, name: string) => {
-    const variable = isJsonObject(variables) ? variables[name] : undefined;
-    return isJsonObject(variable) && variable.default !== undefined ? String(variable.default) : whole;
+    return String(objectOf(objectOf(variables)[name]).default ?? whole);
   });
 }
 
 /** Whether an operation asks for a credential: its own word, or else the document's; one way without any is none. */
 export function isSecured(operation: JsonObject, document: JsonObject): boolean {
-  const ways = operation.security ?? document.security;
-  if (!Array.isArray(ways) || ways.length === 0) return false;
-  return ways.every((way) => isJsonObject(way) && Object.keys(way).length > 0);
+  const ways = listOf(operation.security ?? document.security);
+  return ways.length > 0 && ways.every((way) => Object.keys(objectOf(way)).length > 0);
 }
 
 /**
@@ -185,21 +183,20 @@ export function credentialPlaces(
   document: JsonObject,
   operations: readonly DocumentOperation[],
 ): CredentialPlace[] {
-  const { components } = document;
-  const schemes = isJsonObject(components) ? components.securitySchemes : undefined;
-  if (!isJsonObject(schemes)) return [];
+  const schemes = objectOf(objectOf(document.components).securitySchemes);
   const ways = [document, ...operations.map(({ source }) => source)].flatMap(({ security }) =>
-    Array.isArray(security) ? security.filter(isJsonObject) : [],
+    listOf(security),
   );
-  const asked = [...new Set(ways.flatMap(Object.keys))].filter((name) => Object.hasOwn(schemes, name));
+  const asked = [...new Set(ways.map(objectOf).flatMap(Object.keys))].filter((name) =>
+    Object.hasOwn(schemes, name),
+  );
   const names = asked.length > 0 ? asked : Object.keys(schemes);
   const places = names.flatMap((name) => placeOfScheme(schemes[name]));
   return [...new Map(places.map((place) => [`${place.in} ${place.name}`, place])).values()];
 }
 
 function placeOfScheme(scheme: JsonValue | undefined): CredentialPlace[] {
-  if (!isJsonObject(scheme)) return [];
-  const { type, in: place, name } = scheme;
+  const { type, in: place, name } = objectOf(scheme);
   if (type === 'http' || type === 'oauth2' || type === 'openIdConnect')
     return [{ in: 'header', name: 'authorization' }];
   if (type !== 'apiKey' || typeof name !== 'string' || name === '') return [];

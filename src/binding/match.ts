@@ -8,7 +8,7 @@ import {
 } from '../api/operations.ts';
 import { type BodyName, fieldTypes, type ResultName } from '../api/schemas.ts';
 import { type DocumentOperation, placeOf } from './document.ts';
-import { hasCategoryObject, idFieldOf, nounOf, nouns, type Role, roleOf, wordsOf } from './nouns.ts';
+import { hasCategoryObject, idFieldOf, nounOf, nouns, wordsOf } from './nouns.ts';
 import { identify, needsFilter, queryName, unmetParameter } from './parameters.ts';
 import { type Shape, shapeOf } from './schema.ts';
 
@@ -81,14 +81,16 @@ const strengths = {
   nothing: { rank: 0, confidence: 'low' },
 } as const;
 
-/** The methods of each role. The order counts: an update may be known by the path of its get, a delete by either. */
-const methods: Readonly<Record<Role, readonly Method[]>> = {
-  list: ['GET'],
-  get: ['GET'],
-  create: ['POST'],
-  update: ['PUT', 'PATCH', 'POST'],
-  delete: ['DELETE'],
-};
+/**
+ * The methods that may stand for one of the table. The order counts: an update may be known by the path of its get, a
+ * delete by either.
+ */
+const methods: readonly (readonly [own: Method, allowed: readonly Method[]])[] = [
+  ['GET', ['GET']],
+  ['POST', ['POST']],
+  ['PUT', ['PUT', 'PATCH', 'POST']],
+  ['DELETE', ['DELETE']],
+];
 
 /**
  * Finds each operation of the table among those of a document.
@@ -100,26 +102,27 @@ export function matchOperations(
   settled: ReadonlyMap<OperationId, DocumentOperation>,
 ): Matches {
   const matches = new Map<OperationId, Match>();
-  for (const [role, allowed] of Object.entries(methods))
-    for (const id of operationIds.filter((each) => roleOf(each) === role)) {
-      const own = settled.get(id);
+  for (const [own, allowed] of methods)
+    for (const id of operationIds.filter((each) => operations[each].method === own)) {
+      const chosen = settled.get(id);
       const neighbours = neighboursOf(id, matches);
       const candidates = all
         .filter(({ method }) => allowed.includes(method))
         .map((operation) =>
           toCandidate({ operation, id, neighbour: neighbours.get(placeOf(operation.path)) }),
         );
-      matches.set(id, own ? bound(own, 'high', 'you said so') : choose(candidates, id));
+      matches.set(id, chosen ? bound(chosen, 'high', 'you said so') : choose(candidates, id));
     }
-  return new Map(operationIds.flatMap((id) => [[id, matches.get(id)] as [OperationId, Match]]));
+  return new Map(operationIds.map((id) => [id, matches.get(id) as Match]));
 }
 
 /** The bound operations of a noun by their paths: its list, get and update. */
 function neighboursOf(id: OperationId, matches: Matches): Map<string, OperationId> {
   const places = new Map<string, OperationId>();
   for (const [other, match] of matches) {
-    if (operations[other].noun !== operations[id].noun || match.state !== 'bound') continue;
-    if (roleOf(other) === 'create' || (roleOf(id) === 'delete' && roleOf(other) === 'list')) continue;
+    const { noun, method, many } = operations[other];
+    if (match.state !== 'bound' || noun !== operations[id].noun || method === 'POST') continue;
+    if (many && operations[id].method === 'DELETE') continue;
     const place = placeOf(match.operation.path);
     if (!places.has(place)) places.set(place, other);
   }
@@ -139,7 +142,7 @@ function toCandidate(pair: Pair): Candidate {
 
 /** How much the filters of a list speak for it: one that offers our `status` is meant to list, one that needs it lists less. */
 function filterRank({ operation, id }: Pair): number {
-  if (roleOf(id) !== 'list') return 0;
+  if (!operations[id].many) return 0;
   if (needsFilter(operation, id)) return -1;
   return operation.parameters.some((parameter) => queryName(parameter, id) === 'status') ? 1 : 0;
 }
@@ -224,7 +227,7 @@ function callObstacle(pair: Pair): string | undefined {
 
 /** Whether the body of an update can carry the id that its path lacks. */
 function carriesId({ operation: { body, method }, id }: Pair): boolean {
-  if (roleOf(id) !== 'update' || method === 'POST' || typeof body === 'string') return false;
+  if (operations[id].method !== 'PUT' || method === 'POST' || typeof body === 'string') return false;
   return body.shape.fields.has(idFieldOf(id));
 }
 
@@ -244,7 +247,7 @@ function bodyEvidence(pair: Pair, expected: BodyName): Evidence {
   if (body === 'none') return open;
   if (body === 'other') return nothing('it takes no JSON');
   // A POST below a record is an action on it; only a new count says by itself what it does.
-  const isAction = method === 'POST' && roleOf(pair.id) === 'update' && !/\}\/?$/.test(path);
+  const isAction = method === 'POST' && operations[pair.id].method === 'PUT' && !/\}\/?$/.test(path);
   if (isAction && expected !== 'InventoryUpdate') return nothing('it is an action on a record');
   return recordEvidence(pair, body.shape, 'takes', expected);
 }
@@ -334,7 +337,7 @@ function lackOf(
   offered: readonly string[],
   isBody: boolean,
 ): string | undefined {
-  const isCreate = roleOf(id) === 'create';
+  const isCreate = operations[id].method === 'POST';
   const { key } = nouns[operations[id].noun];
   const needed = !isBody ? key : isCreate ? key.filter((field) => field !== 'id') : [];
   const lacking = needed.filter((field) => !shape.fields.has(field));

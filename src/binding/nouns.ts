@@ -1,15 +1,7 @@
 import { type Noun, type OperationId, operations } from '../api/operations.ts';
 import { type Shape, shapeOf } from './schema.ts';
 
-// What the program knows about its operations and nouns, to find them in a document by their words and fields.
-
-export type Role = 'list' | 'get' | 'create' | 'update' | 'delete';
-
-export function roleOf(id: OperationId): Role {
-  const { many, method } = operations[id];
-  if (many) return 'list';
-  return ({ GET: 'get', POST: 'create', PUT: 'update', PATCH: 'update', DELETE: 'delete' } as const)[method];
-}
+// How the nouns of the program are known in a document: by their words and their fields.
 
 /** How the records of a noun are known. */
 interface NounMarks {

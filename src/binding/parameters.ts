@@ -1,8 +1,8 @@
 import { type Bounds, idName, type OperationId, operations, type Parameter } from '../api/operations.ts';
 import type { QueryName } from '../api/schemas.ts';
-import { isJsonObject, type JsonValue } from '../json.ts';
+import type { JsonValue } from '../json.ts';
 import { type DocumentOperation, type DocumentParameter, isFieldName } from './document.ts';
-import { boundsOf } from './schema.ts';
+import { boundsOf, listOf, objectOf } from './schema.ts';
 
 /** Other names for the table's query parameters, in lower case and without punctuation. */
 const otherNames: Readonly<Record<QueryName, readonly string[]>> = {
@@ -94,9 +94,9 @@ export function queryName({ name, in: place }: DocumentParameter, id: OperationI
 
 /** The one value that a description leaves, or proposes. */
 function fixedValue({ schema }: DocumentParameter): string | undefined {
-  if (!isJsonObject(schema)) return undefined;
-  const only = Array.isArray(schema.enum) && schema.enum.length === 1 ? schema.enum[0] : undefined;
-  const value = schema.const ?? only ?? schema.default;
+  const { const: constant, enum: choices, default: fallback } = objectOf(schema);
+  const [only, ...others] = listOf(choices);
+  const value = constant ?? (others.length === 0 ? only : undefined) ?? fallback;
   const isText = ['string', 'number', 'bigint', 'boolean'].includes(typeof value);
   return isText && /^[\x20-\x7e]*$/.test(String(value)) ? String(value) : undefined;
 }

@@ -20,6 +20,16 @@ export interface Shape {
   items: JsonValue | undefined;
 }
 
+/** The value if it is an object, or an object without fields: a description may have anything anywhere. */
+export function objectOf(value: JsonValue | undefined): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
+
+/** The value if it is an array, or an empty one. */
+export function listOf(value: JsonValue | undefined): readonly JsonValue[] {
+  return Array.isArray(value) ? value : [];
+}
+
 const kinds = ['object', 'array', 'string', 'integer', 'number', 'boolean'] as const;
 const noNames: SchemaNames = new WeakMap();
 
@@ -35,10 +45,8 @@ export function shapeOf(schema: JsonValue | undefined, names: SchemaNames = noNa
   };
   walk(schema, (part, isWhole) => {
     if (isWhole) shape.names.unshift(...(names.get(part) ?? []));
-    if (isJsonObject(part.properties))
-      for (const [field, inner] of Object.entries(part.properties)) shape.fields.set(field, inner);
-    if (Array.isArray(part.required))
-      for (const field of part.required) if (typeof field === 'string') shape.required.add(field);
+    for (const [field, inner] of Object.entries(objectOf(part.properties))) shape.fields.set(field, inner);
+    for (const field of listOf(part.required)) if (typeof field === 'string') shape.required.add(field);
     if (part.additionalProperties === false) shape.isClosed = true;
     shape.items = part.items ?? shape.items;
     shape.kind = kindOf(part) ?? shape.kind;
@@ -66,16 +74,13 @@ function walk(schema: JsonValue | undefined, visit: (part: JsonObject, isWhole: 
 
 /** Whether a field is only ever answered (OpenAPI 3.0.3, "readOnly"). */
 export function isReadOnly(schema: JsonValue | undefined): boolean {
-  return isJsonObject(schema) && schema.readOnly === true;
+  return objectOf(schema).readOnly === true;
 }
 
 /** The schemas that a value must match beside the schema itself. */
 function membersOf(schema: JsonObject): JsonValue[] {
-  const all = Array.isArray(schema.allOf) ? schema.allOf : [];
-  const choices = [schema.oneOf, schema.anyOf]
-    .filter((choice) => Array.isArray(choice))
-    .map((choice) => choice.filter((way) => !isNull(way)));
-  return [...all, ...choices.flatMap((choice) => (choice.length === 1 ? choice : []))];
+  const choices = [schema.oneOf, schema.anyOf].map((ways) => listOf(ways).filter((way) => !isNull(way)));
+  return [...listOf(schema.allOf), ...choices.filter((ways) => ways.length === 1).flat()];
 }
 
 /** The one type that a schema states, null aside. */
@@ -88,7 +93,7 @@ function kindOf(schema: JsonObject): Shape['kind'] | undefined {
 }
 
 function isNull(schema: JsonValue): boolean {
-  return isJsonObject(schema) && schema.type === 'null';
+  return objectOf(schema).type === 'null';
 }
 
 type Amount = number | bigint;
@@ -140,8 +145,7 @@ function length(value: JsonValue | undefined): number | undefined {
 }
 
 function texts(values: JsonValue | undefined): string[] | undefined {
-  if (!Array.isArray(values)) return undefined;
-  const kept = values.filter((value) => value !== null && typeof value !== 'object');
+  const kept = listOf(values).filter((value) => typeof value !== 'object');
   return kept.length > 0 ? kept.map(String) : undefined;
 }
 
@@ -157,8 +161,8 @@ const longestExample = 200;
 /** An example for messages and questions, made from the examples, choices, types and lower bounds of a schema. */
 export function exampleOf(schema: JsonValue | undefined, depth = 0): JsonValue {
   if (!isJsonObject(schema)) return 'text';
-  const [first] = Array.isArray(schema.examples) ? schema.examples : [];
-  const [choice] = Array.isArray(schema.enum) ? schema.enum : [];
+  const [first] = listOf(schema.examples);
+  const [choice] = listOf(schema.enum);
   const stated = schema.const ?? schema.example ?? first ?? schema.default ?? choice;
   if (stated !== undefined && (typeof stated !== 'object' || printJson(stated).length <= longestExample))
     return stated;
