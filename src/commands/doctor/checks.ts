@@ -116,7 +116,7 @@ async function checkPermissions({ context }: Patient): Promise<Verdict> {
   const places = [folder, stateDir, ...(offlineStore === ':memory:' ? [] : [dirname(offlineStore)])];
   const closed = [...new Set(places)].filter((place) => !canBeWritten(place));
   if (closed.length > 0)
-    return warn(`${closed.join(', ')} cannot be written to; reading works all the same`, {
+    return warn(`${closed.join(', ')} cannot be written to; reading still works`, {
       hint: 'name other folders with PETSTORE_CONFIG_DIR and PETSTORE_STATE_DIR',
     });
   return pass('secrets are private; config and state can be written');

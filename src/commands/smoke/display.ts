@@ -105,30 +105,27 @@ export const checksView: View<JsonObject> = {
   ],
 };
 
-/** A live line that shows that a run continues, if nothing was printed for a second. */
-interface Silence {
-  /** A result was shown. */
-  end(): void;
-  close(): void;
-}
-
-/** @param noun the counted things, for `end`. */
-export function watchSilence({ quiet, liveLine }: Context, noun: 'check' | 'run' = 'check'): Silence {
-  if (quiet) return { end: () => {}, close: () => {} };
+/**
+ * A live line that shows that a run continues, if nothing was printed for a second.
+ *
+ * @param noun the counted things.
+ */
+export function watchSilence({ quiet, liveLine }: Context, noun: 'check' | 'run' = 'check') {
   let told = 0;
   let since = monotonicMs();
-  const close = liveLine.show(() => {
+  const text = () => {
     const seconds = Math.floor((monotonicMs() - since) / 1000);
     const done = `${told} ${told === 1 ? `${noun} is` : `${noun}s are`} done`;
     // Nothing is requested between two runs.
     const what = noun === 'check' ? 'for the service ' : '';
     return seconds === 0 ? undefined : `waiting ${what}${seconds} s, ${done}`;
-  });
+  };
   return {
+    /** A result was shown. */
     end() {
       told += 1;
       since = monotonicMs();
     },
-    close,
+    close: quiet ? () => {} : liveLine.show(text),
   };
 }

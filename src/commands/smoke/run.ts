@@ -2,8 +2,8 @@ import { confirmWrite } from '../../asking.ts';
 import { cleanupCheck } from '../../checks/cleanup.ts';
 import { checkConditions } from '../../checks/conditions.ts';
 import { listChecks } from '../../checks/plan.ts';
+import { parseReports, prepareReports, writeReports } from '../../checks/report/files.ts';
 import type { SmokeReport } from '../../checks/report/report.ts';
-import { parseReports, prepareTargets, writeReports } from '../../checks/report/targets.ts';
 import { runSmoke } from '../../checks/smoke.ts';
 import { openSockets } from '../../connect.ts';
 import type { Context } from '../../context.ts';
@@ -17,7 +17,7 @@ export async function smoke(context: Context, flags: SmokeFlags): Promise<void> 
   const settings = await context.settings();
   const contract = await context.contract();
   const options = toSmokeOptions(flags, settings, contract);
-  const targets = parseReports(flags.report ?? [], context.io.cwd);
+  const reports = parseReports(flags.report ?? [], context.io.cwd);
   const checks = listChecks(contract, options);
   if (context.flags.dryRun) {
     const printer = await context.printer();
@@ -35,18 +35,18 @@ export async function smoke(context: Context, flags: SmokeFlags): Promise<void> 
   const target = settings.offline ? 'the embedded store' : client.baseUrl;
   checkConditions(client, [...options.waitFor, ...options.expect]);
   const sockets = await openSockets(context, client.baseUrl);
-  await prepareTargets(targets, flags.force === true);
+  await prepareReports(reports, flags.force === true);
   const display = await createDisplay(context, {
     target,
     ids: [...checks.map(({ id }) => id), ...(options.write ? [cleanupCheck.id] : [])],
     options,
     brief: flags.brief === true,
-    annotations: targets.some(({ format }) => format === 'github'),
+    annotations: reports.github,
   });
   const subject = { client, options, sockets, mask: context.secrets.mask, now: context.now };
   const report = await runSmoke(subject, target, display, context.interrupts);
   const unshown = await display.end(report);
-  const unwritten = await writeReports(report, targets, context.io.env.GITHUB_STEP_SUMMARY);
+  const unwritten = await writeReports(report, reports, context.io.env.GITHUB_STEP_SUMMARY);
   await leave(context, report, unshown ? [unshown, ...unwritten] : unwritten);
 }
 

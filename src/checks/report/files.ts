@@ -12,10 +12,10 @@ import { toTapReport } from './tap.ts';
 
 const writers = {
   junit: toJunitReport,
-  tap: async (report: SmokeReport) => toTapReport(report),
-  json: async (report: SmokeReport) => toJsonReport(report, 2),
-  markdown: async (report: SmokeReport) => toMarkdownReport(report),
-  html: async (report: SmokeReport) => toHtmlReport(report),
+  tap: toTapReport,
+  json: (report: SmokeReport) => toJsonReport(report, 2),
+  markdown: toMarkdownReport,
+  html: toHtmlReport,
 } as const;
 
 type FileFormat = keyof typeof writers;
@@ -24,20 +24,38 @@ const formats = Object.keys(writers)
   .map((format) => `${format}=<file>`)
   .join(', ');
 
-/** The destination of a report: a file, or annotations in the log. */
-type ReportTarget = { readonly format: FileFormat; readonly path: string } | { readonly format: 'github' };
+interface FileReport {
+  readonly format: FileFormat;
+  readonly path: string;
+}
+
+/** The reports that `--report` asks for, beside the one for people. */
+interface Reports {
+  readonly files: readonly FileReport[];
+  /** Annotations in the log, and the step summary. */
+  readonly github: boolean;
+}
 
 /**
  * Reads the values of `--report`: `<format>=<file>`, or `github`.
  *
  * @throws UsageError for anything else, and for two reports in one file.
  */
-export function parseReports(values: readonly string[], cwd: string): ReportTarget[] {
-  const targets = values.map((value) => parseReport(value, cwd));
-  const paths = targets.flatMap((target) => ('path' in target ? [target.path] : []));
+export function parseReports(values: readonly string[], cwd: string): Reports {
+  const files = values.filter((value) => value !== 'github').map((value) => parseFile(value, cwd));
+  const paths = files.map(({ path }) => path);
   const twice = paths.find((path, index) => paths.indexOf(path) !== index);
   if (twice) throw new UsageError(`--report: ${twice} is named twice`, 'give each report a file of its own');
-  return targets;
+  return { files, github: values.includes('github') };
+}
+
+function parseFile(value: string, cwd: string): FileReport {
+  const [, format, path] = /^(\w+)=(.+)$/s.exec(value) ?? [];
+  if (!format || !Object.hasOwn(writers, format) || !path)
+    throw new UsageError(`--report '${value}': must be github or one of ${formats}`);
+  if (path === '-')
+    throw new UsageError(`--report: ${value}: a report goes to a file`, 'for JSON on stdout use -o json');
+  return { format: format as FileFormat, path: resolve(cwd, path) };
 }
 
 /**
@@ -46,13 +64,12 @@ export function parseReports(values: readonly string[], cwd: string): ReportTarg
  *
  * @throws UsageError for another file, unless `force`.
  */
-export async function prepareTargets(targets: readonly ReportTarget[], force: boolean): Promise<void> {
-  for (const target of targets) {
-    if (!('path' in target)) continue;
-    await ensureFolder(dirname(target.path));
-    if (!force && !(await mayReplace(target.path)))
+export async function prepareReports({ files }: Reports, force: boolean): Promise<void> {
+  for (const { path } of files) {
+    await ensureFolder(dirname(path));
+    if (!force && !(await mayReplace(path)))
       throw new UsageError(
-        `--report: ${target.path} exists and is not a report of an earlier run`,
+        `--report: ${path} exists and is not a report of an earlier run`,
         'name another file, or give --force to replace it',
       );
   }
@@ -61,26 +78,14 @@ export async function prepareTargets(targets: readonly ReportTarget[], force: bo
 /** Writes every report that goes to a file; a failure does not stop the others. @returns the errors. */
 export async function writeReports(
   report: SmokeReport,
-  targets: readonly ReportTarget[],
+  { files, github }: Reports,
   summaryFile: string | undefined,
 ): Promise<Error[]> {
-  const written = await Promise.allSettled(
-    targets.map(async (target) => {
-      if (target.format === 'github') return appendSummary(report, summaryFile);
-      return write(target.path, await writers[target.format](report));
-    }),
-  );
+  const written = await Promise.allSettled([
+    ...files.map(async ({ format, path }) => write(path, await writers[format](report))),
+    ...(github && summaryFile ? [append(summaryFile, toMarkdownReport(report))] : []),
+  ]);
   return written.flatMap((each) => (each.status === 'rejected' ? [each.reason as Error] : []));
-}
-
-function parseReport(value: string, cwd: string): ReportTarget {
-  if (value === 'github') return { format: 'github' };
-  const [, format, path] = /^(\w+)=(.+)$/s.exec(value) ?? [];
-  if (!format || !Object.hasOwn(writers, format) || !path)
-    throw new UsageError(`--report '${value}': must be github or one of ${formats}`);
-  if (path === '-')
-    throw new UsageError(`--report: ${value}: a report goes to a file`, 'for JSON on stdout use -o json');
-  return { format: format as FileFormat, path: resolve(cwd, path) };
 }
 
 /** A text near the start of every report of this program. */
@@ -109,9 +114,8 @@ async function write(path: string, text: string): Promise<void> {
   });
 }
 
-async function appendSummary(report: SmokeReport, file: string | undefined): Promise<void> {
-  if (!file) return;
-  await appendFile(file, toMarkdownReport(report)).catch((error) => {
-    throw fileError('write', file, error);
+async function append(path: string, text: string): Promise<void> {
+  await appendFile(path, text).catch((error) => {
+    throw fileError('write', path, error);
   });
 }
