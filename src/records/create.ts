@@ -1,4 +1,5 @@
 import type { Operation } from '../api/operations.ts';
+import { offersField } from '../api/shapes.ts';
 import { confirmWrite } from '../asking.ts';
 import type { Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
@@ -9,11 +10,12 @@ import {
   extraFields,
   flagFields,
   type Given,
+  missingFields,
   noteUnknownFields,
   refuseForeignFields,
   toBody,
 } from './fields.ts';
-import { type Body, type EditableNoun, flagOf, type Write } from './noun.ts';
+import { type Body, type EditableNoun, findField, flagOf, type Write } from './noun.ts';
 import { openWrites, writeRecord, writeRecords } from './write.ts';
 
 /** Creates one record from flags, or one for each record of a file. */
@@ -54,18 +56,17 @@ function fieldsToAsk<Entity>(
   operation: Operation,
   given: Body,
 ) {
-  const { required = [], fields: offered } = operation.body ?? {};
-  const open = noun.fields.filter(({ name }) => !(name in given) && (!offered || name in offered));
-  const lacking = required.filter((name) => !(name in given));
+  const open = noun.fields.filter(({ name }) => !(name in given) && offersField(operation, name));
+  let missing = missingFields(operation, given);
   // If no field is required and none was given, ask for the first, because an empty body makes no sense.
-  const [first] = required.length === 0 && Object.keys(given).length === 0 ? open : [];
-  const missing = first ? [first.name] : lacking;
+  if (missing.length === 0 && Object.keys(given).length === 0)
+    missing = open.slice(0, 1).map(({ name }) => name);
   if (missing.length === 0) return [];
-  const hasFlags = missing.every((name) => noun.fields.some((field) => field.name === name));
+  const hasFlags = missing.every((name) => findField(noun, name));
   if (hasFlags && context.prompt()) return open;
   const shown = missing.map((name) => {
-    const field = noun.fields.find((each) => each.name === name);
-    return field ? flagOf(field) : `--field ${name}=${asArgument(offered?.[name] ?? 'value')}`;
+    const field = findField(noun, name);
+    return field ? flagOf(field) : `--field ${name}=${asArgument(operation.body?.fields?.[name] ?? 'value')}`;
   });
   throw new UsageError(
     `create ${noun.one}: ${shown.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} missing`,
@@ -96,7 +97,7 @@ async function createFromFile<Entity>(
 ): Promise<void> {
   refuseForeignFields(operation, noun, extra);
   const { readRecordFile } = await import('./file.ts');
-  const file = await readRecordFile(context, client, noun, path, { operation, use: 'create', extra });
+  const file = await readRecordFile(context, client, noun, operation, path, extra);
   await confirmWrite(context, { what: `create ${file.records.length} ${noun.many}` });
   if (file.hasIds)
     await context.note(

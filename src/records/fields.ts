@@ -5,7 +5,7 @@ import type { Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { resolveReferences } from './names.ts';
-import { type Body, columnOf, type EditableNoun, flagOf } from './noun.ts';
+import { type Body, columnOf, type EditableNoun, findField, flagOf } from './noun.ts';
 import { jsonOrText } from './values.ts';
 
 /** The input of a create or an update: fields by their flags, or a file of records. */
@@ -34,7 +34,7 @@ export function extraFields<Entity>(noun: EditableNoun<Entity>, { field: given =
     const at = text.indexOf('=');
     const name = text.slice(0, at).trim();
     if (at < 1 || name === '') throw new UsageError(`--field '${text}': must be name=value`);
-    const own = noun.fields.find((field) => field.name === name || field.column === name);
+    const own = findField(noun, name);
     if (own) throw new UsageError(`--field '${text}': ${name} has a flag of its own`, `give ${flagOf(own)}`);
     if (name === 'id') throw new UsageError(`--field '${text}': the id of a record cannot be given`);
     fields[name] = jsonOrText(text.slice(at + 1));
@@ -108,9 +108,10 @@ export function checkFields<Entity>(
   return { ...fields, ...known };
 }
 
-/** The required fields of a body that are not there, except the id. */
-export function missingFields({ body }: Operation, fields: Body): readonly string[] {
-  return (body?.required ?? []).filter((name) => name !== 'id' && fields[name] === undefined);
+/** The fields that the body of an operation requires and that are not there, except the id. */
+export function missingFields(operation: Operation, fields: Body): readonly string[] {
+  const body = inForm(operation, fields);
+  return (operation.body?.required ?? []).filter((name) => name !== 'id' && body[name] === undefined);
 }
 
 /**

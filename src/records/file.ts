@@ -2,14 +2,13 @@ import type { Operation } from '../api/operations.ts';
 import type { Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { CliError, messageOf, UsageError } from '../errors.ts';
-import type { InputRecord } from '../input/record.ts';
 import { readRecords } from '../input/records.ts';
 import { openSource, type Source } from '../input/source.ts';
-import { isJsonObject, type JsonValue, parseJson } from '../json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../json.ts';
 import { counted } from '../text.ts';
 import { checkFields, inForm, missingFields, toBody } from './fields.ts';
 import { isName } from './names.ts';
-import { type Body, columnOf, type EditableNoun, type Field } from './noun.ts';
+import { type Body, columnOf, type EditableNoun, type Field, findField } from './noun.ts';
 import { jsonOrText, parseId } from './values.ts';
 
 /** A valid record of a file. */
@@ -31,38 +30,30 @@ interface RecordFile {
   readonly hasIds: boolean;
 }
 
-/** The requirements for each record. */
-interface Wanted {
-  /** The operation for which the records are meant; its body defines the fields, and which are required. */
-  readonly operation: Operation;
-  readonly use: 'create' | 'update';
-  /** Fields for every record that does not have them itself. */
-  readonly extra: Body;
-}
-
 /**
  * Reads the file of `--from`: CSV, a JSON array or object, or JSON lines. Checks all of it before the first request;
  * then looks up the names of pets and categories.
  *
+ * @param operation the create or the update; its body defines the fields, and which are required.
+ * @param extra fields for every record that does not have them itself.
  * @throws UsageError that names file, line and field.
  */
 export async function readRecordFile<Entity>(
   context: Context,
   client: Client,
   noun: EditableNoun<Entity>,
+  operation: Operation,
   path: string,
-  wanted: Wanted,
+  extra: Body,
 ): Promise<RecordFile> {
-  const { operation, use } = wanted;
   const records: FileRecord[] = [];
   const seen = new Set<bigint>();
   let isList = false;
   let hasIds = false;
-  for await (const item of readItems(context, path)) {
+  for await (const item of readItems(context, noun, path, operation)) {
     const { place, values, isListed } = item;
-    checkColumns(noun, item, operation);
-    const fields = at(place, () => toFields(client, noun, item, wanted));
-    const id = use === 'update' ? newId(item, seen) : 0n;
+    const fields = at(place, () => toFields(client, noun, operation, item, extra));
+    const id = operation.id === noun.operations.update ? newId(item, seen) : 0n;
     isList = isListed;
     hasIds ||= values.id !== undefined && fields.id === undefined;
     records.push({ id, fields, place });
@@ -98,8 +89,7 @@ export async function readIds<Entity>(
   path: string,
 ): Promise<bigint[]> {
   const ids = new Set<bigint>();
-  for await (const item of readItems(context, path, true)) {
-    checkColumns(noun, item, undefined);
+  for await (const item of readItems(context, noun, path)) {
     if (item.values.id === undefined) throw new UsageError(`${item.place}: id is required`);
     newId(item, ids);
   }
@@ -120,37 +110,41 @@ interface FileItem {
   /** True for CSV, whose cells are text; empty cells are left out. */
   readonly isTable: boolean;
   readonly isListed: boolean;
-  readonly columns: readonly string[];
   readonly values: Readonly<Record<string, JsonValue>>;
 }
 
 /**
- * @param areIds whether a record may be a bare id.
- * @throws UsageError also if there are none.
+ * @param operation undefined if a record needs only its id, and may be a bare id.
+ * @throws UsageError also if there are no records.
  */
-async function* readItems(context: Context, path: string, areIds = false): AsyncGenerator<FileItem> {
+async function* readItems<Entity>(
+  context: Context,
+  noun: EditableNoun<Entity>,
+  path: string,
+  operation?: Operation,
+): AsyncGenerator<FileItem> {
   const source = await openSource(context.io, path);
   const { name } = source;
+  const areIds = operation === undefined;
   try {
     const head = await firstCharacter(source);
     const isNamedJson = /\.(json|jsonl|ndjson)$/i.test(name);
     const isJson = isNamedJson || (!/\.[ct]sv$/i.test(name) && (head === '{' || head === '['));
     const { batches } = await readRecords(source.bytes(), { name, format: isJson ? 'json' : 'csv' });
-    let header: readonly string[] | undefined;
+    let columns: readonly string[] | undefined;
     let count = 0;
     for await (const batch of batches)
-      for (const record of batch) {
-        if (!isJson && header === undefined) {
-          header = headerOf(record, name, areIds);
-          if (header !== idsHeader) continue;
+      for (const { cells = [], text = '', line, problem } of batch) {
+        const place = `${name}:${line}${isJson && count + 1 !== line ? ` (record ${count + 1})` : ''}`;
+        if (problem !== undefined) throw new UsageError(`${place}: ${problem}`);
+        if (!isJson && columns === undefined) {
+          const hasNoHeader = areIds && cells.length === 1 && /^\d+$/.test(cells[0]?.trim() ?? '');
+          columns = hasNoHeader ? ['id'] : at(place, () => toColumns(noun, cells, operation));
+          if (!hasNoHeader) continue;
         }
         count += 1;
-        const number = !isJson || count === record.line ? '' : ` (record ${count})`;
-        const place = `${name}:${record.line}${number}`;
-        if (record.problem !== undefined) throw new UsageError(`${place}: ${record.problem}`);
-        yield header
-          ? toTableItem(record, header, place)
-          : toJsonItem(record.text, { place, isListed: count > 1 || head === '[', areIds });
+        const values = at(place, () => (columns ? toCells(cells, columns) : toMembers(text, areIds)));
+        yield { place, isTable: !isJson, isListed: !isJson || count > 1 || head === '[', values };
       }
     if (count === 0) throw new UsageError(`${name}: ${areIds ? 'no ids in it' : 'has no records'}`);
   } finally {
@@ -158,35 +152,29 @@ async function* readItems(context: Context, path: string, areIds = false): Async
   }
 }
 
-/** The columns of a file that holds one id a line and nothing else, such as the output of `-o ids`. */
-const idsHeader: readonly string[] = ['id'];
-
-function headerOf(
-  { cells = [], line, problem }: InputRecord,
-  name: string,
-  areIds: boolean,
+/** The columns of a header. @throws UsageError for one that is not a field, because its cells would be lost. */
+function toColumns<Entity>(
+  { fields, many }: EditableNoun<Entity>,
+  cells: readonly string[],
+  operation: Operation | undefined,
 ): readonly string[] {
-  if (problem !== undefined) throw new UsageError(`${name}:${line}: ${problem}`);
-  if (areIds && cells.length === 1 && /^\d+$/.test(cells[0]?.trim() ?? '')) return idsHeader;
   const columns = cells.map((cell) => cell.trim());
   const twice = columns.find((column, index) => columns.indexOf(column) !== index);
-  if (twice !== undefined) throw new UsageError(`${name}:${line}: the column '${twice}' stands there twice`);
-  return columns;
+  if (twice !== undefined) throw new UsageError(`the column '${twice}' stands there twice`);
+  const own = ['id', ...fields.map(columnOf)];
+  const known = [...own, ...fields.map(({ name }) => name), ...Object.keys(operation?.body?.fields ?? {})];
+  const unknown = columns.find((column) => !known.includes(column));
+  if (unknown === undefined) return columns;
+  throw new UsageError(`column '${unknown}': ${many} have no such field; they have ${own.join(', ')}`);
 }
 
-function toTableItem({ cells = [] }: InputRecord, columns: readonly string[], place: string): FileItem {
+function toCells(cells: readonly string[], columns: readonly string[]): Record<string, string> {
   if (cells.length !== columns.length)
     throw new UsageError(
-      `${place}: it has ${counted(cells.length, 'cell', 'cells')}, and the header has ${columns.length} columns`,
+      `it has ${counted(cells.length, 'cell', 'cells')}, and the header has ${columns.length} columns`,
     );
-  const given = columns.map((column, index) => [column, withoutGuard(cells[index] ?? '')] as const);
-  return {
-    place,
-    isTable: true,
-    isListed: true,
-    columns,
-    values: Object.fromEntries(given.filter(([, cell]) => cell !== '')),
-  };
+  const named = columns.map((column, index) => [column, withoutGuard(cells[index] ?? '')] as const);
+  return Object.fromEntries(named.filter(([, cell]) => cell !== ''));
 }
 
 /** Removes the `'` that `list -o csv` puts before a text that looks like a formula. */
@@ -194,67 +182,51 @@ function withoutGuard(cell: string): string {
   return /^'[=+\-@\t\r]/.test(cell) ? cell.slice(1) : cell;
 }
 
-function toJsonItem(
-  text: string | undefined,
-  { place, isListed, areIds }: { place: string; isListed: boolean; areIds: boolean },
-): FileItem {
-  const value = at(place, () => parseJson(text ?? ''), 'not valid JSON');
-  const item = { place, isTable: false, isListed };
-  if (isJsonObject(value)) return { ...item, columns: Object.keys(value), values: value };
-  const isId = areIds && (typeof value === 'number' || typeof value === 'bigint');
-  if (isId) return { ...item, columns: ['id'], values: { id: value } };
-  throw new UsageError(`${place}: not a JSON object`);
+function toMembers(text: string, areIds: boolean): JsonObject {
+  let value: JsonValue;
+  try {
+    value = parseJson(text);
+  } catch (error) {
+    throw new UsageError(`not valid JSON: ${messageOf(error)}`);
+  }
+  if (isJsonObject(value)) return value;
+  if (areIds && (typeof value === 'number' || typeof value === 'bigint')) return { id: value };
+  throw new UsageError('not a JSON object');
 }
 
-function at<Value>(place: string, read: () => Value, what?: string): Value {
+/** The same result, or a UsageError that names the place. */
+function at<Value>(place: string, read: () => Value): Value {
   try {
     return read();
   } catch (error) {
-    throw new UsageError(`${place}: ${what === undefined ? '' : `${what}: `}${messageOf(error)}`);
+    throw new UsageError(`${place}: ${messageOf(error)}`);
   }
 }
 
 async function firstCharacter(source: Source): Promise<string> {
   for await (const piece of source.bytes()) {
-    const text = Buffer.from(piece)
-      .toString('utf8')
-      .replace(/^[\ufeff\s]+/, '');
-    if (text !== '') return text.slice(0, 1);
+    // trimStart removes a BOM too.
+    const text = Buffer.from(piece).toString('utf8').trimStart();
+    if (text !== '') return text.charAt(0);
   }
   return '';
-}
-
-/** @throws UsageError for a column that is not a field, because its cells would be lost. */
-function checkColumns<Entity>(
-  { fields, many }: EditableNoun<Entity>,
-  { columns, isTable, place }: FileItem,
-  operation: Operation | undefined,
-): void {
-  if (!isTable) return;
-  const own = ['id', ...fields.map(columnOf)];
-  const known = [...own, ...fields.map(({ name }) => name), ...Object.keys(operation?.body?.fields ?? {})];
-  const unknown = columns.find((column) => !known.includes(column));
-  if (unknown === undefined) return;
-  const name = place.replace(/:\d+$/, '');
-  throw new UsageError(
-    `${name}:1: column '${unknown}': ${many} have no such field; they have ${own.join(', ')}`,
-  );
 }
 
 /** The checked fields of a record; a name may still stand for an id. @throws UsageError without the place. */
 function toFields<Entity>(
   client: Client,
   noun: EditableNoun<Entity>,
-  item: FileItem,
-  { operation, use, extra }: Wanted,
+  operation: Operation,
+  { isTable, values }: FileItem,
+  extra: Body,
 ): Body {
-  const { isTable, values } = item;
+  const isNew = operation.id === noun.operations.create;
   // The id of an order is part of its body. In CSV output of `list`, however, the id only tells the rows apart.
-  const keepsId = use === 'create' && !isTable && Object.hasOwn(noun.schema.entries, 'id');
+  const keepsId = isNew && !isTable && Object.hasOwn(noun.schema.entries, 'id');
   const fields: Record<string, unknown> = {};
   for (const [column, value] of Object.entries(values)) {
     if (column === 'id' && !keepsId) continue;
-    const field = noun.fields.find((each) => each.name === column || each.column === column);
+    const field = findField(noun, column);
     const isText = isTable || (field?.column === column && !isJsonObject(value));
     const name = isText && field ? field.name : column;
     if (name in fields) throw new UsageError(`${field?.column} and ${name} mean the same: give one of them`);
@@ -263,14 +235,14 @@ function toFields<Entity>(
   }
   for (const [name, value] of Object.entries(extra)) fields[name] ??= value;
   const names = Object.entries(fields).filter(([name, value]) => isName(name, value));
-  const missing = use === 'create' ? missingFields(operation, fields) : values.id === undefined ? ['id'] : [];
+  const missing = isNew ? missingFields(operation, fields) : values.id === undefined ? ['id'] : [];
   // An id stands for each name until the names are looked up.
   const checked = checkFields(
     noun,
     { ...fields, ...Object.fromEntries(names.map(([name]) => [name, 0n])) },
     missing,
   );
-  if (use === 'create') client.toRequest(operation.id, { body: inForm(operation, checked) } as never);
+  if (isNew) client.toRequest(operation.id, { body: inForm(operation, checked) } as never);
   return { ...checked, ...Object.fromEntries(names) };
 }
 

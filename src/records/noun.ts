@@ -74,6 +74,11 @@ export interface Field {
   ask(prompt: Prompt, client: Client): Promise<unknown>;
 }
 
+/** The field with this name, in the body or as a column. */
+export function findField<Entity>({ fields }: EditableNoun<Entity>, name: string): Field | undefined {
+  return fields.find((field) => field.name === name || field.column === name);
+}
+
 export function columnOf({ column, name }: Field): string {
   return column ?? name;
 }

@@ -45,7 +45,7 @@ export async function updateRecords<Entity extends object>(
     return writeChanges(context, client, noun, { items, asList: ids.length > 1 });
   }
   const { readRecordFile } = await import('./file.ts');
-  const file = await readRecordFile(context, client, noun, from, { operation, use: 'update', extra });
+  const file = await readRecordFile(context, client, noun, operation, from, extra);
   const items = file.records;
   await confirmWrite(context, { what: `change ${items.length} ${noun.many}` });
   await noteUnknownFields(context, noun, operation, items);

@@ -144,3 +144,30 @@ test('a field that only the service knows is asked for as JSON, and that way it 
     '{"name":"Rex","categoryId":1,"chip":"x1"}',
   );
 });
+
+test.each([
+  [['--name', 'Rex', '--category', '2'], ''],
+  [['--name', 'Rex', '--category', 'cats'], ''],
+  [['--from', '-'], 'name,category\nRex,cats\n'],
+  [['--from', '-'], '{"name":"Rex","categoryId":2}'],
+])('a category that a service requires as an object is created from %j %j', async (flags, stdin) => {
+  const document = structuredClone(toOpenApi()) as unknown as {
+    components: { schemas: { NewPet: { required: string[]; properties: Record<string, object> } } };
+  };
+  const { NewPet } = document.components.schemas;
+  delete NewPet.properties.categoryId;
+  NewPet.properties.category = { type: 'object', properties: { id: { type: 'integer' } } };
+  NewPet.required = ['name', 'category'];
+  const file = join(folder, 'category.json');
+  writeFileSync(file, JSON.stringify(document));
+  const env = { PETSTORE_CONFIG_DIR: join(folder, 'category') };
+  await runCli(['api', 'bind', file], { env });
+  await using server = await recordingServer({}, ({ path }) =>
+    path === '/categories' ? { body: [{ id: 2, name: 'Cats' }] } : { status: 201, body: animals[0] },
+  );
+  const argv = ['pets', 'create', ...flags, '-o', 'ids', '--base-url', server.url];
+  expect(await runCli(argv, { env, stdin })).toEqual({ code: 0, stdout: '1\n', stderr: '' });
+  expect(server.seen.find(({ method }) => method === 'POST')?.body).toBe(
+    '{"name":"Rex","category":{"id":2}}',
+  );
+});
