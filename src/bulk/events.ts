@@ -10,24 +10,25 @@ import type { Outcome, Rows } from './rows.ts';
 /** The number of lines that may wait for a slow reader before the run waits too. */
 const mostWaiting = 1000;
 
-/** The destination of `--events`: a file of its own, or stdout. */
-interface EventSink {
+/** Where events go: a file of their own, or stdout. */
+interface EventLines {
   append(line: string): void;
-  ready(): Promise<void> | undefined;
+  /** Resolves when a slow reader has caught up; undefined if there is nothing to wait for. */
+  ready?(): Promise<void> | undefined;
   close(): Promise<void>;
   /** Removes a file that was created, because no row will be sent. */
-  discard(): Promise<void>;
+  discard?(): Promise<void>;
 }
 
 /** Writes every outcome as a JSON line, for programs. If the reader goes away, the events end but the run continues. */
 export class Events {
   private readonly rows: Rows;
-  private readonly sink: EventSink;
+  private readonly lines: EventLines;
   private failure: unknown;
 
-  constructor(rows: Rows, sink: EventSink) {
+  constructor(rows: Rows, lines: EventLines) {
     this.rows = rows;
-    this.sink = sink;
+    this.lines = lines;
   }
 
   /** Writes the outcomes from before the events began: rows that were left out, and rows that the plan settled. */
@@ -51,7 +52,7 @@ export class Events {
       ...{ state, status, code, message, attempts, requestId },
     };
     try {
-      this.sink.append(printJson(event));
+      this.lines.append(printJson(event));
     } catch (error) {
       this.failure = error;
     }
@@ -59,23 +60,23 @@ export class Events {
 
   /** Resolves when a slow reader has caught up; undefined if there is nothing to wait for. */
   ready(): Promise<void> | undefined {
-    return this.sink.ready();
+    return this.lines.ready?.();
   }
 
   /** Removes a file that was created, because no row will be sent. */
-  discard(): Promise<void> {
-    return this.sink.discard();
+  async discard(): Promise<void> {
+    await this.lines.discard?.();
   }
 
   /** @throws CliError `failed` if a line could not be written. */
   async close(): Promise<void> {
-    await this.sink.close();
+    await this.lines.close();
     if (this.failure) throw this.failure;
   }
 }
 
 /** Lines appended during a write are written together by the next one. */
-export function createStreamSink(stream: OutputStream): EventSink {
+export function linesOfStream(stream: OutputStream): EventLines {
   let waiting: string[] = [];
   let writing: Promise<void> | undefined;
   let failure: unknown;
@@ -100,18 +101,16 @@ export function createStreamSink(stream: OutputStream): EventSink {
       await writing;
       if (failure !== undefined && !(failure instanceof OutputClosedError)) throw failure;
     },
-    discard: async () => {},
   };
 }
 
 /**
  * @param continues whether the file is from an earlier session of the run. @throws CliError if it cannot be created.
  */
-export function createFileSink(file: NewFile, continues: boolean): EventSink {
+export function linesOfFile(file: NewFile, continues: boolean): EventLines {
   const lines = openLines(file, continues);
   return {
     append: (line) => lines.append(line),
-    ready: () => undefined,
     close: () => lines.close(),
     discard: () => (continues ? lines.close() : lines.remove()),
   };

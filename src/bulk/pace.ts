@@ -24,12 +24,6 @@ export interface PaceOptions {
   readonly maxRetryWaitMs: number;
 }
 
-/** A request that waits for its turn. */
-interface Waiting {
-  go(): void;
-  stop(): void;
-}
-
 /**
  * The pace of requests, shared by all workers: the number of requests in flight, which is halved when the service is
  * overloaded and grows back one by one; a rate; and a pause when the service asks for one.
@@ -48,7 +42,8 @@ export class Pace {
   private halvedAt = Number.NEGATIVE_INFINITY;
   private pausedUntil = 0;
   private nextAt = 0;
-  private waiting: Waiting[] = [];
+  /** The requests that wait for their turn; each is told whether it has come. */
+  private readonly waiting: ((mayStart: boolean) => void)[] = [];
   private timer: NodeJS.Timeout | undefined;
 
   constructor({ concurrency, rate, maxRetryWaitMs }: PaceOptions, stop: Stop<StopReason>) {
@@ -70,7 +65,7 @@ export class Pace {
       return undefined;
     }
     return new Promise((resolve, reject) => {
-      this.waiting.push({ go: resolve, stop: () => reject(new StoppedError()) });
+      this.waiting.push((mayStart) => (mayStart ? resolve() : reject(new StoppedError())));
       this.admit();
     });
   }
@@ -100,7 +95,7 @@ export class Pace {
         return;
       }
       this.begin();
-      this.waiting.shift()?.go();
+      this.waiting.shift()?.(true);
     }
   }
 
@@ -127,7 +122,7 @@ export class Pace {
 
   private turnAllAway(): void {
     clearTimeout(this.timer);
-    for (const { stop } of this.waiting.splice(0)) stop();
+    for (const tell of this.waiting.splice(0)) tell(false);
     this.abandonIfIdle();
   }
 

@@ -11,18 +11,9 @@ interface UndoRows {
   readonly rows: Rows;
   /** True if entries that the run removed are created again. */
   readonly createsEntries: boolean;
-  /** Entries that the run created and that stay, because the service cannot remove entries. */
-  readonly staying: StayingEntries;
+  /** Pets whose entries the run created and that stay, because the service cannot remove entries. */
+  readonly staying: readonly bigint[];
 }
-
-export interface StayingEntries {
-  readonly count: number;
-  /** The first of their pets. */
-  readonly first: readonly bigint[];
-}
-
-/** Most pets of remaining entries that are named. */
-const mostNamed = 20;
 
 /**
  * The rows to undo: those that the run applied or may have applied.
@@ -37,15 +28,13 @@ export function toUndoRows({ header, rows: ran }: JournalImage, canRemove: boole
       'apply a file that holds the counts to go back to',
     );
   const rows = new Rows();
-  const first: bigint[] = [];
-  let count = 0;
+  const staying: bigint[] = [];
   let createsEntries = false;
   for (let row = 0; row < ran.length; row += 1) {
     const before = ran.before(row);
     if (!ran.wasSent(row) || before === undefined || before === ran.quantity(row)) continue;
     if (before === null && !canRemove) {
-      count += 1;
-      if (count <= mostNamed) first.push(ran.id(row));
+      staying.push(ran.id(row));
       continue;
     }
     const expected = ran.quantity(row);
@@ -53,5 +42,5 @@ export function toUndoRows({ header, rows: ran }: JournalImage, canRemove: boole
     rows.add({ id: ran.id(row), quantity: before, expected, line: 0 });
   }
   for (let row = 0; row < rows.length; row += 1) rows.indexRow(row);
-  return { rows, createsEntries, staying: { count, first } };
+  return { rows, createsEntries, staying };
 }

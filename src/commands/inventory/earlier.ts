@@ -51,7 +51,7 @@ async function isReadable(context: Context, run: string): Promise<boolean> {
  *
  * @throws CliError if it may be the run of `identity`, and an apply: to begin anew would lose what it did.
  */
-export async function infoOrWarning(
+async function infoOrWarning(
   context: Context,
   run: string,
   identity?: RunIdentity,
@@ -65,6 +65,14 @@ export async function infoOrWarning(
     if (identity?.kind === 'apply' && header && isSameRun(header, identity)) throw error;
     await context.notice(`warning: ${error.message}`);
     return undefined;
+  }
+}
+
+/** The state of every run, the newest first; warns of those whose journal cannot be read. */
+export async function* readableRuns(context: Context): AsyncGenerator<RunInfo> {
+  for (const run of await runStore(context).ids()) {
+    const info = await infoOrWarning(context, run);
+    if (info) yield info;
   }
 }
 
@@ -138,10 +146,8 @@ export async function newestResumable(context: Context): Promise<string> {
   // Without a service to call there is none whose run is meant.
   await context.client('many');
   const target = await targetOf(context);
-  for (const run of await runStore(context).ids()) {
-    const info = await infoOrWarning(context, run);
-    if (info && isOpen(info) && info.header.target === target) return run;
-  }
+  for await (const info of readableRuns(context))
+    if (isOpen(info) && info.header.target === target) return info.header.run;
   throw new UsageError(
     `resume: no unfinished run at ${target}`,
     '`petstore inventory runs` lists all of them',

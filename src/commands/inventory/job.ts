@@ -6,7 +6,7 @@ import { type RowInput, type RowIssues, readKeys, readRows } from '../../bulk/re
 import { defaultFlags, type Guards, type RunFlags } from '../../bulk/run-flags.ts';
 import { imageInfo, RunStore } from '../../bulk/runs.ts';
 import type { Job } from '../../bulk/session.ts';
-import { type StayingEntries, toUndoRows } from '../../bulk/undo.ts';
+import { toUndoRows } from '../../bulk/undo.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import type { Context } from '../../context.ts';
 import { ManyError, UsageError } from '../../errors.ts';
@@ -126,7 +126,7 @@ export async function readUndoJob(context: Context, run: string): Promise<Job> {
   if (state === 'undone' && !isPartial) throw new UsageError(`undo ${run}: run ${by} has undone it already`);
   const { operations } = (await context.client('many')).contract;
   const { rows, createsEntries, staying } = toUndoRows(image, operations.has('deleteInventory'));
-  if (staying.count > 0) await context.notice(stayingText(staying));
+  if (staying.length > 0) await context.notice(stayingText(staying));
   const { target, flags } = image.header;
   return {
     identity: {
@@ -151,12 +151,13 @@ export async function readUndoJob(context: Context, run: string): Promise<Job> {
   };
 }
 
-/** Names what an undo leaves behind if the service, as it is bound, takes no entry away. */
-function stayingText({ count, first }: StayingEntries): string {
-  const verb = count === 1 ? 'stays' : 'stay';
-  const more = count - first.length;
+/** Names the pets whose entries an undo leaves, because the service as it is bound cannot remove entries. */
+function stayingText(pets: readonly bigint[]): string {
+  const isOne = pets.length === 1;
+  const named = pets.slice(0, 20);
+  const more = pets.length - named.length;
   const others = more > 0 ? ` and ${groupDigits(more)} more` : '';
-  return `warning: ${counted(count, 'entry', 'entries')} that the run made ${verb}, because the service offers no deleteInventory: ${count === 1 ? 'pet' : 'pets'} ${first.join(', ')}${others}`;
+  return `warning: ${counted(pets.length, 'entry', 'entries')} that the run made ${isOne ? 'stays' : 'stay'}, because the service offers no deleteInventory: ${isOne ? 'pet' : 'pets'} ${named.join(', ')}${others}`;
 }
 
 /** The target of writes for the journal: the base URL, or the file of the embedded store. */

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { offeredOperation } from '../../api/contract.ts';
 import { confirmWrite } from '../../asking.ts';
 import { checkReadable } from '../../bulk/counts.ts';
-import { createFileSink, createStreamSink, Events } from '../../bulk/events.ts';
+import { Events, linesOfFile, linesOfStream } from '../../bulk/events.ts';
 import { Journal, type JournalHeader, version } from '../../bulk/journal.ts';
 import { checkNewFile, exists, type NewFile } from '../../bulk/new-file.ts';
 import type { StopReason } from '../../bulk/pace.ts';
@@ -195,7 +195,7 @@ function openEvents({ io }: Context, { rows }: Session, files: RunFiles): Events
   if (files.events === undefined) return undefined;
   return new Events(
     rows,
-    files.events === '-' ? createStreamSink(io.stdout) : createFileSink(files.events, files.continues),
+    files.events === '-' ? linesOfStream(io.stdout) : linesOfFile(files.events, files.continues),
   );
 }
 

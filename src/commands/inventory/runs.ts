@@ -2,14 +2,13 @@ import { confirmDestruction } from '../../asking.ts';
 import type { OutcomeLine } from '../../bulk/journal.ts';
 import { readJournal } from '../../bulk/journal-reader.ts';
 import type { State } from '../../bulk/rows.ts';
-import type { RunInfo } from '../../bulk/runs.ts';
 import type { Context } from '../../context.ts';
 import { CliError, UsageError } from '../../errors.ts';
 import type { Column, View } from '../../output/columns.ts';
 import { resolveId } from '../../records/names.ts';
 import type { IdOrName } from '../../records/values.ts';
 import { counted } from '../../text.ts';
-import { infoOrWarning } from './earlier.ts';
+import { readableRuns } from './earlier.ts';
 import { runStore } from './job.ts';
 
 /** Prints the runs kept on this machine, the newest first. */
@@ -18,7 +17,7 @@ export async function listRuns(context: Context): Promise<void> {
   await printer.records(readRuns(context), runsView);
 }
 
-interface RunRow extends Readonly<Record<State, number>> {
+interface RunRecord extends Readonly<Record<State, number>> {
   readonly id: string;
   readonly kind: string;
   /** The input as the user named it; for an undo, the run that it takes back. */
@@ -30,7 +29,7 @@ interface RunRow extends Readonly<Record<State, number>> {
   readonly by: string | undefined;
 }
 
-const runsView: View<RunRow> = {
+const runsView: View<RunRecord> = {
   noun: 'runs',
   columns: [
     { name: 'id', value: ({ id }) => id },
@@ -51,20 +50,15 @@ const runsView: View<RunRow> = {
   ],
 };
 
-function countColumn(name: 'rows' | State): Column<RunRow> {
-  return { name, value: (row) => row[name], align: 'right' };
+function countColumn(name: 'rows' | State): Column<RunRecord> {
+  return { name, value: (run) => run[name], align: 'right' };
 }
 
-async function* readRuns(context: Context): AsyncGenerator<RunRow[]> {
-  for (const id of await runStore(context).ids()) {
-    const info = await infoOrWarning(context, id);
-    if (info) yield [toRow(info)];
+async function* readRuns(context: Context): AsyncGenerator<RunRecord[]> {
+  for await (const { header, state, by, counts } of readableRuns(context)) {
+    const { run: id, kind, name: file, target, started, rows } = header;
+    yield [{ id, kind, file, target, state, started, rows, ...counts, by }];
   }
-}
-
-function toRow({ header, state, by, counts }: RunInfo): RunRow {
-  const { run: id, kind, name: file, target, started, rows } = header;
-  return { id, kind, file, target, state, started, rows, ...counts, by };
 }
 
 /** Prints the outcome of each row of a run, except of rows that it left alone. */
@@ -76,7 +70,7 @@ export async function showRun(context: Context, text: string): Promise<void> {
 }
 
 /** One row of a run. */
-interface ChangeRow {
+interface ChangeRecord {
   readonly run: string;
   readonly started: string;
   readonly file: string;
@@ -87,7 +81,7 @@ interface ChangeRow {
   readonly outcome: OutcomeLine | undefined;
 }
 
-const outcomeColumns: readonly Column<ChangeRow>[] = [
+const outcomeColumns: readonly Column<ChangeRecord>[] = [
   { name: 'before', value: ({ before }) => before, align: 'right' },
   { name: 'after', value: ({ after }) => after, align: 'right' },
   {
@@ -100,12 +94,12 @@ const outcomeColumns: readonly Column<ChangeRow>[] = [
   { name: 'message', value: ({ outcome }) => outcome?.message, spare: true },
 ];
 
-const changesView: View<ChangeRow> = {
+const changesView: View<ChangeRecord> = {
   noun: 'rows',
   columns: [{ name: 'petId', value: ({ petId }) => petId, align: 'right' }, ...outcomeColumns],
 };
 
-const logView: View<ChangeRow> = {
+const logView: View<ChangeRecord> = {
   noun: 'runs',
   columns: [
     { name: 'run', value: ({ run }) => run },
@@ -115,11 +109,11 @@ const logView: View<ChangeRow> = {
   ],
 };
 
-async function* readChanges(context: Context, run: string): AsyncGenerator<ChangeRow[]> {
+async function* readChanges(context: Context, run: string): AsyncGenerator<ChangeRecord[]> {
   const { header, rows, failures } = await readJournal(runStore(context).pathOf(run));
   const { kind, name, started } = header;
   const file = kind === 'undo' ? `undo ${name}` : name;
-  let page: ChangeRow[] = [];
+  let page: ChangeRecord[] = [];
   for (let row = 0; row < rows.length; row += 1) {
     const petId = rows.id(row);
     if (petId === 0n) continue;
@@ -140,7 +134,7 @@ export async function logPet(context: Context, pet: IdOrName): Promise<void> {
   await printer.records(readLog(context, petId), logView);
 }
 
-async function* readLog(context: Context, petId: bigint): AsyncGenerator<ChangeRow[]> {
+async function* readLog(context: Context, petId: bigint): AsyncGenerator<ChangeRecord[]> {
   for (const run of await runStore(context).ids())
     try {
       for await (const page of readChanges(context, run)) {
@@ -183,11 +177,10 @@ const shortestMs = 7 * 24 * 3_600_000;
 export async function pruneRuns(context: Context, olderThanMs: number): Promise<void> {
   const runs = runStore(context);
   const old: string[] = [];
-  for (const run of await runs.ids()) {
-    const info = await infoOrWarning(context, run);
-    if (!info || !['finished', 'undone', 'discarded'].includes(info.state)) continue;
-    const leastMs = info.header.flags.relative ? Math.max(olderThanMs, shortestMs) : olderThanMs;
-    if (Date.now() - info.lastAt > leastMs) old.push(run);
+  for await (const { header, state, lastAt } of readableRuns(context)) {
+    if (!['finished', 'undone', 'discarded'].includes(state)) continue;
+    const leastMs = header.flags.relative ? Math.max(olderThanMs, shortestMs) : olderThanMs;
+    if (Date.now() - lastAt > leastMs) old.push(header.run);
   }
   if (old.length === 0) return context.notice('no runs to delete');
   const what = counted(old.length, 'run', 'runs');

@@ -27,25 +27,20 @@ const shownChanges = 20;
 /** With more changes than this, the names of their pets are not read. */
 const mostNames = 100;
 
-/** The texts of cells. */
-interface Wording {
-  change(change: number): string | number;
-  /** For an entry that is removed. */
-  readonly removed: string | null;
-}
-
-const forPeople: Wording = { change: signed, removed: 'removed' };
-const forMachines: Wording = { change: (change) => change, removed: null };
-
-function changesView({ change: asText, removed }: Wording): View<ChangeRecord> {
+/** @param isForPeople whether changes have a sign, and removals a word; programs get numbers and null. */
+function changesView(isForPeople: boolean): View<ChangeRecord> {
   return {
     noun: 'changes',
     columns: [
       { name: 'petId', value: ({ petId }) => petId, align: 'right' },
       { name: 'name', value: ({ name }) => name },
       { name: 'now', value: ({ now }) => now, align: 'right' },
-      { name: 'new', value: (row) => row.new ?? removed, align: 'right' },
-      { name: 'change', value: ({ change }) => change && asText(change), align: 'right' },
+      { name: 'new', value: (change) => change.new ?? (isForPeople ? 'removed' : null), align: 'right' },
+      {
+        name: 'change',
+        value: ({ change }) => (change && isForPeople ? signed(change) : change),
+        align: 'right',
+      },
       { name: 'line', value: ({ line }) => line, align: 'right', extra: true },
     ],
   };
@@ -64,25 +59,18 @@ export async function checkChangesView(context: Context): Promise<void> {
 }
 
 function viewFor({ format }: Printer): View<ChangeRecord> {
-  return changesView(format === 'table' ? forPeople : forMachines);
+  return changesView(format === 'table');
 }
 
 /** Shows the largest changes on stderr. */
 export async function showPlan(context: Context, plan: Plan): Promise<void> {
   const { io, flags } = context;
-  const settings = await context.settings();
-  const color = settings.get('color');
-  const shown = {
-    format: 'table',
-    fields: undefined,
-    sort: undefined,
-    header: true,
-    color,
-    quiet: true,
-  } as const;
+  const color = (await context.settings()).get('color');
+  const columns = { fields: undefined, sort: undefined, header: true };
+  const shown = { format: 'table', ...columns, color, quiet: true } as const;
   const rows = await largestChanges(plan);
   if (rows.length > 0 && !flags.quiet)
-    await createPrinter({ ...io, stdout: io.stderr }, shown).records([rows], changesView(forPeople));
+    await createPrinter({ ...io, stdout: io.stderr }, shown).records([rows], changesView(true));
   if (plan.changes > rows.length)
     await context.notice(`and ${groupDigits(plan.changes - rows.length)} more; --dry-run shows all of them`);
 }
