@@ -31,9 +31,7 @@ const mostTexts = 10_000;
 
 /** Settles rows: the only way for a row to get its outcome. Counts, journals and tells them. */
 export class Ledger {
-  /** Rows that got an outcome in this session. */
-  settledCount = 0;
-  /** How many of these failed or are unknown. */
+  /** How many rows failed or are unknown. */
   errorCount = 0;
   /** How many of these had not already failed in an earlier session. */
   newErrorCount = 0;
@@ -69,8 +67,7 @@ export class Ledger {
     const { rows } = this;
     const isUnknown = outcome.state === 'failed' && rows.wasSent(row) && !outcome.isFinal;
     const told: Outcome = isUnknown ? { ...outcome, state: 'unknown' } : outcome;
-    if (rows.isState(row, 'unprocessed')) this.settledCount += 1;
-    else if (rows.isState(row, 'failed') || rows.isState(row, 'unknown')) {
+    if (rows.isState(row, 'failed') || rows.isState(row, 'unknown')) {
       this.errorCount -= 1;
       this.texts.delete(row);
     }

@@ -1,5 +1,6 @@
 import type { PetStatus } from '../api/schemas.ts';
 import type { Client } from '../client/client.ts';
+import { monotonicMs } from '../deadline.ts';
 import { Stop } from '../interrupts.ts';
 import type { JournalImage, RunIdentity } from './journal.ts';
 import { Ledger } from './ledger.ts';
@@ -46,8 +47,13 @@ export class Session {
   readonly ledger: Ledger;
   /** Statuses of pets without an entry, as the plan has read them. */
   readonly petStatuses = new Map<bigint, PetStatus>();
-  /** The number of entries read while planning or reading back. */
+  /** How many entries were read while planning or reading back. */
   entriesRead = 0;
+  /** How many rows were written; they have an outcome. */
+  written = 0;
+  /** How many rows were read back; undefined without `--verify`. */
+  verified: number | undefined;
+  readonly spentMs = { planning: 0, writing: 0, verifying: 0 };
   readonly readPetStatus: (petId: bigint) => Promise<PetStatus>;
 
   constructor(job: Job, options: SessionOptions) {
@@ -62,6 +68,16 @@ export class Session {
     // Only those whose failure stands are still failed.
     for (const row of job.rows.inState('failed'))
       this.ledger.restore(row, { ...job.earlier?.failures.get(row), state: 'failed' });
+  }
+
+  /** Does a part of the work, and adds its time to that of the part. */
+  async time<Value>(part: keyof Session['spentMs'], work: () => Promise<Value>): Promise<Value> {
+    const started = monotonicMs();
+    try {
+      return await work();
+    } finally {
+      this.spentMs[part] += monotonicMs() - started;
+    }
   }
 }
 

@@ -26,14 +26,10 @@ export interface Summary extends Readonly<Record<State, number>> {
   readonly stop: StopReason | undefined;
 }
 
-interface SummaryFacts extends Pick<Summary, 'run' | 'verified'> {
-  readonly elapsedMs: number;
-  readonly written: number;
-  readonly writingMs: number;
-}
-
-export function summarise({ job, ledger, pace, rows, stop }: Session, facts: SummaryFacts): Summary {
-  const { run, verified, elapsedMs, written, writingMs } = facts;
+/** @param run the id of the run, if it was kept. */
+export function summarise(session: Session, run: string | undefined): Summary {
+  const { job, ledger, pace, rows, stop, written, verified, spentMs } = session;
+  const { planning, writing, verifying } = spentMs;
   const failures = ledger.failures();
   return {
     run,
@@ -44,8 +40,8 @@ export function summarise({ job, ledger, pace, rows, stop }: Session, facts: Sum
     ...rows.countStates(),
     requests: pace.requests,
     retries: pace.retries,
-    seconds: Math.round(elapsedMs) / 1000,
-    rowsPerSecond: writingMs > 0 ? Math.round((written * 1000) / writingMs) : 0,
+    seconds: Math.round(planning + writing + verifying) / 1000,
+    rowsPerSecond: writing > 0 ? Math.round((written * 1000) / writing) : 0,
     failures,
     retryable: failures.length === 0 ? undefined : failures.every((each) => each.retryable),
     stop: stop.reason,

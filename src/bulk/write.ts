@@ -22,7 +22,8 @@ const mostTransportFailures = 20;
  * @param mostErrors the run stops when this many rows have newly failed.
  */
 export function writeRows(plan: Plan, mostErrors: number): Promise<void> {
-  const { rows, ledger, pace, stop } = plan.session;
+  const { session } = plan;
+  const { rows, ledger, pace, stop } = session;
   const writer = new RowWriter(plan);
   const wanted = rows.inState('unprocessed');
   return new Promise((resolve, reject) => {
@@ -39,7 +40,10 @@ export function writeRows(plan: Plan, mostErrors: number): Promise<void> {
     };
     const settled = (row: number, outcome: Outcome | undefined) => {
       inHand -= 1;
-      if (outcome) ledger.settle(row, outcome);
+      if (outcome) {
+        session.written += 1;
+        ledger.settle(row, outcome);
+      }
       if (ledger.newErrorCount >= mostErrors && !stop.reason) stop.stop(tooManyErrors(ledger.newErrorCount));
       fill();
     };
@@ -304,11 +308,10 @@ function reasonOf({ message, details: { method, url } }: CliError, state: 'faile
 }
 
 /**
- * Reads back every row that is applied, unchanged or unknown, and corrects those that are not as the file says; returns
- * how many rows were read. An unknown row that does not read back as wanted stays unknown: its write may still be
- * applied.
+ * Reads back every row that is applied, unchanged or unknown, and corrects those that are not as the file says. An
+ * unknown row that does not read back as wanted stays unknown: its write may still be applied.
  */
-export async function verifyRows(session: Session): Promise<number> {
+export async function verifyRows(session: Session): Promise<void> {
   const { rows, ledger, flags } = session;
   let looked = 0;
   const isWanted = (row: number) =>
@@ -328,5 +331,5 @@ export async function verifyRows(session: Session): Promise<number> {
         isFinal: true,
       });
   });
-  return looked;
+  session.verified = looked;
 }

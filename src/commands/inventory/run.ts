@@ -12,7 +12,6 @@ import { type Job, Session } from '../../bulk/session.ts';
 import { summarise } from '../../bulk/summary.ts';
 import { tooManyErrors, verifyRows, writeRows } from '../../bulk/write.ts';
 import type { Context } from '../../context.ts';
-import { monotonicMs } from '../../deadline.ts';
 import { CliError, InterruptedError, UsageError } from '../../errors.ts';
 import { StoppedError } from '../../interrupts.ts';
 import type { Signal } from '../../io.ts';
@@ -40,10 +39,7 @@ export async function runSession(context: Context, job: Job, flags: SessionFlags
   const files = await checkFiles(context, job, flags);
   const session = await openSession(context, job, flags);
   const { ledger, stop, rows } = session;
-
-  const planStarted = monotonicMs();
   const plan = await planRows(context, session, flags);
-  const planMs = monotonicMs() - planStarted;
   for (const guards of job.guards) checkGuards(plan, guards);
   const errorLimit = flags.failFast ? { rows: 1 } : (flags.maxErrors ?? { rows: 100 });
   const mostErrors = Math.max(1, toRows(errorLimit, rows.length));
@@ -57,35 +53,19 @@ export async function runSession(context: Context, job: Job, flags: SessionFlags
   await events?.tellSettled(ledger.outcomes());
   ledger.events = events;
 
-  const problems: unknown[] = [];
+  // Whatever fails from now on, the rest of the report is still made.
+  const problems: Error[] = [];
   const attempt = async (work: () => Promise<unknown> | undefined) => {
     try {
       await work();
     } catch (error) {
-      if ((error as Error).message !== stop.reason?.message) problems.push(error);
+      if ((error as Error).message !== stop.reason?.message) problems.push(error as Error);
     }
   };
-  const settledBefore = ledger.settledCount;
-  const writeStarted = monotonicMs();
-  let writingMs = 0;
-  let verified: number | undefined;
   await whileWriting(context, session, async () => {
-    const state = () => ({
-      ...{ done: ledger.settledCount - settledBefore, total: plan.changes },
-      ...{ failed: ledger.errorCount, concurrency: session.pace.limit },
-    });
-    const label = job.identity.kind === 'undo' ? 'undoing' : 'applying';
-    const activity = { label, unit: 'rows', flags, state };
-    if (mayWrite) await withProgress(context, activity, () => writeRows(plan, mostErrors));
-    writingMs = monotonicMs() - writeStarted;
-    if (flags.verify && !stop.reason)
-      await attempt(async () => {
-        verified = await readBack(session);
-      });
+    if (mayWrite) await writePlan(context, plan, mostErrors, flags);
+    if (flags.verify && !stop.reason) await attempt(() => readBack(session));
   });
-  const elapsedMs = planMs + (monotonicMs() - writeStarted);
-  const written = ledger.settledCount - settledBefore;
-
   const isOpen = !rows.inState('unprocessed').next().done;
   settleUnknown(session);
   await attempt(() => ledger.journal?.end(isOpen ? 'stopped' : 'finished'));
@@ -95,13 +75,12 @@ export async function runSession(context: Context, job: Job, flags: SessionFlags
   });
   await attempt(() => events?.close());
   const run = isKept ? job.run : undefined;
-  const summary = summarise(session, { run, verified, elapsedMs, written, writingMs });
+  const summary = summarise(session, run);
   const isPartial = summary.failed + summary.unknown > 0;
   // What could not be taken back at all is not undone.
   const isInVain = isPartial && summary.failed === summary.rows;
   if (!isOpen && !stop.reason && !isInVain) await attempt(() => job.finished?.(run, isPartial));
-  const [problem] = problems as Error[];
-  await report(context, job, flags, { summary, rejects, isOpen: isOpen && isKept, problem });
+  await report(context, job, flags, { summary, rejects, isOpen: isOpen && isKept, problem: problems[0] });
 }
 
 /** Shows the plan of a job, and returns it. @throws UsageError if a guard would refuse it. */
@@ -136,8 +115,8 @@ async function planRows(context: Context, session: Session, flags: SessionFlags)
     stop.abandon();
   });
   try {
-    if (session.flags.blind) return await makePlan(session);
-    return await withProgress(context, activity, () => makePlan(session));
+    const work = () => session.time('planning', () => makePlan(session));
+    return await (session.flags.blind ? work() : withProgress(context, activity, work));
   } catch (error) {
     if (!(error instanceof StoppedError) || !stop.reason) throw error;
     const { kind, message, hint } = stop.reason;
@@ -223,30 +202,43 @@ async function beginJournal(
   }
 }
 
+/** Writes the rows of a plan, and shows the progress. */
+function writePlan(context: Context, plan: Plan, mostErrors: number, flags: SessionFlags): Promise<void> {
+  const { session } = plan;
+  const { ledger, pace, job } = session;
+  const state = () => ({
+    ...{ done: session.written, total: plan.changes },
+    ...{ failed: ledger.errorCount, concurrency: pace.limit },
+  });
+  const label = job.identity.kind === 'undo' ? 'undoing' : 'applying';
+  const work = () => session.time('writing', () => writeRows(plan, mostErrors));
+  return withProgress(context, { label, unit: 'rows', flags, state }, work);
+}
+
 /** Does the work with signals turned into a stop: the first waits for pending requests, the second abandons them. */
-async function whileWriting<Value>(
+async function whileWriting(
   { interrupts, notice }: Context,
   { stop }: Session,
-  work: () => Promise<Value>,
-): Promise<Value> {
+  work: () => Promise<void>,
+): Promise<void> {
   const release = stop.takeSignals(interrupts, (signal) => {
     stop.stop(interruption(signal));
     const waiting = 'stopping: waiting up to 10 s for requests in flight; press Ctrl-C again to abandon them';
     if (!stop.cut.aborted) void notice(waiting);
   });
   try {
-    return await work();
+    await work();
   } finally {
     release();
   }
 }
 
-/** Reads the rows back, and returns how many; undefined if the run has stopped. @throws CliError */
-async function readBack(session: Session): Promise<number | undefined> {
+/** Reads the rows back, unless the run stops. @throws CliError */
+async function readBack(session: Session): Promise<void> {
   try {
-    return await verifyRows(session);
+    await session.time('verifying', () => verifyRows(session));
   } catch (error) {
-    if (error instanceof StoppedError) return undefined;
+    if (error instanceof StoppedError) return;
     if (!(error instanceof CliError)) throw error;
     throw new CliError(error.kind, `read back ${session.job.name}: ${error.message}`, error.details);
   }
