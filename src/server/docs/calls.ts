@@ -4,17 +4,6 @@ import { type JsonValue, printJson } from '../../json.ts';
 import { shellWord } from '../../text.ts';
 import type { Documented } from './openapi.ts';
 
-/** The flags that take the fields of a body. */
-const fieldFlags: Readonly<Record<string, string>> = {
-  name: '--name',
-  categoryId: '--category',
-  status: '--status',
-  description: '--description',
-  petId: '--pet',
-  quantity: '--quantity',
-  shipDate: '--ship-date',
-};
-
 /**
  * The operation as a command line of this program, with the examples of the document. It works on the seeded shop as it
  * stands. Every pet there has an inventory entry, so the line that creates one deletes it first.
@@ -55,10 +44,12 @@ function idsOf({ parameters }: Documented): string[] {
   return parameters.filter((parameter) => parameter.in === 'path').map(({ example }) => exampleOf(example));
 }
 
+/** The flags for the fields of a body: `--ship-date` for `shipDate`, `--pet` for `petId`. */
 function flagsOf({ body }: Documented): string[] {
   return Object.entries(body?.example ?? {}).flatMap(([field, value]) => {
+    if (field === 'id') return [];
     if (field === 'complete') return [value === true ? '--complete' : '--no-complete'];
-    const flag = fieldFlags[field];
-    return flag === undefined ? [] : [flag, exampleOf(value)];
+    const name = field.replace(/Id$/, '').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    return [`--${name}`, exampleOf(value)];
   });
 }

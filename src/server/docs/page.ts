@@ -1,8 +1,6 @@
 import { hidesTryIt } from '../../api/contract.ts';
-import type { JsonObject } from '../../json.ts';
-import { printJson } from '../../json.ts';
+import { type JsonObject, printJson } from '../../json.ts';
 import { curlCall, exampleOf, petstoreCall } from './calls.ts';
-import { type Content, type Html, html } from './html.ts';
 import {
   type Documented,
   type OpenApi,
@@ -10,6 +8,7 @@ import {
   operationsOf,
   referenceName,
   resolveSchema,
+  responsesOf,
   type Schema,
 } from './openapi.ts';
 
@@ -114,16 +113,17 @@ ${renderTryIt(documented, options)}
 }
 
 /** The column of headers only if a response has any. */
-function renderResponses({ document, operation, responses }: Documented): Html {
-  const hasHeaders = responses.some(({ headers }) => headers.length > 0);
-  const rows = responses.map(({ status, description, schema, headers }) => [
+function renderResponses(documented: Documented): Html {
+  const responses = responsesOf(documented);
+  const hasHeaders = responses.some(([, { headers }]) => headers);
+  const cells = responses.map(([status, { description, headers = {}, content }]) => [
     html`<code>${status}</code>`,
     description,
-    schema ? typeOf(document, schema) : 'none',
-    ...(hasHeaders ? [headers.map((name, at) => html`${at > 0 && ', '}<code>${name}</code>`)] : []),
+    content ? typeOf(documented.document, content['application/json'].schema) : 'none',
+    ...(hasHeaders ? [listOf(Object.keys(headers))] : []),
   ]);
   const head = ['Status', 'Meaning', 'Body', ...(hasHeaders ? ['Headers'] : [])];
-  return table(`Responses of ${operation.operationId}`, head, rows);
+  return table(`Responses of ${documented.operation.operationId}`, head, cells);
 }
 
 function badgesOf(operation: JsonObject): Content {
@@ -220,8 +220,7 @@ function typeOf(document: OpenApi, schema: Schema): Html {
   const name = referenceName(schema);
   if (name !== undefined) return html`<a href="#schema-${name}">${name}</a>`;
   if (schema.type === 'array') return html`array of ${typeOf(document, schema.items as Schema)}`;
-  if (Array.isArray(schema.enum))
-    return html`one of ${schema.enum.map((value, at) => html`${at > 0 && ', '}<code>${String(value)}</code>`)}`;
+  if (Array.isArray(schema.enum)) return html`one of ${listOf(schema.enum.map(String))}`;
   const { type, format, minimum, maximum } = schema;
   const bounds = [
     format !== undefined && String(format),
@@ -229,4 +228,31 @@ function typeOf(document: OpenApi, schema: Schema): Html {
     maximum !== undefined && `at most ${maximum}`,
   ].filter((bound) => bound !== false);
   return html`${String(type)}${bounds.length > 0 && `, ${bounds.join(', ')}`}`;
+}
+
+function listOf(names: readonly string[]): Content {
+  return names.map((name, at) => html`${at > 0 && ', '}<code>${name}</code>`);
+}
+
+/** Markup that is put into a page as it is. */
+class Html {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+type Content = Html | string | number | false | undefined | readonly Content[];
+
+/** A template tag for markup: every value that is not markup itself is escaped, for text and for quoted attributes. */
+function html(strings: TemplateStringsArray, ...values: readonly Content[]): Html {
+  return new Html(String.raw({ raw: strings }, ...values.map(toMarkup)));
+}
+
+function toMarkup(content: Content): string {
+  if (content instanceof Html) return content.text;
+  if (content === undefined || content === false) return '';
+  if (typeof content === 'object') return content.map(toMarkup).join('');
+  return String(content).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
