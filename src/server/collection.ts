@@ -4,7 +4,7 @@ import { SortedList } from './sorted-list.ts';
 /** A record in its collection. */
 export interface Stored<Value> {
   readonly id: bigint;
-  readonly record: Value;
+  record: Value;
   /** Its JSON text, once `textOf` has printed it. */
   text: string | undefined;
 }
@@ -23,10 +23,6 @@ type PageQuery<Value, Field extends keyof Value> = Filters<Value, Field> & {
 
 /** A filter that is undefined lets every record through. */
 type Filters<Value, Field extends keyof Value> = { readonly [F in Field]?: Value[F] | undefined };
-
-interface ChangingStored<Value> extends Stored<Value> {
-  record: Value;
-}
 
 const defaultLimit = 100;
 
@@ -54,7 +50,7 @@ export class Collection<Value extends object, Field extends keyof Value & string
   /** How often a record was added, replaced or removed. */
   changes = 0;
   private readonly fields: readonly Field[];
-  private readonly byId = new Map<number | bigint, ChangingStored<Value>>();
+  private readonly byId = new Map<number | bigint, Stored<Value>>();
   /** By the key of their filters. A list stays when its last record goes: there is one for each value ever seen. */
   private readonly lists = new Map<string, SortedList<Stored<Value>>>();
   /** By the key of a record's own values. Looking the lists up one by one would take a quarter longer to load a shop. */

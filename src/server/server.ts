@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { CliError } from '../errors.ts';
@@ -80,26 +81,18 @@ export async function listen(app: SlowApp, options: ListenOptions): Promise<List
   server.maxConnections = limits.connections;
   answerRequests(server, app, options);
   const endUnused = endIdleConnections(server, limits.idleTimeoutMs);
-  await bind(server, options);
-  const { port } = server.address() as AddressInfo;
+  const { host, port } = options;
+  await once(server.listen({ host, port }), 'listening').catch((error) => {
+    throw toListenError(error, `${host}:${port}`);
+  });
   return {
-    url: `http://${authorityOf(options.host)}:${port}`,
+    url: `http://${authorityOf(host)}:${(server.address() as AddressInfo).port}`,
     close() {
       const closed = close(server);
       endUnused();
       return closed;
     },
   };
-}
-
-function bind(server: Server, { host, port }: ListenOptions): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(toListenError(error, `${host}:${port}`)));
-    server.listen({ host, port }, () => {
-      server.removeAllListeners('error');
-      resolve();
-    });
-  });
 }
 
 const hints: Readonly<Record<string, string>> = {
