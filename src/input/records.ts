@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
 import { UsageError } from '../errors.ts';
-import { createCsvSplitter } from './csv.ts';
+import { CsvSplitter } from './csv.ts';
 import { createLineSplitter, jsonRecords } from './json.ts';
 import type { InputRecord } from './record.ts';
 import { conversion, decodeUtf8 } from './utf8.ts';
@@ -62,7 +62,7 @@ async function* split(
   pieces: AsyncIterable<string>,
   { format, delimiter }: Layout,
 ): AsyncGenerator<readonly InputRecord[]> {
-  const splitter = format === 'csv' ? createCsvSplitter(delimiter) : createLineSplitter();
+  const splitter = format === 'csv' ? new CsvSplitter(delimiter) : createLineSplitter();
   for await (const piece of pieces) yield splitter.push(piece);
   yield splitter.end();
 }
@@ -161,7 +161,7 @@ function formatOfText(head: string): RecordFormat {
 
 function detectDelimiter(head: string, { rankHeader }: RecordOptions): string {
   const candidates = delimiters.map((delimiter) => {
-    const [first] = createCsvSplitter(delimiter).push(`${head.trimStart()}\n`);
+    const [first] = new CsvSplitter(delimiter).push(`${head.trimStart()}\n`);
     const cells = first?.cells ?? head.split(delimiter);
     return { delimiter, rank: rankHeader?.(cells) ?? 0, count: cells.length };
   });

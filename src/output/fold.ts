@@ -15,7 +15,7 @@ export const leastRoom = 16;
 export function fold(text: string, width: number | undefined, indent = 0): string {
   const room = (width ?? 0) - indent;
   if (room < leastRoom) return text;
-  const lines = text.split('\n').flatMap((line) => fillLines(line.split(' ').map(asWord), room, roughWidth));
+  const lines = text.split('\n').flatMap((line) => fillLines(line.split(' ').map(spaced), room, roughWidth));
   return lines.map((line, at) => (at === 0 || line === '' ? line : ' '.repeat(indent) + line)).join('\n');
 }
 
@@ -36,10 +36,7 @@ export function wrap(text: string, width: number, measure: Measure): string[] {
   if (measure(text) <= width) return [text];
   const pieces = text.split(' ').flatMap((word, at) => {
     const [first = '', ...rest] = cutWord(word, width, measure);
-    return [
-      { text: first, space: at === 0 ? '' : ' ' },
-      ...rest.map((piece) => ({ text: piece, space: '' })),
-    ];
+    return [spaced(first, at), ...rest];
   });
   return fillLines(pieces, width, measure);
 }
@@ -51,25 +48,21 @@ export function longestPiece(text: string, measure: Measure): number {
   }, 0);
 }
 
-/** An unbreakable piece of a text, and the text before it on the same line. */
-interface Piece {
-  readonly text: string;
-  readonly space: string;
+/** A word of a line with the space before it. */
+function spaced(word: string, at: number): string {
+  return at === 0 ? word : ` ${word}`;
 }
 
-function asWord(text: string, at: number): Piece {
-  return { text, space: at === 0 ? '' : ' ' };
-}
-
-function fillLines(pieces: readonly Piece[], width: number, measure: Measure): string[] {
+/** Joins unbreakable pieces to lines of at most `width` columns; a line does not begin with the space of its piece. */
+function fillLines(pieces: readonly string[], width: number, measure: Measure): string[] {
   const lines: string[] = [];
   let line: string | undefined;
-  for (const { text, space } of pieces) {
-    const longer: string = line === undefined ? text : line + space + text;
+  for (const piece of pieces) {
+    const longer: string = (line ?? '') + piece;
     if (line === undefined || measure(longer) <= width) line = longer;
     else {
       lines.push(line);
-      line = text;
+      line = piece.startsWith(' ') ? piece.slice(1) : piece;
     }
   }
   return [...lines, line ?? ''];

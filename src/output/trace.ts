@@ -8,14 +8,14 @@ import { sanitize } from '../text.ts';
  *
  * @param level 1 for `-v`, 2 for `-vv`.
  */
-export function traceOf({ request, response, ...attempt }: Attempt, level: number): string {
-  const heading = `${request.method} ${shownUrl(request.url)} -> ${outcomeOf({ request, response, ...attempt })}`;
-  const lines = [`* ${heading}`];
+export function traceOf(attempt: Attempt, level: number): string {
+  const { request, response } = attempt;
+  const lines = [`* ${request.method} ${shownUrl(request.url)} -> ${resultOf(attempt)}`];
   if (level > 1) lines.push(...fieldLines('>', request.fields), ...fieldLines('<', response?.fields ?? {}));
   return lines.map((line) => `${sanitize(line)}\n`).join('');
 }
 
-function outcomeOf({ response, error, number, elapsedMs, nextDelayMs }: Attempt): string {
+function resultOf({ response, error, number, elapsedMs, nextDelayMs }: Attempt): string {
   const result = response ? `${response.status}` : (error?.message ?? 'no answer');
   const count = number > 1 || nextDelayMs !== undefined ? `, attempt ${number}` : '';
   const next = nextDelayMs === undefined ? '' : `, next in ${(nextDelayMs / 1000).toFixed(2)} s`;
