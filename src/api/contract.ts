@@ -9,7 +9,7 @@ export interface CredentialPlace {
   readonly name: string;
 }
 
-/** The operations that a service offers; for the others of the table, the reason why it does not. */
+/** The operations that a service offers, and the reasons why it lacks the others of the table. */
 export interface Contract {
   readonly operations: ReadonlyMap<OperationId, Operation>;
   /** Why an operation is missing, a clause without a full stop. */

@@ -72,7 +72,7 @@ const headers: JsonObject = {
   Link: {
     description: 'The next page, with rel="next" (RFC 8288); absent on the last page',
     schema: { type: 'string' },
-    // Not `next`: with a mock that answers with this example, a list would never end.
+    // Not `next`: a mock that answers with this example would never end a list.
     example: '</pets?limit=100>; rel="first"',
   },
   Location: {

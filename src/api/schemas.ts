@@ -6,7 +6,7 @@ import { int64Max, isDateTime, petStatuses, toId } from './values.ts';
 
 const int64Min = -9223372036854775808n;
 
-/** One function instead of a union of schemas, which takes a third longer: every answer is checked by it. */
+/** A function, because a union of schemas takes a third longer and every answer is checked by it. */
 const anyInteger = v.custom<number | bigint>(
   (value) => typeof value === 'bigint' || Number.isInteger(value),
   'must be an integer',
@@ -223,7 +223,7 @@ export const querySchemas = {
 } as const;
 export type QueryName = keyof typeof querySchemas;
 
-/** The fault of a field, a clause: `is required`, `must be an integer`. */
+/** Why a field is refused, a clause: `is required`, `must be an integer`. */
 export function reasonOf(issue: v.BaseIssue<unknown>): string {
   if (issue.expected === 'never') return 'is unknown';
   if (issue.type !== 'object') return issue.message;

@@ -1,10 +1,10 @@
-// What text on a command line may be, without the schema library, which help does not need.
+// Rules for texts on a command line, without the schema library: help must not load that.
 
 export const petStatuses = ['available', 'pending', 'sold'] as const;
 
 export const int64Max = 9223372036854775807n;
 
-/** The id that a text of decimal digits is, from 0 to 9223372036854775807; undefined for any other text. */
+/** The id in a text of decimal digits, 0 to 9223372036854775807; undefined for any other text. */
 export function toId(text: string): bigint | undefined {
   const id = /^(0|[1-9]\d{0,18})$/.test(text) ? BigInt(text) : undefined;
   return id !== undefined && id <= int64Max ? id : undefined;

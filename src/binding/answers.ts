@@ -34,7 +34,7 @@ export interface SchemaWriter {
   write(schema: JsonValue): JsonObject;
 }
 
-/** Writes named schemas, and therefore cycles, to `$defs`; other schemas stay in place. */
+/** Writes named schemas to `$defs`, which ends cycles; other schemas stay in place. */
 export function createSchemaWriter(names: SchemaNames): SchemaWriter {
   const labels = new Map<object, string>();
   const definitions: JsonObject = {};

@@ -60,7 +60,7 @@ export function bindContract(description: Description, targets: ReadonlyMap<Oper
   });
 }
 
-/** The operation that the user chose. Its method does not matter; it is refused only if it cannot be called. */
+/** The operation that the user chose. It may have any method, but it must be one that can be called. */
 function find(all: readonly DocumentOperation[], id: OperationId, target: Target): DocumentOperation {
   const ofMethod = all.filter(({ method }) => method === target.method);
   const operation =
@@ -87,24 +87,24 @@ function toOperation(
   document: JsonObject,
   schemas: SchemaWriter,
 ): Operation {
-  const row = operations[id];
+  const own = operations[id];
   const { source, pathItem, responses } = from;
   const success = successStatuses(responses);
   const [tag] = listOf(source.tags);
   const record = recordOf(id, from);
   return {
     id,
-    noun: row.noun,
-    tag: textOf(tag) ?? row.tag,
-    summary: textOf(source.summary) ?? row.summary,
+    noun: own.noun,
+    tag: textOf(tag) ?? own.tag,
+    summary: textOf(source.summary) ?? own.summary,
     method: from.method,
     path: from.path,
     parameters: toParameters(from, id),
     body: toRequestBody(id, from),
-    result: record === 'none' ? undefined : row.result,
-    many: row.many,
+    result: record === 'none' ? undefined : own.result,
+    many: own.many,
     fields: typeof record === 'object' ? [...record.fields.keys()] : undefined,
-    success: success.length > 0 ? usualFirst(success, row.success) : row.success,
+    success: success.length > 0 ? usualFirst(success, own.success) : own.success,
     errors: Object.keys(responses).filter(isErrorStatus).map(Number),
     answers: toAnswers(responses, schemas),
     secured: isSecured(source, document),
@@ -155,7 +155,7 @@ function toRequestBody(id: OperationId, from: DocumentOperation): RequestBody | 
   };
 }
 
-/** The example for a category is an object if the category is, whatever the document's own example. */
+/** A valid value for a field. For a category that is an object, it has only an id and a name. */
 function fieldExample(field: string, schema: JsonValue, shape: Shape): JsonValue {
   if (field !== 'category' || !hasCategoryObject(shape)) return exampleOf(schema);
   const inner = shapeOf(schema);
@@ -171,7 +171,7 @@ function isErrorStatus(status: string): boolean {
   return /^[45]\d\d$/.test(status);
 }
 
-/** Publishers know `alpha` too, which the service document does not. */
+/** The stability in the extension; `alpha`, which other publishers use, is `experimental` here. */
 function stabilityOf(source: JsonObject): Stability | undefined {
   const value = source['x-stability'];
   if (value === 'alpha') return 'experimental';

@@ -66,7 +66,7 @@ export function operationsOf(description: Description): DocumentOperation[] {
   });
 }
 
-/** Whether a path is valid below a base URL: no query, no fragment, no dot segments (`..`, `%2e%2e`). */
+/** Whether a path can be appended to a base URL: no query, no fragment, no dot segments (`..`, `%2e%2e`). */
 function isPath(path: string): boolean {
   return /^\/[\w\-.~!$&'()*+,;=:@%/{}]*$/.test(path) && !/\/(\.|%2e){1,2}(\/|$)/i.test(path);
 }
@@ -141,7 +141,7 @@ export function serversOf({ document, url }: Pick<Description, 'document' | 'url
   return [...new Set(addresses(document.servers ?? [{ url: '/' }], url))];
 }
 
-/** Whether an operation is served at another address than the document: one base URL cannot reach both. */
+/** Whether an operation has servers of its own, so that the document's base URL does not reach it. */
 function isElsewhere(description: Description, servers: readonly (JsonValue | undefined)[]): boolean {
   const own = servers.find((each) => listOf(each).length > 0);
   if (own === undefined) return false;
@@ -162,22 +162,22 @@ function addresses(servers: JsonValue | undefined, documentUrl: string): string[
     });
 }
 
-/** Puts the defaults of its variables into a server's URL. */
+/** The URL of a server, with the defaults of its variables. */
 function fillIn({ url, variables }: JsonObject): string {
   return String(url ?? '').replace(/\{([^}]*)\}/g, (whole, name: string) => {
     return String(objectOf(objectOf(variables)[name]).default ?? whole);
   });
 }
 
-/** Whether an operation asks for a credential: its own word, or else the document's; one way without any is none. */
+/** Whether an operation requires a credential. An empty alternative in its `security` makes the credential optional. */
 export function isSecured(operation: JsonObject, document: JsonObject): boolean {
   const ways = listOf(operation.security ?? document.security);
   return ways.length > 0 && ways.every((way) => Object.keys(objectOf(way)).length > 0);
 }
 
 /**
- * Where requests carry a credential, by the security schemes that the document and its operations ask for, or by all of
- * them if nothing asks.
+ * The places for a credential: those of the security schemes that the document or an operation requires, or of all
+ * schemes if none is required.
  */
 export function credentialPlaces(
   document: JsonObject,
@@ -204,7 +204,7 @@ function placeOfScheme(scheme: JsonValue | undefined): CredentialPlace[] {
   return place === 'query' || place === 'cookie' ? [{ in: place, name }] : [];
 }
 
-/** Fields that the connection or the client sets: a description must not. */
+/** Headers that only the connection or the client may set. */
 const ownFields =
   /^(accept-encoding|connection|content-length|cookie|expect|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/i;
 

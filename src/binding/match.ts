@@ -22,7 +22,10 @@ import { type Shape, shapeOf } from './schema.ts';
 //    service document states.
 // 4. Otherwise the nearest candidate is reported as unbindable, with the reason.
 
-/** How sure a match is: a name or the user's own word; fields, a path or a tie that operationId settled; a place alone. */
+/**
+ * How sure a match is: `high` by the name of a schema or the user's choice, `medium` by fields, a path, or a tie that the
+ * operationId decided, `low` by the stated method and path alone.
+ */
 export type Confidence = 'high' | 'medium' | 'low';
 
 /** The result for one operation of the table. */
@@ -34,7 +37,7 @@ export type Match =
       readonly why: string;
     }
   | { readonly state: 'ambiguous'; readonly among: readonly DocumentOperation[]; readonly why: string }
-  /** The operation that came nearest, and why it does not do. */
+  /** The operation that came nearest, and why it cannot be bound. */
   | { readonly state: 'unbindable'; readonly operation: DocumentOperation; readonly why: string }
   | { readonly state: 'missing'; readonly why: string };
 
@@ -65,17 +68,17 @@ interface Candidate extends Evidence {
   readonly rank: number;
 }
 
-/** What may tell that an operation is one of the table, and how sure that is. */
+/** The kinds of evidence that an operation is one of the table, and how sure a match is by each. */
 const strengths = {
   /** Its schema has the name that the service document gives to it. */
   name: { rank: 40, confidence: 'high' },
-  /** The name of its schema speaks of the noun: `PetDto`. */
+  /** The name of its schema contains the noun: `PetDto`. */
   likeness: { rank: 30, confidence: 'high' },
   /** Its schema has fields that no other noun has. */
   fields: { rank: 20, confidence: 'medium' },
-  /** Its path or its operationId speaks of the noun, or it lies at the path of a neighbour. */
+  /** Its path or its operationId contains the noun, or it is at the path of a neighbour. */
   path: { rank: 10, confidence: 'medium' },
-  /** The document does not define its body or its answer: nothing speaks for it or against it. */
+  /** The document does not define its body or its answer. */
   open: { rank: 0, confidence: 'low' },
   /** It is something else. */
   nothing: { rank: 0, confidence: 'low' },
@@ -95,7 +98,7 @@ const methods: readonly (readonly [own: Method, allowed: readonly Method[]])[] =
 /**
  * Finds each operation of the table among those of a document.
  *
- * @param settled the user's own word, which no rule overrides.
+ * @param settled what the user chose; no rule overrides it.
  */
 export function matchOperations(
   all: readonly DocumentOperation[],
@@ -140,7 +143,7 @@ function toCandidate(pair: Pair): Candidate {
   };
 }
 
-/** How much the filters of a list speak for it: one that offers our `status` is meant to list, one that needs it lists less. */
+/** Prefers a list with our `status` filter. One that requires a filter comes last, because it cannot list everything. */
 function filterRank({ operation, id }: Pair): number {
   if (!operations[id].many) return 0;
   if (needsFilter(operation, id)) return -1;
@@ -154,15 +157,15 @@ function choose(candidates: readonly Candidate[], id: OperationId): Match {
   const [first] = tied;
   if (!first) return chooseOpen(candidates, id) ?? refuse(candidates, id);
   if (tied.length === 1) return bound(first.operation, strengths[first.by].confidence, first.why);
-  const [named, ...others] = tied.filter(({ operation }) => bearsName(operation, id));
+  const [named, ...others] = tied.filter(({ operation }) => hasOurName(operation, id));
   if (!named || others.length > 0) return ambiguous(tied);
   return bound(named.operation, 'medium', `${named.why}; of ${tied.length} such its operationId decides`);
 }
 
-/** An operation whose schemas the document leaves open. */
+/** Chooses among the operations whose body or answer the document does not define. */
 function chooseOpen(candidates: readonly Candidate[], id: OperationId): Match | undefined {
   const open = candidates.filter(({ by, obstacle }) => by === 'open' && obstacle === undefined);
-  const named = open.filter(({ operation }) => bearsName(operation, id));
+  const named = open.filter(({ operation }) => hasOurName(operation, id));
   const [first] = named;
   if (named.length > 1) return ambiguous(named);
   if (first) return bound(first.operation, 'medium', `its operationId is ${first.operation.operationId}`);
@@ -174,9 +177,9 @@ function chooseOpen(candidates: readonly Candidate[], id: OperationId): Match | 
   return stated && bound(stated.operation, 'low', 'the service document states its method and path');
 }
 
-/** Why nothing was bound: what came near first. */
+/** Explains why nothing was bound, by the candidate that came nearest. */
 function refuse(candidates: readonly Candidate[], id: OperationId): Match {
-  const named = candidates.filter(({ operation }) => bearsName(operation, id));
+  const named = candidates.filter(({ operation }) => hasOurName(operation, id));
   const nearest =
     named.find(({ by }) => by !== 'nothing') ??
     candidates.find(({ by, obstacle }) => isEvidence(by) && obstacle !== undefined) ??
@@ -203,8 +206,8 @@ function isEvidence(by: Evidence['by']): boolean {
   return strengths[by].rank > 0;
 }
 
-/** Whether its operationId is that of the table, whatever the case, the order and the number of the words. */
-function bearsName({ operationId }: DocumentOperation, id: OperationId): boolean {
+/** Whether its operationId is that of the table; case, word order and plurals do not matter. */
+function hasOurName({ operationId }: DocumentOperation, id: OperationId): boolean {
   const words = (name: string) => wordsOf(name).sort().join(' ');
   return operationId !== undefined && words(operationId) === words(id);
 }
@@ -214,7 +217,7 @@ export function obstacleTo(operation: DocumentOperation, id: OperationId): strin
   return toCandidate({ operation, id }).obstacle;
 }
 
-/** Why it cannot be called, by the ids and parameters that it wants. */
+/** Why it cannot be called, by the ids and parameters that it requires. */
 function callObstacle(pair: Pair): string | undefined {
   const { operation, id } = pair;
   const ids = identify(operation, id).length;
@@ -246,7 +249,7 @@ function bodyEvidence(pair: Pair, expected: BodyName): Evidence {
   const { body, method, path } = pair.operation;
   if (body === 'none') return open;
   if (body === 'other') return nothing('it takes no JSON');
-  // A POST below a record is an action on it; only a new count says by itself what it does.
+  // A POST below a record is an action on it. Only a new count can be recognised by its body alone.
   const isAction = method === 'POST' && operations[pair.id].method === 'PUT' && !/\}\/?$/.test(path);
   if (isAction && expected !== 'InventoryUpdate') return nothing('it is an action on a record');
   return recordEvidence(pair, body.shape, 'takes', expected);
@@ -268,7 +271,7 @@ function answerEvidence(pair: Pair, expected: ResultName, many: boolean): Eviden
   return { ...found, why: found.why.replace(/^answers an array of \w+/, `answers ${own}`) };
 }
 
-/** A list within an object is not one that the client can read. */
+/** A list that is a field of an object: reported as unbindable, because the client cannot read it. */
 function wrappedEvidence(pair: Pair, shape: Shape, expected: ResultName): Evidence {
   const { names } = pair.operation;
   for (const [field, schema] of shape.fields) {
@@ -301,7 +304,7 @@ function recordEvidence(
     if (shape.kind === 'unknown') return 'open';
     if (nouns[noun].isMarked(has)) return 'fields';
     const isPart = verb === 'takes' && [...shape.fields.keys()].every((field) => known.has(field));
-    return (pair.neighbour && isPart) || speaksOf(pair.operation, noun) ? 'path' : 'nothing';
+    return (pair.neighbour && isPart) || mentions(pair.operation, noun) ? 'path' : 'nothing';
   };
   const by = find();
   if (by === 'nothing') return nothing(`it ${verb} something other than ${expected}`);
@@ -313,7 +316,7 @@ function recordEvidence(
   const why = `${verb} ${label}${by === 'fields' ? ' by its fields' : ''}`;
   if (shape.kind === 'unknown') return { by, why, offers };
   const obstacle = wrongType(shape, label, known) ?? lackOf(pair.id, shape, offered, verb === 'takes');
-  // A schema that nothing calls ours, and that lacks what ours has, is simply another.
+  // Without a name or typical fields, a schema that lacks our fields is a different one.
   if (obstacle !== undefined && by === 'path') return nothing(obstacle);
   const absent = verb === 'takes' ? [] : [...known.keys()].filter((field) => !offered.includes(field));
   return { by, why: why + (absent.length > 0 ? ` (no ${absent.join(', ')})` : ''), offers, obstacle };
@@ -330,7 +333,7 @@ function wrongType(shape: Shape, label: string, known: ReadonlyMap<string, strin
   return undefined;
 }
 
-/** What a record lacks to be one of the noun: a field of its key, or every field that we know. */
+/** What a schema lacks to be a record of the noun: a field of its key, or all fields that the program knows. */
 function lackOf(
   id: OperationId,
   shape: Shape,
@@ -347,8 +350,8 @@ function lackOf(
   return isUseful ? undefined : `its ${label} has none of the fields that petstore knows`;
 }
 
-/** Whether the path of an operation, or its operationId, speaks of a noun. */
-function speaksOf({ path, operationId }: DocumentOperation, noun: Noun): boolean {
+/** Whether the path of an operation, or its operationId, contains the noun. */
+function mentions({ path, operationId }: DocumentOperation, noun: Noun): boolean {
   const { words } = nouns[noun];
   const segments = path.split('/').filter((segment) => segment !== '' && !segment.startsWith('{'));
   const last = wordsOf(segments.at(-1) ?? '').join(' ');

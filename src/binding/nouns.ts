@@ -7,7 +7,7 @@ import { type Shape, shapeOf } from './schema.ts';
 interface NounMarks {
   /** The fields that each of its records must have. */
   readonly key: readonly string[];
-  /** The words of a name that speaks of it. */
+  /** Matches the words of a name that stands for it. */
   readonly words: RegExp;
   /** Whether a record has the fields that no other noun has. */
   isMarked(has: (field: string) => boolean): boolean;
@@ -48,11 +48,11 @@ export function hasCategoryObject(shape: Shape): boolean {
   return !shape.fields.has('categoryId') && (category.fields.has('id') || category.fields.has('name'));
 }
 
-/** Words around the name of a resource that do not change what it is. */
+/** Words in the name of a schema that do not change what it is about. */
 const affixes =
   /^(new|create|created|add|update|updated|edit|patch|put|replace|save|input|output|request|response|payload|dto|body|in|out|read|write|list|model|entity|data|schema|base|full|resource|api)$/;
 
-/** The noun that a schema's name speaks of: pets of `Pet`, `Pets`, `NewPet`, `PetDto` and `create_pet_request`. */
+/** The noun in the name of a schema: pets of `Pet`, `Pets`, `NewPet`, `PetDto` and `create_pet_request`. */
 export function nounOf(name: string): Noun | undefined {
   const words = wordsOf(name).filter((word) => !affixes.test(word));
   const rest = words.join(' ');

@@ -14,7 +14,7 @@ const otherNames: Readonly<Record<QueryName, readonly string[]>> = {
   after: ['startafter', 'afterid'],
 };
 
-/** The parameters that name the record: those of the path, or else the one of query or headers that bears its name. */
+/** The parameters that hold the id: those of the path, or else the one in the query or the headers with its name. */
 export function identify(operation: DocumentOperation, id: OperationId): DocumentParameter[] {
   const ofPath = operation.parameters.filter((parameter) => parameter.in === 'path');
   const name = idName(id);
@@ -27,7 +27,7 @@ export function identify(operation: DocumentOperation, id: OperationId): Documen
   );
 }
 
-/** A parameter that must be given and that nothing can give; a header can be given with `--header`. */
+/** A required parameter that the program has no value for. Most headers can be given with `--header`. */
 export function unmetParameter(operation: DocumentOperation, id: OperationId): DocumentParameter | undefined {
   const ids = new Set(identify(operation, id));
   return operation.parameters.find(
@@ -39,7 +39,7 @@ export function unmetParameter(operation: DocumentOperation, id: OperationId): D
   );
 }
 
-/** Whether a list asks for a filter: it cannot list everything. */
+/** Whether a list requires a filter, so that it cannot list everything. */
 export function needsFilter(operation: DocumentOperation, id: OperationId): boolean {
   return operation.parameters.some(
     (parameter) =>
@@ -47,7 +47,7 @@ export function needsFilter(operation: DocumentOperation, id: OperationId): bool
   );
 }
 
-/** The parameters of an operation by the table's names; what else must be sent keeps its own name. */
+/** The parameters of an operation by the table's names. Other required parameters keep their own names. */
 export function toParameters(operation: DocumentOperation, id: OperationId): Parameter[] {
   const ids = new Set(identify(operation, id));
   return operation.parameters.flatMap((parameter): Parameter[] => {
@@ -73,7 +73,7 @@ export function toParameters(operation: DocumentOperation, id: OperationId): Par
   });
 }
 
-/** Bounds of a value that travels as text: that it is a string says nothing. */
+/** Bounds of a parameter. Every value is sent as text, so the type string is left out. */
 function textBounds(schema: JsonValue | undefined): Bounds | undefined {
   const { type, ...bounds } = boundsOf(schema) ?? {};
   const kept = type === undefined || type === 'string' ? bounds : { type, ...bounds };
@@ -92,7 +92,7 @@ export function queryName({ name, in: place }: DocumentParameter, id: OperationI
   );
 }
 
-/** The one value that a description leaves, or proposes. */
+/** The only value that a description allows, or its default. */
 function fixedValue({ schema }: DocumentParameter): string | undefined {
   const { const: constant, enum: choices, default: fallback } = objectOf(schema);
   const [only, ...others] = listOf(choices);

@@ -1,2 +1,2 @@
-/** A CommonJS package whose exports loaders see differently: only a static import by name is the same to all of them. */
+/** Loaders disagree about the exports of this CommonJS package. A static import by name works in all of them. */
 export { $RefParser } from '@apidevtools/json-schema-ref-parser';

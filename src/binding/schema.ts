@@ -2,12 +2,12 @@ import type { Bounds } from '../api/operations.ts';
 import { readPattern } from '../api/pattern.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../json.ts';
 
-/** The names that a document gives to its schemas, by the schema object itself: a schema may bear several. */
+/** The names that a document gives to its schemas, by the schema object itself. A schema may have several. */
 export type SchemaNames = WeakMap<object, ReadonlySet<string>>;
 
-/** The shape that a schema gives a value, with its compositions merged. */
+/** What a schema says about a value, with its compositions merged. */
 export interface Shape {
-  /** `unknown` if the schema leaves the type open, or offers several. */
+  /** `unknown` if the schema states no type, or several. */
   kind: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean' | 'unknown';
   /** Names that the document gives to it, its own first. */
   readonly names: string[];
@@ -33,7 +33,7 @@ export function listOf(value: JsonValue | undefined): readonly JsonValue[] {
 const kinds = ['object', 'array', 'string', 'integer', 'number', 'boolean'] as const;
 const noNames: SchemaNames = new WeakMap();
 
-/** Reads a schema through `allOf`, through a choice that leaves one way but null, and through its cycles. */
+/** Merges a schema with its `allOf`, and with a `oneOf` or `anyOf` of one alternative besides null. */
 export function shapeOf(schema: JsonValue | undefined, names: SchemaNames = noNames): Shape {
   const shape: Shape = {
     kind: 'unknown',
@@ -72,18 +72,18 @@ function walk(schema: JsonValue | undefined, visit: (part: JsonObject, isWhole: 
   enter(schema, true);
 }
 
-/** Whether a field is only ever answered (OpenAPI 3.0.3, "readOnly"). */
+/** Whether a field occurs only in answers (OpenAPI 3.0.3, "readOnly"). */
 export function isReadOnly(schema: JsonValue | undefined): boolean {
   return objectOf(schema).readOnly === true;
 }
 
-/** The schemas that a value must match beside the schema itself. */
+/** The schemas that a value must match in addition to the schema itself. */
 function membersOf(schema: JsonObject): JsonValue[] {
   const choices = [schema.oneOf, schema.anyOf].map((ways) => listOf(ways).filter((way) => !isNull(way)));
   return [...listOf(schema.allOf), ...choices.filter((ways) => ways.length === 1).flat()];
 }
 
-/** The one type that a schema states, null aside. */
+/** The type that a schema states, if it states only one besides null. */
 function kindOf(schema: JsonObject): Shape['kind'] | undefined {
   const stated = (Array.isArray(schema.type) ? schema.type : [schema.type]).filter((type) => type !== 'null');
   if (stated.length === 1) return kinds.find((kind) => kind === stated[0]);
@@ -115,7 +115,7 @@ function ownBounds(schema: JsonObject): Bounds {
     maximum: highest(schema),
     minLength: length(schema.minLength),
     maxLength: length(schema.maxLength),
-    // A pattern that this program's expressions cannot read bounds nothing.
+    // A pattern that is not an ECMAScript expression is ignored.
     pattern: typeof schema.pattern === 'string' ? readPattern(schema.pattern) : undefined,
   };
   return Object.fromEntries(Object.entries(bounds).filter(([, value]) => value !== undefined));

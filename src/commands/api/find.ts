@@ -29,11 +29,11 @@ const wellKnownPaths = [
 const accept =
   'application/openapi+json, application/json, application/yaml, application/linkset+json, */*;q=0.5';
 
-/** A search for the description of one service. It asks no other origin. */
+/** A search for the description of one service. It never asks another origin. */
 interface Search {
   /** Its base URL is the origin. */
   readonly client: Client;
-  /** The URLs that were asked in vain, each with the reason. */
+  /** The URLs without a description, each with the reason. */
   readonly tried: string[];
 }
 

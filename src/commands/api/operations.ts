@@ -5,7 +5,7 @@ import { UsageError } from '../../errors.ts';
 import { printJson } from '../../json.ts';
 import type { View } from '../../output/columns.ts';
 
-/** An operation of the table in the active contract, as it is printed; only a tag if the service lacks it. */
+/** An operation as it is printed. If the service lacks it, only its tag and the reason are known. */
 interface OperationRecord {
   readonly operation: OperationId;
   readonly method: string | null;
