@@ -2,9 +2,9 @@ import { isUtf8 } from 'node:buffer';
 import * as v from 'valibot';
 import { fieldValue, type HttpResponse } from '../api/http.ts';
 import { type Operation, operations } from '../api/operations.ts';
-import { boundResultSchemas, type ResultName, reasonOf, resultSchemas } from '../api/schemas.ts';
+import { boundResultSchemas, reasonOf, resultSchemas } from '../api/schemas.ts';
 import type { Cancellation } from '../deadline.ts';
-import { messageOf } from '../errors.ts';
+import type { UnavailableError } from '../errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, parseJsonArray } from '../json.ts';
 import { shorten } from '../text.ts';
 import type { Call } from './call.ts';
@@ -37,7 +37,7 @@ export function readResult(
   }
   const parts = operation.many ? parseJsonArray(text) : undefined;
   if (parts) return call.within((cancellation) => readParts(operation, parts, cancellation));
-  const value = parse(() => parseJson(text));
+  const value = parse(text);
   if (!operation.many) return checkId(operation, asked, toRecord(operation, value, ''));
   if (!Array.isArray(value)) throw invalidAnswer(`the body is not a list of ${operation.result}`);
   return value.map((item, index) => toRecord(operation, item, `/${index}`));
@@ -49,11 +49,14 @@ async function readParts(
   cancellation: Cancellation,
 ): Promise<JsonObject[]> {
   const records: JsonObject[] = [];
-  const iterator = parts[Symbol.iterator]();
-  for (let next = parse(() => iterator.next()); !next.done; next = parse(() => iterator.next())) {
-    for (const item of next.value) records.push(toRecord(operation, item, `/${records.length}`));
-    await new Promise(setImmediate);
-    if (cancellation.isCancelled) throw cancellation.reason;
+  try {
+    for (const items of parts) {
+      for (const item of items) records.push(toRecord(operation, item, `/${records.length}`));
+      await new Promise(setImmediate);
+      if (cancellation.isCancelled) throw cancellation.reason;
+    }
+  } catch (error) {
+    throw error instanceof SyntaxError ? invalidJson(error) : error;
   }
   return records;
 }
@@ -84,14 +87,18 @@ function readJsonText({ status, fields, body }: HttpResponse, mask: Mask): strin
   return toText(body);
 }
 
-function parse<Value>(read: () => Value): Value {
+function parse(text: string): JsonValue {
   try {
-    return read();
+    return parseJson(text);
   } catch (error) {
-    // The message quotes the body, part of which may be a secret that cannot be masked because it is cut.
-    const why = messageOf(error).replace(/, (?:\.\.\.)?".*" is not valid JSON$/s, '');
-    throw invalidAnswer(`the body is not valid JSON: ${why}`);
+    throw invalidJson(error as Error);
   }
+}
+
+function invalidJson({ message }: Error): UnavailableError {
+  // The message quotes the body, part of which may be a secret that cannot be masked because it is cut.
+  const why = message.replace(/, (?:\.\.\.)?".*" is not valid JSON$/s, '');
+  return invalidAnswer(`the body is not valid JSON: ${why}`);
 }
 
 /** @param pointer JSON pointer to the record in the body. */
@@ -101,17 +108,10 @@ function toRecord({ result = 'Pet', source }: Operation, value: JsonValue, point
   const [issue] = checked.issues ?? [];
   const path = (issue?.path ?? []).map(({ key }) => `/${String(key)}`).join('');
   const where = `${pointer}${path}` || 'it';
-  throw invalidAnswer(`the body is not ${nounPhrases[result]}: ${where} ${issue ? reasonOf(issue) : ''}`, {
-    answer: value,
-  });
+  const record = `${/^[IO]/.test(result) ? 'an' : 'a'} ${result}`;
+  const why = issue ? reasonOf(issue) : '';
+  throw invalidAnswer(`the body is not ${record}: ${where} ${why}`, { answer: value });
 }
-
-const nounPhrases: Readonly<Record<ResultName, string>> = {
-  Pet: 'a Pet',
-  Category: 'a Category',
-  Order: 'an Order',
-  InventoryItem: 'an InventoryItem',
-};
 
 /** An inventory entry is identified by the id of its pet. */
 function checkId({ noun }: Operation, asked: bigint | undefined, record: JsonObject): JsonObject {
