@@ -16,13 +16,13 @@ export interface Cancellation {
   onCancel(listener: (reason: unknown) => void): void;
 }
 
-/** The limits of a piece of work: a time and signals. */
+/** The limits of a piece of work: a time, signals, or both. */
 export interface Limits {
-  /** Milliseconds it may take; Infinity for no limit. */
-  readonly leftMs: number;
+  /** Milliseconds it may take. */
+  readonly leftMs?: number;
   /** The error for when the time is over. */
-  timedOut(): unknown;
-  readonly signals: readonly AbortSignal[];
+  timedOut?(): unknown;
+  readonly signals?: readonly AbortSignal[];
   /** Called with the reason when a signal aborts, before the work's promise is rejected with it. */
   onAbort?(reason: unknown): void;
 }
@@ -36,15 +36,15 @@ export function race<Value>(
   work: (cancellation: Cancellation) => Promise<Value>,
 ): Promise<Value> {
   return new Promise((resolve, reject) => {
-    const running = new Race(limits, reject);
-    if (running.isCancelled) return;
-    work(running).then(
+    const started = new Race(limits, reject);
+    if (started.isCancelled) return;
+    work(started).then(
       (value) => {
-        running.leave();
+        started.leave();
         resolve(value);
       },
       (error) => {
-        running.leave();
+        started.leave();
         reject(error);
       },
     );
@@ -59,7 +59,7 @@ export async function withDeadline<Value, Late>(
 ): Promise<Value | Late> {
   const over = new Error('late');
   try {
-    return await race({ leftMs: timeoutMs, signals: [], timedOut: () => over }, () => work);
+    return await race({ leftMs: timeoutMs, timedOut: () => over }, () => work);
   } catch (error) {
     if (error === over) return late();
     throw error;
@@ -68,7 +68,7 @@ export async function withDeadline<Value, Late>(
 
 /** Waits `ms` milliseconds. @throws the reason of the first signal that aborts meanwhile. */
 export function sleep(ms: number, ...signals: readonly AbortSignal[]): Promise<void> {
-  return pause(ms, { leftMs: Number.POSITIVE_INFINITY, signals, timedOut: () => undefined });
+  return pause(ms, { signals });
 }
 
 /** Waits `ms` milliseconds, or until one of the limits is reached. */
@@ -99,13 +99,14 @@ class Race implements Cancellation {
   private at: number;
 
   constructor(limits: Limits, reject: (reason: unknown) => void) {
+    const { leftMs = Number.POSITIVE_INFINITY, signals = [] } = limits;
     this.limits = limits;
     this.reject = reject;
-    this.dueAtMs = monotonicMs() + limits.leftMs;
+    this.dueAtMs = monotonicMs() + leftMs;
     this.at = running.push(this) - 1;
     wakeAt(this.dueAtMs);
-    for (const signal of limits.signals) watch(signal);
-    const aborted = limits.signals.find((signal) => signal.aborted);
+    for (const signal of signals) watch(signal);
+    const aborted = signals.find((signal) => signal.aborted);
     if (aborted) this.abort(aborted.reason);
   }
 
@@ -155,7 +156,7 @@ function watch(signal: AbortSignal): void {
   if (watched.has(signal)) return;
   watched.add(signal);
   signal.addEventListener('abort', () => {
-    for (const each of running.filter(({ limits }) => limits.signals.includes(signal)))
+    for (const each of running.filter(({ limits }) => limits.signals?.includes(signal)))
       each.abort(signal.reason);
   });
 }
@@ -172,6 +173,6 @@ function wakeAt(dueAtMs: number): void {
 function endLateRaces(): void {
   wakesAtMs = Number.POSITIVE_INFINITY;
   const now = monotonicMs();
-  for (const late of running.filter(({ dueAtMs }) => dueAtMs <= now)) late.cancel(late.limits.timedOut());
+  for (const late of running.filter(({ dueAtMs }) => dueAtMs <= now)) late.cancel(late.limits.timedOut?.());
   for (const { dueAtMs } of running) wakeAt(dueAtMs);
 }

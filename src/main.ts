@@ -1,5 +1,6 @@
 import { version } from '../package.json';
 import { createContext, type MutableContext } from './context.ts';
+import { race } from './deadline.ts';
 import { AnsweredError, CliError, type ExitCode, exitCodes, messageOf, OutputClosedError } from './errors.ts';
 import type { Io } from './io.ts';
 import { prose } from './output/fold.ts';
@@ -14,7 +15,7 @@ import { sanitize } from './text.ts';
 export async function main(argv: readonly string[], io: Io): Promise<number> {
   const context = createContext(io, async (...given) => (await import('./connect.ts')).connect(...given));
   try {
-    return await untilInterrupted(context.interrupts.signal, run(argv, context));
+    return await race({ signals: [context.interrupts.signal] }, () => run(argv, context));
   } catch (thrown) {
     return await report(thrown, context);
   } finally {
@@ -54,13 +55,6 @@ async function report(thrown: unknown, context: MutableContext): Promise<ExitCod
   const echo = interrupts.signal.aborted && io.stderr.isTerminal && io.env.TERM !== 'dumb' ? eraseLine : '';
   await io.stderr.write(echo + text + stack).catch(() => {});
   return error.exitCode;
-}
-
-function untilInterrupted<Value>(signal: AbortSignal, work: Promise<Value>): Promise<Value> {
-  return Promise.race([
-    work,
-    new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
-  ]);
 }
 
 function stackOf(thrown: unknown): string {
