@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { isIP, connect as openSocket } from 'node:net';
-import { type DetailedPeerCertificate, connect as openTls, type TLSSocket } from 'node:tls';
+import { connect as openTls, type TLSSocket } from 'node:tls';
 import { bareHost } from '../api/http.ts';
 import { createDialer } from '../client/transport/dial.ts';
 import { findProxy, portOf } from '../client/transport/proxy.ts';
@@ -15,7 +15,7 @@ import { durationText } from './text.ts';
 export interface Handshake {
   /** Why the certificate is not trusted; undefined if it is. */
   readonly problem: string | undefined;
-  /** When the first certificate of the chain expires; undefined if the service showed none. */
+  /** When the certificate expires; undefined if the service showed none. */
   readonly validTo: Date | undefined;
   /** Such as `TLSv1.3`. */
   readonly protocol: string;
@@ -111,25 +111,12 @@ export class Sockets {
 
 function look(socket: TLSSocket): Handshake {
   const { authorized, authorizationError } = socket;
-  const chain = chainOf(socket.getPeerCertificate(true));
-  const ends = chain.map(({ valid_to }) => Date.parse(valid_to)).filter((ms) => !Number.isNaN(ms));
+  const { valid_to } = socket.getPeerCertificate();
   return {
     problem: authorized ? undefined : describeProblem(authorizationError),
-    validTo: ends.length > 0 ? new Date(Math.min(...ends)) : undefined,
+    validTo: valid_to ? new Date(valid_to) : undefined,
     protocol: socket.getProtocol() ?? 'an unknown protocol',
   };
-}
-
-/** The certificates from the service's own up to the root authority, without the root itself. */
-function chainOf(leaf: DetailedPeerCertificate): DetailedPeerCertificate[] {
-  if (!leaf.valid_to) return [];
-  const chain = [leaf];
-  let next = leaf.issuerCertificate;
-  while (next?.valid_to && next.issuerCertificate !== next && !chain.includes(next)) {
-    chain.push(next);
-    next = next.issuerCertificate;
-  }
-  return chain;
 }
 
 const problems: Readonly<Record<string, string>> = {

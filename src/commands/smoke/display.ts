@@ -4,7 +4,6 @@ import { createHumanReport } from '../../checks/report/human.ts';
 import { toCheck, toJsonReport } from '../../checks/report/json.ts';
 import { toAnnotations } from '../../checks/report/markdown.ts';
 import type { SmokeReport } from '../../checks/report/report.ts';
-import { breakCommands } from '../../checks/report/text.ts';
 import { isRepeated } from '../../checks/smoke.ts';
 import type { Context } from '../../context.ts';
 import { monotonicMs } from '../../deadline.ts';
@@ -70,7 +69,7 @@ export async function createDisplay(
       if (carries === 'json')
         await tryTo(() => io.stdout.write(toJsonReport(report, io.stdout.isTerminal ? 2 : 0)));
       if (carries === 'records')
-        await tryTo(() => printer.records([report.results.map(toRecord)], checksView));
+        await tryTo(() => printer.records([report.results.map(toCheck)], checksView));
       return failure;
     },
   };
@@ -81,13 +80,6 @@ function dataFormat({ flags }: Context, { format }: Printer): 'people' | 'json' 
   if (flags.fields !== undefined || flags.sort !== undefined) return 'records';
   if (format === 'table') return 'people';
   return format === 'json' ? 'json' : 'records';
-}
-
-function toRecord(result: CheckResult): JsonObject {
-  const fields = Object.entries(toCheck(result));
-  return Object.fromEntries(
-    fields.map(([name, value]) => [name, typeof value === 'string' ? breakCommands(value, '#\\x23') : value]),
-  );
 }
 
 const columns = ['id', 'result', 'seconds', 'reason'] as const;
