@@ -1,26 +1,14 @@
 import { version } from '../../../package.json';
 import { counted } from '../../text.ts';
 import type { CheckResult } from '../check.ts';
-import { groupOf, groups } from '../options.ts';
 import { durationText } from '../text.ts';
 import type { SmokeReport, Totals } from './report.ts';
-import {
-  type Cause,
-  causesOf,
-  idsOf,
-  isGreen,
-  labelledDetails,
-  lineText,
-  subjectOf,
-  totalNames,
-} from './text.ts';
+import { byGroup, type Cause, causesOf, isGreen, labelledDetails, lineText, totalNames } from './text.ts';
 
 /** The report as one self-contained page without scripts or fonts, for browsers and for print. */
 export function toHtmlReport(report: SmokeReport): string {
   const { target, startedAt, elapsedMs, results, runs, write, signal } = report;
-  const causes = causesOf(results).filter(
-    ([{ barredBy, state }]) => state !== 'skip' && barredBy === undefined,
-  );
+  const causes = causesOf(results).filter(({ first }) => first.state !== 'skip');
   const isPassed = isGreen(report);
   const word = isPassed ? 'passed' : signal ? 'stopped' : 'failed';
   const facts = [
@@ -31,12 +19,7 @@ export function toHtmlReport(report: SmokeReport): string {
     `petstore ${version}`,
     ...(signal ? [`stopped by ${signal}`] : []),
   ];
-  const tables = groups.map((group) =>
-    groupRows(
-      group,
-      results.filter(({ id }) => groupOf(id) === group),
-    ),
-  );
+  const tables = byGroup(results).map(([group, own]) => groupRows(group, own));
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -72,15 +55,13 @@ function totalsList({ totals }: SmokeReport): string {
   return `<dl class="totals">${items.join('')}</dl>`;
 }
 
-function causeArticle(cause: Cause): string {
-  const [first] = cause;
-  const ids = idsOf(cause);
+function causeArticle({ first, subject, ids }: Cause): string {
   const details = labelledDetails(first).map(
     ([label, text]) => `<dt>${html(label)}</dt><dd>${html(text)}</dd>`,
   );
   const rows = [...(ids === undefined ? [] : [`<dt>checks</dt><dd>${html(ids)}</dd>`]), ...details];
   return `<article class="${first.state}">
-<h3>${badge(first)} ${html(subjectOf(cause))}</h3>
+<h3>${badge(first)} ${html(subject)}</h3>
 <p>${html(toldOf(first))}</p>
 ${first.hint === undefined ? '' : `<p class="hint">${html(first.hint)}</p>`}
 ${rows.length === 0 ? '' : `<dl>${rows.join('')}</dl>`}
@@ -89,7 +70,6 @@ ${rows.length === 0 ? '' : `<dl>${rows.join('')}</dl>`}
 
 /** The rows of a group of checks, under a row with the group's name. */
 function groupRows(group: string, results: readonly CheckResult[]): string {
-  if (results.length === 0) return '';
   const rows = results.map((result) => {
     const { id, state, elapsedMs, latency, barredBy } = result;
     const time = state === 'skip' ? '–' : durationText(latency?.p50 ?? elapsedMs);

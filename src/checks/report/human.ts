@@ -149,15 +149,12 @@ function summary(report: SmokeReport, { style, width }: Layout): string {
     : '';
   const total = `${counted(totals.checks, 'check', 'checks')}${times} in ${durationText(elapsedMs)}`;
   const failed = (text: string) => `${style.red('failed')}: ${fold(text, width, 'failed: '.length)}`;
-  const red = causesOf(results).filter(([first]) => isRed(first));
-  const alone = red.filter((cause) => cause.length === 1).map(([{ id }]) => id);
-  const shared = red.filter((cause) => cause.length > 1);
+  const red = causesOf(results).filter(({ first }) => isRed(first));
+  const alone = red.filter(({ ids }) => ids === undefined).map(({ subject }) => subject);
+  const shared = red.filter(({ ids }) => ids !== undefined);
   const lines = [
     `${style.bold(total)}: ${counts.join(', ') || 'none ran'}`,
-    ...shared.map((cause) => {
-      const ids = cause.map(({ id }) => id).join(', ');
-      return failed(`${cause.length} checks: ${lineText(cause[0].reason)} (${ids})`);
-    }),
+    ...shared.map(({ first, subject, ids }) => failed(`${subject}: ${lineText(first.reason)} (${ids})`)),
     ...(alone.length > 0 ? [failed(alone.join(', '))] : []),
     ...(signal ? [`stopped by ${signal}`] : []),
   ];

@@ -1,8 +1,8 @@
 import { version } from '../../../package.json';
 import type { CheckResult } from '../check.ts';
-import { groupOf, groups } from '../options.ts';
+import { groupOf } from '../options.ts';
 import { type SmokeReport, type Totals, totalsOf } from './report.ts';
-import { headline, labelledDetails, lineText, reasonText } from './text.ts';
+import { byGroup, headline, labelledDetails, lineText, reasonText } from './text.ts';
 
 /** An element: its attributes by `@_name`, its children by name. */
 interface Element {
@@ -18,29 +18,27 @@ export async function toJunitReport(report: SmokeReport): Promise<string> {
     suppressBooleanAttributes: false,
     suppressEmptyNode: true,
   });
-  return builder.build({
+  const document = builder.build({
     '?xml': { '@_version': '1.0', '@_encoding': 'UTF-8' },
     testsuites: {
       '@_name': 'petstore smoke',
       ...counts(report.totals, report.elapsedMs),
-      testsuite: groups.map((group) => toSuite(report, group)).filter((suite) => suite !== undefined),
+      testsuite: byGroup(report.results).map(([group, results]) => toSuite(report, group, results)),
     },
   });
+  // XML 1.0 forbids these characters even as references; in safe lines they are only U+FFFE and U+FFFF.
+  return document.replace(/[^\t\n\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '');
 }
 
-function toSuite({ target, startedAt, results, runs }: SmokeReport, group: string): Element | undefined {
-  const own = results.filter(({ id }) => groupOf(id) === group);
-  if (own.length === 0) return undefined;
-  const totals = totalsOf(own);
-  const elapsedMs = own.reduce((sum, result) => sum + result.elapsedMs, 0);
-  const facts = {
-    version,
-    target: xmlText(lineText(target)),
-    passed: totals.pass,
-    warnings: totals.warn,
-    flaky: totals.flaky,
-    runs,
-  };
+function toSuite(
+  { target, startedAt, runs }: SmokeReport,
+  group: string,
+  results: readonly CheckResult[],
+): Element {
+  const totals = totalsOf(results);
+  const { pass: passed, warn: warnings, flaky } = totals;
+  const elapsedMs = results.reduce((sum, result) => sum + result.elapsedMs, 0);
+  const facts = { version, target: lineText(target), passed, warnings, flaky, runs };
   return {
     '@_name': group,
     ...counts(totals, elapsedMs),
@@ -49,7 +47,7 @@ function toSuite({ target, startedAt, results, runs }: SmokeReport, group: strin
     properties: {
       property: Object.entries(facts).map(([name, value]) => ({ '@_name': name, '@_value': value })),
     },
-    testcase: own.map(toCase),
+    testcase: results.map(toCase),
   };
 }
 
@@ -66,19 +64,19 @@ function counts(totals: Totals, elapsedMs: number): Element {
 function toCase(result: CheckResult): Element {
   const { id, state, elapsedMs, reason, flaky, runs, failures, latency } = result;
   const attributes = {
-    '@_name': xmlText(id),
+    '@_name': id,
     '@_classname': `petstore.smoke.${groupOf(id)}`,
     '@_time': seconds(elapsedMs),
   };
   const details = labelledDetails(result).map(([label, text]) => `${label}: ${text}`);
   const figures = latency && Object.entries(latency).map(([name, ms]) => `${name} ${seconds(ms)} s`);
   const times = figures ? [`runs: ${runs}, failures: ${failures}, ${figures.join(', ')}`] : [];
-  const text = xmlText([reasonText(result), ...details, ...times].join('\n'));
-  const told = { '@_message': xmlText(headline(result)), '@_type': state, '#text': text };
+  const text = [reasonText(result), ...details, ...times].join('\n');
+  const told = { '@_message': headline(result), '@_type': state, '#text': text };
   if (state === 'fail') return { ...attributes, failure: told };
   if (state === 'error') return { ...attributes, error: told };
-  if (state === 'skip') return { ...attributes, skipped: { '@_message': xmlText(lineText(reason)) } };
-  const first = flaky === undefined ? '' : xmlText(`, flaky (${lineText(flaky)} first)`);
+  if (state === 'skip') return { ...attributes, skipped: { '@_message': lineText(reason) } };
+  const first = flaky === undefined ? '' : `, flaky (${lineText(flaky)} first)`;
   return { ...attributes, 'system-out': `${state}${first}: ${text}` };
 }
 
@@ -88,9 +86,4 @@ function seconds(ms: number): string {
 
 function hostOf(target: string): string {
   return URL.canParse(target) ? new URL(target).host : target;
-}
-
-/** Drops characters that XML 1.0 forbids even as references: in safe lines those are only U+FFFE and U+FFFF. */
-function xmlText(text: string): string {
-  return text.replace(/[^\t\n\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '');
 }

@@ -3,7 +3,7 @@ import { counted } from '../../text.ts';
 import type { State } from '../check.ts';
 import { durationText } from '../text.ts';
 import type { SmokeReport, Totals } from './report.ts';
-import { type Cause, causesOf, headline, idsOf, isGreen, lineText, subjectOf, totalNames } from './text.ts';
+import { type Cause, causesOf, headline, isGreen, lineText, totalNames } from './text.ts';
 
 const levels: Readonly<Partial<Record<State, 'error' | 'warning'>>> = {
   fail: 'error',
@@ -13,13 +13,11 @@ const levels: Readonly<Partial<Record<State, 'error' | 'warning'>>> = {
 
 /** Annotations for GitHub's log, one for each cause that needs attention. */
 export function toAnnotations({ results }: Pick<SmokeReport, 'results'>): string {
-  const lines = causesOf(results).map((cause) => {
-    const [first] = cause;
+  const lines = causesOf(results).map(({ first, subject, ids }) => {
     const level = levels[first.state] ?? (first.flaky === undefined ? undefined : 'notice');
-    const ids = idsOf(cause);
     const text = `${first.flaky === undefined ? '' : `flaky: ${lineText(first.flaky)} first: `}${headline(first)}`;
     const message = ids === undefined ? text : `${text} (${ids})`;
-    return level && `::${level} title=${property(`smoke ${subjectOf(cause)}`)}::${data(message)}\n`;
+    return level && `::${level} title=${property(`smoke ${subject}`)}::${data(message)}\n`;
   });
   return lines.join('');
 }
@@ -42,18 +40,16 @@ export function toMarkdownReport(report: SmokeReport): string {
     '',
     ...(runs > 1 ? [`${counted(runs, 'run', 'runs')}.`, ''] : []),
     ...(signal ? [`Stopped by ${signal}.`, ''] : []),
-    ...(causes.length > 0 ? ['| result | check | what |', '|---|---|---|', ...causes.map(rowOf), ''] : []),
+    ...(causes.length > 0 ? ['| result | check | what |', '|---|---|---|', ...causes.map(lineOf), ''] : []),
   ];
   return lines.map((line) => `${line}\n`).join('');
 }
 
-function rowOf(cause: Cause): string {
-  const [first] = cause;
+function lineOf({ first, subject, ids }: Cause): string {
   const state = first.flaky === undefined ? first.state : 'pass, flaky';
-  const ids = idsOf(cause);
   const what = first.barredBy ?? headline(first);
-  const told = cause.length === 1 ? markdown(what) : markdown(`${subjectOf(cause)}: ${what}`);
-  return `| ${state} | ${markdown(ids ?? subjectOf(cause))} | ${told} |`;
+  const told = subject === first.id ? what : `${subject}: ${what}`;
+  return `| ${state} | ${markdown(ids ?? subject)} | ${markdown(told)} |`;
 }
 
 /** Escapes a message. @see https://github.com/actions/toolkit, packages/core */

@@ -1,5 +1,6 @@
 import { sanitize } from '../../text.ts';
 import { type CheckResult, isRed } from '../check.ts';
+import { groupOf, groups } from '../options.ts';
 import type { SmokeReport, Totals } from './report.ts';
 
 /**
@@ -28,6 +29,15 @@ export const totalNames: Readonly<Record<keyof Totals, string>> = {
 
 export function isGreen({ results, signal }: SmokeReport): boolean {
   return !results.some(isRed) && !signal;
+}
+
+/** The results of each group that has any, in the order of the groups. */
+export function byGroup(results: readonly CheckResult[]): [group: string, results: CheckResult[]][] {
+  const all = groups.map((group): [string, CheckResult[]] => [
+    group,
+    results.filter(({ id }) => groupOf(id) === group),
+  ]);
+  return all.filter(([, own]) => own.length > 0);
 }
 
 /** The reason of a result and its hint, in one line. */
@@ -63,8 +73,15 @@ export function headline(result: CheckResult): string {
   return lineText(hint === undefined ? text : `${text}; ${hint}`);
 }
 
-/** Results with the same reason; reports show the first of them. */
-export type Cause = readonly [CheckResult, ...CheckResult[]];
+/** Results with the same reason. */
+export interface Cause {
+  /** Reports show its reason and its details. */
+  readonly first: CheckResult;
+  /** The check, or the count of checks. */
+  readonly subject: string;
+  /** The ids of the checks, if there are several and each of them ran. */
+  readonly ids: string | undefined;
+}
 
 /** The results that did not simply pass, grouped by cause: failures first, then warnings, flaky passes and skips. */
 export function causesOf(results: readonly CheckResult[]): Cause[] {
@@ -75,7 +92,13 @@ export function causesOf(results: readonly CheckResult[]): Cause[] {
     if (known) known.push(result);
     else causes.set(causeKey(result), [result]);
   }
-  return [...causes.values()].sort(([one], [other]) => rankOf(one) - rankOf(other));
+  const sorted = [...causes.values()].sort(([one], [other]) => rankOf(one) - rankOf(other));
+  return sorted.map((same) => {
+    const [first] = same;
+    const isOne = same.length === 1;
+    const ids = isOne || first.barredBy !== undefined ? undefined : same.map(({ id }) => id).join(', ');
+    return { first, subject: isOne ? first.id : `${same.length} checks`, ids };
+  });
 }
 
 /** Equal for results with the same cause. */
@@ -87,16 +110,4 @@ export function causeKey(result: CheckResult): string {
 function rankOf(result: CheckResult): number {
   if (isRed(result)) return 0;
   return ['warn', 'pass', 'skip'].indexOf(result.state) + 1;
-}
-
-/** The check, or the count of checks, that a cause is about. */
-export function subjectOf(cause: Cause): string {
-  return cause.length === 1 ? cause[0].id : `${cause.length} checks`;
-}
-
-/** The ids of a cause, if there are several and each of them ran. */
-export function idsOf(cause: Cause): string | undefined {
-  const [first] = cause;
-  if (cause.length === 1 || first.barredBy !== undefined) return undefined;
-  return cause.map(({ id }) => id).join(', ');
 }
