@@ -1,7 +1,5 @@
-import type { Operation } from '../api/operations.ts';
 import { offersField } from '../api/shapes.ts';
 import { confirmWrite } from '../asking.ts';
-import type { Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { printJson } from '../json.ts';
@@ -15,7 +13,7 @@ import {
   refuseForeignFields,
   toBody,
 } from './fields.ts';
-import { type Body, type EditableNoun, findField, flagOf, type Write } from './noun.ts';
+import { type Body, type EditAccess, type EditableNoun, findField, flagOf, type Write } from './noun.ts';
 import { openWrites, writeRecord, writeRecords } from './write.ts';
 
 /** Creates one record from flags, or one for each record of a file. */
@@ -24,21 +22,21 @@ export async function createRecords<Entity>(
   noun: EditableNoun<Entity>,
   given: Given,
 ): Promise<void> {
-  const { client, operation } = await openWrites(context, noun, noun.operations.create);
+  const access = await openWrites(context, noun, noun.operations.create);
   const extra = extraFields(noun, given);
-  if (given.from !== undefined) return createFromFile(context, client, noun, operation, given.from, extra);
+  if (given.from !== undefined) return createFromFile(access, given.from, extra);
   const fields = { ...flagFields(noun, given), ...extra };
-  refuseForeignFields(operation, noun, fields);
-  const asked = fieldsToAsk(context, noun, operation, fields);
+  refuseForeignFields(access, fields);
+  const asked = fieldsToAsk(access, fields);
   await confirmWrite(context, { what: `create ${noun.one}` });
   const answers: Record<string, unknown> = {};
   const prompt = await context.prompt();
   for (const field of prompt ? asked : []) {
-    const answer = prompt && (await field.ask(prompt, client));
+    const answer = prompt && (await field.ask(prompt, access.client));
     if (answer !== undefined) answers[field.name] = answer;
   }
-  const body = await toBody(context, client, operation, { ...fields, ...answers });
-  await writeRecord(context, noun, client, creation(noun, inOrder(noun, body)));
+  const body = await toBody(access, { ...fields, ...answers });
+  await writeRecord(access, creation(noun, inOrder(noun, body)));
 }
 
 function creation<Entity>({ operations }: EditableNoun<Entity>, body: Body): Write {
@@ -50,12 +48,7 @@ function creation<Entity>({ operations }: EditableNoun<Entity>, body: Body): Wri
  *
  * @throws UsageError that names the missing fields if questions are impossible, or one of them has no flag.
  */
-function fieldsToAsk<Entity>(
-  context: Context,
-  noun: EditableNoun<Entity>,
-  operation: Operation,
-  given: Body,
-) {
+function fieldsToAsk<Entity>({ context, noun, operation }: EditAccess<Entity>, given: Body) {
   const open = noun.fields.filter(({ name }) => !(name in given) && offersField(operation, name));
   let missing = missingFields(operation, given);
   // If no field is required and none was given, ask for the first, because an empty body makes no sense.
@@ -87,24 +80,18 @@ function inOrder<Entity>({ fields }: EditableNoun<Entity>, body: Body): Body {
 }
 
 /** Creates one record for each in a file, in order. The whole file is checked before the first request. */
-async function createFromFile<Entity>(
-  context: Context,
-  client: Client,
-  noun: EditableNoun<Entity>,
-  operation: Operation,
-  path: string,
-  extra: Body,
-): Promise<void> {
-  refuseForeignFields(operation, noun, extra);
+async function createFromFile<Entity>(access: EditAccess<Entity>, path: string, extra: Body): Promise<void> {
+  const { context, noun } = access;
+  refuseForeignFields(access, extra);
   const { readRecordFile } = await import('./file.ts');
-  const file = await readRecordFile(context, client, noun, operation, path, extra);
+  const file = await readRecordFile(access, path, extra);
   await confirmWrite(context, { what: `create ${file.records.length} ${noun.many}` });
   if (file.hasIds)
     await context.note(
       `note: ids in the file are left out because the service gives each new ${noun.one} its own`,
     );
-  await noteUnknownFields(context, noun, operation, file.records);
-  await writeRecords(context, noun, client, {
+  await noteUnknownFields(access, file.records);
+  await writeRecords(access, {
     items: file.records,
     asList: file.isList,
     place: ({ place }) => place,

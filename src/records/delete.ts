@@ -1,11 +1,19 @@
 import { offeredOperation } from '../api/contract.ts';
 import { confirmWrite } from '../asking.ts';
-import type { Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { commandLine } from '../context.ts';
 import { ApiError, CliError, UsageError } from '../errors.ts';
 import { resolveIds } from './names.ts';
-import { type EditableNoun, inputFor, type Noun, nameAll, readRecord, viewOf, type Write } from './noun.ts';
+import {
+  type Access,
+  type EditableNoun,
+  inputFor,
+  type Noun,
+  nameAll,
+  readRecord,
+  viewOf,
+  type Write,
+} from './noun.ts';
 import type { IdOrName } from './values.ts';
 import { workOn } from './work.ts';
 import { clientFor, send, showWrites } from './write.ts';
@@ -36,11 +44,12 @@ export async function deleteRecords<Entity>(
   await (await context.printer()).check(viewOf(noun));
   offeredOperation(await context.contract(), noun.operations.delete);
   const client = await clientFor(context, given.length);
-  const ids = await resolveIds(context, client, noun.named, given);
+  const access = { context, client, noun };
+  const ids = await resolveIds(access, given);
   const operation = noun.operations.delete;
   const prepare = (id: bigint): Write => ({ operation, input: inputFor(operation, id) });
-  if (context.flags.dryRun) return showWrites(context, noun, client, { items: ids, prepare });
-  const known = await readKnown(context, client, noun, ids);
+  if (context.flags.dryRun) return showWrites(access, { items: ids, prepare });
+  const known = await readKnown(access, ids);
   const found = ids.filter((id) => !known.get(id)?.missing);
   if (found.length > 0)
     await confirmWrite(context, { what: `delete ${nameWhatGoes(noun, found, known)}`, destructive: true });
@@ -90,16 +99,12 @@ function nameWhatGoes<Entity>(noun: Noun<Entity>, ids: readonly bigint[], known:
     : `${names}, and the inventory entries of ${companions.length} of them`;
 }
 
-async function readKnown<Entity>(
-  context: Context,
-  client: Client,
-  noun: Noun<Entity>,
-  ids: readonly bigint[],
-): Promise<Known> {
+async function readKnown<Entity>(access: Access<Entity>, ids: readonly bigint[]): Promise<Known> {
+  const { context, client, noun } = access;
   if (context.flags.yes || !context.prompt()) return new Map();
   const read = async (id: bigint): Promise<[bigint, KnownRecord]> => {
     try {
-      const title = noun.title((await readRecord(context, client, noun, id)).value);
+      const title = noun.title((await readRecord(access, id)).value);
       return [id, { title, companion: await noun.goesWith?.(client, id) }];
     } catch (error) {
       // A user may be allowed to delete a record without being allowed to read this.

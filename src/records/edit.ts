@@ -1,7 +1,6 @@
-import type { Operation } from '../api/operations.ts';
 import { toUpdateBody } from '../api/shapes.ts';
 import { confirmWrite } from '../asking.ts';
-import type { Answer, Client } from '../client/client.ts';
+import type { Answer } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { CliError, messageOf, UsageError } from '../errors.ts';
 import { type Draft, findEditor, openDraft } from '../input/editor.ts';
@@ -10,7 +9,7 @@ import { sanitizeExcept } from '../text.ts';
 import { loadYaml } from '../yaml.ts';
 import { checkFields, missingFields } from './fields.ts';
 import { resolveIds } from './names.ts';
-import { type Body, type EditableNoun, readRecord, type Write } from './noun.ts';
+import { type Body, type EditAccess, type EditableNoun, readRecord, type Write } from './noun.ts';
 import { replacement } from './update.ts';
 import type { IdOrName } from './values.ts';
 import { openWrites, toRequest, writeRecord } from './write.ts';
@@ -23,20 +22,20 @@ export async function editRecord<Entity extends object>(
 ): Promise<void> {
   const { io, flags, interrupts } = context;
   const editor = findEditor(io, `edit ${noun.one}`, flags.noInput === true);
-  const { client, operation } = await openWrites(context, noun, noun.operations.update, 2);
-  const [id = 0n] = await resolveIds(context, client, noun.named, [given]);
+  const access = await openWrites(context, noun, noun.operations.update, 2);
+  const [id = 0n] = await resolveIds(access, [given]);
   await confirmWrite(context, { what: `change ${noun.one} ${id}` });
-  const before = await readRecord(context, client, noun, id);
+  const before = await readRecord(access, id);
   const draft = await openDraft(io, { name: `${noun.one}-${id}.yaml`, editor, interrupts });
   try {
-    const write = await editUntilValid(client, noun, { operation, id, before, draft });
+    const write = await editUntilValid(access, { id, before, draft });
     if (write === undefined) {
       await context.notice(`${noun.one} ${id}: nothing was changed, and nothing was sent`);
       await draft.discard();
       return;
     }
-    if (before.etag === undefined && !flags.dryRun) await refuseChanged(context, client, noun, id, before);
-    await writeRecord(context, noun, client, write);
+    if (before.etag === undefined && !flags.dryRun) await refuseChanged(access, id, before);
+    await writeRecord(access, write);
     if (flags.dryRun) await context.note(`note: nothing was sent; the text is kept in ${draft.path}`);
     else await draft.discard();
   } catch (error) {
@@ -46,7 +45,6 @@ export async function editRecord<Entity extends object>(
 }
 
 interface Editing<Entity> {
-  readonly operation: Operation;
   readonly id: bigint;
   readonly before: Answer<Entity>;
   readonly draft: Draft;
@@ -58,10 +56,10 @@ interface Editing<Entity> {
  * @throws UsageError if an invalid text is saved a second time without a change.
  */
 async function editUntilValid<Entity extends object>(
-  client: Client,
-  noun: EditableNoun<Entity>,
-  { operation, id, before, draft }: Editing<Entity>,
+  access: EditAccess<Entity>,
+  { id, before, draft }: Editing<Entity>,
 ): Promise<Write | undefined> {
+  const { client, noun } = access;
   const yaml = await loadYaml();
   const usage = `# ${noun.one} ${id}. Save to send it. Saved unchanged or empty, nothing is sent.\n`;
   const original = yaml.print(before.value);
@@ -77,7 +75,7 @@ async function editUntilValid<Entity extends object>(
     try {
       const record = yaml.parse(saved);
       if (!isJsonObject(record)) throw new UsageError('it must be the fields of one record');
-      const body = checkRecord(noun, operation, before.value, record);
+      const body = checkRecord(access, before.value, record);
       const names = new Set([...Object.keys(before.value), ...Object.keys(record)]);
       names.delete('id');
       const write = replacement(noun, id, before, body, [...names]);
@@ -96,8 +94,7 @@ function withoutComments(text: string): string {
 
 /** The body of an edited record. @throws UsageError that names each field that is wrong. */
 function checkRecord<Entity extends object>(
-  noun: EditableNoun<Entity>,
-  operation: Operation,
+  { noun, operation }: EditAccess<Entity>,
   before: Entity,
   record: JsonObject,
 ): Body {
@@ -115,15 +112,13 @@ function checkRecord<Entity extends object>(
  * change.
  */
 async function refuseChanged<Entity extends object>(
-  context: Context,
-  client: Client,
-  noun: EditableNoun<Entity>,
+  access: EditAccess<Entity>,
   id: bigint,
   before: Answer<Entity>,
 ): Promise<void> {
-  const now = await readRecord(context, client, noun, id);
+  const now = await readRecord(access, id);
   if (printJson(now.value) === printJson(before.value)) return;
-  throw new CliError('failed', `edit ${noun.one} ${id}: it was changed in the meantime`, {
+  throw new CliError('failed', `edit ${access.noun.one} ${id}: it was changed in the meantime`, {
     hint: 'edit it again; nothing was sent',
   });
 }

@@ -1,11 +1,9 @@
 import * as v from 'valibot';
 import type { Operation } from '../api/operations.ts';
 import { categoryFields, offersField, takesCategoryObject } from '../api/shapes.ts';
-import type { Client } from '../client/client.ts';
-import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { resolveReferences } from './names.ts';
-import { type Body, columnOf, type EditableNoun, findField, flagOf } from './noun.ts';
+import { type Body, columnOf, type EditAccess, type EditableNoun, findField, flagOf } from './noun.ts';
 import { jsonOrText } from './values.ts';
 
 /** The input of a create or an update: fields by their flags, or a file of records. */
@@ -43,11 +41,7 @@ export function extraFields<Entity>(noun: EditableNoun<Entity>, { field: given =
 }
 
 /** @throws UsageError for a field that the body of an operation does not have. */
-export function refuseForeignFields<Entity>(
-  operation: Operation,
-  noun: EditableNoun<Entity>,
-  given: Body,
-): void {
+export function refuseForeignFields<Entity>({ operation, noun }: EditAccess<Entity>, given: Body): void {
   const isBound = operation.source === 'bound';
   for (const name of Object.keys(given)) {
     if (isBound ? offersField(operation, name) : Object.hasOwn(noun.schema.entries, name)) continue;
@@ -61,12 +55,10 @@ export function refuseForeignFields<Entity>(
 
 /** Says which fields of a file are sent although neither the program nor the description knows them. */
 export async function noteUnknownFields<Entity>(
-  context: Context,
-  { schema, many }: EditableNoun<Entity>,
-  { body }: Operation,
+  { context, noun: { schema, many }, operation }: EditAccess<Entity>,
   records: readonly { readonly fields: Body }[],
 ): Promise<void> {
-  const { bounds = {}, required = [], fields = {} } = body ?? {};
+  const { bounds = {}, required = [], fields = {} } = operation.body ?? {};
   const known = new Set([schema.entries, bounds, fields].flatMap(Object.keys).concat(required));
   const unknown = new Set<string>();
   for (const record of records)
@@ -118,14 +110,10 @@ export function missingFields(operation: Operation, fields: Body): readonly stri
  * The fields in the form that the operation expects, with names replaced by ids. If the service has no list of
  * categories, it gets the name.
  */
-export async function toBody(
-  context: Context,
-  client: Client,
-  operation: Operation,
-  fields: Body,
-): Promise<Body> {
+export async function toBody<Entity>(access: EditAccess<Entity>, fields: Body): Promise<Body> {
+  const { client, operation } = access;
   const isUnlisted = takesCategoryObject(operation) && !client.contract.operations.has('listCategories');
-  return inForm(operation, await resolveReferences(context, client, fields, isUnlisted));
+  return inForm(operation, await resolveReferences(access, fields, isUnlisted));
 }
 
 /** The fields with the category as an object, if the operation has it so. */

@@ -1,5 +1,4 @@
 import type { Operation } from '../api/operations.ts';
-import type { Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { CliError, messageOf, UsageError } from '../errors.ts';
 import { readRecords } from '../input/records.ts';
@@ -8,7 +7,7 @@ import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../jso
 import { counted } from '../text.ts';
 import { checkFields, inForm, missingFields, toBody } from './fields.ts';
 import { isName } from './names.ts';
-import { type Body, columnOf, type EditableNoun, type Field, findField } from './noun.ts';
+import { type Body, columnOf, type EditAccess, type EditableNoun, type Field, findField } from './noun.ts';
 import { jsonOrText, parseId } from './values.ts';
 
 /** A valid record of a file. */
@@ -34,44 +33,35 @@ interface RecordFile {
  * Reads the file of `--from`: CSV, a JSON array or object, or JSON lines. Checks all of it before the first request;
  * then looks up the names of pets and categories.
  *
- * @param operation the create or the update; its body defines the fields, and which are required.
  * @param extra fields for every record that does not have them itself.
  * @throws UsageError that names file, line and field.
  */
 export async function readRecordFile<Entity>(
-  context: Context,
-  client: Client,
-  noun: EditableNoun<Entity>,
-  operation: Operation,
+  access: EditAccess<Entity>,
   path: string,
   extra: Body,
 ): Promise<RecordFile> {
+  const { context, noun, operation } = access;
   const records: FileRecord[] = [];
   const seen = new Set<bigint>();
   let isList = false;
   let hasIds = false;
   for await (const item of readItems(context, noun, path, operation)) {
     const { place, values, isListed } = item;
-    const fields = at(place, () => toFields(client, noun, operation, item, extra));
+    const fields = at(place, () => toFields(access, item, extra));
     const id = operation.id === noun.operations.update ? newId(item, seen) : 0n;
     isList = isListed;
     hasIds ||= values.id !== undefined && fields.id === undefined;
     records.push({ id, fields, place });
   }
   for (const [index, { id, fields, place }] of records.entries())
-    records[index] = { id, fields: await resolveAt(context, client, operation, fields, place), place };
+    records[index] = { id, fields: await resolveAt(access, fields, place), place };
   return { records, isList, hasIds };
 }
 
-async function resolveAt(
-  context: Context,
-  client: Client,
-  operation: Operation,
-  fields: Body,
-  place: string,
-): Promise<Body> {
+async function resolveAt<Entity>(access: EditAccess<Entity>, fields: Body, place: string): Promise<Body> {
   try {
-    return await toBody(context, client, operation, fields);
+    return await toBody(access, fields);
   } catch (error) {
     if (!(error instanceof CliError) || (error.kind !== 'not-found' && error.kind !== 'usage')) throw error;
     throw new CliError(error.kind, `${place}: ${error.message}`, error.details);
@@ -214,9 +204,7 @@ async function firstCharacter(source: Source): Promise<string> {
 
 /** The checked fields of a record; a name may still stand for an id. @throws UsageError without the place. */
 function toFields<Entity>(
-  client: Client,
-  noun: EditableNoun<Entity>,
-  operation: Operation,
+  { client, noun, operation }: EditAccess<Entity>,
   { isTable, values }: FileItem,
   extra: Body,
 ): Body {

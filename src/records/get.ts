@@ -1,11 +1,10 @@
 import { offeredOperation } from '../api/contract.ts';
-import type { Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { monotonicMs, sleep } from '../deadline.ts';
 import { CliError, UnavailableError } from '../errors.ts';
 import { cellText } from '../output/columns.ts';
 import { resolveIds } from './names.ts';
-import { type Body, type Noun, readRecord, viewOf } from './noun.ts';
+import { type Access, type Body, type Noun, readRecord, viewOf } from './noun.ts';
 import type { Condition, IdOrName } from './values.ts';
 import { workOn } from './work.ts';
 import { clientFor, printResults } from './write.ts';
@@ -22,30 +21,28 @@ export async function getRecords<Entity>(
   const { get, list } = noun.operations;
   const isInList = noun.read !== undefined && contract.operations.has(list);
   if (!isInList) offeredOperation(contract, get);
-  const client = await clientFor(context, given.length);
-  const ids = await resolveEach(context, client, noun, given);
+  const access = { context, client: await clientFor(context, given.length), noun };
+  const ids = await resolveEach(access, given);
   const found = ids.filter((id) => typeof id === 'bigint');
-  const held = until && (await waitUntil(context, client, noun, found, until));
+  const held = until && (await waitUntil(access, found, until));
   const read = async (id: bigint | CliError) => {
     if (typeof id !== 'bigint') throw id;
-    return held?.get(id) ?? (await readRecord(context, client, noun, id)).value;
+    return held?.get(id) ?? (await readRecord(access, id)).value;
   };
   const atOnce = (await context.settings()).get('concurrency');
   const work = workOn(ids, read, { unit: noun.many, atOnce });
-  await printResults(context, noun, client, work, ids.length > 1);
+  await printResults(access, work, ids.length > 1);
   work.check();
 }
 
 /** The ids; for an unknown name an error, so that the other records are still printed. */
 async function resolveEach<Entity>(
-  context: Context,
-  client: Client,
-  noun: Noun<Entity>,
+  access: Access<Entity>,
   given: readonly IdOrName[],
 ): Promise<(bigint | CliError)[]> {
   const ids: (bigint | CliError)[] = [];
   for (const each of given) {
-    const one = await resolveIds(context, client, noun.named, [each]).catch((error: unknown) => {
+    const one = await resolveIds(access, [each]).catch((error: unknown) => {
       if (error instanceof CliError && error.kind === 'not-found') return [error];
       throw error;
     });
@@ -63,12 +60,11 @@ const pollMs = 2000;
  * @throws UnavailableError if it does not hold within --timeout.
  */
 async function waitUntil<Entity>(
-  context: Context,
-  client: Client,
-  noun: Noun<Entity>,
+  access: Access<Entity>,
   ids: readonly bigint[],
   { field, value }: Condition,
 ): Promise<ReadonlyMap<bigint, Entity>> {
+  const { context, noun } = access;
   const held = new Map<bigint, Entity>();
   const { signal } = context.interrupts;
   const limitMs = (await context.settings()).get('timeout');
@@ -78,7 +74,7 @@ async function waitUntil<Entity>(
     for (;;) {
       const timeoutMs = Math.max(endMs - monotonicMs(), 1);
       try {
-        const record = (await readRecord(context, client, noun, id, { timeoutMs })).value;
+        const record = (await readRecord(access, id, { timeoutMs })).value;
         const found = (record as Body)[field] as Parameters<typeof cellText>[0];
         if (found !== undefined && found !== null && cellText(found) === value) {
           held.set(id, record);

@@ -1,13 +1,11 @@
-import { offeredOperation } from '../api/contract.ts';
 import type { InventoryItem } from '../api/schemas.ts';
 import { otherRequired } from '../api/shapes.ts';
 import { confirmWrite } from '../asking.ts';
-import type { Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { commandLine } from '../context.ts';
 import { CliError, UsageError } from '../errors.ts';
 import { resolveId } from './names.ts';
-import { type Noun, readRecord, type Write } from './noun.ts';
+import { type Noun, readRecord, type Write, type WriteAccess } from './noun.ts';
 import { readPet } from './read-pet.ts';
 import type { IdOrName } from './values.ts';
 import { openWrites, writeRecord } from './write.ts';
@@ -29,27 +27,27 @@ export const inventory: Noun<InventoryItem> = {
 
 /** Sets a count to a number. */
 export async function setCount(context: Context, pet: IdOrName, quantity: number): Promise<void> {
-  const { client } = await openWrites(context, inventory, 'updateInventory');
-  const petId = await resolveId(context, client, 'pets', pet);
+  const access = await openWrites(context, inventory, 'updateInventory');
+  const petId = await resolveId(context, access.client, 'pets', pet);
   await confirmWrite(context, { what: `set the stock of pet ${petId} to ${quantity}` });
-  await writeCount(context, client, { petId, quantity });
+  await writeCount(access, { petId, quantity });
 }
 
 /** Reads a count, adds to it and writes the sum. */
 export async function adjustCount(context: Context, pet: IdOrName, change: bigint): Promise<void> {
-  const { client } = await openWrites(context, inventory, 'updateInventory', 2);
-  const petId = await resolveId(context, client, 'pets', pet);
+  const access = await openWrites(context, inventory, 'updateInventory', 2);
+  const petId = await resolveId(context, access.client, 'pets', pet);
   await confirmWrite(context, { what: `change the stock of pet ${petId} by ${change}` });
-  const { value: before, etag } = await readRecord(context, client, inventory, petId);
+  const { value: before, etag } = await readRecord(access, petId);
   const quantity = toQuantity(
     BigInt(before.quantity) + change,
     `adjust the stock of pet ${petId}: ${before.quantity} now, ${change < 0n ? change : `+${change}`}`,
   );
   if (etag === undefined) await context.note(notAtomic);
   try {
-    await writeCount(context, client, { petId, quantity, before, ifMatch: etag });
+    await writeCount(access, { petId, quantity, before, ifMatch: etag });
   } catch (error) {
-    throw await settleAdjustment(context, client, error, { petId, quantity, before });
+    throw await settleAdjustment(access, error, { petId, quantity, before });
   }
 }
 
@@ -74,20 +72,19 @@ interface Count {
 
 /** Sets one count and prints the entry; warns if the service answers with another count. */
 async function writeCount(
-  context: Context,
-  client: Client,
+  access: WriteAccess<InventoryItem>,
   { petId, quantity, before, ifMatch }: Count,
 ): Promise<void> {
-  const others = await otherFields(context, client, petId, before);
+  const others = await otherFields(access, petId, before);
   const write: Write = {
     operation: 'updateInventory',
     input: { petId, body: { ...others, quantity } },
     options: { ifMatch },
     ...(before && { change: { subject: `pet ${petId}`, before, names: ['quantity'] } }),
   };
-  await writeRecord(context, inventory, client, write, async (entry) => {
+  await writeRecord(access, write, async (entry) => {
     if (entry.quantity !== quantity)
-      await context.note(
+      await access.context.note(
         `warning: pet ${petId} was set to ${quantity}, but the service answered with ${entry.quantity}`,
       );
   });
@@ -95,25 +92,24 @@ async function writeCount(
 
 /** Other fields that a bound service requires, from the current entry. */
 async function otherFields(
-  context: Context,
-  client: Client,
+  access: WriteAccess<InventoryItem>,
   petId: bigint,
   before: InventoryItem | undefined,
 ): Promise<Partial<InventoryItem>> {
-  const names = otherRequired(offeredOperation(client.contract, 'updateInventory'), 'quantity');
+  const names = otherRequired(access.operation, 'quantity');
   if (names.length === 0) return {};
-  const entry = before ?? (await readRecord(context, client, inventory, petId)).value;
+  const entry = before ?? (await readRecord(access, petId)).value;
   return Object.fromEntries(Object.entries(entry).filter(([name]) => names.includes(name)));
 }
 
 /** Creates the entry of a pet, with the pet's status. */
 export async function createEntry(context: Context, pet: IdOrName, quantity: number): Promise<void> {
-  const { client } = await openWrites(context, inventory, 'createInventory', 2);
-  const petId = await resolveId(context, client, 'pets', pet);
+  const access = await openWrites(context, inventory, 'createInventory', 2);
+  const petId = await resolveId(context, access.client, 'pets', pet);
   await confirmWrite(context, { what: `create the inventory entry of pet ${petId}` });
-  const { value } = await readPet(context, client, petId);
+  const { value } = await readPet(context, access.client, petId);
   const body = { petId, quantity, status: value.status ?? 'available' };
-  await writeRecord(context, inventory, client, { operation: 'createInventory', input: { body } });
+  await writeRecord(access, { operation: 'createInventory', input: { body } });
 }
 
 /**
@@ -121,13 +117,12 @@ export async function createEntry(context: Context, pet: IdOrName, quantity: num
  * advises against adjusting again, which could count twice.
  */
 async function settleAdjustment(
-  context: Context,
-  client: Client,
+  access: WriteAccess<InventoryItem>,
   error: unknown,
   { petId, quantity, before }: Required<Pick<Count, 'petId' | 'quantity' | 'before'>>,
 ): Promise<unknown> {
   if (!(error instanceof CliError) || error.details.applied !== 'unknown') return error;
-  const now = await readRecord(context, client, inventory, petId)
+  const now = await readRecord(access, petId)
     .then(({ value }) => value.quantity)
     .catch(() => undefined);
   const found =
@@ -138,6 +133,6 @@ async function settleAdjustment(
         : now === before.quantity
           ? `read back, the count is still ${now}: it was not applied when it was read, but still may be`
           : `read back, the count is ${now}, and ${quantity} was sent: it may or may not have been applied`;
-  const hint = `do not run it again before you have looked: ${commandLine(context, ['inventory', 'get', `${petId}`])}`;
+  const hint = `do not run it again before you have looked: ${commandLine(access.context, ['inventory', 'get', `${petId}`])}`;
   return new CliError(error.kind, `${error.message}; ${found}`, { ...error.details, retryable: false, hint });
 }

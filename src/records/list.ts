@@ -3,11 +3,10 @@ import type { Operation } from '../api/operations.ts';
 import type { Pet } from '../api/schemas.ts';
 import { categoryOf, hasField, wholeQueries } from '../api/shapes.ts';
 import type { CallOptions } from '../client/call.ts';
-import type { Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { isName, resolveReferences } from './names.ts';
-import { type Body, type Noun, viewOf } from './noun.ts';
+import { type Access, type Body, type Noun, viewOf } from './noun.ts';
 import { fillView } from './view.ts';
 
 export interface Listing<Entity> {
@@ -36,18 +35,18 @@ export async function listRecords<Entity>(
   const printer = await context.printer();
   await printer.check(viewOf(noun));
   offeredOperation(await context.contract(), noun.operations.list);
-  const client = await context.client();
+  const access = { context, client: await context.client(), noun };
   if (listing.watch !== undefined) {
     const { watchRecords } = await import('./watch.ts');
-    return watchRecords(context, client, noun, {
+    return watchRecords(access, {
       intervalMs: listing.watch,
       limit: listing.limit,
-      read: (options) => readList(context, client, noun, listing, options),
+      read: (options) => readList(access, listing, options),
     });
   }
-  const pages = await readList(context, client, noun, listing);
+  const pages = await readList(access, listing);
   // The first page is read at the same time as the names.
-  const [first, { view, note }] = await Promise.all([pages.next(), fillView(context, client, noun, 'list')]);
+  const [first, { view, note }] = await Promise.all([pages.next(), fillView(access, 'list')]);
   if (note) await context.note(note);
   let found: 'any' | 'none' = 'none';
   async function* all() {
@@ -62,16 +61,15 @@ export async function listRecords<Entity>(
 
 /** The records of a list that meet all conditions, page by page. */
 async function readList<Entity>(
-  context: Context,
-  client: Client,
-  noun: Noun<Entity>,
+  access: Access<Entity>,
   { where, matches, limit }: Listing<Entity>,
   options?: CallOptions,
 ): Promise<AsyncGenerator<Entity[]>> {
+  const { context, client, noun } = access;
   const offered = offeredOperation(client.contract, noun.operations.list);
   const isUnlisted =
     !client.contract.operations.has('listCategories') && offered.fields?.includes('category');
-  const given = Object.entries(await resolveReferences(context, client, where, isUnlisted))
+  const given = Object.entries(await resolveReferences(access, where, isUnlisted))
     .map(([name, value]) => [name, Array.isArray(value) && value.length === 1 ? value[0] : value] as const)
     .filter(([, value]) => value !== undefined);
   for (const [name] of given) refuseUnknowable(offered, name);

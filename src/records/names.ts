@@ -4,11 +4,9 @@ import type { Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { CliError, messageOf, UsageError } from '../errors.ts';
 import { letterDistance } from '../text.ts';
+import type { Access, Body, Named } from './noun.ts';
 import type { IdOrName } from './values.ts';
 import { collect, largestPages, wholeList } from './whole-list.ts';
-
-/** The nouns whose records have names. */
-export type Named = 'pets' | 'categories';
 
 export interface NamedRecord {
   readonly id: bigint;
@@ -144,16 +142,14 @@ async function findByName(context: Context, client: Client, noun: Named, name: s
 }
 
 /** Each record once, in the order given. */
-export async function resolveIds(
-  context: Context,
-  client: Client,
-  noun: Named | undefined,
+export async function resolveIds<Entity>(
+  { context, client, noun: { named } }: Access<Entity>,
   given: readonly IdOrName[],
 ): Promise<bigint[]> {
   const ids = new Set<bigint>();
   for (const each of given) {
     if (typeof each === 'bigint') ids.add(each);
-    else if (noun) ids.add(await resolveId(context, client, noun, each));
+    else if (named) ids.add(await resolveId(context, client, named, each));
   }
   return [...ids];
 }
@@ -163,12 +159,11 @@ export async function resolveIds(
  *
  * @param keepsCategory keeps the name of a category.
  */
-export async function resolveReferences(
-  context: Context,
-  client: Client,
-  fields: Readonly<Record<string, unknown>>,
+export async function resolveReferences<Entity>(
+  { context, client }: Access<Entity>,
+  fields: Body,
   keepsCategory = false,
-): Promise<Record<string, unknown>> {
+): Promise<Body> {
   const resolved: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(fields)) {
     const noun = keepsCategory && field === 'categoryId' ? undefined : referenceFields[field];

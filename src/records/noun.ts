@@ -1,11 +1,13 @@
-import { idName, type ListId, type OperationId } from '../api/operations.ts';
+import { idName, type ListId, type Operation, type OperationId } from '../api/operations.ts';
 import type { bodySchemas } from '../api/schemas.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Answer, Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import type { Prompt } from '../input/question.ts';
 import type { Column, View } from '../output/columns.ts';
-import type { Named } from './names.ts';
+
+/** The nouns whose records have names. */
+export type Named = 'pets' | 'categories';
 
 type RecordOperation = Exclude<OperationId, ListId>;
 
@@ -55,6 +57,23 @@ export interface EditableNoun<Entity> extends Noun<Entity> {
   };
   readonly schema: (typeof bodySchemas)['NewPet' | 'NewCategory' | 'Order'];
   readonly fields: readonly Field[];
+}
+
+/** The records of one noun at one service, as a command works on them. */
+export interface Access<Entity> {
+  readonly context: Context;
+  readonly client: Client;
+  readonly noun: Noun<Entity>;
+}
+
+/** Access for a write. */
+export interface WriteAccess<Entity> extends Access<Entity> {
+  readonly operation: Operation;
+}
+
+/** Access for a create or an update. */
+export interface EditAccess<Entity> extends WriteAccess<Entity> {
+  readonly noun: EditableNoun<Entity>;
 }
 
 /** The fields of a record in a request, by their names in the body. */
@@ -110,9 +129,7 @@ export function inputFor(operation: RecordOperation, id: bigint, body?: Body): o
 }
 
 export function readRecord<Entity>(
-  context: Context,
-  client: Client,
-  noun: Noun<Entity>,
+  { context, client, noun }: Access<Entity>,
   id: bigint,
   options?: CallOptions,
 ): Promise<Answer<Entity>> {

@@ -1,7 +1,6 @@
-import { offeredOperation } from '../api/contract.ts';
 import { toUpdateBody } from '../api/shapes.ts';
 import { confirmWrite } from '../asking.ts';
-import type { Answer, Client } from '../client/client.ts';
+import type { Answer } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import {
@@ -13,7 +12,16 @@ import {
   toBody,
 } from './fields.ts';
 import { resolveIds } from './names.ts';
-import { type Body, type EditableNoun, flagOf, inputFor, nameAll, readRecord, type Write } from './noun.ts';
+import {
+  type Body,
+  type EditAccess,
+  type EditableNoun,
+  flagOf,
+  inputFor,
+  nameAll,
+  readRecord,
+  type Write,
+} from './noun.ts';
 import type { IdOrName } from './values.ts';
 import { clientFor, openWrites, writeRecords } from './write.ts';
 
@@ -34,26 +42,30 @@ export async function updateRecords<Entity extends object>(
   const extra = extraFields(noun, given);
   refuseMisfits(noun, given.ids, { ...flags, ...(from === undefined && extra) }, from);
   const requests = 2 * given.ids.length;
-  const { client, operation } = await openWrites(context, noun, noun.operations.update, requests);
-  refuseForeignFields(operation, noun, { ...flags, ...extra });
+  const access = await openWrites(context, noun, noun.operations.update, requests);
+  refuseForeignFields(access, { ...flags, ...extra });
   if (from === undefined) {
-    const ids = await resolveIds(context, client, noun.named, given.ids);
+    const ids = await resolveIds(access, given.ids);
     if (ids.length > 1) refuseShared(noun, flags);
     await confirmWrite(context, { what: `change ${nameAll(noun, ids)}` });
-    const fields = await toBody(context, client, operation, { ...flags, ...extra });
+    const fields = await toBody(access, { ...flags, ...extra });
     const items = ids.map((id) => ({ id, fields }));
-    return writeChanges(context, client, noun, { items, asList: ids.length > 1 });
+    return writeChanges(access, { items, asList: ids.length > 1 });
   }
   const { readRecordFile } = await import('./file.ts');
-  const file = await readRecordFile(context, client, noun, operation, from, extra);
+  const file = await readRecordFile(access, from, extra);
   const items = file.records;
   await confirmWrite(context, { what: `change ${items.length} ${noun.many}` });
-  await noteUnknownFields(context, noun, operation, items);
-  await writeChanges(context, await clientFor(context, 2 * items.length), noun, {
-    items,
-    asList: file.isList,
-    place: ({ place }) => place,
-  });
+  await noteUnknownFields(access, items);
+  const client = await clientFor(context, 2 * items.length);
+  await writeChanges(
+    { ...access, client },
+    {
+      items,
+      asList: file.isList,
+      place: ({ place }) => place,
+    },
+  );
 }
 
 interface Changes<Item extends Change> {
@@ -63,19 +75,16 @@ interface Changes<Item extends Change> {
 }
 
 async function writeChanges<Entity extends object, Item extends Change>(
-  context: Context,
-  client: Client,
-  noun: EditableNoun<Entity>,
+  access: EditAccess<Entity>,
   changes: Changes<Item>,
 ): Promise<void> {
-  const operation = offeredOperation(client.contract, noun.operations.update);
-  await writeRecords(context, noun, client, {
+  await writeRecords(access, {
     ...changes,
-    atOnce: (await context.settings()).get('concurrency'),
+    atOnce: (await access.context.settings()).get('concurrency'),
     async prepare({ id, fields }) {
-      const before = await readRecord(context, client, noun, id);
-      const body = toUpdateBody(operation, before.value, fields);
-      return replacement(noun, id, before, body, Object.keys(fields));
+      const before = await readRecord(access, id);
+      const body = toUpdateBody(access.operation, before.value, fields);
+      return replacement(access.noun, id, before, body, Object.keys(fields));
     },
   });
 }

@@ -1,8 +1,6 @@
-import type { Client } from '../client/client.ts';
-import type { Context } from '../context.ts';
 import type { View } from '../output/columns.ts';
 import { addNameOf, addNames } from './names.ts';
-import { type Noun, viewOf } from './noun.ts';
+import { type Access, viewOf } from './noun.ts';
 
 interface FilledView<Entity> {
   readonly view: View<Entity>;
@@ -18,9 +16,7 @@ interface FilledView<Entity> {
  * @param extent for a list all names are read at once; for a few records each when it is needed.
  */
 export async function fillView<Entity>(
-  context: Context,
-  client: Client,
-  noun: Noun<Entity>,
+  { context, client, noun }: Access<Entity>,
   extent: 'list' | 'few',
 ): Promise<FilledView<Entity>> {
   const { lookup } = noun;

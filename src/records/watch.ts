@@ -1,5 +1,4 @@
 import type { CallOptions } from '../client/call.ts';
-import type { Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { sleep } from '../deadline.ts';
 import { CliError, UsageError } from '../errors.ts';
@@ -9,7 +8,7 @@ import { canRedraw, openScreen } from '../output/screen.ts';
 import { tableWriter } from '../output/table.ts';
 import { sanitize } from '../text.ts';
 import { forgetNames } from './names.ts';
-import type { Noun } from './noun.ts';
+import type { Access, Noun } from './noun.ts';
 import { fillView } from './view.ts';
 import { collect } from './whole-list.ts';
 
@@ -37,18 +36,17 @@ interface Display<Entity> extends Watcher {
  * lines.
  */
 export async function watchRecords<Entity>(
-  context: Context,
-  client: Client,
-  noun: Noun<Entity>,
+  access: Access<Entity>,
   { intervalMs, limit, read }: Watched<Entity>,
 ): Promise<never> {
+  const { context, client, noun } = access;
   const display = await openDisplay<Entity>(context, noun, intervalMs);
   const { sort } = context.flags;
   let before = new Map<string, Entity>();
   return pollForever(context, intervalMs, display, async (options) => {
     forgetNames(client);
     const records = await collect([await read(options)]);
-    const { view } = await fillView(context, client, noun, 'list');
+    const { view } = await fillView(access, 'list');
     if (sort !== undefined) records.sort(compareBy(view, sort));
     const shown = records.slice(0, limit);
     const now = new Map(shown.map((record) => [keyOf(record), record]));

@@ -16,7 +16,7 @@ export interface WorkOptions<Item> {
   /** The items in the plural, for messages. */
   readonly unit: string;
   /** Items in progress at the same time; 1 by default. */
-  readonly atOnce?: number;
+  readonly atOnce?: number | undefined;
   /** The place of an item in its file, if it comes from one. */
   readonly place?: ((item: Item) => string) | undefined;
 }

@@ -1,27 +1,27 @@
 import { offeredOperation } from '../api/contract.ts';
 import type { HttpRequest } from '../api/http.ts';
-import type { Operation, OperationId } from '../api/operations.ts';
+import type { OperationId } from '../api/operations.ts';
 import type { Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { ManyError, OutputClosedError } from '../errors.ts';
 import type { JsonValue } from '../json.ts';
 import { cellText } from '../output/columns.ts';
 import { startProgress } from '../output/progress.ts';
-import { type Body, type Noun, viewOf, type Write } from './noun.ts';
+import { type Access, type Body, type Noun, viewOf, type Write, type WriteAccess } from './noun.ts';
 import { showRequests } from './show-requests.ts';
 import { fillView } from './view.ts';
 import { type Work, type WorkOptions, workOn } from './work.ts';
 
 /** Checks everything that can be wrong before the first request. */
-export async function openWrites<Entity>(
+export async function openWrites<Entity, Kind extends Noun<Entity>>(
   context: Context,
-  noun: Noun<Entity>,
+  noun: Kind & Noun<Entity>,
   operationId: OperationId,
   requests = 1,
-): Promise<{ readonly client: Client; readonly operation: Operation }> {
+): Promise<WriteAccess<Entity> & { readonly noun: Kind }> {
   await (await context.printer()).check(viewOf(noun));
   const operation = offeredOperation(await context.contract(), operationId);
-  return { client: await clientFor(context, requests), operation };
+  return { context, client: await clientFor(context, requests), noun, operation };
 }
 
 /** With at least this many requests, the transport that starts slower and runs faster pays off. */
@@ -49,24 +49,16 @@ interface Writes<Item, Entity> extends Omit<WorkOptions<Item>, 'unit'> {
   /** Prepares the write of an item; may read from the service. */
   prepare(item: Item): Write | Promise<Write>;
   /** Called with the record in an answer, before it is printed. */
-  onAnswer?(record: Entity): Promise<void>;
+  readonly onAnswer?: ((record: Entity) => Promise<void>) | undefined;
 }
 
 /** Sends one write and prints the record in the answer. @see writeRecords */
 export function writeRecord<Entity>(
-  context: Context,
-  noun: Noun<Entity>,
-  client: Client,
+  access: Access<Entity>,
   write: Write,
   onAnswer?: (record: Entity) => Promise<void>,
 ): Promise<void> {
-  const prepare = () => write;
-  return writeRecords(context, noun, client, {
-    items: [write],
-    asList: false,
-    prepare,
-    ...(onAnswer && { onAnswer }),
-  });
+  return writeRecords(access, { items: [write], asList: false, prepare: () => write, onAnswer });
 }
 
 /**
@@ -74,13 +66,12 @@ export function writeRecord<Entity>(
  * instead.
  */
 export async function writeRecords<Item, Entity>(
-  context: Context,
-  noun: Noun<Entity>,
-  client: Client,
+  access: Access<Entity>,
   writes: Writes<Item, Entity>,
 ): Promise<void> {
+  const { context, client, noun } = access;
   const { items, asList, prepare, onAnswer, atOnce, place } = writes;
-  if (context.flags.dryRun) return showWrites(context, noun, client, writes);
+  if (context.flags.dryRun) return showWrites(access, writes);
   let unanswered = 0;
   const write = async (item: Item) => {
     const prepared = await prepare(item);
@@ -90,10 +81,10 @@ export async function writeRecords<Item, Entity>(
     await tellChange(context, prepared, record as object | undefined);
     return record;
   };
-  const work = workOn(items, write, { unit: noun.many, place, ...(atOnce && { atOnce }) });
-  await whileFollowed(context, noun, work, async () => {
+  const work = workOn(items, write, { unit: noun.many, place, atOnce });
+  await whileFollowed(access, work, async () => {
     try {
-      await printResults(context, noun, client, work, asList);
+      await printResults(access, work, asList);
     } catch (error) {
       if (!(error instanceof OutputClosedError)) throw error;
       // A reader of stdout that goes away does not stop the writes.
@@ -111,12 +102,11 @@ export async function writeRecords<Item, Entity>(
 
 /** Prints the requests of writes on stdout and sends none. */
 export async function showWrites<Item, Entity>(
-  context: Context,
-  { many }: Noun<Entity>,
-  client: Client,
+  { context, client, noun }: Access<Entity>,
   { items, prepare, place }: Pick<Writes<Item, Entity>, 'items' | 'prepare' | 'place'>,
 ): Promise<void> {
-  const work = workOn(items, async (item) => toRequest(client, await prepare(item)), { unit: many, place });
+  const request = async (item: Item) => toRequest(client, await prepare(item));
+  const work = workOn(items, request, { unit: noun.many, place });
   const requests: HttpRequest[] = [];
   for await (const request of work.results) requests.push(request);
   if (requests.length > 0) await showRequests(context, requests);
@@ -144,19 +134,17 @@ function shown(value: unknown): string {
 
 /** Prints the records that some work results in, if there are any. */
 export async function printResults<Entity>(
-  context: Context,
-  noun: Noun<Entity>,
-  client: Client,
+  access: Access<Entity>,
   { results }: Work<Entity | undefined>,
   asList: boolean,
 ): Promise<void> {
-  const filled = fillView(context, client, noun, 'few');
-  const printer = await context.printer();
+  const filled = fillView(access, 'few');
+  const printer = await access.context.printer();
   const first = await results.next();
   if (first.done) return;
   const { view, note, prepare } = await filled;
   const told = note ?? (await prepare?.(first.value));
-  if (told !== undefined) await context.note(told);
+  if (told !== undefined) await access.context.note(told);
   if (asList) await printer.records(onePerPage(first.value, results, prepare), view);
   else await printer.record(first.value, view);
 }
@@ -179,8 +167,7 @@ async function* onePerPage<Entity>(
  * aborted.
  */
 async function whileFollowed<Entity>(
-  context: Context,
-  { many }: Noun<Entity>,
+  { context, noun: { many } }: Access<Entity>,
   { state }: Work<unknown>,
   write: () => Promise<void>,
 ): Promise<void> {
