@@ -6,7 +6,7 @@ import type { Argument, Flag } from './flag.ts';
  * Lets commander parse the words after the name of a command.
  *
  * @param name the command as errors name it: `petstore pets list`.
- * @param words as `readWords` closes them.
+ * @param words as `readWords` gives them for commander.
  * @returns the values of its arguments and flags, by their keys.
  * @throws UsageError that names the command and the mistake.
  */

@@ -23,13 +23,13 @@ export async function runCommand(
   const { path, command, rest, unknown } = found;
   const action = isGroup(command) ? command.alone : command;
   const flags = flagsOf(action ?? command);
-  const { given, closed } = readWords(rest, Object.values(flags));
+  const { given, forCommander } = readWords(rest, Object.values(flags));
   // An error in the words is already printed in the format and the colours that the words ask for.
   context.useFlags(firstFlags(given));
   if (unknown !== undefined) throw unknownCommand(found, unknown);
   if (given.some(({ flag }) => flag === helpFlag)) return showHelp(context, 'stdout', found);
   const { parseWords } = await import('./parse.ts');
-  const values = parseWords(commandName(path), action?.args ?? {}, flags, closed);
+  const values = parseWords(commandName(path), action?.args ?? {}, flags, forCommander);
   context.useFlags(values as GlobalFlags, path.join(' '));
   if (!action) return showHelp(context, 'stderr', found);
   await action.run(context, values);

@@ -20,7 +20,7 @@ interface ReadWords {
    * The words for commander: `--watch 5s` as `--watch=5s`, and a bare `--watch` as `--watch=`, because commander would
    * take any next word as the value.
    */
-  readonly closed: readonly string[];
+  readonly forCommander: readonly string[];
 }
 
 /**
@@ -33,13 +33,19 @@ export function readWords(words: readonly string[], flags: readonly Flag[]): Rea
   );
   const operands: { text: string; at: number }[] = [];
   const given: GivenFlag[] = [];
-  const closed: string[] = [];
+  const forCommander: string[] = [];
   let pending: Flag | undefined;
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at] ?? '';
     if (word === '--')
-      return { operands, given, pending, hasEnded: true, closed: [...closed, ...words.slice(at)] };
-    closed.push(word);
+      return {
+        operands,
+        given,
+        pending,
+        hasEnded: true,
+        forCommander: [...forCommander, ...words.slice(at)],
+      };
+    forCommander.push(word);
     if (isOperand(word)) {
       operands.push({ text: word, at });
       continue;
@@ -48,14 +54,14 @@ export function readWords(words: readonly string[], flags: readonly Flag[]): Rea
       const takes = value === undefined ? takesValue(flag) : undefined;
       const next = words[at + 1];
       const taken = takes === 'always' || (takes && flag.accepts?.test(next ?? '')) ? next : undefined;
-      if (takes === 'optional') closed.push(`${closed.pop()}=${taken ?? ''}`);
-      else if (taken !== undefined) closed.push(taken);
+      if (takes === 'optional') forCommander.push(`${forCommander.pop()}=${taken ?? ''}`);
+      else if (taken !== undefined) forCommander.push(taken);
       if (taken !== undefined) at += 1;
       if (takes === 'always' && taken === undefined) pending = flag;
       else given.push({ flag, value: value ?? taken });
     }
   }
-  return { operands, given, pending, hasEnded: false, closed };
+  return { operands, given, pending, hasEnded: false, forCommander };
 }
 
 /** `-` is stdin, and `-3` is a number. */

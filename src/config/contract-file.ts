@@ -8,7 +8,7 @@ import { isJsonObject, type JsonObject, type JsonValue, parseJson, printJson } f
 import { resolvePaths } from './paths.ts';
 
 /** A contract read from a service's own description. */
-export interface BoundContract {
+interface BoundContract {
   readonly contract: Contract;
   /** The source of the description: a URL or a path. */
   readonly source: string;

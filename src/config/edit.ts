@@ -8,7 +8,7 @@ import { resolvePaths } from './paths.ts';
 import { offlineProfile } from './settings.ts';
 
 /** The content of the config file, to be changed in place. */
-export interface ConfigDraft {
+interface ConfigDraft {
   profile?: string;
   profiles?: Record<string, Record<string, unknown>>;
   [key: string]: unknown;

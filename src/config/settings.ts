@@ -39,7 +39,7 @@ export function isNearer(
   return sources.indexOf(one) < sources.indexOf(other);
 }
 
-export interface Setting<Value> {
+interface Setting<Value> {
   readonly value: Value;
   /** The value as it was written; empty if there is none. */
   readonly text: string;

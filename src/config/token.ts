@@ -7,7 +7,7 @@ import { isNearer, type SettingSource, type Settings, type Tokens } from './sett
 import { matchesOrigin } from './values.ts';
 
 /** The source of the token; nothing has been read from it yet. */
-export interface TokenSource {
+interface TokenSource {
   readonly kind: 'variable' | 'file' | 'command';
   /** The path of a file, or a command line; empty for the variable, whose value is the secret itself. */
   readonly text: string;
@@ -16,7 +16,7 @@ export interface TokenSource {
   readonly origin: string;
 }
 
-export interface TokenTarget {
+interface TokenTarget {
   readonly baseUrl: string;
   readonly allowInsecureHttp: boolean;
   /** The places for a credential by the service's description; empty if it does not name one. */
@@ -24,7 +24,7 @@ export interface TokenTarget {
 }
 
 /** The fate of the token, decided before it is read. */
-export type TokenPlan =
+type TokenPlan =
   | { readonly kind: 'none' }
   | {
       readonly kind: 'withheld';
@@ -133,7 +133,7 @@ export interface Credential {
 }
 
 /** The capabilities that reading a token needs. */
-export interface TokenReader {
+interface TokenReader {
   readonly io: Io;
   /** Gets the token before any other output of its source is shown. */
   readonly secrets: Secrets;
