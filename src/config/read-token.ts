@@ -1,6 +1,7 @@
 import { type ExecFileException, execFile } from 'node:child_process';
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
+import { promisify } from 'node:util';
 import { sleep } from '../deadline.ts';
 import { CliError } from '../errors.ts';
 import type { Io } from '../io.ts';
@@ -34,16 +35,12 @@ export async function runTokenCommand(
     signal,
     windowsHide: true,
   } as const;
-  const { error, stdout, stderr } = await new Promise<{
-    error: ExecFileException | null;
-    stdout: string;
-    stderr: string;
-  }>((resolve) => {
-    const child = execFile(command, words, options, (error, stdout, stderr) =>
-      resolve({ error, stdout, stderr }),
-    );
-    child.stdin?.end();
-  });
+  const running = promisify(execFile)(command, words, options);
+  running.child.stdin?.end();
+  const { error, stdout, stderr } = await running.then(
+    (printed) => ({ ...printed, error: undefined }),
+    (error: ExecFileException) => ({ error, stdout: error.stdout ?? '', stderr: error.stderr ?? '' }),
+  );
   // The output may hold the token even if the command failed.
   const printed = createSecrets();
   for (const text of stdout.split('\n')) printed.add(text.trim());
