@@ -12,24 +12,24 @@ function told(operation: Operation, fields: Record<string, string> = {}): string
   return describeLifecycle(operation, fields, now).deprecation;
 }
 
-describe('what a user is told of an operation', () => {
-  test('is nothing where it is stable and here to stay', () => {
+describe('the notice about an operation', () => {
+  test('is empty if the operation is stable and not deprecated', () => {
     expect(describeLifecycle(listPets, {}, now)).toEqual({ deprecation: undefined, stability: undefined });
   });
 
-  test('comes from the description where the answer says nothing', () => {
+  test('comes from the description if the answer has no headers', () => {
     expect(told(getPet)).toBe('ends on 2027-12-31, in 305 days');
     expect(describeLifecycle(updateOrder, {}, now).stability).toBe('is beta and may change');
   });
 
-  test('comes from the headers first', () => {
+  test('prefers the headers to the description', () => {
     const fields = { deprecation: '@1767225600', sunset: 'Tue, 01 Jan 2030 00:00:00 GMT' };
     const text = 'ends on 2030-01-01, in 1037 days (deprecated since 2026-01-01)';
     expect(told(getPet, fields)).toBe(text);
     expect(told(listPets, fields)).toBe(text);
   });
 
-  test('says that a sunset has passed, and that a deprecation is still to come', () => {
+  test('reports a sunset that has passed and a deprecation that is still to come', () => {
     expect(told(getPet, { sunset: 'Fri, 01 Jan 2027 00:00:00 GMT' })).toContain(
       'was to end on 2027-01-01, 59 days ago',
     );
@@ -50,13 +50,13 @@ describe('what a user is told of an operation', () => {
     expect(told(getPet, { link: '<javascript:alert(1)>; rel="deprecation"' })).not.toContain('javascript');
   });
 
-  test('takes the older form of the header', () => {
+  test('accepts the older form of the header', () => {
     expect(told(listPets, { deprecation: 'true' })).toBe('is deprecated');
     expect(told(listPets, { deprecation: 'Thu, 01 Jan 2026 00:00:00 GMT' })).toContain('since 2026-01-01');
   });
 
   test.each(['', '@', '@x', '@99999999999999999999', 'soon', '1767225600', '@1.5', 'false'])(
-    'a Deprecation header of %j does no harm',
+    'ignores a Deprecation header of %j',
     (deprecation) => {
       expect(told(listPets, { deprecation, sunset: 'when it ends', link: '<<;rel=;' })).toBeUndefined();
       expect(readLifecycle({ deprecation }).deprecation).toEqual({ text: deprecation, date: undefined });

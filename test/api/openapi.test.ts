@@ -14,7 +14,7 @@ function operationOf(id: OperationId, document = toOpenApi()): JsonObject {
   return paths[path]![method.toLowerCase()]!;
 }
 
-test('describes every operation of the table where the table has it', () => {
+test('describes every operation at the path and method of the table', () => {
   for (const id of operationIds) expect(operationOf(id).operationId).toBe(id);
 });
 
@@ -43,7 +43,7 @@ test('names the schemas as the service document does', () => {
   });
 });
 
-test('refers to nothing that it does not hold', () => {
+test('resolves all its references', () => {
   const document = toOpenApi();
   const references = objectsOf(document).flatMap(({ $ref }) => (typeof $ref === 'string' ? [$ref] : []));
   expect(references.length).toBeGreaterThan(50);
@@ -55,7 +55,7 @@ test('refers to nothing that it does not hold', () => {
   }
 });
 
-test('holds plain JSON: the text gives the same document back', () => {
+test('is plain JSON: its text parses to the same document', () => {
   const document = toOpenApi();
   expect(JSON.parse(JSON.stringify(document))).toEqual(document);
   expect(objectsOf(document).filter(({ required }) => Array.isArray(required) && !required.length)).toEqual(
@@ -63,7 +63,7 @@ test('holds plain JSON: the text gives the same document back', () => {
   );
 });
 
-test('marks what is deprecated, unstable or not to be tried', () => {
+test('marks operations that are deprecated, unstable or hidden from try-it', () => {
   expect(operationOf('getPet')).toMatchObject({ deprecated: true, 'x-deprecated-sunset': '2027-12-31' });
   expect(operationOf('getPet', toOpenApi({ sunset: '2030-01-02' }))).toMatchObject({
     'x-deprecated-sunset': '2030-01-02',
@@ -73,7 +73,7 @@ test('marks what is deprecated, unstable or not to be tried', () => {
   expect(operationOf('listPets')).not.toHaveProperty('deprecated');
 });
 
-test('ends the list of a mock that answers with its examples', () => {
+test('has an example of a Link header without a next page', () => {
   const { Link } = (toOpenApi() as { components: { headers: Record<string, { example: string }> } })
     .components.headers;
   expect(Link?.example).toMatch(/^<.+>; rel="\w+"$/);

@@ -20,20 +20,20 @@ const bound = (body: Partial<RequestBody>, more: Partial<Operation> = {}): Opera
 const withObject = bound({ fields: { name: 'Rex', category: { id: 1, name: 'Dogs' } } });
 const rex = { id: 7n, name: 'Rex', categoryId: 1n, status: null, tag: 'x', createdAt: 'then' };
 
-test('a category is read from its id or from an object', () => {
+test('reads a category from an id or from an object', () => {
   expect(categoryOf({ id: 1n, name: 'Rex', categoryId: 2n })).toEqual({ id: 2n });
   const pet: Pet = { id: 1n, name: 'Rex', category: { id: 2n, name: 'Dogs', since: 1 } };
   expect(categoryOf(pet)).toEqual({ id: 2n, name: 'Dogs' });
   expect(categoryOf({ id: 1n, name: 'Rex', category: null })).toEqual({});
 });
 
-test('a category is written as the service has it, a new one without the name of the old one', () => {
+test('writes a category in the form of the service, without the name of the previous one', () => {
   expect(categoryFields(own, { id: 2n })).toEqual({ categoryId: 2n });
   expect(categoryFields(withObject, { id: 2n })).toEqual({ category: { id: 2n } });
   expect(categoryFields(withObject, { name: 'Cats' })).toEqual({ category: { name: 'Cats' } });
 });
 
-test('a category that is an object stands for its id, in records and in bodies', () => {
+test('counts a category object as categoryId, in records and in bodies', () => {
   expect(hasField({ ...own, fields: ['id', 'category'] }, 'categoryId')).toBe(true);
   expect(hasField({ ...own, fields: ['id', 'name'] }, 'categoryId')).toBe(false);
   expect(hasField(own, 'anything')).toBe(true);
@@ -41,7 +41,7 @@ test('a category that is an object stands for its id, in records and in bodies',
   expect(offersField(withObject, 'status')).toBe(false);
 });
 
-test('a PUT sends the record as it came, without what is given by the service or empty', () => {
+test('a PUT sends the record as it was read, without empty and read-only fields', () => {
   expect(toUpdateBody(own, rex, { name: 'Max' })).toEqual({
     categoryId: 1n,
     tag: 'x',
@@ -53,12 +53,12 @@ test('a PUT sends the record as it came, without what is given by the service or
   expect(toUpdateBody(closed, rex, {})).toEqual({ name: 'Rex', tag: 'x' });
 });
 
-test('a PATCH sends what changes and what its schema requires', () => {
+test('a PATCH sends the changes and the fields that its schema requires', () => {
   const patch = bound({ required: ['name', 'tag'] }, { method: 'PATCH' });
   expect(toUpdateBody(patch, rex, { name: 'Max' })).toEqual({ name: 'Max', tag: 'x' });
 });
 
-test('a list that shows one status unless told is asked for each, or for those that are wanted', () => {
+test('asks a list with a default status for each status, or for the wanted ones', () => {
   const list = builtInContract.operations.get('listPets') as Operation;
   expect(wholeQueries(list, { status: ['sold', 'pending'] })).toEqual([{}]);
   const bounds = { enum: ['available', 'pending', 'sold'] };

@@ -33,8 +33,8 @@ function summary({ matches }: Binding): Record<string, string> {
   );
 }
 
-describe('the document of the table itself', () => {
-  test('gives the table back', async () => {
+describe('the OpenAPI document of the table', () => {
+  test('binds to the table itself', async () => {
     const { contract, matches } = await bind(toOpenApi());
     expect([...contract.operations.keys()]).toEqual(operationIds);
     expect(contract.missing.size).toBe(0);
@@ -62,7 +62,7 @@ describe('the document of the table itself', () => {
   });
 });
 
-test('an update of a count is not taken for an order that would do but for its answer', async () => {
+test('does not bind an update of a count as updateOrder', async () => {
   const count = { quantity: { type: 'integer' } };
   const schemas = {
     InventoryUpdate: { type: 'object', required: ['quantity'], properties: count },
@@ -87,7 +87,7 @@ function json(schema: object) {
 }
 
 describe('a document with other paths and methods', () => {
-  test('is found by the names of its schemas', async () => {
+  test('is bound by the names of its schemas', async () => {
     expect(summary(await bind(warehouse))).toMatchObject({
       listPets: 'GET /animals',
       createPet: 'POST /animals',
@@ -103,7 +103,7 @@ describe('a document with other paths and methods', () => {
     });
   });
 
-  test('gives its parameters by the names of the table, in the places of its own', async () => {
+  test('keeps the places of its parameters and gives them the names of the table', async () => {
     const { contract } = await bind(warehouse);
     expect(contract.operations.get('listPets')?.parameters).toEqual([
       {
@@ -152,7 +152,7 @@ describe('a document with other paths and methods', () => {
     ]);
   });
 
-  test('gives required fields and bounds, int64 exact', async () => {
+  test('has required fields and bounds, with exact int64 values', async () => {
     const { contract } = await bind(warehouse);
     expect(contract.operations.get('createPet')?.body).toEqual({
       name: 'NewPet',
@@ -176,7 +176,7 @@ describe('a document with other paths and methods', () => {
     });
   });
 
-  test('gives life cycle, security and servers', async () => {
+  test('has a life cycle, security and servers', async () => {
     const { contract } = await bind(warehouse);
     expect(contract.operations.get('getPet')).toMatchObject({
       deprecated: true,
@@ -189,7 +189,7 @@ describe('a document with other paths and methods', () => {
     expect(serversOf(description)).toEqual(['https://eu.warehouse.test/api/v2']);
   });
 
-  test('gives the schema of each answer as one that stands alone, cycles and all', async () => {
+  test('has a self-contained schema for each answer, even with cycles', async () => {
     const { contract } = await bind(warehouse);
     const answers = contract.operations.get('getPet')?.answers;
     expect(Object.keys(answers ?? {})).toEqual(['200', '4XX']);
@@ -206,8 +206,8 @@ describe('a document with other paths and methods', () => {
   });
 });
 
-describe('an OpenAPI 3.1 document that bears none of the names', () => {
-  test('is found by the fields of its schemas', async () => {
+describe('an OpenAPI 3.1 document without our schema names', () => {
+  test('is bound by the fields of its schemas', async () => {
     const binding = await bind(unnamed);
     expect(summary(binding)).toMatchObject({
       listPets: 'GET /v1/beasts',
@@ -226,14 +226,14 @@ describe('an OpenAPI 3.1 document that bears none of the names', () => {
     });
   });
 
-  test('answers no record where it documents an answer without a body', async () => {
+  test('has no record if the documented answer has no body', async () => {
     const { contract } = await bind(unnamed);
     expect(contract.operations.get('updatePet')).toMatchObject({ success: [204] });
     expect(contract.operations.get('updatePet')?.result).toBeUndefined();
   });
 });
 
-test('a sparse document gives the two operations that are stated', async () => {
+test('binds the two stated operations of a sparse document', async () => {
   const binding = await bind(sparse);
   expect([...binding.contract.operations.keys()]).toEqual(['getPet', 'listOrders']);
   expect(binding.matches.get('getPet')).toMatchObject({ confidence: 'low' });
@@ -242,7 +242,7 @@ test('a sparse document gives the two operations that are stated', async () => {
 });
 
 describe('an ambiguous document', () => {
-  test('leaves a tie open and names what fits, and lets operationId decide where it can', async () => {
+  test('leaves a tie unbound and names the operations that fit, unless operationId decides', async () => {
     const binding = await bind(ambiguous);
     expect(summary(binding)).toMatchObject({
       listPets: 'GET /pets',
@@ -255,7 +255,7 @@ describe('an ambiguous document', () => {
     expect(binding.contract.missing.get('getPet')).toContain('GET /orders/{id}/pet');
   });
 
-  test('is settled by the user, whatever the parameter of the path is called', async () => {
+  test('is settled by the user, whatever the name of the path parameter', async () => {
     const targets = new Map<OperationId, Target>([
       ['updateInventory', { method: 'PATCH', path: '/stock/{petId}' }],
       ['getPet', { method: 'GET', path: '/pets/{id}' }],
@@ -267,7 +267,7 @@ describe('an ambiguous document', () => {
     });
   });
 
-  test('refuses a target that is not there or cannot be called as that operation', async () => {
+  test('refuses a target that does not exist or cannot be called as that operation', async () => {
     const map = (id: OperationId, method: string, path: string) =>
       bind(ambiguous, new Map([[id, { method, path }]]));
     await expect(map('getPet', 'GET', '/beasts/{id}')).rejects.toThrow('has no GET /beasts/{id}');
@@ -275,7 +275,7 @@ describe('an ambiguous document', () => {
   });
 });
 
-test('a resource is bound for what it has; one that lacks its key, or has a field as another type, is reported', async () => {
+test('binds a resource with missing fields, and reports one without its key or with a field of another type', async () => {
   const pet = (fields: object) => ({
     content: { 'application/json': { schema: { $ref: '#/components/schemas/Pet' } } },
     ...fields,
@@ -308,7 +308,7 @@ test('a resource is bound for what it has; one that lacks its key, or has a fiel
   });
 });
 
-test('a list below another record is no list of all, and is reported', async () => {
+test('reports a list below another record', async () => {
   const schema = { type: 'array', items: { $ref: '#/components/schemas/Pet' } };
   const responses = { 200: { description: 'ok', content: { 'application/json': { schema } } } };
   const pet = { type: 'object', properties: { id: {}, name: {}, categoryId: {} } };
@@ -323,7 +323,7 @@ test('a list below another record is no list of all, and is reported', async () 
   });
 });
 
-describe('what no request may hold', () => {
+describe('a part that no request may contain', () => {
   const list = {
     parameters: [
       { name: 'Content-Type', in: 'header', required: true, schema: { type: 'string' } },
@@ -347,20 +347,20 @@ describe('what no request may hold', () => {
   });
 
   test.each(['/pets?all=1', '/pets#all', '/../pets', '/pe ts', '/pets\n', 'pets'])(
-    'as a path is passed over: %j',
+    'is skipped as a path: %j',
     async (path) => {
       expect((await bind(document(path, list))).contract.operations.size).toBe(0);
     },
   );
 
-  test('as a header is left to the user', async () => {
+  test('is left to the user as a header value', async () => {
     const { contract } = await bind(document('/pets', list));
     expect(contract.operations.get('listPets')?.parameters).toEqual([
       { name: 'X-Region', wireName: 'X-Region', in: 'header', required: true, bounds: expect.anything() },
     ]);
   });
 
-  test('as a parameter that nothing can give is a reason not to bind', async () => {
+  test('makes an operation unbindable if it is a required parameter without a value', async () => {
     const parameters = [{ name: 'shop', in: 'query', required: true, schema: { type: 'string' } }];
     expect((await bind(document('/pets', { ...list, parameters }))).matches.get('listPets')).toMatchObject({
       state: 'unbindable',
@@ -369,7 +369,7 @@ describe('what no request may hold', () => {
   });
 });
 
-test('an id that a description calls a string is an id all the same', async () => {
+test('accepts an id that the description calls a string', async () => {
   const path = '/animals/{animal_id}';
   const text = warehouse.replace(
     '{ name: animal_id, in: path, required: true, schema: { type: integer, format: int64, minimum: 1 } }',
@@ -380,7 +380,7 @@ test('an id that a description calls a string is an id all the same', async () =
   expect(contract.operations.get('getPet')?.parameters[0]?.bounds).toBeUndefined();
 });
 
-test('a list within an object is reported, never guessed', async () => {
+test('reports a list that is wrapped in an object', async () => {
   const binding = await bind(wrapped);
   const why = 'it answers an object that holds the list in its field data, not an array';
   expect(binding.matches.get('listPets')).toMatchObject({ state: 'unbindable', why });

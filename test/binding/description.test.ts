@@ -32,8 +32,8 @@ properties:
   categoryId: { type: integer }
 `;
 
-describe('references', () => {
-  test('lead into other documents of the same place, whose names count', async () => {
+describe('a reference', () => {
+  test('may lead to another document, whose name then counts as a schema name', async () => {
     const description = await read(
       { ...head, paths: { '/a': { $ref: 'paths/pets.yaml' }, '/b/{id}': { $ref: 'paths/pets.yaml#/one' } } },
       {
@@ -55,17 +55,17 @@ one:
     });
   });
 
-  test('that may not be followed are refused for the reason that the reader gives', async () => {
+  test('that must not be followed is refused with the reason of the reader', async () => {
     const document = { ...head, paths: { '/a': { $ref: 'https://elsewhere.test/paths.yaml' } } };
     await expect(read(document)).rejects.toThrow('may not read https://elsewhere.test/paths.yaml');
   });
 
-  test('that lead nowhere are an error', async () => {
+  test('that leads nowhere is an error', async () => {
     const document = { ...head, paths: { '/a': listOf({ $ref: '#/components/schemas/Nothing' }) } };
     await expect(read(document)).rejects.toThrow(/Nothing/);
   });
 
-  test('that lead in a circle are followed once', async () => {
+  test('in a cycle is followed once', async () => {
     const description = await read({
       ...head,
       paths: { '/a': listOf({ type: 'array', items: { $ref: '#/components/schemas/A' } }) },
@@ -79,7 +79,7 @@ one:
     expect(bindContract(description, new Map()).contract.operations.size).toBe(0);
   });
 
-  test('to themselves do no harm', async () => {
+  test('to itself is not followed forever', async () => {
     const document = {
       ...head,
       paths: { '/a': listOf({ $ref: '#/components/schemas/A' }) },
@@ -92,7 +92,7 @@ one:
     expect([0, 'usage']).toContain(bound);
   });
 
-  test('in an example are no references', async () => {
+  test('in an example is ignored', async () => {
     const document = {
       ...head,
       paths: {
@@ -135,7 +135,7 @@ describe('a bad document is refused in one line', () => {
   });
 });
 
-test('parts that are no objects are passed over', async () => {
+test('skips parts that are not objects', async () => {
   const description = await read({
     ...head,
     security: 'none',
@@ -155,7 +155,7 @@ test('parts that are no objects are passed over', async () => {
   expect(bindContract(description, new Map()).contract.operations.size).toBe(0);
 });
 
-test('servers are absolute: relative to the document, variables filled in, no trailing slash', async () => {
+test('resolves servers against the document, fills in variables and drops trailing slashes', async () => {
   const servers = [
     { url: '/api/' },
     { url: 'https://{host}/v1', variables: { host: { default: 'shop.test' } } },
@@ -169,7 +169,7 @@ test('servers are absolute: relative to the document, variables filled in, no tr
   expect(serversOf(await read({ ...head, paths: {} }))).toEqual(['http://service.test']);
 });
 
-test('an operation that is served elsewhere is not bound', async () => {
+test('does not bind an operation with another server', async () => {
   const schema = { type: 'array', items: { $ref: '#/components/schemas/Pet' } };
   const description = await read({
     ...head,

@@ -51,7 +51,7 @@ describe("Swagger's Petstore", () => {
     service.violations.length = 0;
   });
 
-  test('is bound for what it has', () => {
+  test('has the operations that it offers bound', () => {
     expect(binding.code).toBe(0);
     expect(states(binding)).toMatchObject({
       listPets: 'GET /pet/findByStatus',
@@ -69,7 +69,7 @@ describe("Swagger's Petstore", () => {
     });
   });
 
-  test('has its pets created, listed, read, changed and deleted', async () => {
+  test('can create, list, get, update and delete pets', async () => {
     const create = ['pets', 'create', '--name', 'Rex', '--category', 'Dogs', '--status', 'available'];
     const rex = { name: 'Rex', category: { name: 'Dogs' }, status: 'available', photoUrls: [], id: 1 };
     expect(await data(...create, '--field', 'photoUrls=[]')).toEqual(rex);
@@ -97,7 +97,7 @@ describe("Swagger's Petstore", () => {
     expect(await run('pets', 'get', '1')).toMatchObject({ code: 5 });
   });
 
-  test('passes the write checks of smoke for what it has', async () => {
+  test('passes the write checks of smoke for its operations', async () => {
     const smoke = await run('smoke', '--write', '--yes', '--only', 'write/*', '-o', 'json');
     const { checks } = JSON.parse(smoke.stdout) as { checks: { id: string; result: string }[] };
     expect(Object.fromEntries(checks.map(({ id, result }) => [id, result]))).toMatchObject({
@@ -110,7 +110,7 @@ describe("Swagger's Petstore", () => {
     expect(smoke.code).toBe(0);
   });
 
-  test('has its pets created and changed from files', async () => {
+  test('can create and update pets from files', async () => {
     const pets = [
       { name: 'Rex', photoUrls: [], category: { id: 3, name: 'Dogs' }, status: 'available' },
       { name: 'Mia', photoUrls: ['https://example.com/mia.png'], status: 'available' },
@@ -128,14 +128,14 @@ describe("Swagger's Petstore", () => {
     expect(JSON.parse(changed.stdout)).toEqual([{ ...pets[1], id: 2, name: 'Maya' }]);
   });
 
-  test('is not sent a pet that lacks what it requires: the error has an example for it', async () => {
+  test('gets no pet without a required field: the error shows an example of that field', async () => {
     const refused = await run('pets', 'create', '--name', 'Rex');
     expect(refused).toMatchObject({ code: 2, stdout: '' });
     expect(refused.stderr.replace(/\s+/g, ' ')).toContain("--field photoUrls='[]'");
     expect(service.seen).toEqual([]);
   });
 
-  test('has its orders created, read and deleted', async () => {
+  test('can create, get and delete orders', async () => {
     const order = [
       'orders',
       'create',
@@ -164,7 +164,7 @@ describe('the petstore-expanded of the OpenAPI examples', () => {
     service.violations.length = 0;
   });
 
-  test('is bound for what it has', () => {
+  test('has the operations that it offers bound', () => {
     expect(binding.code).toBe(0);
     expect(states(binding)).toMatchObject({
       listPets: 'GET /pets',
@@ -176,7 +176,7 @@ describe('the petstore-expanded of the OpenAPI examples', () => {
     });
   });
 
-  test('has its pets created, listed, read and deleted', async () => {
+  test('can create, list, get and delete pets', async () => {
     const rex = { name: 'Rex', tag: 'dog', id: 1 };
     expect(await data('pets', 'create', '--name', 'Rex', '--field', 'tag=dog')).toEqual(rex);
     expect(await data('pets', 'list')).toEqual([rex]);
@@ -194,7 +194,7 @@ describe('the petstore-expanded of the OpenAPI examples', () => {
     [['pets', 'create', '--name', 'Rex', '--field', 'weight=3'], 'weight'],
     [['pets', 'update', '1', '--name', 'Rex'], 'updatePet'],
     [['orders', 'create', '--pet', '1'], 'createOrder'],
-  ])('is not asked for what it does not have: %j', async (argv, what) => {
+  ])('gets no request for what it lacks: %j', async (argv, what) => {
     const refused = await run(...argv);
     expect(refused).toMatchObject({ code: 2, stdout: '' });
     expect(refused.stderr).toContain(what);

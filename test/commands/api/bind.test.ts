@@ -35,8 +35,8 @@ async function file(name: string, content: unknown): Promise<string> {
   return path;
 }
 
-describe('what was bound', () => {
-  test('is shown as a table with how sure it is and why, and told in one line', async () => {
+describe('a binding', () => {
+  test('is shown as a table with confidence and reason, and summed up in one line', async () => {
     const bound = await run(['api', 'bind', await file('openapi.yaml', warehouse)]);
     expect(bound.code).toBe(0);
     expect(bound.stdout.split('\n').slice(0, 4)).toEqual(
@@ -51,7 +51,7 @@ describe('what was bound', () => {
     expect(bound.stderr).toContain('the top level of the config');
   });
 
-  test('is kept: operations come from it until it is unbound', async () => {
+  test('is stored: operations come from it until `api unbind`', async () => {
     await run(['api', 'bind', await file('openapi.json', toOpenApi())]);
     const operations = rows(await run(['api', 'operations', '-o', 'json']));
     expect(operations.getPet).toEqual({
@@ -70,13 +70,13 @@ describe('what was bound', () => {
     expect(await run(['api', 'unbind'])).toMatchObject({ code: 0 });
   });
 
-  test('is not kept with --dry-run', async () => {
+  test('is not stored with --dry-run', async () => {
     const shown = await run(['api', 'bind', await file('openapi.json', toOpenApi()), '--dry-run']);
     expect(shown.code).toBe(0);
     expect(rows(await run(['api', 'operations', '-o', 'json'])).listPets).toMatchObject({ source: 'chosen' });
   });
 
-  test('belongs to the active profile, and that of the top level to those that have none', async () => {
+  test('belongs to the active profile; the one of the top level applies to profiles without one', async () => {
     const profiles = { one: { 'base-url': 'http://one.test' }, two: { 'base-url': 'http://two.test' } };
     await file('config.json', { profiles });
     const sourceIn = async (...flags: string[]) =>
@@ -90,14 +90,14 @@ describe('what was bound', () => {
     expect(await sourceIn('--offline')).toBe('stated');
   });
 
-  test('is not for the embedded store', async () => {
+  test('is refused for the embedded store', async () => {
     const refused = await run(['api', 'bind', await file('sparse.json', sparse), '--offline']);
     expect(refused).toMatchObject({ code: 2, stdout: '' });
   });
 });
 
 describe('a tie', () => {
-  test('is left unbound and reported with exit 3, the rest is stored', async () => {
+  test('stays unbound and is reported with exit code 3; the rest is stored', async () => {
     const bound = await run(['api', 'bind', await file('a.json', ambiguous), '-o', 'json']);
     expect(bound.code).toBe(3);
     expect(rows(bound).updateInventory).toMatchObject({ state: 'ambiguous', method: null });
@@ -118,7 +118,7 @@ describe('a tie', () => {
     });
   });
 
-  test('is settled by a person where one can answer', async () => {
+  test('is settled by the user on a terminal', async () => {
     const down = '\u001b[B';
     const path = await file('a.json', ambiguous);
     const bound = await answer(['api', 'bind', path, '-o', 'json'], ['', down], {
@@ -177,13 +177,13 @@ describe('a bad document changes nothing', () => {
     expect(await readFile(join(folder, 'contract.json'), 'utf8')).toBe(before);
   });
 
-  test('a file that is not there', async () => {
+  test('a file that does not exist', async () => {
     const refused = await run(['api', 'bind', join(folder, 'none.yaml')]);
     expect(refused).toMatchObject({ code: 2, stdout: '' });
     expect(refused.stderr).toContain('no such file');
   });
 
-  test('an address of a file on another machine', async () => {
+  test('the URL of a file on another machine', async () => {
     const refused = await run(['api', 'bind', 'file://elsewhere/openapi.json']);
     expect(refused).toMatchObject({ code: 2, stdout: '' });
     expect(refused.stderr).toMatch(/^error: description file:\/\/elsewhere\/openapi.json: /);
@@ -191,7 +191,7 @@ describe('a bad document changes nothing', () => {
 });
 
 describe('a document from a URL', () => {
-  test('is fetched, with what it refers to on its own origin', async () => {
+  test('is fetched, with the documents on its origin that it refers to', async () => {
     const list = {
       content: { 'application/json': { schema: { type: 'array', items: { $ref: 'Pet.yaml' } } } },
     };
@@ -204,7 +204,7 @@ describe('a document from a URL', () => {
     expect(rows(bound).listPets).toMatchObject({ path: '/a', why: 'answers an array of Pet (no status)' });
   });
 
-  test('may refer to what lies where a redirect to https has led', async () => {
+  test('may refer to documents of the https origin that it was redirected to', async () => {
     const tls = await makeCertificate(30, 'docs.invalid');
     const list = {
       content: { 'application/json': { schema: { type: 'array', items: { $ref: 'Pet.json' } } } },
@@ -229,7 +229,7 @@ describe('a document from a URL', () => {
     expect(plain.calls()).toEqual(['GET http://docs.invalid/openapi.json']);
   });
 
-  test('may not lead to another origin, which is never asked', async () => {
+  test('must not refer to another origin, which is never asked', async () => {
     await using other = await recordingServer({ '/a.yaml': 'get: {}' });
     await using server = await recordingServer({
       '/openapi.json': { openapi: '3.0.0', paths: { '/a': { $ref: `${other.url}/a.yaml` } } },
@@ -240,7 +240,7 @@ describe('a document from a URL', () => {
     expect(other.seen).toEqual([]);
   });
 
-  test('gets the credential only with --with-token, and only if it is the service itself', async () => {
+  test('is asked with the credential only with --with-token, and only on the origin of the service', async () => {
     await using docs = await recordingServer({ '/openapi.json': sparse });
     const env = { PETSTORE_TOKEN: 'secret' };
     const url = `${docs.url}/openapi.json`;
@@ -255,7 +255,7 @@ describe('a document from a URL', () => {
     expect(docs.seen.at(-1)?.headers.authorization).toBe('Bearer secret');
   });
 
-  test('is looked for at the well-known paths if the address redirects to another origin', async () => {
+  test('is looked up at the well-known paths if the address redirects to another origin', async () => {
     await using login = await recordingServer({ '/': sparse });
     await using server = await recordingServer({ '/openapi.json': sparse }, ({ path }) =>
       path === '/' ? { status: 302, headers: { location: login.url } } : { status: 404 },
@@ -266,7 +266,7 @@ describe('a document from a URL', () => {
     expect(login.seen).toEqual([]);
   });
 
-  test('that is not there is an error that lists what was tried', async () => {
+  test('that does not exist is an error that lists what was tried', async () => {
     await using server = await recordingServer({});
     const refused = await run(['api', 'bind', `${server.url}/openapi.json`, '--retries', '0']);
     expect(refused).toMatchObject({ code: 2, stdout: '' });
@@ -277,7 +277,7 @@ describe('a document from a URL', () => {
 describe('the servers of a description', () => {
   const baseUrl = async () => (await run(['config', 'get', 'base-url'])).stdout.trim();
 
-  test('are offered where no base URL is set, and --yes takes the first', async () => {
+  test('are offered if no base URL is set, and --yes takes the first', async () => {
     const path = await file('w.yaml', warehouse);
     const bound = await run(['api', 'bind', path]);
     expect(bound.stderr).toContain('config set base-url https://eu.warehouse.test/api/v2');
@@ -286,7 +286,7 @@ describe('the servers of a description', () => {
     expect(await baseUrl()).toBe('https://eu.warehouse.test/api/v2');
   });
 
-  test('change no base URL that there is', async () => {
+  test('do not change an existing base URL', async () => {
     await run(['config', 'set', 'base-url', 'http://mine.test']);
     const bound = await run(['api', 'bind', await file('w.yaml', warehouse), '--yes']);
     expect(bound.stderr).toContain('commands go to http://mine.test');
@@ -294,7 +294,7 @@ describe('the servers of a description', () => {
   });
 });
 
-test('a contract goes with its profile', async () => {
+test('deleting a profile deletes its contract', async () => {
   await run(['profile', 'create', 'one', '--base-url', 'http://one.test']);
   await run(['api', 'bind', await file('sparse.json', sparse), '--profile', 'one']);
   await run(['profile', 'delete', 'one', '--yes']);
@@ -304,7 +304,7 @@ test('a contract goes with its profile', async () => {
 });
 
 test.each(['no document', '{"swagger": "2.0"}', '{"openapi": "3.0.3", "paths": {}}'])(
-  'a document of stdin is called that where it is refused: %s',
+  'the error about a document from stdin calls it stdin: %s',
   async (stdin) => {
     const refused = await run(['api', 'bind', '-'], { stdin });
     expect(refused.code).toBe(2);
@@ -312,13 +312,13 @@ test.each(['no document', '{"swagger": "2.0"}', '{"openapi": "3.0.3", "paths": {
   },
 );
 
-test('a document comes from stdin too', async () => {
+test('reads a document from stdin', async () => {
   const bound = await run(['api', 'bind', '-', '-o', 'json'], { stdin: JSON.stringify(unnamed) });
   expect(bound.code).toBe(0);
   expect(rows(bound).listPets).toMatchObject({ path: '/v1/beasts' });
 });
 
-test('a list that is wrapped in an object is reported as not bindable', async () => {
+test('reports a list that is wrapped in an object as unbindable', async () => {
   const bound = await run(['api', 'bind', await file('w.json', wrapped), '-o', 'json']);
   expect(bound.code).toBe(0);
   expect(rows(bound).listPets).toMatchObject({ state: 'unbindable', path: '/pets', confidence: null });
@@ -327,7 +327,7 @@ test('a list that is wrapped in an object is reported as not bindable', async ()
   expect(refused.stderr).toContain('holds the list in its field data');
 });
 
-test('a stored contract that does not parse is an error that says what to do', async () => {
+test('a stored contract that does not parse is an error with a hint', async () => {
   await mkdir(folder, { recursive: true });
   await file('contract.json', '{"version": 1,');
   const refused = await run(['api', 'operations']);
@@ -338,7 +338,7 @@ test('a stored contract that does not parse is an error that says what to do', a
   expect(await run(['api', 'operations'])).toMatchObject({ code: 0 });
 });
 
-test('a description of Swagger 2.0 is converted, and that is said', async () => {
+test('converts a Swagger 2.0 description and says so', async () => {
   const text = await readFile('test/fixtures/petstore-expanded-2.0.yaml', 'utf8');
   const bound = await run(['api', 'bind', '-', '-o', 'json'], { stdin: text });
   expect(bound.code).toBe(0);
@@ -351,7 +351,7 @@ test('a description of Swagger 2.0 is converted, and that is said', async () => 
   expect(bound.stderr).toContain('config set base-url http://petstore.swagger.io/api');
 });
 
-test('any method will do if the user names it', async () => {
+test('accepts any method that the user names', async () => {
   const answer = {
     description: 'ok',
     content: { 'application/json': { schema: { $ref: '#/components/schemas/Category' } } },
@@ -394,7 +394,7 @@ describe('a description that is hard to read', () => {
     return result;
   };
 
-  test('ends in time: 100,000 keys in one mapping', async () => {
+  test('with 100,000 keys in one mapping ends in time', async () => {
     const keys = Array.from({ length: 100_000 }, (_, at) => `  key${at}: value\n`).join('');
     const text = `openapi: 3.0.3\npaths: {}\nx-keys:\n${keys}`;
     // Read, and then nothing to bind; on a slow machine refused after ten seconds.
@@ -412,7 +412,7 @@ describe('a description that is hard to read', () => {
     expect(refused).toMatchObject({ code: 2, stdout: '' });
   }, 30_000);
 
-  test('because it is a pipe is refused, as a description and as what one refers to', async () => {
+  test('is refused if it is a pipe, as a description and as a referenced document', async () => {
     const pipe = join(folder, 'pipe.yaml');
     execFileSync('mkfifo', [pipe]);
     const direct = await run(['api', 'bind', pipe]);
@@ -425,7 +425,7 @@ describe('a description that is hard to read', () => {
   });
 });
 
-test('a description sets no header of the connection, and no path above its base', async () => {
+test('a description cannot set a header of the connection or a path above its base URL', async () => {
   const list = (parameters: object[]) => ({
     get: {
       parameters,
@@ -474,7 +474,7 @@ test('a description sets no header of the connection, and no path above its base
   expect((await bind({ '/%2e%2e/admin/pets': list([]) })).code).toBe(2);
 });
 
-test('a description may come from a pipe that the shell has opened', async () => {
+test('reads a description from a pipe that the shell has opened', async () => {
   const source = await file('sparse.json', sparse);
   const line = 'cat "$0" | { exec 3<&0 </dev/null; "$1" "$2" api bind /dev/fd/3 -o json; }';
   const env = { PATH: process.env.PATH, PETSTORE_CONFIG_DIR: folder };

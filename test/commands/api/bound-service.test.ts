@@ -60,7 +60,7 @@ describe('a service with other paths and methods', () => {
   });
   afterAll(() => service[Symbol.asyncDispose]());
 
-  test('is asked where its description says, with its own names and what it always wants', async () => {
+  test('is called at its own paths, with its own names and its constant parameters', async () => {
     const list = await service.run([
       'pets',
       'list',
@@ -81,7 +81,7 @@ describe('a service with other paths and methods', () => {
     ]);
   });
 
-  test('gets only what changed where it takes a PATCH', async () => {
+  test('gets only the changes if it takes a PATCH', async () => {
     const update = await service.run(['pets', 'update', '7', '--status', 'sold']);
     expect(update.code).toBe(0);
     const calls = service.server.calls().filter((call) => call.includes('/animals'));
@@ -91,7 +91,7 @@ describe('a service with other paths and methods', () => {
     expect(patch?.headers['content-type']).toBe('application/merge-patch+json');
   });
 
-  test('gets ids where it wants them: in the path, the query or a header', async () => {
+  test('gets ids in the path, the query or a header, as it requires', async () => {
     expect(await service.run(['inventory', 'set', '9007199254740993', '5'])).toMatchObject({ code: 0 });
     const [put] = service.server.seen.filter(({ method }) => method === 'PUT');
     expect(put).toMatchObject({
@@ -119,7 +119,7 @@ describe('a service with other paths and methods', () => {
     ],
     [['pets', 'get', '0'], 'petId must be at least 1'],
     [['inventory', 'set', '7', '1000'], 'quantity must be at most 999'],
-  ])('is spared what it would refuse: %j', async (argv, why) => {
+  ])('gets no request that it would refuse: %j', async (argv, why) => {
     const refused = await service.run(argv);
     expect(refused).toMatchObject({ code: 2, stdout: '' });
     expect(refused.stderr).toContain(why);
@@ -132,13 +132,13 @@ describe('a service with other paths and methods', () => {
     [['categories', 'delete', '1', '--yes']],
     [['inventory', 'get', '7']],
     [['smoke', '--only', 'op/listOrders']],
-  ])('is not asked for what it lacks: %j', async (argv) => {
+  ])('gets no request for what it lacks: %j', async (argv) => {
     const refused = await service.run(argv);
     expect(refused.code).toBe(2);
     expect(service.server.calls().filter((call) => !call.startsWith('GET /kind'))).toEqual([]);
   });
 
-  test('tells once what is deprecated and what is beta, from its description and its headers', async () => {
+  test('causes one warning for deprecated and beta operations, from its description and its headers', async () => {
     const told = async (...argv: string[]) => (await service.run([...argv, '-o', 'json'])).stderr;
     expect(await told('pets', 'get', '7')).toMatch(
       /^warning: pets get uses an endpoint that ends on 2030-06-30, in \d+ days\n$/,
@@ -154,7 +154,7 @@ describe('a service with other paths and methods', () => {
     );
   });
 
-  test('an error is one JSON object and nothing beside it', async () => {
+  test('an error is one JSON object and nothing else', async () => {
     const gone = { status: 404, body: { code: 'not_found', message: 'no pet 7', status: 404 } };
     reply = () => gone;
     const run = await service.run(['pets', 'get', '7', '-o', 'json']);
@@ -163,7 +163,7 @@ describe('a service with other paths and methods', () => {
   });
 });
 
-test('a service that answers a write with no body is done all the same', async () => {
+test('a write that is answered without a body succeeds', async () => {
   await using service = await bound(unnamed, ({ method }) =>
     method === 'GET' ? { body: rex } : { status: 204 },
   );
@@ -174,7 +174,7 @@ test('a service that answers a write with no body is done all the same', async (
   ]);
 });
 
-test('a service that wants the id in the body too gets it there', async () => {
+test('a service that requires the id in the body too gets it there', async () => {
   const pet = { content: { 'application/json': { schema: { $ref: '#/components/schemas/Pet' } } } };
   const responses = { 200: { description: 'ok', ...pet } };
   const document = {
@@ -195,7 +195,7 @@ test('a service that wants the id in the body too gets it there', async () => {
   expect(bodies(service.server, 'PUT')).toEqual(['{"id":7,"name":"Max","categoryId":1}']);
 });
 
-test('a sparse service does what it has, and says why not to the rest', async () => {
+test('a sparse service serves the operations that it has; the others fail with the reason', async () => {
   await using service = await bound(sparse, ({ path }) => ({ body: path === '/store/orders' ? [] : rex }));
   expect(service.binding.stderr).toContain('2 of 20 operations bound');
   expect(await service.run(['orders', 'list', '-o', 'json'])).toMatchObject({ code: 0, stdout: '[]\n' });
@@ -206,7 +206,7 @@ test('a sparse service does what it has, and says why not to the rest', async ()
   expect(await service.run(['api', 'try', 'listOrders'])).toMatchObject({ code: 2 });
 });
 
-test('an ambiguous service finds a pet through its list, and takes an update once it is settled', async () => {
+test('with an ambiguous service, pets are found through the list, and updates work once they are settled', async () => {
   const answer = ({ path }: Seen): Reply =>
     path.startsWith('/stock') ? { body: { petId: 7, quantity: 3, status: 'sold' } } : { body: [rex] };
   await using service = await bound(ambiguous, answer);
@@ -222,7 +222,7 @@ test('an ambiguous service finds a pet through its list, and takes an update onc
   expect(service.server.calls()).toContain('PATCH /stock/7');
 });
 
-test('a service that wraps its list is asked for single pets only', async () => {
+test('a service that wraps its list is called for single pets only', async () => {
   await using service = await bound(wrapped, () => ({ body: rex }));
   expect(await service.run(['pets', 'get', '7', '-o', 'json'])).toMatchObject({ code: 0 });
   const refused = await service.run(['pets', 'list']);
@@ -232,7 +232,7 @@ test('a service that wraps its list is asked for single pets only', async () => 
 });
 
 test.each(['put', 'patch'])(
-  'a count set by %s has what else its schema requires, from the entry as it is',
+  'a count set by %s has the other fields that its schema requires, from the entry as it was read',
   async (method) => {
     const entry = {
       content: { 'application/json': { schema: { $ref: '#/components/schemas/InventoryItem' } } },

@@ -45,7 +45,7 @@ function expectNoToken({ stdout, stderr }: Run): void {
 }
 
 describe('a service that takes its key in the query', () => {
-  test('gets it there with every request, and no Authorization', async () => {
+  test('gets it in every request, without Authorization', async () => {
     await using service = await secured(inQuery, pets);
     expect((await service.run('pets', 'list', '--status', 'sold', '-o', 'ids')).stdout).toBe('1\n');
     const [first] = service.server.seen;
@@ -66,7 +66,7 @@ describe('a service that takes its key in the query', () => {
     expect(paths).toEqual([`/pets?${sent}`, `/moved?${sent}`, `/pets?after=1&${sent}`]);
   });
 
-  test('shows it nowhere: traces, dry runs, errors', async () => {
+  test('never shows it: in traces, dry runs or errors', async () => {
     await using service = await secured(inQuery, ({ path }) => ({
       status: 500,
       body: { code: 'x', message: `no ${path}`, status: 500 },
@@ -82,13 +82,13 @@ describe('a service that takes its key in the query', () => {
     expect(JSON.parse(raw.stdout).url).toBe(`${service.server.url}/pets?k=***`);
   });
 
-  test('gets a key of the caller instead, where the request has one', async () => {
+  test("gets the caller's key instead if the request has one", async () => {
     await using service = await secured(inQuery, pets);
     await service.run('api', 'request', 'GET', '/pets?k=other');
     expect(service.server.seen[0]?.path).toBe('/pets?k=other');
   });
 
-  test('is told at binding, by doctor and by explain', async () => {
+  test('is mentioned by bind, doctor and explain', async () => {
     await using service = await secured(inQuery, pets);
     expect(service.binding.stderr).toContain('in the query parameter k, as the description asks');
     expect((await service.run('doctor')).stdout).toContain('sent in the query parameter k');
@@ -98,7 +98,7 @@ describe('a service that takes its key in the query', () => {
   });
 });
 
-test('a key in a cookie and one in a header go where the description puts them', async () => {
+test('sends a key in a cookie or a header, as the description says', async () => {
   await using cookie = await secured({ key: { type: 'apiKey', in: 'cookie', name: 'sid' } }, pets);
   await cookie.run('orders', 'get', '1');
   expect(cookie.server.seen[0]?.headers).toMatchObject({ cookie: 'sid=a secret+key' });
@@ -107,7 +107,7 @@ test('a key in a cookie and one in a header go where the description puts them',
   expect(header.server.seen[0]?.headers).toMatchObject({ 'x-key': token });
 });
 
-test('a service that takes Authorization too gets that', async () => {
+test('prefers Authorization if the service accepts it', async () => {
   await using service = await secured({ ...inQuery, token: { type: 'http', scheme: 'bearer' } }, pets);
   await service.run('orders', 'get', '1');
   expect(service.server.seen[0]).toMatchObject({
@@ -116,7 +116,7 @@ test('a service that takes Authorization too gets that', async () => {
   });
 });
 
-test('what the config says of the header beats the description', async () => {
+test('the header in the config takes precedence over the description', async () => {
   await using service = await secured(inQuery, pets);
   await service.run('config', 'set', 'auth-header', 'X-Own');
   await service.run('orders', 'get', '1');

@@ -38,7 +38,7 @@ describe('a service leads to its description', () => {
     },
   );
 
-  test('past a path that redirects to a login on another origin', async () => {
+  test('in spite of a path that redirects to a login on another origin', async () => {
     await using server = await recordingServer({ '/': page, '/v3/api-docs': sparse }, () => ({
       status: 302,
       headers: { location: 'http://127.0.0.1:9/login' },
@@ -53,7 +53,7 @@ describe('a service leads to its description', () => {
     '/swagger/v1/swagger.json',
     '/swagger.json',
     '/api/openapi.json',
-  ])('by the well-known path %s, past web pages that answer 200', async (path) => {
+  ])('by the well-known path %s, ignoring web pages that answer 200', async (path) => {
     await using server = await recordingServer({ [path]: sparse }, () => page);
     const bound = await bind(`${server.url}/`);
     expect(bound.code).toBe(0);
@@ -78,7 +78,7 @@ describe('a service leads to its description', () => {
     expect((await bind(`${server.url}/v1`)).stderr).toContain(`at ${server.url}/openapi.json`);
   });
 
-  test('if two paths have the same one, in JSON and in YAML', async () => {
+  test('even if two paths have the same one, in JSON and in YAML', async () => {
     const { text } = { text: JSON.stringify(toOpenApi()) };
     await using server = await recordingServer({
       '/openapi.json': toOpenApi(),
@@ -95,7 +95,7 @@ test('two paths with different descriptions are an error that names both', async
   expect(refused.stderr).toContain(`${server.url}/openapi.json, ${server.url}/swagger.json`);
 });
 
-test('no description is an error that lists what was tried, and nothing of another origin is asked', async () => {
+test('without a description, the error lists what was tried; another origin is never asked', async () => {
   await using other = await recordingServer({ '/openapi.json': sparse });
   const headers = { link: `<${other.url}/openapi.json>; rel="service-desc"` };
   await using server = await recordingServer({}, (seen: Seen) =>
@@ -114,7 +114,7 @@ test('no description is an error that lists what was tried, and nothing of anoth
   expect(other.seen).toEqual([]);
 });
 
-test('without an argument and without a base URL there is nothing to look at', async () => {
+test('without an argument and a base URL, the command is refused', async () => {
   const refused = await bind();
   expect(refused).toMatchObject({ code: 2, stdout: '' });
   expect(refused.stderr).toContain('no base URL is set');

@@ -5,7 +5,7 @@ import { loadYaml } from '../../../src/yaml.ts';
 import { runCli } from '../../helpers/run-cli.ts';
 
 describe('api operations', () => {
-  test('shows every operation with where it comes from and what its life is', async () => {
+  test('shows every operation with its source and life cycle', async () => {
     const { code, stdout } = await runCli(['api', 'operations', '-o', 'csv']);
     const lines = stdout.split('\n');
     expect(code).toBe(0);
@@ -39,12 +39,12 @@ describe('api spec', () => {
     expect(other).toBe(stdout);
   });
 
-  test('names the service that commands go to', async () => {
+  test('names the base URL as its server', async () => {
     const { stdout } = await runCli(['api', 'spec', '--base-url', 'http://mine.test/v1']);
     expect(JSON.parse(stdout).servers).toEqual([{ url: 'http://mine.test/v1' }]);
   });
 
-  test('has no other format', async () => {
+  test('refuses other formats', async () => {
     expect(await runCli(['api', 'spec', '-o', 'csv'])).toMatchObject({ code: 2, stdout: '' });
   });
 });

@@ -19,7 +19,7 @@ function read(id: OperationId, name: string, text: string): unknown {
     ?.read(text);
 }
 
-test('names each thing that an operation takes, with its type, bounds and default', () => {
+test('asks for each parameter and field with its type, bounds and default', () => {
   expect(asked('listPets')).toEqual([
     'status: string, optional',
     'categoryId: integer, at least 0, optional',
@@ -36,7 +36,7 @@ test('names each thing that an operation takes, with its type, bounds and defaul
   expect(asked('createPet')[0]).toBe('name: string');
 });
 
-test('goes by the description that the profile is bound to', async () => {
+test('follows the description that the profile is bound to', async () => {
   const source = { url: 'http://x.test/', text: warehouse, read: () => Promise.reject(new Error('none')) };
   const { contract } = bindContract(await readDescription(source), new Map());
   expect(asked('createPet', contract)).toEqual([
@@ -48,7 +48,7 @@ test('goes by the description that the profile is bound to', async () => {
   expect(asked('updatePet', contract)[1]).toBe('name: string, at most 40 characters, optional');
 });
 
-test('asks for what the description has in place of ours: an id in the body, a category, fields of its own', async () => {
+test('asks for what the description has instead: an id in the body, a category object, fields of its own', async () => {
   const text = await readFile('test/fixtures/swagger-petstore.yaml', 'utf8');
   const source = { url: 'http://x.test/', text, read: () => Promise.reject(new Error('none')) };
   const { contract } = bindContract(await readDescription(source), new Map());
@@ -64,7 +64,7 @@ test('asks for what the description has in place of ours: an id in the body, a c
   expect(() => photoUrls?.read('a,b')).toThrow('must be JSON');
 });
 
-test('takes a text for a required filter and for a required header, and an id that is not in the path', async () => {
+test('accepts a text for a required filter or header, and an id outside the path', async () => {
   const schema = { type: 'array', items: { $ref: '#/components/schemas/Pet' } };
   const answers = (content: object) => ({
     200: { description: 'ok', content: { 'application/json': content } },
@@ -100,7 +100,7 @@ test('takes a text for a required filter and for a required header, and an id th
 });
 
 group('an answer', () => {
-  test('is read as its type, ids with all their digits', () => {
+  test('is converted to its type, with all digits of an id', () => {
     expect(read('getPet', 'petId', '9223372036854775807')).toBe(9223372036854775807n);
     expect(read('createOrder', 'petId', '9007199254740993')).toBe(9007199254740993n);
     expect(read('createOrder', 'quantity', '3')).toBe(3);

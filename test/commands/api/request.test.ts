@@ -18,14 +18,14 @@ async function send(
   return { run, server };
 }
 
-describe('what is sent', () => {
+describe('the request', () => {
   test('goes below the base URL, fields of a GET in its query', async () => {
     const { run, server } = await send(['get', '/pets?a=1', '-f', 'status=sold', '-f', 'name=R & B']);
     expect(run).toMatchObject({ code: 0, stdout: '{"ok":true}', stderr: '' });
     expect(server.calls()).toEqual(['GET /v1/pets?a=1&status=sold&name=R+%26+B']);
   });
 
-  test('has its fields as JSON, each of the type that the operation gives it', async () => {
+  test('has its fields as JSON, each with its type in the operation', async () => {
     const fields = [
       '-f',
       'name=007',
@@ -43,7 +43,7 @@ describe('what is sent', () => {
     expect(server.seen[0]?.headers['content-type']).toBe('application/json');
   });
 
-  test('is a file byte for byte, or stdin; its fields then go to the query', async () => {
+  test('has the bytes of a file or of stdin as its body; its fields then go to the query', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'petstore-request-'));
     await writeFile(join(folder, 'body'), ' {"a": 1}\n');
     const { server } = await send(['PUT', '/x', '--input', join(folder, 'body'), '-f', 'q=1']);
@@ -66,7 +66,7 @@ describe('what is sent', () => {
     expect(other.seen).toEqual([]);
   });
 
-  test.each(['json', 'table'])('is shown with no credential in its URL: %s', async (format) => {
+  test.each(['json', 'table'])('is shown without the credential in its URL: %s', async (format) => {
     const { run } = await send(['GET', '/x?api_key=s3cret&a=1', '--dry-run', '-o', format]);
     expect(run.stdout).toContain('/x?api_key=***&a=1');
     expect(run.stdout).not.toContain('s3cret');
@@ -84,7 +84,7 @@ describe('what is sent', () => {
     [['POST', '/pets', '-f', 'a:={'], '-f a:={'],
     [['GET', '/pets', '--input', '-'], 'takes no --input'],
     [['POST', '/pets', '--input', '/nonexistent/file'], 'no such file'],
-  ])('is nothing for %j', async (argv, why) => {
+  ])('is not sent for %j', async (argv, why) => {
     const { run, server } = await send(argv);
     expect(run).toMatchObject({ code: 2, stdout: '' });
     expect(run.stderr).toContain(why);
@@ -92,8 +92,8 @@ describe('what is sent', () => {
   });
 });
 
-describe('what is printed', () => {
-  test('is the body as it came, whatever it is', async () => {
+describe('the output', () => {
+  test('is the unchanged body', async () => {
     const { run } = await send(['GET', '/x'], {
       body: 'a\r\n\tb\u001b[31m',
       headers: { 'content-type': 'text/plain' },
@@ -101,7 +101,7 @@ describe('what is printed', () => {
     expect(run.stdout).toBe('a\r\n\tb\u001b[31m');
   });
 
-  test('cannot act on a terminal', async () => {
+  test('has no control sequences on a terminal', async () => {
     const body = 'a\n\tb\u001b[31m\r\u202e';
     const { run } = await send(
       ['GET', '/x', '-i'],
@@ -123,14 +123,14 @@ describe('what is printed', () => {
     [401, 4],
     [404, 5],
     [500, 6],
-  ])('is the body too where the status is %i, with exit code %i', async (status, code) => {
+  ])('is the body for status %i too, with exit code %i', async (status, code) => {
     const body = { code: 'x', message: 'because', status };
     const { run } = await send(['GET', '/x'], { status, body });
     expect(run).toMatchObject({ code, stdout: JSON.stringify(body) });
     expect(run.stderr).toContain('because');
   });
 
-  test('comes with a warning where the operation is deprecated', async () => {
+  test('comes with a warning if the operation is deprecated', async () => {
     const { run } = await send(['GET', '/pets/1'], { body: {}, headers: { deprecation: 'true' } });
     expect(run.stderr).toMatch(
       /^warning: api request uses an endpoint that ends on 2027-12-31, in \d+ days\n$/,

@@ -15,7 +15,7 @@ async function tryOut(
 
 const rex = { id: 7, name: 'Rex', categoryId: 1, status: 'available' };
 
-describe('with a person who answers', () => {
+describe('on a terminal', () => {
   test('asks for each parameter with its type, default and choices, shows the request and sends it', async () => {
     const down = '\u001b[B';
     const { run, server } = await tryOut('listPets', [down, '', '5', ''], {
@@ -30,7 +30,7 @@ describe('with a person who answers', () => {
     expect(JSON.parse(run.stdout)).toEqual([rex]);
   });
 
-  test('refuses what is no value and asks again', async () => {
+  test('refuses an invalid answer and asks again', async () => {
     const { run, server } = await tryOut('getInventory', ['seven', '\u007f\u007f\u007f\u007f\u007f7'], {
       reply: { body: { petId: 7, quantity: 3, status: 'sold' } },
       flags: ['-o', 'json'],
@@ -52,7 +52,7 @@ describe('with a person who answers', () => {
     expect(confirmed.server.seen[0]).toMatchObject({ method: 'PUT', body: '{"quantity":12}' });
   });
 
-  test('finds a pet through the list where getPet is gone', async () => {
+  test('finds a pet through the list if getPet is gone', async () => {
     await using server = await recordingServer({}, ({ path }) =>
       path.startsWith('/pets?') || path === '/pets' ? { body: [rex] } : { status: 410 },
     );
