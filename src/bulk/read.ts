@@ -3,10 +3,10 @@ import { UsageError } from '../errors.ts';
 import type { InputRecord } from '../input/record.ts';
 import { type Layout, readRecords } from '../input/records.ts';
 import type { Source } from '../input/source.ts';
-import { findColumns } from './columns.ts';
 import {
   createCsvParser,
   createJsonParser,
+  findColumns,
   isIssue,
   type ParseRow,
   type ReadOptions,

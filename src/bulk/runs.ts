@@ -117,15 +117,18 @@ export class RunStore {
     const isRunning = this.isRunning(run);
     const header = await readHeader(path);
     const last = isRunning ? undefined : readLastLine(path);
-    if (last) return infoOf(header, last.ended, last, last.counts);
-    return imageInfo(await readJournal(path), isRunning ? 'running' : undefined);
+    if (last) return toInfo(header, last.ended, last, last.counts);
+    return infoOf(await readJournal(path), isRunning ? 'running' : undefined);
   }
 
   /** Marks a run as undone or discarded. @throws CliError `failed` if its journal cannot be read or written. */
-  async conclude(run: string, end: Omit<EndLine, 'counts'>): Promise<void> {
+  async conclude(run: string, end: Pick<EndLine, 'ended' | 'by' | 'isPartial'>): Promise<void> {
     const path = this.pathOf(run);
     const image = await readJournal(path);
-    await Journal.conclude(path, image, { ...end, counts: imageInfo(image).counts });
+    const { counts, by } = infoOf(image);
+    // An undo that had nothing to write is not a run.
+    const unnamed = end.ended === 'undone' ? (by ?? 'undo') : undefined;
+    await Journal.conclude(path, image, { ...end, by: end.by ?? unnamed, counts, at: Date.now() });
   }
 
   /** Renames a journal that cannot be read; nothing of it is lost. */
@@ -163,7 +166,7 @@ export class RunStore {
 }
 
 /** The state of a run, from its journal. */
-export function imageInfo(image: JournalImage, state?: RunState): RunInfo {
+export function infoOf(image: JournalImage, state?: RunState): RunInfo {
   const { header, rows, ending, lastAt } = image;
   const { invalid, skipped, flags } = header;
   const counts = rows.countStates();
@@ -171,10 +174,10 @@ export function imageInfo(image: JournalImage, state?: RunState): RunInfo {
   const hidden = invalid + skipped - counts.invalid - counts.skipped;
   const quiet = flags.blind ? 'unprocessed' : 'unchanged';
   const told = { ...counts, invalid, skipped, [quiet]: counts[quiet] - hidden };
-  return { ...infoOf(header, state ?? ending?.ended ?? 'killed', ending, told), lastAt };
+  return { ...toInfo(header, state ?? ending?.ended ?? 'killed', ending, told), lastAt };
 }
 
-function infoOf(
+function toInfo(
   header: JournalHeader,
   state: RunState,
   end: EndLine | undefined,

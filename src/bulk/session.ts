@@ -25,8 +25,6 @@ export interface Job {
   readonly run?: string;
   /** What the earlier sessions have left, if the job resumes a run. */
   readonly earlier?: JournalImage | undefined;
-  /** Called when all rows have been processed, with the run if it was kept. */
-  finished?(run: string | undefined, isPartial: boolean): Promise<void>;
 }
 
 interface SessionOptions extends PaceOptions {

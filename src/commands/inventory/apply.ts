@@ -1,5 +1,5 @@
 import { readHeader, readJournal } from '../../bulk/journal-reader.ts';
-import { imageInfo, isSameRun } from '../../bulk/runs.ts';
+import { infoOf, isSameRun } from '../../bulk/runs.ts';
 import { type Job, reopenRows } from '../../bulk/session.ts';
 import { holdTarget, type TellRun } from '../../bulk/target-lock.ts';
 import type { Context } from '../../context.ts';
@@ -29,7 +29,7 @@ export function applyInput(context: Context, path: string, flags: ApplyFlags): P
       if (restart) await giveUpEarlier(context, job, flags);
       const earlier = await findEarlier(context, job);
       if (earlier === undefined && job.identity.flags.relative && !again) await refuseBooked(context, job);
-      await holdRun(context, { job, earlier, tell, flags });
+      await runJob(context, { job, earlier, tell, flags });
     });
   });
 }
@@ -69,7 +69,7 @@ export async function resumeRun(
         'apply it as a run of its own with `petstore inventory apply`',
       );
     if (context.flags.dryRun) return runSession(context, await withEarlier(context, run, job), flags);
-    await holdTargetOf(context, job, flags, (tell) => holdRun(context, { job, earlier: run, tell, flags }));
+    await holdTargetOf(context, job, flags, (tell) => runJob(context, { job, earlier: run, tell, flags }));
   });
 }
 
@@ -88,7 +88,7 @@ export async function undoRun(context: Context, idOrPrefix: string, flags: Sessi
   await holdTargetOf(context, place, flags, (tell) =>
     runs.holdRun(run, async () => {
       const job = await readUndoJob(context, run);
-      await holdRun(context, { job, earlier: await findEarlier(context, job), tell, flags });
+      await runJob(context, { job, earlier: await findEarlier(context, job), tell, flags });
     }),
   );
 }
@@ -114,7 +114,7 @@ interface HeldJob {
 }
 
 /** Does a job under the lock of its run, whose journal is read only now that nobody else can change it. */
-async function holdRun(context: Context, { job, earlier, tell, flags }: HeldJob): Promise<void> {
+async function runJob(context: Context, { job, earlier, tell, flags }: HeldJob): Promise<void> {
   const runs = runStore(context);
   const run = earlier ?? (await runs.newId(job.identity));
   await tell(run);
@@ -127,7 +127,7 @@ async function holdRun(context: Context, { job, earlier, tell, flags }: HeldJob)
 /** The job with what the earlier sessions of a run left. @throws UsageError if there is nothing to go on with. */
 async function withEarlier(context: Context, run: string, job: Job): Promise<Job> {
   const earlier = await readJournal(runStore(context).pathOf(run), job.rows);
-  refuseClosed(run, imageInfo(earlier));
+  refuseClosed(run, infoOf(earlier));
   reopenRows(earlier);
   const { unprocessed } = job.rows.countStates();
   const left = `${groupDigits(unprocessed)} of ${groupDigits(job.rows.length)} rows`;

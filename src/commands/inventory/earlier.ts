@@ -87,7 +87,7 @@ export async function giveUpEarlier(context: Context, job: Job, flags: ApplyFlag
       continue;
     }
     if (!isOpen(info) || !isSameRun(info.header, job.identity)) continue;
-    await runs.holdRun(run, () => runs.conclude(run, { ended: 'discarded', by: 'restart', at: Date.now() }));
+    await runs.holdRun(run, () => runs.conclude(run, { ended: 'discarded', by: 'restart' }));
   }
 }
 

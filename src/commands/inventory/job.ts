@@ -4,7 +4,7 @@ import type { JournalHeader } from '../../bulk/journal.ts';
 import { readJournal } from '../../bulk/journal-reader.ts';
 import { type RowInput, type RowIssues, readKeys, readRows } from '../../bulk/read.ts';
 import { defaultFlags, type Guards, type RunFlags } from '../../bulk/run-flags.ts';
-import { imageInfo, RunStore } from '../../bulk/runs.ts';
+import { infoOf, RunStore } from '../../bulk/runs.ts';
 import type { Job } from '../../bulk/session.ts';
 import { toUndoRows } from '../../bulk/undo.ts';
 import { resolvePaths } from '../../config/paths.ts';
@@ -122,7 +122,7 @@ function issueTexts(name: string, { first }: RowIssues): string[] {
 export async function readUndoJob(context: Context, run: string): Promise<Job> {
   const runs = runStore(context);
   const image = await readJournal(runs.pathOf(run));
-  const { state, by, isPartial } = imageInfo(image);
+  const { state, by, isPartial } = infoOf(image);
   if (state === 'undone' && !isPartial) throw new UsageError(`undo ${run}: run ${by} has undone it already`);
   const { operations } = (await context.client('many')).contract;
   const { rows, createsEntries, staying } = toUndoRows(image, operations.has('deleteInventory'));
@@ -141,13 +141,6 @@ export async function readUndoJob(context: Context, run: string): Promise<Job> {
     rows,
     guards: [],
     input: undefined,
-    finished: (undo, isStillPartial) =>
-      runs.conclude(run, {
-        ended: 'undone',
-        by: undo ?? by ?? 'undo',
-        isPartial: isStillPartial || undefined,
-        at: Date.now(),
-      }),
   };
 }
 

@@ -77,9 +77,10 @@ export async function runSession(context: Context, job: Job, flags: SessionFlags
   const run = isKept ? job.run : undefined;
   const summary = summarise(session, run);
   const isPartial = summary.failed + summary.unknown > 0;
-  // What could not be taken back at all is not undone.
+  // A run of which nothing could be set back is not undone.
   const isInVain = isPartial && summary.failed === summary.rows;
-  if (!isOpen && !stop.reason && !isInVain) await attempt(() => job.finished?.(run, isPartial));
+  if (job.identity.kind === 'undo' && !isOpen && !stop.reason && !isInVain)
+    await attempt(() => runStore(context).conclude(job.name, { ended: 'undone', by: run, isPartial }));
   await report(context, job, flags, { summary, rejects, isOpen: isOpen && isKept, problem: problems[0] });
 }
 

@@ -165,7 +165,7 @@ export async function discardRun(context: Context, text: string): Promise<void> 
       await context.notice(`its journal is kept as ${kept}`);
       return;
     }
-    await runs.conclude(run, { ended: 'discarded', at: Date.now() });
+    await runs.conclude(run, { ended: 'discarded' });
     await context.notice(`discarded run ${run}; it can still be undone`);
   });
 }
