@@ -28,7 +28,7 @@ test('sets the counts that differ, and nothing else', async () => {
   ]);
 });
 
-test('reads the paged list from 100 rows on, and each entry by itself below', async () => {
+test('reads the paged list for 100 rows and more, and single entries for fewer', async () => {
   await using server = await stockServer(shelves(2500, () => 5));
   const desk = stockDesk(server);
   desk.write('many.csv', toCsv(shelves(100, () => 5)));
@@ -37,7 +37,7 @@ test('reads the paged list from 100 rows on, and each entry by itself below', as
   expect(await desk.summary(['apply', 'few.csv', '--yes'])).toMatchObject({ unchanged: 99, requests: 99 });
 });
 
-test('leaves no trace of a run that had nothing to do', async () => {
+test('keeps no journal of a run that had nothing to do', async () => {
   await using server = await stockServer(shelves(3, () => 5));
   const desk = stockDesk(server);
   desk.write('stock.csv', toCsv(shelves(3, () => 5)));
@@ -73,7 +73,7 @@ test.each([
   expect(server.seen).toEqual([]);
 });
 
-test('sends no request at all where a row is invalid, and names line, column and value', async () => {
+test('sends no request if a row is invalid, and names line, column and value', async () => {
   await using server = await stockServer(shelves(3, () => 5));
   const desk = stockDesk(server);
   desk.write('stock.csv', 'petId,quantity\n1,6\n2,1e3\n3,\n');
@@ -88,7 +88,7 @@ test('sends no request at all where a row is invalid, and names line, column and
   expect(server.seen).toEqual([]);
 });
 
-test('goes on without invalid rows where told, and says that not all is done', async () => {
+test('skips invalid rows with --skip-invalid, and exits 3', async () => {
   await using server = await stockServer(shelves(3, () => 5));
   const desk = stockDesk(server);
   desk.write('stock.csv', 'petId,quantity\n1,6\n2,x\n3,7\n');
@@ -109,7 +109,7 @@ test('counts a repeated row once, and refuses rows that contradict each other', 
   expect(run.stderr).toContain('error: stock.csv:4:1: pet 1 is 7 here and 6 on line 2');
 });
 
-test('refuses an input without rows, unless told', async () => {
+test('refuses an input without rows, unless --allow-empty is given', async () => {
   await using server = await stockServer([]);
   const desk = stockDesk(server);
   desk.write('stock.csv', 'petId,quantity\n');
@@ -122,7 +122,7 @@ test('refuses an input without rows, unless told', async () => {
   expect((await desk.inventory(['apply', 'empty.csv', '--yes'])).code).toBe(2);
 });
 
-test('sends every row blind, and reads nothing', async () => {
+test('sends every row and reads nothing with --blind', async () => {
   await using server = await stockServer(shelves(150, () => 5));
   const desk = stockDesk(server);
   desk.write('stock.csv', toCsv(shelves(150, (petId) => petId)));
@@ -131,7 +131,7 @@ test('sends every row blind, and reads nothing', async () => {
   expect(server.writes().length).toBe(server.seen.length);
 });
 
-test('reads stdin, as JSONL too, and needs --yes for it', async () => {
+test('reads stdin, also as JSONL, and then needs --yes', async () => {
   await using server = await stockServer(shelves(3, () => 5));
   const desk = stockDesk(server);
   const stdin = '{"petId":1,"quantity":6}\n{"petId":2,"quantity":"7"}\n';
@@ -163,7 +163,7 @@ test('shows the plan as data and sends nothing with --dry-run', async () => {
   expect(server.writes()).toEqual([]);
 });
 
-test('fails a pet without an entry, or makes one where told', async () => {
+test('fails a pet without an entry, or creates one with --create-missing', async () => {
   await using server = await stockServer(shelves(2, () => 5));
   const desk = stockDesk(server);
   desk.write('stock.csv', 'petId,quantity\n1,6\n9,7\n');
@@ -188,7 +188,7 @@ test('fails a pet without an entry, or makes one where told', async () => {
   expect(server.stock.get('9')).toBe(7);
 });
 
-test('tells of no deprecated endpoint that it looks pets up with', async () => {
+test('prints no notice about the deprecated endpoint that it looks pets up with', async () => {
   await using server = await stockServer(shelves(1, () => 5));
   const desk = stockDesk(server);
   desk.write('stock.csv', toCsv(shelves(2, () => 6)));
@@ -197,7 +197,7 @@ test('tells of no deprecated endpoint that it looks pets up with', async () => {
   expect(stderr).not.toContain('endpoint');
 });
 
-test('applies a row only where the count is the one that it expects', async () => {
+test('applies a row only if the count is the expected one', async () => {
   await using server = await stockServer(shelves(4, () => 5));
   const desk = stockDesk(server);
   desk.write('stock.csv', 'petId,quantity,expected\n1,6,5\n2,6,4\n3,6,\n4,5,1\n');
@@ -210,7 +210,7 @@ test('applies a row only where the count is the one that it expects', async () =
   expect((await desk.inventory(['apply', 'stock.csv', '--yes', '--blind'])).code).toBe(2);
 });
 
-test('takes a 2xx with another quantity for no success', async () => {
+test('does not count a 2xx with another quantity as success', async () => {
   await using server = await stockServer(shelves(2, () => 5));
   server.misbehave = ({ method, petId }, response) =>
     method === 'PUT' && petId === '1'
@@ -227,7 +227,7 @@ test('takes a 2xx with another quantity for no success', async () => {
   });
 });
 
-test('takes a bare 204 for success', async () => {
+test('counts a bare 204 as success', async () => {
   await using server = await stockServer(shelves(2, () => 5));
   server.misbehave = ({ method }, response) => {
     if (method !== 'PUT') return undefined;
@@ -245,7 +245,7 @@ test.each([
   ['no object', '[]', 'applied'],
   ['another quantity, and nothing else', '{"quantity":5}', 'failed'],
   ['a quantity that is none', '{"quantity":"many"}', 'unknown'],
-])('takes a 2xx with %s for what it says', async (_, body, state) => {
+])('judges a 2xx with %s by its content', async (_, body, state) => {
   await using server = await stockServer(shelves(1, () => 5));
   server.misbehave = ({ method }, response) => (method === 'PUT' ? reply(response, 202, body) : undefined);
   const desk = stockDesk(server);
@@ -253,7 +253,7 @@ test.each([
   expect(await desk.summary(['apply', 'stock.csv', '--yes'])).toMatchObject({ rows: 1, [state]: 1 });
 });
 
-test('takes no answer to what it reads before a write for one to the write', async () => {
+test('does not take the answer to a read before a write as the answer to the write', async () => {
   await using server = await stockServer(shelves(120, () => 5));
   server.misbehave = ({ method, petId, path }, response) =>
     method === 'GET' && (petId === '7' || path === '/pets/200')
@@ -267,11 +267,11 @@ test('takes no answer to what it reads before a write for one to the write', asy
   expect([server.stock.get('7'), server.stock.get('200')]).toEqual([5, undefined]);
 });
 
-test('sends the ETag that the plan saw, and overwrites nothing that has changed since', async () => {
+test('sends the ETag that the plan saw, and does not overwrite what has changed since', async () => {
   await using server = await stockServer(shelves(3, () => 5));
   server.sendsETags = true;
   server.misbehave = ({ method, petId }) => {
-    // Somebody else is faster.
+    // Somebody else writes first.
     if (method === 'PUT' && petId === '2') server.stock.set('2', 99);
     if (method === 'PUT' && petId === '3') server.stock.set('3', 6);
     return undefined;
@@ -285,7 +285,7 @@ test('sends the ETag that the plan saw, and overwrites nothing that has changed 
   expect(server.writes()[0]?.headers['if-match']).toBe('"5"');
 });
 
-test('corrects by --verify what was answered well and not done', async () => {
+test('corrects with --verify a row that was answered with success but not written', async () => {
   await using server = await stockServer(shelves(150, () => 5));
   server.misbehave = ({ method, petId, quantity }, response) =>
     method === 'PUT' && petId === '7'
@@ -323,7 +323,7 @@ test.each([
   expect(passed).toMatchObject({ code: 0, applied: 5 });
 });
 
-test('does not empty more than half of the shelves unless told', async () => {
+test('does not set more than half of the rows to 0 without --allow-zero', async () => {
   await using server = await stockServer(shelves(10, () => 5));
   const desk = stockDesk(server);
   desk.write('stock.csv', toCsv(shelves(10, (petId) => (petId <= 6 ? 0 : 5))));
@@ -339,7 +339,7 @@ test('does not empty more than half of the shelves unless told', async () => {
   });
 });
 
-test('spreads a file over shards that touch no pet twice', async () => {
+test('splits a file into shards that share no pet', async () => {
   await using server = await stockServer(shelves(60, () => 5));
   const desk = stockDesk(server);
   desk.write('stock.csv', toCsv(shelves(60, () => 6)));

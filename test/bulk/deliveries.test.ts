@@ -10,7 +10,7 @@ function deliveryDesk(server: StockServer, text: string) {
   return { desk, apply };
 }
 
-test('adds to the counts, and refuses what would go below 0', async () => {
+test('adds to the counts, and fails a row that would go below 0', async () => {
   await using server = await stockServer(shelves(4, () => 5));
   const { desk, apply } = deliveryDesk(server, '1,+24\n2,-3\n3,-6\n4,0\n');
   const dry = await desk.inventory(['diff', 'delivery.csv', '--relative', '-o', 'csv']);
@@ -29,7 +29,7 @@ test('adds to the counts, and refuses what would go below 0', async () => {
   expect(desk.read('delivery.rejects.csv')).toContain('3,-6,4,failed,,below_zero');
 });
 
-test('books a delivery once in 7 days, unless it was undone whole or --again says that it came twice', async () => {
+test('books a delivery once in 7 days, unless it was undone completely or --again is given', async () => {
   await using server = await stockServer(shelves(2, () => 5));
   const { desk, apply } = deliveryDesk(server, '1,+1\n2,+2\n');
   const { run } = await apply();
@@ -47,11 +47,11 @@ test('books a delivery once in 7 days, unless it was undone whole or --again say
   expect([...server.stock.values()]).toEqual([6, 7]);
 });
 
-test('goes on with a delivery whose rows are unknown, and adds nothing twice', async () => {
+test('resumes a delivery with unknown rows, and adds nothing twice', async () => {
   await using server = await stockServer(shelves(3, () => 5));
   server.misbehave = ({ method, petId, quantity }, response) => {
     if (method !== 'PUT' || petId === '1') return undefined;
-    // Both answers are lost, and only one of the writes.
+    // Both answers are lost, but only one of the writes is.
     if (petId === '2') server.stock.set(petId, quantity ?? 0);
     response.destroy();
     return true;
@@ -68,7 +68,7 @@ test('goes on with a delivery whose rows are unknown, and adds nothing twice', a
   expect(desk.files()).not.toContain('delivery.rejects.csv');
 });
 
-test('fails a row that was perhaps booked and that somebody has changed since', async () => {
+test('fails a row that may have been booked and whose count has changed since', async () => {
   await using server = await stockServer(shelves(1, () => 5));
   server.misbehave = ({ method }, response) => {
     if (method !== 'PUT') return undefined;
@@ -84,12 +84,12 @@ test('fails a row that was perhaps booked and that somebody has changed since', 
   expect(server.stock.get('1')).toBe(40);
 });
 
-test('rejects no row that may have been booked, because it could be added twice', async () => {
+test('leaves rows that may have been booked out of the rejects, because they could be added twice', async () => {
   await using server = await stockServer(shelves(3, () => 5));
   server.misbehave = ({ method, petId, quantity }, response) => {
     if (method !== 'PUT' || petId === '1') return undefined;
     if (petId === '2') return refuse(response, 409, 'no');
-    // A sale follows at once.
+    // Somebody sells one right after the write.
     server.stock.set('3', (quantity ?? 0) - 1);
     return reply(response, 200, { petId: 3, quantity, status: 'available' });
   };
@@ -99,7 +99,7 @@ test('rejects no row that may have been booked, because it could be added twice'
   expect(desk.read('delivery.rejects.csv').match(/^\d+,/gm)).toEqual(['2,']);
 });
 
-test('a row that was booked stays applied when the run goes on, whatever others have set since', async () => {
+test('a booked row stays applied when the run is resumed, whatever its count is now', async () => {
   await using server = await stockServer(shelves(3, () => 5));
   server.misbehave = ({ method, petId }, response) =>
     method === 'PUT' && petId !== '1' ? refuse(response, 409, 'no') : undefined;
@@ -123,7 +123,7 @@ test('writes only if the count is still the one that the plan saw', async () => 
   expect(server.stock.get('7')).toBe(9);
 });
 
-test('makes an entry that is missing only if told, and says if there is no such pet', async () => {
+test('creates a missing entry only with --create-missing, and says if there is no such pet', async () => {
   await using server = await stockServer(shelves(1, () => 5));
   server.misbehave = ({ path }, response) =>
     path === '/pets/8' ? refuse(response, 404, 'not_found') : undefined;

@@ -11,7 +11,7 @@ import { type StockServer, shelves, stockServer, toCsv } from '../helpers/stock-
 const rows = 160;
 const countOf = (petId: number, round: number) => (petId * 7 + round * 13) % 1000;
 
-/** Answers writes after a while, so that a kill meets some in flight. */
+/** Answers writes late, so that a kill happens with some in flight. */
 function slow(server: StockServer, ms: number): void {
   server.misbehave = async ({ method }) => {
     if (method === 'PUT') await sleep(ms);
@@ -34,7 +34,7 @@ function untilWrites(server: StockServer, count: number): Promise<void> {
   return until(() => server.writes().length >= count);
 }
 
-/** A desk and a service whose pets from the last tenth on have no entry yet. */
+/** A desk, and a service without entries for the last tenth of the pets. */
 interface Lane {
   readonly server: StockServer;
   readonly desk: StockDesk;
@@ -43,7 +43,10 @@ interface Lane {
 
 const laneFlags = ['--yes', '--allow-zero', '--create-missing'];
 
-/** Kills a command at a random point, some time while it writes or, each fourth, from its first request on; gives whether it was alive. */
+/**
+ * Kills a command at a random point: while it writes or, one time in four, from its first request on. Returns whether it
+ * was still alive.
+ */
 async function killed(
   { server, desk, rows }: Lane,
   words: readonly string[],
@@ -59,7 +62,7 @@ async function killed(
   if (round % 4 === 0) await sleep(Math.random() * 25);
   child.kill('SIGKILL');
   const [, signal] = await ended;
-  // What was in flight may still arrive.
+  // Requests in flight may still arrive.
   await sleep(5);
   server.misbehave = undefined;
   return signal === 'SIGKILL';
@@ -69,7 +72,7 @@ function sorted(stock: Iterable<readonly [string, number]>): (readonly [string, 
   return [...stock].sort(([one], [other]) => Number(one) - Number(other));
 }
 
-/** Kills an apply, goes on with it but in some rounds, undoes it, killed in others; gives the kills. */
+/** Kills an apply, resumes it in most rounds, then undoes it, in some rounds with kills; returns the number of kills. */
 async function surviveRound(lane: Lane, round: number): Promise<number> {
   const { server, desk, rows } = lane;
   const before = sorted(server.stock);
@@ -95,7 +98,7 @@ async function newestRun(desk: StockDesk): Promise<string> {
   return (await desk.inventory(['runs', '-o', 'ids'])).stdout.split('\n')[0] ?? '';
 }
 
-/** @param rows few, each of which is looked up by itself, or more, which are looked up in the list. */
+/** @param rows few are read one by one, more from the list. */
 async function surviveRounds(rows: number): Promise<number> {
   await using server = await stockServer(shelves(rows - 5, () => 1));
   const lane = { server, desk: stockDesk(server), rows };
@@ -104,7 +107,7 @@ async function surviveRounds(rows: number): Promise<number> {
   return kills;
 }
 
-test('survives kill -9 at twenty random points and more: each run resumes to the file, and its undo to what was before', async () => {
+test('survives kill -9 at random points: each run can be resumed to the counts of the file, and its undo to those before', async () => {
   const [few, more] = await Promise.all([surviveRounds(45), surviveRounds(105)]);
   expect(few + more).toBeGreaterThanOrEqual(20);
 }, 120_000);
@@ -113,7 +116,7 @@ test.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],
 ] as const)(
-  '%s sends no new request, waits for those in flight and says how to go on',
+  '%s sends no new request, waits for those in flight and prints the resume command',
   async (signal, code) => {
     await using server = await stockServer(shelves(rows, () => 1));
     const desk = stockDesk(server);
@@ -137,7 +140,7 @@ test.each([
   },
 );
 
-test('a second Ctrl-C gives up what is in flight, which is unknown', async () => {
+test('a second Ctrl-C abandons requests in flight, and their rows are unknown', async () => {
   await using server = await stockServer(shelves(rows, () => 1));
   const desk = stockDesk(server);
   desk.write('stock.csv', toCsv(shelves(rows, (petId) => petId + 5)));
@@ -167,7 +170,7 @@ test('a second Ctrl-C gives up what is in flight, which is unknown', async () =>
   expect(desk.read('stock.rejects.csv').trim().split('\n')).toHaveLength(9);
 });
 
-test('a reader of stdout that goes away does not stop a run', async () => {
+test('a closed stdout does not stop a run', async () => {
   await using server = await stockServer(shelves(rows, () => 1));
   const desk = stockDesk(server);
   desk.write('stock.csv', toCsv(shelves(rows, (petId) => petId + 5)));
@@ -197,7 +200,7 @@ test('two processes never work on the same target at once', async () => {
   expect((await outcome).code).toBe(0);
 });
 
-test('leaves no copy of stdin behind, killed or not', async () => {
+test('leaves no copy of stdin, also if it is killed', async () => {
   await using server = await stockServer(shelves(rows, () => 1));
   const desk = stockDesk(server);
   // A folder of its own, because other tests that run meanwhile leave and remove copies too.
@@ -213,7 +216,7 @@ test('leaves no copy of stdin behind, killed or not', async () => {
   expect(readdirSync(join(desk.folder, 'state', 'runs')).some((name) => name.endsWith('.jsonl'))).toBe(true);
 });
 
-test('a full disk below the journal stops a run, which tells what it did and goes on later', async () => {
+test('a full disk stops a run, which reports what it did and can be resumed', async () => {
   await using server = await stockServer(shelves(1200, () => 1));
   const desk = stockDesk(server);
   desk.write('stock.csv', toCsv(shelves(1200, (petId) => petId + 5)));

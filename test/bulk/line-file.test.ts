@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { LineFile } from '../../src/bulk/line-file.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
-test('a line that is appended after the file was closed is refused, and reaches no other file', async () => {
+test('a line that is appended after the file was closed is refused, and is not written to another file', async () => {
   const path = join(temporaryFolder(), 'lines');
   const file = LineFile.create(path);
   file.append('one');

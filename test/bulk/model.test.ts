@@ -32,7 +32,7 @@ function randomOf(start: number) {
 }
 type Random = ReturnType<typeof randomOf>;
 
-/** What a round is about. */
+/** The facts of a round. */
 interface Round {
   readonly random: Random;
   readonly server: StockServer;
@@ -41,7 +41,7 @@ interface Round {
   readonly isRelative: boolean;
   readonly creates: boolean;
   readonly shards: number;
-  /** What the file says, by pet: a count or a change. */
+  /** The values of the file by pet: counts or changes. */
   readonly file: ReadonlyMap<string, number>;
   /** Writes of the program that were applied, in order: counts before and after by pet. */
   readonly applied: Map<string, { before: number | undefined; after: number | undefined }[]>;
@@ -50,7 +50,7 @@ interface Round {
   wasKilled: boolean;
 }
 
-/** Makes the service apply a write of the program, and keeps that it did. */
+/** Makes the service apply a write of the program, and records it. */
 function applyWrite({ server, applied }: Round, petId: string, after: number | undefined): void {
   const before = server.stock.get(petId);
   applied.set(petId, [...(applied.get(petId) ?? []), { before, after }]);
@@ -58,7 +58,7 @@ function applyWrite({ server, applied }: Round, petId: string, after: number | u
   else server.stock.set(petId, after);
 }
 
-/** Everything that may go wrong with a write; what is not answered is destroyed. */
+/** The faults of a write; a request without an answer is destroyed. */
 const faults = [
   'lost',
   'lost and applied',
@@ -118,7 +118,7 @@ function rowsOf(desk: StockDesk): string {
   return join(desk.folder, 'state');
 }
 
-/** What is on the disk now; locks go with the process. */
+/** Copies the files on the disk, without locks, which end with their process. */
 function snapshot(desk: StockDesk): string {
   const copy = join(desk.folder, 'snapshot');
   rmSync(copy, { recursive: true, force: true });
@@ -149,7 +149,7 @@ function checkSummary({ file }: Round, summary: Summary): void {
   expect(summary.code === 0).toBe(!wrong);
 }
 
-/** What the journal says of each row must be what the service knows. */
+/** The journal must agree with the service about each row. */
 function checkRows(round: Round, rows: Rows, target: (row: number) => number | null): void {
   for (let row = 0; row < rows.length; row += 1) {
     const petId = String(rows.id(row));
@@ -158,12 +158,12 @@ function checkRows(round: Round, rows: Rows, target: (row: number) => number | n
     const place = `pet ${petId} is ${state}`;
     if (state === 'failed' && !rows.wasSent(row)) expect(writes, place).toEqual([]);
     if (state === 'unchanged' || state === 'skipped') expect(writes, place).toEqual([]);
-    // A write that was lost, and a count that others set to the same: nobody could tell.
+    // A lost write, and the same count set by others, look alike.
     if (state === 'applied' && !round.wasKilled && !round.drifted.has(petId)) {
       expect(writes.length, place).toBeGreaterThan(0);
       expect(writes.at(-1)?.after, place).toBe(target(row) ?? undefined);
     }
-    // Whatever was applied is at least suspected: undo looks at it.
+    // A row that was applied is at least marked as perhaps sent, so that undo reads it.
     if (writes.length > 0) expect(rows.wasSent(row), place).toBe(true);
     if (round.isRelative) checkBookedOnce(round, petId);
   }
@@ -184,7 +184,7 @@ function journalPath(desk: StockDesk, run: string): string {
   return join(desk.folder, 'state', 'runs', `${run}.jsonl`);
 }
 
-/** Applies one shard of the file, with faults and kills, and goes on until it is done; then takes it back in some rounds. */
+/** Applies one shard of the file with faults and kills, resumes it until it is done, and undoes it in some rounds. */
 async function surviveShard(round: Round, shard: number): Promise<void> {
   const { random, server, desk, shards, isBlind, isRelative, creates } = round;
   const words = [
@@ -219,7 +219,7 @@ async function surviveShard(round: Round, shard: number): Promise<void> {
     } else checkSummary(round, summary);
     if (copy === undefined && summary.run === undefined && session === 0) return;
     const newest = await newestRun(desk);
-    // An apply that finished is followed by a run of its own, whose rows begin anew.
+    // After a finished apply, the next one is another run, which reads all rows again.
     if (newest !== run && run !== undefined) return;
     run = newest;
     if (run === undefined) return;
@@ -233,20 +233,20 @@ async function surviveShard(round: Round, shard: number): Promise<void> {
   if (run !== undefined && !isBlind && random.chance(0.7)) await takeBack(round, run, initial);
 }
 
-/** Others set counts between two sessions: to any, or to just those that the run found or wants to set. */
+/** Others set counts between two sessions: to random ones, or to those that the run found or wants to set. */
 function drift({ random, server, drifted, isRelative }: Round, rows: Rows): void {
   for (let row = 0; row < rows.length; row += 1) {
     const petId = String(rows.id(row));
     if (!random.chance(0.15) || !server.stock.has(petId)) continue;
     const count = [random.below(50), rows.before(row), rows.quantity(row)][random.below(3)] ?? 0;
-    // A delivery that was perhaps booked, and a count that is again what it was before: nobody could tell.
+    // A delivery that may have been booked, with a count that is as before again, cannot be told from one that was not.
     if (isRelative && count === rows.before(row) && !rows.isState(row, 'applied')) continue;
     drifted.add(petId);
     server.stock.set(petId, count);
   }
 }
 
-/** Others set what the run did not come to: an undo must leave that alone. */
+/** Others set counts of rows that the run did not send: an undo must leave them alone. */
 function setUnsent({ server, drifted }: Round, rows: Rows): void {
   for (let row = 0; row < rows.length; row += 1) {
     const petId = String(rows.id(row));
@@ -257,7 +257,7 @@ function setUnsent({ server, drifted }: Round, rows: Rows): void {
   }
 }
 
-/** How many writes of each pet were applied whose row is settled for good: a blind or relative one that was applied. */
+/** The number of applied writes of each pet whose row is final: an applied one of a blind or relative run. */
 function bookedWrites({ isBlind, isRelative, applied }: Round, rows: Rows): ReadonlyMap<number, number> {
   const booked = new Map<number, number>();
   if (!isBlind && !isRelative) return booked;
@@ -265,7 +265,7 @@ function bookedWrites({ isBlind, isRelative, applied }: Round, rows: Rows): Read
   return booked;
 }
 
-/** What was applied for good stays applied, and is not sent again. */
+/** A final row stays applied, and is not sent again. */
 function checkBooked({ applied }: Round, rows: Rows, booked: ReadonlyMap<number, number>): void {
   for (const [row, writes] of booked) {
     const petId = String(rows.id(row));
@@ -329,7 +329,7 @@ async function surviveRound(number: number): Promise<void> {
 }
 
 test(`the stock and the summary are what a model says, over ${rounds} rounds of faults, kills and undos (seed ${seed})`, async () => {
-  // Delays before retries are shares of half a second.
+  // Delays before retries are fractions of half a second.
   vi.spyOn(Math, 'random').mockImplementation(() => 1e-6);
   const broken: string[] = [];
   for (let round = 0; round < rounds; round += 1)

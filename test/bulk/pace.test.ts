@@ -21,7 +21,7 @@ function paceOf(concurrency: number) {
   return { pace, stop, answer };
 }
 
-test.each([429, 503])('a %i halves the requests at a time, and never to none', async (status) => {
+test.each([429, 503])('a %i halves the number of requests in flight, down to 1', async (status) => {
   const { pace, answer } = paceOf(9);
   const limits: number[] = [];
   for (let time = 0; time < 5; time += 1) {
@@ -31,7 +31,7 @@ test.each([429, 503])('a %i halves the requests at a time, and never to none', a
   expect(limits).toEqual([4, 2, 1, 1, 1]);
 });
 
-test('a timeout halves them too, and other failures do not', () => {
+test('a timeout halves it too, and other failures do not', () => {
   const { pace, answer } = paceOf(8);
   answer(500);
   answer(404);
@@ -42,7 +42,7 @@ test('a timeout halves them too, and other failures do not', () => {
   expect(pace.limit).toBe(4);
 });
 
-test('what was under way when they were halved halves them no further', () => {
+test('requests that were in flight at the halving do not halve it again', () => {
   const { pace } = paceOf(16);
   for (let time = 0; time < 10; time += 1) {
     void pace.gate();
@@ -51,7 +51,7 @@ test('what was under way when they were halved halves them no further', () => {
   expect(pace.limit).toBe(8);
 });
 
-test('they grow back one by one, each after a round of successes, up to where they were', () => {
+test('it grows back one by one, each time after as many successes, up to the limit', () => {
   const { pace, answer } = paceOf(8);
   answer(503);
   expect(pace.limit).toBe(4);

@@ -7,7 +7,7 @@ import { makeCertificate } from '../helpers/certificate.ts';
 import { stockDesk } from '../helpers/stock-desk.ts';
 import { shelves, stockServer, toCsv } from '../helpers/stock-server.ts';
 
-test('exports what can be applied again, as CSV whatever lists are shown as', async () => {
+test('exports counts that can be applied again, as CSV whatever PETSTORE_OUTPUT says', async () => {
   await using server = await stockServer(shelves(2500, (petId) => petId % 100));
   const desk = stockDesk(server);
   const exported = await desk.inventory(['export'], { env: { PETSTORE_OUTPUT: 'yaml' } });
@@ -22,7 +22,7 @@ test('exports what can be applied again, as CSV whatever lists are shown as', as
   expect(await desk.summary(['apply', '-'], { stdin: lines.stdout })).toMatchObject({ unchanged: 2500 });
 });
 
-test('diff exits 8 where something differs, 0 where nothing does', async () => {
+test('diff exits 8 if something differs, 0 if nothing does', async () => {
   await using server = await stockServer(shelves(5, () => 5));
   const desk = stockDesk(server);
   desk.write('same.csv', toCsv(shelves(5, () => 5)));
@@ -45,7 +45,7 @@ test('diff exits 8 where something differs, 0 where nothing does', async () => {
   });
 });
 
-test('diff shows what apply would write, and differs also if a row cannot be written or is invalid', async () => {
+test('diff shows what apply would write, and exits 8 also if a row cannot be written or is invalid', async () => {
   await using server = await stockServer(shelves(2, () => 5));
   const desk = stockDesk(server);
   desk.write('stock.csv', toCsv([[9, 1]]));
@@ -56,7 +56,7 @@ test('diff shows what apply would write, and differs also if a row cannot be wri
   expect((await desk.inventory(['diff', 'bad.csv', '--skip-invalid'])).code).toBe(8);
 });
 
-test('shows a person the plan with names, and asks', async () => {
+test('shows the plan with names on a terminal', async () => {
   await using server = await stockServer(shelves(30, () => 5));
   const desk = stockDesk(server);
   desk.write('stock.csv', toCsv(shelves(30, (petId) => petId)));
@@ -69,7 +69,7 @@ test('shows a person the plan with names, and asks', async () => {
   expect(run.stderr).toBe('    up  25 pets  +325\n  down   4 pets   -10\n  same   1 pet\n');
 });
 
-test('works on the embedded store, and undoes there', async () => {
+test('applies and undoes on the embedded store', async () => {
   const desk = stockDesk({ url: '' });
   const env = { PETSTORE_OFFLINE_STORE: join(desk.folder, 'store.json'), PETSTORE_BASE_URL: '' };
   desk.write('stock.csv', toCsv(shelves(25, () => 77)));
@@ -80,7 +80,7 @@ test('works on the embedded store, and undoes there', async () => {
   expect(undone).toMatchObject({ code: 0, applied: 25 });
 });
 
-test('a protected profile wants its name, also to resume', async () => {
+test('a protected profile asks for its name', async () => {
   await using server = await stockServer(shelves(3, () => 5));
   const desk = stockDesk(server);
   const config = join(desk.folder, 'config');
@@ -97,7 +97,7 @@ test('a protected profile wants its name, also to resume', async () => {
   expect(await desk.summary(words, options)).toMatchObject({ code: 0, applied: 3 });
 });
 
-test('needs a service to call before it reads a large file', async () => {
+test('refuses to read an input if there is no service to call', async () => {
   const desk = stockDesk({ url: '' });
   const run = await desk.inventory(['apply', 'nowhere.csv', '--yes'], { env: { PETSTORE_BASE_URL: '' } });
   expect(run).toMatchObject({ code: 2, stdout: '' });
@@ -107,7 +107,7 @@ test('needs a service to call before it reads a large file', async () => {
   ).toBe('error: nowhere.csv: no such file\n');
 });
 
-test('stops at once where TLS fails', async () => {
+test('stops at once if TLS fails', async () => {
   const server = createServer(await makeCertificate(10));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

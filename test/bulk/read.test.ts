@@ -49,7 +49,7 @@ test.each([
   '007',
   '٣',
   '9007199254740992',
-])('takes %j for no quantity, in every format', async (value) => {
+])('refuses %j as a quantity, in every format', async (value) => {
   const csv = await read(`petId;quantity\n7;3\n8;${value}\n`);
   expect(csv.issues.count).toBe(1);
   expect(issuesOf(csv)[0]).toMatch(/^3:3: quantity (is empty|".*"): must be a whole number from 0 to/);
@@ -58,7 +58,7 @@ test.each([
 });
 
 test.each(['0', '-1', '', '1.0', '01', '9223372036854775808', 'abc', '1e3'])(
-  'takes %j for no id',
+  'refuses %j as an id',
   async (value) => {
     expect(issuesOf(await read(`petId,quantity\n${value},3\n`))[0]).toMatch(
       /^2:1: petId (is empty|".*"): must be/,
@@ -66,7 +66,7 @@ test.each(['0', '-1', '', '1.0', '01', '9223372036854775808', 'abc', '1e3'])(
   },
 );
 
-test('looks at a number in JSON as it was written', async () => {
+test('judges a JSON number as it is written', async () => {
   const input = await read(
     '{"petId":1,"quantity":12.0}\n{"petId":"2","quantity":"3"}\n{"petId":3,"quantity":1e3}\n{"petId":4,"quantity":null}\n{"petId":9223372036854775807,"quantity":9007199254740991}\n',
     { name: 'a.jsonl' },
@@ -94,7 +94,7 @@ test('ignores other columns, in any order', async () => {
   expect(valuesOf(json)).toEqual([[1n, 2, 'unprocessed']]);
 });
 
-test('takes other names by a map', async () => {
+test('finds columns by the names of --map', async () => {
   const map = parseColumnMap(['petId=SKU', 'quantity=On hand']);
   expect(valuesOf(await read('id,sku,quantity,on_hand\n9,1,8,2\n', { map }))).toEqual([
     [1n, 2, 'unprocessed'],
@@ -112,11 +112,11 @@ test.each([
   ],
   ['petId,count,count\n1,1,2\n', 'stock.csv:1: count and count may both be quantity'],
   ['1,2\n3,4\n', 'stock.csv:1: no column petId (or id, pet); the header has 1, 2'],
-])('refuses the header of %j, listing what it saw', async (text, message) => {
+])('refuses the header of %j, and lists the names in it', async (text, message) => {
   await expect(read(text)).rejects.toThrow(message);
 });
 
-test('names line and length of a row that is too long or too short', async () => {
+test('reports line and length of a row that is too long or too short', async () => {
   const input = await read('petId,quantity\n1,2\n3\n4,5,6\n\n7,8\n');
   expect(issuesOf(input)).toEqual([
     '3:1: the row has 1 cell, the header has 2',
@@ -125,7 +125,7 @@ test('names line and length of a row that is too long or too short', async () =>
   expect(input.rows.countStates()).toMatchObject({ invalid: 2, unprocessed: 2 });
 });
 
-test('says what is wrong with a JSON record, where it is', async () => {
+test('reports what is wrong with a JSON record, and its position', async () => {
   const input = await read('{"petId":1}\n{"petId":1,"quantity":2\n[1,2]\n{}\n{"id":1,"pet":2,"count":3}\n', {
     name: 'a.jsonl',
   });
@@ -138,7 +138,7 @@ test('says what is wrong with a JSON record, where it is', async () => {
   ]);
 });
 
-test('counts the same row twice once', async () => {
+test('counts a repeated row once', async () => {
   const input = await read('petId,quantity\n1,2\n3,4\n1,2\n1,2\n');
   expect(input).toMatchObject({ same: 2, overruled: 0 });
   expect(valuesOf(input).map(([, , state]) => state)).toEqual([
@@ -149,7 +149,7 @@ test('counts the same row twice once', async () => {
   ]);
 });
 
-test('names both lines where two rows differ for one pet', async () => {
+test('names both lines if two rows for one pet differ', async () => {
   const { conflicts } = await read('petId,quantity\n1,2\n3,4\n1,5\n1,2\n');
   expect(conflicts.first).toEqual([{ line: 4, column: 1, message: 'pet 1 is 5 here and 2 on line 2' }]);
 });
@@ -157,7 +157,7 @@ test('names both lines where two rows differ for one pet', async () => {
 test.each([
   ['first', [2, 4]],
   ['last', [4, 7]],
-] as const)('takes the %s of rows that differ, where told', async (onDuplicate, expected) => {
+] as const)('takes the %s of rows that differ with --on-duplicate', async (onDuplicate, expected) => {
   const input = await read('petId,quantity\n1,2\n3,4\n1,5\n1,7\n', { onDuplicate });
   const counted = valuesOf(input).filter(([, , state]) => state === 'unprocessed');
   expect(counted.map(([, quantity]) => quantity)).toEqual(expected);
@@ -171,7 +171,7 @@ test('reads the counts that rows expect', async () => {
   expect(issues.first).toMatchObject([{ line: 4, column: 5 }]);
 });
 
-test('finds every row again by its id, over many segments', async () => {
+test('finds every row by its id, over many segments', async () => {
   const count = 70_000;
   const lines = Array.from({ length: count }, (_, at) => `${BigInt(at + 1) * 61_489_146_912_365n},${at}`);
   const { rows, same } = await read(`petId,quantity\n${lines.join('\n')}\n`);
@@ -180,7 +180,7 @@ test('finds every row again by its id, over many segments', async () => {
   expect(rows.find(5n)).toBeUndefined();
 });
 
-test('spreads a file over shards so that each pet is in one, counted from 0 or from 1', async () => {
+test('splits a file into shards so that each pet is in one, counted from 0 or from 1', async () => {
   const ids = Array.from({ length: 3000 }, (_, at) => BigInt(at + 1));
   const sizes = [0, 0, 0];
   for (const id of ids) sizes[shardOf(id, 3)]! += 1;
@@ -213,7 +213,7 @@ test('reads changes, signed or not, with --relative', async () => {
   );
 });
 
-test('adds up the changes of one pet where told, and else refuses them, alike or not', async () => {
+test('adds up the changes of one pet with --on-duplicate sum, and otherwise refuses them, also equal ones', async () => {
   const text = 'petId,change\n1,+5\n2,1\n1,+5\n1,-2\n';
   const summed = await read(text, { relative: true, onDuplicate: 'sum' });
   expect([summed.rows.change(0), summed.overruled, summed.conflicts.count]).toEqual([8, 2, 0]);
@@ -236,7 +236,7 @@ test('looks pets up by a key, whose table may have a header', async () => {
   );
 });
 
-test('takes the names of columns for a file without a header', async () => {
+test('uses the names of --columns for a file without a header', async () => {
   const input = await read('7,Rex,3\n8,Tom,4\n', { columns: ['petId', 'name', 'qty'] });
   expect(valuesOf(input)).toEqual([
     [7n, 3, 'unprocessed'],
@@ -266,7 +266,7 @@ test("accepts Excel's sep line, rows of empty cells and spaces around cells, and
   expect(issuesOf(input)[0]).toMatch(/^6:3: quantity "x"/);
 });
 
-test('ends with the line of a quote that is never closed, and of a record over 1 MiB', async () => {
+test('names the line of a quote that is never closed, and of a record over 1 MiB', async () => {
   await expect(read('petId,quantity\n1,2\n2,"3\n4,5\n')).rejects.toThrow(
     /^stock.csv:3: the quote opened on line 3/,
   );
@@ -275,7 +275,7 @@ test('ends with the line of a quote that is never closed, and of a record over 1
   );
 });
 
-test('says of an Excel workbook how to save it', async () => {
+test('says how to convert an Excel workbook', async () => {
   await expect(read('PK\u0003\u0004rest', { name: 'stock.xlsx' })).rejects.toMatchObject({
     message: 'stock.xlsx: not text: the file looks like an Excel workbook',
     details: { hint: 'an Excel workbook: save it as CSV UTF-8' },

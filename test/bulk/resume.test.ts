@@ -26,7 +26,7 @@ async function stoppedRun(server: StockServer, count: number, ...words: string[]
   return { desk, summary, run: String(summary.run) };
 }
 
-test('looks again where a run stopped, asks again, and sends nothing twice', async () => {
+test('resume reads the counts again, asks again, and sends nothing twice', async () => {
   await using server = await stockServer(shelves(200, () => 1));
   const { desk, summary, run } = await stoppedRun(server, 200);
   expect(summary).toMatchObject({ code: 3, rows: 200, failed: expect.any(Number) });
@@ -42,7 +42,7 @@ test('looks again where a run stopped, asks again, and sends nothing twice', asy
   expect([...server.stock.entries()].every(([petId, count]) => count === Number(petId) + 5)).toBe(true);
 });
 
-test('apply of the same content goes on with an unfinished run, and says so', async () => {
+test('apply of the same content resumes an unfinished run, and says so', async () => {
   await using server = await stockServer(shelves(200, () => 1));
   const { desk, run } = await stoppedRun(server, 200);
   const summary = await desk.summary(['apply', 'stock.csv', '--yes']);
@@ -62,7 +62,7 @@ test('apply --restart begins a run of its own, and closes the old one', async ()
   expect(stderr).toContain('another run was started in its place');
 });
 
-test('a changed file, other options or another service make another run', async () => {
+test('a changed file, other flags or another service make another run', async () => {
   await using server = await stockServer(shelves(200, () => 1));
   const { desk, run } = await stoppedRun(server, 200);
   const other = await desk.summary(['apply', 'stock.csv', '--yes', '--on-duplicate', 'first']);
@@ -78,7 +78,7 @@ test('a changed file, other options or another service make another run', async 
   expect(changed.stderr).toContain('is not what the run began with');
 });
 
-test('names the run that is at work on the target, and waits for it if told', async () => {
+test('names the run that holds the target, and waits for it with --lock-wait', async () => {
   await using server = await stockServer(shelves(30, () => 1));
   const desk = stockDesk(server);
   desk.write('stock.csv', toCsv(shelves(30, () => 2)));
@@ -104,7 +104,7 @@ test('names the run that is at work on the target, and waits for it if told', as
   expect(server.stock.get('1')).toBe(9);
 });
 
-test('an interrupted wait for the lock ends at once, and nothing was sent', async () => {
+test('an interrupted wait for the lock ends at once, and nothing is sent', async () => {
   await using server = await stockServer(shelves(3, () => 1));
   const desk = stockDesk(server);
   desk.write('stock.csv', toCsv(shelves(3, () => 2)));
@@ -149,14 +149,14 @@ test('shards of one n do not wait for each other, and --allow-overlap waits for 
   for (const each of [first, ...running]) expect(await each).toMatchObject({ code: 0, failed: 0 });
 });
 
-test('needs a service to tell which run is the newest', async () => {
+test('resume without an id needs a service to call', async () => {
   const desk = stockDesk({ url: '' });
   const { code, stderr } = await desk.inventory(['resume']);
   expect(code).toBe(2);
   expect(stderr).toContain('error: no service to call');
 });
 
-test('names the way out where nothing can be kept of a run', async () => {
+test('names PETSTORE_STATE_DIR if the journal cannot be written', async () => {
   await using server = await stockServer(shelves(1, () => 1));
   const desk = stockDesk(server);
   desk.write('stock.csv', toCsv([[1, 2]]));
@@ -167,14 +167,14 @@ test('names the way out where nothing can be kept of a run', async () => {
   expect(server.seen).toEqual([]);
 });
 
-test('calls a row that somebody else has set meanwhile unchanged', async () => {
+test('a row that somebody else has set in the meantime is unchanged', async () => {
   await using server = await stockServer(shelves(200, () => 1));
   const { desk, run } = await stoppedRun(server, 200);
   server.stock.set('200', 205);
   expect(await desk.summary(['resume', run, '--yes'])).toMatchObject({ code: 0, applied: 199, unchanged: 1 });
 });
 
-test('a run that goes on after another one has written the same pets sets all of its own counts', async () => {
+test('a resumed run sets all of its counts again after another run has written the same pets', async () => {
   await using server = await stockServer(shelves(8, () => 1));
   const { desk } = await stoppedRun(server, 8, '--concurrency', '1');
   desk.write('other.csv', toCsv(shelves(8, () => 77)));
@@ -191,7 +191,7 @@ test('ignores a torn last line', async () => {
   const { desk, run } = await stoppedRun(server, 200);
   const path = journalOf(desk);
   const lines = readFileSync(path, 'utf8').split('\n');
-  // Without the line that ended it, and with half of the one before, the run looks killed.
+  // Without its last line, and with half of the line before, the run looks killed.
   const cut = Buffer.byteLength(lines.slice(0, -2).join('\n')) - 10;
   truncateSync(path, cut);
   expect((await desk.inventory(['runs', '-o', 'csv', '--fields', 'state'])).stdout).toContain('killed');
@@ -202,7 +202,7 @@ test('ignores a torn last line', async () => {
     expect(() => JSON.parse(line)).not.toThrow();
 });
 
-test('goes on beside journals that cannot be read, and names them', async () => {
+test('warns of journals that cannot be read, and ignores them', async () => {
   await using server = await stockServer(shelves(200, () => 1));
   const { desk, run } = await stoppedRun(server, 200);
   const folder = join(journalOf(desk), '..');
@@ -227,7 +227,7 @@ test('a damaged journal is refused, and another run of the same file begins with
   expect(refused.stderr).toMatch(
     /is damaged at byte \d+\nhint: apply with --restart begins a run of its own\n$/,
   );
-  // Killed, it does not even say any more how it stands.
+  // Now its last line does not tell its state any more.
   writeFileSync(path, text.replace('"state":"applied"', '"state":applied').replace(/.*\n$/, ''));
   expect(await desk.inventory(['apply', 'stock.csv', '--yes'])).toMatchObject({ code: 1, stdout: '' });
   const summary = await desk.summary(['apply', 'stock.csv', '--yes', '--restart']);

@@ -38,7 +38,7 @@ test('shows a run row by row', async () => {
   );
 });
 
-test('gives a run up: it cannot be resumed, and still be undone', async () => {
+test('discards a run: it cannot be resumed any more, but undone', async () => {
   await using server = await stockServer(shelves(6, () => 1));
   const { desk, run } = await stoppedRun(server);
   expect((await desk.inventory(['runs', 'discard', run])).code).toBe(0);
@@ -66,7 +66,7 @@ test('deletes old runs after asking, but no unfinished one', async () => {
   expect((await desk.inventory(['runs', '-o', 'ids'])).stdout).toBe(`${run}\n`);
 });
 
-test('a run that was killed before its plan was whole leaves nothing behind', async () => {
+test('a run that was killed before its plan was complete leaves nothing', async () => {
   await using server = await stockServer(shelves(6, () => 1));
   const { desk, run } = await stoppedRun(server);
   const half = join(desk.folder, 'state', 'runs', '20200101-000000000-abcdef.jsonl.new');
@@ -112,7 +112,7 @@ test.each([
   expect(server.writes()).toEqual([]);
 });
 
-test('counts no row below zero of a blind run that was killed and had left rows out', async () => {
+test('a killed blind run that had left rows out has no negative counts', async () => {
   await using server = await stockServer(shelves(6, () => 1));
   const desk = stockDesk(server);
   desk.write('stock.csv', 'petId,quantity\n1,x\n2,x\n3,9\n4,9\n5,9\n6,9\n');
@@ -126,7 +126,7 @@ test('counts no row below zero of a blind run that was killed and had left rows 
   expect(listed.skipped + listed.unprocessed).toBe(4);
 });
 
-test('an undo that could set nothing back leaves the run as it was', async () => {
+test('a run of which nothing could be set back is not undone', async () => {
   await using server = await stockServer(shelves(3, () => 5));
   server.misbehave = ({ method, petId }, response) =>
     method === 'PUT' && petId !== '1' ? refuse(response, 409, 'no') : undefined;
@@ -142,7 +142,7 @@ test('an undo that could set nothing back leaves the run as it was', async () =>
   expect(await desk.summary(['resume', String(run), '--yes'])).toMatchObject({ code: 0, applied: 3 });
 });
 
-test('begins an undo anew if the journal of a stopped one is damaged', async () => {
+test('starts an undo again if the journal of a stopped one is damaged', async () => {
   await using server = await stockServer(shelves(6, () => 1));
   const { desk, run } = await stoppedRun(server);
   server.misbehave = ({ method, petId }, response) =>
@@ -157,7 +157,7 @@ test('begins an undo anew if the journal of a stopped one is damaged', async () 
   expect([...server.stock.values()]).toEqual([1, 1, 1, 1, 1, 1]);
 });
 
-/** An editor that does what the shell commands say to its file. */
+/** An editor that runs the shell commands on its file. */
 function editorOf(desk: StockDesk, commands: string): Record<string, string> {
   const path = join(desk.folder, 'editor.sh');
   writeFileSync(path, `#!/bin/sh\n${commands}\n`);
@@ -178,7 +178,7 @@ test('edits counts in an editor, and applies what was saved', async () => {
   expect(readdirSync(join(desk.folder, 'state', 'edits'))).toEqual([]);
 });
 
-test('sends nothing if nothing was changed, and keeps a text that could not be applied', async () => {
+test('sends nothing if the text is unchanged, and keeps a text that could not be applied', async () => {
   await using server = await stockServer(shelves(3, (petId) => petId));
   const desk = stockDesk(server);
   const same = await desk.inventory(['edit', '--yes'], { env: editorOf(desk, 'true') });
@@ -194,7 +194,7 @@ test('sends nothing if nothing was changed, and keeps a text that could not be a
   expect(server.writes()).toEqual([]);
 });
 
-test('exports with the counts that a row expects, so that nobody else is overwritten', async () => {
+test('exports the expected counts too, so that later changes are not overwritten', async () => {
   await using server = await stockServer(shelves(3, (petId) => petId));
   const desk = stockDesk(server);
   const { stdout } = await desk.inventory(['export', '--with-expected']);

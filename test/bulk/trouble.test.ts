@@ -12,7 +12,7 @@ function deskWithRows(server: StockServer, count: number) {
   return { desk, apply };
 }
 
-test('retries what is overloaded, and adds it up', async () => {
+test('retries requests that an overloaded service refused, and counts the retries', async () => {
   await using server = await stockServer(shelves(20, () => 5));
   const refused = new Set<string>();
   server.misbehave = ({ petId = '' }, response) => {
@@ -46,7 +46,7 @@ test('halves the requests at once when the service is overloaded', async () => {
   let afterwards = 0;
   server.misbehave = async (_, response) => {
     await new Promise((resolve) => setTimeout(resolve, 5));
-    // Counted by requests and not by time: those that were sent before the refusal was read have ended by then.
+    // Count requests, not time: those that were sent before the refusal was read have ended by then.
     const since = server.seen.length - overloadedAt;
     if (since >= 24 && !isSettled) server.mostAtOnce = 0;
     if (since >= 24) isSettled = true;
@@ -61,7 +61,7 @@ test('halves the requests at once when the service is overloaded', async () => {
   expect(afterwards).toBeLessThanOrEqual(13);
 });
 
-test('stops where the service asks to wait too long, and can be resumed', async () => {
+test('stops if the service asks to wait too long, and can be resumed', async () => {
   await using server = await stockServer(shelves(50, () => 5));
   server.misbehave = (_, response) =>
     server.seen.length > 10 ? refuse(response, 429, 'slow_down', { 'retry-after': '3600' }) : undefined;
@@ -75,7 +75,7 @@ test('stops where the service asks to wait too long, and can be resumed', async 
   expect(server.stock.get('50')).toBe(6);
 });
 
-test('keeps to --rate, every attempt counted', async () => {
+test('keeps to --rate, and counts every attempt', async () => {
   await using server = await stockServer(shelves(40, () => 5));
   const { apply } = deskWithRows(server, 40);
   expect(await apply('--rate', '100')).toMatchObject({ code: 0, applied: 40 });
@@ -83,11 +83,11 @@ test('keeps to --rate, every attempt counted', async () => {
   expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(370);
 });
 
-test('keeps to --rate also with what it reads to make an entry, and counts it', async () => {
+test('keeps to --rate also for the reads before it creates an entry', async () => {
   await using server = await stockServer([]);
   const { apply } = deskWithRows(server, 10);
   const summary = await apply('--rate', '100', '--create-missing');
-  // Each row is set in vain, its pet read, its entry made.
+  // For each row: a PUT that fails, a read of the pet, a POST.
   expect(summary).toMatchObject({ code: 0, applied: 10, requests: 30 });
   const times = server.seen.map(({ at }) => at);
   expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(270);
@@ -108,7 +108,7 @@ test('never has two requests for one pet at once, nor more than --concurrency', 
   expect(server.mostAtOnce).toBeLessThanOrEqual(12);
 });
 
-test('calls what was sent and never answered unknown, never failed', async () => {
+test('a row that was sent and never answered is unknown, never failed', async () => {
   await using server = await stockServer(shelves(5, () => 5));
   server.misbehave = ({ petId }, response) => {
     if (petId === '2') return true;
@@ -126,7 +126,7 @@ test('calls what was sent and never answered unknown, never failed', async () =>
   expect(desk.read('stock.rejects.csv')).toMatch(/^3,6,4,unknown,,reset,/m);
 });
 
-test('calls a row failed, not unknown, if its count could not be looked at before the write', async () => {
+test('a row is failed, not unknown, if its count could not be read before the write', async () => {
   await using server = await stockServer(shelves(120, () => 5));
   server.misbehave = ({ method, petId }, response) => {
     if (method !== 'GET' || petId !== '7') return undefined;
@@ -140,7 +140,7 @@ test('calls a row failed, not unknown, if its count could not be looked at befor
   expect(summary).toMatchObject({ code: 3, applied: 119, failed: 1, unknown: 0 });
 });
 
-test('reads everything back, however much of it is wrong', async () => {
+test('reads all rows back, however many are wrong', async () => {
   await using server = await stockServer(shelves(5, () => 5));
   server.misbehave = ({ method, petId, quantity }, response) =>
     method === 'PUT' ? reply(response, 200, { petId: Number(petId), quantity, status: 'sold' }) : undefined;
@@ -150,7 +150,7 @@ test('reads everything back, however much of it is wrong', async () => {
   expect(summary.stderr).toContain('stock.csv: 5 of 5 rows failed');
 });
 
-test('tells what it has written also where that cannot be read back', async () => {
+test('reports what it has written also if it cannot be read back', async () => {
   await using server = await stockServer(shelves(5, () => 5));
   server.misbehave = ({ method }, response) =>
     method === 'GET' ? refuse(response, 500, 'broken') : undefined;
@@ -160,7 +160,7 @@ test('tells what it has written also where that cannot be read back', async () =
   expect(summary.stderr).toContain('"status":500,"method":"GET"');
 });
 
-test('settles by --verify what was unknown', async () => {
+test('settles unknown rows with --verify', async () => {
   await using server = await stockServer(shelves(5, () => 5));
   server.misbehave = ({ method, petId }, response) => {
     if (method !== 'PUT' || (petId !== '2' && petId !== '3')) return undefined;
@@ -170,12 +170,12 @@ test('settles by --verify what was unknown', async () => {
   };
   const { apply } = deskWithRows(server, 5);
   const summary = await apply('--retries', '0', '--verify');
-  // The write of pet 3 may still land.
+  // The write of pet 3 may still be applied.
   expect(summary).toMatchObject({ code: 3, applied: 4, failed: 0, unknown: 1 });
   expect(summary.failures).toMatchObject([{ kind: 'reset', count: 1, example: { petId: 3 } }]);
 });
 
-test('calls a refused connection failed, not unknown, and exits 6 where nothing else came', async () => {
+test('a refused connection makes a row failed, not unknown, and exits 6 if there was no other answer', async () => {
   const listener = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => listener.on('listening', resolve));
   const { port } = listener.address() as { port: number };
@@ -206,7 +206,7 @@ test.each([
   expect(summary.stderr).toMatch(/"hint":"give a token: .*; then go on with: petstore inventory resume /);
 });
 
-test('stops at once where the service redirects a write', async () => {
+test('stops at once if the service redirects a write', async () => {
   await using server = await stockServer(shelves(100, () => 5));
   server.misbehave = (_, response) => {
     response.writeHead(307, { location: 'http://127.0.0.1:1/' }).end();
@@ -230,7 +230,7 @@ test.each([
   expect(summary).toMatchObject({ code: 1, failed: most, unprocessed: 100 - most });
 });
 
-test('writes the rejected rows with their own columns, and takes them again as they are', async () => {
+test('writes the rejected rows with their own columns, and can apply that file', async () => {
   await using server = await stockServer(shelves(4, () => 5));
   server.misbehave = ({ method, petId }, response) =>
     method === 'PUT' && Number(petId) % 2 === 0 ? refuse(response, 409, 'in_use') : undefined;
@@ -283,11 +283,11 @@ test("makes the service's words visible in rejected JSON", async () => {
   for (const { _message } of messages) expect(_message).toBe('\\x1b[2Jgone\\u202e\\x9b1m (409 no)');
 });
 
-test('a file of rejects that cannot be written is told of, and what is there stays', async () => {
+test('reports rejects that cannot be written, and keeps an existing file', async () => {
   await using server = await stockServer(shelves(2, () => 5));
   server.misbehave = ({ method, petId }, response) => {
     if (method !== 'PUT') return undefined;
-    // Somebody takes the name while the run is at work.
+    // Somebody creates a file of that name during the run.
     if (petId === '2') desk.write('mine.csv', 'precious');
     return petId === '1' ? refuse(response, 409, 'no') : undefined;
   };
@@ -300,7 +300,7 @@ test('a file of rejects that cannot be written is told of, and what is there sta
   expect(desk.read('mine.csv')).toBe('precious');
 });
 
-test('a plan that cannot be read whole waits for all that it asked for', async () => {
+test('a plan that fails waits for all its requests', async () => {
   await using server = await stockServer(shelves(20, () => 5));
   let open = 0;
   server.misbehave = async ({ petId }, response) => {
@@ -318,7 +318,7 @@ test('a plan that cannot be read whole waits for all that it asked for', async (
   expect(server.seen.length).toBe(8);
 });
 
-test('warns of no leak of listeners, however many requests wait for a rate or a pause', async () => {
+test('causes no warning about listeners, however many requests wait for a rate or a pause', async () => {
   await using server = await stockServer(shelves(64, () => 5));
   server.misbehave = (_, response) =>
     server.seen.length === 20 ? refuse(response, 429, 'slow', { 'retry-after': '1' }) : undefined;
@@ -332,7 +332,7 @@ test('warns of no leak of listeners, however many requests wait for a rate or a 
   expect(warnings).toEqual([]);
 });
 
-test('writes rejected JSON as JSON, every digit kept', async () => {
+test('writes rejected JSON as JSON, and keeps every digit', async () => {
   await using server = await stockServer([]);
   const desk = stockDesk(server);
   desk.write('a.json', '[{"id": 9223372036854775807,\n "count": 1, "x": [1, 2]}]');
@@ -347,7 +347,7 @@ test('writes rejected JSON as JSON, every digit kept', async () => {
   expect(await desk.summary(['apply', 'a.rejects.json', '--yes', '--blind'])).toMatchObject({ failed: 1 });
 });
 
-test('never overwrites a file that it was not told to', async () => {
+test('never overwrites a file without --force', async () => {
   await using server = await stockServer([]);
   const desk = stockDesk(server);
   desk.write('stock.csv', toCsv([[1, 2]]));
@@ -369,7 +369,7 @@ test('never overwrites a file that it was not told to', async () => {
   expect(desk.read('stock.rejects.2.csv')).toContain('1,2,2,failed');
 });
 
-test('tells every outcome as an event', async () => {
+test('writes an event for every outcome', async () => {
   await using server = await stockServer(shelves(3, () => 5));
   const desk = stockDesk(server);
   desk.write('stock.csv', 'petId,quantity\n1,6\n2,5\n1,6\n9,1\nx,1\n');

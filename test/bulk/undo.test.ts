@@ -29,7 +29,7 @@ test("undo never overwrites somebody's later change", async () => {
   const { run } = await desk.summary(['apply', 'stock.csv', '--yes']);
   server.stock.set('7', 8);
   server.misbehave = ({ method, petId }) => {
-    // Another one is changed between the plan and the write.
+    // Another count is changed between the plan and the write.
     if (method === 'GET' && petId === '9') server.stock.set('9', 10);
     return undefined;
   };
@@ -43,7 +43,7 @@ test("undo never overwrites somebody's later change", async () => {
   expect([server.stock.get('7'), server.stock.get('9')]).toEqual([8, 10]);
 });
 
-test('undo leaves alone a row that failed or was not sent, also if somebody else has set its count since', async () => {
+test('undo leaves a row alone that failed or was not sent, also if somebody else has set its count since', async () => {
   await using server = await stockServer(shelves(3, () => 5));
   server.misbehave = ({ method, petId }, response) =>
     method === 'PUT' && petId === '2' ? refuse(response, 409, 'no') : undefined;
@@ -58,7 +58,7 @@ test('undo leaves alone a row that failed or was not sent, also if somebody else
   expect([...server.stock.values()]).toEqual([5, 6, 6]);
 });
 
-test('undo takes back a run that stopped half-way, which then cannot be resumed', async () => {
+test('undo sets back a stopped run, which then cannot be resumed', async () => {
   await using server = await stockServer(shelves(200, () => 1));
   const desk = stockDesk(server);
   desk.write('stock.csv', toCsv(shelves(200, (petId) => petId + 5)));
@@ -91,7 +91,7 @@ test('an undo is a run: it can be resumed and undone itself', async () => {
   expect(server.stock.get('200')).toBe(4);
 });
 
-test('a blind run cannot be undone: what was before is not known', async () => {
+test('a blind run cannot be undone, because the counts before it are unknown', async () => {
   await using server = await stockServer(shelves(3, () => 1));
   const desk = stockDesk(server);
   desk.write('stock.csv', toCsv(shelves(3, () => 4)));
@@ -102,7 +102,7 @@ test('a blind run cannot be undone: what was before is not known', async () => {
   expect(stderr).toContain('it was written with --blind');
 });
 
-/** Pet 1 is set from 5 to 6, and entries of so many units are made for the pets from 2 on. */
+/** Pet 1 is set from 5 to 6, and entries with these counts are created for the pets from 2 on. */
 async function runThatMade(server: StockServer, counts: readonly number[]) {
   const desk = stockDesk(server);
   desk.write('stock.csv', toCsv([[1, 6], ...counts.map((count, at): [number, number] => [at + 2, count])]));
@@ -113,7 +113,7 @@ async function runThatMade(server: StockServer, counts: readonly number[]) {
   return { desk, run: String(made.run), undo };
 }
 
-test('takes away the entries that a run made', async () => {
+test('removes the entries that a run created', async () => {
   await using server = await stockServer([[1, 5]]);
   const { undo } = await runThatMade(server, [7, 0]);
   expect(await undo('--verify')).toMatchObject({ code: 0, rows: 3, applied: 3, verified: 3 });
@@ -123,7 +123,7 @@ test('takes away the entries that a run made', async () => {
 test.each([
   ['an error', { code: 'broken', message: 'it is broken', status: 500 }],
   ['another pet', { petId: 999, quantity: 6, status: 'sold' }],
-])('takes no removal that was answered 200 with %s for done', async (_, body) => {
+])('does not count a removal that was answered 200 with %s as done', async (_, body) => {
   await using server = await stockServer(shelves(2, () => 5));
   const desk = stockDesk(server);
   desk.write('stock.csv', toCsv(shelves(3, () => 6)));
@@ -153,7 +153,7 @@ test('looks at a row whose write was answered with another quantity, because it 
   expect([...server.stock.values()]).toEqual([5, 5]);
 });
 
-test('shows in the plan what is removed, for people and for machines', async () => {
+test('shows removals in the plan, for people and for programs', async () => {
   await using server = await stockServer([[1, 5]]);
   const { desk, run } = await runThatMade(server, [7, 1200]);
   const dry = await desk.inventory(['undo', run, '--dry-run']);
@@ -179,14 +179,14 @@ test('shows in the plan what is removed, for people and for machines', async () 
   expect(server.writes()).toEqual([]);
 });
 
-test('removes no entry that somebody has changed, nor one that is gone already', async () => {
+test('does not remove an entry that somebody has changed, and finds one gone that is gone already', async () => {
   await using server = await stockServer([[1, 5]]);
   const { undo } = await runThatMade(server, [7, 7, 7]);
   server.stock.set('2', 8);
   server.stock.delete('3');
   let reads = 0;
   server.misbehave = ({ method, petId }) => {
-    // Without ETags the entry is looked at once more just before: by then somebody has changed it.
+    // Without ETags the entry is read again right before the write; somebody has changed it by then.
     if (method === 'GET' && petId === '4') reads += 1;
     if (reads === 2) server.stock.set('4', 9);
     return undefined;
@@ -200,7 +200,7 @@ test('removes no entry that somebody has changed, nor one that is gone already',
   ]);
 });
 
-test('tells removals as events, and rejects nothing that cannot be fed in again', async () => {
+test('writes events for removals, and leaves them out of the rejects', async () => {
   await using server = await stockServer([[1, 5]]);
   const { desk, run } = await runThatMade(server, [7, 7]);
   server.stock.set('2', 8);
@@ -224,7 +224,7 @@ test('tells removals as events, and rejects nothing that cannot be fed in again'
   expect(desk.files()).not.toContain('left.csv');
 });
 
-test('removes by the ETag that the plan saw, and never what has another one', async () => {
+test('removes an entry only if it has the ETag that the plan saw', async () => {
   await using server = await stockServer([[1, 5]]);
   const { undo } = await runThatMade(server, [7, 7]);
   server.sendsETags = true;
@@ -243,26 +243,29 @@ test('removes by the ETag that the plan saw, and never what has another one', as
 test.each([
   ['without ETags', false],
   ['with ETags', true],
-])('an undo that was cut off in a removal resumes, and knows it for its own, %s', async (_, sendsETags) => {
-  await using server = await stockServer([[1, 5]]);
-  const { desk, undo } = await runThatMade(server, [7, 7]);
-  server.sendsETags = sendsETags;
-  server.misbehave = ({ method, petId = '' }, response) => {
-    if (method !== 'DELETE') return undefined;
-    // Done, but the answer is lost.
-    if (petId === '2') server.stock.delete('2');
-    response.destroy();
-    return true;
-  };
-  const stopped = await undo('--retries', '0', '--max-errors', '1', '--concurrency', '1');
-  expect(stopped).toMatchObject({ code: 3, applied: 1, unknown: 1, unprocessed: 1 });
-  server.misbehave = undefined;
-  const rest = await desk.summary(['resume', String(stopped.run), '--yes']);
-  expect(rest).toMatchObject({ code: 0, applied: 3, unchanged: 0 });
-  expect([...server.stock]).toEqual([['1', 5]]);
-});
+])(
+  'an undo that was killed during a removal is resumed, and counts the removal as its own, %s',
+  async (_, sendsETags) => {
+    await using server = await stockServer([[1, 5]]);
+    const { desk, undo } = await runThatMade(server, [7, 7]);
+    server.sendsETags = sendsETags;
+    server.misbehave = ({ method, petId = '' }, response) => {
+      if (method !== 'DELETE') return undefined;
+      // It is applied, but the answer is lost.
+      if (petId === '2') server.stock.delete('2');
+      response.destroy();
+      return true;
+    };
+    const stopped = await undo('--retries', '0', '--max-errors', '1', '--concurrency', '1');
+    expect(stopped).toMatchObject({ code: 3, applied: 1, unknown: 1, unprocessed: 1 });
+    server.misbehave = undefined;
+    const rest = await desk.summary(['resume', String(stopped.run), '--yes']);
+    expect(rest).toMatchObject({ code: 0, applied: 3, unchanged: 0 });
+    expect([...server.stock]).toEqual([['1', 5]]);
+  },
+);
 
-test('a removal whose answer was lost is its own when the retry finds nothing; what another removed is not', async () => {
+test('a removal whose answer was lost is applied if the retry finds no entry; what somebody else removed is unchanged', async () => {
   await using server = await stockServer([[1, 5]]);
   const { undo } = await runThatMade(server, [7, 8]);
   server.sendsETags = true;
@@ -271,7 +274,7 @@ test('a removal whose answer was lost is its own when the retry finds nothing; w
     if (method !== 'DELETE' || lost.has(petId)) return undefined;
     lost.add(petId);
     server.stock.delete(petId);
-    // Pet 3 is removed by somebody else at this very moment.
+    // Somebody else removes pet 3 at this moment.
     if (petId === '3') return undefined;
     response.destroy();
     return true;
@@ -279,7 +282,7 @@ test('a removal whose answer was lost is its own when the retry finds nothing; w
   expect(await undo()).toMatchObject({ code: 0, applied: 2, unchanged: 1, retries: 1 });
 });
 
-test('an undo that is undone makes the entries again, over nobody else', async () => {
+test('undoing an undo creates the entries again, and overwrites none', async () => {
   await using server = await stockServer([[1, 5]]);
   const { desk, undo } = await runThatMade(server, [7, 8]);
   const undone = await undo();
@@ -305,7 +308,7 @@ test('an undo that is undone makes the entries again, over nobody else', async (
   expect(server.writes().map(({ method }) => method)).toEqual(['PUT', 'POST', 'POST']);
 });
 
-/** Binds the service's description without one of its operations; gives the environment that it is bound in. */
+/** Binds the service's description without one of its operations; returns the environment of that profile. */
 async function bindWithout(desk: StockDesk, method: string, path: string) {
   const env = { PETSTORE_CONFIG_DIR: join(desk.folder, 'config') };
   const spec = JSON.parse((await runCli(['api', 'spec', '-o', 'json'])).stdout);
@@ -315,7 +318,7 @@ async function bindWithout(desk: StockDesk, method: string, path: string) {
   return env;
 }
 
-test('undo looks once where the service offers the list alone, also when it is resumed', async () => {
+test('undo reads the list once if the service offers only the list, also when it is resumed', async () => {
   await using server = await stockServer(shelves(3, () => 1));
   const desk = stockDesk(server);
   const env = await bindWithout(desk, 'get', '/store/inventory/{petId}');
@@ -331,25 +334,22 @@ test('undo looks once where the service offers the list alone, also when it is r
   expect([...server.stock.values()]).toEqual([1, 1, 9]);
 });
 
-test.each(['apply', 'undo'])(
-  '%s sends nothing where the service offers no way to set a count',
-  async (verb) => {
-    await using server = await stockServer(shelves(3, () => 1));
-    const desk = stockDesk(server);
-    desk.write('stock.csv', toCsv(shelves(3, () => 4)));
-    const { run } = await desk.summary(['apply', 'stock.csv', '--yes']);
-    const env = await bindWithout(desk, 'put', '/store/inventory/{petId}');
-    server.seen.length = 0;
-    const refused = await desk.inventory([verb, verb === 'undo' ? String(run) : 'stock.csv', '--yes'], {
-      env,
-    });
-    expect(refused).toMatchObject({ code: 2, stdout: '' });
-    expect(refused.stderr).toContain('updateInventory: the service offers no such operation');
-    expect(server.seen).toEqual([]);
-  },
-);
+test.each(['apply', 'undo'])('%s sends nothing if the service offers no way to set a count', async (verb) => {
+  await using server = await stockServer(shelves(3, () => 1));
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv(shelves(3, () => 4)));
+  const { run } = await desk.summary(['apply', 'stock.csv', '--yes']);
+  const env = await bindWithout(desk, 'put', '/store/inventory/{petId}');
+  server.seen.length = 0;
+  const refused = await desk.inventory([verb, verb === 'undo' ? String(run) : 'stock.csv', '--yes'], {
+    env,
+  });
+  expect(refused).toMatchObject({ code: 2, stdout: '' });
+  expect(refused.stderr).toContain('updateInventory: the service offers no such operation');
+  expect(server.seen).toEqual([]);
+});
 
-test('sets back a count below 0, and none that is beyond a double', async () => {
+test('sets back a count below 0, but not one beyond a double', async () => {
   await using server = await stockServer([
     [1, -5],
     [2, 9007199254740992],
@@ -368,7 +368,7 @@ test('sets back a count below 0, and none that is beyond a double', async () => 
   expect([...server.stock.values()]).toEqual([-5, 4, 1]);
 });
 
-test('leaves entries that a run made, and names them, where the service offers no deleteInventory', async () => {
+test('keeps and names entries that a run created if the service offers no deleteInventory', async () => {
   await using server = await stockServer([[1, 5]]);
   const { desk, run } = await runThatMade(server, [7]);
   const env = await bindWithout(desk, 'delete', '/store/inventory/{petId}');
@@ -383,7 +383,7 @@ test('leaves entries that a run made, and names them, where the service offers n
   ]);
 });
 
-test('an undo that could not do all says how to try again, and then does only what is left', async () => {
+test('a partial undo prints how to try again, and then undoes only the rest', async () => {
   await using server = await stockServer(shelves(3, () => 1));
   const desk = stockDesk(server);
   desk.write('stock.csv', toCsv(shelves(3, () => 4)));
@@ -402,7 +402,7 @@ test('an undo that could not do all says how to try again, and then does only wh
   expect((await desk.inventory(['undo', String(run), '--yes'])).stderr).toContain('has undone it already');
 });
 
-test('says of an undo that finds nothing to set back only what fails', async () => {
+test('an undo that finds nothing to set back shows only the failures', async () => {
   await using server = await stockServer(shelves(2, () => 1));
   const desk = stockDesk(server);
   desk.write('stock.csv', toCsv(shelves(2, () => 4)));

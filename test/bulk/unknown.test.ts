@@ -102,7 +102,7 @@ test('a plan that cannot be read whole leaves nothing, and sends nothing', async
   expect((await desk.inventory(['runs', '-o', 'ids'])).stdout).toBe('');
 });
 
-test('undo removes no entry that the plan of the run did not see missing', async () => {
+test('undo removes an entry only if the plan of the run saw that there was none', async () => {
   await using server = await stockServer(shelves(25, () => 5));
   const desk = stockDesk(server);
   const rows = shelves(25, (petId) => petId).map(
@@ -118,7 +118,7 @@ test('undo removes no entry that the plan of the run did not see missing', async
   expect([...server.stock.values()]).toEqual(Array.from({ length: 25 }, () => 5));
 });
 
-test('a run that was stopped in order calls only those rows applied that it sent', async () => {
+test('after an orderly stop only the rows that were sent are applied', async () => {
   await using server = await stockServer(shelves(20, () => 1));
   const desk = stockDesk(server);
   desk.write('stock.csv', toCsv(shelves(20, () => 9)));
@@ -132,7 +132,7 @@ test('a run that was stopped in order calls only those rows applied that it sent
   expect(server.stock.get('20')).toBe(9);
 });
 
-test('guards hold when a run goes on, and what it has written counts', async () => {
+test('guards hold when a run is resumed, and count what it has written', async () => {
   await using server = await stockServer(shelves(20, () => 1));
   const desk = stockDesk(server);
   desk.write('stock.csv', toCsv(shelves(20, (petId) => (petId <= 10 ? 2 : 1))));
@@ -154,7 +154,7 @@ test('guards hold when a run goes on, and what it has written counts', async () 
   expect(await desk.summary(['resume', String(run), '--yes'])).toMatchObject({ code: 0, applied: 10 });
 });
 
-test('a run that --max-errors stopped goes on past the rows that had failed', async () => {
+test('a run that --max-errors stopped can be resumed past the failed rows', async () => {
   await using server = await stockServer(shelves(40, () => 1));
   const desk = stockDesk(server);
   desk.write('stock.csv', toCsv(shelves(40, () => 2)));
@@ -170,7 +170,7 @@ test('a run that --max-errors stopped goes on past the rows that had failed', as
   });
 });
 
-test('writes nothing with --verify if the service offers nothing to read', async () => {
+test('sends nothing with --verify if the service offers no way to read counts', async () => {
   const { runCli } = await import('../helpers/run-cli.ts');
   await using server = await stockServer(shelves(2, () => 1));
   const desk = stockDesk(server);
@@ -199,7 +199,7 @@ test('writes invalid rows into the rejects, with their reason', async () => {
   );
 });
 
-test("keeps the service's request id, makes its words visible, and says whether another try is worth it", async () => {
+test("reports the service's request id, makes control characters visible, and says whether a retry may help", async () => {
   await using server = await stockServer(shelves(2, () => 5));
   server.misbehave = ({ method, petId }, response) =>
     method === 'PUT' && petId === '2'
@@ -221,7 +221,7 @@ test("keeps the service's request id, makes its words visible, and says whether 
   expect(busy).toMatchObject({ failed: 1, retryable: true });
 });
 
-test('a link that leads nowhere is not taken for a free name', async () => {
+test('does not overwrite a link whose target is missing', async () => {
   await using server = await stockServer([]);
   const desk = stockDesk(server);
   desk.write('stock.csv', toCsv([[1, 2]]));
@@ -233,7 +233,7 @@ test('a link that leads nowhere is not taken for a free name', async () => {
   expect((await desk.inventory(['apply', 'stock.csv', '--yes', ...both])).code).toBe(2);
 });
 
-test('a run that goes on appends to its events, and one that was refused leaves none', async () => {
+test('a resumed run appends to its events, and a refused one leaves none', async () => {
   await using server = await stockServer(shelves(6, () => 1));
   const desk = stockDesk(server);
   desk.write('stock.csv', toCsv(shelves(6, () => 2)));
@@ -256,7 +256,7 @@ test('a run that goes on appends to its events, and one that was refused leaves 
   ]);
 });
 
-test('shows on a terminal what there is, in a few lines', async () => {
+test('shows a short summary on a terminal', async () => {
   await using server = await stockServer(shelves(5, () => 1));
   const desk = stockDesk(server);
   desk.write('stock.csv', toCsv(shelves(5, () => 2)));

@@ -20,7 +20,7 @@ function silentClient(): Client {
   return { contract: builtInContract, call } as unknown as Client;
 }
 
-test('what is in flight when a run stops is waited for 10 seconds, and then unknown', async () => {
+test('requests in flight when a run stops have 10 seconds, and then their rows are unknown', async () => {
   vi.useFakeTimers();
   const rows = new Rows();
   for (let id = 1; id <= 5; id += 1) rows.add({ id, quantity: 1, line: id });

@@ -23,7 +23,7 @@ test('filters by status and by a quantity under a number', async () => {
   expect(await shop.json('inventory', 'list', '--below', '0')).toEqual([]);
 });
 
-test('stops at the limit even if it filters by itself', async () => {
+test('stops at the limit also if it filters the list itself', async () => {
   const { stdout } = await runCli([
     '--offline',
     'inventory',
@@ -99,7 +99,7 @@ test('adjusts atomically if the service sends an ETag, and warns no more', async
   });
 });
 
-test('adjusts what is beyond a double without rounding, or not at all', async () => {
+test('adjusts a count beyond a double without rounding, or refuses', async () => {
   await using server = await recordingServer({}, () => ({
     headers: { 'content-type': 'application/json' },
     body: '{"petId":4,"quantity":9007199254740993,"status":"sold"}',
@@ -144,7 +144,7 @@ test('a dry run of an adjustment reads, and shows the PUT with the sum', async (
   expect(await shop.json('inventory', 'get', '4')).toMatchObject({ quantity: 10 });
 });
 
-test('what is deprecated is one warning, what is beta another', async () => {
+test('a deprecated and a beta operation give one warning each', async () => {
   const run = await runCli(['inventory', 'create', '1', '5', '--offline']);
   expect(run.stderr).toMatch(
     /^warning: inventory create uses an endpoint that ends on .*, in \d+ days .*\nwarning: inventory create uses an endpoint that is beta and may change\nerror: /,
