@@ -103,8 +103,9 @@ function carriesCredential({ client, options }: Probe, request: RawRequest): boo
   return fields[place === 'cookie' ? 'cookie' : name] !== undefined || fields.authorization !== undefined;
 }
 
+const pauseMs = 500;
+/** A shorter rest of the wait is not worth another request. */
 const shortestPauseMs = 20;
-const longestPauseMs = 2000;
 /** The least time for the last request, when the wait is nearly over. */
 const shortestKnockMs = 200;
 const longestKnockMs = 5000;
@@ -124,7 +125,6 @@ export async function waitForService(
   if (waitMs === 0) return undefined;
   const [knock] = knocksOf(probe);
   const endMs = monotonicMs() + waitMs;
-  let pauseMs = 250;
   let isTold = false;
   while (knock) {
     const knockMs = Math.min(Math.max(endMs - monotonicMs(), shortestKnockMs), timeoutMs, longestKnockMs);
@@ -139,7 +139,6 @@ export async function waitForService(
       return fail(reason, { ...details, exitCode: exitCodes.unavailable });
     }
     await sleep(Math.min(pauseMs, restMs), probe.signal).catch(() => {});
-    pauseMs = Math.min(pauseMs * 1.5, longestPauseMs);
   }
   return undefined;
 }
