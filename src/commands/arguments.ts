@@ -3,14 +3,7 @@ import { argument, choice, choices, type Offers, value, values } from '../cli/fl
 import { valueProblem } from '../config/keys.ts';
 import { parseDuration } from '../config/values.ts';
 import { UsageError } from '../errors.ts';
-import {
-  parseCondition,
-  parseId,
-  parseIdOrName,
-  parseLimit,
-  parseQuantity,
-  parseText,
-} from '../records/values.ts';
+import { parseCondition, parseId, parseIdOrName, parseQuantity, parseText } from '../records/values.ts';
 
 /** Ids; the brackets say how many, and whether a file can have them instead. */
 export function idArgument<Written extends string>(written: Written, summary: string, offers: Offers) {
@@ -41,7 +34,9 @@ export const watchFlag = value('--watch [interval]', 'poll again and show change
 
 /** The flags of every list. */
 export const listFlags = {
-  limit: value('--limit <n>', 'show at most n (default: all)', { parse: parseLimit }),
+  limit: value('--limit <n>', 'show at most n (default: all)', {
+    parse: (text, name) => parseQuantity(text, name, 1),
+  }),
   watch: watchFlag,
   failIf: choice('--fail-if <which>', 'exit 8 if there are records, or none', ['any', 'none'], {
     conflicts: ['watch'],

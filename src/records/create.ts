@@ -13,7 +13,15 @@ import {
   refuseForeignFields,
   toBody,
 } from './fields.ts';
-import { type Body, type EditAccess, type EditableNoun, findField, flagOf, type Write } from './noun.ts';
+import {
+  type Body,
+  columnOf,
+  type EditAccess,
+  type EditableNoun,
+  findField,
+  flagOf,
+  type Write,
+} from './noun.ts';
 import { openWrites, writeRecord, writeRecords } from './write.ts';
 
 /** Creates one record from flags, or one for each record of a file. */
@@ -29,14 +37,10 @@ export async function createRecords<Entity>(
   refuseForeignFields(access, fields);
   const asked = fieldsToAsk(access, fields);
   await confirmWrite(context, { what: `create ${noun.one}` });
-  const answers: Record<string, unknown> = {};
+  const all: Record<string, unknown> = { ...given };
   const prompt = await context.prompt();
-  for (const field of prompt ? asked : []) {
-    const answer = prompt && (await field.ask(prompt, access.client));
-    if (answer !== undefined) answers[field.name] = answer;
-  }
-  const body = await toBody(access, { ...fields, ...answers });
-  await writeRecord(access, creation(noun, inOrder(noun, body)));
+  if (prompt) for (const field of asked) all[columnOf(field)] = await field.ask(prompt, access.client);
+  await writeRecord(access, creation(noun, await toBody(access, { ...flagFields(noun, all), ...extra })));
 }
 
 function creation<Entity>({ operations }: EditableNoun<Entity>, body: Body): Write {
@@ -71,12 +75,6 @@ function fieldsToAsk<Entity>({ context, noun, operation }: EditAccess<Entity>, g
 
 function asArgument(example: unknown): string {
   return shellWord(typeof example === 'string' ? example : printJson(example));
-}
-
-/** The fields in the noun's order, then any others. */
-function inOrder<Entity>({ fields }: EditableNoun<Entity>, body: Body): Body {
-  const names = [...fields.map(({ name }) => name).filter((name) => name in body), ...Object.keys(body)];
-  return Object.fromEntries([...new Set(names)].map((name) => [name, body[name]]));
 }
 
 /** Creates one record for each in a file, in order. The whole file is checked before the first request. */

@@ -1,4 +1,3 @@
-import { offeredOperation } from '../api/contract.ts';
 import { confirmWrite } from '../asking.ts';
 import type { Context } from '../context.ts';
 import { commandLine } from '../context.ts';
@@ -11,12 +10,11 @@ import {
   type Noun,
   nameAll,
   readRecord,
-  viewOf,
   type Write,
 } from './noun.ts';
 import type { IdOrName } from './values.ts';
 import { workOn } from './work.ts';
-import { clientFor, send, showWrites } from './write.ts';
+import { openWrites, send, showWrites } from './write.ts';
 
 /** Deletes the records with these ids, or those of a file. @see deleteRecords */
 export async function deleteGiven<Entity>(
@@ -41,12 +39,9 @@ export async function deleteRecords<Entity>(
   noun: Noun<Entity>,
   given: readonly IdOrName[],
 ): Promise<void> {
-  await (await context.printer()).check(viewOf(noun));
-  offeredOperation(await context.contract(), noun.operations.delete);
-  const client = await clientFor(context, given.length);
-  const access = { context, client, noun };
-  const ids = await resolveIds(access, given);
   const operation = noun.operations.delete;
+  const access = await openWrites(context, noun, operation, given.length);
+  const ids = await resolveIds(access, given);
   const prepare = (id: bigint): Write => ({ operation, input: inputFor(operation, id) });
   if (context.flags.dryRun) return showWrites(access, { items: ids, prepare });
   const known = await readKnown(access, ids);
@@ -56,7 +51,7 @@ export async function deleteRecords<Entity>(
   const remove = async (id: bigint) => {
     const missing = known.get(id)?.missing;
     if (missing) throw missing;
-    await send(client, prepare(id)).catch((error: unknown) => {
+    await send(access.client, prepare(id)).catch((error: unknown) => {
       throw withHolders(context, noun, id, error);
     });
     return `deleted ${nameWhatGoes(noun, [id], known)}`;

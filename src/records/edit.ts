@@ -28,7 +28,7 @@ export async function editRecord<Entity extends object>(
   const before = await readRecord(access, id);
   const draft = await openDraft(io, { name: `${noun.one}-${id}.yaml`, editor, interrupts });
   try {
-    const write = await editUntilValid(access, { id, before, draft });
+    const write = await editUntilValid(access, id, before, draft);
     if (write === undefined) {
       await context.notice(`${noun.one} ${id}: nothing was changed, and nothing was sent`);
       await draft.discard();
@@ -44,12 +44,6 @@ export async function editRecord<Entity extends object>(
   }
 }
 
-interface Editing<Entity> {
-  readonly id: bigint;
-  readonly before: Answer<Entity>;
-  readonly draft: Draft;
-}
-
 /**
  * Opens the editor until the saved text is valid; undefined if it is empty or unchanged.
  *
@@ -57,7 +51,9 @@ interface Editing<Entity> {
  */
 async function editUntilValid<Entity extends object>(
   access: EditAccess<Entity>,
-  { id, before, draft }: Editing<Entity>,
+  id: bigint,
+  before: Answer<Entity>,
+  draft: Draft,
 ): Promise<Write | undefined> {
   const { client, noun } = access;
   const yaml = await loadYaml();

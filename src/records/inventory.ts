@@ -1,6 +1,7 @@
 import type { InventoryItem } from '../api/schemas.ts';
 import { otherRequired } from '../api/shapes.ts';
 import { confirmWrite } from '../asking.ts';
+import type { Answer } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { commandLine } from '../context.ts';
 import { CliError, UsageError } from '../errors.ts';
@@ -30,7 +31,7 @@ export async function setCount(context: Context, pet: IdOrName, quantity: number
   const access = await openWrites(context, inventory, 'updateInventory');
   const petId = await resolveId(context, access.client, 'pets', pet);
   await confirmWrite(context, { what: `set the stock of pet ${petId} to ${quantity}` });
-  await writeCount(access, { petId, quantity });
+  await writeCount(access, petId, quantity);
 }
 
 /** Reads a count, adds to it and writes the sum. */
@@ -38,16 +39,17 @@ export async function adjustCount(context: Context, pet: IdOrName, change: bigin
   const access = await openWrites(context, inventory, 'updateInventory', 2);
   const petId = await resolveId(context, access.client, 'pets', pet);
   await confirmWrite(context, { what: `change the stock of pet ${petId} by ${change}` });
-  const { value: before, etag } = await readRecord(access, petId);
+  const before = await readRecord(access, petId);
+  const old = before.value.quantity;
   const quantity = toQuantity(
-    BigInt(before.quantity) + change,
-    `adjust the stock of pet ${petId}: ${before.quantity} now, ${change < 0n ? change : `+${change}`}`,
+    BigInt(old) + change,
+    `adjust the stock of pet ${petId}: ${old} now, ${change < 0n ? change : `+${change}`}`,
   );
-  if (etag === undefined) await context.note(notAtomic);
+  if (before.etag === undefined) await context.note(notAtomic);
   try {
-    await writeCount(access, { petId, quantity, before, ifMatch: etag });
+    await writeCount(access, petId, quantity, before);
   } catch (error) {
-    throw await settleAdjustment(access, error, { petId, quantity, before });
+    throw await settleAdjustment(access, error, petId, quantity, old);
   }
 }
 
@@ -62,25 +64,23 @@ function toQuantity(sum: bigint, what: string): number {
   return Number(sum);
 }
 
-interface Count {
-  readonly petId: bigint;
-  readonly quantity: number;
-  /** The entry before the change, if it was read. */
-  readonly before?: InventoryItem;
-  readonly ifMatch?: string | undefined;
-}
-
-/** Sets one count and prints the entry; warns if the service answers with another count. */
+/**
+ * Sets one count and prints the entry; warns if the service answers with another count.
+ *
+ * @param before the entry before the change, if it was read.
+ */
 async function writeCount(
   access: WriteAccess<InventoryItem>,
-  { petId, quantity, before, ifMatch }: Count,
+  petId: bigint,
+  quantity: number,
+  before?: Answer<InventoryItem>,
 ): Promise<void> {
   const others = await otherFields(access, petId, before);
   const write: Write = {
     operation: 'updateInventory',
     input: { petId, body: { ...others, quantity } },
-    options: { ifMatch },
-    ...(before && { change: { subject: `pet ${petId}`, before, names: ['quantity'] } }),
+    options: { ifMatch: before?.etag },
+    ...(before && { change: { subject: `pet ${petId}`, before: before.value, names: ['quantity'] } }),
   };
   await writeRecord(access, write, async (entry) => {
     if (entry.quantity !== quantity)
@@ -94,12 +94,12 @@ async function writeCount(
 async function otherFields(
   access: WriteAccess<InventoryItem>,
   petId: bigint,
-  before: InventoryItem | undefined,
+  before: Answer<InventoryItem> | undefined,
 ): Promise<Partial<InventoryItem>> {
   const names = otherRequired(access.operation, 'quantity');
   if (names.length === 0) return {};
-  const entry = before ?? (await readRecord(access, petId)).value;
-  return Object.fromEntries(Object.entries(entry).filter(([name]) => names.includes(name)));
+  const { value } = before ?? (await readRecord(access, petId));
+  return Object.fromEntries(Object.entries(value).filter(([name]) => names.includes(name)));
 }
 
 /** Creates the entry of a pet, with the pet's status. */
@@ -119,7 +119,9 @@ export async function createEntry(context: Context, pet: IdOrName, quantity: num
 async function settleAdjustment(
   access: WriteAccess<InventoryItem>,
   error: unknown,
-  { petId, quantity, before }: Required<Pick<Count, 'petId' | 'quantity' | 'before'>>,
+  petId: bigint,
+  quantity: number,
+  old: number | bigint,
 ): Promise<unknown> {
   if (!(error instanceof CliError) || error.details.applied !== 'unknown') return error;
   const now = await readRecord(access, petId)
@@ -130,7 +132,7 @@ async function settleAdjustment(
       ? 'it may or may not have been applied, and the count could not be read back'
       : now === quantity
         ? `read back, the count is ${now}, as this adjustment leaves it: it seems to have been applied`
-        : now === before.quantity
+        : now === old
           ? `read back, the count is still ${now}: it was not applied when it was read, but still may be`
           : `read back, the count is ${now}, and ${quantity} was sent: it may or may not have been applied`;
   const hint = `do not run it again before you have looked: ${commandLine(access.context, ['inventory', 'get', `${petId}`])}`;

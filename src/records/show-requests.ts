@@ -1,8 +1,9 @@
 import type { HttpRequest } from '../api/http.ts';
 import type { Context } from '../context.ts';
-import { type JsonValue, parseJson, printJson } from '../json.ts';
+import { type JsonValue, printJson } from '../json.ts';
 import { shownUrl } from '../mask.ts';
 import { sanitize } from '../text.ts';
+import { jsonOrText } from './values.ts';
 
 /** Shows requests without sending them: as text like on the wire, or as data in the structured formats. */
 export async function showRequests(context: Context, requests: readonly HttpRequest[]): Promise<void> {
@@ -35,10 +36,5 @@ export function requestText(request: HttpRequest): string {
 /** The JSON value of a body, or its text. */
 function bodyOf({ body }: HttpRequest): JsonValue | undefined {
   if (body === undefined) return undefined;
-  const text = typeof body === 'string' ? body : Buffer.from(body).toString();
-  try {
-    return parseJson(text);
-  } catch {
-    return text;
-  }
+  return jsonOrText(typeof body === 'string' ? body : Buffer.from(body).toString());
 }

@@ -26,19 +26,10 @@ export function parseIdOrName(text: string, what: string): IdOrName {
 }
 
 /** A count from 0 to 2^53 - 1, decimal digits only: `12.0`, `1e3` and an empty text are refused, not rounded. */
-export function parseQuantity(text: string, what = 'quantity'): number {
+export function parseQuantity(text: string, what = 'quantity', least = 0): number {
   const value = /^(0|[1-9]\d{0,15})$/.test(text) ? Number(text) : Number.NaN;
-  if (!Number.isSafeInteger(value))
-    throw badValue(what, text, 'must be an integer from 0 to 9007199254740991');
-  return value;
-}
-
-/** `--limit`: at least 1. */
-export function parseLimit(text: string): number {
-  const value = /^[1-9]\d{0,15}$/.test(text) ? Number(text) : Number.NaN;
-  if (!Number.isSafeInteger(value))
-    throw badValue('--limit', text, 'must be an integer from 1 to 9007199254740991');
-  return value;
+  if (Number.isSafeInteger(value) && value >= least) return value;
+  throw badValue(what, text, `must be an integer from ${least} to 9007199254740991`);
 }
 
 /** A signed difference: `+5`, `-3`. */

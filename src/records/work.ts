@@ -32,9 +32,9 @@ export function workOn<Item, Result>(
   let done = 0;
   let stoppedBy: CliError | undefined;
 
-  async function settle(item: Item): Promise<{ readonly result: Result } | CliError> {
+  async function settle(item: Item): Promise<Result | CliError> {
     try {
-      return { result: await work(item) };
+      return await work(item);
     } catch (error) {
       if (!(error instanceof CliError) || error.kind === 'interrupted' || error.kind === 'terminated')
         throw error;
@@ -60,13 +60,11 @@ export function workOn<Item, Result>(
   async function* results() {
     for await (const each of settled()) {
       done += 1;
-      if (!(each instanceof CliError)) {
-        if (each.result !== undefined && each.result !== null) yield each.result;
-        continue;
-      }
-      errors.push(each);
-      // Ids from the command line are all tried, whatever happens; a file may have too many records for that.
-      if (place !== undefined && wouldAllFail(each)) stoppedBy ??= each;
+      if (each instanceof CliError) {
+        errors.push(each);
+        // Ids from the command line are all tried, whatever happens; a file may have too many records for that.
+        if (place !== undefined && wouldAllFail(each)) stoppedBy ??= each;
+      } else if (each !== undefined && each !== null) yield each;
     }
   }
 
