@@ -112,7 +112,8 @@ async function createOwn(probe: Probe, kind: Kind, body: JsonObject): Promise<Cr
   const { traces, stop } = probe;
   const operation = demand(probe, kind.create);
   const request = probe.toRequest(operation, { body });
-  const creation = traces.add({ kind, name: kind.isNamed ? String(body.name) : undefined, isOpen: true });
+  const name = typeof body.name === 'string' ? body.name : undefined;
+  const creation = traces.add({ kind, name, isOpen: true });
   const reply = await probe.send(request, { signal: stop.creating });
   const isRefused = reply.status >= 400 && reply.status < 500;
   const id = isRefused ? undefined : idOf(kind, reply);

@@ -29,12 +29,8 @@ export function createHumanReport(options: HumanOptions) {
   const told = new Map<string, string>();
   let last: CheckResult | undefined;
   let runs = 0;
-  let barred: CheckResult[] = [];
-  const takeBarred = () => {
-    const line = brief ? '' : barredLine(barred, layout);
-    barred = [];
-    return line;
-  };
+  const barred: CheckResult[] = [];
+  const takeBarred = () => barredLine(barred.splice(0), layout);
   /** One line for a check, and the details of a failure; empty if it would only repeat the line before. */
   const show = (result: CheckResult): string => {
     if (brief && !isRed(result)) return '';
