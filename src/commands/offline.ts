@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { largestPage, offeredOperation, takesParameter } from '../api/contract.ts';
+import { offeredOperation } from '../api/contract.ts';
 import type { ListId } from '../api/operations.ts';
 import { confirmDestruction } from '../asking.ts';
 import { flag, value } from '../cli/flag.ts';
@@ -12,6 +12,7 @@ import { UsageError } from '../errors.ts';
 import { writeFileAtomic } from '../files.ts';
 import { withLock } from '../lock.ts';
 import { startProgress } from '../output/progress.ts';
+import { largestPages, wholeList } from '../records/whole-list.ts';
 import type { PulledRecords } from '../server/pulled.ts';
 import type { Store } from '../server/store.ts';
 import { counted } from '../text.ts';
@@ -112,13 +113,12 @@ async function readAll(context: Context, client: Client): Promise<PulledRecords>
     read: () => ({ done }),
   });
   const read = async (id: ListId): Promise<object[]> => {
-    const operation = offeredOperation(client.contract, id);
-    const query = takesParameter(operation, 'limit') ? { limit: largestPage(operation) } : {};
     const records: object[] = [];
-    for await (const page of client.list(id, query)) {
-      for (const record of page) records.push(record);
-      done += page.length;
-    }
+    for (const pages of wholeList(client, id, largestPages(client, id)))
+      for await (const page of pages) {
+        for (const record of page) records.push(record);
+        done += page.length;
+      }
     return records;
   };
   try {

@@ -2,12 +2,15 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { toOpenApi } from '../../../src/api/openapi.ts';
+import { createApp } from '../../../src/server/app.ts';
+import type { OpenApi } from '../../../src/server/docs/openapi.ts';
 import { generateStore } from '../../../src/server/seed.ts';
-import type { Listening } from '../../../src/server/server.ts';
-import { startServer } from '../../../src/server/server.ts';
+import { type Listening, listen, startServer } from '../../../src/server/server.ts';
 import type { Store } from '../../../src/server/store.ts';
 import { type RunOptions, runCli } from '../../helpers/run-cli.ts';
 import { openShop } from '../../helpers/shop.ts';
+import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 
 let shop: ReturnType<typeof openShop>;
 let store: Store;
@@ -57,6 +60,30 @@ test('copies every record with its id into the embedded store, and only reads', 
     expect([there.code, here.stdout]).toEqual([0, there.stdout]);
   }
   expect(statSync(shop.file).mode & 0o777).toBe(0o600);
+});
+
+test('copies the pets of every status if the list of the service has a default for the status', async () => {
+  const folder = temporaryFolder();
+  const description = toOpenApi() as OpenApi;
+  const status = description.paths['/pets']?.get?.parameters?.find(({ name }) => name === 'status');
+  Object.assign(status ?? {}, {
+    schema: { type: 'string', enum: ['available', 'pending', 'sold'], default: 'available' },
+  });
+  const file = join(folder, 'openapi.json');
+  writeFileSync(file, JSON.stringify(description));
+  const env = { PETSTORE_CONFIG_DIR: folder };
+  expect(await runCli(['api', 'bind', file], { env })).toMatchObject({ code: 0 });
+  const app = createApp({ store: () => store });
+  const narrow = await listen(
+    ({ url, ...request }) =>
+      app({ ...request, url: /pets\?(?!.*status=)/.test(url) ? `${url}&status=available` : url }),
+    { host: '127.0.0.1', port: 0 },
+  );
+  await runCli(['--base-url', narrow.url, 'offline', 'pull'], {
+    env: { ...env, PETSTORE_OFFLINE_STORE: shop.file },
+  });
+  await narrow.close();
+  expect(JSON.parse(readFileSync(shop.file, 'utf8')).pets).toHaveLength(2500);
 });
 
 test('what is created afterwards gets an id above those of the service', async () => {
