@@ -42,7 +42,7 @@ function ids(response: HttpResponse): unknown[] {
 }
 
 describe('pets', () => {
-  test('a new pet is available, found at its location, and has an empty inventory entry', () => {
+  test('a new pet is available, can be read at its Location, and has an inventory entry of quantity 0', () => {
     const created = send('POST', '/pets', '{"name":"Rex","categoryId":1}');
     expect(created).toEqual({
       status: 201,
@@ -53,7 +53,7 @@ describe('pets', () => {
     expect(send('GET', '/store/inventory/26').body).toBe('{"petId":26,"quantity":0,"status":"available"}');
   });
 
-  test('ids count up and are never given twice', () => {
+  test('ids count up and are never assigned twice', () => {
     send('POST', '/pets', '{"name":"Rex","categoryId":1}');
     expect(send('DELETE', '/pets/26')).toEqual({ status: 204, fields: {}, body: '' });
     expect(body(send('POST', '/pets', '{"name":"Rex","categoryId":1,"id":7}'))).toMatchObject({ id: 27 });
@@ -74,7 +74,7 @@ describe('pets', () => {
     expect(body(send('GET', '/store/inventory/1'))).toMatchObject({ status: 'available' });
   });
 
-  test('a pet with an open order cannot be deleted; one whose orders are complete goes with its entry', () => {
+  test('a pet with an open order cannot be deleted; a pet with complete orders is deleted with its inventory entry', () => {
     expect(refusal(send('DELETE', '/pets/4'))).toEqual([
       409,
       'in_use',
@@ -90,7 +90,7 @@ describe('pets', () => {
     expect(send('DELETE', '/pets/1').status).toBe(409);
   });
 
-  test('every way of filtering gives what a look through all gives', () => {
+  test('every combination of filters gives the same pets as a search through all pets', () => {
     const all = body(send('GET', '/pets')) as { id: number; status: string; categoryId: number }[];
     for (const status of ['available', 'pending', 'sold']) {
       const some = all.filter((pet) => pet.status === status);
@@ -101,7 +101,7 @@ describe('pets', () => {
     expect(body(send('GET', '/pets?categoryId=99'))).toEqual([]);
   });
 
-  test('getPet announces its end, also where it refuses; nothing else does', async () => {
+  test('getPet announces its sunset, also when it refuses; no other operation does', async () => {
     const announced = { deprecation: '@1767225600', sunset: 'Fri, 31 Dec 2027 00:00:00 GMT' };
     expect(send('GET', '/pets/1').fields).toMatchObject(announced);
     expect(send('GET', '/pets/99').fields).toMatchObject(announced);
@@ -115,7 +115,7 @@ describe('pets', () => {
 });
 
 describe('categories', () => {
-  test('a category with pets cannot be deleted, one without can, and its id is not given again', () => {
+  test('a category with pets cannot be deleted; an empty one can, and its id is not assigned again', () => {
     expect(refusal(send('DELETE', '/categories/1'))).toEqual([409, 'in_use', 'category 1 has pets']);
     expect(body(send('POST', '/categories', '{"name":"Insects"}'))).toEqual({ id: 7, name: 'Insects' });
     expect(send('DELETE', '/categories/7').status).toBe(204);
@@ -128,7 +128,7 @@ describe('categories', () => {
 });
 
 describe('orders', () => {
-  test('an id that the client chose is kept with every digit, and counting goes on with small ones', () => {
+  test('an id that the client chose keeps every digit, and the next assigned id is a small one', () => {
     const created = send('POST', '/store/orders', `{"id":${largestId},"petId":1,"quantity":1}`);
     expect(created).toMatchObject({
       status: 201,
@@ -143,7 +143,7 @@ describe('orders', () => {
     expect(send('DELETE', `/store/orders/${largestId}`).status).toBe(204);
   });
 
-  test('an id that is taken, or was once, is refused', () => {
+  test('an id that is or was in use is refused', () => {
     expect(refusal(send('POST', '/store/orders', '{"id":1}')).slice(0, 2)).toEqual([409, 'already_exists']);
     for (const id of ['10', largestId, '12']) {
       send('POST', '/store/orders', `{"id":${id}}`);
@@ -169,7 +169,7 @@ describe('orders', () => {
     ]);
   });
 
-  test('the pet must exist, where one is named', () => {
+  test('the pet of an order must exist', () => {
     expect(refusal(send('POST', '/store/orders', '{"petId":99}'))).toEqual([
       422,
       'unknown_reference',
@@ -177,7 +177,7 @@ describe('orders', () => {
     ]);
   });
 
-  test('filters see an order that says nothing about being complete as open', () => {
+  test('to the filters, an order without `complete` is open', () => {
     send('POST', '/store/orders', '{"petId":5}');
     expect(ids(send('GET', '/store/orders?petId=5'))).toEqual([1, 11]);
     expect(ids(send('GET', '/store/orders?petId=5&complete=false'))).toEqual([11]);
@@ -186,7 +186,7 @@ describe('orders', () => {
 });
 
 describe('inventory', () => {
-  test('a count is set, and an entry that is missing is made', () => {
+  test('updateInventory sets a count, and creates a missing entry', () => {
     expect(send('PUT', '/store/inventory/1', '{"quantity":5}')).toMatchObject({
       status: 200,
       body: '{"petId":1,"quantity":5,"status":"available"}',
@@ -203,7 +203,7 @@ describe('inventory', () => {
     ]);
   });
 
-  test('an entry is created once, for a pet that exists, with the status of that pet', () => {
+  test('createInventory takes an existing pet without an entry, and the status of that pet', () => {
     const create = (petId: number, status: string) =>
       send('POST', '/store/inventory', `{"petId":${petId},"quantity":2,"status":"${status}"}`);
     expect(refusal(create(4, 'pending')).slice(0, 2)).toEqual([409, 'already_exists']);
@@ -224,7 +224,7 @@ describe('inventory', () => {
 });
 
 describe('paging', () => {
-  test('the next link leads through all records once, filters kept', () => {
+  test('the next links lead through all records once and keep the filters', () => {
     const seen: unknown[] = [];
     let path: string | undefined = '/pets?status=available&limit=4';
     let pages = 0;
@@ -246,14 +246,14 @@ describe('paging', () => {
     expect(send('GET', '/pets?limit=1000').fields).not.toHaveProperty('link');
   });
 
-  test('a hundred records are a page where nothing else is asked for', () => {
+  test('a page has 100 records by default', () => {
     store = new Store();
     for (let id = 1n; id <= 150n; id += 1n) store.categories.put(id, { id, name: `Category ${id}` });
     expect(ids(send('GET', '/categories'))).toHaveLength(100);
     expect(ids(send('GET', '/categories?after=100'))).toHaveLength(50);
   });
 
-  test('a parameter that does not parse is refused, one that is unknown is ignored', () => {
+  test('a parameter that does not parse is refused, and an unknown one is ignored', () => {
     for (const query of [
       'limit=0',
       'limit=1001',
@@ -274,7 +274,7 @@ describe('paging', () => {
 });
 
 describe('requests', () => {
-  test('a path that does not exist is 404, a method that it does not take 405 with Allow', () => {
+  test('an unknown path is 404, and a method that the path does not take is 405 with Allow', () => {
     expect(refusal(send('GET', '/dogs'))).toEqual([404, 'not_found', 'there is no /dogs']);
     expect(send('GET', '/pets/').status).toBe(404);
     const refused = send('DELETE', '/pets');
@@ -287,14 +287,14 @@ describe('requests', () => {
     expect(send('HEAD', '/pets/1')).toEqual(send('GET', '/pets/1'));
   });
 
-  test('an id in the path must be an int64 that is not negative', () => {
+  test('an id in the path must be an int64 from 0', () => {
     for (const id of ['abc', '-1', '01', '1.0', '9223372036854775808', '%zz', '%20'])
       expect(refusal(send('GET', `/pets/${id}`)).slice(0, 2)).toEqual([400, 'invalid_parameter']);
     expect(send('GET', '/pets/%31').status).toBe(200);
     expect(send('GET', `/pets/${largestId}`).status).toBe(404);
   });
 
-  test('a write needs application/json, in UTF-8, no more than a mebibyte of it', () => {
+  test('the body of a write must be application/json, in UTF-8, and at most 1 MiB', () => {
     const pet = '{"name":"Rex","categoryId":1}';
     for (const type of [
       'text/plain',
@@ -319,7 +319,7 @@ describe('requests', () => {
     ]);
   });
 
-  test('a body may hold the character that stands for what is no UTF-8', () => {
+  test('a body may contain U+FFFD, which also replaces bytes that are not UTF-8', () => {
     const request = {
       method: 'POST',
       url: 'http://shop.test/pets',
@@ -330,7 +330,7 @@ describe('requests', () => {
     expect(app({ ...request, body: Buffer.concat([pet, Buffer.from([0xff])]) }).status).toBe(400);
   });
 
-  test('a body that is not JSON is 400, one that breaks the schema 422 with a pointer to each field', () => {
+  test('a body that is not JSON is 400, and one that breaks the schema is 422 with a pointer to each field', () => {
     for (const text of ['', '{', 'nonsense', '{"name":"Rex",}', `${'['.repeat(200)}${']'.repeat(200)}`])
       expect(refusal(send('POST', '/pets', text)).slice(0, 2)).toEqual([400, 'invalid_json']);
     expect(refusal(send('POST', '/pets', '{"name":7,"status":"gone"}'))).toEqual([
@@ -352,7 +352,7 @@ describe('requests', () => {
     expect(body(send('GET', '/store/inventory/1'))).toMatchObject({ quantity: 1 });
   });
 
-  test('__proto__ in a body is data that nothing reads, never a prototype', () => {
+  test('__proto__ in a body is ignored data, and never a prototype', () => {
     for (const id of ['1', largestId]) {
       const text = `{"__proto__":{"name":"Rex","categoryId":1,"status":"sold"},"id":${id}}`;
       expect(refusal(send('POST', '/pets', text)).slice(0, 2)).toEqual([422, 'validation_failed']);
@@ -360,14 +360,14 @@ describe('requests', () => {
     expect({}).not.toHaveProperty('status');
   });
 
-  test('a name keeps quotes, controls and lone surrogates as JSON has them', () => {
+  test('a name keeps quotes, controls and lone surrogates as JSON escapes them', () => {
     const name = '"\\\\ \\u0000 \\ud800 ☃"';
     const created = send('POST', '/categories', `{"name":${JSON.stringify(name)}}`);
     expect(body(created)).toMatchObject({ name });
     expect(send('GET', '/categories/7').body).toBe(created.body);
   });
 
-  test('a handler that fails is a 500 without its reason, and the next request is answered', async () => {
+  test('a handler that throws is a 500 without the reason, and the next request is answered', async () => {
     const told: unknown[] = [];
     let broken = true;
     app = await createApp({

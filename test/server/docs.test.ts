@@ -49,7 +49,7 @@ function linesOf(page: string, word: string): string[] {
     .filter((line) => line.startsWith(`${word} `));
 }
 
-test('/ leads a browser to the page, and tells a program where the description is', async () => {
+test('/ redirects a browser to the page, and links a program to the description', async () => {
   const link = '</openapi.json>; rel="service-desc", </docs>; rel="service-doc"';
   const led = await get('/', { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' });
   expect([led.status, led.fields.get('location'), led.fields.get('link')]).toEqual([302, '/docs', link]);
@@ -58,7 +58,7 @@ test('/ leads a browser to the page, and tells a program where the description i
   expect(JSON.parse(plain.body)).toMatchObject({ code: 'not_found', status: 404 });
 });
 
-test('the page, its script and its style come with a policy that allows their own server and nothing else', async () => {
+test('the page, its script and its style have a policy that allows only their own server', async () => {
   for (const [path, type] of [
     ['/docs', 'text/html; charset=utf-8'],
     ['/docs.js', 'text/javascript; charset=utf-8'],
@@ -91,7 +91,7 @@ test('the page has an article for every operation, with its method, path and sum
 });
 
 test.each(['operation', 'path', 'document'] as const)(
-  'an operation has no form if the mark x-hideTryItPanel stands at the %s',
+  'an operation has no form if the %s has x-hideTryItPanel',
   (place) => {
     const document = toOpenApi() as OpenApi;
     const pathItem = document.paths['/pets/{petId}'];
@@ -127,7 +127,7 @@ test('--sunset moves the date, and --read-only leaves out the forms of writes', 
   await other.stop();
 });
 
-test('faults do not touch the page, the descriptions and the health', async () => {
+test('faults do not affect the page, the descriptions and /healthz', async () => {
   const other = await serve('--error-rate', '1', '--rate-limit', '1', '--latency', '5000');
   const started = performance.now();
   for (const path of [
@@ -169,7 +169,7 @@ test('each curl line of the page succeeds as it stands on the seeded shop', asyn
   await other.stop();
 });
 
-test('a curl line has the method, the address and the body', async () => {
+test('a curl line has the method, the URL and the body', async () => {
   const lines = linesOf((await get('/docs')).body, 'curl');
   expect(lines[1]).toBe(
     `curl -X POST ${serving.url}/pets -H 'Content-Type: application/json' -d '{"name":"Rex","categoryId":1,"status":"available"}'`,
@@ -206,7 +206,7 @@ describe.skipIf(browserPath === undefined)('in a browser (skipped if there is no
     return { status: await status.innerText(), body: page.locator(`#${id} .answer pre.body`) };
   }
 
-  test('shows what GET, POST and an error answer, without a trouble in the console', async () => {
+  test('shows the responses of GET and POST and an error, with nothing in the console', async () => {
     const got = await tryOut('getPet', { petId: '3' });
     expect(got.status).toMatch(/^200 OK in \d+ ms$/);
     expect(await got.body.innerText()).toBe(
@@ -258,7 +258,7 @@ describe.skipIf(browserPath === undefined)('in a browser (skipped if there is no
     expect(await page.evaluate(indent)).toBe(indented);
   });
 
-  test('asks before it sends a DELETE', async () => {
+  test('asks before sending a DELETE', async () => {
     page.once('dialog', (dialog) => dialog.dismiss());
     await page.locator('#deletePet form button[type=submit]').click();
     expect(await page.locator('#deletePet .answer').innerText()).toBe('');
@@ -267,7 +267,7 @@ describe.skipIf(browserPath === undefined)('in a browser (skipped if there is no
     expect(await page.locator('#deletePet .answer').innerText()).toContain('No body.');
   });
 
-  test('a server that is gone is one sentence', async () => {
+  test('says in one sentence that the server has stopped', async () => {
     const other = await serve();
     await page.goto(`${other.url}/docs`);
     await other.stop();

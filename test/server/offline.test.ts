@@ -31,14 +31,14 @@ function sendTo(
 
 const rex = '{"name":"Rex","categoryId":1}';
 
-test('what one command writes the next one finds, in a file that only its owner may read', async () => {
+test('one command finds what another has written, in a file that only its owner may read', async () => {
   expect((await send('POST', '/pets', rex)).status).toBe(201);
   expect(parseJson(String((await send('GET', '/pets/26')).body))).toMatchObject({ name: 'Rex' });
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   expect((await stat(join(folder, 'state'))).mode & 0o777).toBe(0o700);
 });
 
-test('the first look writes the shop that it begins with; where it may not, it is shown all the same', async () => {
+test('the first read saves the seed; without permission to write, the seed can still be read', async () => {
   await send('GET', '/pets');
   expect(JSON.parse(await readFile(file, 'utf8')).pets).toHaveLength(25);
   file = join(folder, 'other.json');
@@ -49,7 +49,7 @@ test('the first look writes the shop that it begins with; where it may not, it i
   await expect(send('GET', '/pets')).rejects.toMatchObject({ kind: 'usage' });
 });
 
-test('ids are not given again after a restart', async () => {
+test('ids are not assigned again after a restart', async () => {
   await send('POST', '/pets', rex);
   await send('DELETE', '/pets/26');
   await send('POST', '/store/orders', '{"id":9223372036854775807}');
@@ -64,14 +64,14 @@ test('the largest int64 keeps every digit in the file', async () => {
   expect((await send('GET', '/store/orders/9223372036854775807')).status).toBe(200);
 });
 
-test('writes of many transports at the same time are all kept', async () => {
+test('concurrent writes of several transports are all kept', async () => {
   const transports = await Promise.all(Array.from({ length: 8 }, () => createOfflineTransport({ file })));
   await Promise.all(Array.from({ length: 80 }, (_, at) => sendTo(transports[at % 8]!, 'POST', '/pets', rex)));
   const { pets } = JSON.parse(await readFile(file, 'utf8'));
   expect(pets.map(({ id }: { id: number }) => id)).toEqual(Array.from({ length: 105 }, (_, at) => at + 1));
 });
 
-test('a transport sees what others have written since', async () => {
+test('a transport sees later writes of others', async () => {
   const transport = await createOfflineTransport({ file });
   await send('POST', '/pets', rex);
   expect((await sendTo(transport, 'GET', '/pets/26')).status).toBe(200);
@@ -79,7 +79,7 @@ test('a transport sees what others have written since', async () => {
   expect((await sendTo(transport, 'GET', '/pets/26')).status).toBe(404);
 });
 
-test('a refused write leaves the file alone', async () => {
+test('a refused write does not write the file', async () => {
   await send('GET', '/pets');
   const { ino } = await stat(file);
   expect((await send('POST', '/pets', '{"name":"Rex","categoryId":99}')).status).toBe(422);
@@ -100,7 +100,7 @@ test.each([
   ['{"categories": [{"id": -1, "name": "a"}]}', '/categories/0/id: must be an integer from 0'],
   ['{"orders": [{"id": 1, "petId": 1}]}', '/orders/0/petId: is not a pet of the file'],
   ['{"inventory": [{"petId": 1, "quantity": 1}]}', '/inventory/0/petId: is not a pet of the file'],
-])('a file that is no shop is an error and stays as it is: %s', async (text, why) => {
+])('a file that does not hold a shop is an error and stays unchanged: %s', async (text, why) => {
   await send('GET', '/pets');
   await writeFile(file, text);
   for (const method of ['GET', 'POST']) {
@@ -112,7 +112,7 @@ test.each([
   expect(await readFile(file, 'utf8')).toBe(text);
 });
 
-test('a file that cannot be written leaves the store as it was', async () => {
+test('if the file cannot be written, the store does not change', async () => {
   const transport = await createOfflineTransport({ file });
   await rm(join(folder, 'state'), { recursive: true });
   await writeFile(join(folder, 'state'), '');

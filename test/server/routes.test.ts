@@ -15,7 +15,7 @@ function send(method: string, path: string) {
   return app({ method, url: `http://shop.test${path}`, fields: {} });
 }
 
-test('every path of the table leads to its operation, with a percent-encoded id too', () => {
+test('every path of the table leads to its operation, also with a percent-encoded id', () => {
   for (const { method, path, id } of operations) {
     const { status, body } = send(method, path.replace(/\{\w+\}/, '%37%37'));
     // A write without a body is refused by its operation; a record that is missing was looked for by its operation.
@@ -42,7 +42,7 @@ test.each([
   }
 });
 
-test('a path with an id takes the methods of the table, whatever the id', () => {
+test('a path with any id takes the methods of the table', () => {
   expect(send('POST', '/pets/__proto__').fields.allow).toBe('GET, HEAD, PUT, DELETE');
   expect(send('__proto__', '/pets').status).toBe(405);
   expect(send('GET', '/__proto__').status).toBe(404);

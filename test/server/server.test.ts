@@ -58,7 +58,7 @@ async function readAll(socket: Socket): Promise<string> {
 const json = { 'content-type': 'application/json' };
 const rex = '{"name":"Rex","categoryId":1}';
 
-test('answers over HTTP what the app answers in process', async () => {
+test('answers over HTTP as the app does in process', async () => {
   await start();
   const created = await send('POST', '/pets', { ...json, body: rex });
   expect(created).toMatchObject({ status: 201, fields: { location: '/pets/26', ...json } });
@@ -68,13 +68,13 @@ test('answers over HTTP what the app answers in process', async () => {
   expect(Number(head.fields['content-length'])).toBe((await send('GET', '/pets/1')).body.length);
 });
 
-test('sends what is not ASCII as UTF-8', async () => {
+test('sends text that is not ASCII as UTF-8', async () => {
   await start();
   await send('POST', '/categories', { ...json, body: '{"name":"Käfer 甲虫"}' });
   expect(JSON.parse((await send('GET', '/categories/7')).body)).toEqual({ id: 7, name: 'Käfer 甲虫' });
 });
 
-test('the next link leads back to the host that was called', async () => {
+test('the next link has the host of the request', async () => {
   await start();
   const host = `localhost:${new URL(server.url).port}`;
   const { fields } = await send('GET', '/pets?limit=1', { host });
@@ -89,7 +89,7 @@ test.each([
   'shop.localhost',
   '[::1]:4010',
   'localhost.',
-])('takes a request for %s as its own', async (host) => {
+])('accepts a request for host %s', async (host) => {
   await start();
   expect((await send('GET', '/pets/1', { host })).status).toBe(200);
 });
@@ -108,7 +108,7 @@ test.each([
   expect(JSON.parse(refused.body)).toMatchObject({ code: 'misdirected_request', status: 421 });
 });
 
-test('answers to the name given as its host, and on every address to any address', async () => {
+test('accepts requests for the name of --host, and for any address if it listens on every address', async () => {
   await start({ host: 'localhost' });
   expect(server.url).toMatch(/^http:\/\/localhost:\d+$/);
   expect((await send('GET', '/pets/1')).status).toBe(200);
@@ -118,7 +118,7 @@ test('answers to the name given as its host, and on every address to any address
   expect((await send('GET', '/pets/1', { host: 'evil.example' })).status).toBe(421);
 });
 
-test('a page of another origin may not use it, one of this machine may, and no CORS field is sent', async () => {
+test('refuses requests from pages of other origins, accepts those of this machine, and sends no CORS headers', async () => {
   await start();
   for (const origin of ['https://evil.example', 'null', 'file://', 'http://localhost.evil.example'])
     expect(JSON.parse((await send('GET', '/pets/1', { origin })).body)).toMatchObject({
@@ -133,7 +133,7 @@ test('a page of another origin may not use it, one of this machine may, and no C
 test.each([
   ['a length', { 'content-length': String(2 * 1024 * 1024) }],
   ['chunks', { 'transfer-encoding': 'chunked' }],
-])('refuses a body of more than a mebibyte, sent with %s, and says why', async (_, how) => {
+])('refuses a body over 1 MiB, sent with %s, with the reason', async (_, how) => {
   await start();
   const refused = await send('POST', '/pets', { ...json, ...how, body: ' '.repeat(2 * 1024 * 1024) });
   expect(refused.status).toBe(413);
@@ -204,7 +204,7 @@ test.each([
 const put = (quantity: number, more = '') =>
   `PUT /store/inventory/1 HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n${more}content-length: 15\r\n\r\n{"quantity":${quantity}}`;
 
-test('asks for a body that it may have, and takes it', async () => {
+test('answers 100-continue for a body that it accepts', async () => {
   await start();
   const socket = dial();
   socket.write(put(77, 'expect: 100-continue\r\nconnection: close\r\n').slice(0, -15));
@@ -218,7 +218,7 @@ test.each([
   ['rubbish', 'rubbish\r\n\r\n', [200, 400]],
   ['a request that follows a wish to close', 'GET /pets/1 HTTP/1.1\r\nhost: localhost\r\n\r\n', [200]],
   ['CONNECT', 'CONNECT a:1 HTTP/1.1\r\nhost: a\r\n\r\n', [200, 405]],
-])('answers a write that came in one packet with %s', async (what, after, statuses) => {
+])('answers a write that is in one packet with %s', async (what, after, statuses) => {
   await start();
   const closing = what.startsWith('a request') ? 'connection: close\r\n' : '';
   const answers = await raw(put(77, closing) + after);
@@ -227,7 +227,7 @@ test.each([
   expect((await send('GET', '/store/inventory/1')).body).toContain('"quantity":77');
 });
 
-test('a read that was pipelined behind a write sees it', async () => {
+test('a read that is pipelined behind a write sees that write', async () => {
   await start();
   const answers = await raw(
     `${put(77)}GET /store/inventory/1 HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`,
@@ -250,7 +250,7 @@ test('clients that pipeline and do not read cost little memory', async () => {
   expect(grown).toBeLessThan(200_000_000);
 });
 
-test('takes a whole URL as the target, as a proxy sends it', async () => {
+test('takes a whole URL as the target, in the form that proxies get', async () => {
   await start();
   const answer = await raw(
     'GET http://localhost:1/pets?limit=1 HTTP/1.1\r\nhost: other\r\nconnection: close\r\n\r\n',
@@ -258,7 +258,7 @@ test('takes a whole URL as the target, as a proxy sends it', async () => {
   expect(answer).toContain('link: <http://localhost:1/pets?limit=1&after=1>');
 });
 
-test('ends a request whose header or body comes too slowly', async () => {
+test('ends a request whose headers or body arrive too slowly', async () => {
   await start({ limits: { headersTimeoutMs: 100, requestTimeoutMs: 200 } });
   for (const begun of [
     'GET /pets HT',
@@ -270,7 +270,7 @@ test('ends a request whose header or body comes too slowly', async () => {
   }
 });
 
-test('takes no more connections than its limit', async () => {
+test('accepts no more connections than its limit', async () => {
   await start({ limits: { connections: 2 } });
   const sockets = [dial(), dial()];
   await Promise.all(sockets.map((socket) => once(socket, 'connect')));
@@ -299,7 +299,7 @@ test('ends a connection whose client does not read its answer', async () => {
   expect(performance.now() - started).toBeLessThan(2000);
 });
 
-test('a crash is a 500 without its reason, and the next request is answered', async () => {
+test('an app that throws is a 500 without the reason, and the next request is answered', async () => {
   const defects: unknown[] = [];
   let crash = true;
   const app = (): HttpResponse => {
@@ -318,7 +318,7 @@ test('a crash is a 500 without its reason, and the next request is answered', as
   expect((await send('GET', '/')).body).toBe('fine');
 });
 
-test('serves its description and its health, and nothing writes to them', async () => {
+test('serves its description and /healthz, and refuses writes to them', async () => {
   await start();
   expect(await send('GET', '/healthz')).toMatchObject({ status: 200, body: '{"status":"ok"}' });
   expect(JSON.parse((await send('GET', '/openapi.json')).body)).toMatchObject({ openapi: '3.0.3' });
@@ -331,7 +331,7 @@ test('serves its description and its health, and nothing writes to them', async 
   });
 });
 
-test('tells of every answer', async () => {
+test('calls onExchange after every response', async () => {
   const told: Exchange[] = [];
   await start({ onExchange: (exchange) => told.push(exchange) });
   await send('GET', '/pets?limit=1');
@@ -343,7 +343,7 @@ test('tells of every answer', async () => {
   ]);
 });
 
-test('a port in use is an error that says so', async () => {
+test('listening on a port in use fails with that reason', async () => {
   await start();
   const port = Number(new URL(server.url).port);
   await expect(
@@ -354,7 +354,7 @@ test('a port in use is an error that says so', async () => {
   });
 });
 
-test('closing ends idle connections at once, and lets an answer under way go out', async () => {
+test('closing ends idle connections at once, and waits for a pending response', async () => {
   let answer: (response: HttpResponse) => void = () => {};
   const app = () =>
     new Promise<HttpResponse>((resolve) => {
@@ -374,7 +374,7 @@ test('closing ends idle connections at once, and lets an answer under way go out
   idle.destroy();
 });
 
-test('closing does not wait for ever for an answer that never comes', async () => {
+test('closing does not wait forever for a response that never comes', async () => {
   server = await listen(() => new Promise(() => {}), { host: '127.0.0.1', port: 0 });
   const waiting = send('GET', '/').catch((error: Error) => error);
   await new Promise((resolve) => setTimeout(resolve, 50));

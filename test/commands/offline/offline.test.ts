@@ -42,7 +42,7 @@ function run(argv: readonly string[], options: RunOptions = {}) {
   });
 }
 
-test('copies every record with its id into the embedded store, and only reads', async () => {
+test('copies every record with its id into the embedded store, and sends only GET', async () => {
   const pulled = await run(['offline', 'pull']);
   expect(pulled).toMatchObject({ code: 0, stdout: '' });
   expect(pulled.stderr).toMatch(
@@ -86,14 +86,14 @@ test('copies the pets of every status if the list of the service has a default f
   expect(JSON.parse(readFileSync(shop.file, 'utf8')).pets).toHaveLength(2500);
 });
 
-test('what is created afterwards gets an id above those of the service', async () => {
+test('records created after the pull get ids above those of the service', async () => {
   await run(['offline', 'pull']);
   expect(await shop.json('pets', 'create', '--name', 'Rex', '--category', '1')).toMatchObject({ id: 2501 });
   const order = await shop.run(['orders', 'create', '--pet', '1', '-o', 'ids']);
   expect(order.stdout).toBe('9223372036854775807\n');
 });
 
-test('a store that nobody changed is replaced, one that somebody changed only with --yes', async () => {
+test('an unchanged store is replaced, a changed one only with --yes', async () => {
   await shop.json('pets', 'list');
   expect(await run(['offline', 'pull'])).toMatchObject({ code: 0 });
   store.pets.put(1n, { id: 1n, name: 'Renamed', categoryId: 1n, status: 'available' });
@@ -113,7 +113,7 @@ test('a store that nobody changed is replaced, one that somebody changed only wi
   expect(await shop.json('inventory', 'get', '1')).toMatchObject({ quantity: 3 });
 });
 
-test('config path shows where the store came from, when, and whether it was changed', async () => {
+test('config path shows the origin and the time of the copy, and whether it was changed since', async () => {
   const path = async () => (await shop.run(['config', 'path', '-o', 'json'])).stdout;
   expect(await path()).not.toContain('pulled');
   await run(['offline', 'pull']);
@@ -122,7 +122,7 @@ test('config path shows where the store came from, when, and whether it was chan
   expect(await path()).toContain('Z, changed since"');
 });
 
-test('all or nothing: a service that fails on the way leaves the store as it was', async () => {
+test('a service that fails during the pull leaves the store unchanged', async () => {
   await shop.json('pets', 'list');
   const text = readFileSync(shop.file, 'utf8');
   await server.close();
@@ -141,14 +141,14 @@ test('all or nothing: a service that fails on the way leaves the store as it was
   expect(readFileSync(shop.file, 'utf8')).toBe(text);
 });
 
-test('records that do not fit together are an error that names the first, and nothing is kept', async () => {
+test('records that do not fit together are an error that names the first, and nothing is stored', async () => {
   store.orders.put(99n, { id: 99n, petId: 5000n });
   const refused = await run(['offline', 'pull']);
   expect(refused).toMatchObject({ code: 1, stdout: '' });
   expect(refused.stderr).toMatch(/cannot be kept as they are: \/orders\/\d+\/petId: is not a pet/);
 });
 
-test('--to writes a file that serve --data takes, and replaces one only with --force', async () => {
+test('--to writes a file for serve --data, and replaces a file only with --force', async () => {
   const file = join(shop.file, '..', 'shop.json');
   expect(await run(['offline', 'pull', '--to', file])).toMatchObject({ code: 0, stdout: '' });
   const text = readFileSync(file, 'utf8');
@@ -170,7 +170,7 @@ test('--to writes a file that serve --data takes, and replaces one only with --f
   expect(served).toMatchObject({ code: 0, stderr: '' });
 });
 
-test('--to leaves a pipe and a folder alone, also with --force', async () => {
+test('--to refuses a pipe and a folder, also with --force', async () => {
   const pipe = join(shop.file, '..', 'pipe');
   execFileSync('mkfifo', [pipe]);
   for (const file of [pipe, join(shop.file, '..')]) {
@@ -179,7 +179,7 @@ test('--to leaves a pipe and a folder alone, also with --force', async () => {
   }
 });
 
-test('a pipe as the embedded store is an error, and nobody waits for it', async () => {
+test('a pipe as the embedded store is refused at once', async () => {
   execFileSync('mkfifo', [shop.file]);
   for (const argv of [
     ['pets', 'list'],
@@ -190,7 +190,7 @@ test('a pipe as the embedded store is an error, and nobody waits for it', async 
   }
 });
 
-test('reset starts the store again with its seed, after asking', async () => {
+test('reset asks, then starts the store again with its seed', async () => {
   await shop.json('pets', 'delete', '1', '-y').catch(() => {});
   const refused = await shop.run(['offline', 'reset']);
   expect(refused.code).toBe(2);
@@ -201,7 +201,7 @@ test('reset starts the store again with its seed, after asking', async () => {
   expect(await shop.json('pets', 'get', '1')).toMatchObject({ name: 'Bella' });
 });
 
-test('a file that is not a store stays as it is, whatever is asked', async () => {
+test('pull and reset do not replace a file that is not a store', async () => {
   writeFileSync(shop.file, 'my notes');
   for (const argv of [
     ['offline', 'pull', '--yes'],
@@ -211,7 +211,7 @@ test('a file that is not a store stays as it is, whatever is asked', async () =>
   expect(readFileSync(shop.file, 'utf8')).toBe('my notes');
 });
 
-test('needs a service, and a store that is kept', async () => {
+test('pull needs a service, and pull and reset need a store in a file', async () => {
   expect((await shop.run(['offline', 'pull'])).stderr).toContain('cannot be copied into itself');
   const env = { PETSTORE_OFFLINE_STORE: ':memory:' };
   for (const verb of ['pull', 'reset'])

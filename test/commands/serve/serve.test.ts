@@ -60,7 +60,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
   },
 );
 
-test('tells a person at a terminal what becomes of changes and how to stop', async () => {
+test('on a terminal, says what becomes of changes and how to stop', async () => {
   const serving = await startWith(fakeIo({ terminals: ['stderr'] }), []);
   expect(await serving.stop()).toBe(0);
   expect(serving.io.written('stderr')).toBe(
@@ -68,7 +68,7 @@ test('tells a person at a terminal what becomes of changes and how to stop', asy
   );
 });
 
-test('begins empty, or with so many pets, the same ones for the same seed', async () => {
+test('starts empty, or with the given number of pets, the same for the same seed', async () => {
   const empty = await start('--empty');
   expect((await get(empty, '/pets')).body).toEqual([]);
   await empty.stop();
@@ -84,7 +84,7 @@ test('begins empty, or with so many pets, the same ones for the same seed', asyn
   await Promise.all(shops.map((shop) => shop.stop()));
 });
 
-test('--data serves what a file holds and leaves the file alone', async () => {
+test('--data serves the shop of a file and does not change the file', async () => {
   const file = join(folder, 'shop.json');
   const text =
     '{"categories":[{"id":1,"name":"Dogs"}],"pets":[{"id":9223372036854775807,"name":"Rex","categoryId":1}]}';
@@ -98,7 +98,7 @@ test('--data serves what a file holds and leaves the file alone', async () => {
   expect(await readFile(file, 'utf8')).toBe(text);
 });
 
-test('--save writes a file that is missing, soon after a write, and at the end', async () => {
+test('--save creates a missing file, and saves soon after a write and at the end', async () => {
   const file = join(folder, 'shop.json');
   const serving = await start('--data', file, '--save', '--empty');
   await write(serving, 'POST', '/categories', '{"name":"Dogs"}');
@@ -111,7 +111,7 @@ test('--save writes a file that is missing, soon after a write, and at the end',
   await again.stop();
 });
 
-test('two servers do not save to one file', async () => {
+test('a second server cannot save to the same file', async () => {
   const file = join(folder, 'shop.json');
   const serving = await start('--data', file, '--save');
   const second = await runCli(['serve', '--port', '0', '--data', file, '--save']);
@@ -128,7 +128,7 @@ test('--ready-file holds the URL while it accepts', async () => {
   await expect(stat(file)).rejects.toThrow('ENOENT');
 });
 
-test('--ready-file takes the place of the URL of an earlier server, and follows a link to it', async () => {
+test('--ready-file replaces the URL of an earlier server, also through a link', async () => {
   const file = join(folder, 'ready');
   await writeFile(file, 'http://127.0.0.1:4010\n');
   await symlink(file, join(folder, 'link'));
@@ -138,7 +138,7 @@ test('--ready-file takes the place of the URL of an earlier server, and follows 
   await expect(stat(file)).rejects.toThrow('ENOENT');
 });
 
-test('--ready-file leaves a file alone that holds anything else, before and after', async () => {
+test('--ready-file does not change a file with other content, at the start and at the end', async () => {
   const file = join(folder, 'ready');
   for (const text of ['my notes\n', 'http://127.0.0.1:4010\nmore', '{"pets":[]}']) {
     await writeFile(file, text);
@@ -169,14 +169,14 @@ test('--ready-file must be a file of its own', async () => {
   }
 });
 
-test('--data must be a file: a pipe that nobody writes to does not make it wait', async () => {
+test('--data refuses a pipe at once, and does not wait for a writer', async () => {
   const pipe = join(folder, 'pipe');
   execFileSync('mkfifo', [pipe]);
   const run = await runCli(['serve', '--port', '0', '--data', pipe, '--', 'true']);
   expect(run).toMatchObject({ code: 2, stdout: '', stderr: `error: ${pipe}: is not a regular file\n` });
 });
 
-test('two servers do not save to one file under two names', async () => {
+test('a second server cannot save to the same file under another name', async () => {
   const file = join(folder, 'shop.json');
   const link = join(folder, 'link.json');
   await writeFile(file, '{}');
@@ -197,7 +197,7 @@ test('--read-only refuses every write', async () => {
   await serving.stop();
 });
 
-test('--sunset says when getPet ends, in its answers and in the description', async () => {
+test('--sunset sets the sunset of getPet, in its responses and in the description', async () => {
   const serving = await start('--sunset', '2026-06-30');
   const { fields } = await get(serving, '/pets/1');
   expect(fields.get('sunset')).toBe('Tue, 30 Jun 2026 00:00:00 GMT');
@@ -207,14 +207,14 @@ test('--sunset says when getPet ends, in its answers and in the description', as
   await serving.stop();
 });
 
-test('faults are for the service, not for its health', async () => {
+test('faults affect the service, not /healthz', async () => {
   const serving = await start('--error-rate', '1', '--latency', '1', '--rate-limit', '1000/s');
   expect((await get(serving, '/pets')).status).toBe(503);
   expect((await get(serving, '/healthz')).status).toBe(200);
   await serving.stop();
 });
 
-test('--log writes a line for each request, foreign text in it made visible', async () => {
+test('--log writes a line for each request, with control characters escaped', async () => {
   const serving = await start('--log');
   await get(serving, '/pets?limit=2');
   await fetch(`${serving.url}/nothing`);
@@ -225,7 +225,7 @@ test('--log writes a line for each request, foreign text in it made visible', as
   await serving.stop();
 });
 
-test('warns where others can reach it', async () => {
+test('warns if others can reach the server', async () => {
   const serving = await start('--host', '0.0.0.0');
   expect(serving.io.written('stderr')).toContain('warning: --host 0.0.0.0');
   expect((await get(serving, '/pets/1')).status).toBe(200);
@@ -251,13 +251,13 @@ test.each([
   expect(run.stderr).toContain(why);
 });
 
-test('refuses a profile that is unknown and a variable that is wrong, as every command does', async () => {
+test('refuses an unknown profile and a wrong variable, as every command does', async () => {
   expect(await runCli(['serve', '--port', '0', '--profile', 'zz', '--', 'true'])).toMatchObject({ code: 2 });
   const env = { PETSTORE_OUTPUT: 'nope' };
   expect(await runCli(['serve', '--port', '0', '--', 'true'], { env })).toMatchObject({ code: 2 });
 });
 
-test('a file that is no shop is an error and stays as it is', async () => {
+test('a file that does not hold a shop is an error and stays unchanged', async () => {
   const file = join(folder, 'shop.json');
   for (const text of ['{', '{"pets":[{"id":1}]}', '\xff']) {
     await writeFile(file, text, 'latin1');
@@ -268,7 +268,7 @@ test('a file that is no shop is an error and stays as it is', async () => {
   }
 });
 
-test('a port in use is a clear error', async () => {
+test('a port in use is an error with a hint', async () => {
   const serving = await start();
   const run = await runCli(['serve', '--port', new URL(serving.url).port]);
   expect(run).toMatchObject({ code: 1, stdout: '' });
@@ -288,7 +288,7 @@ test('runs a command against itself; stdout and the exit code are those of the c
   expect(run.stderr).toMatch(/^serving http:\/\/127\.0\.0\.1:\d+\n$/);
 });
 
-test('gives 128 and the number of the signal that ended the command', async () => {
+test('exits with 128 plus the number of the signal that ended the command', async () => {
   expect(await spawnCli(['serve', '--port', '0', '-q', '--', 'sh', '-c', 'kill -9 $$'])).toMatchObject({
     code: 137,
     stdout: '',
@@ -306,7 +306,7 @@ test.each([['', 'the command after -- is empty'] as const])('a command %j is an 
   expect(run).toMatchObject({ code: 2, stdout: '', stderr: `error: run: ${why}\n` });
 });
 
-test('gives its command no profile, whose token and binding are those of another service', async () => {
+test('runs its command without a profile, whose token and binding belong to another service', async () => {
   const script = 'console.log(process.env.PETSTORE_PROFILE ?? "none")';
   const env = { PETSTORE_PROFILE: 'offline' };
   const run = await spawnCli(['serve', '--port', '0', '-q', '--', process.execPath, '-e', script], { env });
@@ -324,22 +324,19 @@ test.each([
   expect(await outcome).toMatchObject({ code });
 });
 
-test.each(['SIGTERM', 'SIGHUP'] as const)(
-  'writes are saved when %s ends the real process',
-  async (signal) => {
-    const file = join(folder, 'shop.json');
-    const child = startCli(['serve', '--port', '0', '--data', file, '--save']);
-    const outcome = outcomeOf(child);
-    const url = await new Promise<string>((resolve) =>
-      child.stdout?.once('data', (text) => resolve(String(text).trim())),
-    );
-    await fetch(`${url}/pets`, {
-      method: 'POST',
-      body: rex,
-      headers: { 'content-type': 'application/json' },
-    });
-    child.kill(signal);
-    expect(await outcome).toMatchObject({ code: 0 });
-    expect(JSON.parse(await readFile(file, 'utf8')).pets).toHaveLength(26);
-  },
-);
+test.each(['SIGTERM', 'SIGHUP'] as const)('saves writes when %s ends the process', async (signal) => {
+  const file = join(folder, 'shop.json');
+  const child = startCli(['serve', '--port', '0', '--data', file, '--save']);
+  const outcome = outcomeOf(child);
+  const url = await new Promise<string>((resolve) =>
+    child.stdout?.once('data', (text) => resolve(String(text).trim())),
+  );
+  await fetch(`${url}/pets`, {
+    method: 'POST',
+    body: rex,
+    headers: { 'content-type': 'application/json' },
+  });
+  child.kill(signal);
+  expect(await outcome).toMatchObject({ code: 0 });
+  expect(JSON.parse(await readFile(file, 'utf8')).pets).toHaveLength(26);
+});
