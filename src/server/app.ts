@@ -1,6 +1,7 @@
 import { builtInContract } from '../api/contract.ts';
 import type { HttpFields, HttpRequest, HttpResponse } from '../api/http.ts';
 import type { Operation } from '../api/operations.ts';
+import { printJson } from '../json.ts';
 import { type Page, textOf } from './collection.ts';
 import { handlers, type Reply } from './handlers.ts';
 import { methodNotAllowed, Refusal, toRefusal } from './refusal.ts';
@@ -46,7 +47,7 @@ export function createApp({ store, sunset, onDefect }: AppOptions): App {
   };
 }
 
-/** An operation with everything needed to answer it. The operations table makes the types of its parts fit together. */
+/** An operation with what is needed to answer it. The types of `read` and `handle` agree because both follow the table. */
 interface Endpoint {
   readonly read: ReadInput;
   handle(store: Store, input: Record<string, unknown>): Page<object> | Reply<object>;
@@ -54,11 +55,10 @@ interface Endpoint {
   readonly announced: HttpFields;
   /** Fields of every response that has a body. */
   readonly json: HttpFields;
-  /** The id of a new record is appended to the path that it was posted to. */
-  readonly isPost: boolean;
+  readonly method: string;
 }
 
-/** By path and method. A path that ends with an id, as every path with a parameter does, is the part before the id. */
+/** By path and method. If a path ends with an id, which is the only place for one, the id is left out: `/pets/`. */
 type Routes = ReadonlyMap<string, ReadonlyMap<string, Endpoint>>;
 
 function createRoutes(sunset: string | undefined): Routes {
@@ -74,11 +74,11 @@ function createRoutes(sunset: string | undefined): Routes {
 function createEndpoint(operation: Operation, sunset: string | undefined): Endpoint {
   const announced = operation.deprecated ? deprecationFields(sunset ?? operation.sunset) : {};
   return {
+    method: operation.method,
     read: createReadInput(operation),
     handle: handlers[operation.id] as unknown as Endpoint['handle'],
     announced,
     json: { 'content-type': 'application/json', ...announced },
-    isPost: operation.method === 'POST',
   };
 }
 
@@ -97,9 +97,10 @@ function toResponse(reply: Page<object> | Reply<object>, endpoint: Endpoint, tar
   if (!('status' in reply)) return toPage(reply, endpoint, target);
   if (reply.status === 204) return { status: 204, fields: endpoint.announced, body: '' };
   const { status, stored } = reply;
-  const body = textOf(stored);
+  // The text of a written record is not kept: after a million writes it would take 100 MB.
+  const body = endpoint.method === 'GET' ? textOf(stored) : printJson(stored.record);
   if (status === 200) return { status, fields: endpoint.json, body };
-  const location = endpoint.isPost ? `${target.path}/${stored.id}` : target.path;
+  const location = endpoint.method === 'POST' ? `${target.path}/${stored.id}` : target.path;
   // `location` comes before the spread: V8 makes a new shape for each object whose fields follow one.
   return { status, fields: { location, ...endpoint.json }, body };
 }

@@ -15,7 +15,7 @@ export interface Page<Value> {
   readonly after: bigint | undefined;
 }
 
-/** The page of a list that is asked for: the records after an id that have certain values in certain fields. */
+/** Asks for the records after an id that have certain values in certain fields. */
 type PageQuery<Value, Field extends keyof Value> = Filters<Value, Field> & {
   readonly limit?: number | undefined;
   readonly after?: bigint | undefined;
@@ -26,9 +26,7 @@ type Filters<Value, Field extends keyof Value> = { readonly [F in Field]?: Value
 
 const defaultLimit = 100;
 
-/**
- * The JSON text of a record, which is printed once: printing the records takes most of the time of a list.
- */
+/** The JSON text of a record, which is printed once: printing the records takes most of the time of a list. */
 export function textOf(stored: Stored<object>): string {
   if (stored.text === undefined) {
     stored.text = printJson(stored.record);
@@ -51,9 +49,9 @@ export class Collection<Value extends object, Field extends keyof Value & string
   changes = 0;
   private readonly fields: readonly Field[];
   private readonly byId = new Map<number | bigint, Stored<Value>>();
-  /** By the key of their filters. A list stays when its last record goes: there is one for each value ever seen. */
+  /** By the key of their filters. A list stays when its last record goes. */
   private readonly lists = new Map<string, SortedList<Stored<Value>>>();
-  /** By the key of a record's own values. Looking the lists up one by one would take a quarter longer to load a shop. */
+  /** By the key of a record's own values: to look its lists up one by one makes loading a shop a quarter slower. */
   private readonly listsOfValues = new Map<string, readonly SortedList<Stored<Value>>[]>();
 
   /** @param fields to filter by; one that a record lacks counts as false. */
@@ -118,7 +116,7 @@ export class Collection<Value extends object, Field extends keyof Value & string
     return this.lists.get(this.keyOf({}))?.all() ?? [];
   }
 
-  /** The lists that a record is in: one for every choice of fields. */
+  /** The lists that a record is in: one for each subset of its fields. */
   private listsOf(record: Value): readonly SortedList<Stored<Value>>[] {
     const key = this.keyOf(record);
     let lists = this.listsOfValues.get(key);
