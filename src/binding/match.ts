@@ -2,6 +2,7 @@ import {
   idName,
   type Method,
   type Noun,
+  type Operation,
   type OperationId,
   operationIds,
   operations,
@@ -46,7 +47,8 @@ export type Matches = ReadonlyMap<OperationId, Match>;
 /** An operation of the document that may be one of the table. */
 interface Pair {
   readonly operation: DocumentOperation;
-  readonly id: OperationId;
+  /** The one of the table. */
+  readonly own: Operation;
   /** An operation of the same noun that is bound at the same path, if there is one. */
   readonly neighbour?: OperationId | undefined;
 }
@@ -105,14 +107,15 @@ export function matchOperations(
   settled: ReadonlyMap<OperationId, DocumentOperation>,
 ): Matches {
   const matches = new Map<OperationId, Match>();
-  for (const [own, allowed] of methods)
-    for (const id of operationIds.filter((each) => operations[each].method === own)) {
+  for (const [usual, allowed] of methods)
+    for (const own of Object.values(operations).filter(({ method }) => method === usual)) {
+      const { id } = own;
       const chosen = settled.get(id);
-      const neighbours = neighboursOf(id, matches);
+      const neighbours = neighboursOf(own, matches);
       const candidates = all
         .filter(({ method }) => allowed.includes(method))
         .map((operation) =>
-          toCandidate({ operation, id, neighbour: neighbours.get(placeOf(operation.path)) }),
+          toCandidate({ operation, own, neighbour: neighbours.get(placeOf(operation.path)) }),
         );
       matches.set(id, chosen ? bound(chosen, 'high', 'you said so') : choose(candidates, id));
     }
@@ -120,12 +123,12 @@ export function matchOperations(
 }
 
 /** The bound operations of a noun by their paths: its list, get and update. */
-function neighboursOf(id: OperationId, matches: Matches): Map<string, OperationId> {
+function neighboursOf(own: Operation, matches: Matches): Map<string, OperationId> {
   const places = new Map<string, OperationId>();
   for (const [other, match] of matches) {
     const { noun, method, many } = operations[other];
-    if (match.state !== 'bound' || noun !== operations[id].noun || method === 'POST') continue;
-    if (many && operations[id].method === 'DELETE') continue;
+    if (match.state !== 'bound' || noun !== own.noun || method === 'POST') continue;
+    if (many && own.method === 'DELETE') continue;
     const place = placeOf(match.operation.path);
     if (!places.has(place)) places.set(place, other);
   }
@@ -144,10 +147,10 @@ function toCandidate(pair: Pair): Candidate {
 }
 
 /** Prefers a list with our `status` filter. One that requires a filter comes last, because it cannot list everything. */
-function filterRank({ operation, id }: Pair): number {
-  if (!operations[id].many) return 0;
-  if (needsFilter(operation, id)) return -1;
-  return operation.parameters.some((parameter) => queryName(parameter, id) === 'status') ? 1 : 0;
+function filterRank({ operation, own }: Pair): number {
+  if (!own.many) return 0;
+  if (needsFilter(operation, own.id)) return -1;
+  return operation.parameters.some((parameter) => queryName(parameter, own.id) === 'status') ? 1 : 0;
 }
 
 function choose(candidates: readonly Candidate[], id: OperationId): Match {
@@ -214,12 +217,13 @@ function hasOurName({ operationId }: DocumentOperation, id: OperationId): boolea
 
 /** Why an operation cannot be called as one of the table, whatever its evidence; a clause. */
 export function obstacleTo(operation: DocumentOperation, id: OperationId): string | undefined {
-  return toCandidate({ operation, id }).obstacle;
+  return toCandidate({ operation, own: operations[id] }).obstacle;
 }
 
 /** Why it cannot be called, by the ids and parameters that it requires. */
 function callObstacle(pair: Pair): string | undefined {
-  const { operation, id } = pair;
+  const { operation, own } = pair;
+  const { id } = own;
   const ids = identify(operation, id).length;
   const wanted = idName(id) === undefined ? 0 : 1;
   if (ids !== wanted && !(ids === 0 && carriesId(pair)))
@@ -229,9 +233,9 @@ function callObstacle(pair: Pair): string | undefined {
 }
 
 /** Whether the body of an update can carry the id that its path lacks. */
-function carriesId({ operation: { body, method }, id }: Pair): boolean {
-  if (operations[id].method !== 'PUT' || method === 'POST' || typeof body === 'string') return false;
-  return body.shape.fields.has(idFieldOf(id));
+function carriesId({ operation: { body, method }, own }: Pair): boolean {
+  if (own.method !== 'PUT' || method === 'POST' || typeof body === 'string') return false;
+  return body.shape.fields.has(idFieldOf(own.id));
 }
 
 const open: Evidence = { by: 'open', why: '' };
@@ -239,9 +243,9 @@ const nothing = (why: string): Evidence => ({ by: 'nothing', why });
 
 /** The evidence in the schema of the body, or of the answer; a delete has neither, and is known by its path. */
 function evidenceOf(pair: Pair): Evidence {
-  const { body, result, many } = operations[pair.id];
+  const { body, result } = pair.own;
   if (body) return bodyEvidence(pair, body.name);
-  if (result) return answerEvidence(pair, result, many);
+  if (result) return answerEvidence(pair, result);
   return pair.neighbour ? { by: 'name', why: `at the path of ${pair.neighbour}` } : open;
 }
 
@@ -250,25 +254,24 @@ function bodyEvidence(pair: Pair, expected: BodyName): Evidence {
   if (body === 'none') return open;
   if (body === 'other') return nothing('it takes no JSON');
   // A POST below a record is an action on it. Only a new count can be recognised by its body alone.
-  const isAction = method === 'POST' && operations[pair.id].method === 'PUT' && !/\}\/?$/.test(path);
+  const isAction = method === 'POST' && pair.own.method === 'PUT' && !/\}\/?$/.test(path);
   if (isAction && expected !== 'InventoryUpdate') return nothing('it is an action on a record');
   return recordEvidence(pair, body.shape, 'takes', expected);
 }
 
-function answerEvidence(pair: Pair, expected: ResultName, many: boolean): Evidence {
+function answerEvidence(pair: Pair, expected: ResultName): Evidence {
   const { answer, names } = pair.operation;
   if (answer === 'unknown') return open;
   if (typeof answer === 'string') return nothing('it answers no JSON');
   const { shape } = answer;
-  if (!many) return recordEvidence(pair, shape, 'answers', expected);
+  if (!pair.own.many) return recordEvidence(pair, shape, 'answers', expected);
   if (shape.kind === 'unknown') return open;
   if (shape.kind === 'object') return wrappedEvidence(pair, shape, expected);
   if (shape.kind !== 'array') return nothing('it does not answer a list');
   const found = recordEvidence(pair, shapeOf(shape.items, names), 'answers an array of', expected);
-  const { noun } = operations[pair.id];
-  const own = shape.names.find((name) => nounOf(name) === noun && name !== expected);
-  if (own === undefined) return found;
-  return { ...found, why: found.why.replace(/^answers an array of \w+/, `answers ${own}`) };
+  const listName = shape.names.find((name) => nounOf(name) === pair.own.noun && name !== expected);
+  if (listName === undefined) return found;
+  return { ...found, why: found.why.replace(/^answers an array of \w+/, `answers ${listName}`) };
 }
 
 /** A list that is a field of an object: reported as unbindable, because the client cannot read it. */
@@ -292,7 +295,7 @@ function recordEvidence(
   verb: 'takes' | 'answers' | 'answers an array of',
   expected: BodyName | ResultName,
 ): Evidence {
-  const { noun } = operations[pair.id];
+  const { noun } = pair.own;
   const { names } = shape;
   const name = names.find((each) => each === expected) ?? names.find((each) => nounOf(each) === noun);
   const known = fieldTypes(expected);
@@ -315,7 +318,7 @@ function recordEvidence(
   const label = name ?? (verb === 'takes' && by === 'path' ? `some fields of ${expected}` : expected);
   const why = `${verb} ${label}${by === 'fields' ? ' by its fields' : ''}`;
   if (shape.kind === 'unknown') return { by, why, offers };
-  const obstacle = wrongType(shape, label, known) ?? lackOf(pair.id, shape, offered, verb === 'takes');
+  const obstacle = wrongType(shape, label, known) ?? lackOf(pair.own, shape, offered, verb === 'takes');
   // Without a name or typical fields, a schema that lacks our fields is a different one.
   if (obstacle !== undefined && by === 'path') return nothing(obstacle);
   const absent = verb === 'takes' ? [] : [...known.keys()].filter((field) => !offered.includes(field));
@@ -335,13 +338,13 @@ function wrongType(shape: Shape, label: string, known: ReadonlyMap<string, strin
 
 /** What a schema lacks to be a record of the noun: a field of its key, or all fields that the program knows. */
 function lackOf(
-  id: OperationId,
+  { id, method, noun }: Operation,
   shape: Shape,
   offered: readonly string[],
   isBody: boolean,
 ): string | undefined {
-  const isCreate = operations[id].method === 'POST';
-  const { key } = nouns[operations[id].noun];
+  const isCreate = method === 'POST';
+  const { key } = nouns[noun];
   const needed = !isBody ? key : isCreate ? key.filter((field) => field !== 'id') : [];
   const lacking = needed.filter((field) => !shape.fields.has(field));
   const label = shape.names[0] ?? 'schema';
