@@ -20,7 +20,7 @@ const owners: Readonly<Record<string, { readonly files: readonly string[]; reado
   valibot: { files: ['src/api', 'src/client', 'src/server', 'src/records', 'src/commands'] },
   '@valibot/to-json-schema': { files: ['src/api/openapi.ts'] },
   yaml: { files: ['src/yaml.ts'], heavy: true },
-  '@apidevtools/json-schema-ref-parser': { files: ['src/binding/ref-parser.ts'] },
+  '@apidevtools/json-schema-ref-parser': { files: ['src/binding/description.ts'] },
   '@scalar/openapi-upgrader': { files: ['src/binding/description.ts'], heavy: true },
   'string-width': { files: ['src/output/width.ts'], heavy: true },
   undici: { files: ['src/client/transport'], heavy: true },

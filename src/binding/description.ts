@@ -1,3 +1,4 @@
+import { $RefParser } from '@apidevtools/json-schema-ref-parser';
 import { messageOf, UsageError } from '../errors.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../json.ts';
 import { withinTime } from '../time-limit.ts';
@@ -64,7 +65,6 @@ async function dereference(
   source: DescriptionSource,
   onReference: (reference: string, schema: unknown) => void,
 ): Promise<void> {
-  const { $RefParser } = await import('./ref-parser.ts');
   let refused: unknown;
   let count = 1;
   const readOther = async ({ url }: { url: string }) => {
