@@ -44,7 +44,7 @@ export async function readHeader(path: string): Promise<JournalHeader> {
 /** Rows with nothing but their number. */
 function blankRows(count: number): Rows {
   const rows = new Rows();
-  for (let row = 0; row < count; row += 1) rows.add({ id: 0, quantity: 0, line: 0 });
+  rows.length = count;
   return rows;
 }
 

@@ -1,4 +1,7 @@
-/** The states of a row. Every row is in exactly one of them, so that a summary always adds up. */
+/**
+ * The states of a row; the first is that of a new one. Every row is in exactly one of them, so that a summary always adds
+ * up.
+ */
 export const states = [
   'unprocessed',
   'applied',

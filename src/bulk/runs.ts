@@ -35,6 +35,11 @@ export interface RunInfo {
   readonly lastAt: number;
 }
 
+/** What can be read of a run: its state, or the reason why that cannot be read, and then perhaps the header. */
+type PastRun =
+  | { readonly header: JournalHeader; readonly info: RunInfo; readonly problem?: undefined }
+  | { readonly header: JournalHeader | undefined; readonly info?: undefined; readonly problem: CliError };
+
 export function isResumable(state: RunState): boolean {
   return state === 'stopped' || state === 'killed';
 }
@@ -119,6 +124,16 @@ export class RunStore {
     const last = isRunning ? undefined : readLastLine(path);
     if (last) return toInfo(header, last.ended, last, last.counts);
     return infoOf(await readJournal(path), isRunning ? 'running' : undefined);
+  }
+
+  async look(run: string): Promise<PastRun> {
+    try {
+      const info = await this.info(run);
+      return { header: info.header, info };
+    } catch (problem) {
+      if (!(problem instanceof CliError)) throw problem;
+      return { header: await readHeader(this.pathOf(run)).catch(() => undefined), problem };
+    }
   }
 
   /** Marks a run as undone or discarded. @throws CliError `failed` if its journal cannot be read or written. */

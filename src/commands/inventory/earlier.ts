@@ -24,12 +24,20 @@ function isOpen({ state, header, counts }: RunInfo): boolean {
   return isResumable(state) || (state === 'finished' && header.flags.relative && counts.unknown > 0);
 }
 
-/** The unfinished run of the same rows at the same place; undefined if there is none. */
+/**
+ * The unfinished run of the same rows at the same place; undefined if there is none.
+ *
+ * @throws CliError if the journal of such an apply cannot be read, because to begin again would lose what it did.
+ */
 export async function findEarlier(context: Context, { identity }: Job): Promise<string | undefined> {
-  for (const run of await runStore(context).idsLike(identity)) {
-    const info = await infoOrWarning(context, run, identity);
-    if (!info || !isOpen(info) || !isSameRun(info.header, identity)) continue;
-    if (identity.kind === 'apply' || (await isReadable(context, run))) return run;
+  const isApply = identity.kind === 'apply';
+  const runs = runStore(context);
+  for (const run of await runs.idsLike(identity)) {
+    const { header, info, problem } = await runs.look(run);
+    const isSame = header !== undefined && isSameRun(header, identity);
+    if (problem && isApply && isSame) throw problem;
+    if (problem) await context.notice(`warning: ${problem.message}`);
+    else if (isSame && isOpen(info) && (isApply || (await isReadable(context, run)))) return run;
   }
   return undefined;
 }
@@ -46,33 +54,13 @@ async function isReadable(context: Context, run: string): Promise<boolean> {
   }
 }
 
-/**
- * How a run stands; undefined, with a warning, if its journal cannot be read: others can.
- *
- * @throws CliError if it may be the run of `identity`, and an apply: to begin anew would lose what it did.
- */
-async function infoOrWarning(
-  context: Context,
-  run: string,
-  identity?: RunIdentity,
-): Promise<RunInfo | undefined> {
-  const runs = runStore(context);
-  try {
-    return await runs.info(run);
-  } catch (error) {
-    if (!(error instanceof CliError)) throw error;
-    const header = await readHeader(runs.pathOf(run)).catch(() => undefined);
-    if (identity?.kind === 'apply' && header && isSameRun(header, identity)) throw error;
-    await context.notice(`warning: ${error.message}`);
-    return undefined;
-  }
-}
-
 /** The state of every run, the newest first; warns of those whose journal cannot be read. */
 export async function* readableRuns(context: Context): AsyncGenerator<RunInfo> {
-  for (const run of await runStore(context).ids()) {
-    const info = await infoOrWarning(context, run);
+  const runs = runStore(context);
+  for (const run of await runs.ids()) {
+    const { info, problem } = await runs.look(run);
     if (info) yield info;
+    else await context.notice(`warning: ${problem.message}`);
   }
 }
 
@@ -81,13 +69,12 @@ export async function giveUpEarlier(context: Context, job: Job, flags: ApplyFlag
   const runs = runStore(context);
   if (job.identity.flags.relative && !flags.again) await refuseBooked(context, job);
   for (const run of await runs.idsLike(job.identity)) {
-    const info = await infoOrWarning(context, run);
-    if (!info) {
+    const { info, problem } = await runs.look(run);
+    if (problem) {
+      await context.notice(`warning: ${problem.message}`);
       await context.notice(`warning: run ${run}: its journal is kept as ${await runs.setAside(run)}`);
-      continue;
-    }
-    if (!isOpen(info) || !isSameRun(info.header, job.identity)) continue;
-    await runs.holdRun(run, () => runs.conclude(run, { ended: 'discarded', by: 'restart' }));
+    } else if (isOpen(info) && isSameRun(info.header, job.identity))
+      await runs.holdRun(run, () => runs.conclude(run, { ended: 'discarded', by: 'restart' }));
   }
 }
 
@@ -112,7 +99,7 @@ async function* runsWith(context: Context, isMeant: (header: JournalHeader) => b
   const runs = runStore(context);
   for (const run of await runs.ids()) {
     const header = await readHeader(runs.pathOf(run)).catch(() => undefined);
-    if (header && isMeant(header)) yield { header, info: await runs.info(run).catch(() => undefined) };
+    if (header && isMeant(header)) yield { header, info: (await runs.look(run)).info };
   }
 }
 

@@ -1,11 +1,11 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { largestPage, offeredOperation } from '../../api/contract.ts';
 import type { PetStatus } from '../../api/schemas.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import type { Context } from '../../context.ts';
+import { ensurePrivateFolder, writeFileAtomic } from '../../files.ts';
 import { findEditor, openDraft } from '../../input/editor.ts';
-import { fileError } from '../../system-error.ts';
 import { applyInput } from './apply.ts';
 import type { ApplyFlags } from './flags.ts';
 
@@ -66,11 +66,7 @@ function withoutHelp(text: string): string {
 async function keepText({ io, now }: Context, text: string): Promise<string> {
   const folder = join(resolvePaths(io).stateDir, 'edits');
   const path = join(folder, `inventory-${now().toISOString().replace(/\D/g, '')}.csv`);
-  try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    await writeFile(path, text, { mode: 0o600, flag: 'wx' });
-  } catch (error) {
-    throw fileError('write', path, error);
-  }
+  await ensurePrivateFolder(folder);
+  await writeFileAtomic(path, text);
   return path;
 }

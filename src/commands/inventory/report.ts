@@ -129,7 +129,7 @@ async function printSummary(context: Context, flags: SessionFlags, summary: Summ
 }
 
 /** The states in the order of a report: successes, then the others. */
-const reported: readonly State[] = [...states.filter((state) => state !== 'unprocessed'), 'unprocessed'];
+const reported: readonly State[] = [...states.slice(1), 'unprocessed'];
 
 /** For formats with columns: one line for the run. */
 export const summaryView: View<JsonObject> = {
@@ -158,12 +158,10 @@ function shortSummary(summary: SummaryRecord, style: Style, columns: number): st
   ];
   const others = reported
     .filter((state) => state !== 'applied' && summary[state] > 0)
-    .map((state) =>
-      paintState(
-        style,
-        state,
-      )(`${groupDigits(summary[state])} ${state === 'unprocessed' ? 'not processed' : state}`),
-    );
+    .map((state) => {
+      const word = state === 'unprocessed' ? 'not processed' : state;
+      return paintState(style, state)(`${groupDigits(summary[state])} ${word}`);
+    });
   const first = facts.join(', ');
   const lines = [
     applied === rows && rows > 0 ? style.green(first) : first,

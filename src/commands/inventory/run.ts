@@ -109,15 +109,15 @@ async function openSession(context: Context, job: Job, flags: SessionFlags): Pro
 /** Reads the counts and plans. @throws InterruptedError, or CliError if the run had to stop: then there is no plan. */
 async function planRows(context: Context, session: Session, flags: SessionFlags): Promise<Plan> {
   const { stop, job } = session;
-  const state = () => ({ done: session.entriesRead });
-  const activity = { label: 'reading counts', unit: 'entries', flags, state };
+  const read = () => ({ done: session.entriesRead });
+  const activity = { label: 'reading counts', unit: 'entries', read };
   const release = context.interrupts.take((signal) => {
     stop.stop(interruption(signal));
     stop.abandon();
   });
   try {
     const work = () => session.time('planning', () => makePlan(session));
-    return await (session.flags.blind ? work() : withProgress(context, activity, work));
+    return await (session.flags.blind ? work() : withProgress(context, flags, activity, work));
   } catch (error) {
     if (!(error instanceof StoppedError) || !stop.reason) throw error;
     const { kind, message, hint } = stop.reason;
@@ -207,13 +207,14 @@ async function beginJournal(
 function writePlan(context: Context, plan: Plan, mostErrors: number, flags: SessionFlags): Promise<void> {
   const { session } = plan;
   const { ledger, pace, job } = session;
-  const state = () => ({
+  const read = () => ({
     ...{ done: session.written, total: plan.changes },
     ...{ failed: ledger.errorCount, concurrency: pace.limit },
   });
-  const label = job.identity.kind === 'undo' ? 'undoing' : 'applying';
-  const work = () => session.time('writing', () => writeRows(plan, mostErrors));
-  return withProgress(context, { label, unit: 'rows', flags, state }, work);
+  const activity = { label: job.identity.kind === 'undo' ? 'undoing' : 'applying', unit: 'rows', read };
+  return withProgress(context, flags, activity, () =>
+    session.time('writing', () => writeRows(plan, mostErrors)),
+  );
 }
 
 /** Does the work with signals turned into a stop: the first waits for pending requests, the second abandons them. */
@@ -261,27 +262,19 @@ function interruption(signal: Signal): StopReason {
     : { kind: 'terminated', message: 'terminated' };
 }
 
-interface Activity {
-  /** Such as `applying`. */
-  readonly label: string;
-  readonly unit: string;
-  readonly flags: SessionFlags;
-  state(): ProgressState;
-}
-
 /** Shows the progress of the work on stderr. */
 async function withProgress<Value>(
   context: Context,
-  { label, unit, flags, state }: Activity,
+  { progress }: SessionFlags,
+  activity: { readonly label: string; readonly unit: string; readonly read: () => ProgressState },
   work: () => Promise<Value>,
 ): Promise<Value> {
-  const { io, liveLine } = context;
   const style = await context.style('stderr');
-  const mode = flags.progress ?? (context.flags.quiet ? 'none' : 'auto');
-  const stopProgress = startProgress(io, liveLine, { mode, label, unit, style, read: state });
+  const mode = progress ?? (context.flags.quiet ? 'none' : 'auto');
+  const stop = startProgress(context.io, context.liveLine, { ...activity, mode, style });
   try {
     return await work();
   } finally {
-    await stopProgress();
+    await stop();
   }
 }

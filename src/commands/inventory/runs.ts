@@ -70,7 +70,7 @@ export async function showRun(context: Context, text: string): Promise<void> {
 }
 
 /** One row of a run. */
-interface ChangeRecord {
+interface OutcomeRecord {
   readonly run: string;
   readonly started: string;
   readonly file: string;
@@ -81,7 +81,7 @@ interface ChangeRecord {
   readonly outcome: OutcomeLine | undefined;
 }
 
-const outcomeColumns: readonly Column<ChangeRecord>[] = [
+const outcomeColumns: readonly Column<OutcomeRecord>[] = [
   { name: 'before', value: ({ before }) => before, align: 'right' },
   { name: 'after', value: ({ after }) => after, align: 'right' },
   {
@@ -94,12 +94,12 @@ const outcomeColumns: readonly Column<ChangeRecord>[] = [
   { name: 'message', value: ({ outcome }) => outcome?.message, spare: true },
 ];
 
-const changesView: View<ChangeRecord> = {
+const changesView: View<OutcomeRecord> = {
   noun: 'rows',
   columns: [{ name: 'petId', value: ({ petId }) => petId, align: 'right' }, ...outcomeColumns],
 };
 
-const logView: View<ChangeRecord> = {
+const logView: View<OutcomeRecord> = {
   noun: 'runs',
   columns: [
     { name: 'run', value: ({ run }) => run },
@@ -109,11 +109,11 @@ const logView: View<ChangeRecord> = {
   ],
 };
 
-async function* readChanges(context: Context, run: string): AsyncGenerator<ChangeRecord[]> {
+async function* readChanges(context: Context, run: string): AsyncGenerator<OutcomeRecord[]> {
   const { header, rows, failures } = await readJournal(runStore(context).pathOf(run));
   const { kind, name, started } = header;
   const file = kind === 'undo' ? `undo ${name}` : name;
-  let page: ChangeRecord[] = [];
+  let page: OutcomeRecord[] = [];
   for (let row = 0; row < rows.length; row += 1) {
     const petId = rows.id(row);
     if (petId === 0n) continue;
@@ -134,7 +134,7 @@ export async function logPet(context: Context, pet: IdOrName): Promise<void> {
   await printer.records(readLog(context, petId), logView);
 }
 
-async function* readLog(context: Context, petId: bigint): AsyncGenerator<ChangeRecord[]> {
+async function* readLog(context: Context, petId: bigint): AsyncGenerator<OutcomeRecord[]> {
   for (const run of await runStore(context).ids())
     try {
       for await (const page of readChanges(context, run)) {
