@@ -25,7 +25,9 @@ test('reading a huge page ends at the deadline and at a signal', async () => {
   const list = ['inventory', 'list', '-o', 'ids', '--base-url', server.url, '--retries', '0'];
   const late = await outcomeOf(startCli([...list, '--timeout', '500ms']));
   expect(late).toMatchObject({ code: 6, stdout: '' });
-  expect(late.stderr).toContain('no answer within 0.5 s');
+  expect(late.stderr).toContain(
+    `list inventory entries: GET ${server.url}/store/inventory: no answer within 0.5 s`,
+  );
   expect(late.milliseconds).toBeLessThan(4000);
   const child = startCli([...list, '--timeout', '60s']);
   const outcome = outcomeOf(child);
