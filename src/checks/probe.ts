@@ -4,7 +4,7 @@ import { idName, type Operation, type OperationId, type Parameter } from '../api
 import type { CallOptions } from '../client/call.ts';
 import type { Client, RawAnswer } from '../client/client.ts';
 import { type CallInput, type RawRequest, toRequest, withId } from '../client/request.ts';
-import { retryAfter } from '../client/retry.ts';
+import { retriedReasons, retryAfter } from '../client/retry.ts';
 import { monotonicMs, sleep } from '../deadline.ts';
 import { messageOf, UnavailableError } from '../errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../json.ts';
@@ -144,8 +144,7 @@ export function createProbe(subject: SmokeSubject, stop: SmokeStop): Probe {
 }
 
 function mayPass(error: unknown): boolean {
-  const passing = ['refused', 'dns', 'reset', 'timeout', 'proxy'];
-  return error instanceof UnavailableError && passing.includes(error.reason);
+  return error instanceof UnavailableError && retriedReasons.has(error.reason);
 }
 
 /** Whether a status means that a gateway got no answer from the service behind it. */

@@ -4,7 +4,7 @@ import { shownUrl } from '../mask.ts';
 import { lowerFirst } from '../text.ts';
 import type { Call } from './call.ts';
 import { readErrorBody } from './response.ts';
-import { isSafeAgain, mayHaveBeenApplied, retriedStatuses } from './retry.ts';
+import { isSafeAgain, mayHaveBeenApplied, retriedReasons, retriedStatuses } from './retry.ts';
 
 /** An error answer as an error, whatever its body: `<what failed>: METHOD url: <why> (status code)`. */
 export function answeredError(call: Call, response: HttpResponse): ApiError {
@@ -37,7 +37,6 @@ export function callError(call: Call, thrown: unknown): unknown {
     response,
   } = call;
   const mayBeApplied = call.mayBeApplied || mayHaveBeenApplied(method, { sent });
-  const isPassing = reason !== 'tls' && reason !== 'redirect' && reason !== 'invalid-response';
   return new UnavailableError(sentence(call, call.client.mask(thrown.message), mayBeApplied), {
     ...details,
     ...detailsOf(call, mayBeApplied),
@@ -47,7 +46,7 @@ export function callError(call: Call, thrown: unknown): unknown {
     sent: sent || mayBeApplied,
     answer,
     hint: details.hint ?? hintOfReason[reason],
-    retryable: (details.retryable ?? isPassing) && isSafeAgain(method, mayBeApplied),
+    retryable: (details.retryable ?? retriedReasons.has(reason)) && isSafeAgain(method, mayBeApplied),
     cause: thrown,
   });
 }

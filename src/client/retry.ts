@@ -3,9 +3,15 @@ import { UnavailableError, type UnavailableReason } from '../errors.ts';
 
 const firstDelayMs = 500;
 const longestDelayMs = 30_000;
-/** Temporary failures: the same request may succeed later. */
+/** Statuses and failures that may pass: the same request may succeed later. */
 export const retriedStatuses: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
-const retriedReasons = new Set<UnavailableReason>(['refused', 'reset', 'timeout', 'proxy', 'dns']);
+export const retriedReasons: ReadonlySet<UnavailableReason> = new Set<UnavailableReason>([
+  'refused',
+  'reset',
+  'timeout',
+  'proxy',
+  'dns',
+]);
 /** RFC 9110, 9.2.2: sending them twice has the same effect as once. PATCH and POST are not among them. */
 const idempotentMethods = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']);
 
