@@ -43,30 +43,16 @@ const shownFields = new Set([
 /** Shown fields that hold a URL. */
 const urlFields = new Set(['link', 'location']);
 
-const namesOfSecrets = /key|token|secret|passw|signature|auth/i;
+const userinfo = /(\b[a-z][a-z0-9+.-]{0,20}:\/\/)[^/?#@\s]*@/gi;
+/** A parameter whose name looks like that of a credential; it may be part of another's value, as with a URL in a URL. */
+const secretParameter = /([?&](?=[^?&=#]*(?:key|token|secret|passw|signature|auth))[^?&=#]*=)[^&#>\s]*/gi;
 
 /**
  * A URL that is safe to show: without userinfo and without the values of parameters that look like credentials. Runs in
  * linear time, because a service may send a URL of any length.
  */
 export function maskUrl(url: string): string {
-  return maskParameters(url.replace(/(\b[a-z][a-z0-9+.-]{0,20}:\/\/)[^/?#@\s]*@/gi, `$1${masked}@`));
-}
-
-/** A parameter may be part of another's value, as with a URL in a URL. */
-function maskParameters(url: string): string {
-  const parameter = /[?&]([^?&=#]*)=/g;
-  const valueEnd = /[&#>\s]|$/g;
-  let shown = '';
-  let at = 0;
-  for (let found = parameter.exec(url); found; found = parameter.exec(url)) {
-    if (!namesOfSecrets.test(found[1] ?? '')) continue;
-    shown += url.slice(at, parameter.lastIndex) + masked;
-    valueEnd.lastIndex = parameter.lastIndex;
-    at = valueEnd.exec(url)?.index ?? url.length;
-    parameter.lastIndex = at;
-  }
-  return shown + url.slice(at);
+  return url.replace(userinfo, `$1${masked}@`).replace(secretParameter, `$1${masked}`);
 }
 
 /** A URL for people: masked; for the embedded store, which has no address, only the path. */
