@@ -58,58 +58,32 @@ export class CsvSplitter implements RecordSplitter {
 
   /** Takes whole records and returns the index after them. */
   private take(text: string, records: InputRecord[]): number {
-    const next = createFinder(text);
+    const { delimiter } = this;
+    const lineEndOrQuote = /[\n\r"]/g;
     let at = 0;
     this.quoteLine = undefined;
-    for (;;) {
-      at = this.takeLines(text, at, next, records);
-      if (at === text.length) return at;
-      const quoted = readQuotedRecord(text, at, this.line, this.delimiter);
-      if (!quoted.record) {
-        this.quoteLine = quoted.quoteLine;
-        return at;
+    while (lineEndOrQuote.test(text)) {
+      let end = lineEndOrQuote.lastIndex - 1;
+      let record: InputRecord | undefined;
+      let nextLine = this.line + 1;
+      if (text[end] === '"') {
+        const quoted = readQuotedRecord(text, at, this.line, delimiter);
+        if (!quoted.record) {
+          this.quoteLine = quoted.quoteLine;
+          return at;
+        }
+        ({ record, end, nextLine } = quoted);
+      } else {
+        const cells = text.slice(at, end).split(delimiter);
+        if (cells.length > 1 || cells[0]?.trim() !== '') record = { line: this.line, column: 1, cells };
       }
-      records.push(quoted.end - at > maxRecordLength ? overlongRecord(this.line) : quoted.record);
-      this.line = quoted.nextLine;
-      at = quoted.end;
-    }
-  }
-
-  /** Takes lines up to one that has a quote or does not end yet; skips blank ones. */
-  private takeLines(text: string, from: number, next: Finder, records: InputRecord[]): number {
-    const { delimiter } = this;
-    let at = from;
-    for (let end = next.lineEnd(at); end < text.length && next.quote(at) > end; end = next.lineEnd(at)) {
-      const cells = text.slice(at, end).split(delimiter);
-      if (end - at > maxRecordLength) records.push(overlongRecord(this.line));
-      else if (cells.length > 1 || cells[0]?.trim() !== '')
-        records.push({ line: this.line, column: 1, cells });
-      this.line += 1;
+      if (record) records.push(end - at > maxRecordLength ? overlongRecord(this.line) : record);
+      this.line = nextLine;
       at = afterLineEnd(text, end);
+      lineEndOrQuote.lastIndex = at;
     }
     return at;
   }
-}
-
-interface Finder {
-  quote(at: number): number;
-  lineEnd(at: number): number;
-}
-
-/**
- * Finds the next line end and quote at or after an index that only grows; returns the text's length if there is none.
- */
-function createFinder(text: string): Finder {
-  const finder = (wanted: string) => {
-    let found = -1;
-    return (at: number) => {
-      if (found < at) found = text.indexOf(wanted, at);
-      if (found === -1) found = text.length;
-      return found;
-    };
-  };
-  const [lineFeed, carriageReturn, quote] = [finder('\n'), finder('\r'), finder('"')];
-  return { quote, lineEnd: (at: number) => Math.min(lineFeed(at), carriageReturn(at)) };
 }
 
 /** Index after the line end at `end`: LF, CR or CRLF. */
@@ -119,7 +93,7 @@ function afterLineEnd(text: string, end: number): number {
 
 interface QuotedRecord {
   readonly record: InputRecord;
-  /** Index after its line end. */
+  /** Index of its line end. */
   readonly end: number;
   readonly nextLine: number;
 }
@@ -166,7 +140,7 @@ function readQuotedRecord(
     at = cell.end;
     if (text[at] === delimiter) continue;
     const record = { line: first, column: 1, cells, starts, problem };
-    return { record, end: afterLineEnd(text, at), nextLine: line + 1 };
+    return { record, end: at, nextLine: line + 1 };
   }
 }
 
