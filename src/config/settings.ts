@@ -63,24 +63,15 @@ export interface Settings {
   readonly warnings: readonly string[];
   /** The choice of the embedded store: commands use the server in this process. Undefined if they use a service. */
   readonly offline: Choice | undefined;
-  /** The sources of tokens and the origins that may receive one. The tokens of a profile that is not used count too. */
-  readonly tokens: Tokens;
+  /** PETSTORE_TOKEN; empty if it is not set. */
+  readonly token: string;
   get<Key extends SettingKey>(key: Key): SettingValues[Key];
   explain<Key extends SettingKey>(key: Key): Setting<SettingValues[Key]>;
+  /** Every value given for a key, the nearest first. Those of a profile that is set aside count too. */
+  readonly given: GivenValues;
 }
 
-export interface Tokens {
-  /** Empty if it is not set. */
-  readonly variable: string;
-  readonly file: Setting<string> | undefined;
-  readonly command: Setting<string> | undefined;
-  /** The origin of PETSTORE_BASE_URL. */
-  readonly originOfVariable: string | undefined;
-  /** The origin of the base URL that the config has for the profile. */
-  readonly originOfConfig: string | undefined;
-  /** Further origins for the tokens of the config; `*` stands for one label. */
-  readonly furtherOrigins: readonly string[];
-}
+type GivenValues = <Key extends SettingKey>(key: Key) => readonly Setting<NonNullable<SettingValues[Key]>>[];
 
 /**
  * The settings of this run. A config file that cannot be read counts as empty: `problem` says why.
@@ -94,11 +85,14 @@ export async function resolveSettings(io: Io, flags: SettingFlags): Promise<Sett
 /** The settings that follow from a config file already read. @throws UsageError as `resolveSettings` does. */
 export function settingsFrom(io: Io, flags: SettingFlags, file: ConfigFile): Settings {
   const { chosen, offline } = chooseProfile(io, flags, file);
-  const valuesWith = (profile: Choice | undefined) => (key: SettingKey) =>
-    givenFor(key, io, flags, file, profile?.value).map((given) => parseGiven(key, given, io));
+  const valuesWith = (profile: Choice | undefined) =>
+    ((key) =>
+      givenFor(key, io, flags, file, profile?.value).map((given) =>
+        parseGiven(key, given, io),
+      )) as GivenValues;
   refuseUnknownKeys(file, undefined);
-  const tokens = tokensOf(valuesWith(chosen), io);
-  const isSetAside = chosen?.source === 'config' && goesElsewhere(valuesWith(chosen)('base-url')[0], tokens);
+  const given = valuesWith(chosen);
+  const isSetAside = chosen?.source === 'config' && goesElsewhere(given);
   const profile = isSetAside ? undefined : chosen;
   if (profile) refuseUnknownKeys(file, profile.value);
   const found = new Map(settingKeys.map((key) => [key, valuesWith(profile)(key)]));
@@ -110,36 +104,30 @@ export function settingsFrom(io: Io, flags: SettingFlags, file: ConfigFile): Set
     problem: file.problem,
     warnings: warningsOf(file, profile, found.get('base-url') ?? []),
     offline,
-    tokens,
+    token: io.env.PETSTORE_TOKEN ?? '',
     get: (key) => explain(key).value,
     explain,
+    given,
   };
 }
 
 /** Whether a flag or variable sets an origin that does not belong to the profile. */
-function goesElsewhere(url: Setting<unknown> | undefined, tokens: Tokens): boolean {
-  const { originOfConfig, furtherOrigins } = tokens;
-  if (originOfConfig === undefined || (url?.source !== 'flag' && url?.source !== 'environment')) return false;
-  return !matchesOrigin(originOf(url), [originOfConfig, ...furtherOrigins]);
+function goesElsewhere(given: GivenValues): boolean {
+  const [url, ...beaten] = given('base-url');
+  const own = beaten.find(isOfConfig);
+  if (!url || !own || isOfConfig(url)) return false;
+  const [further] = given('token-origins');
+  return !matchesOrigin(originOf(url), [originOf(own), ...(further?.value ?? [])]);
 }
 
-function tokensOf(valuesOf: (key: SettingKey) => readonly Setting<unknown>[], io: Io): Tokens {
-  const urls = valuesOf('base-url');
-  const variableUrl = urls.find(({ source }) => source === 'environment');
-  const configUrl = urls.find(({ source }) => source === 'profile' || source === 'config');
-  const [further] = valuesOf('token-origins');
-  return {
-    variable: io.env.PETSTORE_TOKEN ?? '',
-    file: valuesOf('token-file')[0] as Setting<string> | undefined,
-    command: valuesOf('token-command')[0] as Setting<string> | undefined,
-    originOfVariable: variableUrl && originOf(variableUrl),
-    originOfConfig: configUrl && originOf(configUrl),
-    furtherOrigins: (further?.value as readonly string[] | undefined) ?? [],
-  };
+/** Whether the config file gives a value, in the profile or at its top level. */
+export function isOfConfig({ source }: Pick<Setting<unknown>, 'source'>): boolean {
+  return source === 'profile' || source === 'config';
 }
 
-function originOf({ value }: Setting<unknown>): string {
-  return new URL(value as string).origin;
+/** The origin of a base URL. */
+export function originOf({ value }: Setting<string>): string {
+  return new URL(value).origin;
 }
 
 function warningsOf(

@@ -3,7 +3,7 @@ import { bareHost, isLoopbackHost } from '../api/http.ts';
 import { CliError, UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import type { Secrets } from '../mask.ts';
-import { isNearer, type SettingSource, type Settings, type Tokens } from './settings.ts';
+import { isNearer, isOfConfig, originOf, type SettingSource, type Settings } from './settings.ts';
 import { matchesOrigin } from './values.ts';
 
 /** The source of the token; nothing has been read from it yet. */
@@ -45,7 +45,7 @@ export function planToken(
   settings: Settings,
   { baseUrl, allowInsecureHttp, places }: TokenTarget,
 ): TokenPlan {
-  const source = findToken(settings.tokens);
+  const source = findToken(settings);
   if (source === undefined) return { kind: 'none' };
   const { origin, protocol, hostname } = new URL(baseUrl);
   const owners = ownersOf(source, settings);
@@ -67,8 +67,10 @@ export function planToken(
 }
 
 /** PETSTORE_TOKEN, else token-file or token-command, whichever has precedence. */
-export function findToken({ variable, file, command }: Tokens): TokenSource | undefined {
-  if (variable) return { kind: 'variable', text: '', source: 'environment', origin: 'PETSTORE_TOKEN' };
+export function findToken({ token, given }: Settings): TokenSource | undefined {
+  const [file] = given('token-file');
+  const [command] = given('token-command');
+  if (token) return { kind: 'variable', text: '', source: 'environment', origin: 'PETSTORE_TOKEN' };
   if (file && command && file.source === command.source)
     throw new UsageError(
       `token-file and token-command are both set in ${file.origin}`,
@@ -85,12 +87,13 @@ export function findToken({ variable, file, command }: Tokens): TokenSource | un
  * names a base URL, the token belongs to that of the command line.
  */
 function ownersOf({ source }: TokenSource, settings: Settings): readonly string[] {
-  const { originOfVariable, originOfConfig, furtherOrigins } = settings.tokens;
-  if (source === 'environment' && originOfVariable !== undefined) return [originOfVariable];
-  const origin = originOfConfig ?? originOfVariable;
-  if (origin !== undefined) return [origin, ...furtherOrigins];
-  const baseUrl = settings.get('base-url');
-  return baseUrl === undefined ? [] : [new URL(baseUrl).origin];
+  const urls = settings.given('base-url');
+  const ofVariable = urls.find((url) => url.source === 'environment');
+  if (source === 'environment' && ofVariable) return [originOf(ofVariable)];
+  const own = urls.find(isOfConfig) ?? ofVariable;
+  const [further] = settings.given('token-origins');
+  if (own) return [originOf(own), ...(further?.value ?? [])];
+  return urls.slice(0, 1).map(originOf);
 }
 
 /** The source of a token, for messages. */
@@ -182,8 +185,8 @@ function valueAt(place: CredentialPlace, secret: string, settings: Settings): st
 }
 
 /** One newline at the end of a file or of a command's output is dropped. */
-async function readToken(source: TokenSource, { tokens }: Settings, reader: TokenReader): Promise<string> {
-  if (source.kind === 'variable') return tokens.variable;
+async function readToken(source: TokenSource, { token }: Settings, reader: TokenReader): Promise<string> {
+  if (source.kind === 'variable') return token;
   const { readTokenFile, runTokenCommand } = await import('./read-token.ts');
   const text =
     source.kind === 'file' ? await readTokenFile(source.text) : await runTokenCommand(source.text, reader);

@@ -59,7 +59,7 @@ function explainKeys(settings: Settings): Explained[] {
 }
 
 async function explainToken(context: Context, settings: Settings): Promise<Explained> {
-  const source = findToken(settings.tokens);
+  const source = findToken(settings);
   if (source === undefined) return { key: 'token', value: 'not set', ...from(undefined) };
   const baseUrl = settings.get('base-url');
   if (settings.offline || baseUrl === undefined) return { key: 'token', value: 'set', ...from(source) };
