@@ -2,12 +2,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { checkConnection } from '../../src/checks/reach.ts';
 import type { Sockets } from '../../src/checks/sockets.ts';
 import { UnavailableError } from '../../src/errors.ts';
+import { main } from '../../src/main.ts';
 import { makeCertificate } from '../helpers/certificate.ts';
-import { runCli } from '../helpers/run-cli.ts';
+import { fakeIo, runCli } from '../helpers/run-cli.ts';
 import { smoke } from './run.ts';
 import { type Service, startService, withBody, withFields } from './service.ts';
 
@@ -257,15 +258,15 @@ test('an operation that never answers is an error, and the others are still chec
 
 test('--wait waits for a service that starts late', async () => {
   const port = await closedPort();
-  const url = `http://127.0.0.1:${port}`;
-  const late = new Promise<Service>((resolve) => {
-    setTimeout(() => resolve(startService({ port })), 600);
-  });
-  const run = await smoke(url, ['--wait', '10s', '--only', 'reach']);
-  await (await late).close();
-  expect(run).toMatchObject({ code: 0, totals: { pass: 3 } });
-  expect(run.stderr).toMatch(/waiting up to 10 s for the service: .*connection refused/);
-});
+  const io = fakeIo();
+  const flags = ['--base-url', `http://127.0.0.1:${port}`, '--wait', '10s', '--only', 'reach'];
+  const code = main(['smoke', ...flags], io);
+  const told = /waiting up to 10 s for the service: .*connection refused/;
+  await vi.waitFor(() => expect(io.written('stderr')).toMatch(told), { timeout: 10_000 });
+  await using _ = await startService({ port });
+  expect(await code).toBe(0);
+  expect(io.written('stdout')).toMatch(/^3 checks in .*: 3 passed$/m);
+}, 20_000);
 
 test('a wait that runs out fails once and exits 6', async () => {
   await using service = await startService({ spoil: (_, answer) => ({ ...answer, status: 500 }) });
