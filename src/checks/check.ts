@@ -1,6 +1,7 @@
 import type { Operation } from '../api/operations.ts';
 import { monotonicMs } from '../deadline.ts';
 import { CliError, type ExitCode, InterruptedError, messageOf } from '../errors.ts';
+import type { Latency } from './options.ts';
 
 /**
  * What became of a check. `error`: it could not be carried out, because no answer came or a record that it needs could
@@ -59,10 +60,10 @@ export interface Check<Subject> {
 export interface CheckResult extends Verdict {
   readonly id: string;
   readonly elapsedMs: number;
-  /** If the checks ran several times: the number of runs, of failures, and the milliseconds. */
+  /** If the checks ran several times: the number of runs and of failures, and the latency over all. */
   readonly runs?: number | undefined;
   readonly failures?: number | undefined;
-  readonly latency?: { readonly p50: number; readonly p95: number; readonly max: number } | undefined;
+  readonly latency?: Latency | undefined;
 }
 
 export function pass(reason: string, details: Details = {}): Verdict {

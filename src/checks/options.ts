@@ -69,7 +69,8 @@ export function parseCondition(text: string, flag: string): Condition {
 }
 
 export const statistics = ['p50', 'p95', 'max'] as const;
-export type Statistic = (typeof statistics)[number];
+/** Milliseconds. */
+export type Latency = Readonly<Record<(typeof statistics)[number], number>>;
 
 /** States that are not failures, unless `--fail-on` names them. */
 export const softStates = ['warn', 'flaky'] as const;
@@ -85,7 +86,7 @@ export interface SmokeOptions {
   readonly stability: 'stable' | 'all';
   /** Timed calls of each GET; undefined if latency is not measured. */
   readonly samples?: number | undefined;
-  readonly maxLatency?: { readonly ms: number; readonly statistic: Statistic } | undefined;
+  readonly maxLatency?: { readonly ms: number; readonly statistic: keyof Latency } | undefined;
   /** Fewest days for which the certificate must still be valid. */
   readonly tlsMinDays: number;
   readonly write: boolean;

@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http';
+import type { Latency } from './options.ts';
 
 /** A duration for people: `0.4 ms`, `12 ms`, `1.3 s`, `10 min`. */
 export function durationText(ms: number): string {
@@ -22,7 +23,7 @@ export function excerpt(text: string, mask: (text: string) => string): string {
 }
 
 /** Percentiles of times, by nearest rank. */
-export function latencyOf(timesMs: readonly number[]): Readonly<Record<'p50' | 'p95' | 'max', number>> {
+export function latencyOf(timesMs: readonly number[]): Latency {
   const sorted = [...timesMs].sort((a, b) => a - b);
   const percentile = (percent: number) => sorted[Math.ceil((percent / 100) * sorted.length) - 1] ?? 0;
   return { p50: percentile(50), p95: percentile(95), max: percentile(100) };

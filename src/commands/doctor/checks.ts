@@ -14,7 +14,7 @@ import { CliError, exitCodes } from '../../errors.ts';
 import { closest, shellWord } from '../../text.ts';
 
 /** The subject of doctor's checks. */
-export interface Patient {
+interface Patient {
   readonly context: Context;
   /** Opened by the first check that needs them. @throws VerdictError, a skip, if there is no socket to check. */
   sockets(): Promise<Sockets>;

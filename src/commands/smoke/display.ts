@@ -89,7 +89,7 @@ const more = [
 ];
 
 /** Results of checks as records, for the formats that programs read. */
-export const checksView: View<JsonObject> = {
+const checksView: View<JsonObject> = {
   noun: 'checks',
   columns: [
     ...columns.map((name) => ({ name, value: (check: JsonObject) => check[name] })),

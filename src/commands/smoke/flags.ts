@@ -1,5 +1,11 @@
 import type { Contract } from '../../api/contract.ts';
-import { parseCondition, type SmokeOptions, softStates, statistics } from '../../checks/options.ts';
+import {
+  parseCondition,
+  type SmokeOptions,
+  type SoftState,
+  softStates,
+  statistics,
+} from '../../checks/options.ts';
 import { choice, flag, type ValuesOf, value, values } from '../../cli/flag.ts';
 import { writeFlags } from '../../cli/global-flags.ts';
 import { parseSetting } from '../../config/keys.ts';
@@ -135,7 +141,7 @@ function parseDuration(text: string, name: string): number {
   return parseSetting('timeout', text, name);
 }
 
-function parseSoftState(text: string, name: string): (typeof softStates)[number] {
+function parseSoftState(text: string, name: string): SoftState {
   const known = softStates.find((each) => each === text);
   if (!known) throw new UsageError(`${name} '${text}': must be one of ${softStates.join(', ')}`);
   return known;
