@@ -1,6 +1,14 @@
 import type * as v from 'valibot';
 import type { JsonObject, JsonValue } from '../json.ts';
-import type { BodyName, bodySchemas, QueryName, querySchemas, Records, ResultName } from './schemas.ts';
+import type {
+  BodyName,
+  Bounds,
+  bodySchemas,
+  QueryName,
+  querySchemas,
+  Records,
+  ResultName,
+} from './schemas.ts';
 
 /** The stability of an operation, from the extension `x-stability`; `stable` if it is missing. */
 export type Stability = 'stable' | 'beta' | 'experimental';
@@ -81,17 +89,6 @@ export interface RequestBody {
   readonly isClosed?: true | undefined;
   /** The field with the record's id, if the path has none or the description requires it in the body too. */
   readonly idField?: 'id' | 'petId' | undefined;
-}
-
-/** Bounds of a value in a description, in the terms of JSON Schema. */
-export interface Bounds {
-  readonly type?: 'integer' | 'number' | 'string' | 'boolean' | undefined;
-  readonly enum?: readonly string[] | undefined;
-  readonly minimum?: number | bigint | undefined;
-  readonly maximum?: number | bigint | undefined;
-  readonly minLength?: number | undefined;
-  readonly maxLength?: number | undefined;
-  readonly pattern?: string | undefined;
 }
 
 /** The documented answer for one status. */

@@ -181,12 +181,20 @@ export function fieldTypes(name: BodyName | ResultName): ReadonlyMap<string, str
   return new Map(Object.entries(entries).map(([field, schema]) => [field, jsonSchemaOf(schema).type]));
 }
 
+/** Bounds of a value, in the terms of JSON Schema. */
+export interface Bounds {
+  readonly type?: 'integer' | 'number' | 'string' | 'boolean' | undefined;
+  readonly enum?: readonly string[] | undefined;
+  readonly minimum?: number | bigint | undefined;
+  readonly maximum?: number | bigint | undefined;
+  readonly minLength?: number | undefined;
+  readonly maxLength?: number | undefined;
+  readonly pattern?: string | undefined;
+}
+
 /** What the schema of a field or a parameter says in JSON Schema. */
-interface FieldSchema {
-  readonly type: 'integer' | 'string' | 'boolean';
-  readonly enum?: readonly string[];
-  readonly minimum?: number;
-  readonly maximum?: number;
+interface FieldSchema extends Bounds {
+  readonly type: NonNullable<Bounds['type']>;
   readonly default?: unknown;
 }
 

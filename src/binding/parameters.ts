@@ -1,5 +1,5 @@
-import { type Bounds, idName, type OperationId, operations, type Parameter } from '../api/operations.ts';
-import type { QueryName } from '../api/schemas.ts';
+import { idName, type OperationId, operations, type Parameter } from '../api/operations.ts';
+import type { Bounds, QueryName } from '../api/schemas.ts';
 import type { JsonValue } from '../json.ts';
 import { type DocumentOperation, type DocumentParameter, isFieldName } from './document.ts';
 import { boundsOf, listOf, objectOf } from './schema.ts';

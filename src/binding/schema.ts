@@ -1,5 +1,5 @@
-import type { Bounds } from '../api/operations.ts';
 import { readPattern } from '../api/pattern.ts';
+import type { Bounds } from '../api/schemas.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../json.ts';
 
 /** The names that a document gives to its schemas, by the schema object itself. A schema may have several. */

@@ -1,5 +1,6 @@
 import type { HttpFields } from '../api/http.ts';
-import type { Bounds, Operation, Parameter } from '../api/operations.ts';
+import type { Operation, Parameter } from '../api/operations.ts';
+import type { Bounds } from '../api/schemas.ts';
 import { UsageError } from '../errors.ts';
 import { isJsonObject } from '../json.ts';
 import { shorten } from '../text.ts';

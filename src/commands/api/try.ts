@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { isListId, offeredOperation } from '../../api/contract.ts';
 import {
-  type Bounds,
   type Input,
   idName,
   type Operation,
@@ -9,7 +8,7 @@ import {
   operations,
   type Parameter,
 } from '../../api/operations.ts';
-import { bodySchemas, IdText, jsonSchemaOf, querySchemas } from '../../api/schemas.ts';
+import { type Bounds, bodySchemas, IdText, jsonSchemaOf, querySchemas } from '../../api/schemas.ts';
 import { offersField, takesCategoryObject } from '../../api/shapes.ts';
 import { confirmWrite } from '../../asking.ts';
 import { brokenBound } from '../../client/bounds.ts';
