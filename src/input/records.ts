@@ -45,24 +45,22 @@ export async function readRecords(
   bytes: AsyncIterable<Uint8Array>,
   options: RecordOptions,
 ): Promise<RecordStream> {
-  const text = decodeUtf8(bytes, options.name)[Symbol.asyncIterator]();
-  const head = await readHead(text);
-  if (head.trim() === '') return { layout: undefined, batches: noBatches() };
+  const pieces = piecesOf(decodeUtf8(bytes, options.name));
+  const head = await readHead(pieces);
+  if (head.trim() === '') return { layout: undefined, batches: (async function* () {})() };
   const { layout, rest } = detectLayout(head, options);
-  const pieces = piecesOf(rest, text);
-  return {
-    layout,
-    batches: layout.format === 'json' ? splitWhole(pieces, options.name) : split(pieces, layout),
-  };
+  const batches =
+    layout.format === 'json' ? splitWhole(rest, pieces, options.name) : splitPieces(rest, pieces, layout);
+  return { layout, batches };
 }
 
-async function* noBatches(): AsyncGenerator<readonly InputRecord[]> {}
-
-async function* split(
+async function* splitPieces(
+  head: string,
   pieces: AsyncIterable<string>,
   { format, delimiter }: Layout,
 ): AsyncGenerator<readonly InputRecord[]> {
   const splitter = format === 'csv' ? new CsvSplitter(delimiter) : createLineSplitter();
+  yield splitter.push(head);
   for await (const piece of pieces) yield splitter.push(piece);
   yield splitter.end();
 }
@@ -71,10 +69,11 @@ async function* split(
 const maxDocumentLength = 2 ** 27;
 
 async function* splitWhole(
+  head: string,
   pieces: AsyncIterable<string>,
   name: string,
 ): AsyncGenerator<readonly InputRecord[]> {
-  let document = '';
+  let document = head;
   for await (const piece of pieces) {
     document += piece;
     if (document.length > maxDocumentLength)
@@ -90,31 +89,27 @@ async function* splitWhole(
  * The text in pieces of 8 Ki characters, none of which ends within a CRLF. The records of a piece live at the same
  * time. V8 collects few of them as young objects; it would copy thousands again and again.
  */
-async function* piecesOf(head: string, text: AsyncIterator<string>): AsyncGenerator<string> {
+async function* piecesOf(text: AsyncIterable<string>): AsyncGenerator<string> {
   const length = 8192;
-  let rest = head;
-  try {
-    for (;;) {
-      let at = 0;
-      while (rest.length - at > length) {
-        const end = at + (rest[at + length - 1] === '\r' ? length + 1 : length);
-        yield rest.slice(at, end);
-        at = end;
-      }
-      const next = await text.next();
-      if (next.done) return yield rest.slice(at);
-      rest = rest.slice(at) + next.value;
+  let rest = '';
+  for await (const chunk of text) {
+    rest += chunk;
+    let at = 0;
+    while (rest.length - at > length) {
+      const end = at + (rest[at + length - 1] === '\r' ? length + 1 : length);
+      yield rest.slice(at, end);
+      at = end;
     }
-  } finally {
-    await text.return?.();
+    rest = rest.slice(at);
   }
+  yield rest;
 }
 
 /** Text up to the end of the first line that is not blank, or 64 Ki characters. */
-async function readHead(text: AsyncIterator<string>): Promise<string> {
+async function readHead(pieces: AsyncGenerator<string>): Promise<string> {
   let head = '';
   while (head.length < 65_536 && !/[\r\n]/.test(head.trimStart())) {
-    const next = await text.next();
+    const next = await pieces.next();
     if (next.done) break;
     head += next.value;
   }
