@@ -24,7 +24,7 @@ const pageSize = 10;
 export async function createPrompt(io: Io, options: PromptOptions): Promise<Prompt> {
   if (io.env.TERM === 'dumb') return createLinePrompt(io, options.signal);
   const { input, confirm, select, search } = await import('./inquirer.ts');
-  const ask = createAsk(io, options);
+  const ask = <Value>(question: (streams: Streams) => Promise<Value>) => answerTo(io, options, question);
   const shownQuestion = (question: string) => {
     const { width } = io.stderr;
     return fold(sanitize(question), width && width - roomForAnswer, markWidth);
@@ -60,24 +60,30 @@ interface Streams {
   readonly signal: AbortSignal;
 }
 
-/** Returns a function that asks one question, and turns every way of not answering it into an error of this program. */
-function createAsk(io: Io, { signal, style }: PromptOptions) {
-  return async <Value>(question: (streams: Streams) => Promise<Value>): Promise<Value> => {
-    const output = drawOn(io, style);
-    const input = io.stdin.stream;
-    const { ended, release } = watchEnd(input);
-    const stop = AbortSignal.any([signal, ended]);
-    try {
-      return await question({ input, output, signal: stop });
-    } catch (error) {
-      if (stop.aborted) throw stop.reason;
-      if (error instanceof Error && error.name === 'ExitPromptError') throw new InterruptedError('SIGINT');
-      throw error;
-    } finally {
-      release();
-      await new Promise((resolve) => output.end(resolve));
-    }
-  };
+/** Asks one question, and turns every way of not answering it into an error of this program. */
+async function answerTo<Value>(
+  io: Io,
+  { signal, style }: PromptOptions,
+  question: (streams: Streams) => Promise<Value>,
+): Promise<Value> {
+  const output = drawOn(io, style);
+  const input = io.stdin.stream;
+  const ended = new AbortController();
+  // At Ctrl-D, or if the terminal is closed, inquirer closes its reader, which pauses the stream, and waits forever. An
+  // answer closes the reader too, but it settles before the next turn of the event loop.
+  const end = () => setImmediate(() => ended.abort(new UsageError('no answer: the input has ended')));
+  input.on('pause', end).on('end', end);
+  const stop = AbortSignal.any([signal, ended.signal]);
+  try {
+    return await question({ input, output, signal: stop });
+  } catch (error) {
+    if (stop.aborted) throw stop.reason;
+    if (error instanceof Error && error.name === 'ExitPromptError') throw new InterruptedError('SIGINT');
+    throw error;
+  } finally {
+    input.off('pause', end).off('end', end);
+    await new Promise((resolve) => output.end(resolve));
+  }
 }
 
 /** stderr as a stream that a question may end; without colour if stderr has none. */
@@ -89,18 +95,6 @@ function drawOn({ stderr }: Io, style: Style): Writable {
   // If the reader of stderr has gone, the next write fails too and reports it.
   stream.on('error', () => {});
   return Object.assign(stream, { isTTY: stderr.isTerminal, columns: stderr.width });
-}
-
-/**
- * Aborted when the user ends the input with Ctrl-D or closes the terminal. inquirer then closes its reader, which
- * pauses the stream, and would wait forever.
- */
-function watchEnd(input: NodeJS.ReadableStream) {
-  const controller = new AbortController();
-  // An answer closes the reader too, but it settles before the next turn of the event loop.
-  const end = () => setImmediate(() => controller.abort(new UsageError('no answer: the input has ended')));
-  input.on('pause', end).on('end', end);
-  return { ended: controller.signal, release: () => input.off('pause', end).off('end', end) };
 }
 
 /** An answer as it was understood, or the reason why it is not accepted. */

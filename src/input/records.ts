@@ -19,7 +19,7 @@ export interface RecordOptions {
   readonly name: string;
   /** The format that the user chose; otherwise the extension of the name or the text itself decides. */
   readonly format?: RecordFormat | undefined;
-  /** Of CSV; likewise. */
+  /** The delimiter of CSV that the user chose; otherwise the text decides. */
   readonly delimiter?: string | undefined;
   /** Ranks the header that a delimiter would give; a higher rank is better. */
   rankHeader?(cells: readonly string[]): number;
