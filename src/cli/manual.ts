@@ -26,7 +26,7 @@ export async function toManual(program: Program, version: string): Promise<strin
     '.SH COMMANDS',
     ...(await verbLines([], program)),
     '.SH GLOBAL FLAGS',
-    'They stand before or after the noun and the verb.',
+    'They can stand before or after the noun and the verb.',
     ...[...Object.values(globalFlags), helpFlag].map(flagItem).flatMap(termLines),
     ...topicLines('OUTPUT FORMATS', topics.formats),
     ...topicLines('RECORDS', topics.records),
@@ -92,7 +92,7 @@ function blockLines(block: Block): string[] {
   return [...title, ...block.items.flatMap(termLines)];
 }
 
-/** Backslashes, hyphens, double quotes in what follows a macro, and a dot or quote at the start of a line mean something to roff. */
+/** Escapes what roff would interpret: backslashes, hyphens, double quotes, and a dot or quote at the start of a line. */
 function roff(text: string): string {
   return text
     .replaceAll('\\', '\\e')

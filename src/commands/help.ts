@@ -5,7 +5,7 @@ import { formatTopic, readTopics } from '../cli/topics.ts';
 import { action } from '../cli/verb.ts';
 import { UsageError } from '../errors.ts';
 
-/** `petstore help <topic>`; the words of a command never come here, because `cli/run.ts` shows the help of that command. */
+/** `petstore help <topic>`. For the words of a command, `cli/run.ts` shows the help of that command instead. */
 export const help = action({
   examples: ['petstore help pets list', ...topicNames.map((name) => `petstore help ${name}`)],
   args: { words: argument('[words...]', `a command, or ${topicNames.join(', ')}`, { offers: 'command' }) },

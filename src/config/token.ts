@@ -23,7 +23,7 @@ interface TokenTarget {
   readonly places: readonly CredentialPlace[];
 }
 
-/** The fate of the token, decided before it is read. */
+/** What happens to the token; decided before it is read. */
 type TokenPlan =
   | { readonly kind: 'none' }
   | {

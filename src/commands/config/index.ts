@@ -153,7 +153,7 @@ async function warnOfWinner(context: Context, key: SettingKey, { profile }: Addr
     if (source === 'profile')
       await context.notice(`note: profile ${active?.value} sets ${key} too, and takes precedence`);
   } catch {
-    // Another mistake in the config is not the business of this command.
+    // The command that uses the config reports other mistakes in it.
   }
 }
 
@@ -178,7 +178,7 @@ async function unsetKey({ io, flags, notice }: Context, text: string): Promise<v
   const wasSet = await editConfig(io, (config) => {
     if (address.profile !== undefined) requireProfile(config, address.profile);
     const found = unsetValue(config, address);
-    // An unknown key can be removed, because it makes every command fail; one that is not there either is a typo.
+    // An unknown key can be removed, because it makes every command fail. One that the file does not hold is a typo.
     if (!found && text !== 'profile') requireKey(address.key);
     return found;
   });
