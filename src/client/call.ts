@@ -43,7 +43,7 @@ export interface ClientOptions {
 
 /** The options of one call. */
 export interface CallOptions {
-  /** Sent as If-Match. */
+  /** Sent as If-Match; not by a raw request, which names its own fields. */
   readonly ifMatch?: string | undefined;
   /** Deadline of the whole call in milliseconds, instead of the client's. */
   readonly timeoutMs?: number | undefined;

@@ -75,11 +75,8 @@ export function createClient(options: ClientOptions): Client {
       try {
         const { operation, input } = checked(options, id, given);
         const request = withIfMatch(toRequest(operation, input, options), callOptions);
-        return fetchAnswer(
-          new Call(options, request, callOptions, operation),
-          operation,
-          askedId(operation, input),
-        );
+        const call = new Call(options, request, callOptions, operation);
+        return fetchAnswer(call, operation, askedId(operation, input));
       } catch (error) {
         return Promise.reject(error);
       }
@@ -91,7 +88,7 @@ export function createClient(options: ClientOptions): Client {
     },
     toRawRequest: (raw) => withMaskedParameter(toRawRequest(raw, shown), parameter),
     request: async (raw, callOptions = {}) =>
-      fetchRaw(new Call(options, withIfMatch(toRawRequest(raw, options), callOptions), callOptions)),
+      fetchRaw(new Call(options, toRawRequest(raw, options), callOptions)),
     close: () => transport.close(),
   };
 }
