@@ -4,6 +4,7 @@ import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { printJson } from '../json.ts';
 import { shellWord } from '../text.ts';
+import { type EditAccess, openAccess } from './access.ts';
 import {
   extraFields,
   flagFields,
@@ -13,16 +14,8 @@ import {
   refuseForeignFields,
   toBody,
 } from './fields.ts';
-import {
-  type Body,
-  columnOf,
-  type EditAccess,
-  type EditableNoun,
-  findField,
-  flagOf,
-  type Write,
-} from './noun.ts';
-import { openWrites, writeRecord, writeRecords } from './write.ts';
+import { type Body, columnOf, type EditableNoun, findField, flagOf, type Write } from './noun.ts';
+import { writeRecord, writeRecords } from './write.ts';
 
 /** Creates one record from flags, or one for each record of a file. */
 export async function createRecords<Entity>(
@@ -30,7 +23,7 @@ export async function createRecords<Entity>(
   noun: EditableNoun<Entity>,
   given: Given,
 ): Promise<void> {
-  const access = await openWrites(context, noun, noun.operations.create);
+  const access = await openAccess(context, noun, noun.operations.create);
   const extra = extraFields(noun, given);
   if (given.from !== undefined) return createFromFile(access, given.from, extra);
   const fields = { ...flagFields(noun, given), ...extra };

@@ -1,20 +1,13 @@
 import { confirmWrite } from '../asking.ts';
 import type { Context } from '../context.ts';
 import { commandLine } from '../context.ts';
-import { ApiError, CliError, UsageError } from '../errors.ts';
-import { resolveIds } from './names.ts';
-import {
-  type Access,
-  type EditableNoun,
-  inputFor,
-  type Noun,
-  nameAll,
-  readRecord,
-  type Write,
-} from './noun.ts';
+import { ApiError, CliError } from '../errors.ts';
+import { type Access, openAccess, readRecord } from './access.ts';
+import { checkIdsOrFile, resolveIds } from './names.ts';
+import { type EditableNoun, inputFor, type Noun, nameAll, type Write } from './noun.ts';
 import type { IdOrName } from './values.ts';
 import { workOn } from './work.ts';
-import { openWrites, send, showWrites } from './write.ts';
+import { send, showWrites } from './write.ts';
 
 /** Deletes the records with these ids, or those of a file. @see deleteRecords */
 export async function deleteGiven<Entity>(
@@ -22,11 +15,8 @@ export async function deleteGiven<Entity>(
   noun: EditableNoun<Entity>,
   { ids, from }: { readonly ids: readonly IdOrName[]; readonly from?: string | undefined },
 ): Promise<void> {
-  if (from === undefined) {
-    if (ids.length > 0) return deleteRecords(context, noun, ids);
-    throw new UsageError(`delete ${noun.one}: no id is given`, 'give one or more, or --from <file or ->');
-  }
-  if (ids.length > 0) throw new UsageError(`delete ${noun.one}: give ids or --from, not both`);
+  checkIdsOrFile(`delete ${noun.one}`, ids, from);
+  if (from === undefined) return deleteRecords(context, noun, ids);
   const { readIds } = await import('./file.ts');
   await deleteRecords(context, noun, await readIds(context, noun, from));
 }
@@ -40,7 +30,7 @@ export async function deleteRecords<Entity>(
   given: readonly IdOrName[],
 ): Promise<void> {
   const operation = noun.operations.delete;
-  const access = await openWrites(context, noun, operation, given.length);
+  const access = await openAccess(context, noun, operation, given.length);
   const ids = await resolveIds(access, given);
   const prepare = (id: bigint): Write => ({ operation, input: inputFor(operation, id) });
   if (context.flags.dryRun) return showWrites(access, { items: ids, prepare });

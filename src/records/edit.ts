@@ -7,12 +7,13 @@ import { type Draft, findEditor, openDraft } from '../input/editor.ts';
 import { isJsonObject, type JsonObject, printJson } from '../json.ts';
 import { sanitizeExcept } from '../text.ts';
 import { loadYaml } from '../yaml.ts';
+import { type EditAccess, openAccess, readRecord } from './access.ts';
 import { checkFields, missingFields } from './fields.ts';
 import { resolveIds } from './names.ts';
-import { type Body, type EditAccess, type EditableNoun, readRecord, type Write } from './noun.ts';
+import type { Body, EditableNoun, Write } from './noun.ts';
 import { replacement } from './update.ts';
 import type { IdOrName } from './values.ts';
-import { openWrites, toRequest, writeRecord } from './write.ts';
+import { toRequest, writeRecord } from './write.ts';
 
 /** Reads a record, lets the user change it as YAML in an editor, and writes the saved version back. */
 export async function editRecord<Entity extends object>(
@@ -22,7 +23,7 @@ export async function editRecord<Entity extends object>(
 ): Promise<void> {
   const { io, flags, interrupts } = context;
   const editor = findEditor(io, `edit ${noun.one}`, flags.noInput === true);
-  const access = await openWrites(context, noun, noun.operations.update, 2);
+  const access = await openAccess(context, noun, noun.operations.update, 2);
   const [id = 0n] = await resolveIds(access, [given]);
   await confirmWrite(context, { what: `change ${noun.one} ${id}` });
   const before = await readRecord(access, id);

@@ -1,13 +1,13 @@
-import { offeredOperation } from '../api/contract.ts';
 import type { Context } from '../context.ts';
 import { monotonicMs, sleep } from '../deadline.ts';
 import { CliError, UnavailableError } from '../errors.ts';
 import { cellText } from '../output/columns.ts';
+import { type Access, openAccess, readRecord } from './access.ts';
 import { resolveIds } from './names.ts';
-import { type Access, type Body, type Noun, readRecord, viewOf } from './noun.ts';
+import type { Body, Noun } from './noun.ts';
+import { printResults } from './print.ts';
 import type { Condition, IdOrName } from './values.ts';
 import { workOn } from './work.ts';
-import { clientFor, printResults } from './write.ts';
 
 /** Prints the records with these ids: one as a lone record, several as a list, in the order of the ids. */
 export async function getRecords<Entity>(
@@ -16,12 +16,10 @@ export async function getRecords<Entity>(
   given: readonly IdOrName[],
   until?: Condition | undefined,
 ): Promise<void> {
-  await (await context.printer()).check(viewOf(noun));
-  const contract = await context.contract();
   const { get, list } = noun.operations;
-  const isInList = noun.read !== undefined && contract.operations.has(list);
-  if (!isInList) offeredOperation(contract, get);
-  const access = { context, client: await clientFor(context, given.length), noun };
+  const { operations } = await context.contract();
+  const operation = noun.read && !operations.has(get) && operations.has(list) ? list : get;
+  const access = await openAccess(context, noun, operation, given.length);
   const ids = await resolveEach(access, given);
   const found = ids.filter((id) => typeof id === 'bigint');
   const held = until && (await waitUntil(access, found, until));

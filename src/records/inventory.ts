@@ -5,11 +5,12 @@ import type { Answer } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { commandLine } from '../context.ts';
 import { CliError, UsageError } from '../errors.ts';
+import { type Access, openAccess, readRecord } from './access.ts';
 import { resolveId } from './names.ts';
-import { type Noun, readRecord, type Write, type WriteAccess } from './noun.ts';
+import type { Noun, Write } from './noun.ts';
 import { readPet } from './read-pet.ts';
 import type { IdOrName } from './values.ts';
-import { openWrites, writeRecord } from './write.ts';
+import { writeRecord } from './write.ts';
 
 export const inventory: Noun<InventoryItem> = {
   one: 'the inventory entry of pet',
@@ -28,7 +29,7 @@ export const inventory: Noun<InventoryItem> = {
 
 /** Sets a count to a number. */
 export async function setCount(context: Context, pet: IdOrName, quantity: number): Promise<void> {
-  const access = await openWrites(context, inventory, 'updateInventory');
+  const access = await openAccess(context, inventory, 'updateInventory');
   const petId = await resolveId(context, access.client, 'pets', pet);
   await confirmWrite(context, { what: `set the stock of pet ${petId} to ${quantity}` });
   await writeCount(access, petId, quantity);
@@ -36,7 +37,7 @@ export async function setCount(context: Context, pet: IdOrName, quantity: number
 
 /** Reads a count, adds to it and writes the sum. */
 export async function adjustCount(context: Context, pet: IdOrName, change: bigint): Promise<void> {
-  const access = await openWrites(context, inventory, 'updateInventory', 2);
+  const access = await openAccess(context, inventory, 'updateInventory', 2);
   const petId = await resolveId(context, access.client, 'pets', pet);
   await confirmWrite(context, { what: `change the stock of pet ${petId} by ${change}` });
   const before = await readRecord(access, petId);
@@ -70,7 +71,7 @@ function toQuantity(sum: bigint, what: string): number {
  * @param before the entry before the change, if it was read.
  */
 async function writeCount(
-  access: WriteAccess<InventoryItem>,
+  access: Access<InventoryItem>,
   petId: bigint,
   quantity: number,
   before?: Answer<InventoryItem>,
@@ -92,7 +93,7 @@ async function writeCount(
 
 /** Other fields that a bound service requires, from the current entry. */
 async function otherFields(
-  access: WriteAccess<InventoryItem>,
+  access: Access<InventoryItem>,
   petId: bigint,
   before: Answer<InventoryItem> | undefined,
 ): Promise<Partial<InventoryItem>> {
@@ -104,7 +105,7 @@ async function otherFields(
 
 /** Creates the entry of a pet, with the pet's status. */
 export async function createEntry(context: Context, pet: IdOrName, quantity: number): Promise<void> {
-  const access = await openWrites(context, inventory, 'createInventory', 2);
+  const access = await openAccess(context, inventory, 'createInventory', 2);
   const petId = await resolveId(context, access.client, 'pets', pet);
   await confirmWrite(context, { what: `create the inventory entry of pet ${petId}` });
   const { value } = await readPet(context, access.client, petId);
@@ -117,7 +118,7 @@ export async function createEntry(context: Context, pet: IdOrName, quantity: num
  * advises against adjusting again, which could count twice.
  */
 async function settleAdjustment(
-  access: WriteAccess<InventoryItem>,
+  access: Access<InventoryItem>,
   error: unknown,
   petId: bigint,
   quantity: number,

@@ -1,22 +1,23 @@
-import { largestPage, offeredOperation, takesParameter } from '../api/contract.ts';
+import { largestPage, takesParameter } from '../api/contract.ts';
 import type { Operation } from '../api/operations.ts';
 import type { Pet } from '../api/schemas.ts';
 import { categoryOf, hasField, wholeQueries } from '../api/shapes.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Context } from '../context.ts';
 import { exitCodes, UsageError } from '../errors.ts';
+import { type Access, openAccess } from './access.ts';
 import { isName, resolveReferences } from './names.ts';
-import { type Access, type Body, type Noun, viewOf } from './noun.ts';
-import { fillView } from './view.ts';
+import type { Body, Noun } from './noun.ts';
+import { fillView } from './print.ts';
 
 export interface Listing<Entity> {
   /**
    * Conditions by parameter; each parameter is also the name of a field. Undefined means not given. Any value of an
    * array matches. A name stands for the id of its record.
    */
-  readonly where: Readonly<Record<string, unknown>>;
+  readonly where: Body;
   /** A condition that services cannot check. */
-  matches?: ((row: Entity) => boolean) | undefined;
+  readonly matches?: ((record: Entity) => boolean) | undefined;
   readonly limit?: number | undefined;
   /** Exit with 8 if there are any records, or if there are none. */
   readonly failIf?: 'any' | 'none' | undefined;
@@ -32,10 +33,7 @@ export async function listRecords<Entity>(
   noun: Noun<Entity>,
   listing: Listing<Entity>,
 ): Promise<void> {
-  const printer = await context.printer();
-  await printer.check(viewOf(noun));
-  offeredOperation(await context.contract(), noun.operations.list);
-  const access = { context, client: await context.client(), noun };
+  const access = await openAccess(context, noun, noun.operations.list);
   if (listing.watch !== undefined) {
     const { watchRecords } = await import('./watch.ts');
     return watchRecords(access, {
@@ -55,7 +53,7 @@ export async function listRecords<Entity>(
       yield page.value;
     }
   }
-  await printer.records(all(), view, { limit: listing.limit });
+  await (await context.printer()).records(all(), view, { limit: listing.limit });
   if (listing.failIf === found) context.exitCode = exitCodes.differs;
 }
 
@@ -65,25 +63,24 @@ async function readList<Entity>(
   { where, matches, limit }: Listing<Entity>,
   options?: CallOptions,
 ): Promise<AsyncGenerator<Entity[]>> {
-  const { context, client, noun } = access;
-  const offered = offeredOperation(client.contract, noun.operations.list);
+  const { context, client, noun, operation } = access;
   const isUnlisted =
-    !client.contract.operations.has('listCategories') && offered.fields?.includes('category');
+    !client.contract.operations.has('listCategories') && operation.fields?.includes('category');
   const given = Object.entries(await resolveReferences(access, where, isUnlisted))
     .map(([name, value]) => [name, Array.isArray(value) && value.length === 1 ? value[0] : value] as const)
     .filter(([, value]) => value !== undefined);
-  for (const [name] of given) refuseUnknowable(offered, name);
+  for (const [name] of given) refuseUnknowable(operation, name);
   const asked = given.filter(
-    ([name, value]) => takesParameter(offered, name) && !Array.isArray(value) && !isName(name, value),
+    ([name, value]) => takesParameter(operation, name) && !Array.isArray(value) && !isName(name, value),
   );
   const isWhole = asked.length === given.length && !matches && context.flags.sort === undefined;
   const paging =
-    limit !== undefined && isWhole && takesParameter(offered, 'limit')
-      ? { limit: pageSize(limit, offered) }
+    limit !== undefined && isWhole && takesParameter(operation, 'limit')
+      ? { limit: pageSize(limit, operation) }
       : {};
   const query = { ...Object.fromEntries(asked), ...paging };
   async function* pages() {
-    for (const part of wholeQueries(offered, Object.fromEntries(given))) {
+    for (const part of wholeQueries(operation, Object.fromEntries(given))) {
       const read = client.list(noun.operations.list, { ...query, ...part }, options);
       // Check conditions that the service should have checked too: it may ignore a parameter, or not know it and not
       // say so.

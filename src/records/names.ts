@@ -4,7 +4,8 @@ import type { Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { CliError, messageOf, UsageError } from '../errors.ts';
 import { letterDistance } from '../text.ts';
-import type { Access, Body, Named } from './noun.ts';
+import type { Access } from './access.ts';
+import type { Body, Named } from './noun.ts';
 import type { IdOrName } from './values.ts';
 import { collect, largestPages, wholeList } from './whole-list.ts';
 
@@ -139,6 +140,14 @@ async function findByName(context: Context, client: Client, noun: Named, name: s
     `${one[noun]} '${name}': ${found.length} ${noun} have this name`,
     `give its id: ${found.map(({ id }) => id).join(', ')}`,
   );
+}
+
+/** @throws UsageError unless either ids or a file of them are given. */
+export function checkIdsOrFile(what: string, ids: readonly IdOrName[], from: string | undefined): void {
+  if (from === undefined && ids.length === 0)
+    throw new UsageError(`${what}: no id is given`, 'give one or more, or --from <file or ->');
+  if (from !== undefined && ids.length > 0)
+    throw new UsageError(`${what}: give ids or --from, not both`, 'the file of --from has the ids');
 }
 
 /** Each record once, in the order given. */

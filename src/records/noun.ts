@@ -1,4 +1,4 @@
-import { idName, type ListId, type Operation, type OperationId } from '../api/operations.ts';
+import { idName, type ListId, type OperationId } from '../api/operations.ts';
 import type { bodySchemas } from '../api/schemas.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Answer, Client } from '../client/client.ts';
@@ -59,23 +59,6 @@ export interface EditableNoun<Entity> extends Noun<Entity> {
   readonly fields: readonly Field[];
 }
 
-/** The records of one noun at one service, as a command works on them. */
-export interface Access<Entity> {
-  readonly context: Context;
-  readonly client: Client;
-  readonly noun: Noun<Entity>;
-}
-
-/** Access for a write. */
-export interface WriteAccess<Entity> extends Access<Entity> {
-  readonly operation: Operation;
-}
-
-/** Access for a create or an update. */
-export interface EditAccess<Entity> extends WriteAccess<Entity> {
-  readonly noun: EditableNoun<Entity>;
-}
-
 /** The fields of a record in a request, by their names in the body. */
 export type Body = Readonly<Record<string, unknown>>;
 
@@ -126,16 +109,6 @@ export interface Write {
 /** The input of an operation on the record with this id. */
 export function inputFor(operation: RecordOperation, id: bigint, body?: Body): object {
   return { [idName(operation) ?? 'id']: id, ...(body && { body }) };
-}
-
-export function readRecord<Entity>(
-  { context, client, noun }: Access<Entity>,
-  id: bigint,
-  options?: CallOptions,
-): Promise<Answer<Entity>> {
-  if (noun.read) return noun.read(context, client, id, options);
-  const { get } = noun.operations;
-  return client.call(get, inputFor(get, id) as never, options) as Promise<Answer<Entity>>;
 }
 
 /** The view of a noun before any name has been looked up. */

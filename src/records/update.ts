@@ -3,6 +3,7 @@ import { confirmWrite } from '../asking.ts';
 import type { Answer } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
+import { clientFor, type EditAccess, openAccess, readRecord } from './access.ts';
 import {
   extraFields,
   flagFields,
@@ -11,19 +12,10 @@ import {
   refuseForeignFields,
   toBody,
 } from './fields.ts';
-import { resolveIds } from './names.ts';
-import {
-  type Body,
-  type EditAccess,
-  type EditableNoun,
-  flagOf,
-  inputFor,
-  nameAll,
-  readRecord,
-  type Write,
-} from './noun.ts';
+import { checkIdsOrFile, resolveIds } from './names.ts';
+import { type Body, type EditableNoun, flagOf, inputFor, nameAll, type Write } from './noun.ts';
 import type { IdOrName } from './values.ts';
-import { clientFor, openWrites, writeRecords } from './write.ts';
+import { writeRecords } from './write.ts';
 
 /** A record and its changes. */
 interface Change {
@@ -42,7 +34,7 @@ export async function updateRecords<Entity extends object>(
   const extra = extraFields(noun, given);
   refuseMisfits(noun, given.ids, { ...flags, ...(from === undefined && extra) }, from);
   const requests = 2 * given.ids.length;
-  const access = await openWrites(context, noun, noun.operations.update, requests);
+  const access = await openAccess(context, noun, noun.operations.update, requests);
   refuseForeignFields(access, { ...flags, ...extra });
   if (from === undefined) {
     const ids = await resolveIds(access, given.ids);
@@ -117,15 +109,10 @@ function refuseMisfits<Entity>(
 ): void {
   const what = `update ${noun.one}`;
   const isEmpty = Object.keys(given).length === 0;
-  if (from !== undefined) {
-    if (ids.length > 0)
-      throw new UsageError(`${what}: give ids or --from, not both`, 'the file of --from has the ids');
-    if (!isEmpty) throw new UsageError(`${what}: --from cannot be given with flags of fields`);
-    return;
-  }
-  if (ids.length === 0)
-    throw new UsageError(`${what}: no id is given`, 'give one or more, or --from <file or ->');
-  if (isEmpty)
+  checkIdsOrFile(what, ids, from);
+  if (from !== undefined && !isEmpty)
+    throw new UsageError(`${what}: --from cannot be given with flags of fields`);
+  if (from === undefined && isEmpty)
     throw new UsageError(
       `${what}: nothing to change`,
       `give one or more of ${noun.fields.map(flagOf).join(', ')}`,

@@ -7,9 +7,10 @@ import { type Column, compareBy, pickColumns, type View } from '../output/column
 import { canRedraw, openScreen } from '../output/screen.ts';
 import { tableWriter } from '../output/table.ts';
 import { sanitize } from '../text.ts';
+import type { Access } from './access.ts';
 import { forgetNames } from './names.ts';
-import type { Access, Noun } from './noun.ts';
-import { fillView } from './view.ts';
+import type { Noun } from './noun.ts';
+import { fillView } from './print.ts';
 import { collect } from './whole-list.ts';
 
 interface Watched<Entity> {
@@ -23,7 +24,7 @@ interface Watched<Entity> {
 interface Changes<Entity> {
   readonly added: ReadonlySet<Entity>;
   readonly changed: ReadonlySet<Entity>;
-  readonly deleted: readonly Entity[];
+  readonly deleted: ReadonlySet<Entity>;
 }
 
 /** The display of a watch. */
@@ -54,7 +55,7 @@ export async function watchRecords<Entity>(
     await display.show(shown, view, {
       added: new Set(shown.filter((record) => !before.has(keyOf(record)))),
       changed: new Set(old.filter((record) => printJson(record) !== printJson(before.get(keyOf(record))))),
-      deleted: [...before].filter(([key]) => !now.has(key)).map(([, record]) => record),
+      deleted: new Set([...before.values()].filter((record) => !now.has(keyOf(record)))),
     });
     before = now;
   });
@@ -107,25 +108,20 @@ export async function pollForever(
   }
 }
 
-interface RedrawnScreen extends Watcher {
-  /** `13:05:07`. */
-  clock(): string;
-  draw(head: string, lines: readonly string[]): Promise<void>;
-}
-
 /** A screen on stdout that is redrawn after each poll; after a failed one the reason replaces the head. */
-export async function openRedrawn(context: Context): Promise<RedrawnScreen> {
+export async function openRedrawn(context: Context) {
   const screen = openScreen(context.io);
   const style = await context.style('stdout');
   const clock = () => context.now().toTimeString().slice(0, 8);
   let drawn: readonly string[] = [];
   return {
+    /** `13:05:07`. */
     clock,
-    async draw(head, lines) {
+    async draw(head: string, lines: readonly string[]) {
       drawn = lines;
       await screen.draw([head, ...lines]);
     },
-    fail: (why) => screen.draw([style.red(`${clock()}: ${sanitize(why)}`), ...drawn]),
+    fail: (why: string) => screen.draw([style.red(`${clock()}: ${sanitize(why)}`), ...drawn]),
     close: () => screen.close(),
   };
 }
@@ -149,18 +145,15 @@ function eventDisplay<Entity>(context: Context): Display<Entity> {
   const fields = fieldsOf(context);
   const { stdout } = context.io;
   return {
-    async show(records, view, { added, changed, deleted }) {
+    async show(_, view, changes) {
       const columns = fields && pickColumns(view, fields);
       const picked = (record: Entity) =>
         columns
           ? Object.fromEntries(columns.map(({ name, value }) => [name, value(record) ?? null]))
           : record;
-      const line = (event: string) => (record: Entity) => `${printJson({ event, record: picked(record) })}\n`;
-      const lines = [
-        ...deleted.map(line('deleted')),
-        ...records.filter((record) => changed.has(record)).map(line('changed')),
-        ...records.filter((record) => added.has(record)).map(line('added')),
-      ];
+      const lines = (['deleted', 'changed', 'added'] as const).flatMap((event) =>
+        [...changes[event]].map((record) => `${printJson({ event, record: picked(record) })}\n`),
+      );
       if (lines.length > 0) await stdout.write(lines.join(''));
     },
     fail: (why) => context.notice(`note: ${why}`),
@@ -183,16 +176,15 @@ async function screenDisplay<Entity>(
   return {
     ...screen,
     async show(records, view, { added, changed, deleted }) {
-      const told = Object.entries({
-        added: isFirst ? 0 : added.size,
-        changed: changed.size,
-        deleted: deleted.length,
-      }).flatMap(([what, count]) => (count > 0 ? `${count} ${what}` : []));
+      const fresh = isFirst ? new Set<Entity>() : added;
+      isFirst = false;
+      const counts = Object.entries({ added: fresh.size, changed: changed.size, deleted: deleted.size })
+        .filter(([, count]) => count > 0)
+        .map(([what, count]) => `${count} ${what}`);
       const head = `${noun.many} of ${sanitize(place)} at ${screen.clock()}, every ${intervalMs / 1000} s`;
-      const isNew = (record: Entity) => !isFirst && added.has(record);
       const mark: Column<Entity> = {
         name: ' ',
-        value: (record) => (changed.has(record) ? '*' : isNew(record) ? '+' : ' '),
+        value: (record) => (changed.has(record) ? '*' : fresh.has(record) ? '+' : ' '),
       };
       const writer = tableWriter({
         columns: [mark, ...pickColumns(view, fieldsOf(context))],
@@ -206,9 +198,8 @@ async function screenDisplay<Entity>(
         value: (record) => record,
       });
       const table = `${records.length > 0 ? await writer.print(records) : ''}${await writer.end()}`;
-      const title = told.length === 0 ? head : `${head}: ${told.join(', ')}`;
+      const title = counts.length === 0 ? head : `${head}: ${counts.join(', ')}`;
       await screen.draw(style.bold(title), table.trimEnd().split('\n'));
-      isFirst = false;
     },
   };
 }

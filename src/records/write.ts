@@ -1,35 +1,15 @@
-import { offeredOperation } from '../api/contract.ts';
 import type { HttpRequest } from '../api/http.ts';
-import type { OperationId } from '../api/operations.ts';
 import type { Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { ManyError, OutputClosedError } from '../errors.ts';
 import type { JsonValue } from '../json.ts';
 import { cellText } from '../output/columns.ts';
 import { startProgress } from '../output/progress.ts';
-import { type Access, type Body, type Noun, viewOf, type Write, type WriteAccess } from './noun.ts';
+import type { Access } from './access.ts';
+import type { Body, Write } from './noun.ts';
+import { printResults } from './print.ts';
 import { showRequests } from './show-requests.ts';
-import { fillView } from './view.ts';
 import { type Work, type WorkOptions, workOn } from './work.ts';
-
-/** Checks everything that can be wrong before the first request. */
-export async function openWrites<Entity, Kind extends Noun<Entity>>(
-  context: Context,
-  noun: Kind & Noun<Entity>,
-  operationId: OperationId,
-  requests = 1,
-): Promise<WriteAccess<Entity> & { readonly noun: Kind }> {
-  await (await context.printer()).check(viewOf(noun));
-  const operation = offeredOperation(await context.contract(), operationId);
-  return { context, client: await clientFor(context, requests), noun, operation };
-}
-
-/** With at least this many requests, the transport that starts slower and runs faster pays off. */
-const manyRequests = 20;
-
-export function clientFor(context: Context, requests: number): Promise<Client> {
-  return context.client(requests < manyRequests ? 'few' : 'many');
-}
 
 /** Sends a write; returns the record in the answer, if there is one. */
 export async function send<Entity>(client: Client, write: Write): Promise<Entity | undefined> {
@@ -130,36 +110,6 @@ async function tellChange(
 
 function shown(value: unknown): string {
   return cellText(value as JsonValue | undefined) || 'none';
-}
-
-/** Prints the records that some work results in, if there are any. */
-export async function printResults<Entity>(
-  access: Access<Entity>,
-  { results }: Work<Entity | undefined>,
-  asList: boolean,
-): Promise<void> {
-  const filled = fillView(access, 'few');
-  const printer = await access.context.printer();
-  const first = await results.next();
-  if (first.done) return;
-  const { view, note, prepare } = await filled;
-  const told = note ?? (await prepare?.(first.value));
-  if (told !== undefined) await access.context.note(told);
-  if (asList) await printer.records(onePerPage(first.value, results, prepare), view);
-  else await printer.record(first.value, view);
-}
-
-/** Leaves the rest unread if the printer stops. */
-async function* onePerPage<Entity>(
-  first: Entity,
-  rest: AsyncGenerator<Entity>,
-  prepare: ((record: Entity) => Promise<unknown>) | undefined,
-): AsyncGenerator<Entity[]> {
-  yield [first];
-  for (let next = await rest.next(); !next.done; next = await rest.next()) {
-    await prepare?.(next.value);
-    yield [next.value];
-  }
 }
 
 /**

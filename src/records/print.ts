@@ -1,6 +1,8 @@
 import type { View } from '../output/columns.ts';
+import type { Access } from './access.ts';
 import { addNameOf, addNames } from './names.ts';
-import { type Access, viewOf } from './noun.ts';
+import { viewOf } from './noun.ts';
+import type { Work } from './work.ts';
 
 interface FilledView<Entity> {
   readonly view: View<Entity>;
@@ -40,4 +42,34 @@ export async function fillView<Entity>(
       return typeof id === 'bigint' && !names.has(id) ? addNameOf(client, id, names) : undefined;
     },
   };
+}
+
+/** Prints the records that some work results in, if there are any. */
+export async function printResults<Entity>(
+  access: Access<Entity>,
+  { results }: Work<Entity | undefined>,
+  asList: boolean,
+): Promise<void> {
+  const filled = fillView(access, 'few');
+  const printer = await access.context.printer();
+  const first = await results.next();
+  if (first.done) return;
+  const { view, note, prepare } = await filled;
+  const told = note ?? (await prepare?.(first.value));
+  if (told !== undefined) await access.context.note(told);
+  if (asList) await printer.records(onePerPage(first.value, results, prepare), view);
+  else await printer.record(first.value, view);
+}
+
+/** Leaves the rest unread if the printer stops. */
+async function* onePerPage<Entity>(
+  first: Entity,
+  rest: AsyncGenerator<Entity>,
+  prepare: ((record: Entity) => Promise<unknown>) | undefined,
+): AsyncGenerator<Entity[]> {
+  yield [first];
+  for (let next = await rest.next(); !next.done; next = await rest.next()) {
+    await prepare?.(next.value);
+    yield [next.value];
+  }
 }
