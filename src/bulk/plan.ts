@@ -184,43 +184,33 @@ async function listPets({ client, rows, petStatuses }: Session, missing: readonl
 
 function sumUp(session: Session, etags: ReadonlyMap<number, string>): Plan {
   const { rows } = session;
-  let [considered, changes, unchanged, written, toZero, created, removed] = [0, 0, 0, 0, 0, 0, 0];
-  let [up, down] = [0n, 0n];
-  let [raised, lowered] = [0, 0];
+  const totals = {
+    ...{ considered: 0, changes: 0, unchanged: 0, written: 0, toZero: 0, created: 0, removed: 0 },
+    raised: { rows: 0, units: 0n },
+    lowered: { rows: 0, units: 0n },
+  };
   let largest: Plan['largest'];
   for (let row = 0; row < rows.length; row += 1) {
     const state = rows.state(row);
     if (state === 'invalid' || state === 'skipped') continue;
-    considered += 1;
-    if (state === 'unchanged') unchanged += 1;
+    totals.considered += 1;
+    if (state === 'unchanged') totals.unchanged += 1;
+    const isPlanned = state === 'unprocessed';
+    if (!isPlanned && !rows.wasSent(row)) continue;
+    totals[isPlanned ? 'changes' : 'written'] += 1;
     const quantity = rows.quantity(row);
     const before = rows.before(row);
-    if (state !== 'unprocessed') {
-      if (!rows.wasSent(row)) continue;
-      written += 1;
-      if (quantity === 0 && before !== null) toZero += 1;
-      continue;
-    }
-    changes += 1;
-    if (quantity === 0 && before !== null) toZero += 1;
-    if (before === undefined) continue;
-    if (before === null) created += 1;
-    if (quantity === null) removed += 1;
+    if (quantity === 0 && before !== null) totals.toZero += 1;
+    if (!isPlanned || before === undefined) continue;
+    if (before === null) totals.created += 1;
+    if (quantity === null) totals.removed += 1;
     const delta = (quantity ?? 0) - (before ?? 0);
-    if (delta >= 0 && quantity !== null) {
-      raised += 1;
-      up += BigInt(delta);
-    } else {
-      lowered += 1;
-      down -= BigInt(delta);
-    }
+    const total = delta >= 0 && quantity !== null ? totals.raised : totals.lowered;
+    total.rows += 1;
+    total.units += BigInt(Math.abs(delta));
     if (!largest || Math.abs(delta) > Math.abs(largest.delta)) largest = { row, delta };
   }
-  return {
-    ...{ session, considered, changes, unchanged, written, toZero, created, removed, largest, etags },
-    raised: { rows: raised, units: up },
-    lowered: { rows: lowered, units: down },
-  };
+  return { session, ...totals, largest, etags };
 }
 
 /**

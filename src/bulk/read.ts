@@ -188,7 +188,7 @@ function skipOtherShards(rows: Rows, { index, count }: Shard): void {
 }
 
 /** A table of keys and ids, given by `--key SKU=skus.csv`. */
-export interface KeyTable {
+interface KeyTable {
   readonly ids: ReadonlyMap<string, number | bigint>;
   /** Of the table's bytes, in hexadecimal. */
   readonly sha256: string;

@@ -35,7 +35,7 @@ export const fields = ['petId', 'quantity', 'expected'] as const;
 export type Field = (typeof fields)[number];
 
 /** The user's own names for columns: `--map petId=SKU`. */
-export type ColumnMap = Readonly<Partial<Record<Field, string>>>;
+type ColumnMap = Readonly<Partial<Record<Field, string>>>;
 
 /** @throws UsageError for anything but `petId=<column>`, `quantity=<column>` (or `change=`) or `expected=<column>`. */
 export function parseColumnMap(texts: readonly string[]): ColumnMap {

@@ -210,13 +210,13 @@ class RowWriter {
       // Somebody else set the same count, or the answer to an earlier attempt of this run was lost.
       if (found === rows.quantity(row) && (mayBeOurs || !session.flags.relative))
         return { ...this.asWanted(row, call), status };
-      this.failed(error);
+      this.stopIfFatal(error);
       return {
         ...{ state: call.mayBeApplied ? 'unknown' : 'failed', status, code: 'changed', attempts, requestId },
         message: `the entry has changed since the plan${describeNow(found)}`,
       };
     }
-    this.failed(error);
+    this.stopIfFatal(error);
     if (error.kind === 'not-found' && error.details.method === 'GET')
       return { ...noPet, attempts, requestId };
     const named = error.details.code ?? (status === undefined ? error.kind : undefined);
@@ -229,19 +229,28 @@ class RowWriter {
     };
   }
 
-  /** To be called for each row that did not succeed. */
-  private failed(error: CliError): void {
-    const isTransport = error instanceof UnavailableError && error.details.status === undefined;
-    this.transportFailures = isTransport ? this.transportFailures + 1 : 0;
-    const reason = fatalReason(error);
-    if (reason) this.session.stop.stop(reason);
-    else if (this.transportFailures >= mostTransportFailures)
-      this.session.stop.stop({
-        kind: 'unavailable',
-        message: `${mostTransportFailures} rows in a row got no answer: ${messageOf(error)}`,
-      });
+  /** To be called for each row that did not succeed: stops the run if every remaining row would fail too. */
+  private stopIfFatal(error: CliError): void {
+    const { stop } = this.session;
+    const { message, kind, details } = error;
+    const { hint, status } = details;
+    const reason = error instanceof UnavailableError ? error.reason : undefined;
+    this.transportFailures = reason !== undefined && status === undefined ? this.transportFailures + 1 : 0;
+    const fatal = reason && fatalReasons[reason];
+    if (fatal) stop.stop({ kind, message: `${fatal}: ${message}`, hint });
+    else if (error instanceof ApiError && kind === 'auth') stop.stop({ kind, message, hint });
+    else if (this.transportFailures >= mostTransportFailures) {
+      const all = `${mostTransportFailures} rows in a row got no answer`;
+      stop.stop({ kind: 'unavailable', message: `${all}: ${message}` });
+    }
   }
 }
+
+/** Failures that every remaining row would hit too. */
+const fatalReasons: Partial<Record<UnavailableReason, string>> = {
+  tls: 'TLS failed',
+  redirect: 'the service redirects writes',
+};
 
 const perhaps = '; it may or may not have been applied';
 const nothing: JsonObject = {};
@@ -279,22 +288,6 @@ function isInvalidAnswer(error: CliError): boolean {
 function describeNow(count: Count | undefined): string {
   if (count === undefined) return '';
   return count === null ? ': it is gone' : `: its quantity is ${count} now`;
-}
-
-/** Failures that every remaining row would hit too. */
-const fatalReasons: Partial<Record<UnavailableReason, string>> = {
-  tls: 'TLS failed',
-  redirect: 'the service redirects writes',
-};
-
-function fatalReason(error: CliError): StopReason | undefined {
-  const { hint } = error.details;
-  if (error instanceof ApiError && error.kind === 'auth')
-    return { kind: 'auth', message: error.message, hint };
-  const fatal = error instanceof UnavailableError ? fatalReasons[error.reason] : undefined;
-  return fatal === undefined
-    ? undefined
-    : { kind: error.kind, message: `${fatal}: ${messageOf(error)}`, hint };
 }
 
 const uncertainty = '; the request may or may not have been applied';

@@ -124,11 +124,9 @@ export const runFlags = {
   force: flag('--force', 'replace the files of --rejects and --events', run),
 };
 
-export type InputFlags = Partial<ValuesOf<typeof inputFlags>>;
-export type PlanFlags = Partial<ValuesOf<typeof planFlags>>;
-export type BeginFlags = Partial<ValuesOf<typeof beginFlags>>;
 export type SessionFlags = Partial<ValuesOf<typeof runFlags>>;
-export type ApplyFlags = InputFlags & PlanFlags & BeginFlags & SessionFlags;
+export type ApplyFlags = SessionFlags &
+  Partial<ValuesOf<typeof inputFlags & typeof planFlags & typeof beginFlags>>;
 
 function parseKey(text: string) {
   const [, column, file] = /^([^=]+)=(.+)$/s.exec(text) ?? [];
@@ -159,7 +157,7 @@ function parseErrorLimit(text: string, name: string): RowLimit {
  *
  * @throws UsageError for flags that cannot be combined.
  */
-export function toRunFlags(flags: InputFlags & PlanFlags & BeginFlags): RunFlags {
+export function toRunFlags(flags: ApplyFlags): RunFlags {
   const { relative = false, blind = false, createMissing = false, skipInvalid = false } = flags;
   const { format = null, delimiter = null, columns = null, key = null, thousands = null } = flags;
   const { onDuplicate = 'error', shard = null } = flags;
@@ -180,7 +178,7 @@ export function toRunFlags(flags: InputFlags & PlanFlags & BeginFlags): RunFlags
 }
 
 /** @throws UsageError for flags that cannot be combined. */
-export function toGuards({ maxChanges, maxDelta, allowZero = false, blind }: BeginFlags): Guards {
+export function toGuards({ maxChanges, maxDelta, allowZero = false, blind }: ApplyFlags): Guards {
   if (maxDelta !== undefined && blind)
     throw new UsageError('--max-delta: with --blind no current counts are read to compare with');
   return { maxChanges, maxDelta, allowZero };
