@@ -1,17 +1,24 @@
-import { flagOf, type KeyFlags, keyRules, type SettingKey, settingKeys } from '../config/keys.ts';
+import {
+  describeKey,
+  flagOf,
+  type KeyFlags,
+  keyRules,
+  type SettingKey,
+  settingKeys,
+} from '../config/keys.ts';
 import { count, type Flag, flag, type ValuesOf, value, values } from './flag.ts';
 import type { GivenFlag } from './words.ts';
 
 /** The flag of a setting, derived from the row of its key. */
 function keyFlag(key: SettingKey): Flag<string | undefined> {
-  const { summary, placeholder, isFile, choices, fallback } = keyRules[key];
+  const { summary, placeholder, isFile, choices } = keyRules[key];
   // The word after a bare `--protected` is its value only if it is a boolean: it may be the name of the profile.
   if (placeholder === undefined)
     return value(`--${key} [value]`, summary, {
       accepts: /^(true|false)$/,
       parse: (text) => text || 'true',
     });
-  return value(`--${key} ${placeholder}`, fallback ? `${summary} (default ${fallback})` : summary, {
+  return value(`--${key} ${placeholder}`, describeKey(key), {
     ...(isFile && { offers: 'file' }),
     ...(choices && { choices }),
   });

@@ -160,11 +160,13 @@ export function flagOf(key: SettingKey): keyof KeyFlags {
   return key.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()) as keyof KeyFlags;
 }
 
-/** Every key with its summary and its default, for help. */
-export const keyItems = settingKeys.map((key) => {
+/** A key's summary and its default, for help. */
+export function describeKey(key: SettingKey): string {
   const { summary, fallback } = keyRules[key];
-  return [key, fallback === undefined ? summary : `${summary} (default ${fallback})`] as const;
-});
+  return fallback === undefined ? summary : `${summary} (default ${fallback})`;
+}
+
+export const keyItems = settingKeys.map((key) => [key, describeKey(key)] as const);
 
 /** The environment variables that only this program reads, each with its meaning. */
 export const ownVariables: readonly (readonly [name: string, meaning: string])[] = [
