@@ -18,7 +18,6 @@ const imports = files.flatMap(importsOf);
 const owners: Readonly<Record<string, { readonly files: readonly string[]; readonly heavy?: true }>> = {
   commander: { files: ['src/cli/parse.ts'] },
   valibot: { files: ['src/api', 'src/client', 'src/server', 'src/records', 'src/commands'] },
-  '@valibot/to-json-schema': { files: ['src/api/openapi.ts'] },
   yaml: { files: ['src/yaml.ts'], heavy: true },
   '@apidevtools/json-schema-ref-parser': { files: ['src/binding/description.ts'] },
   '@scalar/openapi-upgrader': { files: ['src/binding/description.ts'], heavy: true },

@@ -1,6 +1,5 @@
-import { toJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import type { JsonObject, JsonValue } from '../json.ts';
 import { type Operation, operations, type Parameter } from './operations.ts';
 import {
   Category,
@@ -8,6 +7,7 @@ import {
   IdText,
   InventoryItem,
   InventoryUpdate,
+  jsonSchemaOf,
   NewCategory,
   NewOrder,
   NewPet,
@@ -130,10 +130,10 @@ function toParameterObject({ example }: Operation, { name, in: place, required }
   const shared = { name, in: place, required };
   if (place === 'path') {
     const id = Number(example?.id);
-    return { ...shared, description: 'The id of the record', schema: convert(IdText), example: id };
+    return { ...shared, description: 'The id of the record', schema: toFieldSchema(IdText), example: id };
   }
   const query = name as QueryName;
-  const schema = query === 'status' ? reference('schemas', 'PetStatus') : convert(querySchemas[query]);
+  const schema = query === 'status' ? reference('schemas', 'PetStatus') : toFieldSchema(querySchemas[query]);
   return { ...shared, description: queryDescriptions[query], schema };
 }
 
@@ -197,38 +197,36 @@ function exampleResult(result: ResultName): JsonObject {
 /** Every schema of the document by its name. */
 export function toSchemas(): JsonObject {
   return {
-    PetStatus: convert(PetStatus),
-    NewPet: convert(NewPet),
-    Pet: { allOf: [reference('schemas', 'NewPet'), convert(v.pick(Pet, ['id']))] },
+    PetStatus: toFieldSchema(PetStatus),
+    NewPet: toObjectSchema(NewPet),
+    Pet: { allOf: [reference('schemas', 'NewPet'), toObjectSchema(v.pick(Pet, ['id']))] },
     Pets: { type: 'array', items: reference('schemas', 'Pet') },
-    NewCategory: convert(NewCategory),
-    Category: { allOf: [reference('schemas', 'NewCategory'), convert(v.pick(Category, ['id']))] },
-    Order: convert(NewOrder),
-    InventoryItem: convert(InventoryItem),
-    InventoryUpdate: convert(InventoryUpdate),
-    Error: convert(ErrorBody),
+    NewCategory: toObjectSchema(NewCategory),
+    Category: { allOf: [reference('schemas', 'NewCategory'), toObjectSchema(v.pick(Category, ['id']))] },
+    Order: toObjectSchema(NewOrder),
+    InventoryItem: toObjectSchema(InventoryItem),
+    InventoryUpdate: toObjectSchema(InventoryUpdate),
+    Error: toObjectSchema(ErrorBody),
   };
 }
 
-/** A schema of the program in OpenAPI 3.0; inside another schema, PetStatus becomes a reference. */
-function convert(schema: v.GenericSchema): JsonObject {
-  const converted = toJsonSchema(schema, {
-    target: 'openapi-3.0',
-    errorMode: 'ignore',
-    ...(schema === PetStatus ? {} : { definitions: { PetStatus } }),
-    overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
-  });
-  const { $schema: _, definitions, $defs, required, ...rest } = converted;
+function toObjectSchema({
+  entries,
+}: {
+  readonly entries: Readonly<Record<string, v.GenericSchema>>;
+}): JsonObject {
+  const properties: JsonObject = {};
+  for (const [name, schema] of Object.entries(entries)) {
+    const isStatus = ('wrapped' in schema ? schema.wrapped : schema) === PetStatus;
+    properties[name] = isStatus ? reference('schemas', 'PetStatus') : toFieldSchema(schema);
+  }
+  const required = Object.keys(entries).filter((name) => entries[name]?.type !== 'optional');
   // OpenAPI 3.0 forbids an empty list of required fields.
-  return preferOwn({ ...rest, ...(required?.length && { required }) } as JsonObject) as JsonObject;
+  return { type: 'object', properties, ...(required.length > 0 && { required }) };
 }
 
-/** Replaces the conversion of a pipe by the schema's own metadata `jsonSchema`, if it has that. */
-function preferOwn(value: JsonValue): JsonValue {
-  if (Array.isArray(value)) return value.map(preferOwn);
-  if (!isJsonObject(value)) return value;
-  if (value.jsonSchema !== undefined) return value.jsonSchema;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, preferOwn(inner)]));
+function toFieldSchema(schema: v.GenericSchema): JsonObject {
+  return jsonSchemaOf(schema) as unknown as JsonObject;
 }
 
 /** A pointer to another part of the document, by its kind and name. */

@@ -200,9 +200,10 @@ interface FieldSchema extends Bounds {
 
 export function jsonSchemaOf(schema: v.GenericSchema): FieldSchema {
   const inner = 'wrapped' in schema ? (schema.wrapped as v.GenericSchema) : schema;
-  if (inner.type === 'picklist') return { type: 'string', enum: (inner as typeof PetStatus).options };
   const { jsonSchema } = 'pipe' in inner ? (v.getMetadata(inner) as { jsonSchema?: FieldSchema }) : {};
-  return jsonSchema ?? { type: inner.type === 'boolean' ? 'boolean' : 'string' };
+  if (jsonSchema) return jsonSchema;
+  if (inner.type === 'picklist') return { enum: (inner as typeof PetStatus).options, type: 'string' };
+  return { type: inner.type === 'boolean' ? 'boolean' : 'string' };
 }
 
 const flagText = v.pipe(
