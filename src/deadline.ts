@@ -116,6 +116,7 @@ class Race implements Cancellation {
   }
 
   abort(reason: unknown): void {
+    if (this.at === -1) return;
     this.limits.onAbort?.(reason);
     this.cancel(reason);
   }

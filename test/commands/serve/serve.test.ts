@@ -296,9 +296,12 @@ test('exits with 128 plus the number of the signal that ended the command', asyn
   });
 });
 
-test('a command that does not exist is an error', async () => {
-  const run = await spawnCli(['serve', '--port', '0', '-q', '--', './nosuch']);
-  expect(run).toMatchObject({ code: 2, stdout: '', stderr: 'error: run ./nosuch: no such command\n' });
+test.each([
+  ['./nosuch', 'no such command'],
+  ['/etc/passwd', 'permission denied'],
+])('a command that cannot be started, %s, is an error', async (command, why) => {
+  const run = await spawnCli(['serve', '--port', '0', '-q', '--', command]);
+  expect(run).toMatchObject({ code: 2, stdout: '', stderr: `error: run ${command}: ${why}\n` });
 });
 
 test.each([['', 'the command after -- is empty'] as const])('a command %j is an error', async (word, why) => {
