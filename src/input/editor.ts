@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import type { Context } from '../context.ts';
 import { CliError, InterruptedError, UsageError } from '../errors.ts';
 import type { Interrupts } from '../interrupts.ts';
 import type { Io, Signal } from '../io.ts';
@@ -17,30 +18,31 @@ export interface Draft {
   discard(): Promise<void>;
 }
 
-interface DraftOptions {
-  /** Name of the file; its extension tells the editor the format. */
-  readonly name: string;
-  /** As `findEditor` returns it. */
-  readonly editor: string;
-  readonly interrupts: Interrupts;
-}
-
 /**
  * The command line of the editor: `$VISUAL`, `$EDITOR`, or `vi` at a terminal.
  *
  * @throws UsageError if neither variable is set and there is no terminal for vi.
  */
-export function findEditor({ env, stdin, stdout }: Io, what: string, noInput = false): string {
+export function findEditor({ io, flags }: Pick<Context, 'io' | 'flags'>, what: string): string {
+  const { env, stdin, stdout } = io;
   const named = env.VISUAL?.trim() || env.EDITOR?.trim();
   if (named) return named;
-  if (stdin.isTerminal && stdout.isTerminal && !env.CI && !noInput) return 'vi';
+  if (stdin.isTerminal && stdout.isTerminal && !env.CI && !flags.noInput) return 'vi';
   throw new UsageError(
     `${what}: no editor is named, and there is no terminal to edit on`,
     'name one in VISUAL or EDITOR',
   );
 }
 
-export async function openDraft(io: Io, { name, editor, interrupts }: DraftOptions): Promise<Draft> {
+/**
+ * @param editor as `findEditor` returns it.
+ * @param name of the file; its extension tells the editor the format.
+ */
+export async function openDraft(
+  { io, interrupts }: Pick<Context, 'io' | 'interrupts'>,
+  editor: string,
+  name: string,
+): Promise<Draft> {
   const folder = await mkdtemp(join(tmpdir(), 'petstore-edit-')).catch((error) => {
     throw fileError('make a folder in', tmpdir(), error);
   });

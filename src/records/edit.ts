@@ -21,13 +21,13 @@ export async function editRecord<Entity extends object>(
   noun: EditableNoun<Entity>,
   given: IdOrName,
 ): Promise<void> {
-  const { io, flags, interrupts } = context;
-  const editor = findEditor(io, `edit ${noun.one}`, flags.noInput === true);
+  const { flags } = context;
+  const editor = findEditor(context, `edit ${noun.one}`);
   const access = await openAccess(context, noun, noun.operations.update, 2);
   const [id = 0n] = await resolveIds(access, [given]);
   await confirmWrite(context, { what: `change ${noun.one} ${id}` });
   const before = await readRecord(access, id);
-  const draft = await openDraft(io, { name: `${noun.one}-${id}.yaml`, editor, interrupts });
+  const draft = await openDraft(context, editor, `${noun.one}-${id}.yaml`);
   try {
     const write = await editUntilValid(access, id, before, draft);
     if (write === undefined) {

@@ -21,11 +21,10 @@ const help = [
 
 /** Lets the user change counts in an editor, and applies the saved version. */
 export async function editInventory(context: Context, filter: EditFilter, flags: ApplyFlags): Promise<void> {
-  const { io, interrupts } = context;
-  const editor = findEditor(io, 'edit inventory', context.flags.noInput);
+  const editor = findEditor(context, 'edit inventory');
   const text = await readText(context, filter);
   if (text === undefined) return context.notice('no inventory entries to edit');
-  const draft = await openDraft(io, { name: 'inventory.csv', editor, interrupts });
+  const draft = await openDraft(context, editor, 'inventory.csv');
   const edited = await draft.edit(text).catch(async (error) => {
     await context.notice(`the text is kept in ${draft.path}; nothing was sent`);
     throw error;
