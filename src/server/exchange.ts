@@ -1,6 +1,6 @@
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
-import type { Socket } from 'node:net';
-import type { HttpFields, HttpResponse } from '../api/http.ts';
+import { isIP, type Socket } from 'node:net';
+import { bareHost, type HttpFields, type HttpResponse, isLoopbackHost } from '../api/http.ts';
 import { monotonicMs } from '../deadline.ts';
 import type { SlowApp } from './app.ts';
 import { maxBodyBytes, methodNotAllowed, payloadTooLarge, Refusal, toRefusal } from './refusal.ts';
@@ -98,9 +98,8 @@ function after(before: ServerResponse | undefined, socket: Socket, act: () => vo
 /** Checks the Host and the Origin of a request. @throws Refusal */
 type Guard = (host: string, origin: string | undefined) => void;
 
+/** The host, and the port that may follow it. */
 const authority = /^(\[[\da-f:.]+\]|[^:[\]]+)(?::\d*)?$/i;
-const loopback = /^(localhost|[\w-]+\.localhost|127(\.\d{1,3}){3}|\[::1\])\.?$/;
-const address = /^(\d{1,3}(\.\d{1,3}){3}|\[[\da-f:.]+\])$/;
 
 /**
  * Refuses a request that was not meant for this server: against DNS rebinding, by which a page of a foreign site reaches
@@ -109,13 +108,12 @@ const address = /^(\d{1,3}(\.\d{1,3}){3}|\[[\da-f:.]+\])$/;
  * @param listensOn the address that the server listens on.
  */
 function createGuard(listensOn: string): Guard {
-  const own = listensOn.includes(':') ? `[${listensOn.toLowerCase()}]` : listensOn.toLowerCase();
+  const own = bareHost(listensOn);
   // A server that listens on every address has any of them; a name, which could be rebound, is still refused.
-  const isWildcard = own === '0.0.0.0' || own === '[::]';
+  const isWildcard = own === '0.0.0.0' || own === '::';
   const isOwn = (value: string): boolean => {
-    const name = authority.exec(value)?.[1]?.toLowerCase();
-    if (name === undefined) return false;
-    return loopback.test(name) || name === own || (isWildcard && address.test(name));
+    const name = bareHost(authority.exec(value)?.[1] ?? '');
+    return isLoopbackHost(name) || name === own || (isWildcard && isIP(name) !== 0);
   };
   let lastOwn: string | undefined;
   return (host, origin) => {

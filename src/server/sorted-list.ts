@@ -2,7 +2,7 @@
 const chunkSize = 512;
 
 /**
- * Items in ascending order of their ids, in chunks: adding, removing and seeking cost about the same at a thousand and
+ * Items in ascending order of their ids, which are not negative, in chunks: adding, removing and seeking cost about the same at a thousand and
  * at a million items. In one array of a million items, adding or removing in the middle takes a millisecond.
  */
 export class SortedList<Item extends { readonly id: bigint }> {
@@ -35,11 +35,11 @@ export class SortedList<Item extends { readonly id: bigint }> {
     if (chunk.length === 0) this.chunks.splice(at, 1);
   }
 
-  /** The first `count` items whose ids are above `after`; from the lowest if that is undefined. */
-  page(count: number, after: bigint | undefined): Item[] {
+  /** The first `count` items whose ids are above `after`. */
+  page(count: number, after = -1n): Item[] {
     const items: Item[] = [];
-    let at = after === undefined ? 0 : Math.max(0, this.chunkOf(after));
-    let position = after === undefined ? 0 : lowerBound(this.chunks[at] ?? [], after + 1n);
+    let at = Math.max(0, this.chunkOf(after));
+    let position = lowerBound(this.chunks[at] ?? [], after + 1n);
     for (; at < this.chunks.length && items.length < count; at += 1) {
       items.push(...(this.chunks[at] ?? []).slice(position, position + count - items.length));
       position = 0;
@@ -53,26 +53,22 @@ export class SortedList<Item extends { readonly id: bigint }> {
 
   /** Index of the last chunk that begins at or before `id`; -1 if none does. */
   private chunkOf(id: bigint): number {
-    let low = 0;
-    let high = this.chunks.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      const first = this.chunks[middle]?.[0];
-      if (first !== undefined && first.id <= id) low = middle + 1;
-      else high = middle;
-    }
-    return low - 1;
+    return countWhile(this.chunks.length, (at) => (this.chunks[at]?.[0]?.id ?? id) <= id) - 1;
   }
 }
 
 /** Index of the first item whose id is not below `id`. */
 function lowerBound(items: readonly { readonly id: bigint }[], id: bigint): number {
+  return countWhile(items.length, (at) => (items[at]?.id ?? id) < id);
+}
+
+/** How many of the first indexes have a property that none after them has, by binary search. */
+function countWhile(length: number, has: (at: number) => boolean): number {
   let low = 0;
-  let high = items.length;
+  let high = length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    const item = items[middle];
-    if (item !== undefined && item.id < id) low = middle + 1;
+    if (has(middle)) low = middle + 1;
     else high = middle;
   }
   return low;

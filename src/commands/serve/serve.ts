@@ -13,7 +13,7 @@ import { printStore, readStore } from '../../server/store-file.ts';
 import { sanitize } from '../../text.ts';
 import { type Autosave, createAutosave } from './autosave.ts';
 import type { ServeFlags } from './flags.ts';
-import { openReadyFile } from './ready-file.ts';
+import { prepareReadyFile, removeReadyFile } from './ready-file.ts';
 import { runCommand } from './run-command.ts';
 
 /** Serves until a signal comes, or until the command has ended. */
@@ -38,7 +38,7 @@ function refuseCombinations({ data, save, empty, pets, readyFile }: ServeFlags):
 }
 
 async function serveShop(context: Context, flags: ServeFlags, command: readonly string[]): Promise<void> {
-  const readyFile = flags.readyFile === undefined ? undefined : await openReadyFile(flags.readyFile);
+  const readyFile = flags.readyFile === undefined ? undefined : await prepareReadyFile(flags.readyFile);
   const saved = flags.data === undefined ? undefined : readStore(flags.data);
   const store = saved ?? newShop(flags);
   const autosave = openAutosave(context, flags, store, saved?.revision);
@@ -46,13 +46,13 @@ async function serveShop(context: Context, flags: ServeFlags, command: readonly 
   const server = await openServer(context, flags, store, autosave);
   try {
     autosave?.check();
-    await readyFile?.write(`${server.url}\n`);
+    if (readyFile !== undefined) await writeFileAtomic(readyFile, `${server.url}\n`);
     await announce(context, flags, server.url, command.length === 0);
     if (command.length === 0) await stop;
     else context.exitCode = await runCommand(context, command, server.url);
   } finally {
     await server.close();
-    await readyFile?.remove();
+    if (readyFile !== undefined) await removeReadyFile(readyFile, `${server.url}\n`);
     await autosave?.close();
   }
 }
