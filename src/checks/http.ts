@@ -1,7 +1,7 @@
 import type { Operation } from '../api/operations.ts';
 import type { RawRequest } from '../client/request.ts';
 import { monotonicMs, sleep } from '../deadline.ts';
-import { CliError, exitCodes, UnavailableError, type UnavailableReason, UsageError } from '../errors.ts';
+import { CliError, UnavailableError, type UnavailableReason, UsageError } from '../errors.ts';
 import { type Details, fail, pass, skip, type Verdict, verdictOfError } from './check.ts';
 import { problemOf } from './conditions.ts';
 import { detailsOf, idParameter, isGatewayStatus, type Probe, type Reply, readsOf } from './probe.ts';
@@ -60,27 +60,18 @@ function judgeHttp(probe: Probe, reply: Reply, what: string): Verdict {
   const { status, url, request, mediaType, json } = reply;
   const details = detailsOf(reply);
   const answered = `${what} answered ${statusText(status)}`;
-  const unavailable = { ...details, exitCode: exitCodes.unavailable };
   if (status === 401 || status === 403) {
-    const isSent = carriesCredential(probe, request);
-    const hint = reply.error?.details.hint;
-    return fail(isSent ? answered : `${answered}, and no token was sent`, {
-      ...details,
-      hint,
-      exitCode: exitCodes.auth,
-    });
+    const reason = carriesCredential(probe, request) ? answered : `${answered}, and no token was sent`;
+    return fail(reason, { ...details, hint: reply.error?.details.hint });
   }
   if (isGatewayStatus(status))
-    return fail(answered, {
-      ...unavailable,
-      hint: 'nothing answers behind the gateway; --wait waits for it',
-    });
-  if (status === 404) return fail(answered, { ...unavailable, hint: wrongPathHint });
+    return fail(answered, { ...details, hint: 'nothing answers behind the gateway; --wait waits for it' });
+  if (status === 404) return fail(answered, { ...details, hint: wrongPathHint });
   if (json !== undefined && mediaType !== 'text/html') return pass(answered, details);
   const isPage = /html/.test(mediaType) || /^\s*<(!doctype|html)/i.test(reply.text);
   const from = isMoved(probe, reply) ? `, redirected to ${url}` : '';
   return fail(`${answered} with ${isPage ? 'a web page' : 'something that is not JSON'}${from}`, {
-    ...unavailable,
+    ...details,
     expected: 'JSON',
     got: excerpt(reply.text, probe.mask),
     hint: from
@@ -136,7 +127,7 @@ export async function waitForService(
     const restMs = endMs - monotonicMs();
     if (restMs < shortestPauseMs) {
       const reason = `${what} after waiting ${durationText(waitMs)}: ${why}`;
-      return fail(reason, { ...details, exitCode: exitCodes.unavailable });
+      return fail(reason, details);
     }
     await sleep(Math.min(pauseMs, restMs), probe.signal).catch(() => {});
   }

@@ -1,6 +1,5 @@
 import { isIP } from 'node:net';
 import { toUnavailable } from '../client/transport/socket-error.ts';
-import { exitCodes } from '../errors.ts';
 import { counted } from '../text.ts';
 import { type Check, fail, pass, skip, type Verdict, warn } from './check.ts';
 import { checkHttp } from './http.ts';
@@ -30,7 +29,7 @@ export async function checkDns(sockets: Sockets): Promise<Verdict> {
   } catch (error) {
     const { message, details } = toUnavailable(error as Error, { sent: false });
     const hint = details.hint ?? 'is the host of the base URL right?';
-    return fail(`${host} has no address: ${message}`, { hint, exitCode: exitCodes.unavailable });
+    return fail(`${host} has no address: ${message}`, { hint });
   }
 }
 
@@ -47,7 +46,7 @@ export async function checkConnection(sockets: Sockets): Promise<Verdict> {
       reason === 'timeout'
         ? 'is there a firewall, or a proxy that is not configured, in between?'
         : 'is the service running, and the port of the base URL right?';
-    return fail(`${place}: ${withoutPlace(message)}`, { hint, exitCode: exitCodes.unavailable });
+    return fail(`${place}: ${withoutPlace(message)}`, { hint });
   }
 }
 
@@ -75,10 +74,7 @@ export async function checkTls(subject: TlsSubject, name: 'valid' | 'expiry' | '
     const { message, details } = toUnavailable(error as Error, { sent: false });
     const hint =
       details.hint ?? (/plain http/.test(message) ? 'is the base URL http:// instead?' : undefined);
-    return fail(`the TLS handshake failed: ${message.replace(/^TLS: /, '')}`, {
-      hint,
-      exitCode: exitCodes.unavailable,
-    });
+    return fail(`the TLS handshake failed: ${message.replace(/^TLS: /, '')}`, { hint });
   }
 }
 
@@ -89,7 +85,6 @@ function judgeTrust({ problem }: Handshake, { host }: Sockets): Verdict {
     hint: /authority|self-signed/.test(problem)
       ? 'if you trust its authority, name it with --ca-cert <file>'
       : undefined,
-    exitCode: exitCodes.unavailable,
   });
 }
 
@@ -109,6 +104,5 @@ function judgeExpiry({ validTo }: Handshake, { options, now }: TlsSubject): Verd
 
 function judgeProtocol({ protocol }: Handshake): Verdict {
   if (protocol === 'TLSv1.2' || protocol === 'TLSv1.3') return pass(protocol);
-  const exitCode = exitCodes.unavailable;
-  return fail(`the service speaks ${protocol}`, { expected: 'TLSv1.2 or later', exitCode });
+  return fail(`the service speaks ${protocol}`, { expected: 'TLSv1.2 or later' });
 }

@@ -2,7 +2,7 @@ import { type CheckResult, isRed, runChecks } from '../../checks/check.ts';
 import { action } from '../../cli/verb.ts';
 import { outputFormats } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
-import { exitCodes } from '../../errors.ts';
+import { type ExitCode, exitCodes } from '../../errors.ts';
 import type { View } from '../../output/columns.ts';
 import { fold } from '../../output/fold.ts';
 import { createPrinter, type Printer } from '../../output/print.ts';
@@ -35,7 +35,7 @@ export const doctor = action({
           return next && `checking ${next.id}`;
         });
     for await (const result of runChecks(doctorChecks, createPatient(context))) {
-      if (isRed(result)) context.exitCode ||= result.exitCode ?? exitCodes.failed;
+      if (isRed(result)) context.exitCode ||= exitCodeOf(result);
       const finding = toFinding(result);
       findings.push(finding);
       if (isLive) await io.stdout.write(findingLines(finding, style, io.stdout.width));
@@ -44,6 +44,11 @@ export const doctor = action({
     if (!isLive) await printer.records([findings], findingsView);
   },
 });
+
+function exitCodeOf({ id, exitCode }: CheckResult): ExitCode {
+  const isUnreached = id === 'dns' || id === 'connection' || id === 'tls';
+  return exitCode ?? (isUnreached ? exitCodes.unavailable : exitCodes.failed);
+}
 
 /** A result in doctor's output. */
 interface Finding {
