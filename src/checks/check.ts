@@ -39,7 +39,7 @@ export interface Verdict {
   readonly requestMs?: number | undefined;
   /** Set if the check never began: the reason, a short clause. */
   readonly barredBy?: string | undefined;
-  /** The exit code of a command that stops at this failure. */
+  /** The exit code of the error that ended the check, or of a refused credential. */
   readonly exitCode?: ExitCode | undefined;
 }
 
