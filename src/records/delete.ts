@@ -3,9 +3,9 @@ import type { Context } from '../context.ts';
 import { commandLine } from '../context.ts';
 import { ApiError, CliError } from '../errors.ts';
 import { type Access, openAccess, readRecord } from './access.ts';
-import { checkIdsOrFile, resolveIds } from './names.ts';
+import { resolveIds } from './names.ts';
 import { type EditableNoun, inputFor, type Noun, nameAll, type Write } from './noun.ts';
-import type { IdOrName } from './values.ts';
+import { checkIdsOrFile, type IdOrName } from './values.ts';
 import { workOn } from './work.ts';
 import { send, showWrites } from './write.ts';
 

@@ -142,14 +142,6 @@ async function findByName(context: Context, client: Client, noun: Named, name: s
   );
 }
 
-/** @throws UsageError unless either ids or a file of them are given. */
-export function checkIdsOrFile(what: string, ids: readonly IdOrName[], from: string | undefined): void {
-  if (from === undefined && ids.length === 0)
-    throw new UsageError(`${what}: no id is given`, 'give one or more, or --from <file or ->');
-  if (from !== undefined && ids.length > 0)
-    throw new UsageError(`${what}: give ids or --from, not both`, 'the file of --from has the ids');
-}
-
 /** Each record once, in the order given. */
 export async function resolveIds<Entity>(
   { context, client, noun: { named } }: Access<Entity>,

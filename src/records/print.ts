@@ -61,7 +61,7 @@ export async function printResults<Entity>(
   else await printer.record(first.value, view);
 }
 
-/** Leaves the rest unread if the printer stops. */
+/** One record a page, so that each is printed as soon as it is there. Leaves the rest unread if the printer stops. */
 async function* onePerPage<Entity>(
   first: Entity,
   rest: AsyncGenerator<Entity>,

@@ -12,15 +12,17 @@ import {
   refuseForeignFields,
   toBody,
 } from './fields.ts';
-import { checkIdsOrFile, resolveIds } from './names.ts';
+import { resolveIds } from './names.ts';
 import { type Body, type EditableNoun, flagOf, inputFor, nameAll, type Write } from './noun.ts';
-import type { IdOrName } from './values.ts';
+import { checkIdsOrFile, type IdOrName } from './values.ts';
 import { writeRecords } from './write.ts';
 
 /** A record and its changes. */
 interface Change {
   readonly id: bigint;
   readonly fields: Body;
+  /** In a file. */
+  readonly place?: string;
 }
 
 /** Reads each record, changes only the given fields, and writes it back; or does so for each record of a file. */
@@ -38,41 +40,29 @@ export async function updateRecords<Entity extends object>(
   refuseForeignFields(access, { ...flags, ...extra });
   if (from === undefined) {
     const ids = await resolveIds(access, given.ids);
-    if (ids.length > 1) refuseShared(noun, flags);
     await confirmWrite(context, { what: `change ${nameAll(noun, ids)}` });
     const fields = await toBody(access, { ...flags, ...extra });
-    const items = ids.map((id) => ({ id, fields }));
-    return writeChanges(access, { items, asList: ids.length > 1 });
+    const changes = ids.map((id) => ({ id, fields }));
+    return writeChanges(access, changes, ids.length > 1);
   }
   const { readRecordFile } = await import('./file.ts');
   const file = await readRecordFile(access, from, extra);
-  const items = file.records;
-  await confirmWrite(context, { what: `change ${items.length} ${noun.many}` });
-  await noteUnknownFields(access, items);
-  const client = await clientFor(context, 2 * items.length);
-  await writeChanges(
-    { ...access, client },
-    {
-      items,
-      asList: file.isList,
-      place: ({ place }) => place,
-    },
-  );
+  await confirmWrite(context, { what: `change ${file.records.length} ${noun.many}` });
+  await noteUnknownFields(access, file.records);
+  const client = await clientFor(context, 2 * file.records.length);
+  await writeChanges({ ...access, client }, file.records, file.isList);
 }
 
-interface Changes<Item extends Change> {
-  readonly items: readonly Item[];
-  readonly asList: boolean;
-  readonly place?: (item: Item) => string;
-}
-
-async function writeChanges<Entity extends object, Item extends Change>(
+async function writeChanges<Entity extends object>(
   access: EditAccess<Entity>,
-  changes: Changes<Item>,
+  changes: readonly Change[],
+  asList: boolean,
 ): Promise<void> {
   await writeRecords(access, {
-    ...changes,
+    items: changes,
+    asList,
     atOnce: (await access.context.settings()).get('concurrency'),
+    place: ({ place }) => place,
     async prepare({ id, fields }) {
       const before = await readRecord(access, id);
       const body = toUpdateBody(access.operation, before.value, fields);
@@ -101,13 +91,14 @@ export function replacement<Entity extends object>(
   };
 }
 
+/** @throws UsageError for ids, flags and a file that do not go together. */
 function refuseMisfits<Entity>(
-  noun: EditableNoun<Entity>,
+  { one, many, fields }: EditableNoun<Entity>,
   ids: readonly IdOrName[],
   given: Body,
   from: string | undefined,
 ): void {
-  const what = `update ${noun.one}`;
+  const what = `update ${one}`;
   const isEmpty = Object.keys(given).length === 0;
   checkIdsOrFile(what, ids, from);
   if (from !== undefined && !isEmpty)
@@ -115,17 +106,12 @@ function refuseMisfits<Entity>(
   if (from === undefined && isEmpty)
     throw new UsageError(
       `${what}: nothing to change`,
-      `give one or more of ${noun.fields.map(flagOf).join(', ')}`,
+      `give one or more of ${fields.map(flagOf).join(', ')}`,
     );
-  if (new Set(ids).size > 1) refuseShared(noun, given);
-}
-
-/** @throws UsageError for a field, such as a name, that several records would share. */
-function refuseShared<Entity>({ one, many, fields }: EditableNoun<Entity>, given: Body): void {
   const own = fields.find((field) => field.own && field.name in given);
-  if (!own) return;
-  throw new UsageError(
-    `update ${one}: ${flagOf(own)} would give several ${many} the same ${own.name}`,
-    'change one at a time, or give a file with --from',
-  );
+  if (own && new Set(ids).size > 1)
+    throw new UsageError(
+      `${what}: ${flagOf(own)} would give several ${many} the same ${own.name}`,
+      'change one at a time, or give a file with --from',
+    );
 }

@@ -25,6 +25,14 @@ export function parseIdOrName(text: string, what: string): IdOrName {
   return /^[\d\s.,+-]*$/.test(text) ? parseId(text, what) : text;
 }
 
+/** @throws UsageError unless either ids or a file of them are given. */
+export function checkIdsOrFile(what: string, ids: readonly IdOrName[], from: string | undefined): void {
+  if (from === undefined && ids.length === 0)
+    throw new UsageError(`${what}: no id is given`, 'give one or more, or --from <file or ->');
+  if (from !== undefined && ids.length > 0)
+    throw new UsageError(`${what}: give ids or --from, not both`, 'the file of --from has the ids');
+}
+
 /** A count from 0 to 2^53 - 1, decimal digits only: `12.0`, `1e3` and an empty text are refused, not rounded. */
 export function parseQuantity(text: string, what = 'quantity', least = 0): number {
   const value = /^(0|[1-9]\d{0,15})$/.test(text) ? Number(text) : Number.NaN;

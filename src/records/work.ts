@@ -17,8 +17,8 @@ export interface WorkOptions<Item> {
   readonly unit: string;
   /** Items in progress at the same time; 1 by default. */
   readonly atOnce?: number | undefined;
-  /** The place of an item in its file, if it comes from one. */
-  readonly place?: ((item: Item) => string) | undefined;
+  /** The place of an item in its file; undefined if it does not come from one. */
+  readonly place?: ((item: Item) => string | undefined) | undefined;
 }
 
 /** Works on every item, whether others fail or not, and keeps the failures until all results have been read. */
@@ -63,7 +63,7 @@ export function workOn<Item, Result>(
       if (each instanceof CliError) {
         errors.push(each);
         // Ids from the command line are all tried, whatever happens; a file may have too many records for that.
-        if (place !== undefined && wouldAllFail(each)) stoppedBy ??= each;
+        if (each.details.place !== undefined && wouldAllFail(each)) stoppedBy ??= each;
       } else if (each !== undefined && each !== null) yield each;
     }
   }
