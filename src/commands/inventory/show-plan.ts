@@ -127,35 +127,28 @@ export async function tellPlan(context: Context, plan: Plan): Promise<void> {
   else for (const line of totalsLines(plan, failures)) await context.notice(line);
 }
 
-/** One line of the totals. */
+/** One line of the totals, as texts. */
 interface Total {
   readonly label: string;
-  readonly count: number;
+  readonly count: string;
   readonly noun: string;
   /** The sum of the changes, with its sign. */
-  readonly units?: string | undefined;
-  readonly note?: string | undefined;
-  readonly paint?: 'green' | 'yellow' | 'red' | 'dim' | undefined;
+  readonly units: string;
+  readonly note: string;
+  readonly paint?: 'green' | 'yellow' | 'red' | 'dim';
 }
 
 /** The totals and the failures as aligned lines for a terminal. */
 function totalsBlock(plan: Plan, failures: readonly FailureKind[], style: Style): string {
-  const told = [...totalsOf(plan), ...failures.map(toFailureTotal)];
+  const told = [...totalsOf(plan), ...failures.map(failureTotal)];
   const totals = told.length > 0 ? told : [sameTotal(plan)];
-  const widest = (text: (total: Total) => string) => Math.max(...totals.map((total) => text(total).length));
-  const counts = widest(({ count }) => groupDigits(count));
-  const nouns = widest(({ noun }) => noun);
-  const units = widest((total) => total.units ?? '');
+  const widest = (key: 'count' | 'noun' | 'units') => Math.max(...totals.map((total) => total[key].length));
+  const [counts, nouns, units] = [widest('count'), widest('noun'), widest('units')];
   const lines = totals.map((total) => {
-    const { label, count, noun, note = '', paint } = total;
-    const cells = [
-      groupDigits(count).padStart(counts),
-      noun.padEnd(nouns),
-      (total.units ?? '').padStart(units),
-      note,
-    ];
-    const text = `${label.padStart(6)}  ${cells[0]} ${cells[1]}  ${cells[2]}  ${cells[3]}`.trimEnd();
-    return `${paint ? style[paint](text) : text}\n`;
+    const { label, count, noun, note, paint } = total;
+    const change = total.units.padStart(units);
+    const text = `${label.padStart(6)}  ${count.padStart(counts)} ${noun.padEnd(nouns)}  ${change}  ${note}`;
+    return `${paint ? style[paint](text.trimEnd()) : text.trimEnd()}\n`;
   });
   return lines.join('');
 }
@@ -164,58 +157,52 @@ function totalsBlock(plan: Plan, failures: readonly FailureKind[], style: Style)
 function totalsLines(plan: Plan, failures: readonly FailureKind[]): string[] {
   const { changes, considered, session } = plan;
   const facts = totalsOf(plan).map(({ label, count, noun, units, note }) =>
-    [`${label} ${groupDigits(count)} ${noun}`, units, note && `(${note})`].filter((part) => part).join(' '),
+    [label, count, noun, units, note && `(${note})`].filter((part) => part).join(' '),
   );
   const head = `plan: ${groupDigits(changes)} of ${counted(considered, 'row', 'rows')} to write`;
+  const tail = facts.length > 0 ? `: ${facts.join(', ')}` : '';
   const warnings = failures
-    .map(toFailureTotal)
-    .map(({ count, noun, note }) => `warning: ${groupDigits(count)} ${noun} cannot be written: ${note}`);
-  const tail = session.flags.blind
-    ? [', blind']
-    : facts.map((fact, at) => `${at === 0 ? ': ' : ', '}${fact}`);
-  return [`${head}${tail.join('')}`, ...warnings];
+    .map(failureTotal)
+    .map(({ count, noun, note }) => `warning: ${count} ${noun} cannot be written: ${note}`);
+  return [head + (session.flags.blind ? ', blind' : tail), ...warnings];
 }
 
 function totalsOf(plan: Plan): Total[] {
-  const { changes, raised, lowered, toZero, created, removed, session } = plan;
-  if (session.flags.blind)
-    return [{ label: 'blind', count: changes, noun: nounOf(changes), note: 'current counts not read' }];
-  const totals: Total[] = [
-    { label: 'up', ...totalOf(raised, '+'), note: noteOf([[created, 'new']]), paint: 'green' },
-    {
-      label: 'down',
-      ...totalOf(lowered, '-'),
-      note: noteOf([
-        [toZero, 'to 0'],
-        [removed, 'removed'],
-      ]),
-      paint: 'yellow',
-    },
-    sameTotal(plan),
-  ];
-  return totals.filter(({ count }) => count > 0);
+  const { changes, unchanged, raised, lowered, toZero, created, removed, session } = plan;
+  if (session.flags.blind) return [totalOf('blind', changes, { note: 'current counts not read' })];
+  const totals: Total[] = [];
+  if (raised.rows > 0) {
+    const units = `+${groupDigits(raised.units)}`;
+    totals.push(totalOf('up', raised.rows, { units, note: noteOf([[created, 'new']]), paint: 'green' }));
+  }
+  if (lowered.rows > 0) {
+    const units = `-${groupDigits(lowered.units)}`;
+    const note = noteOf([
+      [toZero, 'to 0'],
+      [removed, 'removed'],
+    ]);
+    totals.push(totalOf('down', lowered.rows, { units, note, paint: 'yellow' }));
+  }
+  return unchanged > 0 ? [...totals, sameTotal(plan)] : totals;
 }
 
 function sameTotal({ unchanged }: Plan): Total {
-  return { label: 'same', count: unchanged, noun: nounOf(unchanged), paint: 'dim' };
+  return totalOf('same', unchanged, { paint: 'dim' });
+}
+
+function totalOf(label: string, count: number, more: Partial<Total>): Total {
+  const noun = count === 1 ? 'pet' : 'pets';
+  return { label, count: groupDigits(count), noun, units: '', note: '', ...more };
+}
+
+function failureTotal({ count, example }: FailureKind): Total {
+  const noun = count === 1 ? 'row' : 'rows';
+  return totalOf('fails', count, { noun, note: exampleText(example), paint: 'red' });
 }
 
 function noteOf(parts: readonly (readonly [count: number, what: string])[]): string {
   const told = parts.filter(([count]) => count > 0);
   return told.map(([count, what]) => `${groupDigits(count)} ${what}`).join(', ');
-}
-
-function totalOf({ rows, units }: Plan['raised'], sign: string) {
-  return { count: rows, noun: nounOf(rows), units: `${sign}${groupDigits(units)}` };
-}
-
-function toFailureTotal({ count, example }: FailureKind): Total {
-  const note = exampleText(example);
-  return { label: 'fails', count, noun: count === 1 ? 'row' : 'rows', note, paint: 'red' };
-}
-
-function nounOf(count: number): string {
-  return count === 1 ? 'pet' : 'pets';
 }
 
 /**
