@@ -1,7 +1,7 @@
 import { UsageError } from '../errors.ts';
 import { closest } from '../text.ts';
 import type { Flag } from './flag.ts';
-import { globalFlags, helpFlag, writeFlags } from './global-flags.ts';
+import { globalFlags, writeFlags } from './global-flags.ts';
 import { type Action, type Group, isGroup, loadCommand, type Named } from './verb.ts';
 import { readWords } from './words.ts';
 
@@ -43,11 +43,11 @@ export async function findCommand(program: Named & Group, words: readonly string
   return { path, named, command, group, rest: words.filter((_, at) => !used.has(at)), unknown };
 }
 
-const commonFlags: readonly Flag[] = Object.values({ ...globalFlags, ...writeFlags, help: helpFlag });
+const commonFlags: readonly Flag[] = Object.values({ ...globalFlags, ...writeFlags });
 
 /** Every flag that a command takes, its own first, by key. */
 export function flagsOf(command: Action | Group): Record<string, Flag> {
-  return { ...ownFlags(command), ...globalFlags, help: helpFlag };
+  return { ...ownFlags(command), ...globalFlags };
 }
 
 /** The flags of this command only. */

@@ -54,9 +54,8 @@ export const globalFlags = {
   allowInsecureHttp: flag('--allow-insecure-http', 'send the token over plain http too'),
   yes: flag('-y, --yes', 'answer yes to confirmations'),
   noInput: flag('--no-input', 'never ask'),
+  help: flag('-h, --help', 'show help'),
 } satisfies Record<string, Flag>;
-
-export const helpFlag = flag('-h, --help', 'show help');
 
 /** The flags of commands that change records of the service. */
 export const writeFlags = {

@@ -2,7 +2,7 @@ import { lowerFirst } from '../text.ts';
 import type { Block, Item } from './blocks.ts';
 import { ownFlags } from './find.ts';
 import { nameOf } from './flag.ts';
-import { globalFlags, helpFlag } from './global-flags.ts';
+import { globalFlags } from './global-flags.ts';
 import { described, flagItem, meaningOf, usageOf } from './help.ts';
 import type { Program } from './program.ts';
 import { readTopics, type Topic } from './topics.ts';
@@ -27,7 +27,7 @@ export async function toManual(program: Program, version: string): Promise<strin
     ...(await verbLines([], program)),
     '.SH GLOBAL FLAGS',
     'They can stand before or after the noun and the verb.',
-    ...[...Object.values(globalFlags), helpFlag].map(flagItem).flatMap(termLines),
+    ...Object.values(globalFlags).map(flagItem).flatMap(termLines),
     ...topicLines('OUTPUT FORMATS', topics.formats),
     ...topicLines('RECORDS', topics.records),
     ...topicLines('BULK INVENTORY', topics.bulk),

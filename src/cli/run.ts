@@ -2,7 +2,7 @@ import { colorModes } from '../config/values.ts';
 import type { MutableContext } from '../context.ts';
 import { exitCodes } from '../errors.ts';
 import { commandName, type Found, findCommand, flagsOf, unknownCommand } from './find.ts';
-import { firstFlags, type GlobalFlags, helpFlag } from './global-flags.ts';
+import { firstFlags, type GlobalFlags, globalFlags } from './global-flags.ts';
 import { type Program, topicNames } from './program.ts';
 import { isGroup } from './verb.ts';
 import { readWords } from './words.ts';
@@ -27,7 +27,7 @@ export async function runCommand(
   // An error in the words is already printed in the format and the colours that the words ask for.
   context.useFlags(firstFlags(given));
   if (unknown !== undefined) throw unknownCommand(found, unknown);
-  if (given.some(({ flag }) => flag === helpFlag)) return showHelp(context, 'stdout', found);
+  if (given.some(({ flag }) => flag === globalFlags.help)) return showHelp(context, 'stdout', found);
   const { parseWords } = await import('./parse.ts');
   const values = parseWords(commandName(path), action?.args ?? {}, flags, forCommander);
   context.useFlags(values as GlobalFlags, path.join(' '));

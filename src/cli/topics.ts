@@ -1,6 +1,6 @@
 import { keyItems, ownVariables } from '../config/keys.ts';
 import { type Block, formatBlock, type Item } from './blocks.ts';
-import { globalFlags, helpFlag, writeFlags } from './global-flags.ts';
+import { globalFlags, writeFlags } from './global-flags.ts';
 import { flagItem } from './help.ts';
 import type { TopicName } from './program.ts';
 
@@ -12,7 +12,7 @@ export interface Topic {
 
 /** Items that come from other tables, by the line of `topics.txt` that they replace. */
 const tables: Readonly<Record<string, readonly Item[]>> = {
-  '{global flags}': [...Object.values(globalFlags), helpFlag].map(flagItem),
+  '{global flags}': Object.values(globalFlags).map(flagItem),
   '{write flags}': Object.values(writeFlags).map(flagItem),
   '{variables}': ownVariables,
   '{keys}': keyItems,
