@@ -69,17 +69,15 @@ export async function* joined<Entity>(pages: Pages<Entity>): AsyncGenerator<read
   try {
     while (true) {
       next ??= iterator.next();
-      const result =
-        held.length === 0
-          ? await next
-          : await withDeadline(next, Math.max(0, until - monotonicMs()), () => undefined);
+      const leftMs = held.length === 0 ? Number.POSITIVE_INFINITY : Math.max(0, until - monotonicMs());
+      const result = await withDeadline(next, leftMs, () => undefined);
       if (result?.done) return;
       if (result) {
         next = undefined;
         if (held.length === 0) until = monotonicMs() + joinMs;
         held = held.concat(result.value);
+        if (held.length < leastRecords) continue;
       }
-      if (result && held.length < leastRecords) continue;
       const page = held;
       held = [];
       yield page;

@@ -48,23 +48,15 @@ function createCommandBreaker(): (piece: string) => string {
   let before = '\n';
   return (piece) => {
     const text = before + piece;
-    const shown = piece.length === 0 ? '' : breakCommands(text, before.length);
+    const escapeLast = (command: string, at: number) => {
+      const last = command.length - 1;
+      const escaped = `\\u${command.charCodeAt(last).toString(16).padStart(4, '0')}`;
+      return at + last < before.length ? command : command.slice(0, last) + escaped;
+    };
+    const shown = text.replace(runnerCommand, escapeLast).slice(before.length);
     before = endOfLine(text);
     return shown;
   };
-}
-
-/** Escapes the last character of each command that ends at or after `from`. */
-function breakCommands(text: string, from: number): string {
-  let shown = '';
-  let at = from;
-  for (const { index, 0: command } of text.matchAll(runnerCommand)) {
-    const last = index + command.length - 1;
-    if (last < at) continue;
-    shown += `${text.slice(at, last)}\\u${text.charCodeAt(last).toString(16).padStart(4, '0')}`;
-    at = last + 1;
-  }
-  return shown + text.slice(at);
 }
 
 /**
