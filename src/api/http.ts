@@ -29,7 +29,7 @@ export function fieldValue(fields: HttpFields, name: string): string | undefined
 }
 
 export interface SendOptions {
-  /** Ends the exchange at once; its reason is thrown. */
+  /** Ends the request at once; its reason is thrown. */
   readonly cancellation: Cancellation;
   /** Called once before the first byte of the request is sent: from then on a write may have been applied. */
   onSending(): void;

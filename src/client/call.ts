@@ -184,7 +184,7 @@ export class Call implements Limits {
     let error: Error | undefined;
     try {
       for (let redirects = 0; response === undefined; redirects += 1) {
-        const answer = await race(this, (cancellation) => this.exchange(cancellation));
+        const answer = await race(this, (cancellation) => this.sendOnce(cancellation));
         if (!isRedirect(answer)) response = answer;
         else {
           const elapsedMs = spend();
@@ -204,7 +204,7 @@ export class Call implements Limits {
     return { request: this.shown(), number, elapsedMs, response, error, retryAfterMs, nextDelayMs };
   }
 
-  private exchange(cancellation: Cancellation): Promise<HttpResponse> {
+  private sendOnce(cancellation: Cancellation): Promise<HttpResponse> {
     this.sent = false;
     const onSending = () => {
       this.sent = true;

@@ -22,8 +22,9 @@ export function createNodeHttpTransport(options: TransportOptions): Transport {
 class NodeHttpOrigin extends Agent implements Origin {
   private readonly dialer: Dialer;
   private readonly route: Route;
-  /** Node's own limit ignores connections that are still being opened. */
+  /** How many more requests may begin: Node's own limit ignores connections that are still being opened. */
   private free: number;
+  /** The requests that wait for their turn, in order. */
   private readonly waiting = new Set<() => void>();
 
   constructor(dialer: Dialer, route: Route, connections: number) {
@@ -41,11 +42,11 @@ class NodeHttpOrigin extends Agent implements Origin {
     );
   }
 
-  async send(target: string, request: HttpRequest, options: SendOptions): Promise<HttpResponse> {
+  async send(requestTarget: string, request: HttpRequest, options: SendOptions): Promise<HttpResponse> {
     if (this.free > 0) this.free -= 1;
     else await this.turn(options.cancellation);
     try {
-      return await this.exchange(target, request, options);
+      return await this.sendNow(requestTarget, request, options);
     } finally {
       // Calls that started together reach their deadline together, so the next in turn may have little time left, or none.
       setImmediate(() => this.admitNext());
@@ -74,14 +75,14 @@ class NodeHttpOrigin extends Agent implements Origin {
     }
   }
 
-  private exchange(target: string, request: HttpRequest, options: SendOptions): Promise<HttpResponse> {
+  private sendNow(requestTarget: string, request: HttpRequest, options: SendOptions): Promise<HttpResponse> {
     return new Promise((resolve, reject) => {
       let sent = false;
       const fail = (error: Error) => reject(toUnavailable(error, { sent }));
       const { method, body } = request;
       const headers = { host: this.route.url.host, ...(request.fields as OutgoingHttpHeaders) };
       // Plain http to node:http, because the dialer handles TLS.
-      const message = open({ agent: this, method, path: target, headers });
+      const message = open({ agent: this, method, path: requestTarget, headers });
       // The agent returns a socket that is connected and secured, so the request is sent at once.
       message.on('socket', () => {
         sent = true;

@@ -9,8 +9,8 @@ export interface TransportOptions extends DialOptions {
 
 /** Sends requests to one origin, over connections that it keeps. */
 export interface Origin {
-  /** @param target of the request line: a path with its query, or a whole URL for a forwarding proxy. */
-  send(target: string, request: HttpRequest, options: SendOptions): Promise<HttpResponse>;
+  /** @param requestTarget a path with its query, or a whole URL for a forwarding proxy. @see RFC 9112, 3.2 */
+  send(requestTarget: string, request: HttpRequest, options: SendOptions): Promise<HttpResponse>;
   close(): void;
 }
 

@@ -52,11 +52,11 @@ class UndiciOrigin implements Origin {
     );
   }
 
-  send(target: string, request: HttpRequest, options: SendOptions): Promise<HttpResponse> {
+  send(requestTarget: string, request: HttpRequest, options: SendOptions): Promise<HttpResponse> {
     return new Promise((resolve, reject) => {
       this.pool.dispatch(
         {
-          path: target,
+          path: requestTarget,
           method: request.method,
           headers: request.fields as Record<string, string | string[]>,
           body: request.body ?? null,
