@@ -28,7 +28,7 @@ function run(name: 'warehouse' | 'sparse', { url }: RecordingServer, ...words: s
   return runCli([...words, '--base-url', url], { env });
 }
 
-test('a PATCH carries only what changes', async () => {
+test('a PATCH carries only changed fields', async () => {
   await using server = await recordingServer({}, () => ({ body: animals[0] }));
   expect((await run('warehouse', server, 'pets', 'update', '1', '--status', 'pending')).code).toBe(0);
   expect(server.seen.find(({ method }) => method === 'PATCH')).toMatchObject({
@@ -37,7 +37,7 @@ test('a PATCH carries only what changes', async () => {
   });
 });
 
-test('filters and page size go by the names that the service has for them', async () => {
+test('filters and the page size have the names that the description gives them', async () => {
   await using server = await recordingServer({}, () => ({ body: animals }));
   await run(
     'warehouse',
@@ -58,7 +58,7 @@ test('filters and page size go by the names that the service has for them', asyn
   expect(server.calls()[0]).toMatch(/page_size=30/);
 });
 
-test('an export asks for pages as large as the service gives, and no larger', async () => {
+test('an export asks for the largest pages that the description allows', async () => {
   const document = toOpenApi() as { paths: Record<string, { get: { parameters: object[] } }> };
   const list = document.paths['/store/inventory']?.get;
   list?.parameters.splice(0, Infinity, {
@@ -78,7 +78,7 @@ test('an export asks for pages as large as the service gives, and no larger', as
   expect(server.calls()).toEqual(['GET /store/inventory?limit=50']);
 });
 
-test('what the service cannot filter by is filtered here', async () => {
+test('filters here by a field that the service has no parameter for', async () => {
   const orders = [1, 2, 3].map((id) => ({ id, petId: id, complete: id === 2 }));
   await using server = await recordingServer({}, () => ({ body: orders }));
   const listed = await run('sparse', server, 'orders', 'list', '--open', '--limit', '1', '-o', 'ids');
@@ -102,7 +102,7 @@ test('an operation that the service lacks fails before any request', async () =>
   expect(server.seen).toEqual([]);
 });
 
-test('bounds of the description hold for every record of a file before the first is sent', async () => {
+test('checks every record of a file against the bounds of the description before it sends the first', async () => {
   await using server = await recordingServer({});
   const file = join(folder, 'pets.jsonl');
   writeFileSync(
@@ -115,7 +115,7 @@ test('bounds of the description hold for every record of a file before the first
   expect(server.seen).toEqual([]);
 });
 
-test('a field that only the service knows is asked for as JSON, and that way it gets there', async () => {
+test('a required field without a flag is named with an example, and is sent from a file', async () => {
   const document = structuredClone(toOpenApi()) as unknown as {
     components: { schemas: { NewPet: { required: string[]; properties: Record<string, object> } } };
   };
@@ -150,24 +150,27 @@ test.each([
   [['--name', 'Rex', '--category', 'cats'], ''],
   [['--from', '-'], 'name,category\nRex,cats\n'],
   [['--from', '-'], '{"name":"Rex","categoryId":2}'],
-])('a category that a service requires as an object is created from %j %j', async (flags, stdin) => {
-  const document = structuredClone(toOpenApi()) as unknown as {
-    components: { schemas: { NewPet: { required: string[]; properties: Record<string, object> } } };
-  };
-  const { NewPet } = document.components.schemas;
-  delete NewPet.properties.categoryId;
-  NewPet.properties.category = { type: 'object', properties: { id: { type: 'integer' } } };
-  NewPet.required = ['name', 'category'];
-  const file = join(folder, 'category.json');
-  writeFileSync(file, JSON.stringify(document));
-  const env = { PETSTORE_CONFIG_DIR: join(folder, 'category') };
-  await runCli(['api', 'bind', file], { env });
-  await using server = await recordingServer({}, ({ path }) =>
-    path === '/categories' ? { body: [{ id: 2, name: 'Cats' }] } : { status: 201, body: animals[0] },
-  );
-  const argv = ['pets', 'create', ...flags, '-o', 'ids', '--base-url', server.url];
-  expect(await runCli(argv, { env, stdin })).toEqual({ code: 0, stdout: '1\n', stderr: '' });
-  expect(server.seen.find(({ method }) => method === 'POST')?.body).toBe(
-    '{"name":"Rex","category":{"id":2}}',
-  );
-});
+])(
+  'creates a pet with the category as the object that the service requires, from %j %j',
+  async (flags, stdin) => {
+    const document = structuredClone(toOpenApi()) as unknown as {
+      components: { schemas: { NewPet: { required: string[]; properties: Record<string, object> } } };
+    };
+    const { NewPet } = document.components.schemas;
+    delete NewPet.properties.categoryId;
+    NewPet.properties.category = { type: 'object', properties: { id: { type: 'integer' } } };
+    NewPet.required = ['name', 'category'];
+    const file = join(folder, 'category.json');
+    writeFileSync(file, JSON.stringify(document));
+    const env = { PETSTORE_CONFIG_DIR: join(folder, 'category') };
+    await runCli(['api', 'bind', file], { env });
+    await using server = await recordingServer({}, ({ path }) =>
+      path === '/categories' ? { body: [{ id: 2, name: 'Cats' }] } : { status: 201, body: animals[0] },
+    );
+    const argv = ['pets', 'create', ...flags, '-o', 'ids', '--base-url', server.url];
+    expect(await runCli(argv, { env, stdin })).toEqual({ code: 0, stdout: '1\n', stderr: '' });
+    expect(server.seen.find(({ method }) => method === 'POST')?.body).toBe(
+      '{"name":"Rex","category":{"id":2}}',
+    );
+  },
+);

@@ -19,7 +19,7 @@ function editor(line: string) {
   return { PATH: process.env.PATH ?? '', EDITOR: file };
 }
 
-/** The file that a message says the text is kept in. */
+/** The text in the file that a message names. */
 function keptText(message: string): string {
   const [, path = ''] = /the text is kept in (\S+\.yaml)/.exec(message) ?? [];
   return readFileSync(path, 'utf8');
@@ -47,7 +47,7 @@ test.each([
   });
 });
 
-test('opens the editor again with the reason on top, and takes what is valid then', async () => {
+test('opens the editor again with the reason on top, and accepts a valid text then', async () => {
   using shop = openShop();
   const env = editor(
     `if grep -q '^# error: status must be one of' "$1"; then sed -i 's/lost/sold/' "$1"; else sed -i 's/status: .*/status: lost/' "$1"; fi`,
@@ -56,7 +56,7 @@ test('opens the editor again with the reason on top, and takes what is valid the
   expect(await shop.json('pets', 'get', '1')).toMatchObject({ status: 'sold' });
 });
 
-test('text that is not YAML is told in one line', async () => {
+test('reports text that is not YAML in one line', async () => {
   using shop = openShop();
   const run = await shop.run(['pets', 'edit', '3'], { env: editor('echo "name: [open" > "$1"') });
   expect(run.code).toBe(2);
@@ -66,7 +66,7 @@ test('text that is not YAML is told in one line', async () => {
   expect(run.stderr).not.toContain('\\x0a');
 });
 
-test('an invalid text that is saved again is exit 2, and kept', async () => {
+test('exits 2 and keeps the text if an invalid text is saved again', async () => {
   using shop = openShop();
   const env = editor(`sed -i 's/status: .*/status: lost/' "$1"`);
   const run = await shop.run(['pets', 'edit', '1'], { env });
@@ -105,7 +105,7 @@ test('sends If-Match if there is an ETag, and keeps the text if the service refu
   expect(put?.body).toBe('{"name":"Rexy","categoryId":1,"status":"sold","chip":0}');
 });
 
-test('without an ETag a record that somebody changed meanwhile is refused', async () => {
+test('without an ETag, refuses to overwrite a record that has changed in the meantime', async () => {
   let reads = 0;
   await using server = await recordingServer({}, ({ method }) => {
     if (method === 'GET') reads += 1;
@@ -119,7 +119,7 @@ test('without an ETag a record that somebody changed meanwhile is refused', asyn
   expect(server.seen.some(({ method }) => method === 'PUT')).toBe(false);
 });
 
-test('an editor that fails is exit 1, and its text is kept', async () => {
+test('exits 1 and keeps the text if the editor fails', async () => {
   using shop = openShop();
   const run = await shop.run(['pets', 'edit', '1'], { env: editor('exit 3') });
   expect(run).toMatchObject({ code: 1, stdout: '' });
@@ -136,7 +136,7 @@ test('a dry run shows the request, sends nothing and keeps the text', async () =
   expect(await shop.json('pets', 'get', '1')).toMatchObject({ name: 'Bella' });
 });
 
-test('what was sent leaves no file behind', async () => {
+test('removes the text file once the text is sent', async () => {
   using shop = openShop();
   const seen = join(folder, 'seen');
   const env = editor(`echo "$1" > ${seen}; sed -i 's/Bella/Bello/' "$1"`);
@@ -148,7 +148,7 @@ test.each([
   [{}, [], []],
   [{ CI: '1' }, ['stdin', 'stdout', 'stderr'], []],
   [{}, ['stdin', 'stdout', 'stderr'], ['--no-input']],
-] as const)('with no editor named, %j and %j and %j are exit 2', async (env, terminals, flags) => {
+] as const)('without a named editor, exits 2 with %j and %j and %j', async (env, terminals, flags) => {
   const run = await runCli(['--offline', 'pets', 'edit', '1', ...flags], { env, terminals });
   expect(run).toMatchObject({ code: 2, stdout: '' });
   expect(run.stderr).toContain('no editor is named');

@@ -3,7 +3,7 @@ import { recordingServer } from '../helpers/recording-server.ts';
 import { runCli } from '../helpers/run-cli.ts';
 import { openShop } from '../helpers/shop.ts';
 
-test('what pets list prints as CSV can be edited and fed back, with categories by name', async () => {
+test('reads back the edited CSV of pets list, with categories by name', async () => {
   using shop = openShop();
   const { stdout } = await shop.run(['pets', 'list', '--limit', '3', '-o', 'csv']);
   const stdin = stdout.replace('Bella,Dogs,available', 'Bellissima,cats,');
@@ -17,7 +17,7 @@ test('what pets list prints as CSV can be edited and fed back, with categories b
   });
 });
 
-test('create takes CSV: ids are left out with a note, and a formula loses its guard', async () => {
+test('creates from CSV: leaves ids out with a note, and removes the guard of a formula', async () => {
   using shop = openShop();
   const stdin = `id,name,category,status\n7,'=Rex,dogs,\n8,"Mia, the 2nd",2,sold\n`;
   const run = await shop.run(['pets', 'create', '--from', '-', '-o', 'jsonl'], { stdin });
@@ -28,7 +28,7 @@ test('create takes CSV: ids are left out with a note, and a formula loses its gu
   expect(run.stderr).toContain('note: ids in the file are left out');
 });
 
-test('orders come back from CSV too', async () => {
+test('reads back the edited CSV of orders list', async () => {
   using shop = openShop();
   const { stdout } = await shop.run(['orders', 'list', '--open', '--limit', '1', '-o', 'csv']);
   const stdin = stdout.replace(/false/, 'true');
@@ -36,7 +36,7 @@ test('orders come back from CSV too', async () => {
   expect(await shop.json('orders', 'get', '7')).toMatchObject({ complete: true });
 });
 
-test('an update takes JSON lines, and leaves alone what a record does not name', async () => {
+test('updates from JSON lines, and keeps the fields that a record does not name', async () => {
   using shop = openShop();
   const stdin = '{"id":1,"status":"sold"}\n{"id":2,"category":"Birds"}\n';
   expect((await shop.run(['pets', 'update', '--from', '-'], { stdin })).code).toBe(0);
@@ -51,7 +51,7 @@ test.each([
   ['CSV', 'id,name,category,status\n3,Luna,Cats,available\n7,x,Cats,sold\n'],
   ['a JSON array of ids', '[3, 7]'],
   ['JSON lines', '{"id":3}\n{"id":7}\n'],
-])('deletes the records whose ids stand in %s', async (_, stdin) => {
+])('deletes the records whose ids are in %s', async (_, stdin) => {
   await using server = await recordingServer({}, () => ({ status: 204 }));
   const run = await runCli(['pets', 'delete', '--from', '-', '--yes', '--base-url', server.url], { stdin });
   expect(run).toMatchObject({ code: 0, stdout: '', stderr: 'deleted pet 3\ndeleted pet 7\n' });
@@ -83,7 +83,7 @@ test.each([
   expect(server.seen).toEqual([]);
 });
 
-test('a category that is not there is told with its place, before any write', async () => {
+test('names the place of an unknown category before any write', async () => {
   using shop = openShop();
   const stdin = 'id,category\n1,Cats\n2,Dragons\n';
   const run = await shop.run(['pets', 'update', '--from', '-'], { stdin });
@@ -92,7 +92,7 @@ test('a category that is not there is told with its place, before any write', as
   expect(await shop.json('pets', 'get', '1')).toMatchObject({ categoryId: 1 });
 });
 
-test('several pets are updated at once, but not to one name', async () => {
+test('updates several pets at once, but not to one name', async () => {
   using shop = openShop();
   const run = await shop.run(['pets', 'update', '1', '2', '3', '--status', 'sold', '-o', 'ids']);
   expect(run).toMatchObject({ code: 0, stdout: '1\n2\n3\n' });
@@ -105,7 +105,7 @@ test('several pets are updated at once, but not to one name', async () => {
   expect((await shop.run(['pets', 'delete'])).code).toBe(2);
 });
 
-test('an update and an adjustment tell a person what changed', async () => {
+test('an update and an adjustment show a person what changed', async () => {
   using shop = openShop();
   const update = await shop.run(['pets', 'update', '1', '--status', 'sold'], { terminals: ['stderr'] });
   expect(update.stderr).toContain('pet 1: status available -> sold\n');
@@ -116,7 +116,7 @@ test('an update and an adjustment tell a person what changed', async () => {
   expect(piped.stderr).not.toContain('->');
 });
 
-test('after a refused token no further record is begun, and what was under way is told as it ended', async () => {
+test('starts no further record after a refused token, and reports those in progress as they end', async () => {
   let puts = 0;
   await using server = await recordingServer({}, ({ method, path }) => {
     if (method === 'GET') return { body: { id: Number(path.split('/').at(-1)), name: 'x', categoryId: 1 } };
@@ -134,7 +134,7 @@ test('after a refused token no further record is begun, and what was under way i
   expect(run.stderr).toContain(`stopped: the ${50 - puts} pets after it were not sent`);
 });
 
-test('a field that pets do not have is refused as --field, and told of in a JSON file', async () => {
+test('refuses a field that pets do not have as --field, and notes it in a JSON file', async () => {
   using shop = openShop();
   const run = await shop.run(['pets', 'create', '--name', 'Rex', '--category', '1', '--field', 'colour=red']);
   expect(run).toMatchObject({ code: 2, stdout: '' });

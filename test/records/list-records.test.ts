@@ -23,7 +23,7 @@ test.each([
   ['orders list --open', '/store/orders?complete=false', '2 3'],
   ['orders list --pet 2', '/store/orders?petId=2', '2'],
   ['inventory list --status sold', '/store/inventory?status=sold', '5'],
-])('a service that takes no notice of its filters is filtered here: %s', async (words, path, ids) => {
+])('filters here if the service ignores its own filters: %s', async (words, path, ids) => {
   await using server = await recordingServer({}, (seen) => ({ body: bodies[seen.path.split('?')[0] ?? ''] }));
   const run = await runCli([...words.split(' '), '-o', 'ids', '--base-url', server.url]);
   expect(run).toMatchObject({ code: 0, stdout: ids.replace(/(\d+) ?/g, '$1\n') });

@@ -9,7 +9,7 @@ const two = [
   { id: 7, name: 'Lunette', categoryId: 1 },
 ];
 
-/** A service with two pets of one name; what is asked for by id is there. */
+/** A service with two pets of the same name and one other. */
 function service() {
   return recordingServer({}, ({ method, path, body }) => {
     const [route = ''] = path.split('?');
@@ -32,12 +32,12 @@ test.each([
   [['inventory', 'adjust', 'Luna', '+2'], { petId: 3 }],
   [['categories', 'get', 'dogs'], { id: 1, name: 'Dogs' }],
   [['orders', 'create', '--pet', 'luna', '--quantity', '1'], { petId: 3 }],
-])('%j means the record with that name', async (argv, record) => {
+])('%j finds the record with that name', async (argv, record) => {
   using shop = openShop();
   expect(await shop.json(...argv)).toMatchObject(record);
 });
 
-test('a name that several pets have is exit 2 with their ids, and nothing is written', async () => {
+test('exits 2 with their ids for a name that several pets have, and writes nothing', async () => {
   await using server = await service();
   const run = await runCli(['inventory', 'set', 'luna', '5', '--base-url', server.url]);
   expect(run).toMatchObject({
@@ -48,21 +48,21 @@ test('a name that several pets have is exit 2 with their ids, and nothing is wri
   expect(server.seen.every(({ method }) => method === 'GET')).toBe(true);
 });
 
-test('a person chooses one of several', async () => {
+test('a person chooses one of several pets with the same name', async () => {
   const { answer } = await import('../helpers/person.ts');
   await using server = await service();
   const run = await answer(['pets', 'get', 'luna', '-o', 'ids', '--base-url', server.url], ['\x1b[B']);
   expect(run).toMatchObject({ code: 0, stdout: '9\n' });
 });
 
-test('a name that nobody has is exit 5 with the nearest names', async () => {
+test('exits 5 with the nearest names for an unknown name', async () => {
   using shop = openShop();
   const run = await shop.run(['pets', 'get', 'lunna']);
   expect(run).toMatchObject({ code: 5, stdout: '' });
   expect(run.stderr).toMatch(/^error: pet 'lunna': no pet has this name\nhint: the nearest names are Luna, /);
 });
 
-test('list --name takes any part of a name, without case, before --limit', async () => {
+test('list --name matches any part of a name, ignoring case, before --limit', async () => {
   using shop = openShop();
   const run = await shop.run([
     'pets',
@@ -79,7 +79,7 @@ test('list --name takes any part of a name, without case, before --limit', async
   expect(run.stdout).toBe('name\nBella\nLuna\n');
 });
 
-test('several statuses mean any of them', async () => {
+test('several statuses match any of them', async () => {
   using shop = openShop();
   const pets = (await shop.json('pets', 'list', '--status', 'sold', '--status', 'pending')) as {
     status: string;
@@ -112,13 +112,13 @@ test.each([
   expect((await shop.run([...argv, '-o', 'json'])).stdout).not.toContain('name');
 });
 
-test('--fields gives the name in every format', async () => {
+test('--fields prints the name in every format', async () => {
   using shop = openShop();
   const run = await shop.run(['inventory', 'list', '--fields', 'petId,name', '--limit', '1', '-o', 'json']);
   expect(run.stdout).toBe('[{"petId":1,"name":"Bella"}]\n');
 });
 
-test('names that cannot be read stay empty, with a note', async () => {
+test('leaves names empty, with a note, if they cannot be read', async () => {
   await using server = await recordingServer({}, ({ path }) =>
     path.startsWith('/pets') ? { status: 403 } : { body: [{ petId: 1, quantity: 2, status: 'sold' }] },
   );
@@ -154,7 +154,7 @@ test.each([
   });
 });
 
-test('a lost adjustment is read back, and a second one is never invited', async () => {
+test('reads the count back after an adjustment whose answer was lost, and never suggests a second one', async () => {
   let quantity = 3;
   let etag = 1;
   await using server = await recordingServer({}, ({ method, headers, body }) => {
@@ -177,7 +177,7 @@ test('a lost adjustment is read back, and a second one is never invited', async 
   expect(shown.stderr).toContain('read back, the count is 8, as this adjustment leaves it');
 });
 
-test('several names are all tried, and one that nobody has is one failure', async () => {
+test('tries all of several names, and fails for an unknown one', async () => {
   using shop = openShop();
   const run = await shop.run(['pets', 'get', 'luna', 'nobody', '1', '-o', 'ids']);
   expect(run).toMatchObject({ code: 3, stdout: '3\n1\n' });

@@ -97,7 +97,7 @@ test('on a terminal it fits one screen of 80 by 24, and shows nothing raw', asyn
   `);
 });
 
-test('more than 20 requests are told', async () => {
+test('notes more than 20 requests', async () => {
   let pages = 0;
   await using server = await recordingServer({}, ({ path }) => {
     if (!path.startsWith('/pets')) return { body: [] };
@@ -123,7 +123,7 @@ test('a watched overview needs a terminal to draw on', async () => {
   expect(run.stderr).toContain('--watch: the overview is redrawn on a terminal only');
 });
 
-test('a bound service may have statuses of its own, which are counted too', async () => {
+test('counts the statuses that only a bound service has', async () => {
   const folder = temporaryFolder();
   const env = { PETSTORE_CONFIG_DIR: folder };
   const description = join(folder, 'openapi.json');

@@ -8,7 +8,7 @@ import { openShop } from '../helpers/shop.ts';
 const bella = { id: 1, name: 'Bella', categoryId: 1, status: 'available' };
 const max = { id: 2, name: 'Max', categoryId: 1, status: 'sold' };
 
-/** Watches a list whose polls are answered in turn, until so many have come, and then presses Ctrl-C. */
+/** Watches a list, gives each poll the next answer, and presses Ctrl-C after the last. */
 async function watch(
   answers: readonly object[],
   argv: readonly string[],
@@ -49,7 +49,7 @@ test('a watch in a pipe prints each change as a JSON line, all records as added 
   ]);
 });
 
-test('a poll that fails is a note, and the next one comes', async () => {
+test('notes a failed poll, and polls again', async () => {
   const run = await watch([[bella], { status: 500 }, [bella, max]], ['-o', 'jsonl']);
   expect(run.stderr).toMatch(/note: list pets: GET .*\/pets: .*; the next attempt is in 1 s\n/);
   expect(run.stdout.trim().split('\n')).toHaveLength(2);
@@ -61,7 +61,7 @@ test('a watch waits as long as Retry-After asks', async () => {
   expect(Date.now() - began).toBeGreaterThan(3900);
 });
 
-test('a watch on a terminal redraws the table and marks what changed', async () => {
+test('a watch on a terminal redraws the table and marks changed records', async () => {
   const run = await watch(
     [
       [bella, max],
@@ -124,7 +124,7 @@ test('get --until waits until a field has a value, and prints the record', async
   expect(reads).toBe(2);
 });
 
-test('get --until exits 6 when the time is over, and says what it saw', async () => {
+test('get --until exits 6 at the timeout, and names the last value', async () => {
   using shop = openShop();
   const run = await shop.run(['inventory', 'get', '1', '--until', 'quantity=77', '--timeout', '1s']);
   expect(run).toMatchObject({ code: 6, stdout: '' });

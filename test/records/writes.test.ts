@@ -93,7 +93,7 @@ function runInto(error: Error, argv: readonly string[], options: { file: string;
 
 const records = '{"name":"a","categoryId":1}\n'.repeat(9);
 
-test('a reader of stdout that goes away does not stop the writes', async () => {
+test('a closed stdout does not stop the writes', async () => {
   using shop = openShop();
   const argv = ['--offline', 'pets', 'create', '--from', '-', '-o', 'ids'];
   const run = await runInto(new OutputClosedError(), argv, { file: shop.file, stdin: records });
@@ -101,7 +101,7 @@ test('a reader of stdout that goes away does not stop the writes', async () => {
   expect(await shop.json('pets', 'list')).toHaveLength(34);
 });
 
-test('a full disk stops the writes and says how far they came', async () => {
+test('a full disk stops the writes, and a note says how many were written', async () => {
   using shop = openShop();
   const argv = ['--offline', 'pets', 'create', '--from', '-', '-o', 'ids'];
   const full = new CliError('failed', 'write to stdout: no space left on device');
@@ -113,7 +113,7 @@ test('a full disk stops the writes and says how far they came', async () => {
   expect(await shop.json('pets', 'list')).toHaveLength(27);
 });
 
-/** Runs with an stderr whose reader has gone away. */
+/** Runs with a closed stderr. */
 function runUnheard(argv: readonly string[], { file, stdin = '' }: { file: string; stdin?: string }) {
   const io = fakeIo({ stdin, env: { PETSTORE_OFFLINE_STORE: file } });
   const write = async () => {
@@ -122,7 +122,7 @@ function runUnheard(argv: readonly string[], { file, stdin = '' }: { file: strin
   return main(['--offline', ...argv], { ...io, stderr: { ...io.stderr, write } });
 }
 
-test('a reader of stderr that goes away does not stop the deletes', async () => {
+test('a closed stderr does not stop the deletes', async () => {
   using shop = openShop();
   const ids = Array.from({ length: 20 }, (_, at) => String(at + 1));
   await runUnheard(['pets', 'delete', ...ids, '--yes'], shop);
@@ -131,13 +131,13 @@ test('a reader of stderr that goes away does not stop the deletes', async () => 
   expect(left.length).toBeLessThan(10);
 });
 
-test('a note that nobody reads does not keep a write from being sent', async () => {
+test('a closed stderr does not prevent a write', async () => {
   using shop = openShop();
   expect(await runUnheard(['inventory', 'adjust', '12', '+2'], shop)).toBe(0);
   expect(await shop.json('inventory', 'get', '12')).toMatchObject({ quantity: 42 });
 });
 
-test('writes that break off end with their own code, though nobody reads how far they came', async () => {
+test('a full disk exits 1 even if stderr is closed', async () => {
   using shop = openShop();
   const io = fakeIo({ stdin: records, env: { PETSTORE_OFFLINE_STORE: shop.file } });
   const stdout = async () => {
@@ -154,7 +154,7 @@ test('writes that break off end with their own code, though nobody reads how far
   expect(code).toBe(1);
 });
 
-test('Ctrl-C between writes exits 130 and says how far they came', async () => {
+test('Ctrl-C between writes exits 130, and a note says how many were written', async () => {
   using shop = openShop();
   const io = fakeIo({ stdin: records, env: { PETSTORE_OFFLINE_STORE: shop.file } });
   const write = async (text: string | Uint8Array) => {

@@ -43,7 +43,7 @@ test('creates many from a file', async () => {
   expect(run).toEqual({ code: 0, stdout: '7\n8\n', stderr: '' });
 });
 
-test('a category with pets stays, and is named in the question', async () => {
+test('does not delete a category with pets, and names it in the question', async () => {
   using shop = openShop();
   const run = await shop.typing(['categories', 'delete', '1'], [['Delete category 1 (Dogs)?', 'y\r']]);
   expect(run).toMatchObject({ code: 1, stdout: '' });
@@ -62,7 +62,7 @@ test.each([
   expect(run.stderr).toContain(message);
 });
 
-test('an empty description empties it', async () => {
+test('an empty --description empties the description', async () => {
   using shop = openShop();
   expect(await shop.json('categories', 'update', '1', '--description', '')).toMatchObject({
     id: 1,

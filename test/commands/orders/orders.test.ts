@@ -55,7 +55,7 @@ test('creates, gets, updates, completes and deletes an order', async () => {
   expect((await shop.run(['orders', 'get', '11'])).code).toBe(5);
 });
 
-test('completes several, all of them tried', async () => {
+test('completes several orders, and tries all of them', async () => {
   using shop = openShop();
   const open = ((await shop.json('orders', 'list', '--open')) as Order[]).map(({ id }) => String(id));
   const run = await shop.run(['orders', 'complete', ...open, '999', '-o', 'ids', '-q']);
@@ -63,7 +63,7 @@ test('completes several, all of them tried', async () => {
   expect(await shop.json('orders', 'list', '--open')).toEqual([]);
 });
 
-test('completes with the rest of the order as it came, under the ETag that was read', async () => {
+test('completes an order with its other fields unchanged, and with If-Match', async () => {
   const order = { id: 1, petId: 5, quantity: -3, shipDate: null, note: null, price: 12.5 };
   await using server = await recordingServer({}, () => ({ headers: { etag: '"1"' }, body: order }));
   await runCli(['orders', 'complete', '1', '--base-url', server.url]);
@@ -122,7 +122,7 @@ test.each([
   expect(run.stderr).toContain(message);
 });
 
-test('what the service refuses is exit 1 with its own code', async () => {
+test("exits 1 with the service's own code if the service refuses", async () => {
   const run = await runCli(['--offline', 'orders', 'create', '--pet', '999', '-o', 'json']);
   expect(run).toMatchObject({ code: 1, stdout: '' });
   expect(JSON.parse(run.stderr).error).toMatchObject({

@@ -5,7 +5,7 @@ import { runCli } from '../../helpers/run-cli.ts';
 import { openShop } from '../../helpers/shop.ts';
 import { spawnCli } from '../../helpers/spawn-cli.ts';
 
-test('creates a pet and prints the record that came back', async () => {
+test('creates a pet and prints the record in the answer', async () => {
   using shop = openShop();
   const run = await shop.run([
     'pets',
@@ -71,7 +71,7 @@ test('asks a person for what is missing: a name, a category by search, a status 
   expect(run.stderr).toContain('must not be empty');
 });
 
-test('asks only for what was not given, and for nothing if all that is needed was', async () => {
+test('asks only for missing fields, and for none if all required ones are given', async () => {
   using shop = openShop();
   const asked = await shop.typing(
     ['pets', 'create', '--category', 'Dogs', '-o', 'ids'],
@@ -118,7 +118,7 @@ test.each([
   });
 });
 
-test('gives ids in the order of the file', async () => {
+test('creates in the order of the file', async () => {
   using shop = openShop();
   const lines = Array.from({ length: 30 }, (_, at) => JSON.stringify({ name: `pet ${at}`, categoryId: 1 }));
   const file = `${shop.file}.jsonl`;
@@ -137,7 +137,7 @@ test('gives ids in the order of the file', async () => {
   expect(run).toMatchObject({ code: 0, stdout: lines.map((_, at) => `${26 + at},pet ${at}\n`).join('') });
 });
 
-test('takes what pets list prints, and leaves the ids out with one note', async () => {
+test('reads the JSON of pets list, and leaves the ids out with one note', async () => {
   using shop = openShop();
   const { stdout: stdin } = await shop.run(['pets', 'list', '--category', 'Fish', '-o', 'json']);
   const run = await shop.run(['pets', 'create', '--from', '-', '-o', 'ids'], { stdin });
@@ -173,7 +173,7 @@ test.each([
   expect(server.seen).toEqual([]);
 });
 
-test('a file that is not there is an error that names it', async () => {
+test('names a file that does not exist', async () => {
   const run = await runCli(['--offline', 'pets', 'create', '--from', '/nonexistent/pets.json']);
   expect(run).toMatchObject({ code: 2, stdout: '', stderr: 'error: /nonexistent/pets.json: no such file\n' });
 });
@@ -183,7 +183,7 @@ test('a file and flags at once are refused', async () => {
   expect(run).toMatchObject({ code: 2, stdout: '' });
 });
 
-test('tells programs which records of the file were refused', async () => {
+test('lists the refused records of a file in the JSON error', async () => {
   using shop = openShop();
   const stdin = '{"name":"a","categoryId":1}\n{"name":"b","categoryId":999}\n';
   const run = await shop.run(['pets', 'create', '--from', '-', '-o', 'json'], { stdin });
@@ -194,7 +194,7 @@ test('tells programs which records of the file were refused', async () => {
   });
 });
 
-test('goes on after a record that the service refuses, and says which it was', async () => {
+test('continues after a record that the service refuses, and names its place', async () => {
   using shop = openShop();
   const stdin = '{"name":"a","categoryId":1}\n{"name":"b","categoryId":999}\n{"name":"c","categoryId":1}\n';
   const run = await shop.run(['pets', 'create', '--from', '-', '-o', 'ids'], { stdin });
@@ -213,7 +213,7 @@ test('stops at a refused token, and says how many records were not sent', async 
   expect(run.stderr).not.toContain('note:');
 });
 
-test('sends fields that it does not know as they are, and says so', async () => {
+test('sends unknown fields unchanged, and notes them', async () => {
   await using server = await recordingServer({}, ({ body }) => ({
     status: 201,
     body: { id: 1, ...JSON.parse(body) },

@@ -3,10 +3,10 @@ import { recordingServer } from '../../helpers/recording-server.ts';
 import { runCli } from '../../helpers/run-cli.ts';
 import { openShop, runTyping } from '../../helpers/shop.ts';
 
-/** Pets of the seeded shop that no open order holds. */
+/** Pets of the seeded shop without an open order. */
 const free = ['1', '2', '3'];
 
-test('deletes with --yes, says so on stderr and prints nothing', async () => {
+test('deletes with --yes, reports it on stderr and prints nothing', async () => {
   using shop = openShop();
   const run = await shop.run(['pets', 'delete', ...free, '--yes']);
   expect(run).toEqual({ code: 0, stdout: '', stderr: 'deleted pet 1\ndeleted pet 2\ndeleted pet 3\n' });
@@ -21,7 +21,7 @@ test('needs --yes if there is no terminal to ask on, and sends nothing', async (
   expect(server.seen).toEqual([]);
 });
 
-test('names what will go, and takes yes', async () => {
+test('names what it will delete, and accepts yes', async () => {
   using shop = openShop();
   const run = await shop.typing(
     ['pets', 'rm', '1', '-q'],
@@ -45,7 +45,7 @@ test.each([
   expect(await shop.json('pets', 'list')).toHaveLength(25);
 });
 
-test('does not ask about a pet that is not there, and asks about the others', async () => {
+test('asks only about the pets that exist', async () => {
   using shop = openShop();
   expect(await shop.typing(['pets', 'delete', '999'], [])).toMatchObject({ code: 5, stdout: '' });
   const run = await shop.typing(
@@ -57,7 +57,7 @@ test('does not ask about a pet that is not there, and asks about the others', as
   expect(await shop.json('pets', 'list')).toHaveLength(24);
 });
 
-test('tries all, and exits 3 if some stayed', async () => {
+test('tries all, and exits 3 if some failed', async () => {
   using shop = openShop();
   const run = await shop.run(['pets', 'delete', '1', '999', '1', '2', '--yes']);
   expect(run).toMatchObject({ code: 3, stdout: '' });
@@ -66,7 +66,7 @@ test('tries all, and exits 3 if some stayed', async () => {
   );
 });
 
-test('as JSON the error has what was deleted among its warnings', async () => {
+test('the JSON error lists what was deleted in its warnings', async () => {
   using shop = openShop();
   const run = await shop.run(['pets', 'delete', '1', '999', '--yes', '-o', 'json']);
   expect(run).toMatchObject({ code: 3, stdout: '' });
@@ -75,7 +75,7 @@ test('as JSON the error has what was deleted among its warnings', async () => {
   expect(done).toEqual({ code: 0, stdout: '', stderr: 'deleted pet 2\n' });
 });
 
-test('a pet with an open order stays', async () => {
+test('does not delete a pet with an open order', async () => {
   using shop = openShop();
   const run = await shop.run(['pets', 'delete', '4', '-y', '-o', 'json']);
   expect(run).toMatchObject({ code: 1, stdout: '' });
@@ -107,7 +107,7 @@ test('a dry run shows each request, asks nothing and sends nothing', async () =>
   expect(await shop.json('pets', 'list')).toHaveLength(25);
 });
 
-test('if some fail, a program finds the error as one JSON object and nothing beside it', async () => {
+test('prints one JSON object and nothing else on stderr if some fail', async () => {
   using shop = openShop();
   const run = await shop.run(['pets', 'delete', '1', '99', '-y', '-o', 'json']);
   expect(run.code).toBe(3);

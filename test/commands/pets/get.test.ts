@@ -19,7 +19,7 @@ test('prints several in the order of the ids, as a list', async () => {
   expect(JSON.parse(stdout).map(({ id }: { id: number }) => id)).toEqual([3, 1, 3]);
 });
 
-test('prints those that are there, tells of each that is not, and exits 3', async () => {
+test('prints the pets that exist, names each that does not, and exits 3', async () => {
   const { code, stdout, stderr } = await get('998', '1', '999', '-o', 'ids', '-q');
   expect({ code, stdout }).toEqual({ code: 3, stdout: '1\n' });
   expect(stderr.split('\n').filter((line) => line.startsWith('error: '))).toHaveLength(2);
@@ -27,7 +27,7 @@ test('prints those that are there, tells of each that is not, and exits 3', asyn
   expect(stderr).toContain('pet 999 does not exist');
 });
 
-test('says as JSON which failed, one error each', async () => {
+test('lists the failures in the JSON error, one each', async () => {
   const { code, stdout, stderr } = await get('1', '999', '-o', 'json', '-q');
   expect(code).toBe(3);
   expect(JSON.parse(stdout)).toHaveLength(1);
@@ -37,12 +37,12 @@ test('says as JSON which failed, one error each', async () => {
   });
 });
 
-test('exits with the code of the one reason why all failed', async () => {
+test('exits with the code of the failure if all failed for the same reason', async () => {
   expect(await get('999')).toMatchObject({ code: 5, stdout: '' });
   expect(await get('998', '999', '-o', 'json')).toMatchObject({ code: 5, stdout: '' });
 });
 
-test('an error is one JSON object with what the service said', async () => {
+test("an error is one JSON object with the service's code and status", async () => {
   const { stderr } = await get('999', '-o', 'json', '-q');
   expect(JSON.parse(stderr).error).toMatchObject({
     kind: 'not-found',
@@ -60,7 +60,7 @@ test.each(['-5', '1.0', '9223372036854775808', '', ' 1'])('refuses %j as an id',
   expect(run.stderr).toContain(`id '${text}': must be an integer from 0 to 9223372036854775807`);
 });
 
-test('an id is needed', async () => {
+test('refuses to get nothing', async () => {
   expect(await get()).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('id') });
 });
 
@@ -80,7 +80,7 @@ test.each(gone)('finds the pet through the list if the endpoint answers %j, and 
   expect(run.stderr).toContain(`note: getPet answered ${reply.status}: looking through listPets instead`);
 });
 
-test('a pet that is in no list either is not found', async () => {
+test('exits 5 for a pet that is not in the list either', async () => {
   await using server = await recordingServer({}, unlessList({ status: 410 }));
   const some = ['pets', 'get', '3', String(rex.id), '-o', 'json', '--base-url', server.url];
   const partial = await runCli(some);
@@ -103,7 +103,7 @@ test('a 400 does not mean that getPet is gone', async () => {
   expect(answer.code).toBe(1);
 });
 
-test('stops reading if a list that goes up has gone past the id', async () => {
+test('stops reading an ascending list after the id', async () => {
   const body = [4, 5, 6].map((id) => ({ id, name: 'x', categoryId: 1 }));
   const headers = { link: '</pets?after=6>; rel="next"' };
   await using server = await recordingServer({}, ({ path }) =>

@@ -58,7 +58,7 @@ test.each([
     expect(flag === '--status' ? pet.status : pet.categoryId).toBe(flag === '--status' ? 'sold' : 2);
 });
 
-test('several statuses, with commas between or the flag given again, choose any of them', async () => {
+test('matches any of several statuses, separated by commas or given with the flag again', async () => {
   const commas = await list('--status', 'sold,pending', '-o', 'csv', '--fields', 'status', '--no-header');
   expect(new Set(commas.stdout.trim().split('\n'))).toEqual(new Set(['sold', 'pending']));
   const again = ['--status', 'sold', '--status', 'pending'];
@@ -71,7 +71,7 @@ test('prints an empty list as a header, [] or nothing, and exits 0', async () =>
   expect((await list('--category', '999', '-o', 'ids')).stdout).toBe('');
 });
 
-test('takes the largest after sorting if it sorts', async () => {
+test('applies --limit after --sort', async () => {
   expect((await list('--sort', '-id', '--limit', '2', '-o', 'ids')).stdout).toBe('25\n24\n');
 });
 
@@ -88,7 +88,7 @@ test.each([
   expect(run.stderr).toContain(message);
 });
 
-test('refuses a name that two categories bear, and gives their ids', async () => {
+test('refuses a name that two categories have, and lists their ids', async () => {
   await using server = await recordingServer({
     '/categories': [
       { id: 1, name: 'Dogs' },
@@ -120,7 +120,7 @@ test('reads no categories if the column is not shown', async () => {
   expect(server.seen.map(({ path }) => path)).toEqual(['/pets', '/pets']);
 });
 
-test('asks for the categories at the same time as for the pets', async () => {
+test('requests the categories at the same time as the pets', async () => {
   const held: ServerResponse[] = [];
   const server = createServer((_, response) => {
     held.push(response);
@@ -134,7 +134,7 @@ test('asks for the categories at the same time as for the pets', async () => {
   expect(run).toMatchObject({ code: 0, stdout: 'id  name  category  status\n' });
 });
 
-test('asks for no more pets than it shows, and for no page too many', async () => {
+test('requests no more pets and pages than it shows', async () => {
   const page = (from: number, count: number) =>
     Array.from({ length: count }, (_, at) => ({ id: from + at, name: 'x', categoryId: 1, status: 'sold' }));
   await using server = await recordingServer({}, ({ path }) => {
@@ -151,13 +151,13 @@ test('asks for no more pets than it shows, and for no page too many', async () =
   expect(server.calls()).toEqual(['GET /pets?limit=750', 'GET /pets?limit=750&after=750']);
 });
 
-test('an unknown target is an error that names the ways out', async () => {
+test('without a target, names the ways to give one', async () => {
   const run = await runCli(['pets', 'list']);
   expect(run).toMatchObject({ code: 2, stdout: '' });
   for (const way of ['--base-url', 'profile create', '--offline']) expect(run.stderr).toContain(way);
 });
 
-test('if there are profiles, and none is active, the ways out name them', async () => {
+test('without an active profile, lists the profiles', async () => {
   const home = mkdtempSync(join(tmpdir(), 'petstore-list-'));
   writeFileSync(join(home, 'config.json'), '{"profiles":{"staging":{"base-url":"http://a"}}}');
   const run = await runCli(['pets', 'list'], { env: { PETSTORE_CONFIG_DIR: home } });

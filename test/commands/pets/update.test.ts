@@ -5,7 +5,7 @@ import { openShop } from '../../helpers/shop.ts';
 
 const rex = { id: 3, name: 'Rex', categoryId: 1, status: 'sold', chip: { maker: 'A', serial: 12 } };
 
-/** A service with one pet, which it answers with the fields given. */
+/** A service with one pet, whose answers have these headers. */
 function petService(headers: Record<string, string> = {}): Promise<RecordingServer> {
   return recordingServer({}, ({ method, path, body }) => {
     if (path.startsWith('/categories')) return { body: [] };
@@ -29,7 +29,7 @@ test.each([
   expect(await shop.json('pets', 'get', '1')).toEqual(after);
 });
 
-test('puts back fields that it does not know as they came', async () => {
+test('sends unknown fields back unchanged', async () => {
   await using server = await petService();
   await runCli(['pets', 'update', '3', '--status', 'available', '--base-url', server.url]);
   const put = server.seen.find(({ method }) => method === 'PUT');
@@ -38,7 +38,7 @@ test('puts back fields that it does not know as they came', async () => {
   );
 });
 
-test('sends the ETag that it read as If-Match, and nothing if there was none', async () => {
+test('sends the ETag as If-Match, if there is one', async () => {
   await using tagged = await petService({ etag: '"v7"' });
   await using plain = await petService();
   for (const { url } of [tagged, plain])
@@ -49,7 +49,7 @@ test('sends the ETag that it read as If-Match, and nothing if there was none', a
   expect(ifMatch(plain)).toBeUndefined();
 });
 
-test('overwrites nothing if somebody else was faster', async () => {
+test('overwrites nothing if the record has changed in the meantime', async () => {
   await using server = await recordingServer({}, ({ method }) =>
     method === 'GET'
       ? { headers: { etag: '"v7"' }, body: rex }
@@ -82,7 +82,7 @@ test('a bare 2xx is a success with no record to print', async () => {
   expect(run).toMatchObject({ code: 0, stdout: '' });
 });
 
-test('nothing named is an error that names the flags, before any request', async () => {
+test('without changes, names the flags before any request', async () => {
   await using server = await petService();
   const run = await runCli(['pets', 'update', '3', '--base-url', server.url]);
   expect(run).toMatchObject({ code: 2, stdout: '' });
@@ -106,7 +106,7 @@ test.each([
   expect(await shop.json('pets', 'list')).toEqual(before);
 });
 
-test('a dry run reads what it must and shows the PUT', async () => {
+test('a dry run reads the record and shows the PUT', async () => {
   await using server = await petService({ etag: '"v7"' });
   const run = await runCli([
     'pets',
