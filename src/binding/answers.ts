@@ -5,6 +5,8 @@ import { objectOf, type SchemaNames } from './schema.ts';
 
 /** Keywords that OpenAPI and JSON Schema share and whose values are not schemas. */
 const plainKeywords = [
+  'type',
+  'enum',
   'title',
   'const',
   'format',
@@ -28,16 +30,16 @@ const exclusiveBounds = [
   ['maximum', 'exclusiveMaximum'],
 ] as const;
 
-/** Converts schemas of OpenAPI 3.0 or 3.1 into schemas of draft 2020-12. */
-export interface SchemaWriter {
-  /** The schema, with everything that it refers to in `$defs`, which all written schemas share. */
-  write(schema: JsonValue): JsonObject;
-}
+/**
+ * Converts a schema of OpenAPI 3.0 or 3.1 into one of draft 2020-12. Named schemas go to `$defs`, which all converted
+ * schemas share.
+ */
+export type ConvertSchema = (schema: JsonValue) => JsonObject;
 
-/** Writes named schemas to `$defs`, which ends cycles; other schemas stay in place. */
-export function createSchemaWriter(names: SchemaNames): SchemaWriter {
+export function createSchemaConverter(names: SchemaNames): ConvertSchema {
   const labels = new Map<object, string>();
   const definitions: JsonObject = {};
+  // Only a named schema can contain itself, so references to names end all cycles.
   const refer = (part: JsonValue): JsonValue => {
     const [name] = isJsonObject(part) ? (names.get(part) ?? []) : [];
     if (name === undefined || !isJsonObject(part)) return convert(part, refer);
@@ -49,16 +51,11 @@ export function createSchemaWriter(names: SchemaNames): SchemaWriter {
     definitions[label] = convert(part, refer);
     return { $ref: `#/$defs/${label}` };
   };
-  return {
-    write(schema) {
-      const written = refer(schema);
-      return { ...(isJsonObject(written) ? written : {}), $defs: definitions };
-    },
-  };
+  return (schema) => ({ ...objectOf(refer(schema)), $defs: definitions });
 }
 
 /** The documented answers of an operation, by status, `4XX` or `default`. */
-export function toAnswers(responses: JsonObject, schemas: SchemaWriter): Record<string, DocumentedAnswer> {
+export function toAnswers(responses: JsonObject, toSchema: ConvertSchema): Record<string, DocumentedAnswer> {
   const answers: Record<string, DocumentedAnswer> = {};
   for (const [status, response] of Object.entries(responses)) {
     if (!/^([1-5](\d\d|XX)|default)$/i.test(status) || !isJsonObject(response)) continue;
@@ -67,7 +64,7 @@ export function toAnswers(responses: JsonObject, schemas: SchemaWriter): Record<
     const schema = jsonContent(content)?.schema;
     answers[status.replace('xx', 'XX')] = {
       mediaTypes: types.map((type) => (type.split(';')[0] ?? '').trim().toLowerCase()),
-      ...(schema !== undefined && { schema: schemas.write(schema) }),
+      schema: schema === undefined ? undefined : toSchema(schema),
     };
   }
   return answers;
@@ -83,9 +80,14 @@ function unusedLabel(name: string, taken: JsonObject): string {
 
 function convert(schema: JsonValue, refer: (part: JsonValue) => JsonValue): JsonValue {
   if (!isJsonObject(schema)) return typeof schema === 'boolean' ? schema : true;
-  const converted: JsonObject = typeOf(schema);
+  const { nullable, type, enum: values } = schema;
+  const converted: JsonObject = {};
   for (const keyword of plainKeywords)
     if (schema[keyword] !== undefined) converted[keyword] = schema[keyword];
+  // OpenAPI 3.0 writes `nullable: true`; JSON Schema lists the type `null`.
+  if (nullable === true && typeof type === 'string') converted.type = [type, 'null'];
+  if (nullable === true && Array.isArray(values) && !values.includes(null))
+    converted.enum = [...values, null];
   for (const [bound, exclusive] of exclusiveBounds) {
     const value = schema[exclusive] === true ? schema[bound] : schema[exclusive];
     if (value !== undefined && value !== false) converted[exclusive] = value;
@@ -105,12 +107,4 @@ function convert(schema: JsonValue, refer: (part: JsonValue) => JsonValue): Json
       );
   }
   return converted;
-}
-
-/** OpenAPI 3.0 writes `nullable: true`; JSON Schema lists the type `null`. */
-function typeOf({ type, nullable, enum: values }: JsonObject): JsonObject {
-  const types = nullable === true && typeof type === 'string' ? [type, 'null'] : type;
-  const all =
-    nullable === true && Array.isArray(values) && !values.includes(null) ? [...values, null] : values;
-  return { ...(types !== undefined && { type: types }), ...(all !== undefined && { enum: all }) };
 }

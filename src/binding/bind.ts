@@ -8,7 +8,7 @@ import {
 } from '../api/operations.ts';
 import { UsageError } from '../errors.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
-import { createSchemaWriter, type SchemaWriter, toAnswers } from './answers.ts';
+import { type ConvertSchema, createSchemaConverter, toAnswers } from './answers.ts';
 import { type Description, readWithin } from './description.ts';
 import {
   credentialPlaces,
@@ -45,12 +45,12 @@ export function bindContract(description: Description, targets: ReadonlyMap<Oper
     const all = operationsOf(description);
     const settled = new Map([...targets].map(([id, target]) => [id, find(all, id, target)]));
     const matches = matchOperations(all, settled);
-    const schemas = createSchemaWriter(description.names);
+    const toSchema = createSchemaConverter(description.names);
     const bound = new Map<OperationId, Operation>();
     const missing = new Map<OperationId, string>();
     for (const [id, match] of matches) {
       if (match.state === 'bound')
-        bound.set(id, toOperation(id, match.operation, description.document, schemas));
+        bound.set(id, toOperation(id, match.operation, description.document, toSchema));
       else if (match.state === 'unbindable')
         missing.set(id, `${show(match.operation)} does not fit: ${match.why}`);
       else missing.set(id, match.why);
@@ -85,7 +85,7 @@ function toOperation(
   id: OperationId,
   from: DocumentOperation,
   document: JsonObject,
-  schemas: SchemaWriter,
+  toSchema: ConvertSchema,
 ): Operation {
   const own = operations[id];
   const { source, pathItem, responses } = from;
@@ -106,7 +106,7 @@ function toOperation(
     fields: typeof record === 'object' ? [...record.fields.keys()] : undefined,
     success: success.length > 0 ? usualFirst(success, own.success) : own.success,
     errors: Object.keys(responses).filter(isErrorStatus).map(Number),
-    answers: toAnswers(responses, schemas),
+    answers: toAnswers(responses, toSchema),
     secured: isSecured(source, document),
     stability: stabilityOf(source) ?? stabilityOf(pathItem) ?? 'stable',
     deprecated: source.deprecated === true,
