@@ -1,5 +1,5 @@
 import { version } from '../../../package.json';
-import { type JsonObject, printJson } from '../../json.ts';
+import { printJson } from '../../json.ts';
 import type { CheckResult } from '../check.ts';
 import { groupOf } from '../options.ts';
 import type { SmokeReport } from './report.ts';
@@ -17,19 +17,19 @@ export function toJsonReport(report: SmokeReport, indent: number): string {
     write,
     runs,
     exitCode,
-    ...(signal && { signal }),
+    signal,
     totals,
     checks: results.map(toCheck),
   };
   return `${breakCommands(printJson(document, indent), '#\\u0023')}\n`;
 }
 
-/** A result as JSON, without its empty fields; times in seconds. */
-export function toCheck(result: CheckResult): JsonObject {
+/** A result as JSON; times in seconds. */
+export function toCheck(result: CheckResult) {
   const { id, state, flaky, elapsedMs, reason, hint, operation, latency, made } = result;
   const { expected, got, pointer, method, url, status, requestId, runs, failures } = result;
   const group = groupOf(id);
-  const all = {
+  return {
     id,
     group,
     name: id.slice(group.length + 1),
@@ -37,26 +37,14 @@ export function toCheck(result: CheckResult): JsonObject {
     flaky: flaky !== undefined,
     first: flaky,
     seconds: seconds(elapsedMs),
-    reason,
-    hint,
-    operation: operation?.id,
-    expected,
-    got,
-    pointer,
-    method,
-    url,
-    status,
-    requestId,
-    made: made && [...made],
-    runs,
-    failures,
+    ...{ reason, hint, operation: operation?.id, expected, got, pointer, method, url, status, requestId },
+    ...{ made: made && [...made], runs, failures },
     latency: latency && {
       p50: seconds(latency.p50),
       p95: seconds(latency.p95),
       max: seconds(latency.max),
     },
   };
-  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as JsonObject;
 }
 
 /** Rounded to microseconds. */

@@ -8,7 +8,6 @@ import { isRepeated } from '../../checks/smoke.ts';
 import type { Context } from '../../context.ts';
 import { monotonicMs } from '../../deadline.ts';
 import { OutputClosedError } from '../../errors.ts';
-import type { JsonObject } from '../../json.ts';
 import type { View } from '../../output/columns.ts';
 import type { Printer } from '../../output/print.ts';
 
@@ -82,18 +81,31 @@ function dataFormat({ flags }: Context, { format }: Printer): 'people' | 'json' 
   return format === 'json' ? 'json' : 'records';
 }
 
+type CheckRecord = ReturnType<typeof toCheck>;
+
 const columns = ['id', 'result', 'seconds', 'reason'] as const;
 const more = [
-  ...['group', 'name', 'flaky', 'first', 'operation', 'expected', 'got', 'pointer', 'method', 'url'],
-  ...['status', 'requestId', 'hint', 'made', 'runs', 'failures', 'latency'],
+  ...([
+    'group',
+    'name',
+    'flaky',
+    'first',
+    'operation',
+    'expected',
+    'got',
+    'pointer',
+    'method',
+    'url',
+  ] as const),
+  ...(['status', 'requestId', 'hint', 'made', 'runs', 'failures', 'latency'] as const),
 ];
 
 /** Results of checks as records, for the formats that programs read. */
-const checksView: View<JsonObject> = {
+const checksView: View<CheckRecord> = {
   noun: 'checks',
   columns: [
-    ...columns.map((name) => ({ name, value: (check: JsonObject) => check[name] })),
-    ...more.map((name) => ({ name, value: (check: JsonObject) => check[name], extra: true as const })),
+    ...columns.map((name) => ({ name, value: (check: CheckRecord) => check[name] })),
+    ...more.map((name) => ({ name, value: (check: CheckRecord) => check[name], extra: true as const })),
   ],
 };
 
