@@ -26,9 +26,9 @@ export async function connect(context: Context, volume: Volume): Promise<Client>
   const headers = context.flags.headers ?? [];
   const own = await ownFields(context, settings, { baseUrl, headers, places: contract.credentialPlaces });
   const transport = settings.offline
-    ? await (await import('./server/offline.ts')).createOfflineTransport({
-        file: resolvePaths(context.io).offlineStore,
-      })
+    ? await (await import('./server/offline.ts')).createOfflineTransport(
+        resolvePaths(context.io).offlineStore,
+      )
     : await openTransport(context, settings, baseUrl, await openTlsFiles(settings), volume);
   return openClient(context, settings, { baseUrl, contract, ...own, transport, volume });
 }

@@ -14,7 +14,7 @@ async function openShop(id: OperationId): Promise<Client> {
   const client = createClient({
     contract: builtInContract,
     baseUrl: 'http://offline.invalid',
-    transport: await createOfflineTransport({ file: ':memory:' }),
+    transport: await createOfflineTransport(':memory:'),
     fields: {},
     timeoutMs: 5000,
     retries: 0,

@@ -43,7 +43,7 @@ export function textOf(stored: Stored<object>): string {
  * Records are never changed in place: a changed one replaces the one before.
  */
 export class Collection<Value extends object, Field extends keyof Value & string = never> {
-  /** What one record is called in messages. */
+  /** The name of one record in messages. */
   readonly noun: string;
   /** How often a record was added, replaced or removed. */
   changes = 0;

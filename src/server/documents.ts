@@ -31,8 +31,8 @@ const mediaTypes: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * The app, and beside it what a server says about itself: `/healthz`, its description and the documentation made from it.
- * Each document is made when it is first asked for, and kept for the newest origin.
+ * Adds to the app what a server says about itself: `/healthz`, its description and the documentation made from it. Each
+ * document is made when it is first asked for, and kept for the newest origin.
  */
 export function withDocuments(app: SlowApp, options: DocumentsOptions): SlowApp {
   const kept = new Map<string, { readonly origin: string; readonly response: Promise<HttpResponse> }>();

@@ -28,8 +28,8 @@ const newest = Symbol('newest');
 type Connection = Socket & { [newest]?: ServerResponse };
 
 /**
- * Answers every request of a server with the app: those of one connection one after the other, so that a client that
- * pipelines cannot make the server hold more than one response for it, and a read sees the write before it.
+ * Answers every request of a server with the app. Requests on one connection are answered one after the other: a client
+ * that pipelines cannot make the server hold more than one response, and a read sees the write before it.
  */
 export function answerRequests(server: Server, app: SlowApp, options: ExchangeOptions): void {
   const { host, onExchange, onDefect } = options;
@@ -89,7 +89,7 @@ export function answerRequests(server: Server, app: SlowApp, options: ExchangeOp
   });
 }
 
-/** Acts when the response before is out, unless the connection has ended with it. */
+/** Acts when the response before has been sent, unless the connection has ended with it. */
 function after(before: ServerResponse | undefined, socket: Socket, act: () => void): void {
   if (!before || before.writableFinished) act();
   else before.once('close', () => socket.destroyed || act());
@@ -102,8 +102,8 @@ type Guard = (host: string, origin: string | undefined) => void;
 const authority = /^(\[[\da-f:.]+\]|[^:[\]]+)(?::\d*)?$/i;
 
 /**
- * Refuses a request that was not meant for this server: against DNS rebinding, by which a page of a foreign site reaches
- * a server on the visitor's machine under the foreign site's name.
+ * Creates a check that refuses requests for other hosts and from other origins. It prevents DNS rebinding, which lets a
+ * page of a foreign site reach a server on the visitor's machine under the foreign site's name.
  *
  * @param listensOn the address that the server listens on.
  */
@@ -186,8 +186,8 @@ function receiveBody(request: IncomingMessage, response: ServerResponse, take: (
 const lingerMs = 1000;
 
 /**
- * Refuses a request before its body is here. To end the connection at once would reset it, and the client might never see
- * the response: so the whole response goes out, and for a moment what still comes is thrown away.
+ * Refuses a request before its body has arrived. Ending the connection at once would reset it, and the client might never
+ * see the response. So the response is sent in full, and the rest of the body is discarded for a moment.
  */
 function refuseEarly(request: IncomingMessage, response: ServerResponse, refusal: Refusal): void {
   const { status, fields, body } = refusal.toResponse();

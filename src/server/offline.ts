@@ -10,7 +10,7 @@ import { noFile, printStore, readStore, versionOf } from './store-file.ts';
  *
  * @throws UsageError if the file does not hold a shop; it stays as it is.
  */
-export async function createOfflineTransport({ file }: { readonly file: string }): Promise<Transport> {
+export async function createOfflineTransport(file: string): Promise<Transport> {
   const answer = file === ':memory:' ? inMemory() : await inFile(file);
   return {
     async send(request, options) {
@@ -73,7 +73,7 @@ class KeptStore {
   }
 
   /**
-   * Reads the store as the file has it: changes of other processes are seen, those that are not saved yet are not.
+   * Reads the store as it is in the file: with the changes of other processes, without changes that are not saved yet.
    *
    * @throws UsageError if the file does not hold a shop any more.
    */

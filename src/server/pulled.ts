@@ -45,7 +45,7 @@ function storeOf({ inventory, ...others }: PulledRecords, from: string): Store {
   }
 }
 
-/** A field that is null says no more than one that is left out, which is what the store keeps. */
+/** The record without fields that are null or undefined: in the store, a field without a value is left out. */
 function withoutNulls(record: object): object {
   return Object.fromEntries(
     Object.entries(record).filter(([, value]) => value !== null && value !== undefined),

@@ -26,7 +26,7 @@ const statuses = {
 } as const;
 type RefusalCode = keyof typeof statuses;
 
-/** The server refuses a request: thrown anywhere below the app, answered with the service document's Error body. */
+/** A request that the server refuses: thrown anywhere below the app, and answered with the document's Error body. */
 export class Refusal extends Error {
   readonly code: RefusalCode;
   readonly fields: HttpFields;
@@ -60,7 +60,7 @@ export function methodNotAllowed(message: string, methods: readonly string[]): R
   return new Refusal('method_not_allowed', message, { allow });
 }
 
-/** The Refusal that an error is. Any other error is a defect of the server, which `onDefect` is told. */
+/** Turns an error into a Refusal. One that is not a Refusal is a defect of the server, and is passed to `onDefect`. */
 export function toRefusal(error: unknown, onDefect?: (error: unknown) => void): Refusal {
   if (error instanceof Refusal) return error;
   onDefect?.(error);

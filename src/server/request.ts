@@ -32,7 +32,7 @@ export function toTarget(url: string): Target {
 }
 
 /**
- * Gives what a handler takes: the id of the path by its name, the query, the body.
+ * Reads the input of a handler: the id of the path by its name, the query, the body.
  *
  * @param id the last segment of the path, still percent-encoded.
  * @param query of the URL, without the question mark.

@@ -48,7 +48,7 @@ const usualLimits = {
 const graceMs = 1000;
 const sweepMs = 20;
 
-/** The whole local server: the app with its faults, its documents, and a socket. */
+/** Starts the local server: the app with its faults and its documents, on a socket. */
 export function startServer(options: ServerOptions): Promise<Listening> {
   const { store, readOnly, faults = {}, seed = 1 } = options;
   const app = createApp({ ...options, store: () => store });
@@ -109,7 +109,7 @@ function toListenError(error: NodeJS.ErrnoException, address: string): CliError 
   });
 }
 
-/** The host part of a URL that reaches what listens on `host`; on every address means on this machine's own too. */
+/** The host part of the server's URL. A server that listens on every address can be reached on 127.0.0.1. */
 function authorityOf(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
   return host.includes(':') ? `[${host}]` : host;

@@ -6,16 +6,16 @@ export interface StoredPet extends NewPet {
   readonly status: PetStatus;
 }
 
-export interface StoredCategory extends NewCategory {
+interface StoredCategory extends NewCategory {
   readonly id: bigint;
 }
 
 /** An order is open unless it says that it is complete. */
-export interface StoredOrder extends NewOrder {
+interface StoredOrder extends NewOrder {
   readonly id: bigint;
 }
 
-export interface StoredItem {
+interface StoredItem {
   readonly petId: bigint;
   readonly quantity: number;
   /** Always that of the pet. */
@@ -27,7 +27,7 @@ export function toPet(id: bigint, { name, categoryId, status = 'available' }: Ne
 }
 
 /** The source of copied records. */
-export interface Pulled {
+interface Pulled {
   /** The base URL of the service. */
   readonly from: string;
   /** RFC 3339. */
@@ -71,7 +71,7 @@ interface IdCounterState {
  * Assigns ids that count up from 1, each once. An id that a client chose is skipped, and remembered after its record is
  * gone, so that it is never assigned again.
  */
-export class IdCounter {
+class IdCounter {
   private next = 1n;
   /** Used ids from `next` on; all ids below it were used or never will be. */
   private retired = new Set<bigint>();

@@ -16,7 +16,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 async function send(method: string, path: string, body?: string): Promise<HttpResponse> {
-  return sendTo(await createOfflineTransport({ file }), method, path, body);
+  return sendTo(await createOfflineTransport(file), method, path, body);
 }
 
 function sendTo(
@@ -65,14 +65,14 @@ test('the largest int64 keeps every digit in the file', async () => {
 });
 
 test('concurrent writes of several transports are all kept', async () => {
-  const transports = await Promise.all(Array.from({ length: 8 }, () => createOfflineTransport({ file })));
+  const transports = await Promise.all(Array.from({ length: 8 }, () => createOfflineTransport(file)));
   await Promise.all(Array.from({ length: 80 }, (_, at) => sendTo(transports[at % 8]!, 'POST', '/pets', rex)));
   const { pets } = JSON.parse(await readFile(file, 'utf8'));
   expect(pets.map(({ id }: { id: number }) => id)).toEqual(Array.from({ length: 105 }, (_, at) => at + 1));
 });
 
 test('a transport sees later writes of others', async () => {
-  const transport = await createOfflineTransport({ file });
+  const transport = await createOfflineTransport(file);
   await send('POST', '/pets', rex);
   expect((await sendTo(transport, 'GET', '/pets/26')).status).toBe(200);
   await rm(file);
@@ -113,7 +113,7 @@ test.each([
 });
 
 test('if the file cannot be written, the store does not change', async () => {
-  const transport = await createOfflineTransport({ file });
+  const transport = await createOfflineTransport(file);
   await rm(join(folder, 'state'), { recursive: true });
   await writeFile(join(folder, 'state'), '');
   await expect(sendTo(transport, 'POST', '/pets', rex)).rejects.toThrow();
