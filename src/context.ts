@@ -193,7 +193,7 @@ async function openPrinter(context: Context, format: OutputFormat | undefined): 
   const { io, flags, liveLine } = context;
   return createPrinter(io, {
     format: format ?? settings.get('output'),
-    fields: flags.fields?.split(',').map((field) => field.trim()),
+    fields: flags.fields,
     sort: flags.sort,
     header: !flags.noHeader,
     color: settings.get('color'),

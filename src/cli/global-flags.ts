@@ -39,6 +39,7 @@ export const globalFlags = {
   fields: value('--fields <a,b>', 'columns to show, in this order; help lists them', {
     offers: 'field',
     isList: true,
+    parse: (text) => text.split(',').map((field) => field.trim()),
   }),
   sort: value('--sort <field>', 'sort by a field; -field for descending', { offers: 'field' }),
   noHeader: flag('--no-header', 'leave out the header row'),

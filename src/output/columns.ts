@@ -1,5 +1,5 @@
 import { UsageError } from '../errors.ts';
-import { type JsonValue, printJson } from '../json.ts';
+import { type JsonObject, type JsonValue, printJson } from '../json.ts';
 
 /** One column of a view. */
 export interface Column<Entity> {
@@ -40,6 +40,11 @@ export function pickColumns<Entity>(
 ): Column<Entity>[] {
   if (!fields) return view.columns.filter(({ extra }) => !extra);
   return fields.map((field) => findColumn(view, '--fields', field));
+}
+
+/** The record with only these columns as its fields. */
+export function pickFields<Entity>(columns: readonly Column<Entity>[], record: Entity): JsonObject {
+  return Object.fromEntries(columns.map(({ name, value }) => [name, value(record) ?? null]));
 }
 
 /** The column that a flag names. */

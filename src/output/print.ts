@@ -1,7 +1,7 @@
 import type { ColorMode, OutputFormat } from '../config/values.ts';
 import { AnsweredError } from '../errors.ts';
 import type { Io } from '../io.ts';
-import { compareBy, pickColumns, type View } from './columns.ts';
+import { compareBy, pickColumns, pickFields, type View } from './columns.ts';
 import { prose } from './fold.ts';
 import {
   csvWriter,
@@ -82,8 +82,6 @@ export function createPrinter(io: Io, options: PrinterOptions): Printer {
   };
   const openWriter = async <Entity>(view: View<Entity>, shape: Shape, picked: PrinterOptions['fields']) => {
     const columns = pickColumns(view, picked);
-    const pick = (record: Entity) =>
-      Object.fromEntries(columns.map(({ name, value }) => [name, value(record) ?? null]));
     const sheet: Sheet<Entity> = {
       columns,
       isPicked: picked !== undefined,
@@ -93,7 +91,7 @@ export function createPrinter(io: Io, options: PrinterOptions): Printer {
       width: io.stdout.width ?? 80,
       mask: io.mask,
       style: await createStyle(io.stdout, io.env, color),
-      value: picked ? pick : (record) => record,
+      value: picked ? (record) => pickFields(columns, record) : (record) => record,
     };
     return writers[format](sheet);
   };

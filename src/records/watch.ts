@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { sleep } from '../deadline.ts';
 import { CliError, UsageError } from '../errors.ts';
 import { printJson } from '../json.ts';
-import { type Column, compareBy, pickColumns, type View } from '../output/columns.ts';
+import { type Column, compareBy, pickColumns, pickFields, type View } from '../output/columns.ts';
 import { canRedraw, openScreen } from '../output/screen.ts';
 import { tableWriter } from '../output/table.ts';
 import { sanitize } from '../text.ts';
@@ -142,15 +142,12 @@ async function openDisplay<Entity>(
 }
 
 function eventDisplay<Entity>(context: Context): Display<Entity> {
-  const fields = fieldsOf(context);
+  const { fields } = context.flags;
   const { stdout } = context.io;
   return {
     async show(_, view, changes) {
       const columns = fields && pickColumns(view, fields);
-      const picked = (record: Entity) =>
-        columns
-          ? Object.fromEntries(columns.map(({ name, value }) => [name, value(record) ?? null]))
-          : record;
+      const picked = (record: Entity) => (columns ? pickFields(columns, record) : record);
       const lines = (['deleted', 'changed', 'added'] as const).flatMap((event) =>
         [...changes[event]].map((record) => `${printJson({ event, record: picked(record) })}\n`),
       );
@@ -187,7 +184,7 @@ async function screenDisplay<Entity>(
         value: (record) => (changed.has(record) ? '*' : fresh.has(record) ? '+' : ' '),
       };
       const writer = tableWriter({
-        columns: [mark, ...pickColumns(view, fieldsOf(context))],
+        columns: [mark, ...pickColumns(view, flags.fields)],
         isPicked: true,
         shape: 'list',
         header: !flags.noHeader,
@@ -202,9 +199,4 @@ async function screenDisplay<Entity>(
       await screen.draw(style.bold(title), table.trimEnd().split('\n'));
     },
   };
-}
-
-/** The fields of `--fields`. */
-function fieldsOf({ flags }: Context): readonly string[] | undefined {
-  return flags.fields?.split(',').map((field) => field.trim());
 }

@@ -93,7 +93,7 @@ function plainPrinter({ io, flags }: Context): Printer {
   const { output, fields, sort, noHeader } = flags;
   return createPrinter(io, {
     format: outputFormats.find((format) => format === output) ?? 'table',
-    fields: fields?.split(','),
+    fields,
     sort,
     header: !noHeader,
     color: 'auto',
