@@ -1,6 +1,6 @@
 import { offeredOperation } from '../api/contract.ts';
 import type { ListId } from '../api/operations.ts';
-import type { InventoryItem, Order, Pet } from '../api/schemas.ts';
+import type { Order, Pet } from '../api/schemas.ts';
 import { categoryOf } from '../api/shapes.ts';
 import { petStatuses } from '../api/values.ts';
 import type { CallOptions } from '../client/call.ts';
@@ -31,7 +31,7 @@ export async function showOverview(
   const contract = await context.contract();
   for (const id of ['listPets', 'listInventory', 'listOrders'] as const) offeredOperation(contract, id);
   const client = await context.client();
-  if (watch !== undefined) return watchOverview(context, client, { below, intervalMs: watch });
+  if (watch !== undefined) return watchOverview(context, client, below, watch);
   let requests = 0;
   const afterAttempt = () => {
     requests += 1;
@@ -46,7 +46,8 @@ export async function showOverview(
 async function watchOverview(
   context: Context,
   client: Client,
-  { below, intervalMs }: { readonly below: number; readonly intervalMs: number },
+  below: number,
+  intervalMs: number,
 ): Promise<never> {
   if (!canRedraw(context.io) || (await context.printer()).format !== 'table')
     throw new UsageError('--watch: the overview is redrawn on a terminal only', 'lists print their changes');
@@ -60,12 +61,10 @@ async function watchOverview(
   });
 }
 
-async function readOverview(
-  client: Client,
-  below: number,
-  now: Date,
-  options: CallOptions,
-): Promise<Overview> {
+type Overview = Awaited<ReturnType<typeof readOverview>>;
+
+/** Reads the state of a shop: with the lowest counts under `below`, and the open orders that ship first. */
+async function readOverview(client: Client, below: number, now: Date, options: CallOptions) {
   const read = <K extends ListId>(id: K) => collect(wholeList(client, id, largestPages(client, id), options));
   const categories = new Map<bigint, string>();
   const [pets, inventory, orders] = await Promise.all([
@@ -74,21 +73,6 @@ async function readOverview(
     read('listOrders'),
     addNames(client, 'categories', categories, options),
   ]);
-  return toOverview({ pets, categories, inventory, orders }, below, now);
-}
-
-interface Lists {
-  readonly pets: readonly Pet[];
-  /** The names of categories, by id. */
-  readonly categories: ReadonlyMap<bigint, string>;
-  readonly inventory: readonly InventoryItem[];
-  readonly orders: readonly Order[];
-}
-
-type Overview = ReturnType<typeof toOverview>;
-
-/** The state of a shop: the lowest counts under `below`, and the open orders that ship first. */
-function toOverview({ pets, categories, inventory, orders }: Lists, below: number, now: Date) {
   const names = new Map(pets.map(({ id, name }) => [id, name]));
   const low = inventory.filter(({ quantity }) => quantity < below);
   const open = orders.filter(({ complete }) => complete !== true).sort(byShipDate);
