@@ -25,21 +25,18 @@ function pointOf(result: CheckResult, number: number): string[] {
   const { id, state, reason, flaky, runs, failures, latency, elapsedMs } = result;
   const point = `${isRed(result) ? 'not ok' : 'ok'} ${number} - ${description(id)}`;
   if (state === 'skip') return [`${point} # SKIP ${description(reason)}`];
-  const facts: [string, unknown][] = [
-    ['result', state],
-    ['reason', reasonText(result)],
-    ...(flaky === undefined ? [] : ([['flaky', lineText(flaky)]] as const)),
-    ...(state === 'pass' ? [] : labelledDetails(result)),
-    ...(latency
-      ? ([
-          ['runs', runs],
-          ['failures', failures],
-          ['latency_ms', roundedMs(latency)],
-        ] as const)
-      : []),
-    ['duration_ms', Number(elapsedMs.toFixed(3))],
-  ].map(([name, value]) => [String(name).replaceAll(' ', '_'), value]);
-  return [point, '  ---', ...facts.map(([name, value]) => `  ${name}: ${JSON.stringify(value)}`), '  ...'];
+  const facts = {
+    result: state,
+    reason: reasonText(result),
+    flaky: flaky && lineText(flaky),
+    ...(state === 'pass' ? {} : Object.fromEntries(labelledDetails(result))),
+    ...(latency && { runs, failures, latency_ms: roundedMs(latency) }),
+    duration_ms: Number(elapsedMs.toFixed(3)),
+  };
+  const lines = Object.entries(facts)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `  ${name.replaceAll(' ', '_')}: ${JSON.stringify(value)}`);
+  return [point, '  ---', ...lines, '  ...'];
 }
 
 function roundedMs(times: Readonly<Record<string, number>>): Record<string, number> {

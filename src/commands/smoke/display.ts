@@ -83,21 +83,10 @@ function dataFormat({ flags }: Context, { format }: Printer): 'people' | 'json' 
 
 type CheckRecord = ReturnType<typeof toCheck>;
 
-const columns = ['id', 'result', 'seconds', 'reason'] as const;
-const more = [
-  ...([
-    'group',
-    'name',
-    'flaky',
-    'first',
-    'operation',
-    'expected',
-    'got',
-    'pointer',
-    'method',
-    'url',
-  ] as const),
-  ...(['status', 'requestId', 'hint', 'made', 'runs', 'failures', 'latency'] as const),
+const columns: readonly (keyof CheckRecord)[] = ['id', 'result', 'seconds', 'reason'];
+const more: readonly (keyof CheckRecord)[] = [
+  ...(['group', 'name', 'flaky', 'first', 'operation', 'expected', 'got', 'pointer', 'method'] as const),
+  ...(['url', 'status', 'requestId', 'hint', 'made', 'runs', 'failures', 'latency'] as const),
 ];
 
 /** Results of checks as records, for the formats that programs read. */
