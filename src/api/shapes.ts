@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../json.ts';
 import type { Operation, RequestBody } from './operations.ts';
-import { fieldTypes, type Pet } from './schemas.ts';
+import { bodySchemas, type Pet } from './schemas.ts';
 
 // The differences between the records of a bound service and those of the table: missing fields, unknown fields, a
 // category that is an object.
@@ -94,12 +94,12 @@ export function toUpdateBody(
   changes: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
   if (!body) return {};
-  const known = fieldTypes(body.name);
+  const { entries } = bodySchemas[body.name];
   const keeps = ([name, value]: [string, unknown]): boolean => {
     if (Object.hasOwn(changes, name)) return true;
     if (value === undefined) return false;
     if (method === 'PATCH') return body.required.includes(name);
-    if (known.has(name) ? value === null : name === 'id') return false;
+    if (Object.hasOwn(entries, name) ? value === null : name === 'id') return false;
     return maySend(body, name);
   };
   // In the order of the record, so that a PUT changes nothing else.
