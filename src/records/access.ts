@@ -5,7 +5,7 @@ import type { Answer, Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { type EditableNoun, inputFor, type Noun, viewOf } from './noun.ts';
 
-/** Access to the records of one noun at one service, as a verb works on them. */
+/** Access of a verb to the records of one noun at one service. */
 export interface Access<Entity> {
   readonly context: Context;
   readonly client: Client;
@@ -14,6 +14,7 @@ export interface Access<Entity> {
   readonly operation: Operation;
 }
 
+/** Access for a create or an update. */
 export interface EditAccess<Entity> extends Access<Entity> {
   readonly noun: EditableNoun<Entity>;
 }

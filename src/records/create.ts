@@ -70,7 +70,7 @@ function asArgument(example: unknown): string {
   return shellWord(typeof example === 'string' ? example : printJson(example));
 }
 
-/** Creates one record for each in a file, in order. The whole file is checked before the first request. */
+/** Creates each record of a file, in order. Checks the whole file before the first request. */
 async function createFromFile<Entity>(access: EditAccess<Entity>, path: string, extra: Body): Promise<void> {
   const { context, noun } = access;
   refuseForeignFields(access, extra);

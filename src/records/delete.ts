@@ -52,7 +52,7 @@ export async function deleteRecords<Entity>(
   work.check();
 }
 
-/** A record in use cannot be deleted: the hint names the command that shows what uses it. */
+/** Adds a hint to the refusal to delete a record in use: the command that shows what uses it. */
 function withHolders<Entity>(
   context: Context,
   { holders }: Noun<Entity>,
@@ -64,7 +64,7 @@ function withHolders<Entity>(
   return new ApiError(error.message, { ...error.details, status: error.status, hint });
 }
 
-/** What the question before a delete tells of each record; empty if no question is asked. */
+/** The details of each record for the question before a delete; empty if no question is asked. */
 type Known = ReadonlyMap<bigint, KnownRecord>;
 
 interface KnownRecord {

@@ -40,7 +40,7 @@ export async function editRecord<Entity extends object>(
     if (flags.dryRun) await context.note(`note: nothing was sent; the text is kept in ${draft.path}`);
     else await draft.discard();
   } catch (error) {
-    tellKept(error, draft.path);
+    addPath(error, draft.path);
     throw error;
   }
 }
@@ -120,8 +120,8 @@ async function refuseChanged<Entity extends object>(
   });
 }
 
-/** Adds to an error of this program that the text is kept. */
-function tellKept(error: unknown, path: string): void {
+/** Adds the path of the kept text to an error of this program. */
+function addPath(error: unknown, path: string): void {
   if (!(error instanceof CliError)) return;
   const kept = `the text is kept in ${path}`;
   const { message, details } = error;

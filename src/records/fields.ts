@@ -54,7 +54,7 @@ export function refuseForeignFields<Entity>({ operation, noun }: EditAccess<Enti
   }
 }
 
-/** Says which fields of a file are sent although neither the program nor the description knows them. */
+/** Notes the fields of a file that neither the program nor the description knows. They are sent unchanged. */
 export async function noteUnknownFields<Entity>(
   { context, noun: { schema, many }, operation }: EditAccess<Entity>,
   records: readonly { readonly fields: Body }[],
@@ -73,7 +73,7 @@ export async function noteUnknownFields<Entity>(
 /**
  * The fields with ids as bigints.
  *
- * @param missing required fields that are not there.
+ * @param missing the required fields that are missing.
  * @throws UsageError that names each field that is missing or wrong.
  */
 export function checkFields<Entity>(
@@ -101,7 +101,7 @@ export function checkFields<Entity>(
   return { ...fields, ...known };
 }
 
-/** The fields that the body of an operation requires and that are not there, except the id. */
+/** The required fields of a body that are missing, except the id. */
 export function missingFields(operation: Operation, fields: Body): readonly string[] {
   const body = inForm(operation, fields);
   return (operation.body?.required ?? []).filter((name) => name !== 'id' && body[name] === undefined);

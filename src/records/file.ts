@@ -17,7 +17,7 @@ export interface FileRecord {
   readonly id: bigint;
   /** In the form of a request. */
   readonly fields: Body;
-  /** `pets.jsonl:3`, for errors. */
+  /** In errors: `pets.jsonl:3`. */
   readonly place: string;
 }
 

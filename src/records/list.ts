@@ -16,7 +16,7 @@ export interface Listing<Entity> {
    * array matches. A name stands for the id of its record.
    */
   readonly where: Body;
-  /** A condition that services cannot check. */
+  /** A condition that no service can check. */
   readonly matches?: ((record: Entity) => boolean) | undefined;
   readonly limit?: number | undefined;
   /** Exit with 8 if there are any records, or if there are none. */
@@ -82,8 +82,7 @@ async function readList<Entity>(
   async function* pages() {
     for (const part of wholeQueries(operation, Object.fromEntries(given))) {
       const read = client.list(noun.operations.list, { ...query, ...part }, options);
-      // Check conditions that the service should have checked too: it may ignore a parameter, or not know it and not
-      // say so.
+      // Check the conditions again: a service may ignore a parameter without an error.
       const conditions = [...given, ...Object.entries(part)];
       for await (const page of read as AsyncIterable<unknown> as AsyncIterable<Entity[]>)
         yield page.filter((record) => holds(record, conditions) && (matches?.(record) ?? true));

@@ -110,7 +110,8 @@ function unreadNames(noun: Named, error: unknown): string {
  * Resolves an id or the name of a record to the id; names ignore case. If several records have the name, the user
  * chooses, once for each name.
  *
- * @throws CliError `not-found` for a name that no record has; UsageError for one of several if no question can be put.
+ * @throws CliError `not-found` for a name that no record has; UsageError for the name of
+ *   several if questions are impossible.
  */
 export async function resolveId(
   context: Context,

@@ -11,7 +11,7 @@ export type Named = 'pets' | 'categories';
 
 type RecordOperation = Exclude<OperationId, ListId>;
 
-/** One noun as data: what the verbs that all nouns share know of it. */
+/** One noun as data, for the verbs that all nouns share. */
 export interface Noun<Entity> {
   /** Such as `pet`, for `pet 3`. */
   readonly one: string;
@@ -96,7 +96,7 @@ export interface Write {
   /** The record's id by the name that the operation has for it, and the body. */
   readonly input: object;
   readonly options?: CallOptions;
-  /** The change that a person is told of after the write: `pet 3: status available -> sold`. */
+  /** The change to report on a terminal after the write: `pet 3: status available -> sold`. */
   readonly change?: {
     /** Such as `pet 3`. */
     readonly subject: string;

@@ -16,8 +16,10 @@ import { isOverdue } from './orders.ts';
 import { openRedrawn, pollForever } from './watch.ts';
 import { collect, largestPages, wholeList } from './whole-list.ts';
 
+/** The most low counts, and the most orders. */
 const mostShown = 10;
 const mostCategories = 7;
+/** More requests than this are noted. */
 const quietRequests = 20;
 
 /** Reads every list once, and prints the state of the shop on one screen or as data. */
@@ -63,7 +65,7 @@ async function watchOverview(
 
 type Overview = Awaited<ReturnType<typeof readOverview>>;
 
-/** Reads the state of a shop: with the lowest counts under `below`, and the open orders that ship first. */
+/** Reads every list, and sums up the shop: its pets, its lowest counts, and the open orders that ship first. */
 async function readOverview(client: Client, below: number, now: Date, options: CallOptions) {
   const read = <K extends ListId>(id: K) => collect(wholeList(client, id, largestPages(client, id), options));
   const categories = new Map<bigint, string>();
@@ -111,7 +113,7 @@ function countStatuses(pets: readonly Pet[]): Readonly<Record<string, number>> {
   return counts;
 }
 
-/** The largest first. A category without a name is not in the list of categories. */
+/** The largest first. The name is null if the list of categories does not have it. */
 function countCategories(pets: readonly Pet[], names: ReadonlyMap<bigint, string>) {
   const totals = new Map<string, { categoryId: bigint | null; name: string | null; total: number }>();
   for (const [categoryId, name] of names) totals.set(`${categoryId}`, { categoryId, name, total: 0 });
@@ -131,7 +133,7 @@ function byShipDate(one: Order, other: Order): number {
   return time(one) - time(other);
 }
 
-/** What the overview is drawn on. */
+/** The area that the overview is drawn on. */
 interface Canvas {
   readonly width: number;
   /** The number of lines available. */

@@ -1,6 +1,6 @@
 import { CliError, ManyError } from '../errors.ts';
 
-/** The same work on many items, as far as it has come. */
+/** Work on many items: its results, its progress and its failures. */
 export interface Work<Result> {
   /**
    * The results of the items that succeeded, in the order of the items; undefined ones are left out. The work goes on
@@ -13,7 +13,7 @@ export interface Work<Result> {
 }
 
 export interface WorkOptions<Item> {
-  /** The items in the plural, for messages. */
+  /** The plural of the items in messages, such as `pets`. */
   readonly unit: string;
   /** Items in progress at the same time; 1 by default. */
   readonly atOnce?: number | undefined;
@@ -21,7 +21,7 @@ export interface WorkOptions<Item> {
   readonly place?: ((item: Item) => string | undefined) | undefined;
 }
 
-/** Works on every item, whether others fail or not, and keeps the failures until all results have been read. */
+/** Works on every item, even if others fail, and keeps the failures until all results have been read. */
 export function workOn<Item, Result>(
   items: readonly Item[],
   work: (item: Item) => Promise<Result>,
