@@ -90,13 +90,11 @@ export function createCsvParser(header: readonly string[], columns: Columns, opt
       const count = parseQuantity(cells[quantity] as string);
       if (id !== undefined && count !== undefined) return { id, quantity: count, line: record.line };
     }
+    const place = (at: number) => cellPosition(record, at);
     return toValues(
-      {
-        record,
-        name: (field) => header[columns[field] ?? -1] ?? field,
-        text: (field) => cells[columns[field] ?? -1],
-        place: (field) => cellPosition(record, columns[field] ?? 0),
-      },
+      record.line,
+      columns,
+      { name: (at) => header[at], text: (at) => cells[at], place },
       options,
     );
   };
@@ -114,49 +112,52 @@ export function createJsonParser(options: ReadOptions): ParseRow {
     const columns = columnsOf(members);
     if (typeof columns === 'string')
       return { ...placeOf(record), message: `${columns}; ${describeNames(members)}` };
-    const member = (field: Field) => members[columns[field] ?? -1];
+    const name = (at: number) => members[at]?.name;
+    const place = (at: number) => placeWithin(record, text.slice(0, members[at]?.start));
     return toValues(
-      {
-        record,
-        name: (field) => member(field)?.name ?? field,
-        text: (field) => valueText(text, member(field)),
-        place: (field) => placeWithin(record, text.slice(0, member(field)?.start ?? 0)),
-      },
+      record.line,
+      columns,
+      { name, text: (at) => valueText(text, members[at]), place },
       options,
     );
   };
 }
 
-/** A record by its fields. */
-interface FieldSource {
-  readonly record: InputRecord;
-  name(field: Field): string;
-  text(field: Field): string | undefined;
-  place(field: Field): Position;
+/** The cells of a CSV row, or the members of a JSON object, by their index. */
+interface Cells {
+  name(at: number): string | undefined;
+  text(at: number): string | undefined;
+  place(at: number): Position;
 }
 
-function toValues(source: FieldSource, { relative, thousands, ids }: ReadOptions): RowValues | RowIssue {
-  const { record, name, text, place } = source;
-  const numberText = (field: Field) => {
-    const written = text(field) ?? '';
+function toValues(
+  line: number,
+  columns: Columns,
+  { name, text, place }: Cells,
+  { relative, thousands, ids }: ReadOptions,
+): RowValues | RowIssue {
+  const numberText = (at: number) => {
+    const written = text(at) ?? '';
     return thousands === null ? written : withoutThousands(written, thousands);
   };
-  const refuse = (field: Field, rule: string): RowIssue => {
-    const value = text(field) ?? '';
-    const why = value.trim() === '' ? `${name(field)} is empty` : `${name(field)} ${quoteValue(value)}`;
-    return { ...place(field), message: `${why}: ${rule}` };
+  const refuse = (at: number, rule: string): RowIssue => {
+    const value = text(at) ?? '';
+    const why = value.trim() === '' ? `${name(at)} is empty` : `${name(at)} ${quoteValue(value)}`;
+    return { ...place(at), message: `${why}: ${rule}` };
   };
-  const id = ids ? ids.get((text('petId') ?? '').trim()) : parseId(text('petId') ?? '');
-  if (id === undefined) return refuse('petId', ids ? 'not in the table of --key' : idRule);
-  const change = relative ? parseChange(numberText('quantity')) : undefined;
-  const quantity = relative ? 0 : parseQuantity(numberText('quantity'));
-  if (relative ? change === undefined : quantity === undefined)
-    return refuse('quantity', relative ? changeRule : quantityRule);
-  const values = { id, quantity: quantity ?? 0, change, line: record.line };
-  const expectedText = text('expected');
-  if (expectedText === undefined || expectedText.trim() === '') return values;
-  const expected = parseQuantity(numberText('expected'));
-  return expected === undefined ? refuse('expected', quantityRule) : { ...values, expected };
+  const idText = text(columns.petId) ?? '';
+  const id = ids ? ids.get(idText.trim()) : parseId(idText);
+  if (id === undefined) return refuse(columns.petId, ids ? 'not in the table of --key' : idRule);
+  const written = numberText(columns.quantity);
+  const change = relative ? parseChange(written) : undefined;
+  const quantity = relative ? 0 : parseQuantity(written);
+  if (quantity === undefined) return refuse(columns.quantity, quantityRule);
+  if (relative && change === undefined) return refuse(columns.quantity, changeRule);
+  const values = { id, quantity, change, line };
+  const { expected: at } = columns;
+  if (at === undefined || (text(at) ?? '').trim() === '') return values;
+  const expected = parseQuantity(numberText(at));
+  return expected === undefined ? refuse(at, quantityRule) : { ...values, expected };
 }
 
 function placeOf({ line, column }: InputRecord): Position {
