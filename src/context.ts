@@ -165,7 +165,7 @@ export function createContext(
     },
     now: () => new Date(),
     async close() {
-      liveLine.clear();
+      liveLine.close();
       await Promise.all(closers.map((close) => close()));
     },
   };

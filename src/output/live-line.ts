@@ -14,6 +14,8 @@ export interface LiveLine {
   show(text: (width: number) => string | undefined, isForced?: boolean): () => void;
   /** Erases the line before other output; the next drawing restores it. */
   clear(): void;
+  /** Erases the line and ends all activities. */
+  close(): void;
 }
 
 export const eraseLine = '\r\x1b[K';
@@ -56,12 +58,16 @@ export function createLiveLine({ stderr, env, mask }: Pick<Io, 'stderr' | 'env' 
         const at = activities.indexOf(text);
         if (at !== -1) activities.splice(at, 1);
         if (at === 0) clear();
-        if (activities.length > 0) return;
-        clearInterval(timer);
-        timer = undefined;
+        if (activities.length === 0) line.close();
       };
     },
     clear,
+    close() {
+      activities.length = 0;
+      clear();
+      clearInterval(timer);
+      timer = undefined;
+    },
   };
   return line;
 }

@@ -62,6 +62,17 @@ test('a text is drawn again only if it changes, or after other output', () => {
   expect(fake.written('stderr').split('\r\x1b[K')).toEqual(['', 'same', '', 'same']);
 });
 
+test('nothing is drawn after the line was closed', () => {
+  const fake = fakeIo({ terminals: ['stderr'] });
+  const line = createLiveLine(fake);
+  const hide = line.show(() => 'text');
+  vi.advanceTimersByTime(100);
+  line.close();
+  vi.advanceTimersByTime(1000);
+  hide();
+  expect(fake.written('stderr')).toBe('\r\x1b[Ktext\r\x1b[K');
+});
+
 test('a long text is cut to the width of the terminal', () => {
   const fake = fakeIo({ terminals: ['stderr'], columns: 10 });
   createLiveLine(fake).show(() => 'x'.repeat(20));
