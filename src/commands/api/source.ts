@@ -35,21 +35,17 @@ export async function readDescriptionAt(
     );
   if (/^https?:\/\//i.test(location))
     return (await import('./find.ts')).findDescription(context, location, withToken);
+  if (location === '-') {
+    const url = pathToFileURL(resolve(io.cwd, 'stdin')).href;
+    const read = (other: string) => readBeside(io.cwd, other);
+    return readDescription({ url, shown: 'stdin', text: await readStdin(io), read });
+  }
   const path = location.startsWith('file:') ? toPath(location) : resolve(io.cwd, location);
-  return readDescription(
-    location === '-'
-      ? {
-          url: pathToFileURL(resolve(io.cwd, 'stdin')).href,
-          shown: 'stdin',
-          text: await readStdin(io),
-          read: (url) => readBeside(io.cwd, url),
-        }
-      : {
-          url: pathToFileURL(path).href,
-          text: await readText(path, location),
-          read: (url) => readBeside(dirname(path), url),
-        },
-  );
+  return readDescription({
+    url: pathToFileURL(path).href,
+    text: await readText(path, location),
+    read: (other) => readBeside(dirname(path), other),
+  });
 }
 
 async function readStdin({ stdin }: Io): Promise<string> {
