@@ -1,7 +1,7 @@
 import type { Io } from '../io.ts';
 
 /** A part of the terminal that is redrawn in place, for `--watch`. */
-export interface Screen {
+interface Screen {
   /**
    * Draws these lines over the previous ones. Lines beyond the terminal's height become one line `… n more lines`; the
    * terminal cuts a line that is too long. Colour sequences are kept.

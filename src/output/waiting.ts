@@ -5,7 +5,7 @@ import { sanitize } from '../text.ts';
 import type { LiveLine } from './live-line.ts';
 
 /** Shows on the live line what a client waits for, once that takes more than a second. */
-export interface Waiting {
+interface Waiting {
   /** The same client, with its calls shown. */
   follow(client: Client): Client;
   /** To be called after each attempt. */
