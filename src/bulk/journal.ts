@@ -11,7 +11,7 @@ export const version = 3;
 /** The identity of a run: the same rows, written in the same way, to the same target. */
 export interface RunIdentity {
   readonly kind: 'apply' | 'undo';
-  /** Of the input's bytes; for an undo, of the id of the run that it takes back. */
+  /** Of the input's bytes; for an undo, of the id of the run that it undoes. */
   readonly sha256: string;
   /** The base URL, or the file of the embedded store. */
   readonly target: string;
@@ -24,7 +24,7 @@ export interface JournalHeader extends RunIdentity {
   readonly run: string;
   /** Absolute path; null for stdin and undo. */
   readonly file: string | null;
-  /** The input as the user named it; for an undo, the run that it takes back. */
+  /** The input as the user named it; for an undo, the run that it undoes. */
   readonly name: string;
   readonly profile: string | null;
   readonly guards: Guards;
@@ -117,7 +117,7 @@ export class Journal {
    *
    * @param start the header of a new run, or the journal so far.
    * @param outcomes of the rows that the plan has settled.
-   * @throws CliError `failed` if it cannot be written; then that of a new run does not exist.
+   * @throws CliError `failed` if it cannot be written; the journal of a new run then does not exist.
    */
   static async begin(
     path: string,

@@ -35,7 +35,7 @@ export interface RunInfo {
   readonly lastAt: number;
 }
 
-/** What can be read of a run: its state, or the reason why that cannot be read, and then perhaps the header. */
+/** A run: its state, or why that cannot be read; `header` is undefined if it cannot be read either. */
 type PastRun =
   | { readonly header: JournalHeader; readonly info: RunInfo; readonly problem?: undefined }
   | { readonly header: JournalHeader | undefined; readonly info?: undefined; readonly problem: CliError };

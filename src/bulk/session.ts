@@ -12,7 +12,7 @@ import type { Guards, RunFlags } from './run-flags.ts';
 /** What a session has to do: rows to be written, and how. */
 export interface Job {
   readonly identity: RunIdentity;
-  /** The input as the user named it; for an undo, the run that it takes back. */
+  /** The input as the user named it; for an undo, the run that it undoes. */
   readonly name: string;
   /** The absolute path of the input; null for stdin and undo. */
   readonly file: string | null;

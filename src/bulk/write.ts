@@ -27,7 +27,7 @@ export function writeRows(plan: Plan, mostErrors: number): Promise<void> {
   const writer = new RowWriter(plan);
   const wanted = rows.inState('unprocessed');
   return new Promise((resolve, reject) => {
-    let inHand = 0;
+    let inProgress = 0;
     let isDrained = false;
     let grace: NodeJS.Timeout | undefined;
     stop.stopped.addEventListener('abort', () => {
@@ -39,7 +39,7 @@ export function writeRows(plan: Plan, mostErrors: number): Promise<void> {
       reject(error);
     };
     const settled = (row: number, outcome: Outcome | undefined) => {
-      inHand -= 1;
+      inProgress -= 1;
       if (outcome) {
         session.written += 1;
         ledger.settle(row, outcome);
@@ -48,19 +48,19 @@ export function writeRows(plan: Plan, mostErrors: number): Promise<void> {
       fill();
     };
     const start = (row: number) => {
-      inHand += 1;
+      inProgress += 1;
       ledger.starting(row);
       const wait = ledger.events?.ready();
       const work = wait ? wait.then(() => writer.write(row)) : writer.write(row);
       work.then((outcome) => settled(row, outcome)).catch(fail);
     };
     const fill = () => {
-      while (!isDrained && !stop.reason && inHand < pace.limit) {
+      while (!isDrained && !stop.reason && inProgress < pace.limit) {
         const next = wanted.next();
         if (next.done) isDrained = true;
         else start(next.value);
       }
-      if (inHand > 0) return;
+      if (inProgress > 0) return;
       clearTimeout(grace);
       resolve();
     };
@@ -186,11 +186,11 @@ class RowWriter {
     if (!isError && isAboutThis && isAsSent) return { state: 'applied', status, attempts };
     const about = { status, attempts, requestId: call.requestId };
     if (isError) {
-      const told = `answered ${status} with the body of an error: ${String(message)}${perhaps}`;
+      const told = `answered ${status} with the body of an error: ${String(message)}${maybeApplied}`;
       return { ...about, state: 'unknown', code: String(code), message: told };
     }
     if (!isAboutThis) {
-      const told = `the service answered about pet ${String(petId)}${perhaps}`;
+      const told = `the service answered about pet ${String(petId)}${maybeApplied}`;
       return { ...about, state: 'unknown', code: 'other_pet', message: told };
     }
     const told = `the service answered the quantity ${String(quantity)}, not ${wanted}`;
@@ -252,7 +252,7 @@ const fatalReasons: Partial<Record<UnavailableReason, string>> = {
   redirect: 'the service redirects writes',
 };
 
-const perhaps = '; it may or may not have been applied';
+const maybeApplied = '; it may or may not have been applied';
 const nothing: JsonObject = {};
 
 /** A 2xx, with its body. */
@@ -269,7 +269,7 @@ function otherAnswer(error: CliError): Accepted | undefined {
 }
 
 function interrupted({ attempts }: RowCall): Outcome {
-  const message = `the run stopped before the answer came${perhaps}`;
+  const message = `the run stopped before the answer came${maybeApplied}`;
   return { state: 'unknown', code: 'interrupted', message, attempts };
 }
 

@@ -6,8 +6,8 @@ import type { Context } from '../../context.ts';
 import { exitCodes, UsageError } from '../../errors.ts';
 import { groupDigits } from '../../text.ts';
 import {
+  discardEarlier,
   findEarlier,
-  giveUpEarlier,
   newestResumable,
   refuseBooked,
   refuseClosed,
@@ -17,7 +17,7 @@ import { type ApplyFlags, type SessionFlags, toGuards, toRunFlags } from './flag
 import { readJob, readUndoJob, refuseOtherTarget, runStore, withSource } from './job.ts';
 import { preview, runSession } from './run.ts';
 
-/** Applies a file, or goes on with the unfinished run of the same content at the same place. */
+/** Applies a file, or resumes the unfinished run of the same content on the same target. */
 export function applyInput(context: Context, path: string, flags: ApplyFlags): Promise<void> {
   return withSource(context, path, async (source) => {
     const { allowEmpty, restart, again } = flags;
@@ -26,7 +26,7 @@ export function applyInput(context: Context, path: string, flags: ApplyFlags): P
     if (context.flags.dryRun) return runSession(context, job, flags);
     await holdTargetOf(context, job, flags, async (tell) => {
       await tellOthers(context, job);
-      if (restart) await giveUpEarlier(context, job, flags);
+      if (restart) await discardEarlier(context, job, flags);
       const earlier = await findEarlier(context, job);
       if (earlier === undefined && job.identity.flags.relative && !again) await refuseBooked(context, job);
       await runJob(context, { job, earlier, tell, flags });
@@ -48,7 +48,7 @@ export function diffInput(context: Context, path: string, flags: ApplyFlags): Pr
   });
 }
 
-/** Goes on with a run that was stopped or killed: by its id, or the newest one of this place. */
+/** Resumes a run that was stopped or killed: by its id, or the newest one on this target. */
 export async function resumeRun(
   context: Context,
   idOrPrefix: string | undefined,
@@ -107,13 +107,13 @@ function holdTargetOf(
 
 interface HeldJob {
   readonly job: Job;
-  /** The run that it goes on with; undefined for a new one. */
+  /** The run that it resumes; undefined for a new one. */
   readonly earlier: string | undefined;
   readonly tell: TellRun;
   readonly flags: SessionFlags;
 }
 
-/** Does a job under the lock of its run, whose journal is read only now that nobody else can change it. */
+/** Does a job under the lock of its run. The journal is read under that lock, so that nobody else changes it. */
 async function runJob(context: Context, { job, earlier, tell, flags }: HeldJob): Promise<void> {
   const runs = runStore(context);
   const run = earlier ?? (await runs.newId(job.identity));
@@ -124,7 +124,7 @@ async function runJob(context: Context, { job, earlier, tell, flags }: HeldJob):
   });
 }
 
-/** The job with what the earlier sessions of a run left. @throws UsageError if there is nothing to go on with. */
+/** The job with what the earlier sessions of a run left. @throws UsageError if there is nothing to resume. */
 async function withEarlier(context: Context, run: string, job: Job): Promise<Job> {
   const earlier = await readJournal(runStore(context).pathOf(run), job.rows);
   refuseClosed(run, infoOf(earlier));

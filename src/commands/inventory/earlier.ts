@@ -19,13 +19,13 @@ export function refuseClosed(run: string, info: RunInfo): void {
   if (why !== undefined) throw new UsageError(`resume ${run}: ${why}`);
 }
 
-/** Whether there is something to go on with: of a delivery also rows that may or may not be booked. */
+/** Whether a run can be resumed: it is unfinished, or a finished delivery with unknown rows. */
 function isOpen({ state, header, counts }: RunInfo): boolean {
   return isResumable(state) || (state === 'finished' && header.flags.relative && counts.unknown > 0);
 }
 
 /**
- * The unfinished run of the same rows at the same place; undefined if there is none.
+ * The unfinished run of the same rows on the same target; undefined if there is none.
  *
  * @throws CliError if the journal of such an apply cannot be read, because to begin again would lose what it did.
  */
@@ -42,7 +42,7 @@ export async function findEarlier(context: Context, { identity }: Job): Promise<
   return undefined;
 }
 
-/** An undo compares before it writes: it may begin anew if the journal of an earlier one is damaged. */
+/** Warns if a journal cannot be read. An undo then starts again, because it compares before it writes. */
 async function isReadable(context: Context, run: string): Promise<boolean> {
   try {
     await readJournal(runStore(context).pathOf(run));
@@ -64,8 +64,8 @@ export async function* readableRuns(context: Context): AsyncGenerator<RunInfo> {
   }
 }
 
-/** Gives up every unfinished run of the same rows, because another one begins. */
-export async function giveUpEarlier(context: Context, job: Job, flags: ApplyFlags): Promise<void> {
+/** Discards every unfinished run of the same rows, because another one begins. */
+export async function discardEarlier(context: Context, job: Job, flags: ApplyFlags): Promise<void> {
   const runs = runStore(context);
   if (job.identity.flags.relative && !flags.again) await refuseBooked(context, job);
   for (const run of await runs.idsLike(job.identity)) {
@@ -80,7 +80,7 @@ export async function giveUpEarlier(context: Context, job: Job, flags: ApplyFlag
 
 const bookedForMs = 7 * 24 * 3_600_000;
 
-/** A delivery is booked once. @throws UsageError if the same one was, or perhaps was, within 7 days. */
+/** Books a delivery only once. @throws UsageError if the same one was, or may have been, booked within 7 days. */
 export async function refuseBooked(context: Context, { identity, name }: Job): Promise<void> {
   for await (const { header, info } of runsWith(context, (each) => isSameDelivery(each, identity))) {
     const bookedAt = info?.lastAt ?? Date.parse(header.started);
@@ -118,7 +118,7 @@ function mayBeBooked({ state, isPartial, counts }: RunInfo): boolean {
   return state === 'killed' || state === 'running' || counts.applied + counts.unknown > 0;
 }
 
-/** Tells of unfinished runs on the same target that this one does not go on with. */
+/** Warns of unfinished runs on the same target that this one does not resume. */
 export async function tellOthers(context: Context, { identity }: Job): Promise<void> {
   const isOther = (header: JournalHeader) =>
     header.target === identity.target && !isSameRun(header, identity);
@@ -130,7 +130,7 @@ export async function tellOthers(context: Context, { identity }: Job): Promise<v
 }
 
 export async function newestResumable(context: Context): Promise<string> {
-  // Without a service to call there is none whose run is meant.
+  // Fail first if there is no service to call: the run is the newest one on it.
   await context.client('many');
   const target = await targetOf(context);
   for await (const info of readableRuns(context))

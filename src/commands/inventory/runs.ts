@@ -20,7 +20,7 @@ export async function listRuns(context: Context): Promise<void> {
 interface RunRecord extends Readonly<Record<State, number>> {
   readonly id: string;
   readonly kind: string;
-  /** The input as the user named it; for an undo, the run that it takes back. */
+  /** The input as the user named it; for an undo, the run that it undoes. */
   readonly file: string;
   readonly target: string;
   readonly state: string;
