@@ -1,19 +1,9 @@
 import { petStatuses } from '../api/values.ts';
-import { argument, choice, choices, type Offers, value, values } from '../cli/flag.ts';
+import { argument, choice, choices, value, values } from '../cli/flag.ts';
 import { valueProblem } from '../config/keys.ts';
 import { parseDuration } from '../config/values.ts';
 import { UsageError } from '../errors.ts';
-import { parseCondition, parseId, parseIdOrName, parseQuantity, parseText } from '../records/values.ts';
-
-/** Ids; the brackets say how many, and whether a file can have them instead. */
-export function idArgument<Written extends string>(written: Written, summary: string, offers: Offers) {
-  return argument(written, summary, { parse: (text) => parseId(text, 'id'), offers });
-}
-
-/** Ids or names of records; the brackets say how many, and whether a file can have them instead. */
-export function idOrNameArgument<Written extends string>(written: Written, summary: string, offers: Offers) {
-  return argument(written, summary, { parse: (text) => parseIdOrName(text, 'id'), offers });
-}
+import { parseCondition, parseIdOrName, parseQuantity, parseText } from '../records/values.ts';
 
 export const petIdArgument = argument('<petId>', 'id or name of the pet', {
   parse: parseIdOrName,

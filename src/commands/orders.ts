@@ -1,7 +1,7 @@
-import { flag, value } from '../cli/flag.ts';
+import { argument, flag, value } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
-import { parseIdOrName, parseQuantity, parseShipDate } from '../records/values.ts';
-import { idArgument, listFlags } from './arguments.ts';
+import { parseId, parseIdOrName, parseQuantity, parseShipDate } from '../records/values.ts';
+import { listFlags } from './arguments.ts';
 import { recordVerbs } from './record-verbs.ts';
 
 const noun = async () => (await import('../records/orders.ts')).orders;
@@ -90,7 +90,7 @@ const complete = verb({
   operation: 'updateOrder',
   write: true,
   examples: ['petstore orders complete 1', 'petstore orders complete 1 2 3'],
-  args: { ids: idArgument('<id...>', 'ids of orders', 'order') },
+  args: { ids: argument('<id...>', 'ids of orders', { parse: parseId, offers: 'order' }) },
   run: async (context, { ids }) =>
     (await import('../records/update.ts')).updateRecords(context, await noun(), { ids, complete: true }),
 });

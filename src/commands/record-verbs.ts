@@ -1,7 +1,8 @@
-import type { Flag } from '../cli/flag.ts';
+import { argument, type Flag } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
 import type { EditableNoun } from '../records/noun.ts';
-import { fieldFlag, fromFlag, idArgument, idOrNameArgument, untilFlag } from './arguments.ts';
+import { parseId, parseIdOrName } from '../records/values.ts';
+import { fieldFlag, fromFlag, untilFlag } from './arguments.ts';
 
 /** The differences between the verbs of pets, categories and orders, which are otherwise the same. */
 interface RecordWords<Entity extends object> {
@@ -24,27 +25,31 @@ interface RecordWords<Entity extends object> {
 }
 
 /** The verbs of a noun for its records: all that read or change some of them. */
-export function recordVerbs<Entity extends object>(words: RecordWords<Entity>) {
-  const { aRecord, one, many, result, isNameless, flags, createFlags, examples, noun } = words;
-  const ids = isNameless
-    ? {
-        some: idArgument('<id...>', `ids of ${many}`, one),
-        any: idArgument('[id...]', `ids of ${many}`, one),
-      }
-    : {
-        some: idOrNameArgument('<id or name...>', `ids or names of ${many}`, one),
-        any: idOrNameArgument('[id or name...]', `ids or names of ${many}`, one),
-      };
-  const id = isNameless
-    ? idArgument('<id>', `id of the ${one}`, one)
-    : idOrNameArgument('<id or name>', `id or name of the ${one}`, one);
+export function recordVerbs<Entity extends object>({
+  noun,
+  aRecord,
+  one,
+  many,
+  result,
+  isNameless,
+  flags,
+  createFlags,
+  deleteSummary,
+  examples,
+}: RecordWords<Entity>) {
+  const word = isNameless ? 'id' : 'id or name';
+  const words = isNameless ? 'ids' : 'ids or names';
+  const parse = (text: string) => (isNameless ? parseId(text, 'id') : parseIdOrName(text, 'id'));
+  const someIds = argument(`<${word}...>`, `${words} of ${many}`, { parse, offers: one });
+  const idsOrFile = argument(`[${word}...]`, `${words} of ${many}`, { parse, offers: one });
+  const id = argument(`<${word}>`, `${word} of the ${one}`, { parse, offers: one });
   return {
     get: verb({
       name: 'get',
       summary: `Get one or several ${many}`,
       operation: `get${result}`,
       examples: examples.get,
-      args: { ids: ids.some },
+      args: { ids: someIds },
       flags: { until: untilFlag },
       run: async (context, { ids, until }) =>
         (await import('../records/get.ts')).getRecords(context, await noun(), ids, until),
@@ -72,7 +77,7 @@ export function recordVerbs<Entity extends object>(words: RecordWords<Entity>) {
       operation: `update${result}`,
       write: true,
       examples: examples.update,
-      args: { ids: ids.any },
+      args: { ids: idsOrFile },
       flags: {
         ...flags,
         field: fieldFlag,
@@ -95,11 +100,11 @@ export function recordVerbs<Entity extends object>(words: RecordWords<Entity>) {
     remove: verb({
       name: 'delete',
       aliases: ['rm'],
-      summary: words.deleteSummary,
+      summary: deleteSummary,
       operation: `delete${result}`,
       write: true,
       examples: examples.delete,
-      args: { ids: ids.any },
+      args: { ids: idsOrFile },
       flags: { from: fromFlag(`delete the ${many} whose ids this file has`) },
       run: async (context, given) =>
         (await import('../records/delete.ts')).deleteGiven(context, await noun(), given),
