@@ -87,6 +87,7 @@ test.each([
   '127.9.9.9:1',
   'LOCALHOST:80',
   'shop.localhost',
+  'a.shop.localhost',
   '[::1]:4010',
   'localhost.',
 ])('accepts a request for host %s', async (host) => {
