@@ -99,10 +99,15 @@ export async function readCounts(
   for (let row = 0; row < rows.length; row += 1) if (seen[row] === 0 && isWanted(row)) look(row, null);
 }
 
+/** The pages of the whole inventory. */
+export function listInventory(client: Client): AsyncIterable<InventoryItem[]> {
+  const limit = largestPage(offeredOperation(client.contract, 'listInventory'));
+  return client.list('listInventory', { limit });
+}
+
 async function readList(session: Session, found: LookAtCount): Promise<void> {
   const { client, rows } = session;
-  const limit = largestPage(offeredOperation(client.contract, 'listInventory'));
-  for await (const page of ahead(client.list('listInventory', { limit }))) {
+  for await (const page of ahead(listInventory(client))) {
     for (const { petId, quantity } of page) {
       const row = rows.find(petId);
       if (row !== undefined) found(row, quantity);

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { largestPage, offeredOperation } from '../../api/contract.ts';
 import type { PetStatus } from '../../api/schemas.ts';
+import { listInventory } from '../../bulk/counts.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import type { Context } from '../../context.ts';
 import { ensurePrivateFolder, writeFileAtomic } from '../../files.ts';
@@ -44,9 +44,8 @@ export async function editInventory(context: Context, filter: EditFilter, flags:
 
 async function readText(context: Context, { below, status }: EditFilter): Promise<string | undefined> {
   const client = await context.client();
-  const limit = largestPage(offeredOperation(client.contract, 'listInventory'));
   const rows: string[] = [];
-  for await (const page of client.list('listInventory', { limit }))
+  for await (const page of listInventory(client))
     for (const item of page) {
       if (below !== undefined && !(item.quantity < below)) continue;
       if (status && !status.includes(item.status as PetStatus)) continue;

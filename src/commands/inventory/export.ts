@@ -1,5 +1,5 @@
-import { largestPage, offeredOperation } from '../../api/contract.ts';
 import type { InventoryItem } from '../../api/schemas.ts';
+import { listInventory } from '../../bulk/counts.ts';
 import type { Context } from '../../context.ts';
 import type { Column } from '../../output/columns.ts';
 import { inventory } from '../../records/inventory.ts';
@@ -18,13 +18,12 @@ const expected: Column<InventoryItem> = {
  */
 export async function exportInventory(context: Context, withExpected: boolean): Promise<void> {
   const printer = await (context.flags.output === undefined ? context.printer('csv') : context.printer());
-  const client = await context.client();
-  const limit = largestPage(offeredOperation(client.contract, 'listInventory'));
+  const list = listInventory(await context.client());
   const plain = viewOf(inventory);
   const at = plain.columns.findIndex(({ name }) => name === 'quantity') + 1;
   const view = withExpected ? { ...plain, columns: plain.columns.toSpliced(at, 0, expected) } : plain;
   async function* pages(): AsyncGenerator<InventoryItem[]> {
-    for await (const page of client.list('listInventory', { limit }))
+    for await (const page of list)
       yield withExpected ? page.map((item) => ({ ...item, expected: item.quantity })) : page;
   }
   await printer.check(view);
