@@ -12,7 +12,7 @@ import { type Body, columnOf, type EditableNoun, type Field, findField } from '.
 import { jsonOrText, parseId } from './values.ts';
 
 /** A valid record of a file. */
-export interface FileRecord {
+interface FileRecord {
   /** Of an update; 0 for a create, which leaves ids out. */
   readonly id: bigint;
   /** In the form of a request. */

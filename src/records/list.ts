@@ -10,7 +10,7 @@ import { isName, resolveReferences } from './names.ts';
 import type { Body, Noun } from './noun.ts';
 import { fillView } from './print.ts';
 
-export interface Listing<Entity> {
+interface Listing<Entity> {
   /**
    * Conditions by parameter; each parameter is also the name of a field. Undefined means not given. Any value of an
    * array matches. A name stands for the id of its record.

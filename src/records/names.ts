@@ -9,7 +9,7 @@ import type { Body, Named } from './noun.ts';
 import type { IdOrName } from './values.ts';
 import { collect, largestPages, wholeList } from './whole-list.ts';
 
-export interface NamedRecord {
+interface NamedRecord {
   readonly id: bigint;
   readonly name: string;
   readonly description?: string | null | undefined;

@@ -42,7 +42,7 @@ export interface Noun<Entity> {
 }
 
 /** The column that shows names of other records. If it is `extra`, tables on a terminal have it too. */
-export interface Lookup<Entity> {
+interface Lookup<Entity> {
   readonly column: string;
   /** The noun of those records. */
   readonly noun: Named;
