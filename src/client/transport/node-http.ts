@@ -80,7 +80,12 @@ class NodeHttpOrigin extends Agent implements Origin {
       let sent = false;
       const fail = (error: Error) => reject(toUnavailable(error, { sent }));
       const { method, body } = request;
-      const headers = { host: this.route.url.host, ...(request.fields as OutgoingHttpHeaders) };
+      const headers: OutgoingHttpHeaders = {
+        host: this.route.url.host,
+        ...(request.fields as OutgoingHttpHeaders),
+      };
+      // Node leaves the length out of a DELETE, and the server would read the body as the next request.
+      if (body !== undefined) headers['content-length'] = Buffer.byteLength(body);
       // Plain http to node:http, because the dialer handles TLS.
       const message = open({ agent: this, method, path: requestTarget, headers });
       // The agent returns a socket that is connected and secured, so the request is sent at once.

@@ -57,6 +57,12 @@ describe('the request', () => {
     expect(piped.server.seen[0]).toMatchObject({ body: 'a,b\n', headers: { 'content-type': 'text/csv' } });
   });
 
+  test('states the length of its body, also if it is a DELETE', async () => {
+    const { run, server } = await send(['DELETE', '/x', '--input', '-'], {}, { stdin: '{"a":"é"}' });
+    expect(run.code).toBe(0);
+    expect(server.seen[0]).toMatchObject({ body: '{"a":"é"}', headers: { 'content-length': '10' } });
+  });
+
   test('carries the credential, and only to the service', async () => {
     const env = { PETSTORE_TOKEN: 'secret' };
     const { server } = await send(['GET', '/pets'], {}, { env });
