@@ -49,7 +49,12 @@ export class Events {
       change: isKnown ? rows.change(row) : undefined,
       quantity: isKnown ? rows.quantity(row) : undefined,
       before: rows.before(row),
-      ...{ state, status, code, message, attempts, requestId },
+      state,
+      status,
+      code,
+      message,
+      attempts,
+      requestId,
     };
     try {
       this.lines.append(printJson(event));

@@ -185,7 +185,13 @@ async function listPets({ client, rows, petStatuses }: Session, missing: readonl
 function sumUp(session: Session, etags: ReadonlyMap<number, string>): Plan {
   const { rows } = session;
   const totals = {
-    ...{ considered: 0, changes: 0, unchanged: 0, written: 0, toZero: 0, created: 0, removed: 0 },
+    considered: 0,
+    changes: 0,
+    unchanged: 0,
+    written: 0,
+    toZero: 0,
+    created: 0,
+    removed: 0,
     raised: { rows: 0, units: 0n },
     lowered: { rows: 0, units: 0n },
   };

@@ -25,9 +25,18 @@ export interface RunFlags {
 }
 
 export const defaultFlags: RunFlags = {
-  ...{ format: null, delimiter: null, map: {}, columns: null, key: null, thousands: null },
-  ...{ onDuplicate: 'error', skipInvalid: false, shard: null },
-  ...{ blind: false, relative: false, createMissing: false },
+  format: null,
+  delimiter: null,
+  map: {},
+  columns: null,
+  key: null,
+  thousands: null,
+  onDuplicate: 'error',
+  skipInvalid: false,
+  shard: null,
+  blind: false,
+  relative: false,
+  createMissing: false,
 };
 
 /** The fields of a row. */

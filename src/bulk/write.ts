@@ -212,7 +212,11 @@ class RowWriter {
         return { ...this.asWanted(row, call), status };
       this.stopIfFatal(error);
       return {
-        ...{ state: call.mayBeApplied ? 'unknown' : 'failed', status, code: 'changed', attempts, requestId },
+        state: call.mayBeApplied ? 'unknown' : 'failed',
+        status,
+        code: 'changed',
+        attempts,
+        requestId,
         message: `the entry has changed since the plan${describeNow(found)}`,
       };
     }
@@ -222,7 +226,10 @@ class RowWriter {
     const named = error.details.code ?? (status === undefined ? error.kind : undefined);
     const state = call.mayBeApplied || isInvalidAnswer(error) ? 'unknown' : 'failed';
     return {
-      ...{ state, status, attempts, requestId },
+      state,
+      status,
+      attempts,
+      requestId,
       code: error instanceof UnavailableError ? error.reason : named,
       message: reasonOf(error, state),
       isUnavailable: error.kind === 'unavailable',

@@ -79,7 +79,9 @@ export class Sockets {
     const { host, port } = this;
     const { tls, env } = this.options;
     const socket = openTls({
-      ...{ host, port, ...(isIP(host) ? {} : { servername: host }) },
+      host,
+      port,
+      ...(isIP(host) ? {} : { servername: host }),
       secureContext: createContext(tls, env, { minVersion: 'TLSv1', ciphers: 'DEFAULT:@SECLEVEL=0' }),
       rejectUnauthorized: false,
     });

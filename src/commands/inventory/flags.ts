@@ -172,8 +172,18 @@ export function toRunFlags(flags: ApplyFlags): RunFlags {
   if (key && map.petId !== undefined)
     throw new UsageError('--key and --map petId both name the column of the pet');
   return {
-    ...{ format, delimiter, map, columns, key, thousands, onDuplicate, skipInvalid, shard },
-    ...{ blind, relative, createMissing },
+    format,
+    delimiter,
+    map,
+    columns,
+    key,
+    thousands,
+    onDuplicate,
+    skipInvalid,
+    shard,
+    blind,
+    relative,
+    createMissing,
   };
 }
 

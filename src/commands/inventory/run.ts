@@ -154,7 +154,10 @@ interface RunFiles {
 /** Checks the files for rejects and events before anything is sent. @throws UsageError if one cannot be created. */
 async function checkFiles({ io }: Context, job: Job, flags: SessionFlags): Promise<RunFiles> {
   const toFile = (name: string, flag: string): NewFile => ({
-    ...{ path: resolve(io.cwd, name), name, flag, mayReplace: flags.force === true },
+    path: resolve(io.cwd, name),
+    name,
+    flag,
+    mayReplace: flags.force === true,
   });
   const rejects = flags.rejects === undefined ? undefined : toFile(flags.rejects, '--rejects');
   const known = job.earlier?.header.events ?? undefined;
@@ -190,10 +193,18 @@ async function beginJournal(
   const { profile } = await context.settings();
   const { invalid, skipped } = rows.countStates();
   const header: JournalHeader = {
-    ...{ journal: version, run, ...identity, file, name, profile: profile?.value ?? null },
+    journal: version,
+    run,
+    ...identity,
+    file,
+    name,
+    profile: profile?.value ?? null,
     guards: job.guards[0] ?? { allowZero: true },
     events: files.events === undefined || files.events === '-' ? null : files.events.path,
-    ...{ rows: rows.length, invalid, skipped, started: new Date().toISOString() },
+    rows: rows.length,
+    invalid,
+    skipped,
+    started: new Date().toISOString(),
   };
   try {
     return await Journal.begin(runStore(context).pathOf(run), earlier ?? header, rows, ledger.outcomes());
@@ -208,8 +219,10 @@ function writePlan(context: Context, plan: Plan, mostErrors: number, flags: Sess
   const { session } = plan;
   const { ledger, pace, job } = session;
   const read = () => ({
-    ...{ done: session.written, total: plan.changes },
-    ...{ failed: ledger.errorCount, concurrency: pace.limit },
+    done: session.written,
+    total: plan.changes,
+    failed: ledger.errorCount,
+    concurrency: pace.limit,
   });
   const activity = { label: job.identity.kind === 'undo' ? 'undoing' : 'applying', unit: 'rows', read };
   return withProgress(context, flags, activity, () =>
