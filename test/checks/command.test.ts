@@ -181,6 +181,11 @@ test('--dry-run lists the checks and sends nothing', async () => {
     ].join('\n'),
   });
   expect(service.seen.length).toBe(before);
+  const json = await run(['--dry-run', '--only', 'reach/dns,op/getOrder', '-o', 'json']);
+  expect(JSON.parse(json.stdout)).toEqual([
+    { id: 'reach/dns', operation: null, stability: null },
+    { id: 'op/getOrder', operation: 'getOrder', stability: 'stable' },
+  ]);
 });
 
 test('columns and formats for programs work as in every other command', async () => {

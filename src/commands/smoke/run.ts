@@ -8,6 +8,7 @@ import { runSmoke } from '../../checks/smoke.ts';
 import { openSockets } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { CliError, exitCodes, InterruptedError, UsageError } from '../../errors.ts';
+import { propertyColumns } from '../../output/columns.ts';
 import { errorText } from '../../output/error.ts';
 import { createDisplay } from './display.ts';
 import { type SmokeFlags, toSmokeOptions } from './flags.ts';
@@ -21,14 +22,13 @@ export async function smoke(context: Context, flags: SmokeFlags): Promise<void> 
   const checks = listChecks(contract, options);
   if (context.flags.dryRun) {
     const printer = await context.printer();
-    return printer.records([checks], {
-      noun: 'checks',
-      columns: [
-        { name: 'id', value: ({ id }) => id },
-        { name: 'operation', value: ({ operation }) => operation?.id },
-        { name: 'stability', value: ({ operation }) => operation?.stability },
-      ],
-    });
+    const planned = checks.map(({ id, operation }) => ({
+      id,
+      operation: operation?.id ?? null,
+      stability: operation?.stability ?? null,
+    }));
+    const columns = propertyColumns(['id', 'operation', 'stability']);
+    return printer.records([planned], { noun: 'checks', columns });
   }
   if (options.write) await confirmWrite(context, { what: 'write test records and remove them' });
   const client = await context.client();
