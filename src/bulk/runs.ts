@@ -57,16 +57,23 @@ export class RunStore {
   }
 
   /** Ids of all runs, the newest first. */
-  async ids(): Promise<string[]> {
-    const ids = (await this.names()).flatMap(
-      (name) => /^(\d{8}-\d{9}-[0-9a-f]{6})\.jsonl$/.exec(name)?.[1] ?? [],
-    );
+  ids(): Promise<string[]> {
+    return this.idsOf(/^(\d{8}-\d{9}-[0-9a-f]{6})\.jsonl$/);
+  }
+
+  /** Ids of the runs whose journals could not be read and were set aside, the newest first. */
+  idsSetAside(): Promise<string[]> {
+    return this.idsOf(/^(\d{8}-\d{9}-[0-9a-f]{6})\.jsonl\.damaged$/);
+  }
+
+  private async idsOf(pattern: RegExp): Promise<string[]> {
+    const ids = (await this.names()).flatMap((name) => pattern.exec(name)?.[1] ?? []);
     return ids.sort().reverse();
   }
 
   /** Ids of the runs that may have this identity, the newest first. */
   async idsLike(identity: RunIdentity): Promise<string[]> {
-    return (await this.ids()).filter((id) => id.endsWith(keyOf(identity)));
+    return (await this.ids()).filter((id) => isIdOf(id, identity));
   }
 
   /** The id that equals this text, or begins with it. @throws UsageError if there is none, or more than one. */
@@ -146,9 +153,14 @@ export class RunStore {
     await Journal.conclude(path, image, { ...end, by: end.by ?? unnamed, counts, at: Date.now() });
   }
 
+  /** The path of a journal that was set aside. */
+  pathAside(run: string): string {
+    return `${this.pathOf(run)}.damaged`;
+  }
+
   /** Renames a journal that cannot be read; nothing of it is lost. */
   async setAside(run: string): Promise<string> {
-    const path = `${this.pathOf(run)}.damaged`;
+    const path = this.pathAside(run);
     await rename(this.pathOf(run), path).catch((error) => {
       throw fileError('rename', this.pathOf(run), error);
     });
@@ -234,6 +246,18 @@ export function isSameRun(one: RunIdentity, other: RunIdentity): boolean {
 function idOf(identity: RunIdentity, startedMs: number): string {
   const [date = '', time = ''] = new Date(startedMs).toISOString().split('T');
   return `${date.replaceAll('-', '')}-${time.replace(/\D/g, '')}-${keyOf(identity)}`;
+}
+
+/** Whether a run with this id may have this identity. */
+export function isIdOf(run: string, identity: RunIdentity): boolean {
+  return run.endsWith(`-${keyOf(identity)}`);
+}
+
+/** When the run with this id began, in milliseconds since the epoch. */
+export function startOf(run: string): number {
+  const [, ...parts] = /^(....)(..)(..)-(..)(..)(..)(...)-/.exec(run) ?? [];
+  const [year = 0, month = 1, day, hour, minute, second, ms] = parts.map(Number);
+  return Date.UTC(year, month - 1, day, hour, minute, second, ms);
 }
 
 function keyOf(identity: RunIdentity): string {

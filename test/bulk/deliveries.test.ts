@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { stockDesk } from '../helpers/stock-desk.ts';
 import { refuse, reply, type StockServer, shelves, stockServer } from '../helpers/stock-server.ts';
@@ -45,6 +47,43 @@ test('books a delivery once in 7 days, unless it was undone completely or --agai
   for (const id of ids) expect((await desk.inventory(['undo', id, '--yes'])).code).toBe(0);
   expect(await apply()).toMatchObject({ code: 0, applied: 2 });
   expect([...server.stock.values()]).toEqual([6, 7]);
+});
+
+test.each([
+  ['is empty', () => ''],
+  ['is that of another version', (text: string) => text.replace('"journal":3', '"journal":2')],
+])('books a delivery once although the journal of its run %s', async (_, damage) => {
+  await using server = await stockServer(shelves(2, () => 5));
+  const { desk, apply } = deliveryDesk(server, '1,+1\n2,+2\n');
+  const { run } = await apply();
+  const path = join(desk.folder, 'state', 'runs', `${run}.jsonl`);
+  writeFileSync(path, damage(readFileSync(path, 'utf8')));
+  for (const words of [[], ['--restart']]) {
+    const refused = await apply(...words);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain(`run ${run} of `);
+    expect(refused.stderr).toContain('may have booked the same delivery; nothing was sent');
+  }
+  expect([...server.stock.values()]).toEqual([6, 7]);
+  expect(await apply('--again')).toMatchObject({ code: 0, applied: 2 });
+});
+
+test.each([
+  ['with an outcome', (text: string) => text.replace('"state":"applied"', '"state":"unknown"')],
+  ['with the header', () => ''],
+])('books a delivery once although its run, damaged %s, was discarded', async (_, damage) => {
+  await using server = await stockServer(shelves(2, () => 5));
+  const { desk, apply } = deliveryDesk(server, '1,+1\n2,+2\n');
+  const { run } = await apply();
+  const path = join(desk.folder, 'state', 'runs', `${run}.jsonl`);
+  writeFileSync(path, damage(readFileSync(path, 'utf8')));
+  const discarded = await desk.inventory(['runs', 'discard', String(run)]);
+  expect(discarded.stderr).toContain('its journal is kept as');
+  const refused = await apply();
+  expect(refused.code).toBe(2);
+  expect(refused.stderr).toContain(`run ${run} of `);
+  expect([...server.stock.values()]).toEqual([6, 7]);
+  expect(await apply('--again')).toMatchObject({ code: 0, applied: 2 });
 });
 
 test('resumes a delivery with unknown rows, and adds nothing twice', async () => {

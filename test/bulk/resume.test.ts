@@ -237,6 +237,17 @@ test('a damaged journal is refused, and another run of the same file begins with
   expect(await desk.summary(['apply', 'stock.csv', '--yes'])).toMatchObject({ code: 0, unchanged: 200 });
 });
 
+test('begins another run with --restart although only an outcome of the stopped one is damaged', async () => {
+  await using server = await stockServer(shelves(200, () => 1));
+  const { desk, run } = await stoppedRun(server, 200);
+  const path = join(desk.folder, 'state', 'runs', `${run}.jsonl`);
+  writeFileSync(path, readFileSync(path, 'utf8').replace('"state":"applied"', '"state":applied'));
+  const summary = await desk.summary(['apply', 'stock.csv', '--yes', '--restart']);
+  expect(summary).toMatchObject({ code: 0, unprocessed: 0 });
+  expect(summary.stderr).toMatch(/^warning: .*is damaged at byte \d+$/m);
+  expect(summary.stderr).toMatch(/^warning: run \S+: its journal is kept as .*\.jsonl\.damaged$/m);
+});
+
 test('keeps the journal from others, and the token out of it', async () => {
   await using server = await stockServer(shelves(3, () => 1));
   server.misbehave = ({ headers }, response) => refuse(response, 409, String(headers.authorization));

@@ -1,6 +1,6 @@
 import type { JournalHeader, RunIdentity } from '../../bulk/journal.ts';
 import { readHeader, readJournal } from '../../bulk/journal-reader.ts';
-import { isResumable, isSameRun, type RunInfo, type RunState } from '../../bulk/runs.ts';
+import { isIdOf, isResumable, isSameRun, type RunInfo, type RunState, startOf } from '../../bulk/runs.ts';
 import type { Job } from '../../bulk/session.ts';
 import type { Context } from '../../context.ts';
 import { CliError, UsageError } from '../../errors.ts';
@@ -37,20 +37,24 @@ export async function findEarlier(context: Context, { identity }: Job): Promise<
     const isSame = header !== undefined && isSameRun(header, identity);
     if (problem && isApply && isSame) throw problem;
     if (problem) await context.notice(`warning: ${problem.message}`);
-    else if (isSame && isOpen(info) && (isApply || (await isReadable(context, run)))) return run;
+    else if (isSame && isOpen(info)) {
+      // An undo compares before it writes: it may begin anew if the journal of an earlier one is damaged.
+      const damage = isApply ? undefined : await damageOf(context, run);
+      if (!damage) return run;
+      await context.notice(`warning: ${damage.message}`);
+    }
   }
   return undefined;
 }
 
-/** Warns if a journal cannot be read. An undo then starts again, because it compares before it writes. */
-async function isReadable(context: Context, run: string): Promise<boolean> {
+/** Why the journal of a run cannot be read whole; its last line may tell its state all the same. */
+async function damageOf(context: Context, run: string): Promise<CliError | undefined> {
   try {
     await readJournal(runStore(context).pathOf(run));
-    return true;
+    return undefined;
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
-    await context.notice(`warning: ${error.message}`);
-    return false;
+    return error;
   }
 }
 
@@ -70,10 +74,12 @@ export async function discardEarlier(context: Context, job: Job, flags: ApplyFla
   if (job.identity.flags.relative && !flags.again) await refuseBooked(context, job);
   for (const run of await runs.idsLike(job.identity)) {
     const { info, problem } = await runs.look(run);
-    if (problem) {
-      await context.notice(`warning: ${problem.message}`);
+    const isEarlier = info && isOpen(info) && isSameRun(info.header, job.identity);
+    const damage = problem ?? (isEarlier ? await damageOf(context, run) : undefined);
+    if (damage) {
+      await context.notice(`warning: ${damage.message}`);
       await context.notice(`warning: run ${run}: its journal is kept as ${await runs.setAside(run)}`);
-    } else if (isOpen(info) && isSameRun(info.header, job.identity))
+    } else if (isEarlier)
       await runs.holdRun(run, () => runs.conclude(run, { ended: 'discarded', by: 'restart' }));
   }
 }
@@ -82,15 +88,30 @@ const bookedForMs = 7 * 24 * 3_600_000;
 
 /** Books a delivery only once. @throws UsageError if the same one was, or may have been, booked within 7 days. */
 export async function refuseBooked(context: Context, { identity, name }: Job): Promise<void> {
-  for await (const { header, info } of runsWith(context, (each) => isSameDelivery(each, identity))) {
-    const bookedAt = info?.lastAt ?? Date.parse(header.started);
-    if (Date.now() - bookedAt > bookedForMs) continue;
-    if (info && !mayBeBooked(info)) continue;
-    const unfinished = info && isOpen(info) ? ', and is unfinished' : '';
+  const refuse = (run: string, at: number, deed: string) => {
+    if (Date.now() - at > bookedForMs) return;
     throw new UsageError(
-      `${name}: run ${header.run} of ${new Date(bookedAt).toISOString()} has booked the same delivery${unfinished}; nothing was sent`,
+      `${name}: run ${run} of ${new Date(at).toISOString()} ${deed}; nothing was sent`,
       'if it came a second time, give --again',
     );
+  };
+  for await (const { header, info } of runsWith(context, (each) => isSameDelivery(each, identity))) {
+    if (info && !mayBeBooked(info)) continue;
+    const unfinished = info && isOpen(info) ? ', and is unfinished' : '';
+    const at = info?.lastAt ?? Date.parse(header.started);
+    refuse(header.run, at, `has booked the same delivery${unfinished}`);
+  }
+  const runs = runStore(context);
+  const paths = [
+    ...(await runs.ids()).map((run) => [run, runs.pathOf(run)] as const),
+    ...(await runs.idsSetAside()).map((run) => [run, runs.pathAside(run)] as const),
+  ];
+  // A journal that cannot be read does not tell what its run booked, and its name tells which run it was.
+  for (const [run, path] of paths) {
+    const header = await readHeader(path).catch(() => undefined);
+    const isAside = path !== runs.pathOf(run);
+    const isSame = header ? isAside && isSameDelivery(header, identity) : isIdOf(run, identity);
+    if (isSame) refuse(run, startOf(run), 'may have booked the same delivery');
   }
 }
 
