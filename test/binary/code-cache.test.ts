@@ -1,4 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import {
   chmodSync,
   chownSync,
@@ -49,25 +50,30 @@ test('a run that needs further code leaves better caches, and a run that needs n
   const run = (...argv: string[]) =>
     spawnCli(['--offline', ...argv], { cli: join(folder, 'bin/petstore.js') });
   await run('pets', 'get', '1');
-  const afterGet = contents();
+  const afterGet = checksums();
   await run('pets', 'delete', '1', '--yes');
-  const afterDelete = contents();
-  const grown = [...afterGet].filter(([name, content]) => !afterDelete.get(name)?.equals(content));
+  const afterDelete = checksums();
+  const grown = [...afterGet].filter(([name, checksum]) => afterDelete.get(name) !== checksum);
   expect(grown.length).toBeGreaterThan(0);
   await run('pets', 'get', '1');
-  expect(contents()).toEqual(afterDelete);
+  expect(checksums()).toEqual(afterDelete);
 });
 
 test('a run under flags of V8 leaves the caches of runs without flags alone', async () => {
   await listPets();
-  const before = contents();
+  const before = checksums();
   const env = { NODE_OPTIONS: '--stack-trace-limit=5' };
   await spawnCli(['--version'], { cli: join(folder, 'bin/petstore.js'), env });
-  expect(contents()).toEqual(before);
+  expect(checksums()).toEqual(before);
 });
 
-function contents(): Map<string, Buffer> {
-  return new Map(caches().map((name) => [name, readFileSync(join(folder, 'dist', name))]));
+/** The checksum of each cache, by its name. */
+function checksums(): Map<string, string> {
+  const sha256 = (name: string) =>
+    createHash('sha256')
+      .update(readFileSync(join(folder, 'dist', name)))
+      .digest('hex');
+  return new Map(caches().map((name) => [name, sha256(name)]));
 }
 
 test('a code cache that cannot be used is passed over', async () => {
@@ -80,25 +86,27 @@ test('V8 takes the code caches that a run leaves', async () => {
   await listPets();
   const check = `
     const [{ readFileSync }, { Script }] = [require('node:fs'), require('node:vm')];
-    const [pack, cache] = process.argv.slice(1);
-    const content = readFileSync(cache);
-    const cachedData = content.subarray(4, 4 + content.readUInt32LE(0));
-    console.log(new Script(readFileSync(pack, 'latin1'), { filename: pack, cachedData }).cachedDataRejected);`;
-  expect(caches().length).toBeGreaterThan(2);
-  for (const name of caches()) {
-    const pack = `${name.split('-').slice(0, 2).join('-')}.js`;
-    const answer = execFileSync(nodeBinary, ['-e', check, pack, name], {
-      cwd: join(folder, 'dist'),
-      encoding: 'utf8',
+    const rejected = process.argv.slice(1).filter((cache) => {
+      const pack = cache.split('-').slice(0, 2).join('-') + '.js';
+      const content = readFileSync(cache);
+      const cachedData = content.subarray(4, 4 + content.readUInt32LE(0));
+      return new Script(readFileSync(pack, 'latin1'), { filename: pack, cachedData }).cachedDataRejected;
     });
-    expect(answer, name).toBe('false\n');
-  }
+    console.log(rejected);`;
+  expect(caches().length).toBeGreaterThan(2);
+  const answer = execFileSync(nodeBinary, ['-e', check, ...caches()], {
+    cwd: join(folder, 'dist'),
+    encoding: 'utf8',
+  });
+  expect(answer).toBe('[]\n');
 });
 
 test('a code cache with one flipped bit is passed over', async () => {
   const whole = await listPets();
-  for (let round = 0; round < 8; round += 1) {
-    for (const name of caches()) flipBit(join(folder, 'dist', name), round / 8);
+  for (let round = 0; round < 3; round += 1) {
+    const names = caches();
+    for (const [at, name] of names.entries())
+      flipBit(join(folder, 'dist', name), (round + at / names.length) / 3);
     expect(await listPets()).toMatchObject({ code: 0, stdout: whole.stdout, stderr: '' });
   }
 });
