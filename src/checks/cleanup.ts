@@ -109,7 +109,7 @@ async function removeOne(probe: Probe, creation: Creation, removal: Removal): Pr
     const proof = await proveOwn(probe, { kind, id });
     if (proof === 'foreign') return void removal.foreign.push(what);
     if (proof === 'unknown') throw new Error('it cannot be read, so it is not certainly ours');
-    if (proof === 'own') await sendDelete(probe, kind, id);
+    if (proof === 'own') await sendDelete(probe, { kind, id });
     creation.isGone = true;
     if (proof === 'own') removal.removed += 1;
   } catch (error) {
@@ -118,12 +118,15 @@ async function removeOne(probe: Probe, creation: Creation, removal: Removal): Pr
 }
 
 /** @throws Error if the record still exists. */
-async function sendDelete(probe: Probe, kind: Kind, id: bigint): Promise<void> {
+async function sendDelete(probe: Probe, stored: Stored): Promise<void> {
+  const { kind, id } = stored;
   const operation = probe.client.contract.operations.get(kind.remove);
   if (!operation) throw new Error(`the contract has no ${kind.remove}`);
   const { status } = await probe.call(operation, { [kind.idName]: id });
   const isGone = status === 404 || status === 410 || (status >= 200 && status < 300);
   if (!isGone) throw new Error(statusText(status));
+  if ((await proveOwn(probe, stored)) === 'own')
+    throw new Error(`${statusText(status)}, and it is still there`);
 }
 
 /**
@@ -136,7 +139,7 @@ export const cleanupCheck: Check<Probe> = {
     const { traces, stop } = probe;
     if (traces.creations.length === 0) return skip('nothing was written');
     const { removed, left, foreign } = await stop.whileCleaning(() => cleanUp(probe));
-    const others = foreign.sort().join(', ');
+    const others = [...new Set(foreign)].sort().join(', ');
     const told = others && `; left alone, because not certainly ours: ${others}`;
     if (left.length > 0)
       return fail(`${left.length === 1 ? 'a record is' : `${left.length} records are`} left behind${told}`, {

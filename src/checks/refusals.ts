@@ -116,7 +116,9 @@ async function checkAuth(probe: Probe, operation: Operation, name: 'missing' | '
     { withoutParameter: true },
   );
   if (reply.status === 401 || reply.status === 403) return pass(statusText(reply.status), detailsOf(reply));
-  return fail(`let in with ${name === 'wrong' ? 'a wrong' : 'no'} credential`, {
+  const isLetIn = reply.status < 400;
+  const answered = isLetIn ? 'let in' : `answered ${statusText(reply.status)}`;
+  return fail(`${answered} with ${name === 'wrong' ? 'a wrong' : 'no'} credential`, {
     ...detailsOf(reply),
     expected: '401 or 403',
     got: `${statusText(reply.status)}: ${excerpt(reply.text, probe.mask)}`,

@@ -201,6 +201,17 @@ test('a service that declares security but lets anybody in fails auth', async ()
   });
 });
 
+test('a service that breaks without a credential has let nobody in', async () => {
+  await using service = await startService({
+    spoil: ({ fields }, answer) =>
+      fields.authorization === 'Bearer right-token' ? answer : { ...answer, status: 500 },
+  });
+  const home = await bind(service, declareSecurity);
+  const run = await smokeBound(service, home, ['--only', 'auth'], 'right-token');
+  expect(run.check('auth/missing').reason).toBe('answered 500 Internal Server Error with no credential');
+  expect(run.check('auth/wrong').reason).toBe('answered 500 Internal Server Error with a wrong credential');
+});
+
 test('a token that the service sends back does not appear in any report', async () => {
   const token = 'very-secret-token';
   await using service = await startService({
