@@ -33,6 +33,7 @@ const mostTexts = 10_000;
 export class Ledger {
   /** How many rows failed or are unknown. */
   errorCount = 0;
+  unknownCount = 0;
   /** How many of these had not already failed in an earlier session. */
   newErrorCount = 0;
   /** Set when the session has a plan, as are the events. */
@@ -69,6 +70,7 @@ export class Ledger {
     const told: Outcome = isUnknown ? { ...outcome, state: 'unknown' } : outcome;
     if (rows.isState(row, 'failed') || rows.isState(row, 'unknown')) {
       this.errorCount -= 1;
+      if (rows.isState(row, 'unknown')) this.unknownCount -= 1;
       this.texts.delete(row);
     }
     rows.setState(row, told.state);
@@ -127,6 +129,7 @@ export class Ledger {
     const { rows, kinds } = this;
     const { status, code, isUnavailable: retryable = false } = outcome;
     this.errorCount += 1;
+    if (state === 'unknown') this.unknownCount += 1;
     const earlier = rows.earlierState(row);
     if (earlier !== 'failed' && earlier !== 'unknown') this.newErrorCount += 1;
     const indexOf = (name: string) => kinds.findIndex((each) => each.kind === name && each.state === state);

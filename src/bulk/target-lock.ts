@@ -6,6 +6,7 @@ import { sleep } from '../deadline.ts';
 import { CliError } from '../errors.ts';
 import { processId } from '../io.ts';
 import { holderOf, takeLock, withLock } from '../lock.ts';
+import { fileError } from '../system-error.ts';
 import type { Shard } from './run-flags.ts';
 import type { RunStore } from './runs.ts';
 
@@ -44,14 +45,21 @@ export async function holdTarget<Value>(
   const gate = join(runs.folder, `target-${key}`);
   const own = `${gate}.${processId()}-${Math.random().toString(36).slice(2, 10)}`;
   const tell = (run?: string) =>
-    writeFile(`${own}.json`, JSON.stringify({ shard, name, run }), { mode: 0o600 });
+    writeFile(`${own}.json`, JSON.stringify({ shard, name, run }), { mode: 0o600 }).catch((error) => {
+      throw fileError('write', `${own}.json`, error);
+    });
   const endMs = Date.now() + waitMs;
   for (;;) {
     const taken = await withLock(gate, async () => {
       const other = allowOverlap ? undefined : await otherClaim(gate, shard);
       if (other) return other;
       const release = await takeLock(own, { waitMs: 0 });
-      await tell();
+      try {
+        await tell();
+      } catch (error) {
+        release();
+        throw error;
+      }
       return release;
     });
     if (typeof taken === 'function')

@@ -5,7 +5,9 @@ import type { Answer } from '../client/client.ts';
 import { ApiError, CliError, messageOf, UnavailableError, type UnavailableReason } from '../errors.ts';
 import { StoppedError } from '../interrupts.ts';
 import { isJsonObject, type JsonObject } from '../json.ts';
+import { counted } from '../text.ts';
 import { type Count, isMissing, readCounts, readEntry, readNow } from './counts.ts';
+import type { Ledger } from './ledger.ts';
 import { RowCall, type StopReason } from './pace.ts';
 import { noPet, type Plan, unexpected } from './plan.ts';
 import type { Outcome } from './rows.ts';
@@ -44,7 +46,7 @@ export function writeRows(plan: Plan, mostErrors: number): Promise<void> {
         session.written += 1;
         ledger.settle(row, outcome);
       }
-      if (ledger.newErrorCount >= mostErrors && !stop.reason) stop.stop(tooManyErrors(ledger.newErrorCount));
+      if (ledger.newErrorCount >= mostErrors && !stop.reason) stop.stop(tooManyErrors(ledger));
       fill();
     };
     const start = (row: number) => {
@@ -68,9 +70,12 @@ export function writeRows(plan: Plan, mostErrors: number): Promise<void> {
   });
 }
 
-export function tooManyErrors(count: number): StopReason {
-  const rows = count === 1 ? '1 row failed' : `${count} rows failed`;
-  return { kind: 'partial', message: `${rows}, as many as --max-errors allows` };
+export function tooManyErrors({ newErrorCount: count, unknownCount }: Ledger): StopReason {
+  const deed = unknownCount > 0 ? 'failed or are unknown' : 'failed';
+  return {
+    kind: 'partial',
+    message: `${counted(count, 'row', 'rows')} ${deed}, as many as --max-errors allows`,
+  };
 }
 
 /** Writes single rows, and stops the run after too many failures. */

@@ -14,6 +14,8 @@ export interface ProgressState {
   /** Undefined if it is unknown. */
   readonly total?: number | undefined;
   readonly failed?: number | undefined;
+  /** How many may or may not have been done. */
+  readonly unknown?: number | undefined;
   /** Requests in flight at most. */
   readonly concurrency?: number | undefined;
 }
@@ -88,8 +90,8 @@ function createReader(read: () => ProgressState): () => Reading {
   };
 }
 
-function toJson({ done, total, percent, rate, failed, concurrency, etaSeconds }: Reading) {
-  return { done, total, percent, rate: Math.round(rate), failed, concurrency, etaSeconds };
+function toJson({ done, total, percent, rate, failed, unknown, concurrency, etaSeconds }: Reading) {
+  return { done, total, percent, rate: Math.round(rate), failed, unknown, concurrency, etaSeconds };
 }
 
 /**
@@ -114,16 +116,19 @@ function drawBar({ done, total = 1 }: Reading, size: number, style: Style): stri
 }
 
 function plainText(reading: Reading, { label, unit }: ProgressOptions): string {
-  return `${label}: ${factsOf(reading, unit).join(', ')}`;
+  const time = new Date().toISOString().replace(/\.\d+/, '');
+  return `${time} ${label}: ${factsOf(reading, unit).join(', ')}`;
 }
 
 /** The facts for a person, the most important first. */
-function factsOf({ done, total, percent, rate, failed, concurrency, etaSeconds }: Reading, unit: string) {
+function factsOf(reading: Reading, unit: string): string[] {
+  const { done, total, percent, rate, failed, unknown, concurrency, etaSeconds } = reading;
   const count = total === undefined ? groupDigits(done) : `${groupDigits(done)}/${groupDigits(total)}`;
   const facts = [
     percent === undefined ? undefined : `${String(percent).padStart(3)}%`.trimStart(),
     `${count} ${unit}`,
     failed ? `${groupDigits(failed)} failed` : undefined,
+    unknown ? `${groupDigits(unknown)} unknown` : undefined,
     etaSeconds === undefined ? undefined : `${clock(etaSeconds)} left`,
     `${groupDigits(Math.round(rate))}/s`,
     concurrency === undefined ? undefined : `${concurrency} at once`,

@@ -48,6 +48,21 @@ test.each([409, 429, 503, 403, 500])(
   },
 );
 
+test('does not call rows failed that are unknown when they stop the run', async () => {
+  await using server = await stockServer(shelves(9, () => 5));
+  server.misbehave = ({ method }, response) => {
+    if (method !== 'PUT') return undefined;
+    response.destroy();
+    return true;
+  };
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv(shelves(9, () => 6)));
+  const words = ['apply', 'stock.csv', '--yes', '--retries', '0', '--concurrency', '1', '--max-errors', '3'];
+  const summary = await desk.summary(words);
+  expect(summary).toMatchObject({ code: 6, failed: 0, unknown: 3, unprocessed: 6 });
+  expect(summary.stopped).toBe('3 rows failed or are unknown, as many as --max-errors allows');
+});
+
 test('a lost answer followed by a refusal in a later session is unknown, never failed', async () => {
   await using server = await stockServer(shelves(3, () => 5));
   server.misbehave = ({ method, petId }, response) => {

@@ -76,26 +76,35 @@ test('the bar is erased when the work stops', async () => {
   expect(written()).toBe(before);
 });
 
+test('names rows that are unknown, and does not call them failed', async () => {
+  const { state, written } = start({}, 'plain');
+  Object.assign(state, { done: 9000, failed: 0, unknown: 2 });
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(written()).toContain(' applying: 45%, 9,000/20,000 rows, 2 unknown, ');
+});
+
 test.each<[string, RunOptions]>([
   ['a pipe', {}],
   ['a terminal of a CI job', { ...terminal, env: { CI: 'true' } }],
   ['a dumb terminal', { ...terminal, env: { TERM: 'dumb' } }],
-])('%s gets a plain line every ten seconds', async (_, run) => {
+])('%s gets a plain line every ten seconds, with the time', async (_, run) => {
+  vi.setSystemTime('2027-11-21T02:15:00Z');
   const { state, written } = start(run);
   Object.assign(state, { done: 9000, failed: 3 });
   await vi.advanceTimersByTimeAsync(20_000);
   expect(written()).toBe(
-    'applying: 45%, 9,000/20,000 rows, 3 failed, 0:13 left, 900/s, 8 at once\n'.concat(
-      'applying: 45%, 9,000/20,000 rows, 3 failed, 0/s, 8 at once\n',
+    '2027-11-21T02:15:10Z applying: 45%, 9,000/20,000 rows, 3 failed, 0:13 left, 900/s, 8 at once\n'.concat(
+      '2027-11-21T02:15:20Z applying: 45%, 9,000/20,000 rows, 3 failed, 0/s, 8 at once\n',
     ),
   );
 });
 
 test('work of unknown size is counted', async () => {
+  vi.setSystemTime('2027-11-21T02:15:00Z');
   const { state, written } = start({}, 'plain');
   Object.assign(state, { done: 1_234_567, total: undefined, concurrency: undefined });
   await vi.advanceTimersByTimeAsync(10_000);
-  expect(written()).toBe('applying: 1,234,567 rows, 123,457/s\n');
+  expect(written()).toBe('2027-11-21T02:15:10Z applying: 1,234,567 rows, 123,457/s\n');
 });
 
 test('as JSON it writes an object each second, and one when the work stops', async () => {

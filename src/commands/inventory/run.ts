@@ -43,7 +43,7 @@ export async function runSession(context: Context, job: Job, flags: SessionFlags
   for (const guards of job.guards) checkGuards(plan, guards);
   const errorLimit = flags.failFast ? { rows: 1 } : (flags.maxErrors ?? { rows: 100 });
   const mostErrors = Math.max(1, toRows(errorLimit, rows.length));
-  if (ledger.newErrorCount >= mostErrors) stop.stop(tooManyErrors(ledger.newErrorCount));
+  if (ledger.newErrorCount >= mostErrors) stop.stop(tooManyErrors(ledger));
   const mayWrite = plan.changes > 0 && !stop.reason;
   if (mayWrite) await confirmPlan(context, plan);
 
@@ -221,7 +221,8 @@ function writePlan(context: Context, plan: Plan, mostErrors: number, flags: Sess
   const read = () => ({
     done: session.written,
     total: plan.changes,
-    failed: ledger.errorCount,
+    failed: ledger.errorCount - ledger.unknownCount,
+    unknown: ledger.unknownCount,
     concurrency: pace.limit,
   });
   const activity = { label: job.identity.kind === 'undo' ? 'undoing' : 'applying', unit: 'rows', read };
