@@ -33,8 +33,8 @@ const accept =
 interface Search {
   /** Its base URL is the origin. */
   readonly client: Client;
-  /** The URLs without a description, each with the reason. */
-  readonly tried: string[];
+  /** The URLs that were asked, in order, each with the reason why it led to no description; empty if it did. */
+  readonly tried: Map<string, string>;
 }
 
 /** A description found at a URL. */
@@ -56,7 +56,7 @@ export async function findDescription(
 ): Promise<Description> {
   if (!URL.canParse(location)) throw new UsageError(`${location} is not a valid URL`);
   const { href, origin } = new URL(location);
-  const search = { client: await connectTo(context, origin, withToken), tried: [] };
+  const search = { client: await connectTo(context, origin, withToken), tried: new Map() };
   try {
     const first = await ask(search, href, true);
     if (first && new URL(first.url).origin !== origin) {
@@ -64,7 +64,8 @@ export async function findDescription(
       await search.client.close();
       search.client = await connectTo(context, new URL(first.url).origin, withToken);
     }
-    const found = (first && (await findBy(search, first))) ?? (await findBelow(search, first?.url ?? href));
+    const found =
+      (first && (await findBy(search, href, first))) ?? (await findBelow(search, href, first?.url ?? href));
     if (!found) throw notFound(location, first?.status, search.tried);
     await context.notice(`found the description at ${found.url}`);
     return await readDescription({ url: found.url, text: found.text, read: (url) => readOther(search, url) });
@@ -96,14 +97,14 @@ async function ask({ client, tried }: Search, url: string, isGiven = false): Pro
     return await get(client, url, isGiven ? {} : { retries: 0 });
   } catch (error) {
     if (!(error instanceof UnavailableError) || (isGiven && error.reason !== 'redirect')) throw error;
-    tried.push(`${url} (${error.message})`);
+    tried.set(url, error.message);
     return undefined;
   }
 }
 
-/** The description for an answer: the answer itself, or the target of its Link `service-desc` or `describedby`. */
-async function findBy(search: Search, answer: RawAnswer): Promise<Found | undefined> {
-  const itself = await examine(search, answer);
+/** The description for the answer of a URL: itself, or the target of its Link `service-desc` or `describedby`. */
+async function findBy(search: Search, asked: string, answer: RawAnswer): Promise<Found | undefined> {
+  const itself = await examine(search, asked, answer);
   if (itself) return itself;
   const link = fieldValue(answer.fields, 'link');
   for (const relation of ['service-desc', 'describedby']) {
@@ -115,14 +116,17 @@ async function findBy(search: Search, answer: RawAnswer): Promise<Found | undefi
 }
 
 /**
- * The description at a well-known path below a URL, or else below its origin.
+ * The description at a well-known path below a URL, or else below the URL that it redirects to, or else below the origin.
  *
  * @throws UsageError if two well-known paths have different ones.
  */
-async function findBelow(search: Search, url: string): Promise<Found | undefined> {
-  const { origin, pathname } = new URL(url);
-  for (const base of new Set([origin + pathname.replace(/\/+$/, ''), origin])) {
-    const looks = await Promise.all(wellKnownPaths.map((path) => lookWellKnown(search, base + path)));
+async function findBelow(search: Search, asked: string, answered: string): Promise<Found | undefined> {
+  const { origin } = new URL(answered);
+  const below = [asked, answered].map((url) => origin + new URL(url).pathname.replace(/\/+$/, ''));
+  for (const base of new Set([...below, origin])) {
+    const urls = wellKnownPaths.map((path) => base + path);
+    for (const each of urls) search.tried.set(each, search.tried.get(each) ?? '');
+    const looks = await Promise.all(urls.map((each) => lookWellKnown(search, each)));
     const found = looks.flat().filter((each) => each !== undefined);
     const [one] = found;
     const other = found.find(({ document }) => !isDeepStrictEqual(document, one?.document));
@@ -137,9 +141,10 @@ async function findBelow(search: Search, url: string): Promise<Found | undefined
 }
 
 /** The error that lists what was tried. */
-function notFound(url: string, status: number | undefined, tried: readonly string[]): UsageError {
+function notFound(url: string, status: number | undefined, tried: Search['tried']): UsageError {
+  const failed = [...tried].filter(([, why]) => why !== '').map(([each, why]) => `${each} (${why})`);
   return new UsageError(
-    `api bind ${url}: no description found; tried ${tried.join('; ')}`,
+    `api bind ${url}: no description found; tried ${failed.join('; ')}`,
     status === 401 || status === 403
       ? 'the service wants a credential: --with-token sends the token of the profile to its own origins'
       : 'name the URL of the OpenAPI document itself, or a file',
@@ -151,11 +156,11 @@ async function look(search: Search, target: string, base: string): Promise<Found
   if (!URL.canParse(target, base)) return undefined;
   const { href, origin } = new URL(target, base);
   if (origin !== search.client.baseUrl) {
-    search.tried.push(`${href} (of another origin)`);
+    search.tried.set(href, 'of another origin');
     return undefined;
   }
   const answer = await ask(search, href);
-  return answer && examine(search, answer);
+  return answer && examine(search, href, answer);
 }
 
 /** The same for a well-known path; a catalog (RFC 9727) may name several. */
@@ -163,12 +168,16 @@ async function lookWellKnown(search: Search, url: string): Promise<(Found | unde
   if (!url.endsWith('/api-catalog')) return [await look(search, url, url)];
   const answer = await ask(search, url);
   const targets = answer ? catalogTargets(answer) : [];
-  if (answer && targets.length === 0) search.tried.push(`${url} (${answer.status}, names no description)`);
+  if (answer && targets.length === 0) search.tried.set(url, `${answer.status}, names no description`);
   return Promise.all(targets.map((target) => look(search, target, url)));
 }
 
 /** Many servers answer 200 with a web page, so it must parse and contain `openapi` or `swagger`. */
-async function examine({ tried }: Search, { status, url, body }: RawAnswer): Promise<Found | undefined> {
+async function examine(
+  { tried }: Search,
+  asked: string,
+  { status, url, body }: RawAnswer,
+): Promise<Found | undefined> {
   if (status >= 200 && status < 300)
     try {
       const text = decodeText(body, url);
@@ -177,7 +186,7 @@ async function examine({ tried }: Search, { status, url, body }: RawAnswer): Pro
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
     }
-  tried.push(`${url} (${status}${status < 300 ? ', not a description' : ''})`);
+  tried.set(asked, `${status}${status < 300 ? ', not a description' : ''}`);
   return undefined;
 }
 

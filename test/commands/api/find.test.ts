@@ -78,6 +78,15 @@ describe('a service leads to its description', () => {
     expect((await bind(`${server.url}/v1`)).stderr).toContain(`at ${server.url}/openapi.json`);
   });
 
+  test('below its base URL even if that redirects, and then below the target', async () => {
+    const documents = { '/v2/openapi.json': warehouse, '/docs/openapi.json': sparse };
+    await using server = await recordingServer(documents, ({ path }: Seen) =>
+      path === '/v2' || path === '/v1' ? { status: 302, headers: { location: '/docs' } } : page,
+    );
+    expect((await bind(`${server.url}/v2`)).stderr).toContain(`at ${server.url}/v2/openapi.json`);
+    expect((await bind(`${server.url}/v1`)).stderr).toContain(`at ${server.url}/docs/openapi.json`);
+  });
+
   test('even if two paths have the same one, in JSON and in YAML', async () => {
     const { text } = { text: JSON.stringify(toOpenApi()) };
     await using server = await recordingServer({
@@ -112,6 +121,29 @@ test('without a description, the error lists what was tried; another origin is n
   ])
     expect(words).toContain(part);
   expect(other.seen).toEqual([]);
+});
+
+test('the error lists every URL that was tried, in order, once, even if all redirect to a login', async () => {
+  await using server = await recordingServer({}, ({ path }: Seen) =>
+    path === '/login' ? page : { status: 302, headers: { location: '/login' } },
+  );
+  const { stderr } = await bind(`${server.url}/v1/openapi.json`);
+  const tried = [...stderr.replace(/\s+/g, ' ').matchAll(/(http\S+) \(200,/g)].map(([, url]) => url);
+  const paths = [
+    '/openapi.json',
+    '/openapi.yaml',
+    '/v3/api-docs',
+    '/swagger/v1/swagger.json',
+    '/swagger.json',
+    '/api/openapi.json',
+    '/.well-known/api-catalog',
+  ];
+  const given = '/v1/openapi.json';
+  expect(tried).toEqual(
+    [given, ...[given, '/login', ''].flatMap((base) => paths.map((path) => base + path))].map(
+      (path) => server.url + path,
+    ),
+  );
 });
 
 test('without an argument and a base URL, the command is refused', async () => {
