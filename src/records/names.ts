@@ -88,7 +88,9 @@ export async function addNameOf(
   const canSeek = list && takesParameter(list, 'after') && takesParameter(list, 'limit');
   if (!canSeek || id <= 0n || known.get(client)?.has('pets')) return addNames(client, 'pets', names);
   try {
-    for await (const [pet] of client.list('listPets', { after: id - 1n, limit: 1 })) {
+    for await (const [pet, another] of client.list('listPets', { after: id - 1n, limit: 1 })) {
+      // A service that does not page answers with its whole list.
+      if (another) return await addNames(client, 'pets', names);
       if (pet?.id === id) names.set(id, pet.name);
       break;
     }

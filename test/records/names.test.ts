@@ -118,6 +118,27 @@ test('--fields prints the name in every format', async () => {
   expect(run.stdout).toBe('[{"petId":1,"name":"Bella"}]\n');
 });
 
+test('finds the name of a pet in the whole list of a service that does not page', async () => {
+  await using server = await service();
+  const argv = [
+    'inventory',
+    'get',
+    '7',
+    '4',
+    '--fields',
+    'petId,name',
+    '-o',
+    'csv',
+    '--base-url',
+    server.url,
+  ];
+  expect(await runCli(argv)).toMatchObject({
+    code: 0,
+    stdout: 'petId,name\n7,Lunette\n4,Luna\n',
+    stderr: '',
+  });
+});
+
 test('leaves names empty, with a note, if they cannot be read', async () => {
   await using server = await recordingServer({}, ({ path }) =>
     path.startsWith('/pets') ? { status: 403 } : { body: [{ petId: 1, quantity: 2, status: 'sold' }] },
