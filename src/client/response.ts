@@ -118,6 +118,8 @@ function checkId({ noun }: Operation, asked: bigint | undefined, record: JsonObj
   const name = noun === 'inventory' ? 'petId' : 'id';
   const id = record[name];
   if (asked === undefined || id === undefined || id === null || id === asked) return record;
+  // In a body that no schema has read, a small id is a number.
+  if (String(id) === String(asked)) return record;
   throw invalidAnswer(`the answer is about another record: its ${name} is ${String(id)}, not ${asked}`);
 }
 

@@ -169,6 +169,16 @@ describe('an answer about another record', () => {
   });
 });
 
+test.each([['categories'], ['inventory']])(
+  'a delete that answers the deleted record succeeds: %s',
+  async (noun) => {
+    const deleted = (exchange: Exchange) => answerJson(exchange, { id: 2, petId: 2, name: 'Dogs' });
+    const run = await write([noun, 'delete', '2', '--yes'], deleted, deleted);
+    expect(run).toMatchObject({ code: 0, requests: ['DELETE'] });
+    expect(run.stderr).toContain('deleted');
+  },
+);
+
 test('an inventory entry that is created for another pet is not success', async () => {
   const pet = (exchange: Exchange) =>
     answerJson(exchange, { id: 2, name: 'Rex', categoryId: 1, status: 'sold' });
