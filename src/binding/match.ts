@@ -185,7 +185,9 @@ function refuse(candidates: readonly Candidate[], id: OperationId): Match {
   const named = candidates.filter(({ operation }) => hasOurName(operation, id));
   const nearest =
     named.find(({ by }) => by !== 'nothing') ??
-    candidates.find(({ by, obstacle }) => isEvidence(by) && obstacle !== undefined) ??
+    candidates
+      .filter(({ by, obstacle }) => isEvidence(by) && obstacle !== undefined)
+      .sort((one, other) => other.rank - one.rank)[0] ??
     named[0];
   if (!nearest) return { state: 'missing', why: 'not in the description' };
   const { operation, by, why, obstacle = why } = nearest;

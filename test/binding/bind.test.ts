@@ -323,6 +323,31 @@ test('reports a list below another record', async () => {
   });
 });
 
+test('reports the operation that comes nearest, not the first that comes near', async () => {
+  const pet = { $ref: '#/components/schemas/Pet' };
+  const answering = (schema: object) => ({
+    responses: { 200: { description: 'ok', content: { 'application/json': { schema } } } },
+  });
+  const tag = { name: 'tag', in: 'query', required: true, schema: { type: 'string' } };
+  const document = {
+    openapi: '3.1.0',
+    paths: {
+      '/animals': { get: answering({ $ref: '#/components/schemas/Pets' }) },
+      '/animal': { get: { ...answering(pet), parameters: [tag] } },
+    },
+    components: {
+      schemas: {
+        Pet: { type: 'object', properties: { id: { type: 'integer' }, name: {}, categoryId: {} } },
+        Pets: { type: 'array', items: pet },
+      },
+    },
+  };
+  expect((await bind(document)).matches.get('getPet')).toMatchObject({
+    state: 'unbindable',
+    operation: { path: '/animal' },
+  });
+});
+
 describe('a part that no request may contain', () => {
   const list = {
     parameters: [
