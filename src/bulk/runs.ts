@@ -147,7 +147,8 @@ export class RunStore {
   async conclude(run: string, end: Pick<EndLine, 'ended' | 'by' | 'isPartial'>): Promise<void> {
     const path = this.pathOf(run);
     const image = await readJournal(path);
-    const { counts, by } = infoOf(image);
+    const { counts: told, by } = infoOf(image);
+    const counts = withUnsettled(image, told);
     // An undo that had nothing to write is not a run.
     const unnamed = end.ended === 'undone' ? (by ?? 'undo') : undefined;
     await Journal.conclude(path, image, { ...end, by: end.by ?? unnamed, counts, at: Date.now() });
@@ -202,6 +203,18 @@ export function infoOf(image: JournalImage, state?: RunState): RunInfo {
   const quiet = flags.blind ? 'unprocessed' : 'unchanged';
   const told = { ...counts, invalid, skipped, [quiet]: counts[quiet] - hidden };
   return { ...toInfo(header, state ?? ending?.ended ?? 'killed', ending, told), lastAt };
+}
+
+/** Counts that call the rows unknown that were perhaps sent before the run was killed: nothing settles them any more. */
+function withUnsettled({ header, rows }: JournalImage, counts: RunInfo['counts']): RunInfo['counts'] {
+  if (header.flags.blind) return counts;
+  let unsettled = 0;
+  for (const row of rows.inState('unprocessed')) if (rows.wasSent(row)) unsettled += 1;
+  return {
+    ...counts,
+    unknown: counts.unknown + unsettled,
+    unprocessed: counts.unprocessed - unsettled,
+  };
 }
 
 function toInfo(

@@ -86,6 +86,24 @@ test.each([
   expect(await apply('--again')).toMatchObject({ code: 0, applied: 2 });
 });
 
+test('books a delivery once although its run was killed before any answer, and then discarded', async () => {
+  await using server = await stockServer(shelves(2, () => 5));
+  const { desk, apply } = deliveryDesk(server, '1,+1\n2,+2\n');
+  const { run } = await apply();
+  const path = join(desk.folder, 'state', 'runs', `${run}.jsonl`);
+  const text = readFileSync(path, 'utf8');
+  writeFileSync(path, text.slice(0, text.indexOf('\n', text.indexOf('"sending"')) + 1));
+  const log = await desk.inventory(['log', '2', '-o', 'csv', '--fields', 'before,after,state']);
+  expect(log.stdout).toBe('before,after,state\n5,7,unknown\n');
+  expect((await desk.inventory(['runs', 'discard', String(run)])).code).toBe(0);
+  const [listed] = JSON.parse((await desk.inventory(['runs', '-o', 'json'])).stdout);
+  expect(listed).toMatchObject({ state: 'discarded', rows: 2, unknown: 2, unprocessed: 0 });
+  const refused = await apply();
+  expect(refused.code).toBe(2);
+  expect(refused.stderr).toContain('has booked the same delivery; nothing was sent');
+  expect([...server.stock.values()]).toEqual([6, 7]);
+});
+
 test('resumes a delivery with unknown rows, and adds nothing twice', async () => {
   await using server = await stockServer(shelves(3, () => 5));
   server.misbehave = ({ method, petId, quantity }, response) => {

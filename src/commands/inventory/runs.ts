@@ -109,7 +109,12 @@ const logView: View<OutcomeRecord> = {
   ],
 };
 
-async function* readChanges(context: Context, run: string): AsyncGenerator<OutcomeRecord[]> {
+/** @param unsettled the state to tell of a row that a run was perhaps sending when it was killed. */
+async function* readChanges(
+  context: Context,
+  run: string,
+  unsettled: State = 'unprocessed',
+): AsyncGenerator<OutcomeRecord[]> {
   const { header, rows, failures } = await readJournal(runStore(context).pathOf(run));
   const { kind, name, started } = header;
   const file = kind === 'undo' ? `undo ${name}` : name;
@@ -118,7 +123,8 @@ async function* readChanges(context: Context, run: string): AsyncGenerator<Outco
     const petId = rows.id(row);
     if (petId === 0n) continue;
     const [before, after, state] = [rows.before(row), rows.quantity(row), rows.state(row)];
-    page.push({ run, started, file, petId, before, after, state, outcome: failures.get(row) });
+    const told = state === 'unprocessed' && rows.wasSent(row) ? unsettled : state;
+    page.push({ run, started, file, petId, before, after, state: told, outcome: failures.get(row) });
     if (page.length < 1000) continue;
     yield page;
     page = [];
@@ -137,7 +143,7 @@ export async function logPet(context: Context, pet: IdOrName): Promise<void> {
 async function* readLog(context: Context, petId: bigint): AsyncGenerator<OutcomeRecord[]> {
   for (const run of await runStore(context).ids())
     try {
-      for await (const page of readChanges(context, run)) {
+      for await (const page of readChanges(context, run, 'unknown')) {
         const found = page.filter(
           (each) => each.petId === petId && (each.state === 'applied' || each.state === 'unknown'),
         );
