@@ -59,8 +59,9 @@ export async function proveOwn(
   const { kind, id } = stored;
   const record = await readRecord(probe, stored);
   if (record === 'gone') return 'gone';
-  if (!record) return 'unknown';
-  if (toId(record[kind.idField]) !== id || !isOwn(probe, kind, record)) return 'foreign';
+  const found = toId(record?.[kind.idField]);
+  if (!record || found === undefined) return 'unknown';
+  if (found !== id || !isOwn(probe, kind, record)) return 'foreign';
   if (kind.noun === 'pets') probe.traces.ownPets.add(id);
   return 'own';
 }

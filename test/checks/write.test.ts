@@ -128,6 +128,18 @@ test.each([
   },
 );
 
+test('a record whose GET has no id is not known to be of others, and is left behind', async () => {
+  await using service = await startService({
+    spoil: ({ method, target }, answer) =>
+      method === 'GET' && /^\/categories\/\d/.test(target) ? withBody(answer, {}) : answer,
+  });
+  const run = await smoke(service.url, ['--write', '--only', 'write/category']);
+  expect(run.check('write/category').reason).toMatch(
+    /^create: category \d+ cannot be read back, so it is not/,
+  );
+  expect(run.check('write/cleanup')).toMatchObject({ result: 'fail', reason: 'a record is left behind' });
+});
+
 test('a failed check names the records that it made, even without an id', async () => {
   await using service = await startService({
     spoil: ({ method, target }, answer) => (method === 'POST' && target === '/categories' ? 'reset' : answer),
