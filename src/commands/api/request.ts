@@ -41,7 +41,7 @@ export async function sendRaw(context: Context, given: RequestArguments): Promis
   const client = await context.client();
   const operation = operationAt(client, method, path);
   if (input !== undefined && safe.includes(method))
-    throw new UsageError(`api request: a ${method} takes no --input`);
+    throw new UsageError(`api request: ${method} takes no --input`);
   const isQuery = input !== undefined || withoutBody.includes(method);
   const json = isQuery || fields.length === 0 ? undefined : printJson(toBody(fields, operation));
   const body = input === undefined ? json : await readBody(context, input);
