@@ -125,6 +125,23 @@ test('resumes a delivery with unknown rows, and adds nothing twice', async () =>
   expect(desk.files()).not.toContain('delivery.rejects.csv');
 });
 
+test('does not book again a delivery of which every row failed after it was perhaps booked', async () => {
+  await using server = await stockServer(shelves(1, () => 5));
+  server.misbehave = ({ method, petId, quantity }, response) => {
+    if (method !== 'PUT') return undefined;
+    server.stock.set(petId ?? '', quantity ?? 0);
+    response.destroy();
+    return true;
+  };
+  const { apply } = deliveryDesk(server, '1,+1\n');
+  expect(await apply('--retries', '0')).toMatchObject({ unknown: 1 });
+  server.misbehave = undefined;
+  server.stock.set('1', 3);
+  expect(await apply()).toMatchObject({ failed: 1 });
+  expect((await apply()).code).toBe(2);
+  expect(server.stock.get('1')).toBe(3);
+});
+
 test('fails a row that may have been booked and whose count has changed since', async () => {
   await using server = await stockServer(shelves(1, () => 5));
   server.misbehave = ({ method }, response) => {

@@ -96,7 +96,7 @@ export async function refuseBooked(context: Context, { identity, name }: Job): P
     );
   };
   for await (const { header, info } of runsWith(context, (each) => isSameDelivery(each, identity))) {
-    if (info && !mayBeBooked(info)) continue;
+    if (info && !mayBeBooked(info) && !(await mayHaveFailedBooked(context, info))) continue;
     const unfinished = info && isOpen(info) ? ', and is unfinished' : '';
     const at = info?.lastAt ?? Date.parse(header.started);
     refuse(header.run, at, `has booked the same delivery${unfinished}`);
@@ -132,6 +132,15 @@ function isSameDelivery({ kind, sha256, target, flags }: JournalHeader, identity
     target === identity.target &&
     JSON.stringify(flags.shard) === JSON.stringify(identity.flags.shard)
   );
+}
+
+/** Whether a row failed although one of its writes may have been applied; the counts of a run do not tell. */
+async function mayHaveFailedBooked(context: Context, { header, state, counts }: RunInfo): Promise<boolean> {
+  if (state === 'undone' || counts.failed === 0) return false;
+  if (await damageOf(context, header.run)) return true;
+  const { rows } = await readJournal(runStore(context).pathOf(header.run));
+  for (const row of rows.inState('failed')) if (rows.wasSent(row)) return true;
+  return false;
 }
 
 function mayBeBooked({ state, isPartial, counts }: RunInfo): boolean {
