@@ -9,6 +9,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   rmSync,
   statSync,
   truncateSync,
@@ -126,8 +127,11 @@ test.runIf(process.getuid?.() === 0)(
     mkdirSync(home);
     chownSync(home, 65534, 65534);
     chmodSync(folder, 0o755);
+    // Another user may not be allowed to reach the original.
+    const node = join(folder, 'node');
+    copyFileSync(realpathSync(nodeBinary), node);
     const run = () =>
-      spawnSync(nodeBinary, [join(folder, 'bin/petstore.js'), '--version'], {
+      spawnSync(node, [join(folder, 'bin/petstore.js'), '--version'], {
         uid: 65534,
         env: { HOME: home },
         encoding: 'utf8',
