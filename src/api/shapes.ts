@@ -5,7 +5,7 @@ import { bodySchemas, type Pet } from './schemas.ts';
 // The differences between the records of a bound service and those of the table: missing fields, unknown fields, a
 // category that is an object.
 
-export interface CategoryReference {
+interface CategoryReference {
   readonly id?: bigint | undefined;
   readonly name?: string | undefined;
 }

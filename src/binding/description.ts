@@ -16,7 +16,7 @@ export interface Description {
 }
 
 /** A document as text, and access to the documents that it refers to. */
-export interface DescriptionSource {
+interface DescriptionSource {
   readonly url: string;
   /** The name in messages; by default its URL. */
   readonly shown?: string;

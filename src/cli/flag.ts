@@ -1,7 +1,7 @@
 import { UsageError } from '../errors.ts';
 
 /** The completions of a value: fixed words, or a kind of value that `src/commands/completion/offers.ts` looks up. */
-export type Offers = readonly string[] | OfferKind;
+type Offers = readonly string[] | OfferKind;
 
 type OfferKind =
   | 'category'

@@ -47,7 +47,7 @@ export async function findEarlier(context: Context, { identity }: Job): Promise<
   return undefined;
 }
 
-/** Why the journal of a run cannot be read whole; its last line may tell its state all the same. */
+/** Why the journal of a run cannot be read whole; its last line may still tell its state. */
 async function damageOf(context: Context, run: string): Promise<CliError | undefined> {
   try {
     await readJournal(runStore(context).pathOf(run));
@@ -137,10 +137,15 @@ function isSameDelivery({ kind, sha256, target, flags }: JournalHeader, identity
 /** Whether a row failed although one of its writes may have been applied; the counts of a run do not tell. */
 async function mayHaveFailedBooked(context: Context, { header, state, counts }: RunInfo): Promise<boolean> {
   if (state === 'undone' || counts.failed === 0) return false;
-  if (await damageOf(context, header.run)) return true;
-  const { rows } = await readJournal(runStore(context).pathOf(header.run));
-  for (const row of rows.inState('failed')) if (rows.wasSent(row)) return true;
-  return false;
+  try {
+    const { rows } = await readJournal(runStore(context).pathOf(header.run));
+    for (const row of rows.inState('failed')) if (rows.wasSent(row)) return true;
+    return false;
+  } catch (error) {
+    // A damaged journal does not tell.
+    if (error instanceof CliError) return true;
+    throw error;
+  }
 }
 
 function mayBeBooked({ state, isPartial, counts }: RunInfo): boolean {
