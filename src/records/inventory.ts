@@ -8,7 +8,7 @@ import { CliError, UsageError } from '../errors.ts';
 import { type Access, openAccess, readRecord } from './access.ts';
 import { resolveId } from './names.ts';
 import type { Noun, Write } from './noun.ts';
-import { readPet } from './read-pet.ts';
+import { readPet } from './pets.ts';
 import type { IdOrName } from './values.ts';
 import { writeRecord } from './write.ts';
 

@@ -18,7 +18,7 @@ import { messageOf, UsageError } from '../../errors.ts';
 import type { Prompt } from '../../input/question.ts';
 import { type JsonObject, type JsonValue, parseJson, printJson } from '../../json.ts';
 import type { View } from '../../output/columns.ts';
-import { readPet } from '../../records/read-pet.ts';
+import { readPet } from '../../records/pets.ts';
 import { requestText, showRequests } from '../../records/show-requests.ts';
 import { findOperation } from './operations.ts';
 

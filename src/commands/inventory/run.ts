@@ -16,7 +16,7 @@ import { CliError, InterruptedError, UsageError } from '../../errors.ts';
 import { StoppedError } from '../../interrupts.ts';
 import type { Signal } from '../../io.ts';
 import { type ProgressState, startProgress } from '../../output/progress.ts';
-import { readPet } from '../../records/read-pet.ts';
+import { readPet } from '../../records/pets.ts';
 import { counted } from '../../text.ts';
 import type { SessionFlags } from './flags.ts';
 import { runStore } from './job.ts';
