@@ -6,7 +6,7 @@ import { type Access, openAccess, readRecord } from './access.ts';
 import { resolveIds } from './names.ts';
 import { type EditableNoun, inputFor, type Noun, nameAll, type Write } from './noun.ts';
 import { checkIdsOrFile, type IdOrName } from './values.ts';
-import { workOn } from './work.ts';
+import { Work } from './work.ts';
 import { send, showWrites } from './write.ts';
 
 /** Deletes the records with these ids, or those of a file. @see deleteRecords */
@@ -47,7 +47,7 @@ export async function deleteRecords<Entity>(
     return `deleted ${nameWhatGoes(noun, [id], known)}`;
   };
   const atOnce = (await context.settings()).get('concurrency');
-  const work = workOn(ids, remove, { unit: noun.many, atOnce });
+  const work = new Work(ids, remove, { unit: noun.many, atOnce });
   for await (const line of work.results) await context.note(line);
   work.check();
 }
@@ -98,7 +98,7 @@ async function readKnown<Entity>(access: Access<Entity>, ids: readonly bigint[])
     }
   };
   const atOnce = (await context.settings()).get('concurrency');
-  const work = workOn(ids, read, { unit: noun.many, atOnce });
+  const work = new Work(ids, read, { unit: noun.many, atOnce });
   const known = new Map<bigint, KnownRecord>();
   for await (const [id, each] of work.results) known.set(id, each);
   return known;

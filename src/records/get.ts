@@ -7,7 +7,7 @@ import { resolveIds } from './names.ts';
 import type { Body, Noun } from './noun.ts';
 import { printResults } from './print.ts';
 import type { Condition, IdOrName } from './values.ts';
-import { workOn } from './work.ts';
+import { Work } from './work.ts';
 
 /** Prints the records with these ids: one as a lone record, several as a list, in the order of the ids. */
 export async function getRecords<Entity>(
@@ -28,8 +28,8 @@ export async function getRecords<Entity>(
     return held?.get(id) ?? (await readRecord(access, id)).value;
   };
   const atOnce = (await context.settings()).get('concurrency');
-  const work = workOn(ids, read, { unit: noun.many, atOnce });
-  await printResults(access, work, ids.length > 1);
+  const work = new Work(ids, read, { unit: noun.many, atOnce });
+  await printResults(access, work.results, ids.length > 1);
   work.check();
 }
 

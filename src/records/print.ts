@@ -2,7 +2,6 @@ import type { View } from '../output/columns.ts';
 import type { Access } from './access.ts';
 import { addNameOf, addNames } from './names.ts';
 import { viewOf } from './noun.ts';
-import type { Work } from './work.ts';
 
 interface FilledView<Entity> {
   readonly view: View<Entity>;
@@ -44,10 +43,10 @@ export async function fillView<Entity>(
   };
 }
 
-/** Prints the records that some work results in, if there are any. */
+/** Prints the results of some work, if there are any. */
 export async function printResults<Entity>(
   access: Access<Entity>,
-  { results }: Work<Entity | undefined>,
+  results: AsyncGenerator<Entity>,
   asList: boolean,
 ): Promise<void> {
   const filled = fillView(access, 'few');

@@ -1,17 +1,5 @@
 import { CliError, ManyError } from '../errors.ts';
 
-/** Work on many items: its results, its progress and its failures. */
-export interface Work<Result> {
-  /**
-   * The results of the items that succeeded, in the order of the items; undefined ones are left out. The work goes on
-   * only while they are read.
-   */
-  readonly results: AsyncGenerator<NonNullable<Result>>;
-  state(): { readonly done: number; readonly failed: number; readonly total: number };
-  /** Throws the failures, if there are any. */
-  check(): void;
-}
-
 export interface WorkOptions<Item> {
   /** The plural of the items in messages, such as `pets`. */
   readonly unit: string;
@@ -21,66 +9,95 @@ export interface WorkOptions<Item> {
   readonly place?: ((item: Item) => string | undefined) | undefined;
 }
 
-/** Works on every item, even if others fail, and keeps the failures until all results have been read. */
-export function workOn<Item, Result>(
-  items: readonly Item[],
-  work: (item: Item) => Promise<Result>,
-  { unit, atOnce = 1, place }: WorkOptions<Item>,
-): Work<Result> {
-  const total = items.length;
-  const errors: CliError[] = [];
-  let done = 0;
-  let stoppedBy: CliError | undefined;
+/** How far some work has come, in items. */
+export interface Standing {
+  /** Failed ones included. */
+  readonly done: number;
+  readonly failed: number;
+  readonly total: number;
+}
 
-  async function settle(item: Item): Promise<Result | CliError> {
-    try {
-      return await work(item);
-    } catch (error) {
-      if (!(error instanceof CliError) || error.kind === 'interrupted' || error.kind === 'terminated')
-        throw error;
-      const where = place?.(item);
-      if (where === undefined) return error;
-      return new CliError(error.kind, `${where}: ${error.message}`, { ...error.details, place: where });
+/** Work on every item of a list, even if others fail. Read all `results`, then `check` for failures. */
+export class Work<Item, Result> {
+  /**
+   * The results of the items that succeeded, in the order of the items; undefined ones are left out. The work goes on
+   * only while they are read.
+   */
+  readonly results: AsyncGenerator<NonNullable<Result>>;
+  private readonly items: readonly Item[];
+  private readonly workOn: (item: Item) => Promise<Result>;
+  private readonly options: WorkOptions<Item>;
+  private done = 0;
+  private readonly errors: CliError[] = [];
+  /** A failure that all later items would meet too. */
+  private stoppedBy: CliError | undefined;
+
+  constructor(items: readonly Item[], workOn: (item: Item) => Promise<Result>, options: WorkOptions<Item>) {
+    this.items = items;
+    this.workOn = workOn;
+    this.options = options;
+    this.results = this.succeeded();
+  }
+
+  standing(): Standing {
+    return { done: this.done, failed: this.errors.length, total: this.items.length };
+  }
+
+  /** @throws the failure of a lone item; ManyError if some of several items have failed. */
+  check(): void {
+    const { errors, stoppedBy } = this;
+    const { unit } = this.options;
+    const { done, failed, total } = this.standing();
+    const [first] = errors;
+    if (first === undefined) return;
+    if (total === 1) throw first;
+    const succeeded = done - failed;
+    const unsent = `stopped: the ${total - done} ${unit} after it were not sent`;
+    const all = stoppedBy && total > done ? [...errors, new CliError(stoppedBy.kind, unsent)] : errors;
+    throw new ManyError(`${total - succeeded} of ${total} ${unit} failed`, all, succeeded);
+  }
+
+  private async *succeeded(): AsyncGenerator<NonNullable<Result>> {
+    for await (const ended of this.ended()) {
+      this.done += 1;
+      if (ended instanceof CliError) this.keep(ended);
+      else if (ended !== undefined && ended !== null) yield ended;
     }
   }
 
-  async function* settled() {
-    const running: ReturnType<typeof settle>[] = [];
-    for (const item of items) {
-      if (stoppedBy) break;
-      const next = settle(item);
+  /** The result or the failure of each item. */
+  private async *ended(): AsyncGenerator<Result | CliError> {
+    const { atOnce = 1 } = this.options;
+    const running: Promise<Result | CliError>[] = [];
+    for (const item of this.items) {
+      if (this.stoppedBy) break;
+      const next = this.settle(item);
       // After an error that ends the command, the others keep running unawaited.
       next.catch(() => {});
       running.push(next);
-      if (running.length >= atOnce) yield await (running.shift() as (typeof running)[number]);
+      const first = running.length < atOnce ? undefined : running.shift();
+      if (first) yield await first;
     }
     for (const next of running) yield await next;
   }
 
-  async function* results() {
-    for await (const each of settled()) {
-      done += 1;
-      if (each instanceof CliError) {
-        errors.push(each);
-        // Ids from the command line are all tried, whatever happens; a file may have too many records for that.
-        if (each.details.place !== undefined && wouldAllFail(each)) stoppedBy ??= each;
-      } else if (each !== undefined && each !== null) yield each;
+  private async settle(item: Item): Promise<Result | CliError> {
+    try {
+      return await this.workOn(item);
+    } catch (error) {
+      if (!(error instanceof CliError) || error.kind === 'interrupted' || error.kind === 'terminated')
+        throw error;
+      const place = this.options.place?.(item);
+      if (place === undefined) return error;
+      return new CliError(error.kind, `${place}: ${error.message}`, { ...error.details, place });
     }
   }
 
-  return {
-    results: results(),
-    state: () => ({ done, failed: errors.length, total }),
-    check() {
-      const [first] = errors;
-      if (first === undefined) return;
-      if (total === 1) throw first;
-      const succeeded = done - errors.length;
-      const unsent = `stopped: the ${total - done} ${unit} after it were not sent`;
-      const all = stoppedBy && total > done ? [...errors, new CliError(stoppedBy.kind, unsent)] : errors;
-      throw new ManyError(`${total - succeeded} of ${total} ${unit} failed`, all, succeeded);
-    },
-  };
+  private keep(error: CliError): void {
+    this.errors.push(error);
+    // Ids from the command line are all tried, whatever happens; a file may have too many records for that.
+    if (error.details.place !== undefined && wouldAllFail(error)) this.stoppedBy ??= error;
+  }
 }
 
 /** True for a refused token, and for no answer after all retries: the next item would fail too. */

@@ -9,7 +9,7 @@ import type { Access } from './access.ts';
 import type { Body, Write } from './noun.ts';
 import { printResults } from './print.ts';
 import { showRequests } from './show-requests.ts';
-import { type Work, type WorkOptions, workOn } from './work.ts';
+import { type Standing, Work, type WorkOptions } from './work.ts';
 
 /** Sends a write; returns the record in the answer, if there is one. */
 export async function send<Entity>(client: Client, write: Write): Promise<Entity | undefined> {
@@ -61,17 +61,21 @@ export async function writeRecords<Item, Entity>(
     await tellChange(context, prepared, record as object | undefined);
     return record;
   };
-  const work = workOn(items, write, { unit: noun.many, place, atOnce });
-  await whileFollowed(access, work, async () => {
-    try {
-      await printResults(access, work, asList);
-    } catch (error) {
-      if (!(error instanceof OutputClosedError)) throw error;
-      // A reader of stdout that goes away does not stop the writes.
-      for await (const _ of work.results);
-    }
-    work.check();
-  });
+  const work = new Work(items, write, { unit: noun.many, place, atOnce });
+  await whileFollowed(
+    access,
+    () => work.standing(),
+    async () => {
+      try {
+        await printResults(access, work.results, asList);
+      } catch (error) {
+        if (!(error instanceof OutputClosedError)) throw error;
+        // A reader of stdout that goes away does not stop the writes.
+        for await (const _ of work.results);
+      }
+      work.check();
+    },
+  );
   if (unanswered > 0)
     await context.note(
       asList
@@ -86,7 +90,7 @@ export async function showWrites<Item, Entity>(
   { items, prepare, place }: Pick<Writes<Item, Entity>, 'items' | 'prepare' | 'place'>,
 ): Promise<void> {
   const request = async (item: Item) => toRequest(client, await prepare(item));
-  const work = workOn(items, request, { unit: noun.many, place });
+  const work = new Work(items, request, { unit: noun.many, place });
   const requests: HttpRequest[] = [];
   for await (const request of work.results) requests.push(request);
   if (requests.length > 0) await showRequests(context, requests);
@@ -118,10 +122,10 @@ function shown(value: unknown): string {
  */
 async function whileFollowed<Entity>(
   { context, noun: { many } }: Access<Entity>,
-  { state }: Work<unknown>,
+  standing: () => Standing,
   write: () => Promise<void>,
 ): Promise<void> {
-  if (state().total === 1) return write();
+  if (standing().total === 1) return write();
   const { io, liveLine, interrupts } = context;
   const stopProgress = startProgress(io, liveLine, {
     mode: context.quiet || io.stdout.isTerminal ? 'none' : 'auto',
@@ -129,18 +133,18 @@ async function whileFollowed<Entity>(
     unit: many,
     style: await context.style('stderr'),
     delayMs: 1000,
-    read: state,
+    read: standing,
   });
-  const standing = () => {
-    const { done, failed, total } = state();
+  const howFar = () => {
+    const { done, failed, total } = standing();
     return `note: ${done - failed} of ${total} ${many} were written${failed === 0 ? '' : `, ${failed} failed`}`;
   };
-  const tellAborted = () => void context.notice(`${standing()}; the one under way may have been too`);
+  const tellAborted = () => void context.notice(`${howFar()}; the one under way may have been too`);
   interrupts.signal.addEventListener('abort', tellAborted);
   try {
     await write();
   } catch (error) {
-    if (!(error instanceof ManyError) && !interrupts.signal.aborted) await context.notice(standing());
+    if (!(error instanceof ManyError) && !interrupts.signal.aborted) await context.notice(howFar());
     throw error;
   } finally {
     interrupts.signal.removeEventListener('abort', tellAborted);
