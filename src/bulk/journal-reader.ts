@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs';
+import { closeSync, createReadStream, fstatSync, openSync, readSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { CliError } from '../errors.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../json.ts';
@@ -7,13 +7,31 @@ import {
   type EndLine,
   endings,
   type JournalHeader,
-  type JournalImage,
   type JournalLine,
   type OutcomeLine,
   type PlannedChange,
   version,
-} from './journal.ts';
+} from './journal-lines.ts';
 import { Rows } from './rows.ts';
+
+/** A journal as it was read. */
+export interface JournalImage {
+  readonly header: JournalHeader;
+  /** With the states and counts that the journal tells. */
+  readonly rows: Rows;
+  /** The last line, if it ends a session. */
+  readonly ending: EndLine | undefined;
+  readonly sessions: number;
+  /** The time of the last dated line, in milliseconds since the epoch. */
+  readonly lastAt: number;
+  /** True if a session ended in order: its rejects were then written. */
+  readonly hasEnded: boolean;
+  /** Length of the file up to its last complete line, and the checksum of that line. */
+  readonly bytes: number;
+  readonly sum: number;
+  /** The first 10,000 failures, by row. */
+  readonly failures: ReadonlyMap<number, OutcomeLine>;
+}
 
 /**
  * Reads a journal and applies it to rows: states, counts before, and which rows were or may have been sent. An
@@ -39,6 +57,30 @@ export async function readJournal(path: string, given?: Rows): Promise<JournalIm
 export async function readHeader(path: string): Promise<JournalHeader> {
   for await (const { line } of readLines(path, 4096)) return headerOf(path, line);
   throw damaged(path, 0);
+}
+
+/** The last line alone, if it ends a session. @throws CliError `failed` if the file cannot be read. */
+export function readEnd(path: string): EndLine | undefined {
+  const tail = Buffer.alloc(4096);
+  let length = 0;
+  try {
+    const file = openSync(path, 'r');
+    try {
+      length = readSync(file, tail, 0, tail.length, Math.max(0, fstatSync(file).size - tail.length));
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    throw fileError('read', path, error);
+  }
+  const text = tail.toString('utf8', 0, length);
+  if (!text.endsWith('\n')) return undefined;
+  try {
+    const line = JSON.parse(text.slice(0, -1).split('\n').at(-1) ?? '');
+    return typeof line.ended === 'string' ? (line as EndLine) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Rows with nothing but their number. */

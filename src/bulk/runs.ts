@@ -1,21 +1,14 @@
-import { createHash } from 'node:crypto';
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CliError, UsageError } from '../errors.ts';
 import { ensurePrivateFolder } from '../files.ts';
 import { holderOf, withLock } from '../lock.ts';
 import { fileError } from '../system-error.ts';
-import {
-  type Ending,
-  type EndLine,
-  Journal,
-  type JournalHeader,
-  type JournalImage,
-  type RunIdentity,
-} from './journal.ts';
-import { readHeader, readJournal } from './journal-reader.ts';
+import { Journal } from './journal.ts';
+import type { Ending, EndLine, JournalHeader } from './journal-lines.ts';
+import { type JournalImage, readEnd, readHeader, readJournal } from './journal-reader.ts';
 import type { State } from './rows.ts';
+import { isIdOf, type RunIdentity, toRunId } from './run-identity.ts';
 
 /**
  * `running`: a process is working on it; `killed`: it ended without an end line. `killed` and `stopped` can be resumed.
@@ -98,8 +91,8 @@ export class RunStore {
       if (name.endsWith('.jsonl.new') && !this.isRunning(name.replace('.jsonl.new', '')))
         await rm(join(this.folder, name), { force: true });
     let startedMs = Date.now();
-    while (taken.has(idOf(identity, startedMs))) startedMs += 1;
-    return idOf(identity, startedMs);
+    while (taken.has(toRunId(identity, startedMs))) startedMs += 1;
+    return toRunId(identity, startedMs);
   }
 
   /** Whether a process is working on the run. */
@@ -128,7 +121,7 @@ export class RunStore {
     const path = this.pathOf(run);
     const isRunning = this.isRunning(run);
     const header = await readHeader(path);
-    const last = isRunning ? undefined : readLastLine(path);
+    const last = isRunning ? undefined : readEnd(path);
     if (last) return toInfo(header, last.ended, last, last.counts);
     return infoOf(await readJournal(path), isRunning ? 'running' : undefined);
   }
@@ -225,64 +218,4 @@ function toInfo(
 ): RunInfo {
   const isPartial = end?.isPartial === true;
   return { header, state, by: end?.by, isPartial, counts, lastAt: end?.at ?? Date.parse(header.started) };
-}
-
-/** The last line of a journal, if it ends a session. */
-function readLastLine(path: string): EndLine | undefined {
-  const tail = Buffer.alloc(4096);
-  let length = 0;
-  try {
-    const file = openSync(path, 'r');
-    try {
-      length = readSync(file, tail, 0, tail.length, Math.max(0, fstatSync(file).size - tail.length));
-    } finally {
-      closeSync(file);
-    }
-  } catch (error) {
-    throw fileError('read', path, error);
-  }
-  const text = tail.toString('utf8', 0, length);
-  if (!text.endsWith('\n')) return undefined;
-  try {
-    const line = JSON.parse(text.slice(0, -1).split('\n').at(-1) ?? '');
-    return typeof line.ended === 'string' ? (line as EndLine) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-export function isSameRun(one: RunIdentity, other: RunIdentity): boolean {
-  return identityText(one) === identityText(other);
-}
-
-/** `20271121-021530123-3f2a9c`: UTC to the millisecond, so that the names sort by time. */
-function idOf(identity: RunIdentity, startedMs: number): string {
-  const [date = '', time = ''] = new Date(startedMs).toISOString().split('T');
-  return `${date.replaceAll('-', '')}-${time.replace(/\D/g, '')}-${keyOf(identity)}`;
-}
-
-/** Whether a run with this id may have this identity. */
-export function isIdOf(run: string, identity: RunIdentity): boolean {
-  return run.endsWith(`-${keyOf(identity)}`);
-}
-
-/** When the run with this id began, in milliseconds since the epoch. */
-export function startOf(run: string): number {
-  const [, ...parts] = /^(....)(..)(..)-(..)(..)(..)(...)-/.exec(run) ?? [];
-  const [year = 0, month = 1, day, hour, minute, second, ms] = parts.map(Number);
-  return Date.UTC(year, month - 1, day, hour, minute, second, ms);
-}
-
-function keyOf(identity: RunIdentity): string {
-  return createHash('sha256').update(identityText(identity)).digest('hex').slice(0, 6);
-}
-
-function identityText({ kind, sha256, target, flags }: RunIdentity): string {
-  const { map, shard, key } = flags;
-  return JSON.stringify([
-    ...[kind, sha256, target, flags.format, flags.delimiter, flags.columns, flags.thousands],
-    ...[map.petId ?? null, map.quantity ?? null, map.expected ?? null, key && [key.column, key.sha256]],
-    ...[flags.onDuplicate, flags.skipInvalid, shard && [shard.index, shard.count]],
-    ...[flags.blind, flags.relative, flags.createMissing],
-  ]);
 }

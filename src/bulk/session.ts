@@ -2,12 +2,13 @@ import type { PetStatus } from '../api/schemas.ts';
 import type { Client } from '../client/client.ts';
 import { monotonicMs } from '../deadline.ts';
 import { Stop } from '../interrupts.ts';
-import type { JournalImage, RunIdentity } from './journal.ts';
+import type { JournalImage } from './journal-reader.ts';
 import { Ledger } from './ledger.ts';
 import { Pace, type PaceOptions, pacedClient, type StopReason } from './pace.ts';
 import type { RowInput } from './read.ts';
 import type { Rows } from './rows.ts';
 import type { Guards, RunFlags } from './run-flags.ts';
+import type { RunIdentity } from './run-identity.ts';
 
 /** What a session has to do: rows to be written, and how. */
 export interface Job {

@@ -1,5 +1,5 @@
 import { UsageError } from '../errors.ts';
-import type { JournalImage } from './journal.ts';
+import type { JournalImage } from './journal-reader.ts';
 import { Rows } from './rows.ts';
 
 /** The rows of an undo. */

@@ -1,5 +1,6 @@
 import { readHeader, readJournal } from '../../bulk/journal-reader.ts';
-import { infoOf, isSameRun } from '../../bulk/runs.ts';
+import { isSameRun } from '../../bulk/run-identity.ts';
+import { infoOf } from '../../bulk/runs.ts';
 import { type Job, reopenRows } from '../../bulk/session.ts';
 import { holdTarget, type TellRun } from '../../bulk/target-lock.ts';
 import type { Context } from '../../context.ts';

@@ -1,6 +1,7 @@
-import type { JournalHeader, RunIdentity } from '../../bulk/journal.ts';
+import type { JournalHeader } from '../../bulk/journal-lines.ts';
 import { readHeader, readJournal } from '../../bulk/journal-reader.ts';
-import { isIdOf, isResumable, isSameRun, type RunInfo, type RunState, startOf } from '../../bulk/runs.ts';
+import { isIdOf, isSameRun, type RunIdentity, startOf } from '../../bulk/run-identity.ts';
+import { isResumable, type RunInfo, type RunState } from '../../bulk/runs.ts';
 import type { Job } from '../../bulk/session.ts';
 import type { Context } from '../../context.ts';
 import { CliError, UsageError } from '../../errors.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
-import type { JournalHeader } from '../../bulk/journal.ts';
+import type { JournalHeader } from '../../bulk/journal-lines.ts';
 import { readJournal } from '../../bulk/journal-reader.ts';
 import { type RowInput, type RowIssues, readKeys, readRows } from '../../bulk/read.ts';
 import { defaultFlags, type Guards, type RunFlags } from '../../bulk/run-flags.ts';

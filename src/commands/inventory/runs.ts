@@ -1,5 +1,5 @@
 import { confirmDestruction } from '../../asking.ts';
-import type { OutcomeLine } from '../../bulk/journal.ts';
+import type { OutcomeLine } from '../../bulk/journal-lines.ts';
 import { readJournal } from '../../bulk/journal-reader.ts';
 import type { State } from '../../bulk/rows.ts';
 import type { Context } from '../../context.ts';
