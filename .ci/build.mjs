@@ -58,6 +58,22 @@ const rawText = {
   },
 };
 
+/**
+ * Makes a CommonJS chunk export plain values when it has run. esbuild exports getters, a copy of them whose getters call
+ * those, and one more copy for each `import()`: milliseconds of a start, and some of every use. Plain values will do, because
+ * the chunks of a split bundle do not import each other in a circle, and no module assigns to what it exports.
+ */
+function exportingValues(code) {
+  if (code.includes('__esm('))
+    throw new Error('a module of this chunk sets its exports after the chunk has run');
+  const imported = code.replace(/__toESM\((require\("\.\/[^"]+"\))\)/g, '$1');
+  const getters =
+    /^__export\(stdin_exports, \{([^}]*)\}\);\nmodule\.exports = __toCommonJS\(stdin_exports\);$/m;
+  const [all, exported] = getters.exec(imported) ?? [];
+  if (!all) return imported;
+  return `${imported.replace(all, '')}\nObject.assign(exports, { __esModule: true, ${exported.replaceAll('() => ', '')} });`;
+}
+
 function replaced(text, from, to) {
   if (!text.includes(from)) throw new Error(`a package no longer holds: ${from}`);
   return text.replace(from, to);
@@ -83,18 +99,9 @@ const chunks = Object.fromEntries(
   await Promise.all(
     outputFiles.map(async ({ path, text }) => {
       // A native import() in CommonJS would start Node's ES module loader, which costs as much as commander.
-      const { code } = await transform(text, {
-        ...common,
-        minifyWhitespace: true,
-        minifyIdentifiers: true,
-        supported: { 'dynamic-import': false },
-      });
-      // esbuild exports a copy, each getter of which looks up another by name: up to 4 ms of a start, and some of every use.
-      const exported = code.replace(
-        /module\.exports=__toCommonJS\((\w+)\)/,
-        'module.exports=__defProp($1,"__esModule",{value:!0})',
-      );
-      return [basename(path), exported];
+      const { code } = await transform(text, { ...common, supported: { 'dynamic-import': false } });
+      const small = await transform(exportingValues(code), { ...common, minify: true, treeShaking: true });
+      return [basename(path), small.code];
     }),
   ),
 );
