@@ -33,6 +33,16 @@ type PastRun =
   | { readonly header: JournalHeader; readonly info: RunInfo; readonly problem?: undefined }
   | { readonly header: JournalHeader | undefined; readonly info?: undefined; readonly problem: CliError };
 
+/** The file of a journal. */
+export interface JournalFile {
+  readonly run: string;
+  readonly path: string;
+  /** True if it was set aside because it could not be read. */
+  readonly isAside: boolean;
+}
+
+const journalName = /^(\d{8}-\d{9}-[0-9a-f]{6})\.jsonl(\.damaged)?$/;
+
 export function isResumable(state: RunState): boolean {
   return state === 'stopped' || state === 'killed';
 }
@@ -50,18 +60,17 @@ export class RunStore {
   }
 
   /** Ids of all runs, the newest first. */
-  ids(): Promise<string[]> {
-    return this.idsOf(/^(\d{8}-\d{9}-[0-9a-f]{6})\.jsonl$/);
+  async ids(): Promise<string[]> {
+    return (await this.journals()).filter(({ isAside }) => !isAside).map(({ run }) => run);
   }
 
-  /** Ids of the runs whose journals could not be read and were set aside, the newest first. */
-  idsSetAside(): Promise<string[]> {
-    return this.idsOf(/^(\d{8}-\d{9}-[0-9a-f]{6})\.jsonl\.damaged$/);
-  }
-
-  private async idsOf(pattern: RegExp): Promise<string[]> {
-    const ids = (await this.names()).flatMap((name) => pattern.exec(name)?.[1] ?? []);
-    return ids.sort().reverse();
+  /** The journals of all runs, the newest first, with those that were set aside. */
+  async journals(): Promise<JournalFile[]> {
+    const names = (await this.names()).sort().reverse();
+    return names.flatMap((name): JournalFile | [] => {
+      const [, run, damaged] = journalName.exec(name) ?? [];
+      return run === undefined ? [] : { run, path: join(this.folder, name), isAside: damaged !== undefined };
+    });
   }
 
   /** Ids of the runs that may have this identity, the newest first. */
@@ -147,14 +156,9 @@ export class RunStore {
     await Journal.conclude(path, image, { ...end, by: end.by ?? unnamed, counts, at: Date.now() });
   }
 
-  /** The path of a journal that was set aside. */
-  pathAside(run: string): string {
-    return `${this.pathOf(run)}.damaged`;
-  }
-
   /** Renames a journal that cannot be read; nothing of it is lost. */
   async setAside(run: string): Promise<string> {
-    const path = this.pathAside(run);
+    const path = `${this.pathOf(run)}.damaged`;
     await rename(this.pathOf(run), path).catch((error) => {
       throw fileError('rename', this.pathOf(run), error);
     });

@@ -1,7 +1,13 @@
 import type { JournalHeader } from '../../bulk/journal-lines.ts';
 import { readHeader, readJournal } from '../../bulk/journal-reader.ts';
 import { isIdOf, isSameRun, type RunIdentity, startOf } from '../../bulk/run-identity.ts';
-import { isResumable, type RunInfo, type RunState } from '../../bulk/runs.ts';
+import {
+  isResumable,
+  type JournalFile,
+  type RunInfo,
+  type RunState,
+  type RunStore,
+} from '../../bulk/runs.ts';
 import type { Job } from '../../bulk/session.ts';
 import type { Context } from '../../context.ts';
 import { CliError, UsageError } from '../../errors.ts';
@@ -85,44 +91,39 @@ export async function discardEarlier(context: Context, job: Job, flags: ApplyFla
   }
 }
 
-const bookedForMs = 7 * 24 * 3_600_000;
+/** How long a delivery counts as booked, and so how long the journal of its run is kept at least. */
+export const bookedForMs = 7 * 24 * 3_600_000;
 
 /** Books a delivery only once. @throws UsageError if the same one was, or may have been, booked within 7 days. */
 export async function refuseBooked(context: Context, { identity, name }: Job): Promise<void> {
-  const refuse = (run: string, at: number, deed: string) => {
-    if (Date.now() - at > bookedForMs) return;
+  const runs = runStore(context);
+  for (const journal of await runs.journals()) {
+    const booking = await bookingOf(runs, journal, identity);
+    if (!booking || Date.now() - booking.at > bookedForMs) continue;
+    const when = new Date(booking.at).toISOString();
     throw new UsageError(
-      `${name}: run ${run} of ${new Date(at).toISOString()} ${deed}; nothing was sent`,
+      `${name}: run ${journal.run} of ${when} ${booking.deed}; nothing was sent`,
       'if it came a second time, give --again',
     );
-  };
-  for await (const { header, info } of runsWith(context, (each) => isSameDelivery(each, identity))) {
-    if (info && !mayBeBooked(info) && !(await mayHaveFailedBooked(context, info))) continue;
-    const unfinished = info && isOpen(info) ? ', and is unfinished' : '';
-    const at = info?.lastAt ?? Date.parse(header.started);
-    refuse(header.run, at, `has booked the same delivery${unfinished}`);
-  }
-  const runs = runStore(context);
-  const paths = [
-    ...(await runs.ids()).map((run) => [run, runs.pathOf(run)] as const),
-    ...(await runs.idsSetAside()).map((run) => [run, runs.pathAside(run)] as const),
-  ];
-  // A journal that cannot be read does not tell what its run booked, and its name tells which run it was.
-  for (const [run, path] of paths) {
-    const header = await readHeader(path).catch(() => undefined);
-    const isAside = path !== runs.pathOf(run);
-    const isSame = header ? isAside && isSameDelivery(header, identity) : isIdOf(run, identity);
-    if (isSame) refuse(run, startOf(run), 'may have booked the same delivery');
   }
 }
 
-/** The runs with such a header, the newest first; `info` is undefined if the rest of the journal cannot be read. */
-async function* runsWith(context: Context, isMeant: (header: JournalHeader) => boolean) {
-  const runs = runStore(context);
-  for (const run of await runs.ids()) {
-    const header = await readHeader(runs.pathOf(run)).catch(() => undefined);
-    if (header && isMeant(header)) yield { header, info: (await runs.look(run)).info };
-  }
+/** When a run booked the same delivery, and how certain that is; undefined if it did not. */
+async function bookingOf(
+  runs: RunStore,
+  { run, path, isAside }: JournalFile,
+  identity: RunIdentity,
+): Promise<{ readonly at: number; readonly deed: string } | undefined> {
+  const header = await readHeader(path).catch(() => undefined);
+  // If the journal cannot be read, its name tells which run it was.
+  const isSame = header ? isSameDelivery(header, identity) : isIdOf(run, identity);
+  if (!isSame) return undefined;
+  if (!header || isAside) return { at: startOf(run), deed: 'may have booked the same delivery' };
+  const { info } = await runs.look(run);
+  if (!info) return { at: Date.parse(header.started), deed: 'has booked the same delivery' };
+  if (!(await mayBeBooked(runs, info))) return undefined;
+  const unfinished = isOpen(info) ? ', and is unfinished' : '';
+  return { at: info.lastAt, deed: `has booked the same delivery${unfinished}` };
 }
 
 function isSameDelivery({ kind, sha256, target, flags }: JournalHeader, identity: RunIdentity): boolean {
@@ -135,11 +136,17 @@ function isSameDelivery({ kind, sha256, target, flags }: JournalHeader, identity
   );
 }
 
+/** Whether a run booked some of its rows, or may have. */
+async function mayBeBooked(runs: RunStore, { header, state, isPartial, counts }: RunInfo): Promise<boolean> {
+  if (state === 'undone') return isPartial;
+  if (state === 'killed' || state === 'running' || counts.applied + counts.unknown > 0) return true;
+  return counts.failed > 0 && (await hasFailedAfterSending(runs.pathOf(header.run)));
+}
+
 /** Whether a row failed although one of its writes may have been applied; the counts of a run do not tell. */
-async function mayHaveFailedBooked(context: Context, { header, state, counts }: RunInfo): Promise<boolean> {
-  if (state === 'undone' || counts.failed === 0) return false;
+async function hasFailedAfterSending(path: string): Promise<boolean> {
   try {
-    const { rows } = await readJournal(runStore(context).pathOf(header.run));
+    const { rows } = await readJournal(path);
     for (const row of rows.inState('failed')) if (rows.wasSent(row)) return true;
     return false;
   } catch (error) {
@@ -149,19 +156,16 @@ async function mayHaveFailedBooked(context: Context, { header, state, counts }: 
   }
 }
 
-function mayBeBooked({ state, isPartial, counts }: RunInfo): boolean {
-  if (state === 'undone') return isPartial;
-  return state === 'killed' || state === 'running' || counts.applied + counts.unknown > 0;
-}
-
 /** Warns of unfinished runs on the same target that this one does not resume. */
 export async function tellOthers(context: Context, { identity }: Job): Promise<void> {
-  const isOther = (header: JournalHeader) =>
-    header.target === identity.target && !isSameRun(header, identity);
-  for await (const { header, info } of runsWith(context, isOther)) {
+  const runs = runStore(context);
+  for (const run of await runs.ids()) {
+    const header = await readHeader(runs.pathOf(run)).catch(() => undefined);
+    if (header?.target !== identity.target || isSameRun(header, identity)) continue;
+    const { info } = await runs.look(run);
     if (!info || !isResumable(info.state)) continue;
     const of = header.kind === 'undo' ? `undo of ${header.name}` : header.name;
-    await context.notice(`warning: run ${header.run} of ${of} is unfinished: resume or discard it`);
+    await context.notice(`warning: run ${run} of ${of} is unfinished: resume or discard it`);
   }
 }
 

@@ -8,7 +8,7 @@ import type { Column, View } from '../../output/columns.ts';
 import { resolveId } from '../../records/names.ts';
 import type { IdOrName } from '../../records/values.ts';
 import { counted } from '../../text.ts';
-import { readableRuns } from './earlier.ts';
+import { bookedForMs, readableRuns } from './earlier.ts';
 import { runStore } from './job.ts';
 
 /** Prints the runs kept on this machine, the newest first. */
@@ -176,16 +176,13 @@ export async function discardRun(context: Context, text: string): Promise<void> 
   });
 }
 
-/** A delivery is not booked twice within 7 days, so its run must be kept that long. */
-const shortestMs = 7 * 24 * 3_600_000;
-
 /** Deletes the journals of runs that ended at least this long ago, after asking. */
 export async function pruneRuns(context: Context, olderThanMs: number): Promise<void> {
   const runs = runStore(context);
   const old: string[] = [];
   for await (const { header, state, lastAt } of readableRuns(context)) {
     if (!['finished', 'undone', 'discarded'].includes(state)) continue;
-    const leastMs = header.flags.relative ? Math.max(olderThanMs, shortestMs) : olderThanMs;
+    const leastMs = header.flags.relative ? Math.max(olderThanMs, bookedForMs) : olderThanMs;
     if (Date.now() - lastAt > leastMs) old.push(header.run);
   }
   if (old.length === 0) return context.notice('no runs to delete');
