@@ -10,9 +10,7 @@ import { type JournalImage, readEnd, readHeader, readJournal } from './journal-r
 import type { State } from './rows.ts';
 import { isIdOf, type RunIdentity, toRunId } from './run-identity.ts';
 
-/**
- * `running`: a process is working on it; `killed`: it ended without an end line. `killed` and `stopped` can be resumed.
- */
+/** `running`: a process is working on it; `killed`: it ended without an end line. */
 export type RunState = Ending | 'running' | 'killed';
 
 /** A past run and its state. */
@@ -43,7 +41,7 @@ export interface JournalFile {
 
 const journalName = /^(\d{8}-\d{9}-[0-9a-f]{6})\.jsonl(\.damaged)?$/;
 
-export function isResumable(state: RunState): boolean {
+export function isUnfinished(state: RunState): boolean {
   return state === 'stopped' || state === 'killed';
 }
 

@@ -6,14 +6,8 @@ import { holdTarget, type TellRun } from '../../bulk/target-lock.ts';
 import type { Context } from '../../context.ts';
 import { exitCodes, UsageError } from '../../errors.ts';
 import { groupDigits } from '../../text.ts';
-import {
-  discardEarlier,
-  findEarlier,
-  newestResumable,
-  refuseBooked,
-  refuseClosed,
-  tellOthers,
-} from './earlier.ts';
+import { refuseBooked } from './deliveries.ts';
+import { discardEarlier, findEarlier, newestResumable, refuseClosed, tellOthers } from './earlier.ts';
 import { type ApplyFlags, type SessionFlags, toGuards, toRunFlags } from './flags.ts';
 import { readJob, readUndoJob, refuseOtherTarget, runStore, withSource } from './job.ts';
 import { preview, runSession } from './run.ts';
@@ -27,9 +21,9 @@ export function applyInput(context: Context, path: string, flags: ApplyFlags): P
     if (context.flags.dryRun) return runSession(context, job, flags);
     await holdTargetOf(context, job, flags, async (tell) => {
       await tellOthers(context, job);
-      if (restart) await discardEarlier(context, job, flags);
-      const earlier = await findEarlier(context, job);
+      const earlier = restart ? undefined : await findEarlier(context, job);
       if (earlier === undefined && job.identity.flags.relative && !again) await refuseBooked(context, job);
+      if (restart) await discardEarlier(context, job);
       await runJob(context, { job, earlier, tell, flags });
     });
   });

@@ -1,17 +1,9 @@
-import type { JournalHeader } from '../../bulk/journal-lines.ts';
 import { readHeader, readJournal } from '../../bulk/journal-reader.ts';
-import { isIdOf, isSameRun, type RunIdentity, startOf } from '../../bulk/run-identity.ts';
-import {
-  isResumable,
-  type JournalFile,
-  type RunInfo,
-  type RunState,
-  type RunStore,
-} from '../../bulk/runs.ts';
+import { isSameRun } from '../../bulk/run-identity.ts';
+import { isUnfinished, type RunInfo, type RunState } from '../../bulk/runs.ts';
 import type { Job } from '../../bulk/session.ts';
 import type { Context } from '../../context.ts';
 import { CliError, UsageError } from '../../errors.ts';
-import type { ApplyFlags } from './flags.ts';
 import { runStore, targetOf } from './job.ts';
 
 const closedBecause: { readonly [S in RunState]?: string } = {
@@ -27,8 +19,8 @@ export function refuseClosed(run: string, info: RunInfo): void {
 }
 
 /** Whether a run can be resumed: it is unfinished, or a finished delivery with unknown rows. */
-function isOpen({ state, header, counts }: RunInfo): boolean {
-  return isResumable(state) || (state === 'finished' && header.flags.relative && counts.unknown > 0);
+export function isOpen({ state, header, counts }: RunInfo): boolean {
+  return isUnfinished(state) || (state === 'finished' && header.flags.relative && counts.unknown > 0);
 }
 
 /**
@@ -76,83 +68,17 @@ export async function* readableRuns(context: Context): AsyncGenerator<RunInfo> {
 }
 
 /** Discards every unfinished run of the same rows, because another one begins. */
-export async function discardEarlier(context: Context, job: Job, flags: ApplyFlags): Promise<void> {
+export async function discardEarlier(context: Context, { identity }: Job): Promise<void> {
   const runs = runStore(context);
-  if (job.identity.flags.relative && !flags.again) await refuseBooked(context, job);
-  for (const run of await runs.idsLike(job.identity)) {
+  for (const run of await runs.idsLike(identity)) {
     const { info, problem } = await runs.look(run);
-    const isEarlier = info && isOpen(info) && isSameRun(info.header, job.identity);
+    const isEarlier = info && isOpen(info) && isSameRun(info.header, identity);
     const damage = problem ?? (isEarlier ? await damageOf(context, run) : undefined);
     if (damage) {
       await context.notice(`warning: ${damage.message}`);
       await context.notice(`warning: run ${run}: its journal is kept as ${await runs.setAside(run)}`);
     } else if (isEarlier)
       await runs.holdRun(run, () => runs.conclude(run, { ended: 'discarded', by: 'restart' }));
-  }
-}
-
-/** How long a delivery counts as booked, and so how long the journal of its run is kept at least. */
-export const bookedForMs = 7 * 24 * 3_600_000;
-
-/** Books a delivery only once. @throws UsageError if the same one was, or may have been, booked within 7 days. */
-export async function refuseBooked(context: Context, { identity, name }: Job): Promise<void> {
-  const runs = runStore(context);
-  for (const journal of await runs.journals()) {
-    const booking = await bookingOf(runs, journal, identity);
-    if (!booking || Date.now() - booking.at > bookedForMs) continue;
-    const when = new Date(booking.at).toISOString();
-    throw new UsageError(
-      `${name}: run ${journal.run} of ${when} ${booking.deed}; nothing was sent`,
-      'if it came a second time, give --again',
-    );
-  }
-}
-
-/** When a run booked the same delivery, and how certain that is; undefined if it did not. */
-async function bookingOf(
-  runs: RunStore,
-  { run, path, isAside }: JournalFile,
-  identity: RunIdentity,
-): Promise<{ readonly at: number; readonly deed: string } | undefined> {
-  const header = await readHeader(path).catch(() => undefined);
-  // If the journal cannot be read, its name tells which run it was.
-  const isSame = header ? isSameDelivery(header, identity) : isIdOf(run, identity);
-  if (!isSame) return undefined;
-  if (!header || isAside) return { at: startOf(run), deed: 'may have booked the same delivery' };
-  const { info } = await runs.look(run);
-  if (!info) return { at: Date.parse(header.started), deed: 'has booked the same delivery' };
-  if (!(await mayBeBooked(runs, info))) return undefined;
-  const unfinished = isOpen(info) ? ', and is unfinished' : '';
-  return { at: info.lastAt, deed: `has booked the same delivery${unfinished}` };
-}
-
-function isSameDelivery({ kind, sha256, target, flags }: JournalHeader, identity: RunIdentity): boolean {
-  return (
-    kind === 'apply' &&
-    flags.relative &&
-    sha256 === identity.sha256 &&
-    target === identity.target &&
-    JSON.stringify(flags.shard) === JSON.stringify(identity.flags.shard)
-  );
-}
-
-/** Whether a run booked some of its rows, or may have. */
-async function mayBeBooked(runs: RunStore, { header, state, isPartial, counts }: RunInfo): Promise<boolean> {
-  if (state === 'undone') return isPartial;
-  if (state === 'killed' || state === 'running' || counts.applied + counts.unknown > 0) return true;
-  return counts.failed > 0 && (await hasFailedAfterSending(runs.pathOf(header.run)));
-}
-
-/** Whether a row failed although one of its writes may have been applied; the counts of a run do not tell. */
-async function hasFailedAfterSending(path: string): Promise<boolean> {
-  try {
-    const { rows } = await readJournal(path);
-    for (const row of rows.inState('failed')) if (rows.wasSent(row)) return true;
-    return false;
-  } catch (error) {
-    // A damaged journal does not tell.
-    if (error instanceof CliError) return true;
-    throw error;
   }
 }
 
@@ -163,7 +89,7 @@ export async function tellOthers(context: Context, { identity }: Job): Promise<v
     const header = await readHeader(runs.pathOf(run)).catch(() => undefined);
     if (header?.target !== identity.target || isSameRun(header, identity)) continue;
     const { info } = await runs.look(run);
-    if (!info || !isResumable(info.state)) continue;
+    if (!info || !isUnfinished(info.state)) continue;
     const of = header.kind === 'undo' ? `undo of ${header.name}` : header.name;
     await context.notice(`warning: run ${run} of ${of} is unfinished: resume or discard it`);
   }

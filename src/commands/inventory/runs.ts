@@ -8,7 +8,8 @@ import type { Column, View } from '../../output/columns.ts';
 import { resolveId } from '../../records/names.ts';
 import type { IdOrName } from '../../records/values.ts';
 import { counted } from '../../text.ts';
-import { bookedForMs, readableRuns } from './earlier.ts';
+import { bookedForMs } from './deliveries.ts';
+import { readableRuns } from './earlier.ts';
 import { runStore } from './job.ts';
 
 /** Prints the runs kept on this machine, the newest first. */

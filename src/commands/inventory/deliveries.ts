@@ -1,0 +1,76 @@
+import type { JournalHeader } from '../../bulk/journal-lines.ts';
+import { readHeader, readJournal } from '../../bulk/journal-reader.ts';
+import { isIdOf, type RunIdentity, startOf } from '../../bulk/run-identity.ts';
+import type { JournalFile, RunInfo, RunStore } from '../../bulk/runs.ts';
+import type { Job } from '../../bulk/session.ts';
+import type { Context } from '../../context.ts';
+import { CliError, UsageError } from '../../errors.ts';
+import { isOpen } from './earlier.ts';
+import { runStore } from './job.ts';
+
+// A delivery is the input of a --relative run. It is booked once, because adding it twice would be wrong.
+
+/** How long a delivery counts as booked, and so how long the journal of its run is kept at least. */
+export const bookedForMs = 7 * 24 * 3_600_000;
+
+/** Books a delivery only once. @throws UsageError if the same one was, or may have been, booked within 7 days. */
+export async function refuseBooked(context: Context, { identity, name }: Job): Promise<void> {
+  const runs = runStore(context);
+  for (const journal of await runs.journals()) {
+    const booking = await bookingOf(runs, journal, identity);
+    if (!booking || Date.now() - booking.at > bookedForMs) continue;
+    const when = new Date(booking.at).toISOString();
+    throw new UsageError(
+      `${name}: run ${journal.run} of ${when} ${booking.deed}; nothing was sent`,
+      'if it came a second time, give --again',
+    );
+  }
+}
+
+/** When a run booked the same delivery, and how certain that is; undefined if it did not. */
+async function bookingOf(
+  runs: RunStore,
+  { run, path, isAside }: JournalFile,
+  identity: RunIdentity,
+): Promise<{ readonly at: number; readonly deed: string } | undefined> {
+  const header = await readHeader(path).catch(() => undefined);
+  // If the journal cannot be read, its name tells which run it was.
+  const isSame = header ? isSameDelivery(header, identity) : isIdOf(run, identity);
+  if (!isSame) return undefined;
+  if (!header || isAside) return { at: startOf(run), deed: 'may have booked the same delivery' };
+  const { info } = await runs.look(run);
+  if (!info) return { at: Date.parse(header.started), deed: 'has booked the same delivery' };
+  if (!(await mayBeBooked(runs, info))) return undefined;
+  const unfinished = isOpen(info) ? ', and is unfinished' : '';
+  return { at: info.lastAt, deed: `has booked the same delivery${unfinished}` };
+}
+
+function isSameDelivery({ kind, sha256, target, flags }: JournalHeader, identity: RunIdentity): boolean {
+  return (
+    kind === 'apply' &&
+    flags.relative &&
+    sha256 === identity.sha256 &&
+    target === identity.target &&
+    JSON.stringify(flags.shard) === JSON.stringify(identity.flags.shard)
+  );
+}
+
+/** Whether a run booked some of its rows, or may have. */
+async function mayBeBooked(runs: RunStore, { header, state, isPartial, counts }: RunInfo): Promise<boolean> {
+  if (state === 'undone') return isPartial;
+  if (state === 'killed' || state === 'running' || counts.applied + counts.unknown > 0) return true;
+  return counts.failed > 0 && (await hasFailedAfterSending(runs.pathOf(header.run)));
+}
+
+/** Whether a row failed although one of its writes may have been applied; the counts of a run do not tell. */
+async function hasFailedAfterSending(path: string): Promise<boolean> {
+  try {
+    const { rows } = await readJournal(path);
+    for (const row of rows.inState('failed')) if (rows.wasSent(row)) return true;
+    return false;
+  } catch (error) {
+    // A damaged journal does not tell.
+    if (error instanceof CliError) return true;
+    throw error;
+  }
+}
