@@ -1,10 +1,11 @@
 import type { Context } from '../context.ts';
 import { monotonicMs, sleep } from '../deadline.ts';
 import { CliError, UnavailableError } from '../errors.ts';
+import type { JsonValue } from '../json.ts';
 import { cellText } from '../output/columns.ts';
 import { type Access, openAccess, readRecord } from './access.ts';
 import { resolveIds } from './names.ts';
-import type { Body, Noun } from './noun.ts';
+import type { Noun } from './noun.ts';
 import { printResults } from './print.ts';
 import type { Condition, IdOrName } from './values.ts';
 import { Work } from './work.ts';
@@ -51,46 +52,51 @@ async function resolveEach<Entity>(
 
 const pollMs = 2000;
 
-/**
- * Polls the records until the condition holds for each of them, and returns them as they were then. A missing field
- * does not meet the condition.
- *
- * @throws UnavailableError if it does not hold within --timeout.
- */
+/** The records as they were when the condition held for each of them. @throws UnavailableError as `pollUntil` does */
 async function waitUntil<Entity>(
   access: Access<Entity>,
   ids: readonly bigint[],
-  { field, value }: Condition,
+  until: Condition,
 ): Promise<ReadonlyMap<bigint, Entity>> {
-  const { context, noun } = access;
   const held = new Map<bigint, Entity>();
-  const { signal } = context.interrupts;
-  const limitMs = (await context.settings()).get('timeout');
+  const limitMs = (await access.context.settings()).get('timeout');
   const endMs = monotonicMs() + limitMs;
-  for (const id of ids) {
-    let seen = 'it could not be read';
-    for (;;) {
-      const timeoutMs = Math.max(endMs - monotonicMs(), 1);
-      try {
-        const record = (await readRecord(access, id, { timeoutMs })).value;
-        const found = (record as Body)[field] as Parameters<typeof cellText>[0];
-        if (found !== undefined && found !== null && cellText(found) === value) {
-          held.set(id, record);
-          break;
-        }
-        seen = found === undefined ? `it has no ${field}` : `${field} is ${cellText(found) || 'empty'}`;
-      } catch (error) {
-        if (!(error instanceof CliError) || error.kind !== 'unavailable') throw error;
-        seen = error.message;
-      }
-      const leftMs = endMs - monotonicMs();
-      await sleep(Math.min(pollMs, Math.max(0, leftMs)), signal);
-      if (leftMs <= pollMs)
-        throw new UnavailableError(
-          `get ${noun.one} ${id}: ${field} was not ${value} within ${limitMs / 1000} s: ${seen}`,
-          { reason: 'timeout', sent: true, retryable: true, hint: 'give it longer with --timeout' },
-        );
-    }
-  }
+  for (const id of ids) held.set(id, await pollUntil(access, id, until, { limitMs, endMs }));
   return held;
+}
+
+/**
+ * Polls a record until the condition holds, and returns it.
+ *
+ * @param limitMs the value of --timeout, for all records together.
+ * @param endMs when that time is over.
+ * @throws UnavailableError if the condition does not hold by then.
+ */
+async function pollUntil<Entity>(
+  access: Access<Entity>,
+  id: bigint,
+  { field, value }: Condition,
+  { limitMs, endMs }: { readonly limitMs: number; readonly endMs: number },
+): Promise<Entity> {
+  const { context, noun } = access;
+  for (;;) {
+    let why: string;
+    try {
+      const record = (await readRecord(access, id, { timeoutMs: Math.max(endMs - monotonicMs(), 1) })).value;
+      const found = (record as Readonly<Record<string, JsonValue | undefined>>)[field];
+      // A field without a value does not meet the condition, not even `--until field=`.
+      if (found !== undefined && found !== null && cellText(found) === value) return record;
+      why = found === undefined ? `it has no ${field}` : `${field} is ${cellText(found) || 'empty'}`;
+    } catch (error) {
+      if (!(error instanceof CliError) || error.kind !== 'unavailable') throw error;
+      why = error.message;
+    }
+    const leftMs = endMs - monotonicMs();
+    await sleep(Math.min(pollMs, Math.max(0, leftMs)), context.interrupts.signal);
+    if (leftMs <= pollMs)
+      throw new UnavailableError(
+        `get ${noun.one} ${id}: ${field} was not ${value} within ${limitMs / 1000} s: ${why}`,
+        { reason: 'timeout', sent: true, retryable: true, hint: 'give it longer with --timeout' },
+      );
+  }
 }

@@ -57,6 +57,9 @@ export async function listRecords<Entity>(
   if (listing.failIf === found) context.exitCode = exitCodes.differs;
 }
 
+/** A condition on a field: its name, and the wanted value, or several of which any matches. */
+type Filter = readonly [name: string, wanted: unknown];
+
 /** The records of a list that meet all conditions, page by page. */
 async function readList<Entity>(
   access: Access<Entity>,
@@ -64,31 +67,38 @@ async function readList<Entity>(
   options?: CallOptions,
 ): Promise<AsyncGenerator<Entity[]>> {
   const { context, client, noun, operation } = access;
-  const isUnlisted =
-    !client.contract.operations.has('listCategories') && operation.fields?.includes('category');
-  const given = Object.entries(await resolveReferences(access, where, isUnlisted))
-    .map(([name, value]) => [name, Array.isArray(value) && value.length === 1 ? value[0] : value] as const)
-    .filter(([, value]) => value !== undefined);
-  for (const [name] of given) refuseUnknowable(operation, name);
-  const asked = given.filter(
-    ([name, value]) => takesParameter(operation, name) && !Array.isArray(value) && !isName(name, value),
-  );
-  const isWhole = asked.length === given.length && !matches && context.flags.sort === undefined;
-  const paging =
-    limit !== undefined && isWhole && takesParameter(operation, 'limit')
-      ? { limit: pageSize(limit, operation) }
-      : {};
-  const query = { ...Object.fromEntries(asked), ...paging };
+  const filters = await filtersOf(access, where);
+  const asked = filters.filter((filter) => canAsk(operation, filter));
+  const isWhole = asked.length === filters.length && !matches && context.flags.sort === undefined;
+  const query = { ...Object.fromEntries(asked), ...(isWhole && pageSize(limit, operation)) };
   async function* pages() {
-    for (const part of wholeQueries(operation, Object.fromEntries(given))) {
+    for (const part of wholeQueries(operation, Object.fromEntries(filters))) {
       const read = client.list(noun.operations.list, { ...query, ...part }, options);
       // Check the conditions again: a service may ignore a parameter without an error.
-      const conditions = [...given, ...Object.entries(part)];
+      const all = [...filters, ...Object.entries(part)];
       for await (const page of read as AsyncIterable<unknown> as AsyncIterable<Entity[]>)
-        yield page.filter((record) => holds(record, conditions) && (matches?.(record) ?? true));
+        yield page.filter((record) => holds(record, all) && (matches?.(record) ?? true));
     }
   }
   return pages();
+}
+
+/** The conditions that are given, names resolved to ids. @throws UsageError for one that nobody can check */
+async function filtersOf<Entity>(access: Access<Entity>, where: Body): Promise<Filter[]> {
+  const { client, operation } = access;
+  const isUnlisted =
+    !client.contract.operations.has('listCategories') && operation.fields?.includes('category');
+  const resolved = Object.entries(await resolveReferences(access, where, isUnlisted));
+  const filters = resolved
+    .map(([name, value]): Filter => [name, Array.isArray(value) && value.length === 1 ? value[0] : value])
+    .filter(([, value]) => value !== undefined);
+  for (const [name] of filters) refuseUnknowable(operation, name);
+  return filters;
+}
+
+/** Whether the service can be asked for just the records that meet a condition. */
+function canAsk(operation: Operation, [name, wanted]: Filter): boolean {
+  return takesParameter(operation, name) && !Array.isArray(wanted) && !isName(name, wanted);
 }
 
 /**
@@ -103,14 +113,14 @@ function refuseUnknowable(operation: Operation, name: string): void {
   );
 }
 
-/** A page size so that a whole number of pages gives the limit or little more. */
-function pageSize(limit: number, operation: Operation): number {
-  const most = largestPage(operation);
-  return Math.ceil(limit / Math.ceil(limit / most));
+/** The size of pages of which a whole number gives the limit or little more. */
+function pageSize(limit: number | undefined, operation: Operation): { readonly limit?: number } {
+  if (limit === undefined || !takesParameter(operation, 'limit')) return {};
+  return { limit: Math.ceil(limit / Math.ceil(limit / largestPage(operation))) };
 }
 
-function holds(record: unknown, conditions: readonly (readonly [string, unknown])[]): boolean {
-  return conditions.every(([name, wanted]) => {
+function holds(record: unknown, filters: readonly Filter[]): boolean {
+  return filters.every(([name, wanted]) => {
     const category = name === 'categoryId' ? categoryOf(record as Pet) : undefined;
     if (category && typeof wanted === 'string') return category.name?.toLowerCase() === wanted.toLowerCase();
     const found = (category ? category.id : (record as Body)[name]) ?? absent[name];
