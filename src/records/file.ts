@@ -1,9 +1,10 @@
 import type { Operation } from '../api/operations.ts';
 import type { Context } from '../context.ts';
 import { CliError, messageOf, UsageError } from '../errors.ts';
+import type { InputRecord } from '../input/record.ts';
 import { readRecords } from '../input/records.ts';
 import { openSource, type Source } from '../input/source.ts';
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../json.ts';
+import { isJsonObject, type JsonValue, parseJson } from '../json.ts';
 import { counted } from '../text.ts';
 import type { EditAccess } from './access.ts';
 import { checkFields, inForm, missingFields, toBody } from './fields.ts';
@@ -115,31 +116,70 @@ async function* readItems<Entity>(
   operation?: Operation,
 ): AsyncGenerator<FileItem> {
   const source = await openSource(context.io, path);
-  const { name } = source;
-  const areIds = operation === undefined;
   try {
-    const head = await firstCharacter(source);
-    const isNamedJson = /\.(json|jsonl|ndjson)$/i.test(name);
-    const isJson = isNamedJson || (!/\.[ct]sv$/i.test(name) && (head === '{' || head === '['));
-    const { batches } = await readRecords(source.bytes(), { name, format: isJson ? 'json' : 'csv' });
-    let columns: readonly string[] | undefined;
-    let count = 0;
-    for await (const batch of batches)
-      for (const { cells = [], text = '', line, problem } of batch) {
-        const place = `${name}:${line}${isJson && count + 1 !== line ? ` (record ${count + 1})` : ''}`;
-        if (problem !== undefined) throw new UsageError(`${place}: ${problem}`);
-        if (!isJson && columns === undefined) {
-          const hasNoHeader = areIds && cells.length === 1 && /^\d+$/.test(cells[0]?.trim() ?? '');
-          columns = hasNoHeader ? ['id'] : at(place, () => toColumns(noun, cells, operation));
-          if (!hasNoHeader) continue;
-        }
-        count += 1;
-        const values = at(place, () => (columns ? toCells(cells, columns) : toMembers(text, areIds)));
-        yield { place, isTable: !isJson, isListed: !isJson || count > 1 || head === '[', values };
-      }
-    if (count === 0) throw new UsageError(`${name}: ${areIds ? 'no ids in it' : 'has no records'}`);
+    let isEmpty = true;
+    for await (const item of itemsOf(source, noun, operation)) {
+      isEmpty = false;
+      yield item;
+    }
+    if (isEmpty) throw new UsageError(`${source.name}: ${operation ? 'has no records' : 'no ids in it'}`);
   } finally {
     await source.close();
+  }
+}
+
+async function* itemsOf<Entity>(
+  source: Source,
+  noun: EditableNoun<Entity>,
+  operation: Operation | undefined,
+): AsyncGenerator<FileItem> {
+  const { name } = source;
+  const head = await firstCharacter(source);
+  const isNamedJson = /\.(json|jsonl|ndjson)$/i.test(name);
+  const isJson = isNamedJson || (!/\.[ct]sv$/i.test(name) && (head === '{' || head === '['));
+  const { batches } = await readRecords(source.bytes(), { name, format: isJson ? 'json' : 'csv' });
+  const valuesOf = isJson ? createMemberReader(operation) : createCellReader(noun, operation);
+  let count = 0;
+  for await (const batch of batches)
+    for (const record of batch) {
+      const { line, problem } = record;
+      const place = `${name}:${line}${isJson && count + 1 !== line ? ` (record ${count + 1})` : ''}`;
+      if (problem !== undefined) throw new UsageError(`${place}: ${problem}`);
+      const values = at(place, () => valuesOf(record));
+      if (!values) continue;
+      count += 1;
+      yield { place, isTable: !isJson, isListed: !isJson || count > 1 || head === '[', values };
+    }
+}
+
+/** The values of a record of the file; undefined for the header of a table. */
+type ReadValues = (record: InputRecord) => FileItem['values'] | undefined;
+
+function createCellReader<Entity>(noun: EditableNoun<Entity>, operation: Operation | undefined): ReadValues {
+  let columns: readonly string[] | undefined;
+  return ({ cells = [] }) => {
+    if (columns) return toCells(cells, columns);
+    const isBareId = !operation && cells.length === 1 && /^\d+$/.test(cells[0]?.trim() ?? '');
+    columns = isBareId ? ['id'] : toColumns(noun, cells, operation);
+    return isBareId ? toCells(cells, columns) : undefined;
+  };
+}
+
+function createMemberReader(operation: Operation | undefined): ReadValues {
+  return ({ text = '' }) => {
+    const value = toJson(text);
+    if (isJsonObject(value)) return value;
+    const isBareId = !operation && (typeof value === 'number' || typeof value === 'bigint');
+    if (isBareId) return { id: value };
+    throw new UsageError('not a JSON object');
+  };
+}
+
+function toJson(text: string): JsonValue {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    throw new UsageError(`not valid JSON: ${messageOf(error)}`);
   }
 }
 
@@ -171,18 +211,6 @@ function toCells(cells: readonly string[], columns: readonly string[]): Record<s
 /** Removes the `'` that `list -o csv` puts before a text that looks like a formula. */
 function withoutGuard(cell: string): string {
   return /^'[=+\-@\t\r]/.test(cell) ? cell.slice(1) : cell;
-}
-
-function toMembers(text: string, areIds: boolean): JsonObject {
-  let value: JsonValue;
-  try {
-    value = parseJson(text);
-  } catch (error) {
-    throw new UsageError(`not valid JSON: ${messageOf(error)}`);
-  }
-  if (isJsonObject(value)) return value;
-  if (areIds && (typeof value === 'number' || typeof value === 'bigint')) return { id: value };
-  throw new UsageError('not a JSON object');
 }
 
 /** The same result, or a UsageError that names the place. */
