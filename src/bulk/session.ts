@@ -2,6 +2,7 @@ import type { PetStatus } from '../api/schemas.ts';
 import type { Client } from '../client/client.ts';
 import { monotonicMs } from '../deadline.ts';
 import { Stop } from '../interrupts.ts';
+import { counted } from '../text.ts';
 import type { JournalImage } from './journal-reader.ts';
 import { Ledger } from './ledger.ts';
 import { Pace, type PaceOptions, pacedClient, type StopReason } from './pace.ts';
@@ -30,6 +31,8 @@ export interface Job {
 
 interface SessionOptions extends PaceOptions {
   readonly client: Client;
+  /** The run stops when so many rows have newly failed. */
+  readonly mostErrors: number;
   /** @throws CliError, of the kind `not-found` if the pet does not exist. */
   readPetStatus(client: Client, petId: bigint): Promise<PetStatus>;
 }
@@ -54,11 +57,13 @@ export class Session {
   verified: number | undefined;
   readonly spentMs = { planning: 0, writing: 0, verifying: 0 };
   readonly readPetStatus: (petId: bigint) => Promise<PetStatus>;
+  private readonly mostErrors: number;
 
   constructor(job: Job, options: SessionOptions) {
     this.job = job;
     this.rows = job.rows;
     this.flags = job.identity.flags;
+    this.mostErrors = options.mostErrors;
     this.pace = new Pace(options, this.stop);
     const client = pacedClient(options.client, this);
     this.client = client;
@@ -67,6 +72,15 @@ export class Session {
     // Only those whose failure stands are still failed.
     for (const row of job.rows.inState('failed'))
       this.ledger.restore(row, { ...job.earlier?.failures.get(row), state: 'failed' });
+  }
+
+  /** Stops the run, unless it has stopped, if so many rows have failed that it must not go on. */
+  stopIfTooManyFailed(): void {
+    const { newErrorCount, unknownCount } = this.ledger;
+    if (newErrorCount < this.mostErrors || this.stop.reason) return;
+    const deed = unknownCount > 0 ? 'failed or are unknown' : 'failed';
+    const message = `${counted(newErrorCount, 'row', 'rows')} ${deed}, as many as --max-errors allows`;
+    this.stop.stop({ kind: 'partial', message });
   }
 
   /** Does a part of the work, and adds its time to that of the part. */

@@ -5,10 +5,8 @@ import type { Answer } from '../client/client.ts';
 import { ApiError, CliError, messageOf, UnavailableError, type UnavailableReason } from '../errors.ts';
 import { StoppedError } from '../interrupts.ts';
 import { isJsonObject, type JsonObject } from '../json.ts';
-import { counted } from '../text.ts';
 import { type Count, isMissing, readCounts, readEntry, readNow } from './counts.ts';
-import type { Ledger } from './ledger.ts';
-import { RowCall, type StopReason } from './pace.ts';
+import { RowCall } from './pace.ts';
 import { noPet, type Plan, unexpected } from './plan.ts';
 import type { Outcome } from './rows.ts';
 import type { Session } from './session.ts';
@@ -20,10 +18,8 @@ const mostTransportFailures = 20;
 /**
  * Sends the rows of a plan, as many at a time as the pace allows, until all are settled or the run stops; then no
  * request is in flight.
- *
- * @param mostErrors the run stops when this many rows have newly failed.
  */
-export function writeRows(plan: Plan, mostErrors: number): Promise<void> {
+export function writeRows(plan: Plan): Promise<void> {
   const { session } = plan;
   const { rows, ledger, pace, stop } = session;
   const writer = new RowWriter(plan);
@@ -46,7 +42,7 @@ export function writeRows(plan: Plan, mostErrors: number): Promise<void> {
         session.written += 1;
         ledger.settle(row, outcome);
       }
-      if (ledger.newErrorCount >= mostErrors && !stop.reason) stop.stop(tooManyErrors(ledger));
+      session.stopIfTooManyFailed();
       fill();
     };
     const start = (row: number) => {
@@ -68,14 +64,6 @@ export function writeRows(plan: Plan, mostErrors: number): Promise<void> {
     };
     fill();
   });
-}
-
-export function tooManyErrors({ newErrorCount: count, unknownCount }: Ledger): StopReason {
-  const deed = unknownCount > 0 ? 'failed or are unknown' : 'failed';
-  return {
-    kind: 'partial',
-    message: `${counted(count, 'row', 'rows')} ${deed}, as many as --max-errors allows`,
-  };
 }
 
 /** Writes single rows, and stops the run after too many failures. */

@@ -29,12 +29,12 @@ test('requests in flight when a run stops have 10 seconds, and then their rows a
   const session = new Session(
     { identity, name: 'stock.csv', file: null, rows, guards: [], input: undefined },
     {
-      ...{ client: silentClient(), concurrency: 2, rate: undefined, maxRetryWaitMs: 1000 },
+      ...{ client: silentClient(), mostErrors: 100, concurrency: 2, rate: undefined, maxRetryWaitMs: 1000 },
       readPetStatus: async () => 'available',
     },
   );
   let isDone = false;
-  const written = writeRows(await makePlan(session), 100).then(() => {
+  const written = writeRows(await makePlan(session)).then(() => {
     isDone = true;
   });
   await vi.advanceTimersByTimeAsync(60_000);

@@ -10,8 +10,8 @@ import type { StopReason } from '../../bulk/pace.ts';
 import { checkGuards, makePlan, type Plan } from '../../bulk/plan.ts';
 import { toRows } from '../../bulk/run-flags.ts';
 import { type Job, Session } from '../../bulk/session.ts';
-import { summarise } from '../../bulk/summary.ts';
-import { tooManyErrors, verifyRows, writeRows } from '../../bulk/write.ts';
+import { type Summary, summarise } from '../../bulk/summary.ts';
+import { verifyRows, writeRows } from '../../bulk/write.ts';
 import type { Context } from '../../context.ts';
 import { CliError, InterruptedError, UsageError } from '../../errors.ts';
 import { StoppedError } from '../../interrupts.ts';
@@ -39,22 +39,23 @@ export async function runSession(context: Context, job: Job, flags: SessionFlags
   await (await context.printer()).check(summaryView);
   const files = await checkFiles(context, job, flags);
   const session = await openSession(context, job, flags);
-  const { ledger, stop, rows } = session;
   const plan = await planRows(context, session, flags);
   for (const guards of job.guards) checkGuards(plan, guards);
-  const errorLimit = flags.failFast ? { rows: 1 } : (flags.maxErrors ?? { rows: 100 });
-  const mostErrors = Math.max(1, toRows(errorLimit, rows.length));
-  if (ledger.newErrorCount >= mostErrors) stop.stop(tooManyErrors(ledger));
-  const mayWrite = plan.changes > 0 && !stop.reason;
-  if (mayWrite) await confirmPlan(context, plan);
+  session.stopIfTooManyFailed();
+  if (mayWrite(plan)) await confirmPlan(context, plan);
+  await openRecords(context, plan, files);
+  await carryOut(context, plan, flags, files);
+}
 
-  const isKept = !stop.reason && (mayWrite || job.earlier !== undefined);
-  const events = openEvents(context, session, files);
-  if (isKept) ledger.journal = await beginJournal(context, session, files, events);
-  await events?.tellSettled(ledger.outcomes());
-  ledger.events = events;
+function mayWrite({ changes, session }: Plan): boolean {
+  return changes > 0 && !session.stop.reason;
+}
 
-  // Whatever fails from now on, the rest of the report is still made.
+/** Writes the rows of a plan, reads them back with --verify, and reports. */
+async function carryOut(context: Context, plan: Plan, flags: SessionFlags, files: RunFiles): Promise<void> {
+  const { session } = plan;
+  const { job, ledger, stop, rows } = session;
+  // Whatever fails here, the rest of the report is still made.
   const problems: Error[] = [];
   const attempt = async (work: () => Promise<unknown> | undefined) => {
     try {
@@ -64,7 +65,7 @@ export async function runSession(context: Context, job: Job, flags: SessionFlags
     }
   };
   await whileWriting(context, session, async () => {
-    if (mayWrite) await writePlan(context, plan, mostErrors, flags);
+    if (mayWrite(plan)) await writePlan(context, plan, flags);
     if (flags.verify && !stop.reason) await attempt(() => readBack(session));
   });
   const isOpen = !rows.inState('unprocessed').next().done;
@@ -74,15 +75,22 @@ export async function runSession(context: Context, job: Job, flags: SessionFlags
   await attempt(async () => {
     rejects = await saveRejects(context, session, files.rejects);
   });
-  await attempt(() => events?.close());
-  const run = isKept ? job.run : undefined;
-  const summary = summarise(session, run);
-  const isPartial = summary.failed + summary.unknown > 0;
-  // A run of which nothing could be set back is not undone.
-  const isInVain = isPartial && summary.failed === summary.rows;
-  if (job.identity.kind === 'undo' && !isOpen && !stop.reason && !isInVain)
-    await attempt(() => runStore(context).conclude(job.name, { ended: 'undone', by: run, isPartial }));
+  await attempt(() => ledger.events?.close());
+  const isKept = ledger.journal !== undefined;
+  const summary = summarise(session, isKept ? job.run : undefined);
+  if (job.identity.kind === 'undo' && !isOpen && !stop.reason)
+    await attempt(() => concludeUndone(context, summary));
   await report(context, job, flags, { summary, rejects, isOpen: isOpen && isKept, problem: problems[0] });
+}
+
+/** Marks the run that was undone, unless nothing of it could be set back. */
+async function concludeUndone(
+  context: Context,
+  { name, run, rows, failed, unknown }: Summary,
+): Promise<void> {
+  const isPartial = failed + unknown > 0;
+  if (isPartial && failed === rows) return;
+  await runStore(context).conclude(name, { ended: 'undone', by: run, isPartial });
 }
 
 /** Shows the plan of a job, and returns it. @throws UsageError if a guard would refuse it. */
@@ -97,8 +105,10 @@ export async function preview(context: Context, job: Job, flags: SessionFlags): 
 
 async function openSession(context: Context, job: Job, flags: SessionFlags): Promise<Session> {
   const settings = await context.settings();
+  const errorLimit = flags.failFast ? { rows: 1 } : (flags.maxErrors ?? { rows: 100 });
   return new Session(job, {
     client: await context.client('many'),
+    mostErrors: Math.max(1, toRows(errorLimit, job.rows.length)),
     concurrency: settings.get('concurrency'),
     rate: settings.get('rate'),
     maxRetryWaitMs: flags.maxRetryWait ?? 120_000,
@@ -175,6 +185,27 @@ async function checkFiles({ io }: Context, job: Job, flags: SessionFlags): Promi
   return { rejects, events, continues };
 }
 
+/**
+ * Opens the journal and the events of a session, and writes its plan. A session that neither writes nor resumes a run has
+ * no journal.
+ *
+ * @throws CliError `failed` if one cannot be written; then neither is left.
+ */
+async function openRecords(context: Context, plan: Plan, files: RunFiles): Promise<void> {
+  const { session } = plan;
+  const { job, ledger } = session;
+  const events = openEvents(context, session, files);
+  if (mayWrite(plan) || (job.earlier && !session.stop.reason))
+    try {
+      ledger.journal = await beginJournal(context, session, files);
+    } catch (error) {
+      await events?.discard().catch(() => {});
+      throw error;
+    }
+  await events?.tellSettled(ledger.outcomes());
+  ledger.events = events;
+}
+
 function openEvents({ io }: Context, { rows }: Session, files: RunFiles): Events | undefined {
   if (files.events === undefined) return undefined;
   return new Events(
@@ -183,12 +214,10 @@ function openEvents({ io }: Context, { rows }: Session, files: RunFiles): Events
   );
 }
 
-/** Writes the plan to the disk. @throws CliError `failed` if that fails; then neither journal nor events are left. */
 async function beginJournal(
   context: Context,
   { job, ledger, rows }: Session,
-  files: RunFiles,
-  events: Events | undefined,
+  { events }: RunFiles,
 ): Promise<Journal> {
   const { run = '', earlier, identity, file, name } = job;
   const { profile } = await context.settings();
@@ -201,22 +230,17 @@ async function beginJournal(
     name,
     profile: profile?.value ?? null,
     guards: job.guards[0] ?? { allowZero: true },
-    events: files.events === undefined || files.events === '-' ? null : files.events.path,
+    events: events === undefined || events === '-' ? null : events.path,
     rows: rows.length,
     invalid,
     skipped,
     started: new Date().toISOString(),
   };
-  try {
-    return await Journal.begin(runStore(context).pathOf(run), earlier ?? header, rows, ledger.outcomes());
-  } catch (error) {
-    await events?.discard().catch(() => {});
-    throw error;
-  }
+  return Journal.begin(runStore(context).pathOf(run), earlier ?? header, rows, ledger.outcomes());
 }
 
 /** Writes the rows of a plan, and shows the progress. */
-function writePlan(context: Context, plan: Plan, mostErrors: number, flags: SessionFlags): Promise<void> {
+function writePlan(context: Context, plan: Plan, flags: SessionFlags): Promise<void> {
   const { session } = plan;
   const { ledger, pace, job } = session;
   const read = () => ({
@@ -227,9 +251,7 @@ function writePlan(context: Context, plan: Plan, mostErrors: number, flags: Sess
     concurrency: pace.limit,
   });
   const activity = { label: job.identity.kind === 'undo' ? 'undoing' : 'applying', unit: 'rows', read };
-  return withProgress(context, flags, activity, () =>
-    session.time('writing', () => writeRows(plan, mostErrors)),
-  );
+  return withProgress(context, flags, activity, () => session.time('writing', () => writeRows(plan)));
 }
 
 /** Does the work with signals turned into a stop: the first waits for pending requests, the second abandons them. */
