@@ -19,7 +19,7 @@ import {
   successStatuses,
 } from './document.ts';
 import { type Matches, matchOperations, obstacleTo, show } from './match.ts';
-import { hasCategoryObject, idFieldOf } from './nouns.ts';
+import { hasCategoryObject, idFieldOf, isRecord } from './nouns.ts';
 import { identify, toParameters } from './parameters.ts';
 import { boundsOf, exampleOf, isReadOnly, listOf, type Shape, shapeOf } from './schema.ts';
 
@@ -123,8 +123,7 @@ function recordOf(id: OperationId, { answer, names }: DocumentOperation): Shape 
   const record = operations[id].many ? shapeOf(answer.shape.items, names) : answer.shape;
   if (record.kind === 'unknown') return 'unknown';
   // A write may be answered with something else, such as a message; then there is no record to print.
-  const isRecord = operations[id].noun === 'orders' || record.fields.has(idFieldOf(id));
-  return record.kind === 'object' && isRecord ? record : 'none';
+  return record.kind === 'object' && isRecord(operations[id].noun, record) ? record : 'none';
 }
 
 /** The body of a bound operation; that of the table if the document describes none. */

@@ -9,9 +9,9 @@ import {
 } from '../api/operations.ts';
 import { type BodyName, fieldTypes, type ResultName } from '../api/schemas.ts';
 import { type DocumentOperation, placeOf } from './document.ts';
-import { hasCategoryObject, idFieldOf, nounOf, nouns, wordsOf } from './nouns.ts';
+import { hasCategoryObject, idFieldOf, isRecord, nounOf, nouns, subjectOf, wordsOf } from './nouns.ts';
 import { identify, needsFilter, queryName, unmetParameter } from './parameters.ts';
-import { type Shape, shapeOf } from './schema.ts';
+import { objectOf, type Shape, shapeOf } from './schema.ts';
 
 // How an operation of the table is found in a document, from top to bottom:
 //
@@ -78,7 +78,7 @@ const strengths = {
   likeness: { rank: 30, confidence: 'high' },
   /** Its schema has fields that no other noun has. */
   fields: { rank: 20, confidence: 'medium' },
-  /** Its path or its operationId contains the noun, or it is at the path of a neighbour. */
+  /** Its path or its operationId is about the noun, or it is at the path of a neighbour. */
   path: { rank: 10, confidence: 'medium' },
   /** The document does not define its body or its answer. */
   open: { rank: 0, confidence: 'low' },
@@ -226,10 +226,12 @@ export function obstacleTo(operation: DocumentOperation, id: OperationId): strin
 function callObstacle(pair: Pair): string | undefined {
   const { operation, own } = pair;
   const { id } = own;
-  const ids = identify(operation, id).length;
+  const ids = identify(operation, id);
   const wanted = idName(id) === undefined ? 0 : 1;
-  if (ids !== wanted && !(ids === 0 && carriesId(pair)))
-    return `${id} takes ${wanted === 0 ? 'no id' : 'one id'}, and its path has ${['none', 'one'][ids] ?? ids}`;
+  if (ids.length !== wanted && !(ids.length === 0 && carriesId(pair)))
+    return `${id} takes ${wanted === 0 ? 'no id' : 'one id'}, and its path has ${['none', 'one'][ids.length] ?? ids.length}`;
+  const uuid = ids.find(({ schema }) => objectOf(schema).format === 'uuid');
+  if (uuid) return `its ${uuid.name} is a UUID, not an integer`;
   const unmet = unmetParameter(operation, id);
   return unmet && `it needs the ${unmet.in} parameter ${unmet.name}, which petstore has no value for`;
 }
@@ -258,7 +260,18 @@ function bodyEvidence(pair: Pair, expected: BodyName): Evidence {
   // A POST below a record is an action on it. Only a new count can be recognised by its body alone.
   const isAction = method === 'POST' && pair.own.method === 'PUT' && !/\}\/?$/.test(path);
   if (isAction && expected !== 'InventoryUpdate') return nothing('it is an action on a record');
-  return recordEvidence(pair, body.shape, 'takes', expected);
+  const { answer } = pair.operation;
+  if (pair.own.method === 'POST' && typeof answer === 'object' && answer.shape.kind === 'array')
+    return nothing('it answers a list');
+  const evidence = recordEvidence(pair, body.shape, 'takes', expected);
+  return { ...evidence, obstacle: evidence.obstacle ?? unreadableAnswer(pair) };
+}
+
+/** Why the record that answers a write cannot be read, a clause. */
+function unreadableAnswer({ operation: { answer }, own: { noun, result } }: Pair): string | undefined {
+  if (typeof answer === 'string' || result === undefined) return undefined;
+  if (answer.shape.kind !== 'object' || !isRecord(noun, answer.shape)) return undefined;
+  return wrongType(answer.shape, answer.shape.names[0] ?? result, fieldTypes(result));
 }
 
 function answerEvidence(pair: Pair, expected: ResultName): Evidence {
@@ -266,7 +279,10 @@ function answerEvidence(pair: Pair, expected: ResultName): Evidence {
   if (answer === 'unknown') return open;
   if (typeof answer === 'string') return nothing('it answers no JSON');
   const { shape } = answer;
-  if (!pair.own.many) return recordEvidence(pair, shape, 'answers', expected);
+  if (!pair.own.many) {
+    const isList = shape.kind === 'array' && identify(pair.operation, pair.own.id).length === 0;
+    return isList ? nothing('it answers a list') : recordEvidence(pair, shape, 'answers', expected);
+  }
   if (shape.kind === 'unknown') return open;
   if (shape.kind === 'object') return wrappedEvidence(pair, shape, expected);
   if (shape.kind !== 'array') return nothing('it does not answer a list');
@@ -317,10 +333,12 @@ function recordEvidence(
     (field) => has(field) || (field === 'categoryId' && hasCategoryObject(shape)),
   );
   const offers = offered.length;
-  const label = name ?? (verb === 'takes' && by === 'path' ? `some fields of ${expected}` : expected);
+  const isPartly = name === undefined && verb === 'takes' && by === 'path';
+  const label = isPartly ? `some fields of ${expected}` : (name ?? expected);
   const why = `${verb} ${label}${by === 'fields' ? ' by its fields' : ''}`;
   if (shape.kind === 'unknown') return { by, why, offers };
-  const obstacle = wrongType(shape, label, known) ?? lackOf(pair.own, shape, offered, verb === 'takes');
+  const obstacle =
+    wrongType(shape, isPartly ? 'body' : label, known) ?? lackOf(pair.own, shape, offered, verb === 'takes');
   // Without a name or typical fields, a schema that lacks our fields is a different one.
   if (obstacle !== undefined && by === 'path') return nothing(obstacle);
   const absent = verb === 'takes' ? [] : [...known.keys()].filter((field) => !offered.includes(field));
@@ -355,12 +373,12 @@ function lackOf(
   return isUseful ? undefined : `its ${label} has none of the fields that petstore knows`;
 }
 
-/** Whether the path of an operation, or its operationId, contains the noun. */
+/** Whether an operation is about the noun by the end of its path, or by its operationId. */
 function mentions({ path, operationId }: DocumentOperation, noun: Noun): boolean {
   const { words } = nouns[noun];
   const segments = path.split('/').filter((segment) => segment !== '' && !segment.startsWith('{'));
   const last = wordsOf(segments.at(-1) ?? '').join(' ');
-  return words.test(last) || wordsOf(operationId ?? '').some((word) => words.test(word));
+  return words.test(last) || (operationId !== undefined && subjectOf(operationId) === noun);
 }
 
 function article(word: string): string {

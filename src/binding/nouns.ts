@@ -42,21 +42,34 @@ export function idFieldOf(id: OperationId): 'id' | 'petId' {
   return operations[id].noun === 'inventory' ? 'petId' : 'id';
 }
 
+/** Whether an answer is a record of a noun, not a message about one. */
+export function isRecord(noun: Noun, { fields }: Shape): boolean {
+  return nouns[noun].key.every((field) => fields.has(field));
+}
+
 /** Whether a schema has the category as an object in place of its id. */
 export function hasCategoryObject(shape: Shape): boolean {
   const category = shapeOf(shape.fields.get('category'));
   return !shape.fields.has('categoryId') && (category.fields.has('id') || category.fields.has('name'));
 }
 
-/** Words in the name of a schema that do not change what it is about. */
+/** Words in the name of a schema or an operation that do not change what it is about. */
 const affixes =
-  /^(new|create|created|add|update|updated|edit|patch|put|replace|save|input|output|request|response|payload|dto|body|in|out|read|write|list|model|entity|data|schema|base|full|resource|api)$/;
+  /^(new|create|created|add|update|updated|edit|patch|patched|put|replace|save|set|get|find|show|fetch|register|insert|post|all|one|input|output|request|response|payload|dto|body|in|out|read|write|list|model|entity|data|schema|base|full|public|resource|api)$/;
+const prepositions = /^(by|with|for|of|from|to|using|via)$/;
 
 /** The noun in the name of a schema: pets of `Pet`, `Pets`, `NewPet`, `PetDto` and `create_pet_request`. */
 export function nounOf(name: string): Noun | undefined {
   const words = wordsOf(name).filter((word) => !affixes.test(word));
   const rest = words.join(' ');
   return (Object.keys(nouns) as Noun[]).find((noun) => nouns[noun].words.test(rest));
+}
+
+/** The noun that an operationId is about: pets of `addPet` and `findPetsByStatus`, none of `addPetType`. */
+export function subjectOf(operationId: string): Noun | undefined {
+  const words = wordsOf(operationId);
+  const end = words.findIndex((word) => prepositions.test(word));
+  return nounOf(words.slice(0, end === -1 ? undefined : end).join(' '));
 }
 
 /** The words of a name in lower case, each in the singular. */

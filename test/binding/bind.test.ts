@@ -308,6 +308,76 @@ test('binds a resource with missing fields, and reports one without its key or w
   });
 });
 
+describe('an operation near a noun', () => {
+  const json = (schema: object) => ({ content: { 'application/json': { schema } } });
+  const ref = (name: string) => json({ $ref: `#/components/schemas/${name}` });
+  const named = { type: 'object', required: ['name'], properties: { id: { type: 'integer' }, name: {} } };
+  const id = { name: 'id', in: 'path', required: true, schema: { type: 'integer' } };
+  const pets = { type: 'array', items: { $ref: '#/components/schemas/Pet' } };
+  const bindPaths = (paths: object, schemas: object = {}) =>
+    bind({ openapi: '3.1.0', paths, components: { schemas: { Pet: named, PetType: named, ...schemas } } });
+
+  test('is not one on its records: types of pets, searches, relative changes of a count', async () => {
+    const { matches } = await bindPaths({
+      '/pettypes': { post: { operationId: 'addPetType', requestBody: json(named), responses: {} } },
+      '/pets/search': {
+        post: { operationId: 'searchPets', requestBody: ref('Pet'), responses: { 200: json(pets) } },
+      },
+      '/stock/{id}/adjust': {
+        parameters: [id],
+        post: {
+          operationId: 'adjustInventory',
+          requestBody: json({ type: 'object', properties: { quantity: { type: 'integer' } } }),
+        },
+      },
+    });
+    expect([...matches.values()].filter(({ state }) => state === 'bound')).toEqual([]);
+  });
+
+  test('is one on its records if its operationId says so', async () => {
+    const { matches } = await bindPaths({
+      '/animals': { post: { operationId: 'addNewPet', requestBody: json(named), responses: {} } },
+    });
+    expect(matches.get('createPet')).toMatchObject({ state: 'bound', operation: { path: '/animals' } });
+  });
+
+  test('is missing, not unbindable, if the only one is the list', async () => {
+    const { matches } = await bindPaths({ '/pets': { get: { responses: { 200: json(pets) } } } });
+    expect(matches.get('getPet')).toMatchObject({ state: 'missing' });
+  });
+
+  test('is unbindable if its ids are not integers, also when only its answer says so', async () => {
+    const uuid = { type: 'string', format: 'uuid' };
+    const { matches } = await bindPaths(
+      {
+        '/pets': { post: { requestBody: ref('NewPet'), responses: { 201: ref('Animal') } } },
+        '/pets/{id}': { put: { requestBody: ref('NewPet'), parameters: [{ ...id, schema: uuid }] } },
+      },
+      { NewPet: named, Animal: { type: 'object', properties: { id: uuid, name: {} } } },
+    );
+    expect(matches.get('createPet')).toMatchObject({
+      state: 'unbindable',
+      why: 'its Animal has the field id as a string, not an integer',
+    });
+    expect(matches.get('updatePet')).toMatchObject({
+      state: 'unbindable',
+      why: 'its id is a UUID, not an integer',
+    });
+  });
+
+  test('has no record to print if it answers only with an id', async () => {
+    const { contract } = await bindPaths({
+      '/pets': {
+        post: {
+          requestBody: ref('Pet'),
+          responses: { 201: json({ type: 'object', properties: { id: { type: 'integer' } } }) },
+        },
+      },
+    });
+    expect(contract.operations.get('createPet')?.result).toBeUndefined();
+  });
+});
+
 test('reports a list below another record', async () => {
   const schema = { type: 'array', items: { $ref: '#/components/schemas/Pet' } };
   const responses = { 200: { description: 'ok', content: { 'application/json': { schema } } } };
