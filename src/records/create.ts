@@ -4,7 +4,6 @@ import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { printJson } from '../json.ts';
 import { shellWord } from '../text.ts';
-import { type EditAccess, openAccess } from './access.ts';
 import {
   extraFields,
   flagFields,
@@ -14,8 +13,16 @@ import {
   refuseForeignFields,
   toBody,
 } from './fields.ts';
-import { type Body, columnOf, type EditableNoun, findField, flagOf, type Write } from './noun.ts';
-import { writeRecord, writeRecords } from './write.ts';
+import {
+  type Body,
+  columnOf,
+  type EditAccess,
+  type EditableNoun,
+  findField,
+  flagOf,
+  openAccess,
+} from './noun.ts';
+import { type Write, writeRecord, writeRecords } from './write.ts';
 
 /** Creates one record from flags, or one for each record of a file. */
 export async function createRecords<Entity>(

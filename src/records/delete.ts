@@ -2,12 +2,19 @@ import { confirmWrite } from '../asking.ts';
 import type { Context } from '../context.ts';
 import { commandLine } from '../context.ts';
 import { ApiError, CliError } from '../errors.ts';
-import { type Access, openAccess, readRecord } from './access.ts';
 import { resolveIds } from './names.ts';
-import { type EditableNoun, inputFor, type Noun, nameAll, type Write } from './noun.ts';
+import {
+  type Access,
+  type EditableNoun,
+  inputFor,
+  type Noun,
+  nameAll,
+  openAccess,
+  readRecord,
+} from './noun.ts';
 import { checkIdsOrFile, type IdOrName } from './values.ts';
 import { Work } from './work.ts';
-import { send, showWrites } from './write.ts';
+import { send, showWrites, type Write } from './write.ts';
 
 /** Deletes the records with these ids, or those of a file. @see deleteRecords */
 export async function deleteGiven<Entity>(

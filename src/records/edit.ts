@@ -7,13 +7,12 @@ import { type Draft, findEditor, openDraft } from '../input/editor.ts';
 import { isJsonObject, type JsonObject, printJson } from '../json.ts';
 import { sanitizeExcept } from '../text.ts';
 import { loadYaml } from '../yaml.ts';
-import { type EditAccess, openAccess, readRecord } from './access.ts';
 import { checkFields, missingFields } from './fields.ts';
 import { resolveIds } from './names.ts';
-import type { Body, EditableNoun, Write } from './noun.ts';
+import { type Body, type EditAccess, type EditableNoun, openAccess, readRecord } from './noun.ts';
 import { replacement } from './update.ts';
 import type { IdOrName } from './values.ts';
-import { toRequest, writeRecord } from './write.ts';
+import { toRequest, type Write, writeRecord } from './write.ts';
 
 /** Reads a record, lets the user change it as YAML in an editor, and writes the saved version back. */
 export async function editRecord<Entity extends object>(

@@ -2,9 +2,8 @@ import * as v from 'valibot';
 import type { Operation } from '../api/operations.ts';
 import { categoryFields, offersField, takesCategoryObject } from '../api/shapes.ts';
 import { UsageError } from '../errors.ts';
-import type { EditAccess } from './access.ts';
 import { resolveReferences } from './names.ts';
-import { type Body, columnOf, type EditableNoun, findField, flagOf } from './noun.ts';
+import { type Body, columnOf, type EditAccess, type EditableNoun, findField, flagOf } from './noun.ts';
 import { jsonOrText } from './values.ts';
 
 /** The input of a create or an update: fields by their flags, or a file of records. */

@@ -6,10 +6,9 @@ import { readRecords } from '../input/records.ts';
 import { openSource, type Source } from '../input/source.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../json.ts';
 import { counted } from '../text.ts';
-import type { EditAccess } from './access.ts';
 import { checkFields, inForm, missingFields, toBody } from './fields.ts';
 import { isName } from './names.ts';
-import { type Body, columnOf, type EditableNoun, type Field, findField } from './noun.ts';
+import { type Body, columnOf, type EditAccess, type EditableNoun, type Field, findField } from './noun.ts';
 import { jsonOrText, parseId } from './values.ts';
 
 /** A valid record of a file. */

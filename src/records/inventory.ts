@@ -5,12 +5,11 @@ import type { Answer } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { commandLine } from '../context.ts';
 import { CliError, UsageError } from '../errors.ts';
-import { type Access, openAccess, readRecord } from './access.ts';
 import { resolveId } from './names.ts';
-import type { Noun, Write } from './noun.ts';
+import { type Access, type Noun, openAccess, readRecord } from './noun.ts';
 import { readPet } from './pets.ts';
 import type { IdOrName } from './values.ts';
-import { writeRecord } from './write.ts';
+import { type Write, writeRecord } from './write.ts';
 
 export const inventory: Noun<InventoryItem> = {
   one: 'the inventory entry of pet',

@@ -5,9 +5,8 @@ import { categoryOf, hasField, wholeQueries } from '../api/shapes.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Context } from '../context.ts';
 import { exitCodes, UsageError } from '../errors.ts';
-import { type Access, openAccess } from './access.ts';
 import { isName, resolveReferences } from './names.ts';
-import type { Body, Noun } from './noun.ts';
+import { type Access, type Body, type Noun, openAccess } from './noun.ts';
 import { fillView } from './print.ts';
 
 interface Listing<Entity> {

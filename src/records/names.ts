@@ -4,8 +4,7 @@ import type { Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { CliError, messageOf, UsageError } from '../errors.ts';
 import { letterDistance } from '../text.ts';
-import type { Access } from './access.ts';
-import type { Body, Named } from './noun.ts';
+import type { Access, Body, Named } from './noun.ts';
 import type { IdOrName } from './values.ts';
 import { collect, largestPages, wholeList } from './whole-list.ts';
 

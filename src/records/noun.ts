@@ -1,4 +1,5 @@
-import { idName, type ListId, type OperationId } from '../api/operations.ts';
+import { offeredOperation } from '../api/contract.ts';
+import { idName, type ListId, type Operation, type OperationId } from '../api/operations.ts';
 import type { bodySchemas } from '../api/schemas.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Answer, Client } from '../client/client.ts';
@@ -9,7 +10,8 @@ import type { Column, View } from '../output/columns.ts';
 /** The nouns whose records have names. */
 export type Named = 'pets' | 'categories';
 
-type RecordOperation = Exclude<OperationId, ListId>;
+/** An operation on one record. */
+export type RecordOperation = Exclude<OperationId, ListId>;
 
 /** One noun as data, for the verbs that all nouns share. */
 export interface Noun<Entity> {
@@ -90,22 +92,6 @@ export function flagOf(field: Field): string {
   return `--${columnOf(field).replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
-/** A request for one record as data; it can be sent or shown. */
-export interface Write {
-  readonly operation: RecordOperation;
-  /** The record's id by the name that the operation has for it, and the body. */
-  readonly input: object;
-  readonly options?: CallOptions;
-  /** The change to report on a terminal after the write: `pet 3: status available -> sold`. */
-  readonly change?: {
-    /** Such as `pet 3`. */
-    readonly subject: string;
-    readonly before: object;
-    /** The fields that the write may change. */
-    readonly names: readonly string[];
-  };
-}
-
 /** The input of an operation on the record with this id. */
 export function inputFor(operation: RecordOperation, id: bigint, body?: Body): object {
   return { [idName(operation) ?? 'id']: id, ...(body && { body }) };
@@ -131,4 +117,51 @@ export function nameAll<Entity>(
   if (ids.length === 1) return `${one} ${names[0]}`;
   const more = ids.length > mostNamed ? ` and ${ids.length - mostNamed} more` : '';
   return `${ids.length} ${many}: ${names.join(', ')}${more}`;
+}
+
+/** The records of one noun at one service, for one verb. */
+export interface Access<Entity, Kind extends Noun<Entity> = Noun<Entity>> {
+  readonly context: Context;
+  readonly client: Client;
+  readonly noun: Kind;
+  /** The operation that the verb is about. */
+  readonly operation: Operation;
+}
+
+/** Access for a create or an update. */
+export type EditAccess<Entity> = Access<Entity, EditableNoun<Entity>>;
+
+/**
+ * Checks everything that can be wrong before the first request, and opens the client.
+ *
+ * @param requests how many will be sent, if they are known.
+ * @throws UsageError for a field to print that the noun lacks, or an operation that the service does not offer.
+ */
+export async function openAccess<Entity, Kind extends Noun<Entity>>(
+  context: Context,
+  noun: Kind & Noun<Entity>,
+  operationId: OperationId,
+  requests = 1,
+): Promise<Access<Entity, Kind>> {
+  await (await context.printer()).check(viewOf(noun));
+  const operation = offeredOperation(await context.contract(), operationId);
+  return { context, client: await clientFor(context, requests), noun, operation };
+}
+
+/** With at least this many requests, the transport that starts slower and runs faster pays off. */
+const manyRequests = 20;
+
+export function clientFor(context: Context, requests: number): Promise<Client> {
+  return context.client(requests < manyRequests ? 'few' : 'many');
+}
+
+/** Reads one record, in the way of its noun. @throws what `client.call` does */
+export function readRecord<Entity>(
+  { context, client, noun }: Access<Entity>,
+  id: bigint,
+  options?: CallOptions,
+): Promise<Answer<Entity>> {
+  if (noun.read) return noun.read(context, client, id, options);
+  const { get } = noun.operations;
+  return client.call(get, inputFor(get, id) as never, options) as Promise<Answer<Entity>>;
 }

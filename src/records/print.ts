@@ -1,7 +1,12 @@
+import type { HttpRequest } from '../api/http.ts';
+import type { Context } from '../context.ts';
+import { type JsonValue, printJson } from '../json.ts';
+import { shownUrl } from '../mask.ts';
 import type { View } from '../output/columns.ts';
-import type { Access } from './access.ts';
+import { sanitize } from '../text.ts';
 import { addNameOf, addNames } from './names.ts';
-import { viewOf } from './noun.ts';
+import { type Access, viewOf } from './noun.ts';
+import { jsonOrText } from './values.ts';
 
 interface FilledView<Entity> {
   readonly view: View<Entity>;
@@ -71,4 +76,38 @@ async function* onePerPage<Entity>(
     await prepare?.(next.value);
     yield [next.value];
   }
+}
+
+/** Shows requests without sending them: as text like on the wire, or as data in the structured formats. */
+export async function showRequests(context: Context, requests: readonly HttpRequest[]): Promise<void> {
+  const printer = await context.printer();
+  await printer.documents(requests.map(toDocument), requests.map(requestText).join('\n'));
+}
+
+function toDocument(request: HttpRequest) {
+  const body = bodyOf(request);
+  return {
+    method: request.method,
+    url: shownUrl(request.url),
+    headers: request.fields,
+    ...(body === undefined ? {} : { body }),
+  };
+}
+
+/** A request as on the wire, its JSON indented, everything safe to show. */
+export function requestText(request: HttpRequest): string {
+  const fields = Object.entries(request.fields).flatMap(([name, value]) =>
+    [value].flat().map((each) => `${name}: ${each}`),
+  );
+  const lines = [`${request.method} ${shownUrl(request.url)}`, ...fields].map(
+    (line) => `${sanitize(line)}\n`,
+  );
+  const body = bodyOf(request);
+  return lines.join('') + (body === undefined ? '' : `\n${printJson(body, 2)}\n`);
+}
+
+/** The JSON value of a body, or its text. */
+function bodyOf({ body }: HttpRequest): JsonValue | undefined {
+  if (body === undefined) return undefined;
+  return jsonOrText(typeof body === 'string' ? body : Buffer.from(body).toString());
 }

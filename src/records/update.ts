@@ -3,7 +3,6 @@ import { confirmWrite } from '../asking.ts';
 import type { Answer } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
-import { clientFor, type EditAccess, openAccess, readRecord } from './access.ts';
 import {
   extraFields,
   flagFields,
@@ -13,9 +12,19 @@ import {
   toBody,
 } from './fields.ts';
 import { resolveIds } from './names.ts';
-import { type Body, type EditableNoun, flagOf, inputFor, nameAll, type Write } from './noun.ts';
+import {
+  type Body,
+  clientFor,
+  type EditAccess,
+  type EditableNoun,
+  flagOf,
+  inputFor,
+  nameAll,
+  openAccess,
+  readRecord,
+} from './noun.ts';
 import { checkIdsOrFile, type IdOrName } from './values.ts';
-import { writeRecords } from './write.ts';
+import { type Write, writeRecords } from './write.ts';
 
 /** A record and its changes. */
 interface Change {

@@ -7,9 +7,8 @@ import { type Column, compareBy, pickColumns, pickFields, type View } from '../o
 import { canRedraw, openScreen } from '../output/screen.ts';
 import { tableWriter } from '../output/table.ts';
 import { sanitize } from '../text.ts';
-import type { Access } from './access.ts';
 import { forgetNames } from './names.ts';
-import type { Noun } from './noun.ts';
+import type { Access, Noun } from './noun.ts';
 import { fillView } from './print.ts';
 import { collect } from './whole-list.ts';
 

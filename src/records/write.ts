@@ -1,15 +1,30 @@
 import type { HttpRequest } from '../api/http.ts';
+import type { CallOptions } from '../client/call.ts';
 import type { Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { ManyError, OutputClosedError } from '../errors.ts';
 import type { JsonValue } from '../json.ts';
 import { cellText } from '../output/columns.ts';
 import { startProgress } from '../output/progress.ts';
-import type { Access } from './access.ts';
-import type { Body, Write } from './noun.ts';
-import { printResults } from './print.ts';
-import { showRequests } from './show-requests.ts';
+import type { Access, Body, RecordOperation } from './noun.ts';
+import { printResults, showRequests } from './print.ts';
 import { type Standing, Work, type WorkOptions } from './work.ts';
+
+/** A request for one record as data; it can be sent or shown. */
+export interface Write {
+  readonly operation: RecordOperation;
+  /** The record's id by the name that the operation has for it, and the body. */
+  readonly input: object;
+  readonly options?: CallOptions;
+  /** The change to report on a terminal after the write: `pet 3: status available -> sold`. */
+  readonly change?: {
+    /** Such as `pet 3`. */
+    readonly subject: string;
+    readonly before: object;
+    /** The fields that the write may change. */
+    readonly names: readonly string[];
+  };
+}
 
 /** Sends a write; returns the record in the answer, if there is one. */
 export async function send<Entity>(client: Client, write: Write): Promise<Entity | undefined> {

@@ -12,7 +12,7 @@ import { type RawRequest, rawMethods } from '../../client/request.ts';
 import type { Context } from '../../context.ts';
 import { messageOf, UsageError } from '../../errors.ts';
 import { type JsonObject, type JsonValue, parseJson, printJson } from '../../json.ts';
-import { showRequests } from '../../records/show-requests.ts';
+import { showRequests } from '../../records/print.ts';
 import { systemReason } from '../../system-error.ts';
 import { sanitizeExcept } from '../../text.ts';
 

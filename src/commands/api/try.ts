@@ -19,7 +19,7 @@ import type { Prompt } from '../../input/question.ts';
 import { type JsonObject, type JsonValue, parseJson, printJson } from '../../json.ts';
 import type { View } from '../../output/columns.ts';
 import { readPet } from '../../records/pets.ts';
-import { requestText, showRequests } from '../../records/show-requests.ts';
+import { requestText, showRequests } from '../../records/print.ts';
 import { findOperation } from './operations.ts';
 
 type AnyInput = Input<OperationId>;
