@@ -17,6 +17,8 @@ const common = {
   platform: 'node',
   target: 'node20.18',
   minifySyntax: true,
+  // Without this esbuild keeps each pattern with Unicode classes of a package, used or not, and every start creates it.
+  supported: { 'regexp-unicode-property-escapes': true },
 };
 // The package gives Node its CommonJS form, whose names a bundled `import()` would not see.
 const alias = { yaml: resolve('node_modules/yaml/browser/index.js') };
@@ -99,7 +101,10 @@ const chunks = Object.fromEntries(
   await Promise.all(
     outputFiles.map(async ({ path, text }) => {
       // A native import() in CommonJS would start Node's ES module loader, which costs as much as commander.
-      const { code } = await transform(text, { ...common, supported: { 'dynamic-import': false } });
+      const { code } = await transform(text, {
+        ...common,
+        supported: { ...common.supported, 'dynamic-import': false },
+      });
       const small = await transform(exportingValues(code), { ...common, minify: true, treeShaking: true });
       return [basename(path), small.code];
     }),

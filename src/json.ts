@@ -31,9 +31,6 @@ const maxDepth = 100;
 /** Matches text that may be a number that a double changes; a match within a string is a false alarm. */
 const longNumber = /[\d.]{16}|\d[eE][+-]?\d\d/;
 const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-/** DEL, C1, and format controls (zero-width, bidirectional): legal in JSON, but unsafe in a terminal or a log. */
-const unsafeInText = /[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}]/gu;
-
 /** Characters that JSON strings hold unescaped: ASCII without controls, quote and backslash. */
 const plainText = /^[ !#-[\]-~]*$/;
 
@@ -96,7 +93,16 @@ function parseSlice(slice: string): JsonValue[] {
 export function printJson(value: unknown, indent = 0): string {
   const flat = indent === 0 ? printFlat(value) : undefined;
   if (flat !== undefined) return flat;
-  return (printValue(value, indent, '\n') ?? 'null').replace(unsafeInText, escapeUnits);
+  const text = printValue(value, indent, '\n') ?? 'null';
+  return /^[\n\x20-\x7e]*$/.test(text) ? text : escapeUnsafe(text);
+}
+
+/**
+ * Escapes DEL, C1 and format controls (zero-width, bidirectional): legal in JSON, but unsafe in a terminal or a log. The
+ * pattern is here because V8 takes most of a millisecond to create one with Unicode classes.
+ */
+function escapeUnsafe(text: string): string {
+  return text.replace(/[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}]/gu, escapeUnits);
 }
 
 /**

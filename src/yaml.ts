@@ -13,10 +13,9 @@ interface Yaml {
   parse(text: string): JsonValue;
 }
 
-const unsafe = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
-
 export async function loadYaml(): Promise<Yaml> {
   const { parse, stringify } = await import('yaml');
+  const unsafe = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
   const exactNumber: ScalarTag = {
     tag: 'tag:yaml.org,2002:float',
     default: true,

@@ -26,8 +26,8 @@ async function printByPackage(value: unknown): Promise<string> {
 
 /** Matches a plain scalar made of words; after a letter none of these characters has a meaning in YAML. */
 const words = /^[a-z][\w .,'()!?&*%@+/;-]*$/i;
-/** The same for other scripts and emoji. Separate, because V8 takes milliseconds to set up Unicode classes. */
-const foreignWords = /^[\p{L}\p{So}][\p{L}\p{M}\p{N}\p{So}\p{Sk}\w .,'()!?&*%@+/;-]*$/u;
+/** The same for other scripts and emoji; created on demand, because V8 takes milliseconds to set up Unicode classes. */
+let foreignWords: RegExp | undefined;
 /** Matches digits with the separators of dates and times. They are quoted, so that every reader takes them for text. */
 const figures = /^\d[\d.:TZ+-]*$/;
 /** Words that a reader of YAML 1.1 or 1.2 does not take for text. */
@@ -62,6 +62,11 @@ function plainScalar(value: unknown): string | undefined {
 }
 
 function isPlainText(text: string): boolean {
-  if (!words.test(text) && !foreignWords.test(text)) return false;
+  if (!words.test(text) && !isForeignWords(text)) return false;
   return !text.endsWith(' ') && !reserved.test(text);
+}
+
+function isForeignWords(text: string): boolean {
+  foreignWords ??= /^[\p{L}\p{So}][\p{L}\p{M}\p{N}\p{So}\p{Sk}\w .,'()!?&*%@+/;-]*$/u;
+  return foreignWords.test(text);
 }
