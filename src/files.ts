@@ -2,7 +2,7 @@ import { mkdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { open, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { processId } from './io.ts';
-import { fileError } from './system-error.ts';
+import { fileError, systemCode } from './system-error.ts';
 
 /**
  * Replaces the content of a file. A reader finds the old content or the new content, also after a crash, and nothing in
@@ -54,7 +54,7 @@ export function realFile(path: string): string {
     return realpathSync(path);
   } catch (error) {
     // Such as a loop of links: opening the file reports it.
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') return path;
+    if (systemCode(error) !== 'ENOENT') return path;
   }
   const target = linkTarget(path);
   if (target !== undefined) return realFile(resolve(dirname(path), target));
@@ -96,7 +96,7 @@ function makeFolder(path: string, mode: number): void {
     mkdirSync(path, { mode });
   } catch (error) {
     if (isFolder(path)) return;
-    const isOrphan = (error as NodeJS.ErrnoException).code === 'ENOENT' && !isFolder(dirname(path));
+    const isOrphan = systemCode(error) === 'ENOENT' && !isFolder(dirname(path));
     if (!isOrphan || dirname(path) === path) throw error;
     makeFolder(dirname(path), mode);
     makeFolder(path, mode);

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { withDeadline } from './deadline.ts';
 import { exitCodes } from './errors.ts';
 import { type OutputStream, processOutput } from './output-stream.ts';
+import { systemCode } from './system-error.ts';
 
 export type Signal = 'SIGINT' | 'SIGTERM';
 
@@ -111,6 +112,6 @@ export function processExists(id: number): boolean {
     process.kill(id, 0);
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    return systemCode(error) === 'EPERM';
   }
 }

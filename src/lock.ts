@@ -5,7 +5,7 @@ import { sleep } from './deadline.ts';
 import { CliError } from './errors.ts';
 import { realFile } from './files.ts';
 import { processExists, processId } from './io.ts';
-import { fileError } from './system-error.ts';
+import { fileError, systemCode } from './system-error.ts';
 
 interface LockOptions {
   /** Longest wait for another owner, in milliseconds. */
@@ -93,7 +93,7 @@ function create(lock: string): boolean {
     symlinkSync(self(), lock, 'junction');
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    if (systemCode(error) === 'EEXIST') return false;
     throw fileError('lock', lock, error);
   }
 }
@@ -103,7 +103,7 @@ function readOwner(lock: string): string | undefined {
   try {
     return basename(readlinkSync(lock));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (systemCode(error) === 'ENOENT') return undefined;
     throw fileError('read lock', lock, error);
   }
 }

@@ -1,7 +1,7 @@
 import { constants, fstatSync, openSync, type Stats, statSync, writeSync } from 'node:fs';
 import type { WriteStream } from 'node:tty';
 import { CliError, OutputClosedError } from './errors.ts';
-import { systemReason } from './system-error.ts';
+import { systemCode, systemReason } from './system-error.ts';
 
 export interface OutputStream {
   readonly isTerminal: boolean;
@@ -69,7 +69,7 @@ export function processOutput(name: string, descriptor: 1 | 2, open: () => Write
         const rest = opened ? data : direct(data);
         if (rest.length > 0) await throughStream(rest);
       } catch (error) {
-        throw toOutputError(name, error as NodeJS.ErrnoException);
+        throw toOutputError(name, error);
       }
     },
     async flush() {
@@ -117,7 +117,7 @@ function writeAll(descriptor: number, bytes: Uint8Array): Uint8Array {
   try {
     while (rest.length > 0) rest = rest.subarray(writeSync(descriptor, rest));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+    if (systemCode(error) !== 'EAGAIN') throw error;
   }
   return rest;
 }
@@ -142,7 +142,8 @@ function isNullDevice({ rdev }: Stats): boolean {
   return rdev !== 0 && rdev === statSync('/dev/null').rdev;
 }
 
-function toOutputError(name: string, error: NodeJS.ErrnoException): Error {
-  if (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED') return new OutputClosedError();
+function toOutputError(name: string, error: unknown): Error {
+  const code = systemCode(error);
+  if (code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED') return new OutputClosedError();
   return new CliError('failed', `write to ${name}: ${systemReason(error)}`, { cause: error });
 }

@@ -18,12 +18,23 @@ const reasons: Readonly<Record<string, { readonly [A in Activity]?: string }>> =
   ETIMEDOUT: { connection: 'connecting timed out' },
 };
 
+/** The code of a system error, such as `ENOENT`; undefined for any other error. */
+export function systemCode(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException).code;
+}
+
+/** Whether the error says that there is no such file, nor perhaps a folder for it. */
+export function isMissing(error: unknown): boolean {
+  const code = systemCode(error);
+  return code === 'ENOENT' || code === 'ENOTDIR';
+}
+
 /**
  * The reason of a system error, in words. For a code that is not in the table these are the system's own:
  * `ENOSPC: no space left on device, write` becomes `no space left on device`.
  */
 export function systemReason(error: unknown, activity: Activity = 'file'): string {
-  const known = reasons[(error as NodeJS.ErrnoException).code ?? '']?.[activity];
+  const known = reasons[systemCode(error) ?? '']?.[activity];
   if (known !== undefined) return known;
   const message = messageOf(error);
   return /^[A-Z]+: (.*?)(, \w+.*)?$/s.exec(message)?.[1] ?? message;

@@ -1,5 +1,6 @@
 import { type Context, createContext, Script } from 'node:vm';
 import { InterruptedError } from './errors.ts';
+import { systemCode } from './system-error.ts';
 
 /**
  * The value of synchronous work, or what `late` returns if it takes longer: the work is ended in the middle of whatever
@@ -18,7 +19,7 @@ export function withinTime<Value, Late>(
   try {
     return script.runInContext(room, { timeout: limitMs, breakOnSigint: endsOnCtrlC }) as Value;
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = systemCode(error);
     if (code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return late();
     // No listener hears a signal while synchronous work goes on.
     throw code === 'ERR_SCRIPT_EXECUTION_INTERRUPTED' ? new InterruptedError('SIGINT') : error;

@@ -9,7 +9,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { promisify } from 'node:util';
-import { fileError } from '../system-error.ts';
+import { fileError, systemCode } from '../system-error.ts';
 
 const linesPerSync = 100;
 const syncEveryMs = 1000;
@@ -164,5 +164,5 @@ export class LineFile {
 
 /** A pipe or a device cannot be synchronised. */
 function isNotAFile(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).code === 'EINVAL';
+  return systemCode(error) === 'EINVAL';
 }

@@ -9,6 +9,7 @@ import { createContext, type TlsFiles } from '../client/transport/tls.ts';
 import { withDeadline } from '../deadline.ts';
 import { UnavailableError } from '../errors.ts';
 import type { Io } from '../io.ts';
+import { systemCode } from '../system-error.ts';
 import { durationText } from './text.ts';
 
 /** The result of a TLS handshake, whether the certificate is trusted or not. */
@@ -133,9 +134,7 @@ const problems: Readonly<Record<string, string>> = {
 };
 
 function describeProblem(reason: Error | string | undefined): string {
-  const code = String(
-    reason instanceof Error ? ((reason as NodeJS.ErrnoException).code ?? reason.message) : reason,
-  );
+  const code = String(reason instanceof Error ? (systemCode(reason) ?? reason.message) : reason);
   const text = problems[code];
   return text ? `${text} (${code})` : code;
 }

@@ -5,6 +5,7 @@ import { type DocumentedAnswer, type Operation, operationIds } from '../api/oper
 import { messageOf, UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, printJson } from '../json.ts';
+import { fileError, isMissing } from '../system-error.ts';
 import { resolvePaths } from './paths.ts';
 
 /** A contract read from a service's own description. */
@@ -47,9 +48,8 @@ function readText(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    throw unusable(path, message);
+    if (isMissing(error)) return undefined;
+    throw unusable(path, messageOf(error));
   }
 }
 
@@ -69,11 +69,10 @@ export async function writeContract(
 export async function removeContract(io: Io, profile: string | undefined): Promise<boolean> {
   const path = contractPath(io, profile);
   const { rm } = await import('node:fs/promises');
-  const { fileError } = await import('../system-error.ts');
   return await rm(path).then(
     () => true,
-    (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return false;
+    (error: unknown) => {
+      if (isMissing(error)) return false;
       throw fileError('remove', path, error);
     },
   );

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Io } from '../io.ts';
-import { systemReason } from '../system-error.ts';
+import { isMissing, systemReason } from '../system-error.ts';
 import { resolvePaths } from './paths.ts';
 
 /** The top level of a config file, or one profile; its values are unchecked. */
@@ -35,8 +35,7 @@ export function readConfigFile(io: Io): ConfigFile {
       problem: undefined,
     };
   } catch (error) {
-    const isAbsent = ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
-    const problem = isAbsent ? undefined : systemReason(error);
+    const problem = isMissing(error) ? undefined : systemReason(error);
     return { path, active: undefined, profiles: {}, defaults: {}, problem };
   }
 }

@@ -6,7 +6,7 @@ import { sleep } from '../deadline.ts';
 import { CliError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { createSecrets } from '../mask.ts';
-import { systemReason } from '../system-error.ts';
+import { systemCode, systemReason } from '../system-error.ts';
 import { sanitize } from '../text.ts';
 import { splitWords } from './values.ts';
 
@@ -98,7 +98,7 @@ async function readSome(file: FileHandle, into: Buffer): Promise<number | undefi
   try {
     return (await file.read(into, 0, into.length, null)).bytesRead;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return undefined;
+    if (systemCode(error) === 'EAGAIN') return undefined;
     throw error;
   }
 }

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { Id, NewCategory, NewOrder, NewPet, PetStatus, Quantity } from '../api/schemas.ts';
 import { UsageError } from '../errors.ts';
 import { isJsonObject, parseJson, printJson } from '../json.ts';
-import { systemReason } from '../system-error.ts';
+import { systemCode, systemReason } from '../system-error.ts';
 import { textOf } from './collection.ts';
 import { describeIssues } from './request.ts';
 import { Store, toPet } from './store.ts';
@@ -66,7 +66,7 @@ function readBytes(file: string): Buffer | undefined {
     // Opening a pipe would wait for a writer.
     if (found.isFile() || found.isDirectory()) return readFileSync(file);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (systemCode(error) === 'ENOENT') return undefined;
     throw new UsageError(`${file}: ${systemReason(error)}`);
   }
   throw new UsageError(`${file}: is not a regular file`);

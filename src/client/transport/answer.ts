@@ -1,5 +1,6 @@
 import { fieldValue, type HttpFields, type HttpResponse } from '../../api/http.ts';
 import { messageOf, UnavailableError } from '../../errors.ts';
+import { systemCode } from '../../system-error.ts';
 
 /** The largest body in bytes, encoded or decoded: 64 MiB (for a list, of one page), or 64 KiB of an error. */
 function maxBytesOf(status: number): number {
@@ -84,7 +85,7 @@ async function undo(encoding: string, bytes: Uint8Array, maxOutputLength: number
         ? zlib.inflateSync(bytes, options)
         : zlib.inflateRawSync(bytes, options);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE')
+    if (systemCode(error) === 'ERR_BUFFER_TOO_LARGE')
       throw invalidAnswer(`the body is longer than ${describeBytes(maxOutputLength)}`);
     throw invalidAnswer(`the body is not valid ${encoding}: ${messageOf(error)}`);
   }

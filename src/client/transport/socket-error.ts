@@ -1,12 +1,12 @@
 import { UnavailableError, type UnavailableReason } from '../../errors.ts';
-import { systemReason } from '../../system-error.ts';
+import { systemCode, systemReason } from '../../system-error.ts';
 
 /** Turns the error of a socket or of the HTTP parser into an UnavailableError. */
 export function toUnavailable(error: Error, { sent }: { readonly sent: boolean }): UnavailableError {
   if (error instanceof UnavailableError) return error;
   const root = rootOf(error);
   // undici's parser gives some of its errors no code.
-  const { code = root.name } = root as NodeJS.ErrnoException;
+  const code = systemCode(root) ?? root.name;
   const reason = reasons.find(([codes]) => codes.test(code))?.[1] ?? 'reset';
   const isUntrusted = /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)/.test(code);
   const hint = isUntrusted ? 'if you trust its authority, name it with --ca-cert <file>' : undefined;

@@ -1,7 +1,7 @@
 import { readFile, realpath, stat, unlink } from 'node:fs/promises';
 import { UsageError } from '../../errors.ts';
 import { writeFileAtomic } from '../../files.ts';
-import { systemReason } from '../../system-error.ts';
+import { systemCode, systemReason } from '../../system-error.ts';
 
 /**
  * Matches a file that may be replaced: a URL in one line, left by a killed server; or nothing, as `mktemp` creates it.
@@ -35,7 +35,7 @@ async function contentOf(path: string, file: string): Promise<string> {
     return found.size > 1000 ? 'too long' : await readFile(file, 'utf8');
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
+    if (systemCode(error) === 'ENOENT') return '';
     throw new UsageError(`--ready-file ${path}: ${systemReason(error)}`);
   }
 }
