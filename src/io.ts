@@ -39,7 +39,10 @@ interface ProcessIo extends Io {
 export function processIo(): ProcessIo {
   const stdout = processOutput('stdout', 1, () => process.stdout);
   const stderr = processOutput('stderr', 2, () => process.stderr);
-  if (process.env.NODE_TLS_REJECT_UNAUTHORIZED === '0') leaveTlsWarning();
+  const env = { ...process.env };
+  if (env.NODE_TLS_REJECT_UNAUTHORIZED === '0') leaveTlsWarning();
+  // A name lookup cannot be cancelled, and the process cannot end before it. glibc would give a silent name server 10 s.
+  process.env.RES_OPTIONS ||= 'timeout:1 attempts:2';
   return {
     stdin: {
       get isTerminal() {
@@ -52,7 +55,7 @@ export function processIo(): ProcessIo {
     },
     stdout,
     stderr,
-    env: process.env,
+    env,
     cwd: process.cwd(),
     platform: process.platform,
     packageDir: join(__dirname, '..'),

@@ -1,9 +1,12 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { answer, misbehave, type Script } from '../helpers/misbehaving-server.ts';
-import { outcomeOf, startCli } from '../helpers/spawn-cli.ts';
+import { cliPath, nodeBinary, outcomeOf, startCli } from '../helpers/spawn-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import * as mode from './modes.ts';
 
@@ -71,4 +74,30 @@ test('Ctrl-C ends the parsing of a long description', async () => {
   const { code, stderr } = await outcomeOf(child);
   expect({ code, stderr }).toEqual({ code: 130, stderr: 'error: interrupted\n' });
   expect(performance.now() - stopped).toBeLessThan(1500);
+});
+
+/** Only root may replace the list of name servers for one process, and listen on their port. */
+const mayReplaceNameServers = spawnSync('unshare', ['--mount', 'true']).status === 0;
+
+test.runIf(mayReplaceNameServers).each([
+  ['Ctrl-C', ['pets', 'list', '--base-url', 'http://pets.invalid'], 130],
+  ['a Tab', ['__complete', '--', '--base-url', 'http://pets.invalid', 'pets', 'get', ''], 0],
+])('%s does not wait long for a name server that never answers', async (_, argv, code) => {
+  const nameServer = createSocket('udp4').bind(53, '127.7.7.7');
+  onTestFinished(() => void nameServer.close());
+  const asked = once(nameServer, 'message');
+  const list = join(temporaryFolder(), 'resolv.conf');
+  writeFileSync(list, 'nameserver 127.7.7.7\n');
+  const script = 'mount --bind "$0" /etc/resolv.conf && exec "$@"';
+  const env = { PATH: process.env.PATH, PETSTORE_CONFIG_DIR: '/nonexistent/petstore-config' };
+  const child = spawn('unshare', ['--mount', 'sh', '-c', script, list, nodeBinary, cliPath, ...argv], {
+    env,
+  });
+  const outcome = outcomeOf(child);
+  await asked;
+  const began = performance.now();
+  if (code === 130) child.kill('SIGINT');
+  expect(await outcome).toMatchObject({ code, stdout: '' });
+  // glibc alone gives it 10 s, and the process cannot end before.
+  expect(performance.now() - began).toBeLessThan(5000);
 });
