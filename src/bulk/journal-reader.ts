@@ -26,6 +26,8 @@ export interface JournalImage {
   readonly lastAt: number;
   /** True if a session ended in order: its rejects were then written. */
   readonly hasEnded: boolean;
+  /** Rows that failed after the last such end, and that are in no rejects yet. */
+  readonly unreported: ReadonlySet<number>;
   /** Length of the file up to its last complete line, and the checksum of that line. */
   readonly bytes: number;
   readonly sum: number;
@@ -99,6 +101,7 @@ class Replay implements JournalImage {
   sessions = 1;
   lastAt: number;
   hasEnded = false;
+  readonly unreported = new Set<number>();
   bytes = 0;
   sum = 0;
   readonly failures = new Map<number, OutcomeLine>();
@@ -172,6 +175,8 @@ class Replay implements JournalImage {
     rows.setState(row, state);
     if (before !== undefined) rows.setBefore(row, toCount(before));
     if (state === 'applied' || state === 'unknown' || line.maySent) rows.setSent(row);
+    if (state === 'failed') this.unreported.add(row);
+    else this.unreported.delete(row);
     if (state !== 'failed' && state !== 'unknown') this.failures.delete(row);
     else if (this.failures.size < 10_000) this.failures.set(row, line);
     this.open[row] = 0;
@@ -185,8 +190,10 @@ class Replay implements JournalImage {
 
   private end(line: EndLine): void {
     this.ending = line;
-    if (line.ended === 'finished' || line.ended === 'stopped') this.hasEnded = true;
-    else this.settleMarks();
+    if (line.ended === 'finished' || line.ended === 'stopped') {
+      this.hasEnded = true;
+      this.unreported.clear();
+    } else this.settleMarks();
     this.markedTo = -1;
     this.closePlan();
   }

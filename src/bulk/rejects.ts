@@ -28,14 +28,24 @@ export async function defaultRejectsFile(
  * a relative run that may have been applied do not either, because applying the rejects could add them twice; `resume`
  * settles the unknown ones.
  */
-function isRejected({ rows, flags, job }: Session, row: number): boolean {
+function isRejected(session: Session, row: number): boolean {
+  const { rows, flags, job } = session;
+  const bearer = bearerOf(session, row);
+  if (bearer !== row) return isRejected(session, bearer);
   const state = rows.state(row);
   if (state !== 'failed' && state !== 'unknown' && state !== 'invalid') return false;
   if (rows.quantity(row) === null) return false;
   if (!flags.relative) return true;
   if (state === 'unknown' || rows.wasSent(row)) return false;
-  // An earlier session has written its own.
-  return !(job.earlier?.hasEnded && (state === 'invalid' || rows.earlierState(row) === state));
+  // An earlier session that ended in order has written its own.
+  if (state === 'invalid') return !job.earlier?.hasEnded;
+  return rows.earlierState(row) !== state || job.earlier?.unreported.has(row) === true;
+}
+
+/** The row that the session settles for a row: the one that it was added to by `--on-duplicate sum`, or itself. */
+function bearerOf({ rows, flags }: Session, row: number): number {
+  const isAdded = flags.onDuplicate === 'sum' && rows.isState(row, 'skipped');
+  return (isAdded ? rows.find(rows.id(row)) : undefined) ?? row;
 }
 
 export function hasRejects(session: Session): boolean {
@@ -99,7 +109,7 @@ function* rowTexts(session: Session): Generator<string> {
   const printer = new CsvPrinter(header, ',');
   let isFirst = true;
   for (let row = 0; row < rows.length; row += 1) {
-    if (!isRejected(session, row) || rows.isState(row, 'invalid')) continue;
+    if (!isRejected(session, row) || rows.isState(row, 'invalid') || rows.isState(row, 'skipped')) continue;
     if (isFirst) yield printer.head();
     isFirst = false;
     const values = [rows.id(row), rows.change(row) ?? rows.quantity(row), rows.expected(row)];
@@ -115,12 +125,14 @@ const noteColumns = ['_line', '_state', '_status', '_code', '_message', '_attemp
 type RejectNote = Readonly<Record<(typeof noteColumns)[number], string | number | undefined>>;
 
 /** The outcome of a row; control characters in the service's words are made visible. */
-function noteOf({ ledger, rows }: Session, row: number, issue?: string): RejectNote {
+function noteOf(session: Session, row: number, issue?: string): RejectNote {
+  const { ledger, rows } = session;
   const note = (text: string | undefined) => text && sanitize(text);
-  const failure = ledger.failureOf(row);
+  const bearer = bearerOf(session, row);
+  const failure = ledger.failureOf(bearer);
   return {
     _line: rows.line(row) || undefined,
-    _state: rows.state(row),
+    _state: rows.state(bearer),
     _status: failure?.status,
     _code: rows.isState(row, 'invalid') ? 'invalid' : note(failure?.code),
     _message: note(issue ?? failure?.message),

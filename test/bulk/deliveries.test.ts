@@ -173,6 +173,38 @@ test('leaves rows that may have been booked out of the rejects, because they cou
   expect(desk.read('delivery.rejects.csv').match(/^\d+,/gm)).toEqual(['2,']);
 });
 
+test('rejects every row of a pet whose changes were added up, so that all of them can be booked again', async () => {
+  await using server = await stockServer(shelves(2, () => 5));
+  server.misbehave = ({ method, petId }, response) =>
+    method === 'PUT' && petId === '1' ? refuse(response, 409, 'no') : undefined;
+  const { desk, apply } = deliveryDesk(server, '1,+5\n2,+1\n1,+7\n');
+  const first = await apply('--on-duplicate', 'sum');
+  expect(first).toMatchObject({ code: 3, applied: 1, failed: 1, skipped: 1 });
+  expect(desk.read('delivery.rejects.csv').match(/^\d.*?failed/gm)).toEqual([
+    '1,+5,2,failed',
+    '1,+7,4,failed',
+  ]);
+  server.misbehave = undefined;
+  const again = /then run: petstore inventory ([^"]*)/.exec(first.stderr)?.[1] ?? '';
+  expect(await desk.summary([...again.split(' '), '--yes'])).toMatchObject({ code: 0, applied: 1 });
+  expect([...server.stock.values()]).toEqual([17, 6]);
+});
+
+test('each failed row is in the rejects of one session, also if it failed in one that was killed', async () => {
+  await using server = await stockServer(shelves(3, () => 5));
+  server.misbehave = ({ method, petId }, response) =>
+    method === 'PUT' && petId !== '3' ? refuse(response, 409, 'no') : undefined;
+  const { desk, apply } = deliveryDesk(server, '1,+1\n2,+2\n3,+3\n');
+  const words = ['--fail-fast', '--concurrency', '1'];
+  const { run } = await apply(...words, '--rejects', 'first.csv');
+  await apply(...words, '--rejects', 'killed.csv');
+  const path = join(desk.folder, 'state', 'runs', `${run}.jsonl`);
+  writeFileSync(path, readFileSync(path, 'utf8').replace(/\{"ended".*\n$/, ''));
+  expect(await apply('--rejects', 'last.csv')).toMatchObject({ code: 3, applied: 1, failed: 2 });
+  const rejected = ['first.csv', 'last.csv'].map((name) => desk.read(name).match(/^\d+,/gm));
+  expect(rejected).toEqual([['1,'], ['2,']]);
+});
+
 test('a booked row stays applied when the run is resumed, whatever its count is now', async () => {
   await using server = await stockServer(shelves(3, () => 5));
   server.misbehave = ({ method, petId }, response) =>

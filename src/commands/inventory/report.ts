@@ -101,7 +101,7 @@ function againCommand(context: Context, job: Job, { summary, rejects }: Reported
 /** The flags with which rejected rows must be read and written, the same as for their input. */
 function inputWords({ identity: { flags }, input }: Job): string[] {
   if (!input) return [];
-  const { delimiter, map, key, thousands } = flags;
+  const { delimiter, map, key, thousands, onDuplicate } = flags;
   const isDetected = !delimiter || (delimiters as readonly string[]).includes(delimiter);
   return [
     ...(isDetected ? [] : ['--delimiter', delimiter]),
@@ -109,6 +109,7 @@ function inputWords({ identity: { flags }, input }: Job): string[] {
     ...(key ? ['--key', `${key.column}=${key.file}`] : []),
     ...(thousands ? ['--thousands', thousands] : []),
     ...(flags.relative ? ['--relative'] : []),
+    ...(onDuplicate === 'sum' ? ['--on-duplicate', 'sum'] : []),
     ...(flags.createMissing ? ['--create-missing'] : []),
   ];
 }
