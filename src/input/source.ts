@@ -38,7 +38,7 @@ export async function openSource(io: Io, path: string): Promise<Source> {
 
 /** `/dev/stdin`, `/dev/fd/63`: a name that means something else to the next process, even if it leads to a file. */
 function isOfProcess(path: string): boolean {
-  return /^\/(dev|proc)\//.test(path);
+  return /^\/(dev\/(stdin|fd)|proc)\b/.test(path);
 }
 
 async function spool(name: string, bytes: AsyncIterable<Uint8Array>): Promise<Source> {

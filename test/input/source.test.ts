@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -36,6 +45,18 @@ test('a named pipe can be read twice too', async () => {
   expect(source).toMatchObject({ name: pipe, path: undefined });
   expect([await textOf(source), await textOf(source)]).toEqual(['petId,quantity\n', 'petId,quantity\n']);
   await source.close();
+});
+
+test.runIf(existsSync('/dev/shm'))('a file in memory has a path like any other', async () => {
+  const path = join('/dev/shm', `petstore-source-${process.pid}.csv`);
+  writeFileSync(path, 'petId\n');
+  try {
+    const source = await openSource(fakeIo(), path);
+    expect(source).toMatchObject({ name: path, path });
+    await source.close();
+  } finally {
+    rmSync(path);
+  }
 });
 
 test.runIf(process.platform === 'linux')('a file given as /dev/fd has no path of its own', async () => {
