@@ -15,7 +15,7 @@ export function isSameRun(one: RunIdentity, other: RunIdentity): boolean {
   return identityText(one) === identityText(other);
 }
 
-/** The id of a run, such as `20271121-021530123-3f2a9c`: UTC to the millisecond, so that ids sort by time, and a hash. */
+/** The id of a run, such as `20271121-021530123-3f2a9c`: UTC to the millisecond, so that ids sort by time, and a key. */
 export function toRunId(identity: RunIdentity, startedMs: number): string {
   const [date = '', time = ''] = new Date(startedMs).toISOString().split('T');
   return `${date.replaceAll('-', '')}-${time.replace(/\D/g, '')}-${keyOf(identity)}`;
@@ -33,8 +33,10 @@ export function startOf(run: string): number {
   return Date.UTC(year, month - 1, day, hour, minute, second, ms);
 }
 
-function keyOf(identity: RunIdentity): string {
-  return createHash('sha256').update(identityText(identity)).digest('hex').slice(0, 6);
+/** Without the flags: if the header of a journal cannot be read, its delivery must be recognised under any of them. */
+function keyOf({ kind, sha256, target }: RunIdentity): string {
+  const text = JSON.stringify([kind, sha256, target]);
+  return createHash('sha256').update(text).digest('hex').slice(0, 6);
 }
 
 function identityText({ kind, sha256, target, flags }: RunIdentity): string {

@@ -49,6 +49,24 @@ test('books a delivery once in 7 days, unless it was undone completely or --agai
   expect([...server.stock.values()]).toEqual([6, 7]);
 });
 
+test('books a delivery once although it was undone, because the undo was undone too', async () => {
+  await using server = await stockServer(shelves(2, () => 5));
+  const { desk, apply } = deliveryDesk(server, '1,+1\n2,+2\n');
+  const { run } = await apply();
+  const undo = await desk.summary(['undo', String(run), '--yes']);
+  server.misbehave = ({ method, petId }, response) =>
+    method === 'PUT' && petId === '2' ? refuse(response, 409, 'no') : undefined;
+  const redo = await desk.summary(['undo', String(undo.run), '--yes']);
+  expect(redo).toMatchObject({ applied: 1, failed: 1 });
+  server.misbehave = undefined;
+  const refused = await apply();
+  expect(refused.code).toBe(2);
+  expect(refused.stderr).toContain(`run ${run} of `);
+  expect([...server.stock.values()]).toEqual([6, 5]);
+  expect(await desk.summary(['undo', String(redo.run), '--yes'])).toMatchObject({ code: 0, applied: 1 });
+  expect(await apply()).toMatchObject({ code: 0, applied: 2 });
+});
+
 test.each([
   ['is empty', () => ''],
   ['is that of another version', (text: string) => text.replace('"journal":3', '"journal":2')],
@@ -58,7 +76,7 @@ test.each([
   const { run } = await apply();
   const path = join(desk.folder, 'state', 'runs', `${run}.jsonl`);
   writeFileSync(path, damage(readFileSync(path, 'utf8')));
-  for (const words of [[], ['--restart']]) {
+  for (const words of [[], ['--restart'], ['--create-missing'], ['--restart', '--create-missing']]) {
     const refused = await apply(...words);
     expect(refused.code).toBe(2);
     expect(refused.stderr).toContain(`run ${run} of `);
@@ -203,6 +221,27 @@ test('each failed row is in the rejects of one session, also if it failed in one
   expect(await apply('--rejects', 'last.csv')).toMatchObject({ code: 3, applied: 1, failed: 2 });
   const rejected = ['first.csv', 'last.csv'].map((name) => desk.read(name).match(/^\d+,/gm));
   expect(rejected).toEqual([['1,'], ['2,']]);
+});
+
+test('a delivery that --max-errors stops at its plan is settled by applying or resuming it, not by its rejects', async () => {
+  await using server = await stockServer(shelves(3, () => 5));
+  const { desk, apply } = deliveryDesk(server, '1,-9\n2,-2\n3,-2\n');
+  const first = await apply('--fail-fast');
+  expect(first).toMatchObject({ code: 1, failed: 1, unprocessed: 2 });
+  expect(first.stderr).toContain('fix the cause, then run: the same command again');
+  server.stock.set('1', 9);
+  server.misbehave = ({ method, petId }, response) =>
+    method === 'PUT' && petId === '2' ? refuse(response, 409, 'no') : undefined;
+  const words = ['--fail-fast', '--concurrency', '1'];
+  const second = await apply(...words);
+  expect(second).toMatchObject({ applied: 1, failed: 1, unprocessed: 1, rejects: 'delivery.rejects.csv' });
+  server.misbehave = undefined;
+  server.stock.set('3', 1);
+  const third = await apply(...words, '--rejects', 'third.csv');
+  expect(third).toMatchObject({ run: second.run, applied: 1, failed: 2, unprocessed: 0 });
+  const [listed] = JSON.parse((await desk.inventory(['runs', '-o', 'json'])).stdout);
+  expect(listed).toMatchObject({ id: second.run, state: 'finished', applied: 1, failed: 2 });
+  expect(desk.read('third.csv').match(/^\d+,/gm)).toEqual(['3,']);
 });
 
 test('a booked row stays applied when the run is resumed, whatever its count is now', async () => {

@@ -381,6 +381,10 @@ test('keeps and names entries that a run created if the service offers no delete
     ['1', 5],
     ['2', 7],
   ]);
+  const [, undone] = JSON.parse((await desk.inventory(['runs', '-o', 'json'], { env })).stdout);
+  expect(undone).toMatchObject({ id: run, state: 'undone' });
+  expect((await desk.inventory(['undo', run, '--yes'])).code).toBe(0);
+  expect([...server.stock]).toEqual([['1', 5]]);
 });
 
 test('a partial undo prints how to try again, and then undoes only the rest', async () => {

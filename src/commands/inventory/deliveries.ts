@@ -39,7 +39,7 @@ async function bookingOf(
   if (!isSame) return undefined;
   if (!header || isAside) return { at: startOf(run), deed: 'may have booked the same delivery' };
   const { info } = await runs.look(run);
-  if (!info) return { at: Date.parse(header.started), deed: 'has booked the same delivery' };
+  if (!info) return { at: Date.parse(header.started), deed: 'may have booked the same delivery' };
   if (!(await mayBeBooked(runs, info))) return undefined;
   const unfinished = isOpen(info) ? ', and is unfinished' : '';
   return { at: info.lastAt, deed: `has booked the same delivery${unfinished}` };
@@ -55,11 +55,34 @@ function isSameDelivery({ kind, sha256, target, flags }: JournalHeader, identity
   );
 }
 
-/** Whether a run booked some of its rows, or may have. */
-async function mayBeBooked(runs: RunStore, { header, state, isPartial, counts }: RunInfo): Promise<boolean> {
-  if (state === 'undone') return isPartial;
-  if (state === 'killed' || state === 'running' || counts.applied + counts.unknown > 0) return true;
-  return counts.failed > 0 && (await hasFailedAfterSending(runs.pathOf(header.run)));
+/** Whether a run booked some of its rows, or may have, and that still stands. */
+async function mayBeBooked(runs: RunStore, info: RunInfo): Promise<boolean> {
+  if (await isTakenBack(runs, info)) return false;
+  if (mayHaveWritten(info)) return true;
+  return info.counts.failed > 0 && (await hasFailedAfterSending(runs.pathOf(info.header.run)));
+}
+
+function mayHaveWritten({ state, counts }: RunInfo): boolean {
+  return state === 'killed' || state === 'running' || counts.applied + counts.unknown > 0;
+}
+
+/** Whether a run was undone whole, and nothing of that was undone again. */
+async function isTakenBack(runs: RunStore, { header, state, isPartial }: RunInfo): Promise<boolean> {
+  if (state !== 'undone' || isPartial) return false;
+  for await (const undo of undosOf(runs, header.run))
+    for await (const redo of undosOf(runs, undo)) {
+      const { info } = await runs.look(redo);
+      if (!info || (mayHaveWritten(info) && !(await isTakenBack(runs, info)))) return false;
+    }
+  return true;
+}
+
+/** The ids of the undos of a run. */
+async function* undosOf(runs: RunStore, run: string): AsyncGenerator<string> {
+  for (const id of await runs.ids()) {
+    const header = await readHeader(runs.pathOf(id)).catch(() => undefined);
+    if (header?.kind === 'undo' && header.name === run) yield id;
+  }
 }
 
 /** Whether a row failed although one of its writes may have been applied; the counts of a run do not tell. */

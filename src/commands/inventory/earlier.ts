@@ -33,10 +33,10 @@ export async function findEarlier(context: Context, { identity }: Job): Promise<
   const runs = runStore(context);
   for (const run of await runs.idsLike(identity)) {
     const { header, info, problem } = await runs.look(run);
-    const isSame = header !== undefined && isSameRun(header, identity);
-    if (problem && isApply && isSame) throw problem;
+    if (header && !isSameRun(header, identity)) continue;
+    if (problem && isApply && header) throw problem;
     if (problem) await context.notice(`warning: ${problem.message}`);
-    else if (isSame && isOpen(info)) {
+    else if (isOpen(info)) {
       // An undo compares before it writes: it may begin anew if the journal of an earlier one is damaged.
       const damage = isApply ? undefined : await damageOf(context, run);
       if (!damage) return run;
@@ -71,8 +71,9 @@ export async function* readableRuns(context: Context): AsyncGenerator<RunInfo> {
 export async function discardEarlier(context: Context, { identity }: Job): Promise<void> {
   const runs = runStore(context);
   for (const run of await runs.idsLike(identity)) {
-    const { info, problem } = await runs.look(run);
-    const isEarlier = info && isOpen(info) && isSameRun(info.header, identity);
+    const { header, info, problem } = await runs.look(run);
+    if (header && !isSameRun(header, identity)) continue;
+    const isEarlier = info && isOpen(info);
     const damage = problem ?? (isEarlier ? await damageOf(context, run) : undefined);
     if (damage) {
       await context.notice(`warning: ${damage.message}`);

@@ -29,6 +29,8 @@ export async function saveRejects(
 ): Promise<string | undefined> {
   const { input, file, name } = session.job;
   if ((!input && !named) || !hasRejects(session)) return undefined;
+  // The whole delivery must be applied again, and the rejects would add some rows twice.
+  if (session.flags.relative && session.stop.reason && !session.ledger.journal) return undefined;
   const format = input?.layout?.format ?? 'csv';
   // Next to the input; in the current folder if the input came through a pipe.
   const free = named ?? (await defaultRejectsFile(file === null ? 'stdin' : name, io.cwd, format));
@@ -85,7 +87,8 @@ export async function report(
   const again = againCommand(context, job, reported);
   const then = stop?.hint === undefined ? '' : `${stop.hint}; then `;
   const stdin = job.input && job.file === null ? ' (with the same input on stdin)' : '';
-  const hint = resume ? `${then}go on with: ${resume}${stdin}` : again && `fix the cause, then run: ${again}`;
+  const begin = stop && !run ? 'the same command again' : again;
+  const hint = resume ? `${then}go on with: ${resume}${stdin}` : begin && `fix the cause, then run: ${begin}`;
   const error = errorOf(summary, hint ?? stop?.hint);
   if (error && problem) await context.notice(`warning: ${problem.message}`);
   if (error ?? problem) throw error ?? problem;

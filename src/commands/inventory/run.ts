@@ -79,7 +79,7 @@ async function carryOut(context: Context, plan: Plan, flags: SessionFlags, files
   const isKept = ledger.journal !== undefined;
   const summary = summarise(session, isKept ? job.run : undefined);
   if (job.identity.kind === 'undo' && !isOpen && !stop.reason)
-    await attempt(() => concludeUndone(context, summary));
+    await attempt(() => concludeUndone(context, summary, job.leavesEntries === true));
   await report(context, job, flags, { summary, rejects, isOpen: isOpen && isKept, problem: problems[0] });
 }
 
@@ -87,8 +87,9 @@ async function carryOut(context: Context, plan: Plan, flags: SessionFlags, files
 async function concludeUndone(
   context: Context,
   { name, run, rows, failed, unknown }: Summary,
+  leavesEntries: boolean,
 ): Promise<void> {
-  const isPartial = failed + unknown > 0;
+  const isPartial = leavesEntries || failed + unknown > 0;
   if (isPartial && failed === rows) return;
   await runStore(context).conclude(name, { ended: 'undone', by: run, isPartial });
 }
@@ -195,7 +196,7 @@ async function openRecords(context: Context, plan: Plan, files: RunFiles): Promi
   const { session } = plan;
   const { job, ledger } = session;
   const events = openEvents(context, session, files);
-  if (mayWrite(plan) || (job.earlier && !session.stop.reason))
+  if (mayWrite(plan) || job.earlier)
     try {
       ledger.journal = await beginJournal(context, session, files);
     } catch (error) {
