@@ -183,8 +183,8 @@ async function openTransport(
 /** The certificates and the key that the settings name, read and checked. */
 async function openTlsFiles(settings: Settings): Promise<TlsFiles> {
   const named = (key: 'ca-cert' | 'client-cert' | 'client-key') => {
-    const { value, origin } = settings.explain(key);
-    return value === undefined ? undefined : { path: value, source: origin };
+    const { value, givenBy } = settings.explain(key);
+    return value === undefined ? undefined : { path: value, source: givenBy };
   };
   const files = { ca: named('ca-cert'), cert: named('client-cert'), key: named('client-key') };
   if (!files.ca && !files.cert && !files.key) return {};

@@ -45,24 +45,24 @@ interface Setting<Value> {
   readonly text: string;
   readonly source: SettingSource;
   /** The flag, variable, profile or file that gave it; empty for a default. */
-  readonly origin: string;
+  readonly givenBy: string;
 }
 
 /** The name of a profile, and the flag, variable or file that gave it. */
-type Choice = Omit<Setting<string>, 'text'>;
+type ChosenProfile = Omit<Setting<string>, 'text'>;
 
 /** All settings of this run, resolved: flag, environment, profile, top level of the config, default. */
 export interface Settings {
   /** The profile whose settings are used; `offline` is built in. */
-  readonly profile: Choice | undefined;
+  readonly profile: ChosenProfile | undefined;
   /** The active profile of the config if it is not used, because the address has another origin. */
-  readonly setAside: Choice | undefined;
+  readonly setAside: ChosenProfile | undefined;
   /** The problem with the config file, a clause; the file then counts as empty. */
   readonly problem: string | undefined;
   /** Warnings to show before a command acts, one line each. */
   readonly warnings: readonly string[];
   /** The choice of the embedded store: commands use the server in this process. Undefined if they use a service. */
-  readonly offline: Choice | undefined;
+  readonly offline: ChosenProfile | undefined;
   /** PETSTORE_TOKEN; empty if it is not set. */
   readonly token: string;
   get<Key extends SettingKey>(key: Key): SettingValues[Key];
@@ -82,14 +82,19 @@ export async function resolveSettings(io: Io, flags: SettingFlags): Promise<Sett
   return settingsFrom(io, flags, readConfigFile(io));
 }
 
+/** Where settings can come from. */
+interface Places {
+  readonly io: Io;
+  readonly flags: SettingFlags;
+  readonly file: ConfigFile;
+}
+
 /** The settings that follow from a config file already read. @throws UsageError as `resolveSettings` does. */
 export function settingsFrom(io: Io, flags: SettingFlags, file: ConfigFile): Settings {
-  const { chosen, offline } = chooseProfile(io, flags, file);
-  const valuesWith = (profile: Choice | undefined) =>
-    ((key) =>
-      givenFor(key, io, flags, file, profile?.value).map((given) =>
-        parseGiven(key, given, io),
-      )) as GivenValues;
+  const places = { io, flags, file };
+  const { chosen, offline } = chooseProfile(places);
+  const valuesWith = (profile: ChosenProfile | undefined) =>
+    ((key) => foundIn(places, key, profile?.value).map((found) => parseFound(key, found, io))) as GivenValues;
   refuseUnknownKeys(file, undefined);
   const given = valuesWith(chosen);
   const isSetAside = chosen?.source === 'config' && goesElsewhere(given);
@@ -132,7 +137,7 @@ export function originOf({ value }: Setting<string>): string {
 
 function warningsOf(
   file: ConfigFile,
-  profile: Choice | undefined,
+  profile: ChosenProfile | undefined,
   [baseUrl, ...beaten]: readonly Setting<unknown>[],
 ): string[] {
   const own = beaten.find(({ source }) => source === 'profile');
@@ -140,7 +145,7 @@ function warningsOf(
   return [
     ...(file.problem === undefined ? [] : [`warning: ${file.path} is ignored: ${file.problem}`]),
     ...(isSurprising && own.value !== baseUrl.value
-      ? [`warning: ${baseUrl.origin} is set, and beats the base URL of profile ${profile.value}`]
+      ? [`warning: ${baseUrl.givenBy} is set, and beats the base URL of profile ${profile.value}`]
       : []),
   ];
 }
@@ -152,45 +157,36 @@ function warningsOf(
  *
  * @throws UsageError for an unknown profile, or if both are named equally near.
  */
-function chooseProfile(
-  io: Io,
-  flags: SettingFlags,
-  file: ConfigFile,
-): { readonly chosen: Choice | undefined; readonly offline: Choice | undefined } {
-  const chosen = namedProfile(io, flags, file);
-  if (chosen) refuseUnknown(chosen, file);
-  const offline: Choice | undefined = flags.offline
-    ? { value: offlineProfile, source: 'flag', origin: '--offline' }
+function chooseProfile(places: Places): {
+  readonly chosen: ChosenProfile | undefined;
+  readonly offline: ChosenProfile | undefined;
+} {
+  const chosen = namedProfile(places);
+  if (chosen) refuseUnknown(chosen, places.file);
+  const offline: ChosenProfile | undefined = places.flags.offline
+    ? { value: offlineProfile, source: 'flag', givenBy: '--offline' }
     : chosen?.value === offlineProfile
       ? chosen
       : undefined;
-  const baseUrl = nearestBaseUrl(io, flags);
+  const baseUrl = foundIn(places, 'base-url', undefined).find((found) => !isOfConfig(found));
   if (!offline || !baseUrl) return { chosen, offline };
   if (offline.source === baseUrl.source)
     throw new UsageError(
-      `${offline.origin} and ${baseUrl.origin} contradict each other: one names the embedded store, the other a service`,
+      `${offline.givenBy} and ${baseUrl.givenBy} contradict each other: one names the embedded store, the other a service`,
       'give one of them',
     );
   if (isNearer(offline, baseUrl)) return { chosen, offline };
   return { chosen: chosen === offline ? undefined : chosen, offline: undefined };
 }
 
-function namedProfile(io: Io, flags: SettingFlags, file: ConfigFile): Choice | undefined {
+function namedProfile({ io, flags, file }: Places): ChosenProfile | undefined {
   const variable = io.env.PETSTORE_PROFILE;
-  if (flags.profile !== undefined) return { value: flags.profile, source: 'flag', origin: '--profile' };
-  if (variable) return { value: variable, source: 'environment', origin: 'PETSTORE_PROFILE' };
-  return file.active === undefined ? undefined : { value: file.active, source: 'config', origin: file.path };
+  if (flags.profile !== undefined) return { value: flags.profile, source: 'flag', givenBy: '--profile' };
+  if (variable) return { value: variable, source: 'environment', givenBy: 'PETSTORE_PROFILE' };
+  return file.active === undefined ? undefined : { value: file.active, source: 'config', givenBy: file.path };
 }
 
-function nearestBaseUrl(
-  io: Io,
-  flags: SettingFlags,
-): { readonly source: SettingSource; readonly origin: string } | undefined {
-  if (flags.baseUrl !== undefined) return { source: 'flag', origin: '--base-url' };
-  return io.env.PETSTORE_BASE_URL ? { source: 'environment', origin: 'PETSTORE_BASE_URL' } : undefined;
-}
-
-function refuseUnknown({ value, origin, source }: Choice, file: ConfigFile): void {
+function refuseUnknown({ value, givenBy, source }: ChosenProfile, file: ConfigFile): void {
   if (value === offlineProfile || Object.hasOwn(file.profiles, value)) return;
   const names = [...Object.keys(file.profiles), offlineProfile];
   const near = closest(value, names);
@@ -199,7 +195,7 @@ function refuseUnknown({ value, origin, source }: Choice, file: ConfigFile): voi
       ? 'choose one with `petstore profile use <name>`, or none with `petstore config unset profile`'
       : 'create one with `petstore profile create <name> --base-url <url>`';
   throw new UsageError(
-    `${origin}: there is no profile '${value}'${file.problem ? `, because ${file.path} could not be read: ${file.problem}` : ''}`,
+    `${givenBy}: there is no profile '${value}'${file.problem ? `, because ${file.path} could not be read: ${file.problem}` : ''}`,
     `${near ? `did you mean ${near}? ` : ''}profiles are ${names.slice(0, 20).join(', ')}${names.length > 20 ? ', …' : ''}; ${way}`,
   );
 }
@@ -215,12 +211,11 @@ function refuseUnknownKeys(file: ConfigFile, profile: string | undefined): void 
   );
 }
 
-/** A value as a flag, a variable or the config file gives it. */
-interface Given {
+/** A value as a flag, a variable or the config file gives it, unchecked. */
+interface Found {
   readonly raw: unknown;
   readonly source: SettingSource;
-  /** The flag, variable, profile or file. */
-  readonly origin: string;
+  readonly givenBy: string;
   /**
    * The name of the value in errors: `--timeout`, `PETSTORE_OUTPUT`, `timeout of profile staging in /…/config.json`.
    */
@@ -230,29 +225,29 @@ interface Given {
 }
 
 /** What is given for a key, highest precedence first. */
-function givenFor(
-  key: SettingKey,
-  io: Io,
-  flags: SettingFlags,
-  file: ConfigFile,
-  profile: string | undefined,
-): Given[] {
+function foundIn({ io, flags, file }: Places, key: SettingKey, profile: string | undefined): Found[] {
   const { name = '', value } = variableOf(key, io) ?? {};
   const section = profile === undefined ? undefined : file.profiles[profile];
   const folder = dirname(file.path);
-  const places: Given[] = [
-    { raw: flags[flagOf(key)], source: 'flag', origin: `--${key}`, label: `--${key}`, folder: io.cwd },
-    { raw: value, source: 'environment', origin: name, label: name, folder: io.cwd },
+  const found: Found[] = [
+    { raw: flags[flagOf(key)], source: 'flag', givenBy: `--${key}`, label: `--${key}`, folder: io.cwd },
+    { raw: value, source: 'environment', givenBy: name, label: name, folder: io.cwd },
     {
       raw: section?.[key],
       source: 'profile',
-      origin: `profile ${profile}`,
+      givenBy: `profile ${profile}`,
       label: `${key} of profile ${profile} in ${file.path}`,
       folder,
     },
-    { raw: file.defaults[key], source: 'config', origin: file.path, label: `${key} in ${file.path}`, folder },
+    {
+      raw: file.defaults[key],
+      source: 'config',
+      givenBy: file.path,
+      label: `${key} in ${file.path}`,
+      folder,
+    },
   ];
-  return places.filter(({ raw }) => raw !== undefined);
+  return found.filter(({ raw }) => raw !== undefined);
 }
 
 /** The variable that gives a key; an empty one counts as not set. */
@@ -272,9 +267,9 @@ function variableOf(
 }
 
 /** Checks a value even if another takes precedence over it. @throws UsageError */
-function parseGiven(
+function parseFound(
   key: SettingKey,
-  { raw, source, origin, label, folder }: Given,
+  { raw, source, givenBy, label, folder }: Found,
   io: Io,
 ): Setting<unknown> {
   const text = key === 'token-origins' && Array.isArray(raw) ? raw.join(' ') : raw;
@@ -282,13 +277,13 @@ function parseGiven(
     throw new UsageError(`${label}: must be text, a number, true or false`);
   const parsed = parseSetting(key, String(text), label);
   const value = keyRules[key].isFile ? resolve(folder, expandHome(String(text), io)) : parsed;
-  return { value, text: String(text), source, origin };
+  return { value, text: String(text), source, givenBy };
 }
 
 function fallback(key: SettingKey): Setting<unknown> {
   const text = keyRules[key].fallback;
   const value = text === undefined ? undefined : keyRules[key].parse(text);
-  return { value, text: text ?? '', source: 'default', origin: '' };
+  return { value, text: text ?? '', source: 'default', givenBy: '' };
 }
 
 function expandHome(path: string, io: Io): string {

@@ -13,7 +13,7 @@ interface TokenSource {
   readonly text: string;
   readonly source: SettingSource;
   /** The variable, profile or file that names the file or command. */
-  readonly origin: string;
+  readonly givenBy: string;
 }
 
 interface TokenTarget {
@@ -70,15 +70,17 @@ export function planToken(
 export function findToken({ token, given }: Settings): TokenSource | undefined {
   const [file] = given('token-file');
   const [command] = given('token-command');
-  if (token) return { kind: 'variable', text: '', source: 'environment', origin: 'PETSTORE_TOKEN' };
+  if (token) return { kind: 'variable', text: '', source: 'environment', givenBy: 'PETSTORE_TOKEN' };
   if (file && command && file.source === command.source)
     throw new UsageError(
-      `token-file and token-command are both set in ${file.origin}`,
+      `token-file and token-command are both set in ${file.givenBy}`,
       'keep one: `petstore config unset token-file` or `petstore config unset token-command`',
     );
   if (file && (!command || isNearer(file, command)))
-    return { kind: 'file', text: file.value, source: file.source, origin: file.origin };
-  return command && { kind: 'command', text: command.value, source: command.source, origin: command.origin };
+    return { kind: 'file', text: file.value, source: file.source, givenBy: file.givenBy };
+  return (
+    command && { kind: 'command', text: command.value, source: command.source, givenBy: command.givenBy }
+  );
 }
 
 /**
@@ -97,8 +99,8 @@ function ownersOf({ source }: TokenSource, settings: Settings): readonly string[
 }
 
 /** The source of a token, for messages. */
-export function describeToken({ kind, text, origin }: TokenSource): string {
-  if (kind === 'variable') return origin;
+export function describeToken({ kind, text, givenBy }: TokenSource): string {
+  if (kind === 'variable') return givenBy;
   return kind === 'file' ? `token file ${text}` : 'token-command';
 }
 

@@ -22,19 +22,19 @@ test('a flag beats the environment, which beats the profile, the top level and t
   });
   const env = { PETSTORE_OUTPUT: 'tsv' };
   const settings = await resolve({ output: 'ids' }, env);
-  expect(settings.explain('output')).toMatchObject({ value: 'ids', source: 'flag', origin: '--output' });
+  expect(settings.explain('output')).toMatchObject({ value: 'ids', source: 'flag', givenBy: '--output' });
   expect((await resolve({}, env)).explain('output')).toMatchObject({
     value: 'tsv',
-    origin: 'PETSTORE_OUTPUT',
+    givenBy: 'PETSTORE_OUTPUT',
   });
   expect((await resolve()).explain('output')).toMatchObject({
     value: 'yaml',
     source: 'profile',
-    origin: 'profile staging',
+    givenBy: 'profile staging',
   });
   expect(settings.explain('timeout')).toMatchObject({ value: 5000, text: '5s', source: 'profile' });
   expect(settings.explain('retries')).toMatchObject({ value: 7, source: 'config' });
-  expect(settings.explain('color')).toMatchObject({ value: 'auto', source: 'default', origin: '' });
+  expect(settings.explain('color')).toMatchObject({ value: 'auto', source: 'default', givenBy: '' });
 });
 
 test('the flag names the profile, else the variable, else the config', async () => {
@@ -44,7 +44,7 @@ test('the flag names the profile, else the variable, else the config', async () 
   expect((await resolve({ profile: 'c' }, { PETSTORE_PROFILE: 'b' })).profile).toEqual({
     value: 'c',
     source: 'flag',
-    origin: '--profile',
+    givenBy: '--profile',
   });
 });
 
@@ -185,7 +185,7 @@ test.each(['', ' \n', '\ufeff'])('an empty file (%j) is an empty config', async 
 
 test('the embedded store is chosen by flag, variable or config, and gives way to a base URL that is nearer', async () => {
   const url = { PETSTORE_BASE_URL: 'http://a' };
-  expect((await resolve({ offline: true }, url)).offline).toMatchObject({ origin: '--offline' });
+  expect((await resolve({ offline: true }, url)).offline).toMatchObject({ givenBy: '--offline' });
   expect((await resolve({ profile: 'offline' }, url)).offline).toMatchObject({ value: 'offline' });
   expect((await resolve({ baseUrl: 'http://a' }, { PETSTORE_PROFILE: 'offline' })).offline).toBe(undefined);
   await expect(resolve({}, { ...url, PETSTORE_PROFILE: 'offline' })).rejects.toThrow('contradict each other');

@@ -82,7 +82,7 @@ function explainPaths({ io }: Context): Explained[] {
   const explain = (key: string, value: string, variable: string): Explained => ({
     key,
     value,
-    ...from(io.env[variable] ? { source: 'environment', origin: variable } : undefined),
+    ...from(io.env[variable] ? { source: 'environment', givenBy: variable } : undefined),
   });
   return [
     explain('config-file', configFile, 'PETSTORE_CONFIG_DIR'),
@@ -95,6 +95,6 @@ function explainPaths({ io }: Context): Explained[] {
   ];
 }
 
-function from(place: { readonly source: string; readonly origin: string } | undefined) {
-  return { source: place?.source ?? 'default', origin: place?.origin || null };
+function from(given: { readonly source: string; readonly givenBy: string } | undefined) {
+  return { source: given?.source ?? 'default', origin: given?.givenBy || null };
 }

@@ -148,8 +148,8 @@ async function warnOfWinner(context: Context, key: SettingKey, { profile }: Addr
   if (profile !== undefined) return;
   try {
     const { profile: active, explain } = settingsFrom(context.io, {}, readConfigFile(context.io));
-    const { source, origin } = explain(key);
-    if (source === 'environment') await context.notice(`note: ${origin} is set, and takes precedence`);
+    const { source, givenBy } = explain(key);
+    if (source === 'environment') await context.notice(`note: ${givenBy} is set, and takes precedence`);
     if (source === 'profile')
       await context.notice(`note: profile ${active?.value} sets ${key} too, and takes precedence`);
   } catch {
