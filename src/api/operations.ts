@@ -37,6 +37,11 @@ export interface Operation {
    * records have all fields, and if the description does not list them.
    */
   readonly fields?: readonly string[] | undefined;
+  /**
+   * Of a bound list that has a page size but documents no Link header: the size if none is asked for, 0 if that is
+   * unknown. A full page may then not be the last.
+   */
+  readonly unlinkedPage?: number | undefined;
   /** Documented statuses of success, the usual one first. */
   readonly success: readonly number[];
   /** Documented error statuses, each with an Error body. */

@@ -3,16 +3,19 @@ import type { Operation, RequestBody } from './operations.ts';
 import { bodySchemas, type Pet } from './schemas.ts';
 
 // The differences between the records of a bound service and those of the table: missing fields, unknown fields, a
-// category that is an object.
+// category that is not an id.
 
 interface CategoryReference {
   readonly id?: bigint | undefined;
   readonly name?: string | undefined;
 }
 
-/** The category of a pet, whether it is an id or an object with an id, a name or both. */
+/** The category of a pet, whether it is an id, a name or an object with one of them or both. */
 export function categoryOf({ categoryId, category }: Pet): CategoryReference {
   if (categoryId !== undefined && categoryId !== null) return { id: categoryId };
+  if (typeof category === 'string') return { name: category };
+  if (typeof category === 'bigint' || Number.isSafeInteger(category))
+    return { id: BigInt(category as bigint | number) };
   if (!isJsonObject(category)) return {};
   const { id, name } = category;
   return {
@@ -21,16 +24,32 @@ export function categoryOf({ categoryId, category }: Pet): CategoryReference {
   };
 }
 
-/** Whether the body of an operation has the category as an object. */
-export function takesCategoryObject({ body }: Operation): boolean {
+/** How the body of an operation has the category: `categoryId`, or `category` as an object, a name or an id. */
+function categoryForm({ body }: Operation): 'categoryId' | 'object' | 'name' | 'id' {
   const { category, categoryId } = body?.fields ?? {};
-  return isJsonObject(category) && categoryId === undefined;
+  if (categoryId !== undefined) return 'categoryId';
+  if (isJsonObject(category)) return 'object';
+  if (typeof category === 'string') return 'name';
+  return typeof category === 'number' || typeof category === 'bigint' ? 'id' : 'categoryId';
+}
+
+/** Whether the body of an operation has the category in a field `category`. */
+export function takesCategory(operation: Operation): boolean {
+  return categoryForm(operation) !== 'categoryId';
+}
+
+/** Whether the body of an operation takes the name of a category that has no id here. */
+export function takesCategoryName(operation: Operation, isListed: boolean): boolean {
+  const form = categoryForm(operation);
+  return form === 'name' || (form === 'object' && !isListed);
 }
 
 /** The fields of a body for a category, in the form that the operation expects. */
-export function categoryFields(operation: Operation, category: CategoryReference): JsonObject {
-  if (!takesCategoryObject(operation)) return { categoryId: category.id ?? null };
-  const { id, name } = category;
+export function categoryFields(operation: Operation, { id, name }: CategoryReference): JsonObject {
+  const form = categoryForm(operation);
+  if (form === 'categoryId') return { categoryId: id ?? null };
+  if (form === 'name') return { category: name ?? String(id) };
+  if (form === 'id') return { category: id ?? null };
   return { category: { ...(id !== undefined && { id }), ...(name !== undefined && { name }) } };
 }
 
@@ -42,17 +61,18 @@ export function hasField({ fields }: Operation, name: string): boolean {
 
 /**
  * The queries whose lists together hold all records. A service that has a default for a filter must be asked for each
- * value of that filter; otherwise one empty query suffices.
+ * value of that filter, and so must one whose records do not show the value; otherwise one empty query suffices.
  *
  * @param given values by filter; the lists hold records with any of them.
  */
 export function wholeQueries(
-  { parameters }: Operation,
+  operation: Operation,
   given: Readonly<Record<string, unknown>> = {},
 ): readonly Readonly<Record<string, unknown>>[] {
-  const narrowed = parameters.find(
+  const narrowed = operation.parameters.find(
     ({ name, fallback, required, in: place }) =>
-      fallback !== undefined || (required && place === 'query' && Array.isArray(given[name])),
+      fallback !== undefined ||
+      (place === 'query' && Array.isArray(given[name]) && (required || !hasField(operation, name))),
   );
   if (!narrowed) return [{}];
   const values = given[narrowed.name] ?? narrowed.bounds?.enum ?? [];
@@ -65,7 +85,7 @@ export function wholeQueries(
 export function offersField(operation: Operation, name: string): boolean {
   const { fields } = operation.body ?? {};
   if (!fields) return true;
-  return Object.hasOwn(fields, name) || (name === 'categoryId' && takesCategoryObject(operation));
+  return Object.hasOwn(fields, name) || (name === 'categoryId' && takesCategory(operation));
 }
 
 /** The fields that the body of an operation requires in addition to the given one and the id. */

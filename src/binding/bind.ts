@@ -19,8 +19,8 @@ import {
   successStatuses,
 } from './document.ts';
 import { type Matches, matchOperations, obstacleTo, show } from './match.ts';
-import { hasCategoryObject, idFieldOf, isRecord } from './nouns.ts';
-import { identify, toParameters } from './parameters.ts';
+import { hasCategory, idFieldOf, isRecord } from './nouns.ts';
+import { identify, toParameters, unlinkedPageOf } from './parameters.ts';
 import { boundsOf, exampleOf, isReadOnly, listOf, type Shape, shapeOf } from './schema.ts';
 
 /** The operation of the document that the user chose for one of the table. */
@@ -104,6 +104,7 @@ function toOperation(
     result: record === 'none' ? undefined : own.result,
     many: own.many,
     fields: typeof record === 'object' ? [...record.fields.keys()] : undefined,
+    unlinkedPage: unlinkedPageOf(from, id),
     success: success.length > 0 ? usualFirst(success, own.success) : own.success,
     errors: Object.keys(responses).filter(isErrorStatus).map(Number),
     answers: toAnswers(responses, toSchema),
@@ -156,8 +157,8 @@ function toRequestBody(id: OperationId, from: DocumentOperation): RequestBody | 
 
 /** A valid value for a field. For a category that is an object, it has only an id and a name. */
 function fieldExample(field: string, schema: JsonValue, shape: Shape): JsonValue {
-  if (field !== 'category' || !hasCategoryObject(shape)) return exampleOf(schema);
   const inner = shapeOf(schema);
+  if (field !== 'category' || !hasCategory(shape) || inner.kind !== 'object') return exampleOf(schema);
   const fields = ['id', 'name'].filter((each) => inner.fields.has(each));
   return Object.fromEntries(fields.map((each) => [each, exampleOf(inner.fields.get(each))]));
 }

@@ -9,7 +9,7 @@ import {
 } from '../api/operations.ts';
 import { type BodyName, fieldTypes, type ResultName } from '../api/schemas.ts';
 import { type DocumentOperation, placeOf } from './document.ts';
-import { hasCategoryObject, idFieldOf, isRecord, nounOf, nouns, subjectOf, wordsOf } from './nouns.ts';
+import { hasCategory, idFieldOf, isRecord, nounOf, nouns, subjectOf, wordsOf } from './nouns.ts';
 import { identify, needsFilter, queryName, unmetParameter } from './parameters.ts';
 import { objectOf, type Shape, shapeOf } from './schema.ts';
 
@@ -330,7 +330,7 @@ function recordEvidence(
   const by = find();
   if (by === 'nothing') return nothing(`it ${verb} something other than ${expected}`);
   const offered = [...known.keys()].filter(
-    (field) => has(field) || (field === 'categoryId' && hasCategoryObject(shape)),
+    (field) => has(field) || (field === 'categoryId' && hasCategory(shape)),
   );
   const offers = offered.length;
   const isPartly = name === undefined && verb === 'takes' && by === 'path';

@@ -47,10 +47,11 @@ export function isRecord(noun: Noun, { fields }: Shape): boolean {
   return nouns[noun].key.every((field) => fields.has(field));
 }
 
-/** Whether a schema has the category as an object in place of its id. */
-export function hasCategoryObject(shape: Shape): boolean {
-  const category = shapeOf(shape.fields.get('category'));
-  return !shape.fields.has('categoryId') && (category.fields.has('id') || category.fields.has('name'));
+/** Whether a schema has the category in a field `category` in place of `categoryId`: an object, a name or an id. */
+export function hasCategory(shape: Shape): boolean {
+  const { kind, fields } = shapeOf(shape.fields.get('category'));
+  if (shape.fields.has('categoryId')) return false;
+  return kind === 'string' || kind === 'integer' || fields.has('id') || fields.has('name');
 }
 
 /** Words in the name of a schema or an operation that do not change what it is about. */

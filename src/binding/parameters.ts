@@ -80,6 +80,25 @@ function textBounds(schema: JsonValue | undefined): Bounds | undefined {
   return Object.keys(kept).length > 0 ? kept : undefined;
 }
 
+/** Names of parameters for a page size, in lower case and without punctuation. */
+const pageSizes: readonly string[] = ['limit', ...otherNames.limit, 'size', 'count', 'take', 'top', 'rows'];
+
+/** The usual page size of a list that documents no links to further pages, 0 if unknown; undefined for other lists. */
+export function unlinkedPageOf(operation: DocumentOperation, id: OperationId): number | undefined {
+  const size = operation.parameters.find(
+    (each) => each.in === 'query' && pageSizes.includes(plain(each.name)),
+  );
+  if (!operations[id].many || !size || documentsLinks(operation)) return undefined;
+  return Number(fixedValue(size) ?? 0) || 0;
+}
+
+function documentsLinks({ responses }: DocumentOperation): boolean {
+  const headers = Object.values(responses).flatMap((response) =>
+    Object.keys(objectOf(objectOf(response).headers)),
+  );
+  return headers.some((name) => name.toLowerCase() === 'link');
+}
+
 /** The table's name for a filter or a paging parameter. */
 export function queryName({ name, in: place }: DocumentParameter, id: OperationId): QueryName | undefined {
   if (place !== 'query' && place !== 'header') return undefined;

@@ -1,5 +1,7 @@
 import { largestPage, offeredOperation } from '../api/contract.ts';
+import type { ListId } from '../api/operations.ts';
 import type { InventoryItem } from '../api/schemas.ts';
+import { wholeQueries } from '../api/shapes.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Client } from '../client/client.ts';
 import { ApiError, UnavailableError, UsageError } from '../errors.ts';
@@ -88,21 +90,37 @@ export async function readCounts(
     seen[row] = 1;
     look(row, count, etag);
   };
+  const unseen = () => {
+    const left: number[] = [];
+    for (let row = 0; row < rows.length; row += 1) if (seen[row] === 0 && isWanted(row)) left.push(row);
+    return left;
+  };
   session.entriesRead = 0;
-  if (canList && (wanted.length === most || !operations.has('getInventory'))) await readList(session, found);
-  else
-    await eachOf(session, wanted, async (row) => {
+  const canGet = operations.has('getInventory');
+  const readEach = (each: readonly number[]) =>
+    eachOf(session, each, async (row) => {
       const { count, etag } = await readEntry(client, rows.id(row));
       if (count !== null) found(row, count, etag);
       session.entriesRead += 1;
     });
-  for (let row = 0; row < rows.length; row += 1) if (seen[row] === 0 && isWanted(row)) look(row, null);
+  if (!canList || (wanted.length < most && canGet)) await readEach(wanted);
+  else {
+    await readList(session, found);
+    if (canGet && mayBeCut(client, 'listInventory')) await readEach(unseen());
+  }
+  for (const row of unseen()) look(row, null);
+}
+
+/** Whether a list may end before its last record without saying so. */
+export function mayBeCut({ contract }: Client, id: ListId): boolean {
+  return contract.operations.get(id)?.unlinkedPage !== undefined;
 }
 
 /** The pages of the whole inventory. */
-export function listInventory(client: Client): AsyncIterable<InventoryItem[]> {
-  const limit = largestPage(offeredOperation(client.contract, 'listInventory'));
-  return client.list('listInventory', { limit });
+export async function* listInventory(client: Client): AsyncGenerator<InventoryItem[]> {
+  const operation = offeredOperation(client.contract, 'listInventory');
+  const limit = largestPage(operation);
+  for (const part of wholeQueries(operation)) yield* client.list('listInventory', { limit, ...part });
 }
 
 async function readList(session: Session, found: LookAtCount): Promise<void> {

@@ -1,6 +1,7 @@
 import { offeredOperation } from '../api/contract.ts';
+import { wholeQueries } from '../api/shapes.ts';
 import { ApiError, CliError, UsageError } from '../errors.ts';
-import { ahead, type Count, eachOf, readCounts } from './counts.ts';
+import { ahead, type Count, eachOf, mayBeCut, readCounts } from './counts.ts';
 import type { Outcome, Rows } from './rows.ts';
 import { type Guards, type RowLimit, toRows } from './run-flags.ts';
 import type { Session } from './session.ts';
@@ -151,7 +152,8 @@ const petsForList = 100;
 async function findPets(session: Session, missing: readonly number[]): Promise<boolean> {
   if (missing.length === 0) return false;
   try {
-    if (missing.length < petsForList) await readPets(session, missing);
+    if (missing.length < petsForList || mayBeCut(session.client, 'listPets'))
+      await readPets(session, missing);
     else await listPets(session, missing);
     return true;
   } catch (error) {
@@ -174,12 +176,12 @@ async function readPets(session: Session, missing: readonly number[]): Promise<v
 
 async function listPets({ client, rows, petStatuses }: Session, missing: readonly number[]): Promise<void> {
   const wanted = new Set(missing);
-  offeredOperation(client.contract, 'listPets');
-  for await (const page of ahead(client.list('listPets')))
-    for (const { id, status } of page) {
-      const row = rows.find(id);
-      if (row !== undefined && wanted.has(row)) petStatuses.set(id, status ?? 'available');
-    }
+  for (const part of wholeQueries(offeredOperation(client.contract, 'listPets')))
+    for await (const page of ahead(client.list('listPets', part)))
+      for (const { id, status } of page) {
+        const row = rows.find(id);
+        if (row !== undefined && wanted.has(row)) petStatuses.set(id, status ?? 'available');
+      }
 }
 
 function sumUp(session: Session, etags: ReadonlyMap<number, string>): Plan {

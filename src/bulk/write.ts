@@ -1,6 +1,6 @@
 import { offeredOperation } from '../api/contract.ts';
-import type { InventoryItem } from '../api/schemas.ts';
-import { otherRequired } from '../api/shapes.ts';
+import type { InventoryItem, PetStatus } from '../api/schemas.ts';
+import { offersField, otherRequired } from '../api/shapes.ts';
 import type { Answer } from '../client/client.ts';
 import { ApiError, CliError, messageOf, UnavailableError, type UnavailableReason } from '../errors.ts';
 import { StoppedError } from '../interrupts.ts';
@@ -159,8 +159,16 @@ class RowWriter {
   private async create(row: number, quantity: number, call: RowCall) {
     const { session } = this;
     const petId = session.rows.id(row);
-    const status = session.petStatuses.get(petId) ?? (await session.readPetStatus(petId));
-    return session.client.call('createInventory', { body: { petId, quantity, status } }, call);
+    const hasStatus = offersField(offeredOperation(session.client.contract, 'createInventory'), 'status');
+    const status = hasStatus
+      ? (session.petStatuses.get(petId) ?? (await session.readPetStatus(petId)))
+      : undefined;
+    // JSON leaves out an undefined field.
+    return session.client.call(
+      'createInventory',
+      { body: { petId, quantity, status: status as PetStatus } },
+      call,
+    );
   }
 
   /**

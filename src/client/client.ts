@@ -10,6 +10,7 @@ import { answeredError, callError } from './call-error.ts';
 import {
   askedId,
   type CallInput,
+  parameterValue,
   type RawRequest,
   type Target,
   toRawRequest,
@@ -157,6 +158,7 @@ async function* list(
     emptyPages = records.length === 0 ? emptyPages + 1 : 0;
     try {
       next = nextPage(answer.fields, call.request.url);
+      if (next === undefined) noteFullPage(options, operation, input, records.length);
       if (next !== undefined && seen.has(next))
         throw invalidAnswer(`the link to the next page repeats: ${maskUrl(next)}`);
       if (next !== undefined && emptyPages > mostEmptyPages)
@@ -165,6 +167,21 @@ async function* list(
       throw callError(call, error);
     }
   }
+}
+
+const told = new WeakSet<Operation>();
+
+/** Notes once that a list may be longer than what was read of it. */
+function noteFullPage({ note }: ClientOptions, operation: Operation, input: CallInput, count: number): void {
+  const { id, unlinkedPage, parameters } = operation;
+  if (unlinkedPage === undefined || told.has(operation)) return;
+  const limit = parameters.find(({ name }) => name === 'limit');
+  const size = Number((limit && parameterValue(input, limit)) ?? unlinkedPage);
+  if (size === 0 || count < size) return;
+  told.add(operation);
+  note?.(
+    `note: ${id}: the service answered ${count}, a full page, without a link to a next one: there may be more`,
+  );
 }
 
 /**

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { Operation } from '../api/operations.ts';
-import { categoryFields, offersField, takesCategoryObject } from '../api/shapes.ts';
+import { categoryFields, offersField, takesCategoryName } from '../api/shapes.ts';
 import { UsageError } from '../errors.ts';
 import { resolveReferences } from './names.ts';
 import { type Body, columnOf, type EditAccess, type EditableNoun, findField, flagOf } from './noun.ts';
@@ -112,11 +112,11 @@ export function missingFields(operation: Operation, fields: Body): readonly stri
  */
 export async function toBody<Entity>(access: EditAccess<Entity>, fields: Body): Promise<Body> {
   const { client, operation } = access;
-  const isUnlisted = takesCategoryObject(operation) && !client.contract.operations.has('listCategories');
-  return inForm(operation, await resolveReferences(access, fields, isUnlisted));
+  const keepsCategory = takesCategoryName(operation, client.contract.operations.has('listCategories'));
+  return inForm(operation, await resolveReferences(access, fields, keepsCategory));
 }
 
-/** The fields with the category as an object, if the operation has it so. */
+/** The fields with the category in the form that the operation has. */
 export function inForm(operation: Operation, fields: Body): Body {
   return Object.fromEntries(
     Object.entries(fields).flatMap(([name, value]) =>

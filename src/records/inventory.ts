@@ -1,5 +1,5 @@
 import type { InventoryItem } from '../api/schemas.ts';
-import { otherRequired } from '../api/shapes.ts';
+import { offersField, otherRequired } from '../api/shapes.ts';
 import { confirmWrite } from '../asking.ts';
 import type { Answer } from '../client/client.ts';
 import type { Context } from '../context.ts';
@@ -102,14 +102,20 @@ async function otherFields(
   return Object.fromEntries(Object.entries(value).filter(([name]) => names.includes(name)));
 }
 
-/** Creates the entry of a pet, with the pet's status. */
+/** Creates the entry of a pet. */
 export async function createEntry(context: Context, pet: IdOrName, quantity: number): Promise<void> {
   const access = await openAccess(context, inventory, 'createInventory', 2);
   const petId = await resolveId(context, access.client, 'pets', pet);
   await confirmWrite(context, { what: `create the inventory entry of pet ${petId}` });
-  const { value } = await readPet(context, access.client, petId);
-  const body = { petId, quantity, status: value.status ?? 'available' };
+  const body = { petId, quantity, ...(await statusOf(access, petId)) };
   await writeRecord(access, { operation: 'createInventory', input: { body } });
+}
+
+/** The status of a new entry, which is that of its pet; nothing if the service does not ask for it. */
+async function statusOf({ context, client, operation }: Access<InventoryItem>, petId: bigint) {
+  if (!offersField(operation, 'status')) return {};
+  const { value } = await readPet(context, client, petId);
+  return { status: value.status ?? 'available' };
 }
 
 /**

@@ -73,8 +73,8 @@ async function readList<Entity>(
   async function* pages() {
     for (const part of wholeQueries(operation, Object.fromEntries(filters))) {
       const read = client.list(noun.operations.list, { ...query, ...part }, options);
-      // Check the conditions again: a service may ignore a parameter without an error.
-      const all = [...filters, ...Object.entries(part)];
+      // Check the conditions again, if the records show it: a service may ignore a parameter without an error.
+      const all = [...filters, ...Object.entries(part)].filter(([name]) => hasField(operation, name));
       for await (const page of read as AsyncIterable<unknown> as AsyncIterable<Entity[]>)
         yield page.filter((record) => holds(record, all) && (matches?.(record) ?? true));
     }

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { toOpenApi } from '../../src/api/openapi.ts';
 import { sparse, warehouse } from '../helpers/descriptions.ts';
 import { type RecordingServer, recordingServer } from '../helpers/recording-server.ts';
@@ -174,3 +174,119 @@ test.each([
     );
   },
 );
+
+describe('a service of another shape', () => {
+  const json = (schema: object) => ({ content: { 'application/json': { schema } } });
+  const integer = { type: 'integer' };
+  const text = { type: 'string' };
+  const status = { type: 'string', enum: ['available', 'pending', 'sold'] };
+  const id = { name: 'id', in: 'path', required: true, schema: integer };
+  const query = (name: string, schema: object) => ({ name, in: 'query', schema });
+  const record = (properties: object) => ({ type: 'object', required: Object.keys(properties), properties });
+  const listOf = (items: object, ...parameters: object[]) => ({
+    parameters,
+    responses: { 200: json({ type: 'array', items }) },
+  });
+
+  /** Binds to a document with these paths, and gives a function that runs commands against the server. */
+  async function bound(server: RecordingServer, paths: object) {
+    const PETSTORE_CONFIG_DIR = mkdtempSync(join(folder, 'shape-'));
+    const file = join(PETSTORE_CONFIG_DIR, 'openapi.json');
+    writeFileSync(file, JSON.stringify({ openapi: '3.1.0', info: {}, paths }));
+    const env = { PETSTORE_CONFIG_DIR, PETSTORE_BASE_URL: server.url };
+    const binding = await runCli(['api', 'bind', file], { env });
+    expect(binding).toMatchObject({ code: 0 });
+    return (words: string, stdin = '') => runCli(words.split(' '), { env, stdin });
+  }
+
+  test('trusts its filters if its records do not show the field', async () => {
+    await using server = await recordingServer({}, ({ path }) => ({
+      body: [{ id: path.includes('sold') ? 2 : 1, name: 'Rex' }],
+    }));
+    const pet = record({ id: integer, name: text });
+    const list = listOf(pet, query('status', status), query('categoryId', integer));
+    const run = await bound(server, { '/pets': { get: list } });
+    expect((await run('pets list --status sold -o ids')).stdout).toBe('2\n');
+    expect((await run('pets list --category 4 -o ids')).stdout).toBe('1\n');
+    expect((await run('pets list --status sold --status pending -o ids')).stdout).toBe('2\n1\n');
+  });
+
+  test('may have the category as a name, or as an id with the name category', async () => {
+    await using server = await recordingServer({}, ({ method, body }) => {
+      const sent = method === 'POST' ? JSON.parse(body) : undefined;
+      const pet = { id: 1, name: 'Rex', category: 'dog' };
+      return { body: sent ? { ...sent, id: 2 } : [pet, { id: 3, name: 'Tom', category: 7 }] };
+    });
+    for (const [category, given, sent] of [
+      [text, 'dog', '"dog"'],
+      [integer, '7', '7'],
+    ] as const) {
+      const pet = record({ id: { ...integer, readOnly: true }, name: text, category });
+      const paths = { '/pets': { get: listOf(pet), post: { requestBody: json(pet), responses: {} } } };
+      const run = await bound(server, paths);
+      expect((await run('pets list')).stdout.split('\n').slice(1, 3)).toEqual([
+        ' 1  Rex   dog',
+        ' 3  Tom   7',
+      ]);
+      expect((await run(`pets create --name Rex --category ${given}`)).code).toBe(0);
+      expect(server.seen.at(-1)?.body).toBe(`{"name":"Rex","category":${sent}}`);
+      expect((await run(`pets list --category ${given} -o json`)).stdout).toContain(`"category":${sent}}]`);
+    }
+  });
+
+  test('gets a new entry without the status that it does not ask for', async () => {
+    await using server = await recordingServer({}, () => ({ status: 201 }));
+    const requestBody = json(record({ petId: integer, quantity: integer }));
+    const run = await bound(server, { '/inventory': { post: { requestBody, responses: { 201: {} } } } });
+    expect((await run('inventory create 3 4')).code).toBe(0);
+    expect(server.seen.map(({ body }) => body)).toEqual(['{"petId":3,"quantity":4}']);
+  });
+
+  describe('that cuts its lists without a link to the rest', () => {
+    const entries = Array.from({ length: 120 }, (_, at) => ({ petId: at + 1, quantity: at + 1 }));
+    const entry = record({ petId: integer, quantity: integer });
+    const list = listOf(entry, query('limit', { type: 'integer', default: 20, maximum: 50 }));
+    const paths = {
+      '/inventory': { get: list },
+      '/inventory/{id}': { parameters: [id], get: { responses: { 200: json(entry) } } },
+    };
+    const service = () =>
+      recordingServer({}, ({ path }) => {
+        const { pathname, searchParams } = new URL(path, 'http://service.test');
+        if (pathname === '/inventory')
+          return { body: entries.slice(0, Number(searchParams.get('limit') ?? 20)) };
+        return { body: entries[Number(pathname.split('/').at(-1)) - 1] };
+      });
+    const note = 'a full page, without a link to a next one: there may be more';
+
+    test('is told from one whose list is whole', async () => {
+      await using server = await service();
+      const run = await bound(server, paths);
+      const whole = await run('inventory list -o ids');
+      expect(whole.stdout.trim().split('\n')).toHaveLength(20);
+      expect(whole.stderr.replace(/\s+/g, ' ')).toContain(note);
+      expect((await run('inventory list --limit 3 -o ids')).stderr).toBe('');
+      const linked = structuredClone(paths);
+      Object.assign(linked['/inventory'].get.responses[200], { headers: { Link: {} } });
+      expect((await (await bound(server, linked))('inventory list -o ids')).stderr).toBe('');
+    });
+
+    test('is asked for each entry that its list lacks before a plan calls it missing', async () => {
+      await using server = await service();
+      const run = await bound(server, {
+        ...paths,
+        '/inventory/{id}': {
+          ...paths['/inventory/{id}'],
+          put: {
+            requestBody: json(record({ quantity: integer })),
+            responses: { 200: json(entry) },
+          },
+        },
+      });
+      const file = ['petId,quantity', ...entries.map(({ petId, quantity }) => `${petId},${quantity}`)].join(
+        '\n',
+      );
+      expect(await run('inventory diff -', file)).toMatchObject({ code: 0 });
+    });
+  });
+});

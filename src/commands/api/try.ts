@@ -9,7 +9,7 @@ import {
   type Parameter,
 } from '../../api/operations.ts';
 import { type Bounds, bodySchemas, IdText, jsonSchemaOf, querySchemas } from '../../api/schemas.ts';
-import { offersField, takesCategoryObject } from '../../api/shapes.ts';
+import { offersField, takesCategory } from '../../api/shapes.ts';
 import { confirmWrite } from '../../asking.ts';
 import { brokenBound } from '../../client/bounds.ts';
 import type { Client } from '../../client/client.ts';
@@ -178,7 +178,7 @@ function ofBody(operation: Operation): Question[] {
   // The id of a record comes from the service, from the path, or from a question of its own.
   const known = Object.keys(entries)
     .filter((field) => field !== 'id' && field !== body.idField && offersField(operation, field))
-    .map((field) => (field === 'categoryId' && takesCategoryObject(operation) ? 'category' : field));
+    .map((field) => (field === 'categoryId' && takesCategory(operation) ? 'category' : field));
   const extra = body.required.filter(
     (field) => !(field in entries) && field !== 'category' && field !== body.idField,
   );
