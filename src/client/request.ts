@@ -162,8 +162,8 @@ export const rawMethods = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DE
 /**
  * The request as a transport sends it.
  *
- * @throws UsageError for a path outside the base URL, or a URL of another origin: the credential is meant for this
- *   service only.
+ * @throws UsageError for a path that is empty or that the URL parser would change, for one outside the base URL, or for
+ *   a URL of another origin: the credential is meant for this service only.
  */
 export function toRawRequest(raw: RawRequest, { baseUrl, fields }: Target): HttpRequest {
   const url = rawUrl(raw.path, baseUrl);
@@ -178,6 +178,11 @@ export function toRawRequest(raw: RawRequest, { baseUrl, fields }: Target): Http
 }
 
 function rawUrl(path: string, baseUrl: string): URL {
+  if (path.trim() === '')
+    throw new UsageError("path '': must not be empty", 'give / for the base URL itself');
+  // The URL parser drops line breaks and tabs, and turns a backslash into a slash: that could name another record.
+  if (/[\x00-\x1f\x7f\\]/.test(path))
+    throw new UsageError(`${path}: must not contain controls or backslashes`);
   const isAbsolute = /^[a-z][a-z0-9+.-]*:/i.test(path);
   const text = isAbsolute ? path : `${baseUrl}/${path.replace(/^\/+/, '')}`;
   if (!URL.canParse(text)) throw new UsageError(`${path}: not a path or URL`);

@@ -138,4 +138,13 @@ describe('a request of the user', () => {
     expect(raw('http://shop.example/admin')).toBe('http://shop.example/admin');
     expect(() => raw('http://other.example/')).toThrow('not of the origin');
   });
+
+  test.each([
+    ['/pets/1\n2', 'must not contain controls'],
+    ['/pets/3\r', 'must not contain controls'],
+    ['/pets\\3', 'must not contain controls or backslashes'],
+    ['', 'must not be empty'],
+  ])('to %j could reach what the user did not mean, and is refused', (path, why) => {
+    expect(() => raw(path)).toThrow(why);
+  });
 });
