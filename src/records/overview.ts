@@ -30,6 +30,12 @@ export async function showOverview(
   const printer = await context.printer();
   if (!['table', 'json', 'jsonl', 'yaml'].includes(printer.format))
     throw new UsageError(`output ${printer.format}: overview is printed as table, json, jsonl or yaml`);
+  const { fields, sort } = context.flags;
+  if (fields !== undefined || sort !== undefined)
+    throw new UsageError(
+      `overview: ${fields === undefined ? '--sort' : '--fields'} does not apply: it has no columns`,
+      '-o json has all of it as data',
+    );
   const contract = await context.contract();
   for (const id of ['listPets', 'listInventory', 'listOrders'] as const) offeredOperation(contract, id);
   const client = await context.client();

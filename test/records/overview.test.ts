@@ -147,3 +147,12 @@ test.each(['csv', 'ids', 'tsv'])('there is no overview as %s', async (format) =>
     stderr: `error: output ${format}: overview is printed as table, json, jsonl or yaml\n`,
   });
 });
+
+test.each([
+  ['--fields', 'pets'],
+  ['--sort', 'name'],
+])('the overview has no columns for %s', async (flag, column) => {
+  const run = await runCli(['--offline', 'overview', flag, column]);
+  expect(run).toMatchObject({ code: 2, stdout: '' });
+  expect(run.stderr).toContain(`overview: ${flag} does not apply`);
+});
