@@ -12,7 +12,7 @@ import { readConfigFile } from './config/file.ts';
 import { resolvePaths } from './config/paths.ts';
 import type { Settings } from './config/settings.ts';
 import { type Credential, readCredential } from './config/token.ts';
-import type { Context, Volume } from './context.ts';
+import { type Context, commandLine, type Volume } from './context.ts';
 import { UsageError } from './errors.ts';
 import { secretsIn } from './mask.ts';
 import { createWaiting } from './output/waiting.ts';
@@ -71,6 +71,7 @@ async function openClient(context: Context, settings: Settings, connection: Conn
   const waiting = isShown ? createWaiting(liveLine, new URL(connection.baseUrl).host) : undefined;
   const client = createClient({
     ...connection,
+    doctor: commandLine(context, ['doctor']),
     timeoutMs: settings.get('timeout'),
     retries: settings.get('retries'),
     signal: context.interrupts.signal,

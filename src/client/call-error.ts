@@ -21,9 +21,7 @@ export function answeredError(call: Call, response: HttpResponse): ApiError {
     serviceMessage: message,
     remark: remarks(call, mayBeApplied).join('; ') || undefined,
     requestId: requestIdOf(response.fields),
-    hint: isMissingList
-      ? 'is the base URL right? `petstore doctor` looks at each step'
-      : hintOfStatus(status, call),
+    hint: isMissingList ? isUrlRight(call) : hintOfStatus(status, call),
     retryable: retriedStatuses.has(status) && isSafeAgain(request.method, mayBeApplied),
   });
 }
@@ -45,7 +43,7 @@ export function callError(call: Call, thrown: unknown): unknown {
     reason,
     sent: sent || mayBeApplied,
     answer,
-    hint: details.hint ?? hintOfReason[reason],
+    hint: details.hint ?? hintOfReason[reason]?.(call),
     retryable: (details.retryable ?? retriedReasons.has(reason)) && isSafeAgain(method, mayBeApplied),
     cause: thrown,
   });
@@ -82,8 +80,16 @@ function hintOfStatus(status: number, { client: { credential }, mayBeApplied }: 
     : `the token of ${credential} may not do this`;
 }
 
-const hintOfReason: { readonly [R in UnavailableReason]?: string } = {
-  refused: 'is the service running, and the base URL right? `petstore doctor` looks at each step',
-  dns: 'is the base URL right? `petstore doctor` looks at each step',
-  timeout: 'give it longer with --timeout',
+const hintOfReason: { readonly [R in UnavailableReason]?: (call: Call) => string } = {
+  refused: (call) => `is the service running, and the base URL right? ${doctorLooks(call)}`,
+  dns: isUrlRight,
+  timeout: () => 'give it longer with --timeout',
 };
+
+function isUrlRight(call: Call): string {
+  return `is the base URL right? ${doctorLooks(call)}`;
+}
+
+function doctorLooks({ client: { doctor = 'petstore doctor' } }: Call): string {
+  return `\`${doctor}\` looks at each step`;
+}

@@ -25,6 +25,8 @@ export interface ClientOptions {
   readonly parameter?: CredentialParameter | undefined;
   /** The source of the credential, for messages; undefined if there is none. */
   readonly credential?: string | undefined;
+  /** The command line that examines the connection, for hints; by default that of the active profile. */
+  readonly doctor?: string | undefined;
   readonly transport: Transport;
   readonly timeoutMs: number;
   readonly retries: number;

@@ -81,7 +81,8 @@ function readJsonText({ status, fields, body }: HttpResponse, mask: Mask): strin
   const type = fieldValue(fields, 'content-type');
   if (!isJsonType(type)) {
     const what = type ? mediaType(type) : 'no content type';
-    throw invalidAnswer(`answered ${status} with ${what}, not JSON: ${excerpt(body, mask)}`);
+    const hint = what === 'text/html' ? 'is the base URL that of the service, and not of a page?' : undefined;
+    throw invalidAnswer(`answered ${status} with ${what}, not JSON: ${excerpt(body, mask)}`, { hint });
   }
   if (typeof body !== 'string' && !isUtf8(body)) throw invalidAnswer('the body is not UTF-8');
   return toText(body);

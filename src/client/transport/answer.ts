@@ -106,7 +106,7 @@ function describeBytes(bytes: number): string {
  */
 export function invalidAnswer(
   why: string,
-  details: { readonly status?: number; readonly answer?: unknown } = {},
+  details: { readonly status?: number; readonly answer?: unknown; readonly hint?: string | undefined } = {},
 ): UnavailableError {
   return new UnavailableError(why, { ...details, reason: 'invalid-response', sent: true });
 }

@@ -51,6 +51,14 @@ test('a service that answers is in order', async () => {
   expect(server.seen.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /pets?limit=1']);
 });
 
+test('the hint of a refused connection is a command line that examines the same address', async () => {
+  const refused = await runCli(['pets', 'list', '--base-url', 'http://127.0.0.1:1', '--retries', '0']);
+  const [, words = ''] = /`petstore (.*)` looks at each step/.exec(refused.stderr) ?? [];
+  const { code, of } = await examine(`${words.replace(/^doctor/, '')} --retries 0`);
+  expect(code).toBe(6);
+  expect(of('connection').reason).toContain('127.0.0.1:1');
+});
+
 test('in a terminal each check is a line, folded under its own column, with a hint under a failure', async () => {
   const { stdout } = await runCli(['doctor', '--base-url', 'http://127.0.0.1:1', '--retries', '0'], {
     env: { PETSTORE_CONFIG_DIR: '/nonexistent/petstore-config', PETSTORE_STATE_DIR: folder, NO_COLOR: '1' },
