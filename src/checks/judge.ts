@@ -2,8 +2,9 @@ import { isUtf8 } from 'node:buffer';
 import { reference, toSchemas } from '../api/openapi.ts';
 import type { DocumentedAnswer, Operation } from '../api/operations.ts';
 import type { ResultName } from '../api/schemas.ts';
+import { otherId } from '../client/response.ts';
 import { CliError } from '../errors.ts';
-import { type JsonObject, type JsonValue, printJson } from '../json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../json.ts';
 import { type Details, fail, VerdictError } from './check.ts';
 import { detailsOf, type Probe, type Reply } from './probe.ts';
 import { type BodyResult, checkBody } from './schema.ts';
@@ -23,7 +24,7 @@ export interface Expectation {
 }
 
 /**
- * Judges an answer by its status, then its media type, then its body.
+ * Judges an answer by its status, then its media type, then its body, which must be about the requested record.
  *
  * @returns the body, or undefined if none is documented.
  * @throws VerdictError with the fault; CliError if the description's schema is itself wrong.
@@ -59,12 +60,20 @@ export function judge(
   if (!/[/+]json$/.test(mediaType)) return undefined;
   if (!isUtf8(reply.body)) throw fault('the body is not UTF-8', { expected: 'UTF-8' });
   if (json === undefined) throw fault(`the body is not JSON: ${reply.jsonFault}`, { expected: 'JSON' });
-  if (!schema) return json;
-  const found = holdAgainst(operation, schema, json, reply.text.length);
+  const found = schema ? holdAgainst(operation, schema, json, reply.text.length) : {};
   if (found.remark !== undefined) probe.remarks.add(`${operation.id}: ${found.remark}`);
-  if (!found.fault) return json;
-  const { reason, pointer, expected, got } = found.fault;
-  throw fault(reason, { expected, pointer }, printJson(got));
+  if (found.fault) {
+    const { reason, pointer, expected, got } = found.fault;
+    throw fault(reason, { expected, pointer }, printJson(got));
+  }
+  const other = reply.status < 300 && isJsonObject(json) ? otherId(operation, reply.asked, json) : undefined;
+  if (!other) return json;
+  const { name, id } = other;
+  throw fault(
+    'the answer is about another record',
+    { expected: String(reply.asked), pointer: `/${name}` },
+    printJson(id),
+  );
 }
 
 /**

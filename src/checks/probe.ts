@@ -1,9 +1,10 @@
 import type { Contract } from '../api/contract.ts';
 import { fieldValue, requestIdOf } from '../api/http.ts';
 import { idName, type Operation, type OperationId, type Parameter } from '../api/operations.ts';
+import { int64Max } from '../api/values.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Client, RawAnswer } from '../client/client.ts';
-import { type CallInput, type RawRequest, toRequest, withId } from '../client/request.ts';
+import { askedId, type CallInput, type RawRequest, toRequest, withId } from '../client/request.ts';
 import { retriedReasons, retryAfter } from '../client/retry.ts';
 import { monotonicMs, sleep } from '../deadline.ts';
 import { messageOf, UnavailableError } from '../errors.ts';
@@ -30,6 +31,8 @@ export interface Reply extends RawAnswer {
   readonly elapsedMs: number;
   /** The result of the first attempt, if there was more than one. */
   readonly first?: string | undefined;
+  /** The id of the record that was asked for. */
+  readonly asked?: bigint | undefined;
 }
 
 /** The service under test, and how to test it. */
@@ -124,7 +127,10 @@ export function createProbe(subject: SmokeSubject, stop: SmokeStop): Probe {
         attempt += 1;
       }
     },
-    call: (operation, input) => probe.send(probe.toRequest(operation, input)),
+    async call(operation, input) {
+      const reply = await probe.send(probe.toRequest(operation, input));
+      return { ...reply, asked: askedId(operation, input) };
+    },
     async sendOnce(request, { signal = probe.signal, timeoutMs = options.timeoutMs, withoutParameter } = {}) {
       const startedMs = monotonicMs();
       const answer = await client.request(request, { signal, timeoutMs, withoutParameter, retries: 0 });
@@ -215,7 +221,7 @@ async function findId(probe: Probe, operation: Operation, name: string): Promise
       problem = `${list.id} ${reply ? `answered ${statusText(reply.status)}` : 'gave no answer'}, so there is no ${name} to ask for`;
     const records = reply ? recordsOf(reply) : [];
     const ids = records.map((record) => toId(record[name] ?? (isOwn ? record.id : undefined)));
-    const id = ids.find((each) => each !== undefined && each >= 0n);
+    const id = ids.find((each) => each !== undefined && each >= 0n && each <= int64Max);
     if (id !== undefined) return id;
   }
   throw new VerdictError(skip(problem));

@@ -114,14 +114,27 @@ function toRecord({ result = 'Pet', source }: Operation, value: JsonValue, point
   throw invalidAnswer(`the body is not ${record}: ${where} ${why}`, { answer: value });
 }
 
-/** An inventory entry is identified by the id of its pet. */
-function checkId({ noun }: Operation, asked: bigint | undefined, record: JsonObject): JsonObject {
+function checkId(operation: Operation, asked: bigint | undefined, record: JsonObject): JsonObject {
+  const other = otherId(operation, asked, record);
+  if (!other) return record;
+  const { name, id } = other;
+  throw invalidAnswer(`the answer is about another record: its ${name} is ${String(id)}, not ${asked}`);
+}
+
+/**
+ * The id of a record, and the name of its field, if it is another id than the requested one. An inventory entry is
+ * identified by the id of its pet.
+ */
+export function otherId(
+  { noun }: Operation,
+  asked: bigint | undefined,
+  record: JsonObject,
+): { readonly name: string; readonly id: JsonValue } | undefined {
   const name = noun === 'inventory' ? 'petId' : 'id';
   const id = record[name];
-  if (asked === undefined || id === undefined || id === null || id === asked) return record;
   // In a body that no schema has read, a small id is a number.
-  if (String(id) === String(asked)) return record;
-  throw invalidAnswer(`the answer is about another record: its ${name} is ${String(id)}, not ${asked}`);
+  const isSame = asked === undefined || id === undefined || id === null || String(id) === String(asked);
+  return isSame ? undefined : { name, id };
 }
 
 /** The error that a service describes in a body of any shape. */

@@ -76,6 +76,21 @@ test.each([
   });
 });
 
+test('an answer about another record than the one that was asked for fails', async () => {
+  await using service = await startService({
+    spoil: ({ target }, answer) =>
+      target === '/store/inventory/1' ? withBody(answer, { petId: 2, quantity: 3, status: 'sold' }) : answer,
+  });
+  const run = await smoke(service.url, ['--only', 'op/getInventory']);
+  expect(run.code).toBe(7);
+  expect(run.check('op/getInventory')).toMatchObject({
+    reason: 'the answer is about another record',
+    pointer: '/petId',
+    expected: '1',
+    got: '2',
+  });
+});
+
 test('a missing field is named, with the object that lacks it', async () => {
   await using service = await startService({
     spoil: ({ target }, answer) => (target.startsWith('/categories/') ? withBody(answer, { id: 1 }) : answer),
