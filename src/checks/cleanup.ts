@@ -1,5 +1,5 @@
 import { monotonicMs, sleep } from '../deadline.ts';
-import { messageOf } from '../errors.ts';
+import { messageOf, UnavailableError } from '../errors.ts';
 import { isJsonObject, type JsonObject } from '../json.ts';
 import { counted } from '../text.ts';
 import { type Check, fail, pass, skip, warn } from './check.ts';
@@ -21,21 +21,33 @@ export async function readById(probe: Probe, { kind, id }: Stored): Promise<Repl
   return operation && probe.call(operation, { [kind.idName]: id });
 }
 
+/** Where to look for a record. `list` if its list has shown it and its GET has not. */
+type Source = 'get' | 'list';
+
 /**
- * The current record with this id: from its GET, or from its list if the contract has no such GET or the service has
- * retired it. `gone` if it does not exist; undefined if it cannot be read.
+ * The current record with this id: from its GET, or from its list if the contract has no such GET, the service has
+ * retired it, or it gives no answer. `gone` if it does not exist; undefined if it cannot be read.
  */
-async function readRecord(probe: Probe, stored: Stored): Promise<JsonObject | 'gone' | undefined> {
+async function readRecord(
+  probe: Probe,
+  stored: Stored,
+  source: Source,
+): Promise<JsonObject | 'gone' | undefined> {
   const { kind, id } = stored;
   const { operations } = probe.client.contract;
-  const reply = await readById(probe, stored);
-  if (reply && isJsonObject(reply.json)) {
-    if (operations.get(kind.get)?.success.includes(reply.status)) return reply.json;
-    // A 404 without an Error body may mean that the service no longer has the path.
-    if (reply.status === 404) return 'gone';
+  const hasList = operations.has(kind.list);
+  if (source === 'get' || !hasList) {
+    const reply = await readById(probe, stored).catch((error) => {
+      if (!hasList || !(error instanceof UnavailableError)) throw error;
+    });
+    if (reply && isJsonObject(reply.json)) {
+      if (operations.get(kind.get)?.success.includes(reply.status)) return reply.json;
+      // A 404 without an Error body may mean that the service no longer has the path.
+      if (reply.status === 404) return 'gone';
+    }
   }
   for await (const record of recordsIn(probe, kind)) if (toId(record[kind.idField]) === id) return record;
-  return operations.has(kind.list) ? 'gone' : undefined;
+  return hasList ? 'gone' : undefined;
 }
 
 async function* recordsIn({ client, signal }: Probe, { list }: Kind): AsyncGenerator<JsonObject> {
@@ -51,17 +63,22 @@ function isOwn({ traces }: Probe, kind: Kind, record: JsonObject): boolean {
   return petId !== undefined && traces.ownPets.has(petId);
 }
 
+/** Whether a record says whose it is. */
+function tellsOwner({ isNamed }: Kind, { name, petId }: JsonObject): boolean {
+  return isNamed ? typeof name === 'string' : toId(petId) !== undefined;
+}
+
 /** Reads a record to learn whether it certainly belongs to this run. */
 export async function proveOwn(
   probe: Probe,
   stored: Stored,
+  source: Source = 'get',
 ): Promise<'own' | 'gone' | 'foreign' | 'unknown'> {
   const { kind, id } = stored;
-  const record = await readRecord(probe, stored);
+  const record = await readRecord(probe, stored, source);
   if (record === 'gone') return 'gone';
-  const found = toId(record?.[kind.idField]);
-  if (!record || found === undefined) return 'unknown';
-  if (found !== id || !isOwn(probe, kind, record)) return 'foreign';
+  if (!record || toId(record[kind.idField]) !== id || !tellsOwner(kind, record)) return 'unknown';
+  if (!isOwn(probe, kind, record)) return 'foreign';
   if (kind.noun === 'pets') probe.traces.ownPets.add(id);
   return 'own';
 }
@@ -73,11 +90,15 @@ async function findOwn(probe: Probe, kind: Kind): Promise<boolean> {
   let isFound = false;
   for await (const record of recordsIn(probe, kind)) {
     const id = toId(record[kind.idField]);
-    if (id === undefined || created.some((each) => each.id === id) || !isOwn(probe, kind, record)) continue;
+    if (id === undefined || !isOwn(probe, kind, record)) continue;
+    const known = created.find((each) => each.id === id);
+    if (known) {
+      known.isListed = true;
+      continue;
+    }
     const name = kind.isNamed ? String(record.name) : undefined;
     const open = created.find((each) => each.isOpen && each.id === undefined && each.name === name);
-    if (open) open.id = id;
-    else traces.add({ kind, name, id });
+    Object.assign(open ?? traces.add({ kind, name }), { id, isListed: true });
     if (kind.noun === 'pets') traces.ownPets.add(id);
     isFound = true;
   }
@@ -102,15 +123,28 @@ async function removeAll(probe: Probe): Promise<Removal> {
   return removal;
 }
 
+/** What a service that fails now and then has kept, the second attempt removes, and what such a record referred to. */
+async function removeAllTwice(probe: Probe): Promise<Removal> {
+  const first = await removeAll(probe);
+  if (first.left.length === 0) return first;
+  const { removed, left, foreign } = await removeAll(probe);
+  return { removed: first.removed + removed, left, foreign };
+}
+
 async function removeOne(probe: Probe, creation: Creation, removal: Removal): Promise<void> {
-  const { kind, id } = creation;
+  const { kind, id, isListed } = creation;
   if (id === undefined) return;
   const what = `${kind.noun} ${id}`;
   try {
-    const proof = await proveOwn(probe, { kind, id });
+    let source: Source = 'get';
+    let proof = await proveOwn(probe, { kind, id });
+    if (isListed && (proof === 'gone' || proof === 'unknown')) {
+      source = 'list';
+      proof = await proveOwn(probe, { kind, id }, source);
+    }
     if (proof === 'foreign') return void removal.foreign.push(what);
     if (proof === 'unknown') throw new Error('it cannot be read, so it is not certainly ours');
-    if (proof === 'own') await sendDelete(probe, { kind, id });
+    if (proof === 'own') await sendDelete(probe, { kind, id }, source);
     creation.isGone = true;
     if (proof === 'own') removal.removed += 1;
   } catch (error) {
@@ -118,16 +152,24 @@ async function removeOne(probe: Probe, creation: Creation, removal: Removal): Pr
   }
 }
 
-/** @throws Error if the record still exists. */
-async function sendDelete(probe: Probe, stored: Stored): Promise<void> {
+/** @throws Error if the record still exists, or may still exist. */
+async function sendDelete(probe: Probe, stored: Stored, source: Source): Promise<void> {
   const { kind, id } = stored;
   const operation = probe.client.contract.operations.get(kind.remove);
   if (!operation) throw new Error(`the contract has no ${kind.remove}`);
-  const { status } = await probe.call(operation, { [kind.idName]: id });
-  const isGone = status === 404 || status === 410 || (status >= 200 && status < 300);
-  if (!isGone) throw new Error(statusText(status));
-  if ((await proveOwn(probe, stored)) === 'own')
-    throw new Error(`${statusText(status)}, and it is still there`);
+  let said: string;
+  try {
+    const { status } = await probe.call(operation, { [kind.idName]: id });
+    said = statusText(status);
+    const isGone = status === 404 || status === 410 || (status >= 200 && status < 300);
+    if (!isGone) throw new Error(said);
+  } catch (error) {
+    // The service may have removed it, whatever it answered.
+    const proof = await proveOwn(probe, stored, source).catch(() => 'unknown');
+    if (proof === 'gone') return;
+    throw error;
+  }
+  if ((await proveOwn(probe, stored, source)) === 'own') throw new Error(`${said}, and it is still there`);
 }
 
 /**
@@ -163,7 +205,7 @@ async function cleanUp(probe: Probe): Promise<Removal> {
     await findOpen(probe, kind, endMs).catch((error) =>
       unseen.push(`perhaps ${kind.noun} that no answer confirmed: ${messageOf(error)}`),
     );
-  const { removed, left, foreign } = await removeAll(probe);
+  const { removed, left, foreign } = await removeAllTwice(probe);
   return { removed, left: [...unseen, ...left], foreign };
 }
 
@@ -181,7 +223,7 @@ export const sweepCheck: Check<Probe> = {
     const traces = new Traces((name) => (timeOf(name) ?? Infinity) <= before);
     const sweeper: Probe = { ...probe, traces };
     for (const kind of kinds) await findOwn(sweeper, kind);
-    const { removed, left } = await removeAll(sweeper);
+    const { removed, left } = await removeAllTwice(sweeper);
     const what = (count: number) => `${counted(count, 'record', 'records')} of earlier runs`;
     if (left.length === 0)
       return pass(removed === 0 ? 'nothing of earlier runs' : `${what(removed)} removed`);

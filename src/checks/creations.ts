@@ -109,6 +109,8 @@ export interface Creation {
   id: bigint | undefined;
   /** True if a request may have created a record that no answer confirmed. */
   isOpen: boolean;
+  /** True if a list has shown the record. */
+  isListed: boolean;
   isGone: boolean;
 }
 
@@ -129,7 +131,7 @@ export class Traces {
   }
 
   add(known: Pick<Creation, 'kind' | 'name'> & Partial<Creation>): Creation {
-    const creation = { id: undefined, isOpen: false, isGone: false, ...known };
+    const creation = { id: undefined, isOpen: false, isListed: false, isGone: false, ...known };
     this.creations.push(creation);
     return creation;
   }

@@ -104,7 +104,9 @@ async function draft(probe: Probe, kind: Kind): Promise<JsonObject> {
 
 async function makeRoom(probe: Probe, entry: Stored): Promise<void> {
   const found = await readById(probe, entry);
-  if (found && demand(probe, entry.kind.get).success.includes(found.status)) await remove(probe, entry);
+  if (!found || found.status === 404 || found.status === 410) return;
+  judge(probe, demand(probe, entry.kind.get), found, { step: 'read' });
+  await remove(probe, entry);
 }
 
 /** Creates a record, and makes sure that the answer does not name a record of somebody else. */
@@ -115,7 +117,8 @@ async function createOwn(probe: Probe, kind: Kind, body: JsonObject): Promise<Cr
   const name = typeof body.name === 'string' ? body.name : undefined;
   const creation = traces.add({ kind, name, isOpen: true });
   const reply = await probe.send(request, { signal: stop.creating });
-  const isRefused = reply.status >= 400 && reply.status < 500;
+  // A 408 may come after the record was created.
+  const isRefused = reply.status >= 400 && reply.status < 500 && reply.status !== 408;
   const id = isRefused ? undefined : idOf(kind, reply);
   // An attempt that only a gateway answered may have created a record nevertheless.
   const mayBeAnother = reply.first !== undefined;
@@ -169,7 +172,7 @@ async function update(
   const request = probe.toRequest(operation, { [kind.idName]: id, body: sent });
   const fields = { ...request.fields, ...(etag && { 'if-match': etag }) };
   const reply = await probe.send({ ...request, fields });
-  compare(probe, { name: 'update', operation }, changed, reply);
+  compare(probe, { name: 'update', operation }, changed, { ...reply, asked: id });
   await readBack(probe, created, changed);
   return true;
 }
