@@ -45,7 +45,7 @@ export async function watchRecords<Entity>(
   let before = new Map<string, Entity>();
   return pollForever(context, intervalMs, display, async (options) => {
     forgetNames(client);
-    const records = await collect([await read(options)]);
+    const records = await collect([await read(options)], sort === undefined ? limit : undefined);
     const { view } = await fillView(access, 'list');
     if (sort !== undefined) records.sort(compareBy(view, sort));
     const shown = records.slice(0, limit);

@@ -24,10 +24,17 @@ export function largestPages(client: Client, id: ListId): { readonly limit?: num
   return takesParameter(operation, 'limit') ? { limit: largestPage(operation) } : {};
 }
 
-/** The records of some lists, read to their ends. */
-export async function collect<Entity>(lists: Iterable<AsyncIterable<readonly Entity[]>>): Promise<Entity[]> {
+/** The records of some lists, read to their ends, or until there are `enough`. */
+export async function collect<Entity>(
+  lists: Iterable<AsyncIterable<readonly Entity[]>>,
+  enough = Number.POSITIVE_INFINITY,
+): Promise<Entity[]> {
   const records: Entity[] = [];
-  // Not `push(...page)`: a page of 120,000 would overflow the stack.
-  for (const pages of lists) for await (const page of pages) for (const record of page) records.push(record);
+  for (const pages of lists)
+    for await (const page of pages) {
+      // Not `push(...page)`: a page of 120,000 would overflow the stack.
+      for (const record of page) records.push(record);
+      if (records.length >= enough) return records;
+    }
   return records;
 }

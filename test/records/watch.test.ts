@@ -49,6 +49,21 @@ test('a watch in a pipe prints each change as a JSON line, all records as added 
   ]);
 });
 
+test('a poll ends with the page that reaches --limit', async () => {
+  await using server = await recordingServer({}, ({ path }) =>
+    path.startsWith('/pets')
+      ? { body: [bella, max], headers: { link: '</pets?limit=2&after=2>; rel="next"' } }
+      : { body: [] },
+  );
+  const argv = ['pets', 'list', '--limit', '2', '--watch', '60s', '--base-url', server.url];
+  const io = fakeIo();
+  const code = main(argv, io);
+  for (let waited = 0; io.written('stdout') === '' && waited < 4000; waited += 20) await sleep(20);
+  io.raise('SIGINT');
+  expect(await code).toBe(130);
+  expect(server.calls().filter((call) => call.includes('/pets'))).toEqual(['GET /pets?limit=2']);
+});
+
 test('notes a failed poll, and polls again', async () => {
   const run = await watch([[bella], { status: 500 }, [bella, max]], ['-o', 'jsonl']);
   expect(run.stderr).toMatch(/note: list pets: GET .*\/pets: .*; the next attempt is in 1 s\n/);
