@@ -6,7 +6,7 @@ import { type Found, findCommand, flagsOf } from './find.ts';
 import { type Argument, isRepeated, nameOf } from './flag.ts';
 import { firstFlags, writeFlags } from './global-flags.ts';
 import { type Offer, type Program, topicNames } from './program.ts';
-import { type Action, isGroup, type Named } from './verb.ts';
+import { type Action, type Group, isGroup, type Named } from './verb.ts';
 import { readWords } from './words.ts';
 
 /** The longest wait for names that must be looked up, in milliseconds. */
@@ -59,7 +59,7 @@ async function offersFor(
 ): Promise<Completions> {
   const found = await findCommand(program, before);
   const { command } = found;
-  const flags = Object.values({ ...flagsOf(command), ...(isGroup(command) && writeFlags) });
+  const flags = Object.values({ ...flagsOf(command), ...(hasWrites(command) && writeFlags) });
   const { operands, given, pending, hasEnded } = readWords(found.rest, flags);
   context.useFlags(firstFlags(given));
   if (hasEnded) return { kept: '', offers: 'file' };
@@ -77,6 +77,11 @@ async function offersFor(
   if (isGroup(command)) return { kept: '', offers: offersOf(command.verbs) };
   const argument = argumentAt(command, operands.length);
   return { kept: '', offers: argument ? await valuesOf(argument, found, context, program) : [] };
+}
+
+/** Whether a command contains others that take the flags of writes; those at the top level are not loaded to find out. */
+function hasWrites(command: Action | Group): boolean {
+  return isGroup(command) && command.verbs.some((verb) => 'load' in verb || ('write' in verb && verb.write));
 }
 
 function offersOf(commands: readonly Named[]): Offer[] {

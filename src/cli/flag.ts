@@ -10,6 +10,7 @@ type OfferKind =
   | 'field'
   | 'file'
   | 'order'
+  | 'ownProfile'
   | 'pet'
   | 'profile'
   | 'run'

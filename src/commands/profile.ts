@@ -143,7 +143,7 @@ const remove = verb({
   aliases: ['rm'],
   summary: 'Delete a profile and the contract bound to it',
   examples: ['petstore profile delete staging', 'petstore profile delete staging --yes'],
-  args: { name: argument('<profile>', 'the profile to delete', { offers: 'profile' }) },
+  args: { name: argument('<profile>', 'the profile to delete', { offers: 'ownProfile' }) },
   async run(context, { name }) {
     const { io, notice } = context;
     const file = readConfigFile(io);

@@ -15,14 +15,19 @@ export function parseId(text: string, what: string): bigint {
   return id;
 }
 
+/** Whether a text is an id and not a name. One without a letter, such as `-5` or `1.0`, is a mistyped id. */
+export function isIdText(text: string): boolean {
+  return /^[\d\s.,+-]*$/.test(text);
+}
+
 /**
- * An id, or any other text as a name. A text without a letter, such as `-5` or `1.0`, is a mistyped id.
+ * An id, or any other text as a name.
  *
  * @throws UsageError for a text that is neither.
  */
 export function parseIdOrName(text: string, what: string): IdOrName {
   if (text === '' && what.startsWith('--')) throw new UsageError(`${what}: must not be empty`);
-  return /^[\d\s.,+-]*$/.test(text) ? parseId(text, what) : text;
+  return isIdText(text) ? parseId(text, what) : text;
 }
 
 /** @throws UsageError unless either ids or a file of them are given. */

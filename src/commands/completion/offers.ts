@@ -1,5 +1,5 @@
 import type { ListId, Query, Result } from '../../api/operations.ts';
-import type { Order } from '../../api/schemas.ts';
+import type { Category, Order } from '../../api/schemas.ts';
 import type { Found } from '../../cli/find.ts';
 import type { LookUpKind } from '../../cli/flag.ts';
 import type { Offer } from '../../cli/program.ts';
@@ -9,16 +9,19 @@ import { isSettingKey, keyRules } from '../../config/keys.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import { offlineProfile } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
+import { isIdText } from '../../records/values.ts';
 
 /** Looks up the possible values of one kind. */
 export async function lookUp(kind: LookUpKind, context: Context, found: Found): Promise<readonly Offer[]> {
   switch (kind) {
     case 'profile':
       return profileNames(context);
+    case 'ownProfile':
+      return ownProfileNames(context);
     case 'settingValue':
       return settingValues(context, found);
     case 'category':
-      return (await first(context, 'listCategories')).map(({ name }) => ({ word: name }));
+      return categoryOffers(await first(context, 'listCategories'));
     case 'pet':
       return (await first(context, 'listPets')).map(({ id, name }) => ({ word: `${id}`, summary: name }));
     case 'order':
@@ -33,9 +36,13 @@ export async function lookUp(kind: LookUpKind, context: Context, found: Found): 
   }
 }
 
-function profileNames({ io }: Context): Offer[] {
-  const { profiles } = readConfigFile(io);
-  return [...Object.keys(profiles), offlineProfile].map((word) => ({ word }));
+function profileNames(context: Context): Offer[] {
+  return [...ownProfileNames(context), { word: offlineProfile }];
+}
+
+/** Without the built-in profile, which cannot be deleted. */
+function ownProfileNames({ io }: Context): Offer[] {
+  return Object.keys(readConfigFile(io).profiles).map((word) => ({ word }));
 }
 
 /** The values of the key before the cursor: `config set output <Tab>`. */
@@ -51,6 +58,17 @@ async function first<K extends ListId>(context: Context, operation: K): Promise<
   const client = await context.client();
   for await (const page of client.list(operation, {} as Query<K>)) return page;
   return [];
+}
+
+/** Each category by its name; by its id if several have the name, or if it would be read as an id or a flag. */
+function categoryOffers(categories: readonly Category[]): Offer[] {
+  const lowerNames = categories.map(({ name }) => name.toLowerCase());
+  const shared = new Set(lowerNames.filter((name, at) => lowerNames.indexOf(name) !== at));
+  return categories.map(({ id, name }) =>
+    shared.has(name.toLowerCase()) || isIdText(name) || name.startsWith('-')
+      ? { word: `${id}`, summary: name }
+      : { word: name },
+  );
 }
 
 function orderOffer({ id, petId, quantity }: Order): Offer {

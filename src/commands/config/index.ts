@@ -44,6 +44,9 @@ const list = verb({
   },
 });
 
+/** The keys of the file: the settings, and the active profile. */
+const keyNames = [...settingKeys, 'profile'];
+
 function storedValues({ active, defaults, profiles }: ConfigFile) {
   const valuesOf = (profile: string | undefined, section: Section) =>
     Object.entries(section).map(([key, value]) => ({
@@ -68,7 +71,7 @@ const get = verb({
     'petstore config get --profile staging timeout',
     'petstore config get profile',
   ],
-  args: { key: argument('<key>', 'the key whose value to print', { offers: settingKeys }) },
+  args: { key: argument('<key>', 'the key whose value to print', { offers: keyNames }) },
   async run(context, { key }) {
     await context.settings();
     const value = find(context, key);
@@ -113,7 +116,7 @@ const set = verb({
     'petstore config set profiles.staging.protected true',
   ],
   args: {
-    key: argument('<key>', 'the key to set', { offers: settingKeys }),
+    key: argument('<key>', 'the key to set', { offers: keyNames }),
     value: argument('<value>', 'its new value', { offers: 'settingValue' }),
   },
   run: (context, { key, value: text }) => setKey(context, key, text),
@@ -167,7 +170,7 @@ const unset = verb({
   ],
   args: {
     key: argument('<key>', 'the key to remove, known or not; profile for the active profile', {
-      offers: settingKeys,
+      offers: keyNames,
     }),
   },
   run: (context, { key }) => unsetKey(context, key),

@@ -90,6 +90,24 @@ test('a name that cannot be shown or typed as it is is not offered', { retry: 3 
   expect((await offered(['--base-url', server.url])).stdout).toBe('Dogs\nZoë\n');
 });
 
+test('a category is offered by its id if its name would be read as something else', {
+  retry: 3,
+}, async () => {
+  await using server = await recordingServer({}, () => ({
+    body: named('Dogs', '5', 'cats', 'Cats', '--yes'),
+  }));
+  expect((await offered(['--base-url', server.url])).stdout).toBe('Dogs\n2\t5\n3\tcats\n4\tCats\n5\t--yes\n');
+});
+
+test('only what the command takes is offered', async () => {
+  writeFileSync(join(folder, 'config.json'), JSON.stringify({ profiles: { shop: {} } }));
+  expect(await complete('profile', 'delete', '')).toEqual(['shop']);
+  expect(await complete('config', 'unset', 'prof')).toEqual(['profile']);
+  expect(await complete('config', '--dry')).toEqual(['']);
+  expect(await complete('inventory', 'runs', '--dry')).toEqual(['']);
+  expect(await complete('inventory', '--dry')).toEqual(['--dry-run\tprint the request and send nothing']);
+});
+
 test.each([
   ['--base-url', 'http://127.0.0.1:1'],
   ['--base-url', '::'],
