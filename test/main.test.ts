@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { version } from '../package.json';
 import { ownFlags } from '../src/cli/find.ts';
 import { globalFlags } from '../src/cli/global-flags.ts';
 import { isGroup } from '../src/cli/verb.ts';
@@ -35,6 +36,22 @@ test('a usage error is one JSON object if the words ask for JSON', async () => {
   expect(JSON.parse(run.stderr)).toMatchObject({
     error: { kind: 'usage', message: "petstore pets list: unknown option '--nonsense'" },
   });
+});
+
+test.each([
+  ['--version'],
+  ['--version', '-o', 'json'],
+  ['--quiet', '--version'],
+  ['--profile', 'none', '--version'],
+])('%s %s %s prints the version', async (...argv) => {
+  const env = { PETSTORE_OUTPUT: 'wrong' };
+  expect(await runCli(argv, { env })).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+});
+
+test('help and completion tell of --version, which no command takes', async () => {
+  expect((await runCli(['--help'])).stdout).toMatch(/^Flags:\n {2} *--version {2}print the version$/m);
+  expect((await runCli(['__complete', '--', '--vers'])).stdout).toBe('--version\tprint the version\n');
+  expect((await runCli(['pets', 'list', '--version'])).code).toBe(2);
 });
 
 test('petstore alone shows an introduction and exits 0', async () => {

@@ -52,7 +52,7 @@ export function flagsOf(command: Action | Group): Record<string, Flag> {
 
 /** The flags of this command only. */
 export function ownFlags(command: Action | Group): Record<string, Flag> {
-  if (isGroup(command)) return {};
+  if (isGroup(command)) return { ...command.flags };
   const preview = command.write === 'planned' ? 'show the plan and write nothing' : writeFlags.dryRun.summary;
   const ofWrites = command.write ? { ...writeFlags, dryRun: { ...writeFlags.dryRun, summary: preview } } : {};
   return { ...command.flags, ...ofWrites };

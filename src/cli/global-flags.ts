@@ -58,6 +58,12 @@ export const globalFlags = {
   help: flag('-h, --help', 'show help'),
 } satisfies Record<string, Flag>;
 
+/** The flags of `petstore` without a command. */
+export const programFlags = { version: flag('--version', 'print the version') } satisfies Record<
+  string,
+  Flag
+>;
+
 /** The flags of commands that change records of the service. */
 export const writeFlags = {
   dryRun: flag('--dry-run', 'print the request and send nothing'),

@@ -33,7 +33,9 @@ export function helpWidth({ stdout, stderr }: Io): number {
 
 /** The help of a command: description, usage, examples, and then its verbs or flags. */
 export function helpOf({ path, named, command }: Found, width: number): string {
-  const sections = isGroup(command) ? [commandsSection(path, command.verbs)] : sectionsOf(command);
+  const sections = isGroup(command)
+    ? [commandsSection(path, command.verbs), ...flagSections(command)]
+    : [argumentsSection(command), ...flagSections(command)];
   const format = (block: Block) => formatBlock(block, width);
   const parts = [
     ...described(named, command).map(format),
@@ -87,11 +89,12 @@ function commandsSection(path: readonly string[], commands: readonly Named[]): T
   };
 }
 
-function sectionsOf(command: Action): TermList[] {
-  const byTitle = new Map<string, Item[]>([
-    ['Arguments:', Object.values(command.args ?? {}).map((each) => [nameOf(each), meaningOf(each)])],
-    ['Flags:', []],
-  ]);
+function argumentsSection({ args = {} }: Action): TermList {
+  return { title: 'Arguments:', items: Object.values(args).map((each) => [nameOf(each), meaningOf(each)]) };
+}
+
+function flagSections(command: Action | Group): TermList[] {
+  const byTitle = new Map<string, Item[]>([['Flags:', []]]);
   for (const flag of Object.values(ownFlags(command))) {
     const title = flag.group ?? 'Flags:';
     byTitle.set(title, [...(byTitle.get(title) ?? []), [flagTerm(flag), meaningOf(flag)]]);

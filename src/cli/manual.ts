@@ -22,6 +22,8 @@ export async function toManual(program: Program, version: string): Promise<strin
     '.SH SYNOPSIS',
     '.B petstore',
     '<noun> <verb> [arguments] [flags]',
+    '.br',
+    '.B petstore \\-\\-version',
     ...topicLines('DESCRIPTION', topics.description),
     '.SH COMMANDS',
     ...(await verbLines([], program)),

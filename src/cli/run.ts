@@ -1,8 +1,9 @@
+import { version } from '../../package.json';
 import { colorModes } from '../config/values.ts';
 import type { MutableContext } from '../context.ts';
 import { exitCodes } from '../errors.ts';
 import { commandName, type Found, findCommand, flagsOf, unknownCommand } from './find.ts';
-import { firstFlags, type GlobalFlags, globalFlags } from './global-flags.ts';
+import { firstFlags, type GlobalFlags, globalFlags, programFlags } from './global-flags.ts';
 import { type Program, topicNames } from './program.ts';
 import { isGroup } from './verb.ts';
 import { readWords } from './words.ts';
@@ -28,6 +29,7 @@ export async function runCommand(
   context.useFlags(firstFlags(given));
   if (unknown !== undefined) throw unknownCommand(found, unknown);
   if (given.some(({ flag }) => flag === globalFlags.help)) return showHelp(context, 'stdout', found);
+  if (given.some(({ flag }) => flag === programFlags.version)) return showVersion(context);
   const { parseWords } = await import('./parse.ts');
   const values = parseWords(commandName(path), action?.args ?? {}, flags, forCommander);
   context.useFlags(values as GlobalFlags, path.join(' '));
@@ -35,6 +37,12 @@ export async function runCommand(
   await action.run(context, values);
   await context.tellNotices();
   return context.exitCode;
+}
+
+/** Whatever else is given: `--version` never fails. */
+async function showVersion({ io }: MutableContext): Promise<number> {
+  await io.stdout.write(`${version}\n`);
+  return exitCodes.done;
 }
 
 async function showHelp(context: MutableContext, stream: 'stdout' | 'stderr', found: Found): Promise<number> {

@@ -33,6 +33,8 @@ type Verb = Named & Action;
 export interface Group {
   readonly examples: readonly string[];
   readonly verbs: readonly Command[];
+  /** Flags that only the group itself takes. */
+  readonly flags?: Readonly<Record<string, Flag>>;
   /** The verb that runs if none is named. */
   readonly alone?: Action;
   /** The columns in which its records are printed, for completion. */

@@ -1,3 +1,4 @@
+import { programFlags } from '../cli/global-flags.ts';
 import type { Program } from '../cli/program.ts';
 
 /** The command line: the commands in the order of help, and the look-up for completion. */
@@ -10,6 +11,7 @@ export const program: Program = {
     'petstore pets list --status available -o json',
     'petstore inventory apply stock.csv',
   ],
+  flags: programFlags,
   lookUp: async (kind, context, found) =>
     (await import('./completion/offers.ts')).lookUp(kind, context, found),
   verbs: [
