@@ -6,6 +6,7 @@ import type { CallOptions } from '../client/call.ts';
 import type { Client } from '../client/client.ts';
 import { ApiError, UnavailableError, UsageError } from '../errors.ts';
 import { StoppedError } from '../interrupts.ts';
+import { eachAtPace } from './pace.ts';
 import type { Session } from './session.ts';
 
 /** A count of the service; null for a pet without an entry. */
@@ -97,16 +98,16 @@ export async function readCounts(
   };
   session.entriesRead = 0;
   const canGet = operations.has('getInventory');
-  const readEach = (each: readonly number[]) =>
-    eachOf(session, each, async (row) => {
+  const readAlone = (each: readonly number[]) =>
+    readEach(session, each, async (row) => {
       const { count, etag } = await readEntry(client, rows.id(row));
       if (count !== null) found(row, count, etag);
       session.entriesRead += 1;
     });
-  if (!canList || (wanted.length < most && canGet)) await readEach(wanted);
+  if (!canList || (wanted.length < most && canGet)) await readAlone(wanted);
   else {
     await readList(session, found);
-    if (canGet && mayBeCut(client, 'listInventory')) await readEach(unseen());
+    if (canGet && mayBeCut(client, 'listInventory')) await readAlone(unseen());
   }
   for (const row of unseen()) look(row, null);
 }
@@ -152,31 +153,13 @@ export async function* ahead<Page>(pages: AsyncIterable<Page>): AsyncGenerator<P
   }
 }
 
-/**
- * Runs the work for each item, as many at a time as the pace allows; when it ends, none is in progress. @throws the
- * first error.
- */
-export async function eachOf<Item>(
+/** Reads each item. @throws the first error; StoppedError if the run has stopped, because that aborted the reads. */
+export async function readEach<Item>(
   session: Session,
-  items: readonly Item[],
-  work: (item: Item) => Promise<void>,
+  items: Iterable<Item>,
+  read: (item: Item) => Promise<void>,
 ): Promise<void> {
-  const { pace, stop } = session;
-  let next = 0;
-  const failures: unknown[] = [];
-  const worker = async () => {
-    while (next < items.length && failures.length === 0) {
-      const item = items[next] as Item;
-      next += 1;
-      try {
-        await work(item);
-      } catch (error) {
-        failures.push(error);
-      }
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(pace.limit, items.length) }, worker));
-  if (failures.length === 0) return;
-  // The reason of a stop is more useful than the error of a request that it aborted.
-  throw stop.reason ? new StoppedError() : failures[0];
+  await eachAtPace(session.pace, items, read).catch((error) => {
+    throw session.stop.reason ? new StoppedError() : error;
+  });
 }

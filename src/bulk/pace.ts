@@ -149,6 +149,48 @@ export class Pace {
   }
 }
 
+/**
+ * Does the work for each item, as many at a time as the pace allows; after an error no further one begins. When it ends,
+ * none is in progress.
+ *
+ * @throws the first error.
+ */
+export function eachAtPace<Item>(
+  pace: Pace,
+  items: Iterable<Item>,
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  const iterator = items[Symbol.iterator]();
+  return new Promise((resolve, reject) => {
+    let inProgress = 0;
+    let isDrained = false;
+    const failures: unknown[] = [];
+    const fill = () => {
+      while (!isDrained && inProgress < pace.limit) {
+        const next = iterator.next();
+        if (next.done) isDrained = true;
+        else {
+          inProgress += 1;
+          work(next.value).then(settled, failed);
+        }
+      }
+      if (inProgress > 0) return;
+      if (failures.length === 0) resolve();
+      else reject(failures[0]);
+    };
+    const settled = () => {
+      inProgress -= 1;
+      fill();
+    };
+    const failed = (error: unknown) => {
+      failures.push(error);
+      isDrained = true;
+      settled();
+    };
+    fill();
+  });
+}
+
 interface Paced {
   readonly pace: Pace;
   readonly stop: Stop<StopReason>;

@@ -1,7 +1,7 @@
 import { offeredOperation } from '../api/contract.ts';
 import { wholeQueries } from '../api/shapes.ts';
 import { ApiError, CliError, UsageError } from '../errors.ts';
-import { ahead, type Count, eachOf, mayBeCut, readCounts } from './counts.ts';
+import { ahead, type Count, mayBeCut, readCounts, readEach } from './counts.ts';
 import type { Outcome, Rows } from './rows.ts';
 import { type Guards, type RowLimit, toRows } from './run-flags.ts';
 import type { Session } from './session.ts';
@@ -164,7 +164,7 @@ async function findPets(session: Session, missing: readonly number[]): Promise<b
 }
 
 async function readPets(session: Session, missing: readonly number[]): Promise<void> {
-  await eachOf(session, missing, async (row) => {
+  await readEach(session, missing, async (row) => {
     const petId = session.rows.id(row);
     try {
       session.petStatuses.set(petId, await session.readPetStatus(petId));

@@ -2,11 +2,11 @@ import { offeredOperation } from '../api/contract.ts';
 import type { InventoryItem, PetStatus } from '../api/schemas.ts';
 import { offersField, otherRequired } from '../api/shapes.ts';
 import type { Answer } from '../client/client.ts';
-import { ApiError, CliError, messageOf, UnavailableError, type UnavailableReason } from '../errors.ts';
+import { ApiError, CliError, UnavailableError, type UnavailableReason } from '../errors.ts';
 import { StoppedError } from '../interrupts.ts';
 import { isJsonObject, type JsonObject } from '../json.ts';
 import { type Count, isMissing, readCounts, readEntry, readNow } from './counts.ts';
-import { RowCall } from './pace.ts';
+import { eachAtPace, RowCall } from './pace.ts';
 import { noPet, type Plan, unexpected } from './plan.ts';
 import type { Outcome } from './rows.ts';
 import type { Session } from './session.ts';
@@ -19,51 +19,38 @@ const mostTransportFailures = 20;
  * Sends the rows of a plan, as many at a time as the pace allows, until all are settled or the run stops; then no
  * request is in flight.
  */
-export function writeRows(plan: Plan): Promise<void> {
+export async function writeRows(plan: Plan): Promise<void> {
   const { session } = plan;
-  const { rows, ledger, pace, stop } = session;
+  const { ledger, stop } = session;
   const writer = new RowWriter(plan);
-  const wanted = rows.inState('unprocessed');
-  return new Promise((resolve, reject) => {
-    let inProgress = 0;
-    let isDrained = false;
-    let grace: NodeJS.Timeout | undefined;
-    stop.stopped.addEventListener('abort', () => {
-      grace = setTimeout(() => stop.abandon(), graceMs);
-    });
-    const fail = (error: unknown) => {
-      stop.stop({ kind: 'failed', message: messageOf(error) });
-      stop.abandon();
-      reject(error);
-    };
-    const settled = (row: number, outcome: Outcome | undefined) => {
-      inProgress -= 1;
-      if (outcome) {
-        session.written += 1;
-        ledger.settle(row, outcome);
-      }
-      session.stopIfTooManyFailed();
-      fill();
-    };
-    const start = (row: number) => {
-      inProgress += 1;
-      ledger.starting(row);
-      const wait = ledger.events?.ready();
-      const work = wait ? wait.then(() => writer.write(row)) : writer.write(row);
-      work.then((outcome) => settled(row, outcome)).catch(fail);
-    };
-    const fill = () => {
-      while (!isDrained && !stop.reason && inProgress < pace.limit) {
-        const next = wanted.next();
-        if (next.done) isDrained = true;
-        else start(next.value);
-      }
-      if (inProgress > 0) return;
-      clearTimeout(grace);
-      resolve();
-    };
-    fill();
+  let grace: NodeJS.Timeout | undefined;
+  stop.stopped.addEventListener('abort', () => {
+    grace = setTimeout(() => stop.abandon(), graceMs);
   });
+  const write = async (row: number) => {
+    ledger.starting(row);
+    const wait = ledger.events?.ready();
+    if (wait) await wait;
+    const outcome = await writer.write(row);
+    if (outcome) {
+      session.written += 1;
+      ledger.settle(row, outcome);
+    }
+    session.stopIfTooManyFailed();
+  };
+  try {
+    await eachAtPace(session.pace, untilStopped(session), write);
+  } finally {
+    clearTimeout(grace);
+  }
+}
+
+/** The rows to write; none after the run has stopped. */
+function* untilStopped({ rows, stop }: Session): Generator<number> {
+  for (const row of rows.inState('unprocessed')) {
+    if (stop.reason) return;
+    yield row;
+  }
 }
 
 /** Writes single rows, and stops the run after too many failures. */

@@ -1,6 +1,6 @@
 import { takesParameter } from '../../api/contract.ts';
-import { eachOf } from '../../bulk/counts.ts';
 import type { FailureKind } from '../../bulk/ledger.ts';
+import { eachAtPace } from '../../bulk/pace.ts';
 import type { Plan } from '../../bulk/plan.ts';
 import type { Session } from '../../bulk/session.ts';
 import type { Context } from '../../context.ts';
@@ -214,7 +214,7 @@ async function readPetNames(session: Session, rows: readonly number[]): Promise<
   const names = new Map<bigint, string>();
   const list = client.contract.operations.get('listPets');
   if (!list || !takesParameter(list, 'after') || !takesParameter(list, 'limit')) return names;
-  await eachOf(session, rows, async (row) => {
+  await eachAtPace(session.pace, rows, async (row) => {
     const id = session.rows.id(row);
     for await (const [pet] of client.list('listPets', { after: id - 1n, limit: 1 }, { retries: 0 })) {
       if (pet?.id === id) names.set(id, pet.name);
