@@ -1,6 +1,4 @@
-import { requestIdOf } from '../api/http.ts';
-import type { Attempt, CallOptions } from '../client/call.ts';
-import type { Client } from '../client/client.ts';
+import type { Attempt } from '../client/call.ts';
 import { longestTimerMs, monotonicMs } from '../deadline.ts';
 import { type ErrorKind, UnavailableError } from '../errors.ts';
 import { type Stop, StoppedError } from '../interrupts.ts';
@@ -189,83 +187,6 @@ export function eachAtPace<Item>(
     };
     fill();
   });
-}
-
-interface Paced {
-  readonly pace: Pace;
-  readonly stop: Stop<StopReason>;
-}
-
-/** The call of one row: obeys the shared pace, and records whether it may have changed something. */
-export class RowCall implements CallOptions {
-  readonly signal: AbortSignal;
-  readonly maxRetryAfterMs: number;
-  ifMatch: string | undefined;
-  /** True if requests from now on change something. */
-  isWrite = false;
-  /** True if a write may have been applied although no answer said so. */
-  mayBeApplied = false;
-  attempts = 0;
-  private readonly pace: Pace;
-  private isInFlight = false;
-  private last: Attempt | undefined;
-
-  constructor({ pace, stop }: Paced, ifMatch?: string) {
-    this.pace = pace;
-    this.signal = stop.cut;
-    this.ifMatch = ifMatch;
-    this.maxRetryAfterMs = pace.maxRetryWaitMs;
-  }
-
-  beforeAttempt(): Promise<void> | undefined {
-    const wait = this.pace.gate();
-    if (wait) return wait.then(() => this.begin());
-    this.begin();
-    return undefined;
-  }
-
-  private begin(): void {
-    this.isInFlight = true;
-    this.attempts += 1;
-  }
-
-  afterAttempt(attempt: Attempt): void {
-    this.isInFlight = false;
-    this.last = attempt;
-    if (this.isWrite && mayHaveBeenApplied(attempt)) this.mayBeApplied = true;
-    this.pace.observe(attempt);
-  }
-
-  /** Whether a write may have been applied, including one in flight. */
-  get isUncertain(): boolean {
-    return this.mayBeApplied || (this.isWrite && this.isInFlight);
-  }
-
-  /** The service's id of the last request, if it sent one. */
-  get requestId(): string | undefined {
-    return this.last?.response && requestIdOf(this.last.response.fields);
-  }
-}
-
-/**
- * Whether a write may have been applied: it was sent, and either not answered or answered by a 5xx other than 501, 503
- * and 505, which refuse it. A redirect is an answer.
- */
-function mayHaveBeenApplied({ response, error }: Attempt): boolean {
-  if (error instanceof UnavailableError) return error.sent && error.reason !== 'redirect';
-  const status = response?.status ?? 0;
-  return status >= 500 && status !== 501 && status !== 503 && status !== 505;
-}
-
-/** The client of a session: it obeys the pace, and its requests are counted. */
-export function pacedClient(client: Client, session: Paced): Client {
-  const paced = (options?: CallOptions) =>
-    options instanceof RowCall ? options : Object.assign(new RowCall(session), options);
-  return {
-    ...client,
-    call: (id, input, options) => client.call(id, input, paced(options)),
-    list: (id, query, options) => client.list(id, query, paced(options)),
-  };
 }
 
 function isTimeout(error: Error | undefined): boolean {

@@ -6,7 +6,8 @@ import { ApiError, CliError, UnavailableError, type UnavailableReason } from '..
 import { StoppedError } from '../interrupts.ts';
 import { isJsonObject, type JsonObject } from '../json.ts';
 import { type Count, isMissing, readCounts, readEntry, readNow } from './counts.ts';
-import { eachAtPace, RowCall } from './pace.ts';
+import { eachAtPace } from './pace.ts';
+import { PacedCall } from './paced-client.ts';
 import { noPet, type Plan, unexpected } from './plan.ts';
 import type { Outcome } from './rows.ts';
 import type { Session } from './session.ts';
@@ -71,7 +72,7 @@ class RowWriter {
   /** Sets one pet's count and returns the outcome; undefined if the run stopped before anything was sent. */
   async write(row: number): Promise<Outcome | undefined> {
     const { session } = this;
-    const call = new RowCall(session, this.plan.etags.get(row));
+    const call = new PacedCall(session, this.plan.etags.get(row));
     try {
       const held = this.heldCount(row);
       const needsOthers = this.others.length > 0 && session.rows.quantity(row) !== null;
@@ -101,14 +102,14 @@ class RowWriter {
   }
 
   /** The entry right before it is overwritten; undefined if the service cannot tell: then the plan's count is used. */
-  private async readFirst(row: number, call: RowCall) {
+  private async readFirst(row: number, call: PacedCall) {
     const { client, rows } = this.session;
     if (!client.contract.operations.has('getInventory')) return undefined;
     return readEntry(client, rows.id(row), call);
   }
 
   /** The outcome of a row whose count is not the one that it must still have. */
-  private changed(row: number, count: Count, call: RowCall): Outcome {
+  private changed(row: number, count: Count, call: PacedCall): Outcome {
     const { rows, flags } = this.session;
     if (count === rows.quantity(row) && (!flags.relative || rows.wasSent(row)))
       return this.asWanted(row, call);
@@ -116,7 +117,7 @@ class RowWriter {
   }
 
   /** The outcome of a row that is as wanted although this session got no answer for it. */
-  private asWanted(row: number, { mayBeApplied }: RowCall): Outcome {
+  private asWanted(row: number, { mayBeApplied }: PacedCall): Outcome {
     return { state: mayBeApplied || this.session.rows.wasSent(row) ? 'applied' : 'unchanged' };
   }
 
@@ -125,7 +126,7 @@ class RowWriter {
     return Object.fromEntries(Object.entries(item).filter(([name]) => this.others.includes(name)));
   }
 
-  private async send(row: number, others: Partial<InventoryItem>, call: RowCall) {
+  private async send(row: number, others: Partial<InventoryItem>, call: PacedCall) {
     const { client, rows, flags } = this.session;
     const petId = rows.id(row);
     const quantity = rows.quantity(row);
@@ -143,7 +144,7 @@ class RowWriter {
     }
   }
 
-  private async create(row: number, quantity: number, call: RowCall) {
+  private async create(row: number, quantity: number, call: PacedCall) {
     const { session } = this;
     const petId = session.rows.id(row);
     const hasStatus = offersField(offeredOperation(session.client.contract, 'createInventory'), 'status');
@@ -162,7 +163,7 @@ class RowWriter {
    * The outcome of a success. Its body, if it has one, must name the pet and the quantity that were sent; the body of an
    * error is not a success.
    */
-  private accept(row: number, { value, status, attempts }: Accepted, call: RowCall): Outcome {
+  private accept(row: number, { value, status, attempts }: Accepted, call: PacedCall): Outcome {
     const { rows } = this.session;
     this.transportFailures = 0;
     const { petId, quantity, code, message } = isJsonObject(value) ? value : nothing;
@@ -185,7 +186,7 @@ class RowWriter {
     return { ...about, state: 'failed', code: 'other_quantity', message: told, isFinal: true };
   }
 
-  private async refuse(row: number, error: CliError, call: RowCall): Promise<Outcome> {
+  private async refuse(row: number, error: CliError, call: PacedCall): Promise<Outcome> {
     const { session } = this;
     const { rows } = session;
     const { status, attempts } = error.details;
@@ -263,7 +264,7 @@ function otherAnswer(error: CliError): Accepted | undefined {
   return { value: answer, status: details.status ?? 200, attempts: details.attempts ?? 1 };
 }
 
-function interrupted({ attempts }: RowCall): Outcome {
+function interrupted({ attempts }: PacedCall): Outcome {
   const message = `the run stopped before the answer came${maybeApplied}`;
   return { state: 'unknown', code: 'interrupted', message, attempts };
 }
