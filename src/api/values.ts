@@ -4,6 +4,9 @@ export const petStatuses = ['available', 'pending', 'sold'] as const;
 
 export const int64Max = 9223372036854775807n;
 
+/** Why a value is not an id, a clause. */
+export const notAnId = 'must be an integer from 0 to 9223372036854775807';
+
 /** The id in a text of decimal digits, 0 to 9223372036854775807; undefined for any other text. */
 export function toId(text: string): bigint | undefined {
   const id = /^(0|[1-9]\d{0,18})$/.test(text) ? BigInt(text) : undefined;

@@ -1,6 +1,6 @@
 import {
   describeKey,
-  flagOf,
+  flagKey,
   type KeyFlags,
   keyRules,
   type SettingKey,
@@ -73,8 +73,8 @@ export const writeFlags = {
 /** A flag for each setting that no global flag sets. */
 export const keyFlags: Readonly<Record<string, Flag<string | undefined>>> = Object.fromEntries(
   settingKeys
-    .filter((key) => !(flagOf(key) in globalFlags))
-    .map((key) => [flagOf(key), keyFlag(key)] as const),
+    .filter((key) => !(flagKey(key) in globalFlags))
+    .map((key) => [flagKey(key), keyFlag(key)] as const),
 );
 
 /**

@@ -12,7 +12,7 @@ import {
   type CallInput,
   parameterValue,
   type RawRequest,
-  type Target,
+  type RequestBase,
   toRawRequest,
   toRequest,
   withId,
@@ -67,7 +67,7 @@ export interface RawAnswer extends HttpResponse {
 /** A client of one service; it owns the transport and closes it. */
 export function createClient(options: ClientOptions): Client {
   const { contract, baseUrl, fields, parameter, transport } = options;
-  const shown: Target = { baseUrl, fields: maskFields(fields) };
+  const shown: RequestBase = { baseUrl, fields: maskFields(fields) };
   return {
     contract,
     baseUrl,

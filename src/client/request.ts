@@ -11,10 +11,11 @@ export interface CallInput {
   readonly body?: unknown;
 }
 
-/** The target of requests, and the fields that each of them carries. */
-export interface Target {
+/** What the requests to a service have in common. */
+export interface RequestBase {
   /** Without a trailing slash. */
   readonly baseUrl: string;
+  /** The fields that each of them carries. */
   readonly fields: HttpFields;
 }
 
@@ -24,7 +25,11 @@ export interface Target {
  * @throws UsageError for a path outside the base URL, or a header that cannot be sent: a bound description may contain
  *   anything.
  */
-export function toRequest(operation: Operation, input: CallInput, { baseUrl, fields }: Target): HttpRequest {
+export function toRequest(
+  operation: Operation,
+  input: CallInput,
+  { baseUrl, fields }: RequestBase,
+): HttpRequest {
   const { method, body } = operation;
   const parts = partsOf(operation, fields);
   const url = baseUrl + toPath(parts.path, input) + toQuery(parts.query, input);
@@ -165,7 +170,7 @@ export const rawMethods = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DE
  * @throws UsageError for a path that is empty or that the URL parser would change, for one outside the base URL, or for
  *   a URL of another origin: the credential is meant for this service only.
  */
-export function toRawRequest(raw: RawRequest, { baseUrl, fields }: Target): HttpRequest {
+export function toRawRequest(raw: RawRequest, { baseUrl, fields }: RequestBase): HttpRequest {
   const url = rawUrl(raw.path, baseUrl);
   for (const [name, value] of raw.query ?? []) url.searchParams.append(name, value);
   url.hash = '';

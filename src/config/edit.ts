@@ -3,7 +3,7 @@ import { CliError, UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { fileError } from '../system-error.ts';
 import { type Address, parseConfig, readConfigFile } from './file.ts';
-import { flagOf, type KeyFlags, keyRules, parseSetting, type SettingKey, settingKeys } from './keys.ts';
+import { flagKey, type KeyFlags, keyRules, parseSetting, type SettingKey, settingKeys } from './keys.ts';
 import { resolvePaths } from './paths.ts';
 import { offlineProfile } from './settings.ts';
 
@@ -15,7 +15,7 @@ interface ConfigDraft {
 }
 
 /** A value in the config file. */
-export type Stored = string | number | boolean;
+export type StoredValue = string | number | boolean;
 
 /**
  * Stores the config as `edit` changes it, unless `edit` throws. Holds a lock, because conf alone lets two processes
@@ -61,7 +61,7 @@ function refuseUnreadable(io: Io): void {
 }
 
 /** Sets a value; creates the profile if it is missing. */
-export function setValue(config: ConfigDraft, { profile, key }: Address, value: Stored): void {
+export function setValue(config: ConfigDraft, { profile, key }: Address, value: StoredValue): void {
   if (profile !== undefined && !hasProfile(config, profile)) addProfile(config, profile, {});
   const section: Record<string, unknown> =
     profile === undefined ? config : (config.profiles?.[profile] ?? {});
@@ -81,7 +81,7 @@ export function unsetValue(config: ConfigDraft, { profile, key }: Address): bool
 export function addProfile(
   config: ConfigDraft,
   name: string,
-  section: Readonly<Record<string, Stored>>,
+  section: Readonly<Record<string, StoredValue>>,
 ): void {
   refuseProfileName(name);
   if (hasProfile(config, name))
@@ -142,18 +142,18 @@ export function profileNameProblem(name: string): string | undefined {
  * @param cwd the folder to which a relative path is relative.
  * @throws UsageError
  */
-export function toStored(key: SettingKey, text: string, label: string, cwd: string): Stored {
+export function toStoredValue(key: SettingKey, text: string, label: string, cwd: string): StoredValue {
   const value = parseSetting(key, text, label);
   if (keyRules[key].isFile) return text.startsWith('~/') ? text : resolve(cwd, text);
   if (key === 'token-origins') return (value as readonly string[]).join(' ');
-  return key === 'timeout' ? text : ((value as Stored | undefined) ?? text);
+  return key === 'timeout' ? text : ((value as StoredValue | undefined) ?? text);
 }
 
 /** The content of a profile from its flags. @throws UsageError for a wrong value. */
-export function toSection(flags: KeyFlags, cwd: string): Partial<Record<SettingKey, Stored>> {
+export function toSection(flags: KeyFlags, cwd: string): Partial<Record<SettingKey, StoredValue>> {
   const entries = settingKeys.flatMap((key) => {
-    const given = flags[flagOf(key)];
-    return given === undefined ? [] : [[key, toStored(key, String(given), `--${key}`, cwd)]];
+    const given = flags[flagKey(key)];
+    return given === undefined ? [] : [[key, toStoredValue(key, String(given), `--${key}`, cwd)]];
   });
   return Object.fromEntries(entries);
 }

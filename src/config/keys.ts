@@ -156,7 +156,7 @@ export function isSettingKey(key: string): key is SettingKey {
 }
 
 /** The property of `KeyFlags` that holds a key's flag: `baseUrl` for `base-url`. */
-export function flagOf(key: SettingKey): keyof KeyFlags {
+export function flagKey(key: SettingKey): keyof KeyFlags {
   return key.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()) as keyof KeyFlags;
 }
 

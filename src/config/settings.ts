@@ -5,7 +5,7 @@ import type { JsonValue } from '../json.ts';
 import { closest } from '../text.ts';
 import { type ConfigFile, readConfigFile, type Section } from './file.ts';
 import {
-  flagOf,
+  flagKey,
   isSettingKey,
   type KeyFlags,
   keyRules,
@@ -230,7 +230,7 @@ function foundIn({ io, flags, file }: Places, key: SettingKey, profile: string |
   const section = profile === undefined ? undefined : file.profiles[profile];
   const folder = dirname(file.path);
   const found: Found[] = [
-    { raw: flags[flagOf(key)], source: 'flag', givenBy: `--${key}`, label: `--${key}`, folder: io.cwd },
+    { raw: flags[flagKey(key)], source: 'flag', givenBy: `--${key}`, label: `--${key}`, folder: io.cwd },
     { raw: value, source: 'environment', givenBy: name, label: name, folder: io.cwd },
     {
       raw: section?.[key],

@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import { InterruptedError, UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { fold } from '../output/fold.ts';
-import { plainStyle, type Style } from '../output/style.ts';
+import { plainStyle, type Style, withoutColor } from '../output/style.ts';
 import { sanitize } from '../text.ts';
 import type { Choice, Prompt } from './question.ts';
 
@@ -88,7 +88,7 @@ async function answerTo<Value>(
 
 /** stderr as a stream that a question may end; without colour if stderr has none. */
 function drawOn({ stderr }: Io, style: Style): Writable {
-  const drawn = (text: string) => (style === plainStyle ? text.replace(/\x1b\[[\d;]*m/g, '') : text);
+  const drawn = (text: string) => (style === plainStyle ? withoutColor(text) : text);
   const stream = new Writable({
     write: (chunk, _, done) => void stderr.write(drawn(String(chunk))).then(() => done(), done),
   });
@@ -97,8 +97,8 @@ function drawOn({ stderr }: Io, style: Style): Writable {
   return Object.assign(stream, { isTTY: stderr.isTerminal, columns: stderr.width });
 }
 
-/** An answer as it was understood, or the reason why it is not accepted. */
-interface Answer<Value> {
+/** The value of an answer, or the reason why it is not accepted. */
+interface Understood<Value> {
   readonly value?: Value | undefined;
   readonly why?: string | undefined;
 }
@@ -110,7 +110,7 @@ interface Answer<Value> {
 function createLinePrompt({ stdin, stderr }: Io, signal: AbortSignal): Prompt {
   const say = (text: string) => stderr.write(text);
   /** Asks until an answer is accepted. */
-  const ask = async <Value>(question: string, read: (line: string) => Answer<Value>): Promise<Value> => {
+  const ask = async <Value>(question: string, read: (line: string) => Understood<Value>): Promise<Value> => {
     for (;;) {
       await say(`${sanitize(question)} `);
       const line = await readLine(stdin.stream, signal).catch(async (error) => {
@@ -144,7 +144,7 @@ function createLinePrompt({ stdin, stderr }: Io, signal: AbortSignal): Prompt {
   };
 }
 
-function chosen<Value>(offered: readonly Choice<Value>[], answer: string): Answer<Value> {
+function chosen<Value>(offered: readonly Choice<Value>[], answer: string): Understood<Value> {
   const named = offered.find(({ name }) => name === answer) ?? offered[Number(answer) - 1];
   const found = named ? [named] : answer === '' ? [] : matching(offered, answer);
   if (found.length === 0) return { why: 'that is none of them' };

@@ -1,4 +1,5 @@
 import type { Io } from '../io.ts';
+import { withoutColor } from './style.ts';
 
 /** One line at the end of the terminal that shows the current activity, redrawn in place. */
 export interface LiveLine {
@@ -70,8 +71,4 @@ export function createLiveLine({ stderr, env, mask }: Pick<Io, 'stderr' | 'env' 
     },
   };
   return line;
-}
-
-function withoutColor(text: string): string {
-  return text.replace(/\x1b\[[\d;]*m/g, '');
 }

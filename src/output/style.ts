@@ -16,6 +16,11 @@ export interface Style {
 
 const same: Paint = (text) => text;
 
+/** A text without colour sequences. */
+export function withoutColor(text: string): string {
+  return text.replace(/\x1b\[[\d;]*m/g, '');
+}
+
 /** The style of a stream that shows no colour. */
 export const plainStyle: Style = { bold: same, dim: same, red: same, green: same, yellow: same, cyan: same };
 

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import type { Operation } from '../api/operations.ts';
 import { categoryFields, offersField, takesCategoryName } from '../api/shapes.ts';
+import { notAnId } from '../api/values.ts';
 import { UsageError } from '../errors.ts';
 import { resolveReferences } from './names.ts';
 import { type Body, columnOf, type EditAccess, type EditableNoun, findField, flagOf } from './noun.ts';
@@ -90,8 +91,7 @@ export function checkFields<Entity>(
   const known = issues.length > 0 ? {} : (output as Body);
   // An answer may hold any int64 as an id, but a request may not.
   for (const [name, value] of Object.entries(known))
-    if (typeof value === 'bigint' && value < 0n)
-      problems.set(name, `${name} must be an integer from 0 to 9223372036854775807`);
+    if (typeof value === 'bigint' && value < 0n) problems.set(name, `${name} ${notAnId}`);
   if (problems.size > 0) {
     const inOrder = new Set(['id', ...Object.keys(schema.entries), ...problems.keys()]);
     throw new UsageError([...inOrder].flatMap((name) => problems.get(name) ?? []).join('; '));

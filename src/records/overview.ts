@@ -8,7 +8,7 @@ import type { Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { canRedraw } from '../output/screen.ts';
-import { paintStatus, type Style } from '../output/style.ts';
+import { paintStatus, type Style, withoutColor } from '../output/style.ts';
 import { charactersOf, createMeasure, type Measure } from '../output/width.ts';
 import { counted, groupDigits, sanitize } from '../text.ts';
 import { addNames, forgetNames } from './names.ts';
@@ -256,8 +256,7 @@ function orderLines({ next }: Overview['orders'], { width, style, measure }: Can
 
 /** Pads to a width in columns; colour sequences count as zero. */
 function pad(text: string, width: number, measure: Measure): string {
-  const plain = text.replace(/\x1b\[[\d;]*m/g, '');
-  return text + ' '.repeat(Math.max(0, width - measure(plain)));
+  return text + ' '.repeat(Math.max(0, width - measure(withoutColor(text))));
 }
 
 function cut(text: string, width: number, measure: Measure): string {

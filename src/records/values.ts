@@ -1,4 +1,4 @@
-import { isDateTime, toId } from '../api/values.ts';
+import { isDateTime, notAnId, toId } from '../api/values.ts';
 import { UsageError } from '../errors.ts';
 import { type JsonValue, parseJson } from '../json.ts';
 
@@ -11,7 +11,7 @@ export type IdOrName = bigint | string;
  */
 export function parseId(text: string, what: string): bigint {
   const id = toId(text);
-  if (id === undefined) throw badValue(what, text, 'must be an integer from 0 to 9223372036854775807');
+  if (id === undefined) throw badValue(what, text, notAnId);
   return id;
 }
 

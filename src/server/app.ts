@@ -5,7 +5,7 @@ import { printJson } from '../json.ts';
 import { type Page, textOf } from './collection.ts';
 import { handlers, type Reply } from './handlers.ts';
 import { methodNotAllowed, Refusal, toRefusal } from './refusal.ts';
-import { createReadInput, type ReadInput, type Target, toTarget } from './request.ts';
+import { createReadInput, type ReadInput, splitUrl, type UrlParts } from './request.ts';
 import type { Store } from './store.ts';
 
 /** The service: a request in, a response out, whether it came through a socket or from the same process. */
@@ -28,7 +28,7 @@ export function createApp({ store, sunset, onDefect }: AppOptions): App {
   const routes = createRoutes(sunset);
   return (request) => {
     const { method, url } = request;
-    const target = toTarget(url);
+    const target = splitUrl(url);
     const { path } = target;
     const slash = path.lastIndexOf('/') + 1;
     const endpoints =
@@ -93,7 +93,7 @@ function deprecationFields(sunset: string | undefined): HttpFields {
   return { deprecation: `@${since / 1000}`, sunset: end.toUTCString() };
 }
 
-function toResponse(reply: Page<object> | Reply<object>, endpoint: Endpoint, target: Target): HttpResponse {
+function toResponse(reply: Page<object> | Reply<object>, endpoint: Endpoint, target: UrlParts): HttpResponse {
   if (!('status' in reply)) return toPage(reply, endpoint, target);
   if (reply.status === 204) return { status: 204, fields: endpoint.announced, body: '' };
   const { status, stored } = reply;
@@ -105,7 +105,7 @@ function toResponse(reply: Page<object> | Reply<object>, endpoint: Endpoint, tar
   return { status, fields: { location, ...endpoint.json }, body };
 }
 
-function toPage({ stored, after }: Page<object>, { json }: Endpoint, target: Target): HttpResponse {
+function toPage({ stored, after }: Page<object>, { json }: Endpoint, target: UrlParts): HttpResponse {
   let body = '[';
   let before = '';
   for (const each of stored) {
@@ -119,7 +119,7 @@ function toPage({ stored, after }: Page<object>, { json }: Endpoint, target: Tar
 }
 
 /** The same list from the record after `after`. */
-function nextPage({ origin, path, query }: Target, after: bigint): string {
+function nextPage({ origin, path, query }: UrlParts, after: bigint): string {
   const others = query.includes('after=') ? query.replace(/(^|&)after=[^&]*/, '').replace(/^&/, '') : query;
   return `${origin}${path}?${others}${others && '&'}after=${after}`;
 }

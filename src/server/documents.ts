@@ -3,7 +3,7 @@ import { printJson } from '../json.ts';
 import type { SlowApp } from './app.ts';
 import type { OpenApi } from './docs/openapi.ts';
 import { methodNotAllowed, Refusal } from './refusal.ts';
-import { toTarget } from './request.ts';
+import { splitUrl } from './request.ts';
 
 interface DocumentsOptions {
   readonly sunset?: string | undefined;
@@ -37,7 +37,7 @@ const mediaTypes: ReadonlyMap<string, string> = new Map([
 export function withDocuments(app: SlowApp, options: DocumentsOptions): SlowApp {
   const kept = new Map<string, { readonly origin: string; readonly response: Promise<HttpResponse> }>();
   return (request) => {
-    const { path, origin } = toTarget(request.url);
+    const { path, origin } = splitUrl(request.url);
     if (path !== '/' && !mediaTypes.has(path)) return app(request);
     if (request.method !== 'GET' && request.method !== 'HEAD')
       return methodNotAllowed(`${path} does not take ${request.method}`, ['GET']).toResponse();

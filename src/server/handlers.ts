@@ -1,4 +1,5 @@
 import type { Input, ListId, OperationId, Result } from '../api/operations.ts';
+import { notAnId } from '../api/values.ts';
 import type { Page, Stored } from './collection.ts';
 import { Refusal } from './refusal.ts';
 import { type Store, toPet } from './store.ts';
@@ -148,8 +149,7 @@ function found<Value>(records: Records<Value>, id: bigint, pointer?: string): St
 }
 
 function refuseTaken(store: Store, id: bigint): void {
-  if (id < 0n)
-    throw new Refusal('validation_failed', '/id: must be an integer from 0 to 9223372036854775807');
+  if (id < 0n) throw new Refusal('validation_failed', `/id: ${notAnId}`);
   if (!store.ids.orders.isFree(id))
     throw new Refusal('already_exists', `order ${id} exists or existed before`);
 }

@@ -11,25 +11,25 @@ import { noFile, printStore, readStore, versionOf } from './store-file.ts';
  * @throws UsageError if the file does not hold a shop; it stays as it is.
  */
 export async function createOfflineTransport(file: string): Promise<Transport> {
-  const answer = file === ':memory:' ? inMemory() : await inFile(file);
+  const send = file === ':memory:' ? sendToMemory() : await sendToFile(file);
   return {
     async send(request, options) {
       if (options.cancellation.isCancelled) throw options.cancellation.reason;
-      const response = await answer(request, options);
+      const response = await send(request, options);
       return request.method === 'HEAD' ? { ...response, body: '' } : response;
     },
     close: async () => {},
   };
 }
 
-type Answer = (request: HttpRequest, options: SendOptions) => HttpResponse | Promise<HttpResponse>;
+type Send = (request: HttpRequest, options: SendOptions) => HttpResponse | Promise<HttpResponse>;
 
-function inMemory(): Answer {
+function sendToMemory(): Send {
   const store = seedStore();
   return createApp({ store: () => store });
 }
 
-async function inFile(file: string): Promise<Answer> {
+async function sendToFile(file: string): Promise<Send> {
   const kept = new KeptStore(file);
   await kept.open();
   const app = createApp({ store: () => kept.current });

@@ -16,14 +16,14 @@ import { isJsonObject, type JsonValue, parseJson } from '../json.ts';
 import { maxBodyBytes, payloadTooLarge, Refusal } from './refusal.ts';
 
 /** The parts of a URL, still percent-encoded. */
-export interface Target {
+export interface UrlParts {
   readonly origin: string;
   readonly path: string;
   /** Without the question mark; empty if there is none. */
   readonly query: string;
 }
 
-export function toTarget(url: string): Target {
+export function splitUrl(url: string): UrlParts {
   const slash = url.indexOf('/', url.indexOf('://') + 3);
   const start = slash === -1 ? url.length : slash;
   const mark = url.indexOf('?', start);

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { readFileSync, statSync } from 'node:fs';
 import * as v from 'valibot';
 import { Id, NewCategory, NewOrder, NewPet, PetStatus, Quantity } from '../api/schemas.ts';
+import { notAnId } from '../api/values.ts';
 import { UsageError } from '../errors.ts';
 import { isJsonObject, parseJson, printJson } from '../json.ts';
 import { systemCode, systemReason } from '../system-error.ts';
@@ -9,7 +10,7 @@ import { textOf } from './collection.ts';
 import { describeIssues } from './request.ts';
 import { Store, toPet } from './store.ts';
 
-const StoredId = v.pipe(Id, v.minValue(0n, 'must be an integer from 0 to 9223372036854775807'));
+const StoredId = v.pipe(Id, v.minValue(0n, notAnId));
 const Counter = v.optional(
   v.object({ next: v.pipe(StoredId, v.minValue(1n)), retired: v.optional(v.array(StoredId), []) }),
 );

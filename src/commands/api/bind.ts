@@ -4,7 +4,7 @@ import type { Description } from '../../binding/description.ts';
 import { serversOf } from '../../binding/document.ts';
 import { type Confidence, type Match, type Matches, show } from '../../binding/match.ts';
 import { removeContract, writeContract } from '../../config/contract-file.ts';
-import { editConfig, setValue, toStored } from '../../config/edit.ts';
+import { editConfig, setValue, toStoredValue } from '../../config/edit.ts';
 import { valueProblem } from '../../config/keys.ts';
 import { credentialPlace, describePlace, isSamePlace } from '../../config/token.ts';
 import type { Context } from '../../context.ts';
@@ -172,7 +172,7 @@ async function settleBaseUrl(
   const taken = context.flags.yes ? first : await chooseServer(context, first, servers);
   if (taken === undefined)
     return `note: no base URL is set; the description offers ${servers.join(', ')}: petstore config set base-url ${first}`;
-  const stored = toStored('base-url', taken, 'base-url', context.io.cwd);
+  const stored = toStoredValue('base-url', taken, 'base-url', context.io.cwd);
   await editConfig(context.io, (config) => setValue(config, { profile, key: 'base-url' }, stored));
   return `the base URL of ${nameOfTarget(profile)} is ${stored}`;
 }

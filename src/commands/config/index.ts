@@ -1,6 +1,13 @@
 import { argument, choice } from '../../cli/flag.ts';
 import { verb } from '../../cli/verb.ts';
-import { activate, editConfig, requireProfile, setValue, toStored, unsetValue } from '../../config/edit.ts';
+import {
+  activate,
+  editConfig,
+  requireProfile,
+  setValue,
+  toStoredValue,
+  unsetValue,
+} from '../../config/edit.ts';
 import {
   type Address,
   type ConfigFile,
@@ -130,7 +137,7 @@ async function setKey(context: Context, text: string, value: string): Promise<vo
   }
   const address = parseAddress(text, flags.profile);
   const key = requireKey(address.key);
-  const stored = toStored(key, value, key, io.cwd);
+  const stored = toStoredValue(key, value, key, io.cwd);
   await editConfig(io, (config) => {
     if (flags.profile !== undefined) requireProfile(config, flags.profile);
     setValue(config, address, stored);
