@@ -7,6 +7,8 @@ export interface CredentialPlace {
   readonly in: 'header' | 'query' | 'cookie';
   /** In lower case for a header. */
   readonly name: string;
+  /** The scheme of HTTP authentication, if the description asks for another than Bearer. */
+  readonly scheme?: 'Basic' | undefined;
 }
 
 /** The operations that a service offers, and the reasons why it lacks the others of the table. */

@@ -192,11 +192,18 @@ export function credentialPlaces(
   );
   const names = asked.length > 0 ? asked : Object.keys(schemes);
   const places = names.flatMap((name) => placeOfScheme(schemes[name]));
-  return [...new Map(places.map((place) => [`${place.in} ${place.name}`, place])).values()];
+  // Bearer comes first, because a token is what users have.
+  places.sort((one, other) => Number(one.scheme !== undefined) - Number(other.scheme !== undefined));
+  return places.filter(
+    (place, at) =>
+      places.findIndex(({ in: where, name }) => where === place.in && name === place.name) === at,
+  );
 }
 
 function placeOfScheme(scheme: JsonValue | undefined): CredentialPlace[] {
-  const { type, in: place, name } = objectOf(scheme);
+  const { type, in: place, name, scheme: kind } = objectOf(scheme);
+  if (type === 'http' && /^basic$/i.test(String(kind)))
+    return [{ in: 'header', name: 'authorization', scheme: 'Basic' }];
   if (type === 'http' || type === 'oauth2' || type === 'openIdConnect')
     return [{ in: 'header', name: 'authorization' }];
   if (type !== 'apiKey' || typeof name !== 'string' || name === '') return [];

@@ -113,9 +113,10 @@ export function credentialPlace(settings: Settings, places: readonly CredentialP
   const isGiven = (['auth-header', 'auth-scheme'] as const).some(
     (key) => settings.explain(key).source !== 'default',
   );
-  const [first] = places;
-  if (isGiven || first === undefined || places.some((place) => isSamePlace(place, header))) return header;
-  return first;
+  if (isGiven) return header;
+  const same = places.find((place) => isSamePlace(place, header));
+  if (same) return same.scheme ? same : header;
+  return places[0] ?? header;
 }
 
 export function isSamePlace(one: CredentialPlace, other: CredentialPlace): boolean {
@@ -124,7 +125,8 @@ export function isSamePlace(one: CredentialPlace, other: CredentialPlace): boole
 }
 
 /** Such as `the header X-Key`. */
-export function describePlace({ in: place, name }: CredentialPlace): string {
+export function describePlace({ in: place, name, scheme }: CredentialPlace): string {
+  if (scheme) return `the ${place} ${name} as ${scheme}`;
   return place === 'query' ? `the query parameter ${name}` : `the ${place} ${name}`;
 }
 
@@ -178,12 +180,18 @@ export async function readCredential(
   return { place: plan.place, value: valueAt(plan.place, secret, settings), source };
 }
 
-/** The scheme belongs to the header of the config; a place from a description has no scheme. */
+/** The scheme belongs to the header of the config; a place from a description has its own, or none. */
 function valueAt(place: CredentialPlace, secret: string, settings: Settings): string {
   if (place.in === 'cookie') return `${place.name}=${secret}`;
+  if (place.scheme) return `${place.scheme} ${toBasic(secret)}`;
   const isOfConfig = place.in === 'header' && place.name === settings.get('auth-header');
   const scheme = isOfConfig ? settings.get('auth-scheme') : '';
   return scheme === '' ? secret : `${scheme} ${secret}`;
+}
+
+/** A name and a password as base64; a secret without a colon is base64 already. @see RFC 7617, 2 */
+function toBasic(secret: string): string {
+  return secret.includes(':') ? Buffer.from(secret).toString('base64') : secret;
 }
 
 /** One newline at the end of a file or of a command's output is dropped. */

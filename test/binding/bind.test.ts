@@ -189,6 +189,15 @@ describe('a document with other paths and methods', () => {
     expect(serversOf(description)).toEqual(['https://eu.warehouse.test/api/v2']);
   });
 
+  test('has the scheme Basic, unless it has Bearer too', async () => {
+    const [basic, bearer] = ['basic', 'bearer'].map((scheme) => ({ type: 'http', scheme }));
+    const placesOf = async (securitySchemes: object) =>
+      (await bind({ ...sparse, components: { securitySchemes } })).contract.credentialPlaces;
+    const place = { in: 'header', name: 'authorization' };
+    expect(await placesOf({ basic })).toEqual([{ ...place, scheme: 'Basic' }]);
+    expect(await placesOf({ basic, bearer })).toEqual([place]);
+  });
+
   test('has a self-contained schema for each answer, even with cycles', async () => {
     const { contract } = await bind(warehouse);
     const answers = contract.operations.get('getPet')?.answers;

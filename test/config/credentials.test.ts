@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import type { CredentialPlace } from '../../src/api/contract.ts';
 import { readTokenFile, runTokenCommand } from '../../src/config/read-token.ts';
 import { settingsFrom } from '../../src/config/settings.ts';
 import { readCredential } from '../../src/config/token.ts';
@@ -32,6 +33,17 @@ test('header and scheme are those of the settings; an empty scheme sends the bar
     place: { in: 'header', name: 'X-Api-Key' },
     value: 's3cret',
   });
+});
+
+test.each([
+  ['me:p:ä', 'Basic bWU6cDrDpA=='],
+  ['bWU6cDrDpA==', 'Basic bWU6cDrDpA=='],
+])('%s goes as Basic if the description asks for it and the config for nothing', async (secret, value) => {
+  const places = [{ in: 'header', name: 'authorization', scheme: 'Basic' }] as const;
+  const given = { env: { PETSTORE_TOKEN: secret }, baseUrl: 'https://shop.example', places };
+  expect((await read(given)).credential).toMatchObject({ value });
+  const config = { 'auth-scheme': 'Bearer' };
+  expect((await read({ ...given, config })).credential).toMatchObject({ value: `Bearer ${secret}` });
 });
 
 test.each([
@@ -249,10 +261,12 @@ interface Case {
   readonly flags?: { readonly baseUrl?: string; readonly profile?: string };
   readonly baseUrl?: string;
   readonly allowInsecureHttp?: boolean;
+  readonly places?: readonly CredentialPlace[];
 }
 
 /** The credential for the base URL of the settings, or for the one given as if by flag. */
-async function read({ config = {}, env = {}, flags = {}, baseUrl, allowInsecureHttp = false }: Case) {
+async function read({ config = {}, env = {}, flags = {}, places = [], ...given }: Case) {
+  const { baseUrl, allowInsecureHttp = false } = given;
   const io = fakeIo({ env });
   const { profile, profiles = {}, ...defaults } = config as Record<string, never>;
   const file = { path: '/c/config.json', active: profile, profiles, defaults, problem: undefined };
@@ -261,7 +275,7 @@ async function read({ config = {}, env = {}, flags = {}, baseUrl, allowInsecureH
   const target = {
     baseUrl: settings.get('base-url') ?? 'https://given.example',
     allowInsecureHttp,
-    places: [],
+    places,
   };
   const credential = await readCredential(settings, target, {
     io,

@@ -205,7 +205,8 @@ async function noteCredential(context: Context, { credentialPlaces }: Binding['c
     return context.notice(
       `note: the service takes its credential in ${describePlace(first)}, and the config puts it in ${describePlace(place)}: \`petstore config unset auth-header\` and auth-scheme leave it to the description`,
     );
-  if (place === first && !isSamePlace(place, { in: 'header', name: 'authorization' }))
+  const isUsual = isSamePlace(place, { in: 'header', name: 'authorization' }) && !place.scheme;
+  if (credentialPlaces.includes(place) && !isUsual)
     await context.notice(`note: a token is sent in ${describePlace(place)}, as the description asks`);
 }
 
