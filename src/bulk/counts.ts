@@ -80,36 +80,41 @@ export async function readCounts(
   const { rows, client } = session;
   checkReadable(client, '--blind writes without reading');
   const { operations } = client.contract;
+  const canGet = operations.has('getInventory');
   const canList = operations.has('listInventory');
-  const most = canList ? rowsForList : rows.length;
-  const wanted: number[] = [];
-  for (let row = 0; row < rows.length && wanted.length < most; row += 1) if (isWanted(row)) wanted.push(row);
   const seen = new Uint8Array(rows.length);
+  function* unseen(): Generator<number> {
+    for (let row = 0; row < rows.length; row += 1) if (seen[row] === 0 && isWanted(row)) yield row;
+  }
   const found: LookAtCount = (row, count, etag) => {
     // A list that changes while it is read may contain an entry twice.
     if (seen[row] === 1 || !isWanted(row)) return;
     seen[row] = 1;
     look(row, count, etag);
   };
-  const unseen = () => {
-    const left: number[] = [];
-    for (let row = 0; row < rows.length; row += 1) if (seen[row] === 0 && isWanted(row)) left.push(row);
-    return left;
-  };
-  session.entriesRead = 0;
-  const canGet = operations.has('getInventory');
-  const readAlone = (each: readonly number[]) =>
-    readEach(session, each, async (row) => {
+  const readAlone = () =>
+    readEach(session, unseen(), async (row) => {
       const { count, etag } = await readEntry(client, rows.id(row));
       if (count !== null) found(row, count, etag);
       session.entriesRead += 1;
     });
-  if (!canList || (wanted.length < most && canGet)) await readAlone(wanted);
+  session.entriesRead = 0;
+  if (!canList || (canGet && isFewerThan(rowsForList, unseen()))) await readAlone();
   else {
     await readList(session, found);
-    if (canGet && mayBeCut(client, 'listInventory')) await readAlone(unseen());
+    if (canGet && mayBeCut(client, 'listInventory')) await readAlone();
   }
   for (const row of unseen()) look(row, null);
+}
+
+/** Takes no more items than it must. */
+function isFewerThan(limit: number, items: Iterable<unknown>): boolean {
+  let count = 0;
+  for (const _ of items) {
+    count += 1;
+    if (count === limit) return false;
+  }
+  return true;
 }
 
 /** Whether a list may end before its last record without saying so. */

@@ -54,7 +54,7 @@ function* untilStopped({ rows, stop }: Session): Generator<number> {
   }
 }
 
-/** Writes single rows, and stops the run after too many failures. */
+/** Writes single rows, and stops the run if every further one would fail too. */
 class RowWriter {
   private readonly plan: Plan;
   private readonly session: Session;
@@ -186,29 +186,13 @@ class RowWriter {
     return { ...about, state: 'failed', code: 'other_quantity', message: told, isFinal: true };
   }
 
+  /** The outcome of a row whose call has failed; stops the run if every remaining row would fail too. */
   private async refuse(row: number, error: CliError, call: PacedCall): Promise<Outcome> {
-    const { session } = this;
-    const { rows } = session;
     const { status, attempts } = error.details;
-    if (rows.quantity(row) === null && isMissing(error))
-      return { ...this.asWanted(row, call), status, attempts };
     const { requestId } = call;
-    if (error instanceof ApiError && error.status === 412) {
-      const found = await readNow(session, rows.id(row));
-      const mayBeOurs = call.mayBeApplied || rows.wasSent(row);
-      // Somebody else set the same count, or the answer to an earlier attempt of this run was lost.
-      if (found === rows.quantity(row) && (mayBeOurs || !session.flags.relative))
-        return { ...this.asWanted(row, call), status };
-      this.stopIfFatal(error);
-      return {
-        state: call.mayBeApplied ? 'unknown' : 'failed',
-        status,
-        code: 'changed',
-        attempts,
-        requestId,
-        message: `the entry has changed since the plan${describeNow(found)}`,
-      };
-    }
+    if (this.session.rows.quantity(row) === null && isMissing(error))
+      return { ...this.asWanted(row, call), status, attempts };
+    if (error instanceof ApiError && error.status === 412) return this.overtaken(row, error, call);
     this.stopIfFatal(error);
     if (error.kind === 'not-found' && error.details.method === 'GET')
       return { ...noPet, attempts, requestId };
@@ -222,6 +206,27 @@ class RowWriter {
       code: error instanceof UnavailableError ? error.reason : named,
       message: reasonOf(error, state),
       isUnavailable: error.kind === 'unavailable',
+    };
+  }
+
+  /** The outcome of a row whose entry has changed since its ETag was read. */
+  private async overtaken(row: number, error: ApiError, call: PacedCall): Promise<Outcome> {
+    const { session } = this;
+    const { rows } = session;
+    const { status, attempts } = error.details;
+    const found = await readNow(session, rows.id(row));
+    const mayBeOurs = call.mayBeApplied || rows.wasSent(row);
+    // Somebody else set the same count, or the answer to an earlier attempt of this run was lost.
+    if (found === rows.quantity(row) && (mayBeOurs || !session.flags.relative))
+      return { ...this.asWanted(row, call), status };
+    this.stopIfFatal(error);
+    return {
+      state: call.mayBeApplied ? 'unknown' : 'failed',
+      status,
+      code: 'changed',
+      attempts,
+      requestId: call.requestId,
+      message: `the entry has changed since the plan${describeNow(found)}`,
     };
   }
 
