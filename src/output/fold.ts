@@ -6,8 +6,8 @@ import { charactersOf, type Measure } from './width.ts';
 export const leastRoom = 16;
 
 /**
- * Folds prose to a terminal's width: breaks it at spaces and indents the further lines. A longer word, such as an
- * address, stays whole, so that it can be copied. Existing line breaks stay.
+ * Folds prose to a terminal's width: breaks it at spaces and indents the further lines. What is copied stays whole: a
+ * longer word, such as an address, and a command if a line has room for it. Existing line breaks stay.
  *
  * @param width of the terminal; undefined if the text is not to be folded.
  * @param indent column at which the text and its further lines begin.
@@ -15,7 +15,9 @@ export const leastRoom = 16;
 export function fold(text: string, width: number | undefined, indent = 0): string {
   const room = (width ?? 0) - indent;
   if (room < leastRoom) return text;
-  const lines = text.split('\n').flatMap((line) => fillLines(line.split(' ').map(spaced), room, roughWidth));
+  const lines = text
+    .split('\n')
+    .flatMap((line) => fillLines(wordsOf(line, room).map(spaced), room, roughWidth));
   return lines.map((line, at) => (at === 0 || line === '' ? line : ' '.repeat(indent) + line)).join('\n');
 }
 
@@ -46,6 +48,18 @@ export function longestPiece(text: string, measure: Measure): number {
   return text.split(' ').reduce((longest, word) => {
     return piecesOf(word).reduce((most, piece) => Math.max(most, measure(piece)), longest);
   }, 0);
+}
+
+/** A command of this program in prose: between backticks, or after a colon. */
+const command = /`petstore [^`]*`|(?<=: )petstore .+?(?= \(|; |$)/g;
+
+/** The words of a line; a command that is not wider than the room is one word. */
+function wordsOf(line: string, room: number): string[] {
+  const glue = '\0';
+  const glued = line.replace(command, (text) =>
+    roughWidth(text) <= room ? text.replaceAll(' ', glue) : text,
+  );
+  return glued.split(' ').map((word) => word.replaceAll(glue, ' '));
 }
 
 /** A word of a line with the space before it. */

@@ -33,3 +33,15 @@ test('prose is masked and sanitized before it is folded', () => {
     'error with *** in\\x1b\n       it, at the end',
   );
 });
+
+test('does not break a command that fits in a line, because it is copied', () => {
+  expect(fold('fix the cause, then run: petstore inventory apply a.csv (again)', 50, 6)).toBe(
+    'fix the cause, then run:\n      petstore inventory apply a.csv (again)',
+  );
+  expect(fold('list them with `petstore pets list`, or not', 24, 0)).toBe(
+    'list them with\n`petstore pets list`, or\nnot',
+  );
+  expect(fold('go on with: petstore inventory resume 20261122', 24, 0)).toBe(
+    'go on with: petstore\ninventory resume\n20261122',
+  );
+});
