@@ -14,7 +14,7 @@ interface PromptOptions {
   readonly style: Style;
 }
 
-/** Columns of the mark before a question. */
+/** Columns of the mark before a question, and before the reason why an answer is refused. */
 const markWidth = 2;
 /** Columns that stay free after a question, for ` (y/N)`: inquirer breaks a line that is too long within a word. */
 const roomForAnswer = 8;
@@ -32,9 +32,9 @@ export async function createPrompt(io: Io, options: PromptOptions): Promise<Prom
   return {
     async text(question, { initial = '', refuse } = {}) {
       const shown = sanitize(initial);
-      const validate = (text: string) => {
-        const why = refuse?.(text === shown ? initial : text);
-        return why === undefined || sanitize(why);
+      const validate = async (text: string) => {
+        const why = await refuse?.(text === shown ? initial : text);
+        return why === undefined || fold(sanitize(why), io.stderr.width, markWidth);
       };
       const config = { message: shownQuestion(question), default: shown, validate };
       const answer = await ask((streams) => input(config, streams));
@@ -110,7 +110,10 @@ interface Understood<Value> {
 function createLinePrompt({ stdin, stderr }: Io, signal: AbortSignal): Prompt {
   const say = (text: string) => stderr.write(text);
   /** Asks until an answer is accepted. */
-  const ask = async <Value>(question: string, read: (line: string) => Understood<Value>): Promise<Value> => {
+  const ask = async <Value>(
+    question: string,
+    read: (line: string) => Understood<Value> | Promise<Understood<Value>>,
+  ): Promise<Value> => {
     for (;;) {
       await say(`${sanitize(question)} `);
       const line = await readLine(stdin.stream, signal).catch(async (error) => {
@@ -118,7 +121,7 @@ function createLinePrompt({ stdin, stderr }: Io, signal: AbortSignal): Prompt {
         await say('\n');
         throw error;
       });
-      const { value, why } = read(line);
+      const { value, why } = await read(line);
       if (why === undefined) return value as Value;
       await say(`${sanitize(why)}\n`);
     }
@@ -133,9 +136,9 @@ function createLinePrompt({ stdin, stderr }: Io, signal: AbortSignal): Prompt {
   };
   return {
     text(question, { initial = '', refuse } = {}) {
-      return ask(initial === '' ? question : `${question} (${initial})`, (line) => {
+      return ask(initial === '' ? question : `${question} (${initial})`, async (line) => {
         const value = line === '' ? initial : line;
-        return { value, why: refuse?.(value) };
+        return { value, why: await refuse?.(value) };
       });
     },
     confirm: (question) => ask(`${question} (y/N)`, (line) => ({ value: /^y(es)?$/i.test(line.trim()) })),

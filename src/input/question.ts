@@ -1,4 +1,4 @@
-import { UsageError } from '../errors.ts';
+import { CliError } from '../errors.ts';
 
 /** Questions to the user, drawn on stderr. Ctrl-C throws InterruptedError, the end of input UsageError. */
 export interface Prompt {
@@ -13,7 +13,7 @@ export interface Prompt {
 interface TextOptions {
   readonly initial?: string | undefined;
   /** The reason why the text is refused; undefined if it is accepted. */
-  refuse?(text: string): string | undefined;
+  refuse?(text: string): string | undefined | Promise<string | undefined>;
 }
 
 /** One of several answers to a question. */
@@ -32,19 +32,19 @@ export function askText(prompt: Prompt, message: string): Promise<string> {
 export async function askParsed<Value>(
   prompt: Prompt,
   message: string,
-  parse: (text: string) => Value,
+  parse: (text: string) => Value | Promise<Value>,
 ): Promise<Value | undefined> {
   const refuse = (text: string) => (text === '' ? undefined : problemOf(() => parse(text)));
   const text = await prompt.text(message, { refuse });
   return text === '' ? undefined : parse(text);
 }
 
-function problemOf(parse: () => unknown): string | undefined {
+async function problemOf(parse: () => unknown): Promise<string | undefined> {
   try {
-    parse();
+    await parse();
     return undefined;
   } catch (error) {
-    if (error instanceof UsageError) return error.message;
-    throw error;
+    if (!(error instanceof CliError) || !['usage', 'not-found'].includes(error.kind)) throw error;
+    return [error.message, error.details.hint].filter((part) => part !== undefined).join('; ');
   }
 }

@@ -126,11 +126,8 @@ export async function resolveId(
 }
 
 async function findByName(context: Context, client: Client, noun: Named, name: string): Promise<bigint> {
-  const records = await readNamed(client, noun);
-  const wanted = name.toLowerCase();
-  const found = records.filter((record) => record.name.toLowerCase() === wanted);
+  const found = await readNamesakes(client, noun, name);
   const [first, ...others] = found;
-  if (!first) throw unknownName(noun, name, records);
   if (others.length === 0) return first.id;
   const prompt = await context.prompt();
   if (prompt)
@@ -142,6 +139,19 @@ async function findByName(context: Context, client: Client, noun: Named, name: s
     `${one[noun]} '${name}': ${found.length} ${noun} have this name`,
     `give its id: ${found.map(({ id }) => id).join(', ')}`,
   );
+}
+
+/** The records of a name. @throws CliError `not-found` if there are none. */
+export async function readNamesakes(
+  client: Client,
+  noun: Named,
+  name: string,
+): Promise<[NamedRecord, ...NamedRecord[]]> {
+  const records = await readNamed(client, noun);
+  const wanted = name.toLowerCase();
+  const [first, ...others] = records.filter((record) => record.name.toLowerCase() === wanted);
+  if (!first) throw unknownName(noun, name, records);
+  return [first, ...others];
 }
 
 /** Each record once, in the order given. */

@@ -1,7 +1,9 @@
 import { NewOrder, type Order } from '../api/schemas.ts';
+import type { Client } from '../client/client.ts';
 import { askParsed } from '../input/question.ts';
+import { readNamesakes } from './names.ts';
 import type { EditableNoun } from './noun.ts';
-import { parseIdOrName, parseQuantity, parseShipDate, parseTruth } from './values.ts';
+import { type IdOrName, parseIdOrName, parseQuantity, parseShipDate, parseTruth } from './values.ts';
 
 export const orders: EditableNoun<Order> = {
   one: 'order',
@@ -34,7 +36,7 @@ export const orders: EditableNoun<Order> = {
       name: 'petId',
       column: 'pet',
       parse: parseIdOrName,
-      ask: (prompt) => askParsed(prompt, 'Id or name of the pet', (text) => parseIdOrName(text, 'pet')),
+      ask: (prompt, client) => askParsed(prompt, 'Id or name of the pet', (text) => parsePet(client, text)),
     },
     {
       name: 'quantity',
@@ -54,6 +56,13 @@ export const orders: EditableNoun<Order> = {
     },
   ],
 };
+
+/** @throws CliError for a name that no pet has, so that it is asked for again at once. */
+async function parsePet(client: Client, text: string): Promise<IdOrName> {
+  const pet = parseIdOrName(text, 'pet');
+  if (typeof pet === 'string') await readNamesakes(client, 'pets', pet);
+  return pet;
+}
 
 /** Whether an order is open and its ship date has passed. */
 export function isOverdue({ complete, shipDate }: Order, now: Date): boolean {

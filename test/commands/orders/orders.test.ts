@@ -107,6 +107,21 @@ test('asks a person for the pet, the quantity, the ship date and whether it is c
   });
 });
 
+test('asks again for a pet whose name no pet has', async () => {
+  using shop = openShop();
+  const run = await shop.typing(
+    ['orders', 'create', '-o', 'json'],
+    [
+      ['pet', 'Lunna\r'],
+      ['no pet has this name; the nearest names are Luna', '\x15Luna\r'],
+      ['Quantity', '2\r'],
+      ['Ship date', '\r'],
+      ['complete', '\r'],
+    ],
+  );
+  expect(run).toMatchObject({ code: 0, stdout: '{"id":11,"petId":3,"quantity":2,"complete":false}\n' });
+});
+
 test.each([
   [['create'], 'error: create order: --pet is missing\n'],
   [['create', '--pet', '1.5'], "--pet '1.5': must be an integer from 0 to 9223372036854775807"],
