@@ -1,27 +1,38 @@
 import { PassThrough } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { main } from '../../src/main.ts';
-import { fakeIo, type Run } from './run-cli.ts';
+import { type FakeIo, fakeIo, type Run, type RunOptions } from './run-cli.ts';
 
-/** Runs with a person at the terminal, who types each answer when a question waits for it. */
-export async function answer(
-  argv: readonly string[],
-  answers: readonly string[],
-  env: Readonly<Record<string, string>> = {},
-): Promise<Run> {
-  const io = fakeIo({ terminals: ['stdin', 'stderr'], env });
+/** A process with a person at its terminal, and what that person types on. */
+export function seated(options: RunOptions = {}): { readonly io: FakeIo; readonly keyboard: PassThrough } {
   const keyboard = new PassThrough();
-  const running = main(argv, { ...io, stdin: { isTerminal: true, bytes: () => keyboard, stream: keyboard } });
-  let isDone = false;
-  void running.finally(() => {
-    isDone = true;
-  });
-  for (const text of answers) {
-    const before = io.written('stderr').length;
-    for (let waited = 0; io.written('stderr').length === before && waited < 500 && !isDone; waited += 1)
-      await sleep(2);
-    await sleep(15);
-    keyboard.write(`${text}\r`);
+  const io = fakeIo({ ...options, terminals: ['stdin', 'stderr'] });
+  return { keyboard, io: { ...io, stdin: { isTerminal: true, bytes: () => keyboard, stream: keyboard } } };
+}
+
+/** What a person types once a text has been shown. */
+export type Answers = readonly (readonly [shown: string, keys: string])[];
+
+/** Runs the program for a person at a terminal, who types each answer when the text before it has been shown. */
+export async function runTyping(
+  argv: readonly string[],
+  answers: Answers,
+  options: RunOptions = {},
+): Promise<Run> {
+  const { io, keyboard } = seated(options);
+  const ended = main(argv, io);
+  for (const [shown, keys] of answers) {
+    await until(() => io.written('stderr').includes(shown), shown);
+    await sleep(20);
+    keyboard.write(keys);
   }
-  return { code: await running, stdout: io.written('stdout'), stderr: io.written('stderr') };
+  return { code: await ended, stdout: io.written('stdout'), stderr: io.written('stderr') };
+}
+
+async function until(test: () => boolean, what: string): Promise<void> {
+  for (let waited = 0; waited < 5000; waited += 10) {
+    if (test()) return;
+    await sleep(10);
+  }
+  throw new Error(`'${what}' was never shown`);
 }

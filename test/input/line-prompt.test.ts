@@ -1,17 +1,14 @@
-import { PassThrough } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { InterruptedError, UsageError } from '../../src/errors.ts';
 import { createPrompt } from '../../src/input/prompt.ts';
 import { plainStyle } from '../../src/output/style.ts';
-import { fakeIo } from '../helpers/run-cli.ts';
+import { seated } from '../helpers/person.ts';
 
 async function sit() {
-  const io = fakeIo({ terminals: ['stdin', 'stderr'], env: { TERM: 'dumb' } });
-  const keyboard = new PassThrough();
+  const { io, keyboard } = seated({ env: { TERM: 'dumb' } });
   const abort = new AbortController();
-  const seated = { ...io, stdin: { isTerminal: true, bytes: () => keyboard, stream: keyboard } };
-  const prompt = await createPrompt(seated, { signal: abort.signal, style: plainStyle });
+  const prompt = await createPrompt(io, { signal: abort.signal, style: plainStyle });
   const type = async (...lines: string[]) => {
     for (const line of lines) {
       await sleep(20);

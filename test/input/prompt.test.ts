@@ -1,11 +1,11 @@
-import { PassThrough } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { InterruptedError, UsageError } from '../../src/errors.ts';
 import { createPrompt } from '../../src/input/prompt.ts';
 import type { Prompt } from '../../src/input/question.ts';
 import { plainStyle } from '../../src/output/style.ts';
-import { type FakeIo, fakeIo } from '../helpers/run-cli.ts';
+import { seated } from '../helpers/person.ts';
+import type { FakeIo } from '../helpers/run-cli.ts';
 
 interface Seat {
   readonly io: FakeIo;
@@ -15,11 +15,9 @@ interface Seat {
 }
 
 async function sit(): Promise<Seat> {
-  const io = fakeIo({ terminals: ['stdin', 'stderr'] });
-  const keyboard = new PassThrough();
+  const { io, keyboard } = seated();
   const abort = new AbortController();
-  const seated = { ...io, stdin: { isTerminal: true, bytes: () => keyboard, stream: keyboard } };
-  const prompt = await createPrompt(seated, { signal: abort.signal, style: plainStyle });
+  const prompt = await createPrompt(io, { signal: abort.signal, style: plainStyle });
   return {
     io,
     prompt,

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { runTyping } from '../helpers/person.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
 import { runCli } from '../helpers/run-cli.ts';
 import { openShop } from '../helpers/shop.ts';
@@ -49,9 +50,9 @@ test('exits 2 with their ids for a name that several pets have, and writes nothi
 });
 
 test('a person chooses one of several pets with the same name', async () => {
-  const { answer } = await import('../helpers/person.ts');
   await using server = await service();
-  const run = await answer(['pets', 'get', 'luna', '-o', 'ids', '--base-url', server.url], ['\x1b[B']);
+  const argv = ['pets', 'get', 'luna', '-o', 'ids', '--base-url', server.url];
+  const run = await runTyping(argv, [['Which pet?', '\x1b[B\r']]);
   expect(run).toMatchObject({ code: 0, stdout: '9\n' });
 });
 

@@ -8,7 +8,7 @@ import { toOpenApi } from '../../../src/api/openapi.ts';
 import { makeCertificate } from '../../helpers/certificate.ts';
 import { ambiguous, sparse, unnamed, warehouse, wrapped } from '../../helpers/descriptions.ts';
 import { misbehave, tunnel } from '../../helpers/misbehaving-server.ts';
-import { answer } from '../../helpers/person.ts';
+import { runTyping } from '../../helpers/person.ts';
 import { recordingServer } from '../../helpers/recording-server.ts';
 import { type Run, type RunOptions, runCli } from '../../helpers/run-cli.ts';
 import { cliPath, nodeBinary } from '../../helpers/spawn-cli.ts';
@@ -121,11 +121,13 @@ describe('a tie', () => {
   test('is settled by the user on a terminal', async () => {
     const down = '\u001b[B';
     const path = await file('a.json', ambiguous);
-    const bound = await answer(['api', 'bind', path, '-o', 'json'], ['', down], {
-      PETSTORE_CONFIG_DIR: folder,
-    });
+    const answers = [
+      ['Which one is getPet?', '\r'],
+      ['Which one is updateInventory?', `${down}\r`],
+    ] as const;
+    const env = { PETSTORE_CONFIG_DIR: folder };
+    const bound = await runTyping(['api', 'bind', path, '-o', 'json'], answers, { env });
     expect(bound.code).toBe(0);
-    expect(bound.stderr).toContain('Which one is getPet?');
     expect(rows(bound).getPet).toMatchObject({ state: 'bound', path: '/pets/{id}', why: 'you said so' });
     expect(rows(bound).updateInventory).toMatchObject({ state: 'bound', method: 'PATCH' });
   });

@@ -1,15 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { answer } from '../../helpers/person.ts';
+import { type Answers, runTyping } from '../../helpers/person.ts';
 import { type RecordingServer, type Reply, recordingServer } from '../../helpers/recording-server.ts';
 import { type Run, runCli } from '../../helpers/run-cli.ts';
 
 async function tryOut(
   id: string,
-  answers: readonly string[],
+  answers: Answers,
   { reply = {}, flags = [] as readonly string[] }: { reply?: Reply; flags?: readonly string[] } = {},
 ): Promise<{ run: Run; server: RecordingServer }> {
   await using server = await recordingServer({}, () => reply);
-  const run = await answer(['api', 'try', id, '--base-url', server.url, '--retries', '0', ...flags], answers);
+  const argv = ['api', 'try', id, '--base-url', server.url, '--retries', '0', ...flags];
+  const run = await runTyping(argv, answers);
   return { run, server };
 }
 
@@ -18,34 +19,45 @@ const rex = { id: 7, name: 'Rex', categoryId: 1, status: 'available' };
 describe('on a terminal', () => {
   test('asks for each parameter with its type, default and choices, shows the request and sends it', async () => {
     const down = '\u001b[B';
-    const { run, server } = await tryOut('listPets', [down, '', '5', ''], {
+    const answers: Answers = [
+      ['status (string, optional)', `${down}\r`],
+      ['categoryId (integer', '\r'],
+      ['limit (integer, 1 to 1000, default 100, optional)', '5\r'],
+      ['after (integer', '\r'],
+    ];
+    const { run, server } = await tryOut('listPets', answers, {
       reply: { body: [rex] },
       flags: ['-o', 'json'],
     });
     expect(run.code).toBe(0);
-    expect(run.stderr).toContain('status (string, optional)');
-    expect(run.stderr).toContain('limit (integer, 1 to 1000, default 100, optional)');
     expect(run.stderr).toContain(`GET ${server.url}/pets?status=available&limit=5`);
     expect(server.calls()).toEqual(['GET /pets?status=available&limit=5']);
     expect(JSON.parse(run.stdout)).toEqual([rex]);
   });
 
   test('refuses an invalid answer and asks again', async () => {
-    const { run, server } = await tryOut('getInventory', ['seven', '\u007f\u007f\u007f\u007f\u007f7'], {
+    const answers: Answers = [
+      ['petId', 'seven\r'],
+      ['must be an integer', '\u007f\u007f\u007f\u007f\u007f7\r'],
+    ];
+    const { run, server } = await tryOut('getInventory', answers, {
       reply: { body: { petId: 7, quantity: 3, status: 'sold' } },
       flags: ['-o', 'json'],
     });
     expect(run.code).toBe(0);
-    expect(run.stderr).toContain('must be an integer');
     expect(server.calls()).toEqual(['GET /store/inventory/7']);
   });
 
   test('sends a write only when it is confirmed', async () => {
-    const declined = await tryOut('updateInventory', ['7', '12', 'n']);
+    const count: Answers = [
+      ['petId', '7\r'],
+      ['quantity', '12\r'],
+    ];
+    const declined = await tryOut('updateInventory', [...count, ['Send this PUT', 'n\r']]);
     expect(declined.run.code).toBe(2);
     expect(declined.run.stderr).toContain('{\n  "quantity": 12\n}');
     expect(declined.server.seen).toEqual([]);
-    const confirmed = await tryOut('updateInventory', ['7', '12', 'y'], {
+    const confirmed = await tryOut('updateInventory', [...count, ['Send this PUT', 'y\r']], {
       reply: { body: { petId: 7, quantity: 12, status: 'sold' } },
     });
     expect(confirmed.run.code).toBe(0);
@@ -56,7 +68,8 @@ describe('on a terminal', () => {
     await using server = await recordingServer({}, ({ path }) =>
       path.startsWith('/pets?') || path === '/pets' ? { body: [rex] } : { status: 410 },
     );
-    const run = await answer(['api', 'try', 'getPet', '--base-url', server.url, '-o', 'json'], ['7']);
+    const argv = ['api', 'try', 'getPet', '--base-url', server.url, '-o', 'json'];
+    const run = await runTyping(argv, [['petId', '7\r']]);
     expect(run.code).toBe(0);
     expect(JSON.parse(run.stdout)).toEqual(rex);
   });

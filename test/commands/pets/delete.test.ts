@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
+import { runTyping } from '../../helpers/person.ts';
 import { recordingServer } from '../../helpers/recording-server.ts';
 import { runCli } from '../../helpers/run-cli.ts';
-import { openShop, runTyping } from '../../helpers/shop.ts';
+import { openShop } from '../../helpers/shop.ts';
 
 /** Pets of the seeded shop without an open order. */
 const free = ['1', '2', '3'];
