@@ -28,6 +28,9 @@ export class Work<Item, Result> {
   private readonly workOn: (item: Item) => Promise<Result>;
   private readonly options: WorkOptions<Item>;
   private done = 0;
+  private failed = 0;
+  /** The items that were begun and whose results are not read yet, in order. */
+  private readonly running: Promise<Result | CliError>[] = [];
   private readonly errors: CliError[] = [];
   /** A failure that all later items would meet too. */
   private stoppedBy: CliError | undefined;
@@ -40,7 +43,12 @@ export class Work<Item, Result> {
   }
 
   standing(): Standing {
-    return { done: this.done, failed: this.errors.length, total: this.items.length };
+    return { done: this.done, failed: this.failed, total: this.items.length };
+  }
+
+  /** Waits for the items that were begun, if their results are no longer read: then `standing` is final. */
+  async finishBegun(): Promise<void> {
+    await Promise.allSettled(this.running);
   }
 
   /** @throws the failure of a lone item; ManyError if some of several items have failed. */
@@ -59,7 +67,6 @@ export class Work<Item, Result> {
 
   private async *succeeded(): AsyncGenerator<NonNullable<Result>> {
     for await (const ended of this.ended()) {
-      this.done += 1;
       if (ended instanceof CliError) this.keep(ended);
       else if (ended !== undefined && ended !== null) yield ended;
     }
@@ -67,8 +74,8 @@ export class Work<Item, Result> {
 
   /** The result or the failure of each item. */
   private async *ended(): AsyncGenerator<Result | CliError> {
+    const { running } = this;
     const { atOnce = 1 } = this.options;
-    const running: Promise<Result | CliError>[] = [];
     for (const item of this.items) {
       if (this.stoppedBy) break;
       const next = this.settle(item);
@@ -83,10 +90,14 @@ export class Work<Item, Result> {
 
   private async settle(item: Item): Promise<Result | CliError> {
     try {
-      return await this.workOn(item);
+      const result = await this.workOn(item);
+      this.done += 1;
+      return result;
     } catch (error) {
       if (!(error instanceof CliError) || error.kind === 'interrupted' || error.kind === 'terminated')
         throw error;
+      this.done += 1;
+      this.failed += 1;
       const place = this.options.place?.(item);
       if (place === undefined) return error;
       return new CliError(error.kind, `${place}: ${error.message}`, { ...error.details, place });

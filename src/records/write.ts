@@ -80,11 +80,15 @@ export async function writeRecords<Item, Entity>(
   await whileFollowed(
     access,
     () => work.standing(),
+    atOnce === undefined ? 'the one under way' : 'those under way',
     async () => {
       try {
         await printResults(access, work.results, asList);
       } catch (error) {
-        if (!(error instanceof OutputClosedError)) throw error;
+        if (!(error instanceof OutputClosedError)) {
+          await work.finishBegun();
+          throw error;
+        }
         // A reader of stdout that goes away does not stop the writes.
         for await (const _ of work.results);
       }
@@ -138,9 +142,16 @@ function shown(value: unknown): string {
 async function whileFollowed<Entity>(
   { context, noun: { many } }: Access<Entity>,
   standing: () => Standing,
+  underWay: 'the one under way' | 'those under way',
   write: () => Promise<void>,
 ): Promise<void> {
-  if (standing().total === 1) return write();
+  if (standing().total === 1) {
+    return write().catch(async (error: unknown) => {
+      const { done, failed } = standing();
+      if (done > failed) await context.note('note: the write succeeded, but its record could not be printed');
+      throw error;
+    });
+  }
   const { io, liveLine, interrupts } = context;
   const stopProgress = startProgress(io, liveLine, {
     mode: context.quiet || io.stdout.isTerminal ? 'none' : 'auto',
@@ -154,12 +165,12 @@ async function whileFollowed<Entity>(
     const { done, failed, total } = standing();
     return `note: ${done - failed} of ${total} ${many} were written${failed === 0 ? '' : `, ${failed} failed`}`;
   };
-  const tellAborted = () => void context.notice(`${howFar()}; the one under way may have been too`);
+  const tellAborted = () => void context.note(`${howFar()}; ${underWay} may have been too`);
   interrupts.signal.addEventListener('abort', tellAborted);
   try {
     await write();
   } catch (error) {
-    if (!(error instanceof ManyError) && !interrupts.signal.aborted) await context.notice(howFar());
+    if (!(error instanceof ManyError) && !interrupts.signal.aborted) await context.note(howFar());
     throw error;
   } finally {
     interrupts.signal.removeEventListener('abort', tellAborted);

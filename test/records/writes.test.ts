@@ -113,6 +113,37 @@ test('a full disk stops the writes, and a note says how many were written', asyn
   expect(await shop.json('pets', 'list')).toHaveLength(27);
 });
 
+test('a full disk during several writes at once waits for those under way and counts them', async () => {
+  let written = 0;
+  await using server = await recordingServer({}, ({ method, path }) => {
+    if (method === 'PUT') written += 1;
+    return { body: { id: Number(path.split('/')[2]), name: 'a', categoryId: 1, status: 'sold' } };
+  });
+  const changes = Array.from({ length: 30 }, (_, at) => `{"id":${at + 1},"status":"sold"}`).join('\n');
+  const argv = ['pets', 'update', '--from', '-', '-o', 'json', '--base-url', server.url];
+  const full = new CliError('failed', 'write to stdout: no space left on device');
+  const run = await runInto(full, argv, { file: '', stdin: changes });
+  expect(run.code).toBe(1);
+  expect(JSON.parse(run.stderr).error.warnings[0]).toBe(`${written} of 30 pets were written`);
+});
+
+test('a full disk after a lone write leaves no doubt that it was sent', async () => {
+  using shop = openShop();
+  const io = fakeIo({ env: { PETSTORE_OFFLINE_STORE: shop.file } });
+  const write = async () => {
+    throw new CliError('failed', 'write to stdout: no space left on device');
+  };
+  const code = await main(['--offline', 'inventory', 'set', '12', '7'], {
+    ...io,
+    stdout: { ...io.stdout, write },
+  });
+  expect(code).toBe(1);
+  expect(io.written('stderr')).toBe(
+    'note: the write succeeded, but its record could not be printed\nerror: write to stdout: no space left on device\n',
+  );
+  expect(await shop.json('inventory', 'get', '12')).toMatchObject({ quantity: 7 });
+});
+
 /** Runs with a closed stderr. */
 function runUnheard(argv: readonly string[], { file, stdin = '' }: { file: string; stdin?: string }) {
   const io = fakeIo({ stdin, env: { PETSTORE_OFFLINE_STORE: file } });
