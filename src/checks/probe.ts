@@ -85,7 +85,7 @@ const firstPauseMs = 250;
 const patienceMs = 30_000;
 
 export function createProbe(subject: SmokeSubject, stop: SmokeStop): Probe {
-  const { client, options, now } = subject;
+  const { client, options } = subject;
   const visits = new Map<OperationId, Promise<Reply>>();
   const probe: Probe = {
     ...subject,
@@ -95,6 +95,7 @@ export function createProbe(subject: SmokeSubject, stop: SmokeStop): Probe {
     traces: new Traces(),
     remarks: new Set(),
     toRequest(operation, input) {
+      // Only for its checks of the input: the fields of this request are those of the client.
       client.toRequest(operation.id, input as never);
       const { method, url, fields, body } = toRequest(operation, withId(operation, input), {
         baseUrl: client.baseUrl,
@@ -102,31 +103,7 @@ export function createProbe(subject: SmokeSubject, stop: SmokeStop): Probe {
       });
       return { method, path: url, fields, body };
     },
-    /** A retried write may be applied twice; the caller must expect that. */
-    async send(request, sendOptions = {}) {
-      const { signal = probe.signal } = sendOptions;
-      const patientUntilMs = monotonicMs() + patienceMs;
-      let first: string | undefined;
-      for (let attempt = 0; ; ) {
-        const isLast = attempt >= options.retries;
-        try {
-          const reply = await probe.sendOnce(request, sendOptions);
-          const waitMs = reply.status === 429 ? retryAfter(reply.fields, now) : undefined;
-          if (waitMs !== undefined && monotonicMs() + waitMs <= patientUntilMs) {
-            await sleep(Math.max(waitMs, firstPauseMs), signal);
-            continue;
-          }
-          if (isLast || !isGatewayStatus(reply.status)) return { ...reply, first };
-          first ??= statusText(reply.status);
-        } catch (error) {
-          if (isLast || !mayPass(error)) throw error;
-          first ??= (error as Error).message;
-        }
-        probe.first ??= first;
-        await sleep(firstPauseMs * 2 ** attempt, signal);
-        attempt += 1;
-      }
-    },
+    send: (request, sendOptions = {}) => sendWithRetries(probe, request, sendOptions),
     async call(operation, input) {
       const reply = await probe.send(probe.toRequest(operation, input));
       return { ...reply, asked: askedId(operation, input) };
@@ -147,6 +124,34 @@ export function createProbe(subject: SmokeSubject, stop: SmokeStop): Probe {
     },
   };
   return probe;
+}
+
+/** A retried write may be applied twice; the caller must expect that. */
+async function sendWithRetries(probe: Probe, request: RawRequest, sendOptions: SendOptions): Promise<Reply> {
+  const { options, now } = probe;
+  const { signal = probe.signal } = sendOptions;
+  const patientUntilMs = monotonicMs() + patienceMs;
+  let first: string | undefined;
+  for (let attempt = 0; ; ) {
+    const isLast = attempt >= options.retries;
+    try {
+      const reply = await probe.sendOnce(request, sendOptions);
+      const waitMs = reply.status === 429 ? retryAfter(reply.fields, now) : undefined;
+      if (waitMs !== undefined && monotonicMs() + waitMs <= patientUntilMs) {
+        // Waiting for the rate limit is not an attempt.
+        await sleep(Math.max(waitMs, firstPauseMs), signal);
+        continue;
+      }
+      if (isLast || !isGatewayStatus(reply.status)) return { ...reply, first };
+      first ??= statusText(reply.status);
+    } catch (error) {
+      if (isLast || !mayPass(error)) throw error;
+      first ??= messageOf(error);
+    }
+    probe.first ??= first;
+    await sleep(firstPauseMs * 2 ** attempt, signal);
+    attempt += 1;
+  }
 }
 
 function mayPass(error: unknown): boolean {
