@@ -7,16 +7,16 @@ export interface Interrupts {
   readonly signal: AbortSignal;
   /** Passes every signal to `listener` until the returned function is called. */
   take(listener: (signal: Signal) => void): () => void;
+  /** Aborts the command although it took the signal over: it does not come to its end. */
+  abort(signal: Signal): void;
   release(): void;
 }
 
 export function createInterrupts(io: Io): Interrupts {
   const controller = new AbortController();
   let taker: ((signal: Signal) => void) | undefined;
-  const release = io.onSignal((signal) => {
-    if (taker) taker(signal);
-    else controller.abort(new InterruptedError(signal));
-  });
+  const abort = (signal: Signal) => controller.abort(new InterruptedError(signal));
+  const release = io.onSignal((signal) => (taker ?? abort)(signal));
   return {
     signal: controller.signal,
     take(listener) {
@@ -25,6 +25,7 @@ export function createInterrupts(io: Io): Interrupts {
         taker = undefined;
       };
     },
+    abort,
     release,
   };
 }

@@ -12,7 +12,7 @@ import {
   type PlannedChange,
   version,
 } from './journal-lines.ts';
-import { Rows } from './rows.ts';
+import { Rows, type State } from './rows.ts';
 
 /** A journal as it was read. */
 export interface JournalImage {
@@ -35,17 +35,26 @@ export interface JournalImage {
   readonly failures: ReadonlyMap<number, OutcomeLine>;
 }
 
+interface ReadingOptions {
+  /** The rows of the input; without them blank rows get ids and quantities too. */
+  readonly rows?: Rows;
+  /**
+   * The state of a row that a session may have sent before it was killed: `unprocessed` for whoever plans it again, and
+   * `unknown` for whoever tells what became of it.
+   */
+  readonly unsettled?: 'unprocessed' | 'unknown';
+}
+
 /**
  * Reads a journal and applies it to rows: states, counts before, and which rows were or may have been sent. An
  * incomplete last line is ignored.
  *
- * @param given the rows of the input; without them blank rows get ids and quantities too.
  * @throws CliError `failed` if it is not a journal of this version, or does not fit the rows.
  */
-export async function readJournal(path: string, given?: Rows): Promise<JournalImage> {
+export async function readJournal(path: string, options: ReadingOptions = {}): Promise<JournalImage> {
   let replay: Replay | undefined;
   for await (const { line, bytes, sum } of readLines(path)) {
-    replay ??= new Replay(path, headerOf(path, line), given);
+    replay ??= new Replay(path, headerOf(path, line), options);
     replay.take(line as unknown as JournalLine);
     replay.bytes = bytes;
     replay.sum = sum;
@@ -106,15 +115,21 @@ class Replay implements JournalImage {
   sum = 0;
   readonly failures = new Map<number, OutcomeLine>();
   private readonly path: string;
+  private readonly unsettled: State;
   /** Rows that the session plans to write and that have no outcome yet. */
   private readonly open: Uint8Array;
   private changes = 0;
   private markedTo = -1;
 
-  constructor(path: string, header: JournalHeader, rows = blankRows(header.rows)) {
+  constructor(
+    path: string,
+    header: JournalHeader,
+    { rows = blankRows(header.rows), unsettled = 'unprocessed' }: ReadingOptions,
+  ) {
     if (rows.length !== header.rows)
       throw otherInput(path, `it has ${header.rows} rows, the input has ${rows.length}`);
     this.path = path;
+    this.unsettled = unsettled;
     this.header = header;
     this.rows = rows;
     this.open = new Uint8Array(rows.length);
@@ -138,7 +153,10 @@ class Replay implements JournalImage {
   settleMarks(): void {
     const { rows, open } = this;
     for (let row = 0; row <= this.markedTo && row < rows.length; row += 1)
-      if (open[row] === 1 && rows.isState(row, 'unprocessed')) rows.setSent(row);
+      if (open[row] === 1 && rows.isState(row, 'unprocessed')) {
+        rows.setSent(row);
+        rows.setState(row, this.unsettled);
+      }
     this.markedTo = -1;
   }
 

@@ -130,7 +130,8 @@ export class RunStore {
     const header = await readHeader(path);
     const last = isRunning ? undefined : readEnd(path);
     if (last) return toInfo(header, last.ended, last, last.counts);
-    return infoOf(await readJournal(path), isRunning ? 'running' : undefined);
+    if (isRunning) return infoOf(await readJournal(path), 'running');
+    return infoOf(await readJournal(path, { unsettled: 'unknown' }));
   }
 
   async look(run: string): Promise<PastRun> {
@@ -146,9 +147,8 @@ export class RunStore {
   /** Marks a run as undone or discarded. @throws CliError `failed` if its journal cannot be read or written. */
   async conclude(run: string, end: Pick<EndLine, 'ended' | 'by' | 'isPartial'>): Promise<void> {
     const path = this.pathOf(run);
-    const image = await readJournal(path);
-    const { counts: told, by } = infoOf(image);
-    const counts = withUnsettled(image, told);
+    const image = await readJournal(path, { unsettled: 'unknown' });
+    const { counts, by } = infoOf(image);
     // An undo that had nothing to write is not a run.
     const unnamed = end.ended === 'undone' ? (by ?? 'undo') : undefined;
     await Journal.conclude(path, image, { ...end, by: end.by ?? unnamed, counts, at: Date.now() });
@@ -193,23 +193,14 @@ export function infoOf(image: JournalImage, state?: RunState): RunInfo {
   const { header, rows, ending, lastAt } = image;
   const { invalid, skipped, flags } = header;
   const counts = rows.countStates();
-  // Rows that were left out have no line, so among blank rows they look like untouched ones.
+  // Rows that were left out have no line, so among blank rows they look like untouched ones; of a blind run that was
+  // killed, also like those that may have been sent.
   const hidden = invalid + skipped - counts.invalid - counts.skipped;
   const quiet = flags.blind ? 'unprocessed' : 'unchanged';
-  const told = { ...counts, invalid, skipped, [quiet]: counts[quiet] - hidden };
+  const amongQuiet = Math.min(hidden, counts[quiet]);
+  const unknown = counts.unknown - (hidden - amongQuiet);
+  const told = { ...counts, invalid, skipped, unknown, [quiet]: counts[quiet] - amongQuiet };
   return { ...toInfo(header, state ?? ending?.ended ?? 'killed', ending, told), lastAt };
-}
-
-/** Counts that call the rows unknown that were perhaps sent before the run was killed: nothing settles them any more. */
-function withUnsettled({ header, rows }: JournalImage, counts: RunInfo['counts']): RunInfo['counts'] {
-  if (header.flags.blind) return counts;
-  let unsettled = 0;
-  for (const row of rows.inState('unprocessed')) if (rows.wasSent(row)) unsettled += 1;
-  return {
-    ...counts,
-    unknown: counts.unknown + unsettled,
-    unprocessed: counts.unprocessed - unsettled,
-  };
 }
 
 function toInfo(

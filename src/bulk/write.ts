@@ -13,7 +13,7 @@ import type { Outcome } from './rows.ts';
 import type { Session } from './session.ts';
 
 /** How long pending requests may continue after a run has stopped. */
-const graceMs = 10_000;
+export const graceMs = 10_000;
 const mostTransportFailures = 20;
 
 /**
@@ -25,13 +25,17 @@ export async function writeRows(plan: Plan): Promise<void> {
   const { ledger, stop } = session;
   const writer = new RowWriter(plan);
   let grace: NodeJS.Timeout | undefined;
-  stop.stopped.addEventListener('abort', () => {
-    grace = setTimeout(() => stop.abandon(), graceMs);
+  const stopped = new Promise<void>((resolve) => {
+    stop.stopped.addEventListener('abort', () => {
+      grace = setTimeout(() => stop.abandon(), graceMs);
+      resolve();
+    });
   });
   const write = async (row: number) => {
     ledger.starting(row);
     const wait = ledger.events?.ready();
-    if (wait) await wait;
+    // A reader that has stalled must not hold a stopped run.
+    if (wait) await Promise.race([wait, stopped]);
     const outcome = await writer.write(row);
     if (outcome) {
       session.written += 1;
@@ -183,6 +187,9 @@ class RowWriter {
       return { ...about, state: 'unknown', code: 'other_pet', message: told };
     }
     const told = `the service answered the quantity ${String(quantity)}, not ${wanted}`;
+    // An attempt before this one may still be applied.
+    if (call.mayBeApplied || rows.wasSent(row))
+      return { ...about, state: 'unknown', code: 'other_quantity', message: told };
     return { ...about, state: 'failed', code: 'other_quantity', message: told, isFinal: true };
   }
 
@@ -322,7 +329,7 @@ export async function verifyRows(session: Session): Promise<void> {
         state: 'failed',
         code: 'not_as_written',
         message: `read back ${count ?? 'no entry'}, not ${rows.quantity(row) ?? 'no entry'}`,
-        isFinal: true,
+        isFinal: rows.isState(row, 'applied'),
       });
   });
   session.verified = looked;

@@ -1,6 +1,7 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
@@ -168,6 +169,25 @@ test('a second Ctrl-C abandons requests in flight, and their rows are unknown', 
     requests,
   });
   expect(desk.read('stock.rejects.csv').trim().split('\n')).toHaveLength(9);
+});
+
+test('a signal after the last write loses neither the rejects nor the summary', async () => {
+  await using server = await stockServer(shelves(2, () => 1));
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv(shelves(3, (petId) => petId + 5)));
+  const pipe = join(desk.folder, 'rejects');
+  execFileSync('mkfifo', [pipe]);
+  const words = ['apply', 'stock.csv', '--yes', '--rejects', 'rejects', '--force', '-o', 'json'];
+  const child = startCli(['inventory', ...words], { env: desk.env, cwd: desk.folder });
+  const outcome = outcomeOf(child);
+  await untilWrites(server, 2);
+  await sleep(200);
+  child.kill('SIGTERM');
+  await sleep(100);
+  expect(await readFile(pipe, 'utf8')).toContain('3,8,4,failed');
+  const { code, stdout } = await outcome;
+  expect(code).toBe(143);
+  expect(JSON.parse(stdout)).toMatchObject({ applied: 2, failed: 1, rejects: 'rejects' });
 });
 
 test('a closed stdout does not stop a run', async () => {

@@ -2,7 +2,7 @@ import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type StockDesk, stockDesk } from '../helpers/stock-desk.ts';
-import { refuse, type StockServer, shelves, stockServer, toCsv } from '../helpers/stock-server.ts';
+import { refuse, reply, type StockServer, shelves, stockServer, toCsv } from '../helpers/stock-server.ts';
 
 /** A run of 6 rows that stopped after 3. */
 async function stoppedRun(server: StockServer) {
@@ -123,7 +123,50 @@ test('a killed blind run that had left rows out has no negative counts', async (
   writeFileSync(path, `${header}\n${planned}\n${sending}\n`);
   const [listed] = JSON.parse((await desk.inventory(['runs', '-o', 'json'])).stdout);
   expect(listed).toMatchObject({ state: 'killed', rows: 6, unchanged: 0, invalid: 2 });
-  expect(listed.skipped + listed.unprocessed).toBe(4);
+  expect(listed.skipped + listed.unprocessed + listed.unknown).toBe(4);
+  const log = await desk.inventory(['log', '3']);
+  expect(log.stderr).toContain(`warning: run ${run} was killed; with --blind it may have set this pet too`);
+});
+
+test('rows that a killed run may have sent are unknown until it is resumed', async () => {
+  await using server = await stockServer(shelves(3, () => 1));
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv(shelves(3, () => 9)));
+  const run = String((await desk.summary(['apply', 'stock.csv', '--yes'])).run);
+  const path = journalPath(desk, run);
+  const text = readFileSync(path, 'utf8');
+  writeFileSync(path, text.slice(0, text.indexOf('\n', text.indexOf('{"row":0')) + 1));
+  const told = async () => {
+    const [{ applied, unknown, unprocessed }] = JSON.parse(
+      (await desk.inventory(['runs', '-o', 'json'])).stdout,
+    );
+    const { stdout } = await desk.inventory(['runs', 'show', run, '-o', 'csv', '--fields', 'petId,state']);
+    return { applied, unknown, unprocessed, stdout };
+  };
+  const killed = {
+    applied: 1,
+    unknown: 2,
+    unprocessed: 0,
+    stdout: 'petId,state\n1,applied\n2,unknown\n3,unknown\n',
+  };
+  expect(await told()).toEqual(killed);
+  await desk.inventory(['runs', 'discard', run]);
+  expect(await told()).toEqual(killed);
+  expect(await desk.summary(['undo', run, '--yes'])).toMatchObject({ code: 0, applied: 3 });
+});
+
+test('the log of a pet names a run whose write was answered with another quantity', async () => {
+  await using server = await stockServer(shelves(2, () => 1));
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv(shelves(2, () => 100)));
+  server.misbehave = ({ method, petId }, response) => {
+    if (method !== 'PUT' || petId !== '2') return undefined;
+    server.stock.set('2', 99);
+    return reply(response, 200, { petId: 2, quantity: 99, status: 'sold' });
+  };
+  const { run } = await desk.summary(['apply', 'stock.csv', '--yes']);
+  const { stdout } = await desk.inventory(['log', '2', '-o', 'csv', '--fields', 'run,state,code']);
+  expect(stdout).toBe(`run,state,code\n${run},failed,other_quantity\n`);
 });
 
 test('a run of which nothing could be set back is not undone', async () => {

@@ -48,6 +48,21 @@ test.each([409, 429, 503, 403, 500])(
   },
 );
 
+test('a lost answer followed by another quantity on a retry is unknown', async () => {
+  await using server = await stockServer(shelves(1, () => 5));
+  let writes = 0;
+  server.misbehave = ({ method }, response) => {
+    if (method !== 'PUT') return undefined;
+    writes += 1;
+    if (writes > 1) return reply(response, 200, { petId: 1, quantity: 5, status: 'sold' });
+    response.destroy();
+    return true;
+  };
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv([[1, 6]]));
+  expect(await desk.summary(['apply', 'stock.csv', '--yes'])).toMatchObject({ failed: 0, unknown: 1 });
+});
+
 test('does not call rows failed that are unknown when they stop the run', async () => {
   await using server = await stockServer(shelves(9, () => 5));
   server.misbehave = ({ method }, response) => {

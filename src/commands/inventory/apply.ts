@@ -121,7 +121,7 @@ async function runJob(context: Context, { job, earlier, tell, flags }: HeldJob):
 
 /** The job with what the earlier sessions of a run left. @throws UsageError if there is nothing to resume. */
 async function withEarlier(context: Context, run: string, job: Job): Promise<Job> {
-  const earlier = await readJournal(runStore(context).pathOf(run), job.rows);
+  const earlier = await readJournal(runStore(context).pathOf(run), { rows: job.rows });
   refuseClosed(run, infoOf(earlier));
   reopenRows(earlier);
   const { unprocessed } = job.rows.countStates();

@@ -11,7 +11,7 @@ import { checkGuards, makePlan, type Plan } from '../../bulk/plan.ts';
 import { toRows } from '../../bulk/run-flags.ts';
 import { type Job, Session } from '../../bulk/session.ts';
 import { type Summary, summarise } from '../../bulk/summary.ts';
-import { verifyRows, writeRows } from '../../bulk/write.ts';
+import { graceMs, verifyRows, writeRows } from '../../bulk/write.ts';
 import type { Context } from '../../context.ts';
 import { CliError, InterruptedError, UsageError } from '../../errors.ts';
 import { StoppedError } from '../../interrupts.ts';
@@ -44,7 +44,7 @@ export async function runSession(context: Context, job: Job, flags: SessionFlags
   session.stopIfTooManyFailed();
   if (mayWrite(plan)) await confirmPlan(context, plan);
   await openRecords(context, plan, files);
-  await carryOut(context, plan, flags, files);
+  await withSignals(context, session, () => carryOut(context, plan, flags, files));
 }
 
 function mayWrite({ changes, session }: Plan): boolean {
@@ -64,10 +64,8 @@ async function carryOut(context: Context, plan: Plan, flags: SessionFlags, files
       if ((error as Error).message !== stop.reason?.message) problems.push(error as Error);
     }
   };
-  await whileWriting(context, session, async () => {
-    if (mayWrite(plan)) await writePlan(context, plan, flags);
-    if (flags.verify && !stop.reason) await attempt(() => readBack(session));
-  });
+  if (mayWrite(plan)) await writePlan(context, plan, flags);
+  if (flags.verify && !stop.reason) await attempt(() => readBack(session));
   const isOpen = !rows.inState('unprocessed').next().done;
   settleUnknown(session);
   await attempt(() => ledger.journal?.end(isOpen ? 'stopped' : 'finished'));
@@ -255,13 +253,24 @@ function writePlan(context: Context, plan: Plan, flags: SessionFlags): Promise<v
   return withProgress(context, flags, activity, () => session.time('writing', () => writeRows(plan)));
 }
 
-/** Does the work with signals turned into a stop: the first waits for pending requests, the second abandons them. */
-async function whileWriting(
+/** How long a run may take to its end after the first signal, and after the second. */
+const endingMs = [graceMs + 1000, 1000] as const;
+
+/**
+ * Does the work with signals turned into a stop: the first waits for pending requests, the second abandons them. Both
+ * leave time for journal, rejects and report, but nobody who does not read these can hold the process.
+ */
+async function withSignals(
   { interrupts, notice }: Context,
   { stop }: Session,
   work: () => Promise<void>,
 ): Promise<void> {
-  const release = stop.takeSignals(interrupts, (signal) => {
+  let timer: NodeJS.Timeout | undefined;
+  const release = interrupts.take((signal) => {
+    const leftMs = endingMs[timer ? 1 : 0];
+    clearTimeout(timer);
+    timer = setTimeout(() => interrupts.abort(signal), leftMs);
+    if (stop.reason) return stop.abandon('stopped by a second signal');
     stop.stop(interruption(signal));
     const waiting = 'stopping: waiting up to 10 s for requests in flight; press Ctrl-C again to abandon them';
     if (!stop.cut.aborted) void notice(waiting);
@@ -269,6 +278,7 @@ async function whileWriting(
   try {
     await work();
   } finally {
+    clearTimeout(timer);
     release();
   }
 }

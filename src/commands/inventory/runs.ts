@@ -1,6 +1,6 @@
 import { confirmDestruction } from '../../asking.ts';
 import type { OutcomeLine } from '../../bulk/journal-lines.ts';
-import { readJournal } from '../../bulk/journal-reader.ts';
+import { type JournalImage, readJournal } from '../../bulk/journal-reader.ts';
 import type { State } from '../../bulk/rows.ts';
 import type { Context } from '../../context.ts';
 import { CliError, UsageError } from '../../errors.ts';
@@ -110,27 +110,40 @@ const logView: View<OutcomeRecord> = {
   ],
 };
 
-/** @param unsettled the state to tell of a row that a run was perhaps sending when it was killed. */
-async function* readChanges(
-  context: Context,
-  run: string,
-  unsettled: State = 'unprocessed',
-): AsyncGenerator<OutcomeRecord[]> {
-  const { header, rows, failures } = await readJournal(runStore(context).pathOf(run));
-  const { kind, name, started } = header;
-  const file = kind === 'undo' ? `undo ${name}` : name;
+async function* readChanges(context: Context, run: string): AsyncGenerator<OutcomeRecord[]> {
+  const image = await readRun(context, run);
+  const { rows } = image;
   let page: OutcomeRecord[] = [];
   for (let row = 0; row < rows.length; row += 1) {
-    const petId = rows.id(row);
-    if (petId === 0n) continue;
-    const [before, after, state] = [rows.before(row), rows.quantity(row), rows.state(row)];
-    const told = state === 'unprocessed' && rows.wasSent(row) ? unsettled : state;
-    page.push({ run, started, file, petId, before, after, state: told, outcome: failures.get(row) });
+    if (rows.id(row) === noId) continue;
+    page.push(toRecord(image, row));
     if (page.length < 1000) continue;
     yield page;
     page = [];
   }
   if (page.length > 0) yield page;
+}
+
+/** The id of a row that its run left alone, or that a blind run was perhaps sending when it was killed. */
+const noId = 0n;
+
+function readRun(context: Context, run: string): Promise<JournalImage> {
+  const runs = runStore(context);
+  return readJournal(runs.pathOf(run), { unsettled: runs.isRunning(run) ? 'unprocessed' : 'unknown' });
+}
+
+function toRecord({ header, rows, failures }: JournalImage, row: number): OutcomeRecord {
+  const { run, kind, name, started } = header;
+  return {
+    run,
+    started,
+    file: kind === 'undo' ? `undo ${name}` : name,
+    petId: rows.id(row),
+    before: rows.before(row),
+    after: rows.quantity(row),
+    state: rows.state(row),
+    outcome: failures.get(row),
+  };
 }
 
 /** Prints the runs that set, or may have set, the count of a pet, the newest first. */
@@ -144,12 +157,20 @@ export async function logPet(context: Context, pet: IdOrName): Promise<void> {
 async function* readLog(context: Context, petId: bigint): AsyncGenerator<OutcomeRecord[]> {
   for (const run of await runStore(context).ids())
     try {
-      for await (const page of readChanges(context, run, 'unknown')) {
-        const found = page.filter(
-          (each) => each.petId === petId && (each.state === 'applied' || each.state === 'unknown'),
-        );
-        if (found.length > 0) yield found;
+      const image = await readRun(context, run);
+      const { rows } = image;
+      let mayBeUnnamed = false;
+      let found: OutcomeRecord | undefined;
+      for (let row = 0; row < rows.length; row += 1) {
+        const id = rows.id(row);
+        if (id === petId && rows.wasSent(row)) found = toRecord(image, row);
+        else if (id === noId && rows.isState(row, 'unknown')) mayBeUnnamed = true;
       }
+      // An earlier session has sent it.
+      if (found?.state === 'unprocessed') found = { ...found, state: 'unknown' };
+      if (found) yield [found];
+      else if (mayBeUnnamed)
+        await context.notice(`warning: run ${run} was killed; with --blind it may have set this pet too`);
     } catch (error) {
       if (!(error instanceof CliError)) throw error;
       await context.notice(`warning: ${error.message}`);
