@@ -30,6 +30,26 @@ test('a typo gets a suggestion', async () => {
   expect(run.stderr).toBe("error: petstore pets: unknown command 'lst'\nhint: did you mean list?\n");
 });
 
+test.each([
+  ['pets show 3', 'did you mean get?'],
+  ['pets add', 'did you mean create?'],
+  ['inventory update 3 5', 'did you mean set?'],
+  ['inventory runs view', 'did you mean show?'],
+  ['profile switch shop', 'did you mean use?'],
+  ['get pets', 'did you mean `petstore pets get`?'],
+  ['remove order 5', 'did you mean `petstore orders delete`?'],
+  ['undo', 'did you mean `petstore inventory undo`?'],
+  ['use shop', 'did you mean `petstore profile use`?'],
+  ['petz', 'did you mean pets?'],
+  ['help bulkk', 'did you mean `petstore help bulk`?'],
+  ['list', 'see `petstore --help`'],
+])('petstore %s: %s', async (words, hint) => {
+  const run = await runCli(words.split(' '));
+  expect(run).toMatchObject({ code: 2, stdout: '' });
+  expect(run.stderr).toMatch(/^error: petstore.*: unknown command '.*'$/m);
+  expect(run.stderr).toContain(`hint: ${hint}\n`);
+});
+
 test('a usage error is one JSON object if the words ask for JSON', async () => {
   const run = await runCli(['pets', 'list', '--nonsense', '-o', 'json']);
   expect(run.code).toBe(2);

@@ -1,5 +1,3 @@
-import { UsageError } from '../errors.ts';
-import { closest } from '../text.ts';
 import type { Flag } from './flag.ts';
 import { globalFlags, writeFlags } from './global-flags.ts';
 import { type Action, type Group, isGroup, loadCommand, type Named } from './verb.ts';
@@ -61,13 +59,4 @@ export function ownFlags(command: Action | Group): Record<string, Flag> {
 /** `petstore pets list`. */
 export function commandName(path: readonly string[]): string {
   return ['petstore', ...path].join(' ');
-}
-
-export function unknownCommand({ path, group }: Found, word: string): UsageError {
-  const spellings = ({ name, aliases = [] }: Named) => [name, ...aliases];
-  const near = closest(word, group.verbs.flatMap(spellings));
-  const meant = group.verbs.find((verb) => near !== undefined && spellings(verb).includes(near));
-  const name = commandName(path);
-  const hint = meant ? `did you mean ${meant.name}?` : `see \`${name} --help\``;
-  return new UsageError(`${name}: unknown command '${word}'`, hint);
 }

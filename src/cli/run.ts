@@ -2,7 +2,7 @@ import { version } from '../../package.json';
 import { colorModes } from '../config/values.ts';
 import type { MutableContext } from '../context.ts';
 import { exitCodes } from '../errors.ts';
-import { commandName, type Found, findCommand, flagsOf, unknownCommand } from './find.ts';
+import { commandName, type Found, findCommand, flagsOf } from './find.ts';
 import { firstFlags, type GlobalFlags, globalFlags, programFlags } from './global-flags.ts';
 import { type Program, topicNames } from './program.ts';
 import { isGroup } from './verb.ts';
@@ -27,8 +27,10 @@ export async function runCommand(
   const { given, forCommander } = readWords(rest, Object.values(flags));
   // An error in the words is already printed in the format and the colours that the words ask for.
   context.useFlags(firstFlags(given));
-  if (unknown !== undefined) throw unknownCommand(found, unknown);
-  if (given.some(({ flag }) => flag === globalFlags.help)) return showHelp(context, 'stdout', found);
+  const asksHelp = given.some(({ flag }) => flag === globalFlags.help);
+  if (unknown !== undefined)
+    throw await (await import('./suggest.ts')).unknownCommand(found, unknown, asksHelp);
+  if (asksHelp) return showHelp(context, 'stdout', found);
   if (given.some(({ flag }) => flag === programFlags.version)) return showVersion(context);
   const { parseWords } = await import('./parse.ts');
   const values = parseWords(commandName(path), action?.args ?? {}, flags, forCommander);
