@@ -2,14 +2,14 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { isLoopbackHost } from '../../api/http.ts';
 import type { Context } from '../../context.ts';
-import { messageOf, UsageError } from '../../errors.ts';
+import { CliError, messageOf, UsageError } from '../../errors.ts';
 import { writeFileAtomic } from '../../files.ts';
 import { withLock } from '../../lock.ts';
 import type { Exchange } from '../../server/exchange.ts';
 import { generateStore, seedStore } from '../../server/seed.ts';
 import { type Listening, startServer } from '../../server/server.ts';
 import { Store } from '../../server/store.ts';
-import { printStore, readStore } from '../../server/store-file.ts';
+import { noFile, printStore, readStore, versionOf } from '../../server/store-file.ts';
 import { sanitize } from '../../text.ts';
 import { type Autosave, createAutosave } from './autosave.ts';
 import type { ServeFlags } from './flags.ts';
@@ -73,15 +73,28 @@ function openAutosave(
   saved: number | undefined,
 ): Autosave | undefined {
   if (!save || data === undefined) return undefined;
+  let known = versionOf(data);
   const write = async () => {
+    const found = versionOf(data);
+    if (found !== known && found !== noFile)
+      throw new CliError(
+        'failed',
+        `--data ${data}: another program has changed the file, so it is not saved`,
+      );
     // The file belongs to the user: its mode stays, and a new one gets the mode that the umask leaves.
     const mode = await stat(data).then(
       (found) => found.mode & 0o777,
       () => 0o666,
     );
     await writeFileAtomic(data, printStore(store), mode);
+    known = versionOf(data);
   };
-  return createAutosave(store, saved, write, (error) => say(context, `warning: ${messageOf(error)}`));
+  let told: string | undefined;
+  return createAutosave(store, saved, write, (error) => {
+    const why = messageOf(error);
+    if (why !== told) say(context, `warning: ${why}`);
+    told = why;
+  });
 }
 
 function openServer(

@@ -111,6 +111,20 @@ test('--save creates a missing file, and saves soon after a write and at the end
   await again.stop();
 });
 
+test('--save does not overwrite what another program has written to the file', async () => {
+  const file = join(folder, 'shop.json');
+  await writeFile(file, '{}');
+  const serving = await start('--data', file, '--save');
+  const edited = '{"categories":[{"id":5,"name":"Mine"}]}';
+  await writeFile(file, edited);
+  await write(serving, 'POST', '/categories', '{"name":"Dogs"}');
+  expect(await serving.stop()).toBe(1);
+  expect(serving.io.written('stderr').replace(/\s+/g, ' ')).toContain(
+    `error: --data ${file}: another program has changed the file, so it is not saved`,
+  );
+  expect(await readFile(file, 'utf8')).toBe(edited);
+});
+
 test('a second server cannot save to the same file', async () => {
   const file = join(folder, 'shop.json');
   const serving = await start('--data', file, '--save');
