@@ -1,6 +1,4 @@
 import type { Contract } from './api/contract.ts';
-import { type LifecycleNotice, lifecycleLines } from './api/lifecycle.ts';
-import type { OperationId } from './api/operations.ts';
 import type { GlobalFlags } from './cli/global-flags.ts';
 import type { Client } from './client/client.ts';
 import type { SettingFlags, Settings } from './config/settings.ts';
@@ -10,8 +8,8 @@ import type { Prompt } from './input/question.ts';
 import { createInterrupts, type Interrupts } from './interrupts.ts';
 import type { Io } from './io.ts';
 import { createSecrets, type Secrets } from './mask.ts';
-import { prose } from './output/fold.ts';
 import type { LiveLine } from './output/live-line.ts';
+import { createNotices, type Notices } from './output/notices.ts';
 import type { Printer } from './output/print.ts';
 import { openStreams } from './output/streams.ts';
 import { createStyle, type Style } from './output/style.ts';
@@ -24,7 +22,7 @@ import { shellWord } from './text.ts';
 export type Volume = 'few' | 'many';
 
 /** Everything that a command works with. Each part is created when it is first asked for, and then kept. */
-export interface Context {
+export interface Context extends Pick<Notices, 'notice' | 'note' | 'lifecycle'> {
   readonly io: Io;
   /** Texts that must never be shown or written; the streams of `io` mask them. */
   readonly secrets: Secrets;
@@ -46,35 +44,19 @@ export interface Context {
   style(stream: 'stdout' | 'stderr'): Promise<Style>;
   /** Shows what takes long. */
   readonly liveLine: LiveLine;
-  /**
-   * Writes a line for people to stderr, with control characters made visible; writes nothing with --quiet. Never
-   * rejects: a closed stderr must not change what the command does.
-   */
-  notice(line: string): Promise<void>;
-  /**
-   * A notice about what the command does. If errors are printed as JSON, stderr holds nothing else: the note is kept
-   * until the end, and the error object carries it.
-   */
-  note(line: string): Promise<void>;
-  /** Life cycle notices (deprecation, stability) of the operations that this command used. */
-  readonly lifecycle: Map<OperationId, LifecycleNotice>;
   now(): Date;
   /** The exit code if the command ends without an error. */
   exitCode: number;
 }
 
 /** The context as `main` holds it. The flags are not known until commander has parsed them. */
-export interface MutableContext extends Context {
+export interface MutableContext extends Context, Notices {
   /** @param command as the user typed it, such as `pets get`. */
   useFlags(flags: GlobalFlags, command?: string): void;
   /** The settings without their warnings, to report an error. */
   quietSettings(): Promise<Settings>;
   /** Whether errors are printed as JSON: a flag decides, or the settings. A flag that makes them invalid is ignored. */
   hasJsonErrors(): Promise<boolean>;
-  /** Removes and returns the kept notes and the life cycle notices, one line each; an empty list if quiet. */
-  takeNotices(): string[];
-  /** Writes them to stderr, each life cycle notice at most once a day. */
-  tellNotices(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -90,7 +72,6 @@ export function createContext(
   const interrupts = createInterrupts(io);
   let flags: GlobalFlags = {};
   let commandName = '';
-  const notes: string[] = [];
   const closers: (() => Promise<void>)[] = [];
   const clients = keyed(async (volume: Volume) => {
     const client = await connect(context, volume);
@@ -105,12 +86,18 @@ export function createContext(
     isQuiet = settings.get('quiet');
     return settings;
   });
-  const takeLifecycleLines = () => {
-    const lines = lifecycleLines(commandName, context.lifecycle.values());
-    context.lifecycle.clear();
-    return lines;
-  };
+  const notices = createNotices({
+    io,
+    async isQuiet() {
+      await quietSettings().catch(() => {});
+      return context.quiet;
+    },
+    hasJsonErrors: () => context.hasJsonErrors(),
+    commandName: () => commandName,
+    now: () => context.now(),
+  });
   const context: MutableContext = {
+    ...notices,
     io,
     secrets,
     interrupts,
@@ -140,29 +127,6 @@ export function createContext(
     liveLine,
     style: keyed((stream) => openStyle(context, stream)),
     printer: keyed((format) => openPrinter(context, format)),
-    async notice(line) {
-      await quietSettings().catch(() => {});
-      if (!context.quiet) await io.stderr.write(`${prose(io, line)}\n`).catch(() => {});
-    },
-    async note(line) {
-      if (await context.hasJsonErrors()) notes.push(line);
-      else await context.notice(line);
-    },
-    lifecycle: new Map(),
-    takeNotices() {
-      const lines = [...notes.splice(0), ...takeLifecycleLines()];
-      return context.quiet ? [] : lines;
-    },
-    async tellNotices() {
-      for (const line of notes.splice(0)) await context.notice(line);
-      await quietSettings().catch(() => {});
-      const lines = takeLifecycleLines();
-      if (lines.length === 0 || context.quiet) return;
-      const { notShownToday } = await import('./notices.ts');
-      const { resolvePaths } = await import('./config/paths.ts');
-      for (const line of await notShownToday(lines, resolvePaths(io).stateDir, context.now()))
-        await context.notice(line);
-    },
     now: () => new Date(),
     async close() {
       liveLine.close();

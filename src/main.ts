@@ -48,7 +48,7 @@ async function report(thrown: unknown, context: MutableContext): Promise<ExitCod
   const { errorJson, errorText } = await import('./output/error.ts');
   const show = (text: string, indent: number) => prose(io, text, indent);
   const text = isJson
-    ? errorJson(error, context.takeNotices())
+    ? errorJson(error, await context.takeNotices())
     : errorText(error, await context.style('stderr'), show);
   const stack = io.env.PETSTORE_DEBUG === '1' ? stackOf(thrown) : '';
   // After Ctrl-C the terminal shows `^C`.

@@ -41,7 +41,7 @@ const layers: readonly (readonly string[])[] = [
   ['src/asking.ts'],
   ['src/context.ts'],
   ['src/client', 'src/server', 'src/binding', 'src/config', 'src/input', 'src/output'],
-  ['src/lock.ts', 'src/notices.ts', 'src/files.ts', 'src/interrupts.ts'],
+  ['src/lock.ts', 'src/files.ts', 'src/interrupts.ts'],
   ['src/io.ts'],
   ['src/output-stream.ts'],
   ['src/mask.ts'],

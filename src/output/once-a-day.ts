@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ensurePrivateFolder, writeFileAtomic } from './files.ts';
-import { isJsonObject, parseJson } from './json.ts';
+import { ensurePrivateFolder, writeFileAtomic } from '../files.ts';
+import { isJsonObject, parseJson } from '../json.ts';
 
 /**
  * The lines that have not been shown today (UTC). A file in the state directory remembers those shown; if it cannot be

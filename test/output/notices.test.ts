@@ -1,10 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { lifecycleLines } from '../src/api/lifecycle.ts';
-import { notShownToday } from '../src/notices.ts';
-import { runCli } from './helpers/run-cli.ts';
-import { temporaryFolder } from './helpers/temporary-folder.ts';
+import { lifecycleLines } from '../../src/api/lifecycle.ts';
+import { notShownToday } from '../../src/output/once-a-day.ts';
+import { runCli } from '../helpers/run-cli.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const ends = { deprecation: 'ends on 2027-12-31, in 305 days', stability: undefined };
 const beta = { deprecation: undefined, stability: 'is beta and may change' };

@@ -1,0 +1,69 @@
+import { type LifecycleNotice, lifecycleLines } from '../api/lifecycle.ts';
+import type { OperationId } from '../api/operations.ts';
+import type { Io } from '../io.ts';
+import { prose } from './fold.ts';
+
+/** What a command tells a person on stderr, beside progress and errors. */
+export interface Notices {
+  /**
+   * Writes a line for people to stderr, with control characters made visible; writes nothing with --quiet. Never
+   * rejects: a closed stderr must not change what the command does.
+   */
+  notice(line: string): Promise<void>;
+  /**
+   * A notice about what the command does. If errors are printed as JSON, stderr holds nothing else: the note is kept
+   * until the end, and the error object carries it.
+   */
+  note(line: string): Promise<void>;
+  /** Life cycle notices (deprecation, stability) of the operations that this command used. */
+  readonly lifecycle: Map<OperationId, LifecycleNotice>;
+  /** Removes and returns the kept notes and the life cycle notices, one line each; an empty list if quiet. */
+  takeNotices(): Promise<string[]>;
+  /** Writes them to stderr, each life cycle notice at most once a day. */
+  tellNotices(): Promise<void>;
+}
+
+/** What notices depend on; only known when the first one is written. */
+interface NoticesContext {
+  readonly io: Io;
+  isQuiet(): Promise<boolean>;
+  hasJsonErrors(): Promise<boolean>;
+  /** As the user typed it, such as `pets get`. */
+  commandName(): string;
+  now(): Date;
+}
+
+export function createNotices(context: NoticesContext): Notices {
+  const { io, isQuiet, hasJsonErrors, commandName, now } = context;
+  const notes: string[] = [];
+  const lifecycle = new Map<OperationId, LifecycleNotice>();
+  const takeLifecycle = () => {
+    const lines = lifecycleLines(commandName(), lifecycle.values());
+    lifecycle.clear();
+    return lines;
+  };
+  const notice = async (line: string) => {
+    if (!(await isQuiet())) await io.stderr.write(`${prose(io, line)}\n`).catch(() => {});
+  };
+  return {
+    notice,
+    async note(line) {
+      if (await hasJsonErrors()) notes.push(line);
+      else await notice(line);
+    },
+    lifecycle,
+    async takeNotices() {
+      const lines = [...notes.splice(0), ...takeLifecycle()];
+      return (await isQuiet()) ? [] : lines;
+    },
+    async tellNotices() {
+      for (const line of notes.splice(0)) await notice(line);
+      const lines = takeLifecycle();
+      if (lines.length === 0 || (await isQuiet())) return;
+      // Few commands come here, so these modules are loaded only now.
+      const { resolvePaths } = await import('../config/paths.ts');
+      const { notShownToday } = await import('./once-a-day.ts');
+      for (const line of await notShownToday(lines, resolvePaths(io).stateDir, now())) await notice(line);
+    },
+  };
+}
