@@ -1,10 +1,22 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { main } from '../../src/main.ts';
 import { fakeIo } from '../helpers/run-cli.ts';
 import { type StockDesk, stockDesk } from '../helpers/stock-desk.ts';
-import { refuse, type StockServer, shelves, stockServer, toCsv } from '../helpers/stock-server.ts';
+import {
+  holdWrites,
+  refuse,
+  type StockServer,
+  shelves,
+  stockServer,
+  toCsv,
+} from '../helpers/stock-server.ts';
+
+/** Resolves when so many writes have reached the server. */
+async function arrivalOf(server: StockServer, count: number): Promise<void> {
+  await vi.waitUntil(() => server.writes().length >= count, { timeout: 20_000, interval: 5 });
+}
 
 function journalOf(desk: StockDesk): string {
   const folder = join(desk.folder, 'state', 'runs');
@@ -83,13 +95,9 @@ test('names the run that holds the target, and waits for it with --lock-wait', a
   const desk = stockDesk(server);
   desk.write('stock.csv', toCsv(shelves(30, () => 2)));
   desk.write('other.csv', toCsv([[1, 9]]));
-  let isOpen = false;
-  server.misbehave = async ({ method }) => {
-    while (method === 'PUT' && !isOpen) await new Promise((resolve) => setTimeout(resolve, 5));
-    return undefined;
-  };
+  const release = holdWrites(server);
   const first = desk.summary(['apply', 'stock.csv', '--yes']);
-  while (server.writes().length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  await arrivalOf(server, 1);
   const refused = await desk.inventory(['apply', 'other.csv', '--yes', '-o', 'json']);
   expect(refused).toMatchObject({ code: 6, stdout: '' });
   const { error } = JSON.parse(refused.stderr.trim().split('\n').at(-1) ?? '');
@@ -98,7 +106,7 @@ test('names the run that holds the target, and waits for it with --lock-wait', a
     /another run is at work there: stock.csv \(process \d+ on .*, run \S+, 0 of 30 rows done\); nothing was sent$/,
   );
   const waiting = desk.summary(['apply', 'other.csv', '--yes', '--lock-wait', '20s']);
-  isOpen = true;
+  release();
   expect(await first).toMatchObject({ code: 0, applied: 30 });
   expect(await waiting).toMatchObject({ code: 0, applied: 1 });
   expect(server.stock.get('1')).toBe(9);
@@ -108,13 +116,9 @@ test('an interrupted wait for the lock ends at once, and nothing is sent', async
   await using server = await stockServer(shelves(3, () => 1));
   const desk = stockDesk(server);
   desk.write('stock.csv', toCsv(shelves(3, () => 2)));
-  let isOpen = false;
-  server.misbehave = async ({ method }) => {
-    while (method === 'PUT' && !isOpen) await new Promise((resolve) => setTimeout(resolve, 5));
-    return undefined;
-  };
+  const release = holdWrites(server);
   const first = desk.summary(['apply', 'stock.csv', '--yes', '--concurrency', '1']);
-  while (server.writes().length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  await arrivalOf(server, 1);
   const io = fakeIo({ cwd: desk.folder, env: desk.env });
   const seen = server.seen.length;
   const waiting = main(['inventory', 'apply', 'stock.csv', '--yes', '--lock-wait', '60s'], io);
@@ -122,7 +126,7 @@ test('an interrupted wait for the lock ends at once, and nothing is sent', async
   io.raise('SIGINT');
   expect(await waiting).toBe(130);
   expect(server.seen.length).toBe(seen);
-  isOpen = true;
+  release();
   expect(await first).toMatchObject({ code: 0, applied: 3 });
 });
 
@@ -130,21 +134,16 @@ test('shards of one n do not wait for each other, and --allow-overlap waits for 
   await using server = await stockServer(shelves(30, () => 1));
   const desk = stockDesk(server);
   desk.write('stock.csv', toCsv(shelves(30, () => 2)));
-  let isOpen = false;
-  server.misbehave = async ({ method }) => {
-    while (method === 'PUT' && !isOpen) await new Promise((resolve) => setTimeout(resolve, 5));
-    return undefined;
-  };
+  const release = holdWrites(server);
   const first = desk.summary(['apply', 'stock.csv', '--yes', '--shard', '1/2']);
-  while (server.writes().length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  await arrivalOf(server, 8);
   for (const shard of ['1/2', '1/3'])
     expect((await desk.inventory(['apply', 'stock.csv', '--yes', '--shard', shard])).code).toBe(6);
-  const sent = server.writes().length;
   const second = desk.summary(['apply', 'stock.csv', '--yes', '--shard', '2/2']);
-  while (server.writes().length === sent) await new Promise((resolve) => setTimeout(resolve, 5));
+  await arrivalOf(server, 16);
   const third = desk.summary(['apply', 'stock.csv', '--yes', '--shard', '1/3', '--allow-overlap']);
-  await new Promise((resolve) => setTimeout(resolve, 100));
-  isOpen = true;
+  await arrivalOf(server, 17);
+  release();
   for (const each of [first, second, third]) expect(await each).toMatchObject({ code: 0, failed: 0 });
 });
 

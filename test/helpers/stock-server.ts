@@ -86,6 +86,19 @@ export function refuse(response: ServerResponse, status: number, code: string, f
   return reply(response, status, { code, message: `it says ${code}`, status }, fields);
 }
 
+/** Leaves every PUT unanswered until the returned function is called. */
+export function holdWrites(server: StockServer): () => void {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  server.misbehave = async ({ method }) => {
+    if (method === 'PUT') await released;
+    return undefined;
+  };
+  return release;
+}
+
 /** Counts 1 to n, each of so many units. */
 export function shelves(count: number, quantity: (petId: number) => number): [number, number][] {
   return Array.from({ length: count }, (_, at) => [at + 1, quantity(at + 1)]);
