@@ -22,56 +22,68 @@ const gapWidth = 2;
 const labelWidth = 'request id'.length;
 const detailIndent = 7;
 
-/** The report for people, printed piece by piece during the run. */
-export function createHumanReport(options: HumanOptions) {
-  const { style, brief = false, width } = options;
-  const layout: Layout = { ...options, idWidth: Math.max(...options.ids.map((id) => id.length)) };
-  const told = new Map<string, string>();
-  let last: CheckResult | undefined;
-  let runs = 0;
-  const barred: CheckResult[] = [];
-  const takeBarred = () => barredLine(barred.splice(0), layout);
+/** The report for people, printed piece by piece during the run: each method returns the text of the next piece. */
+export class HumanReport {
+  private readonly layout: Layout;
+  /** The first check that was shown of each cause. */
+  private readonly told = new Map<string, string>();
+  private last: CheckResult | undefined;
+  private runs = 0;
+  /** Checks that never began and are not shown yet. */
+  private readonly barred: CheckResult[] = [];
+
+  constructor(options: HumanOptions) {
+    this.layout = { ...options, idWidth: Math.max(...options.ids.map((id) => id.length)) };
+  }
+
+  head({ target, write }: Pick<SmokeReport, 'target' | 'write'>): string {
+    const { brief, style } = this.layout;
+    const title = style.bold(`Smoke checks of ${lineText(target)}`);
+    return brief ? '' : `${title}, ${write ? 'with writes' : 'read-only'}\n`;
+  }
+
   /** One line for a check, and the details of a failure; empty if it would only repeat the line before. */
-  const show = (result: CheckResult): string => {
-    if (brief && !isRed(result)) return '';
+  result(result: CheckResult): string {
+    const { layout, told, last } = this;
+    if (layout.brief && !isRed(result)) return '';
     if (result.barredBy !== undefined) {
-      barred.push(result);
+      this.barred.push(result);
       return '';
     }
-    const gap = brief || (last && blockOf(last.id) === blockOf(result.id)) ? '' : '\n';
-    last = result;
+    const gap = layout.brief || (last && blockOf(last.id) === blockOf(result.id)) ? '' : '\n';
+    this.last = result;
     const key = causeKey(result);
     const before = isQuiet(result) ? undefined : told.get(key);
     told.set(key, before ?? result.id);
-    const text = before === undefined ? textOf(result, layout) : style.dim(`same as ${before}`);
+    const text = before === undefined ? textOf(result, layout) : layout.style.dim(`same as ${before}`);
     const details = before !== undefined || isQuiet(result) ? '' : detailLines(result, layout);
-    return `${takeBarred()}${gap}${resultLine(result, text, layout)}${details}`;
-  };
-  return {
-    head({ target, write }: Pick<SmokeReport, 'target' | 'write'>): string {
-      const title = style.bold(`Smoke checks of ${lineText(target)}`);
-      return brief ? '' : `${title}, ${write ? 'with writes' : 'read-only'}\n`;
-    },
-    result: show,
-    /** One line for one of several runs. */
-    run(results: readonly CheckResult[]): string {
-      runs += 1;
-      const red = results.filter(isRed);
-      if (brief && red.length === 0) return '';
-      const passed = results.filter(({ state }) => state === 'pass').length;
-      const counts = [`${passed} passed`, ...(red.length > 0 ? [style.red(`${red.length} failed`)] : [])];
-      const ms = results.reduce((sum, { elapsedMs }) => sum + elapsedMs, 0);
-      const ids = red.length > 0 ? `: ${red.map(({ id }) => id).join(', ')}` : '';
-      const text = `${counts.join(', ')} in ${durationText(ms)}${ids}`;
-      const label = `run ${runs}`.padEnd(7);
-      return `${style.dim(label)}  ${fold(text, width, 9)}\n`;
-    },
-    end(report: SmokeReport): string {
-      const merged = report.results.some((result) => result.runs !== undefined);
-      const all = merged ? report.results.map(show).join('') : '';
-      return `${all}${takeBarred()}${brief ? '' : '\n'}${summary(report, layout)}`;
-    },
-  };
+    return `${this.takeBarred()}${gap}${resultLine(result, text, layout)}${details}`;
+  }
+
+  /** One line for one of several runs. */
+  run(results: readonly CheckResult[]): string {
+    const { style, brief, width } = this.layout;
+    this.runs += 1;
+    const red = results.filter(isRed);
+    if (brief && red.length === 0) return '';
+    const passed = results.filter(({ state }) => state === 'pass').length;
+    const counts = [`${passed} passed`, ...(red.length > 0 ? [style.red(`${red.length} failed`)] : [])];
+    const ms = results.reduce((sum, { elapsedMs }) => sum + elapsedMs, 0);
+    const ids = red.length > 0 ? `: ${red.map(({ id }) => id).join(', ')}` : '';
+    const text = `${counts.join(', ')} in ${durationText(ms)}${ids}`;
+    const label = `run ${this.runs}`.padEnd(7);
+    return `${style.dim(label)}  ${fold(text, width, 9)}\n`;
+  }
+
+  end(report: SmokeReport): string {
+    const isMerged = report.results.some(({ runs }) => runs !== undefined);
+    const all = isMerged ? report.results.map((each) => this.result(each)).join('') : '';
+    return `${all}${this.takeBarred()}${this.layout.brief ? '' : '\n'}${summary(report, this.layout)}`;
+  }
+
+  private takeBarred(): string {
+    return barredLine(this.barred.splice(0), this.layout);
+  }
 }
 
 /** The TLS checks are shown within the group of reach, in the order in which they run. */

@@ -1,6 +1,6 @@
 import type { CheckResult } from '../../checks/check.ts';
 import type { SmokeOptions } from '../../checks/options.ts';
-import { createHumanReport } from '../../checks/report/human.ts';
+import { HumanReport } from '../../checks/report/human.ts';
 import { toCheck, toJsonReport } from '../../checks/report/json.ts';
 import { toAnnotations } from '../../checks/report/markdown.ts';
 import type { SmokeReport } from '../../checks/report/report.ts';
@@ -38,7 +38,7 @@ export async function createDisplay(
   const name = carries === 'people' ? 'stdout' : 'stderr';
   const style = await context.style(name);
   const isSilent = name === 'stderr' && context.quiet;
-  const human = createHumanReport({ style, ids, width: io[name].width, brief });
+  const human = new HumanReport({ style, ids, width: io[name].width, brief });
   let failure: Error | undefined;
   const tryTo = async (write: () => Promise<void>) => {
     await write().catch((error: Error) => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { toHtmlReport } from '../../../src/checks/report/html.ts';
-import { createHumanReport } from '../../../src/checks/report/human.ts';
+import { HumanReport } from '../../../src/checks/report/human.ts';
 import { toJsonReport } from '../../../src/checks/report/json.ts';
 import { toJunitReport } from '../../../src/checks/report/junit.ts';
 import { toAnnotations, toMarkdownReport } from '../../../src/checks/report/markdown.ts';
@@ -36,14 +36,14 @@ test('all reports have the same totals', async () => {
   expect(tap.comments).toContain('# pass 2\n');
   expect(JSON.parse(toJsonReport(report, 2)).totals).toEqual(report.totals);
   expect(toMarkdownReport(report)).toContain('| 6 | 2 | 1 | 1 | 1 | 1 | 1 | 1.2 s |');
-  expect(createHumanReport({ style, ids: ['reach/dns'] }).end(report)).toBe(
+  expect(new HumanReport({ style, ids: ['reach/dns'] }).end(report)).toBe(
     '\n6 checks in 1.2 s: 2 passed (1 flaky), 1 warned, 1 failed, 1 not carried out, 1 skipped\nfailed: op/getPet, op/listOrders\n',
   );
 });
 
 test('text of the service cannot begin a line, move the cursor or command a CI runner', async () => {
   const report = reportOf(sample);
-  const human = createHumanReport({ style, ids: ['lifecycle/getPet'] });
+  const human = new HumanReport({ style, ids: ['lifecycle/getPet'] });
   const texts = [
     human.head({ target: hostile, write: false }) +
       sample.map((each) => human.result(each)).join('') +
@@ -93,7 +93,7 @@ test('the human report aligns its columns, separates the groups and shows the de
     }),
     resultOf('op/getOrder', 'skip', { reason: 'no order', elapsedMs: 0 }),
   ];
-  const human = createHumanReport({ style, ids: shown.map(({ id }) => id) });
+  const human = new HumanReport({ style, ids: shown.map(({ id }) => id) });
   const text =
     human.head({ target: 'http://127.0.0.1:4010', write: false }) +
     shown.map((each) => human.result(each)).join('');
@@ -119,7 +119,7 @@ test('in a terminal a long line folds under its own column', () => {
     expected: 'a status that the description of the operation knows: 200, 400, 401 or 404',
     url: 'http://127.0.0.1:4010/categories?limit=100&page=a-very-long-opaque-token-of-the-service',
   });
-  const human = createHumanReport({ style, ids: [result.id], width: 80 });
+  const human = new HumanReport({ style, ids: [result.id], width: 80 });
   expect(human.result(result) + human.end(reportOf([result]))).toMatchInlineSnapshot(`
     "
     fail   op/listCategories   1.5 ms  listCategories answered 503 Service
