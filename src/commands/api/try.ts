@@ -13,7 +13,7 @@ import { offersField, takesCategory } from '../../api/shapes.ts';
 import { confirmWrite } from '../../asking.ts';
 import { brokenBound } from '../../client/bounds.ts';
 import type { Client } from '../../client/client.ts';
-import type { Context } from '../../context.ts';
+import { type Context, commandLine } from '../../context.ts';
 import { messageOf, UsageError } from '../../errors.ts';
 import type { Prompt } from '../../input/question.ts';
 import { type JsonObject, type JsonValue, parseJson, printJson } from '../../json.ts';
@@ -28,7 +28,8 @@ type AnyInput = Input<OperationId>;
 export async function tryOut(context: Context, name: string): Promise<void> {
   const id = findOperation(name, 'api try');
   const operation = offeredOperation(await context.contract(), id);
-  const withoutQuestions = `without questions: petstore api request ${operation.method} '${operation.path}'`;
+  const words = ['api', 'request', operation.method, operation.path];
+  const withoutQuestions = `without questions: ${commandLine(context, words)}`;
   if (operation.hideTryIt)
     throw new UsageError(
       `api try ${id}: the service asks that it is not offered to try (x-hideTryItPanel)`,

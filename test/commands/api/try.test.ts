@@ -86,3 +86,10 @@ test.each([
   expect(run.stderr).toContain(why);
   expect(server.seen).toEqual([]);
 });
+
+test('the command that it names in place of questions goes to the same service', async () => {
+  await using server = await recordingServer({ '/store/orders': [] });
+  const refused = await runCli(['api', 'try', 'listOrders', '--base-url', server.url]);
+  const [, words = ''] = /without questions: petstore (.*)/.exec(refused.stderr) ?? [];
+  expect(await runCli(words.split(' '))).toMatchObject({ code: 0, stdout: '[]' });
+});
