@@ -39,8 +39,10 @@ export interface Printer {
   /**
    * Prints something other than records, such as a request: as data in the structured formats, as `text` in the others.
    * `--fields` and `--sort` do not apply.
+   *
+   * @param asList print a list, even of one.
    */
-  documents(values: readonly unknown[], text: string): Promise<void>;
+  documents(values: readonly unknown[], text: string, asList?: boolean): Promise<void>;
 }
 
 export interface PrinterOptions {
@@ -120,10 +122,10 @@ export function createPrinter(io: Io, options: PrinterOptions): Printer {
     check,
     record: (record, view) => print([[record]], view, 'record'),
     records: (pages, view, { limit } = {}) => print(pages, view, 'list', limit),
-    async documents(values, text) {
+    async documents(values, text, asList = values.length > 1) {
       if (!documentFormats.includes(format)) return io.stdout.write(text);
       const view = { noun: 'documents', columns: [] };
-      await writeAll(io, [values], await openWriter(view, values.length > 1 ? 'list' : 'record', undefined));
+      await writeAll(io, [values], await openWriter(view, asList ? 'list' : 'record', undefined));
     },
   };
 }

@@ -40,7 +40,7 @@ export async function deleteRecords<Entity>(
   const access = await openAccess(context, noun, operation, given.length);
   const ids = await resolveIds(access, given);
   const prepare = (id: bigint): Write => ({ operation, input: inputFor(operation, id) });
-  if (context.flags.dryRun) return showWrites(access, { items: ids, prepare });
+  if (context.flags.dryRun) return showWrites(access, { items: ids, asList: ids.length > 1, prepare });
   const known = await readKnown(access, ids);
   const found = ids.filter((id) => !known.get(id)?.missing);
   if (found.length > 0)

@@ -78,10 +78,18 @@ async function* onePerPage<Entity>(
   }
 }
 
-/** Shows requests without sending them: as text like on the wire, or as data in the structured formats. */
-export async function showRequests(context: Context, requests: readonly HttpRequest[]): Promise<void> {
+/**
+ * Shows requests without sending them: as text like on the wire, or as data in the structured formats.
+ *
+ * @param asList print a list, even of one.
+ */
+export async function showRequests(
+  context: Context,
+  requests: readonly HttpRequest[],
+  asList = false,
+): Promise<void> {
   const printer = await context.printer();
-  await printer.documents(requests.map(toDocument), requests.map(requestText).join('\n'));
+  await printer.documents(requests.map(toDocument), requests.map(requestText).join('\n'), asList);
 }
 
 function toDocument(request: HttpRequest) {

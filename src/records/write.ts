@@ -106,13 +106,13 @@ export async function writeRecords<Item, Entity>(
 /** Prints the requests of writes on stdout and sends none. */
 export async function showWrites<Item, Entity>(
   { context, client, noun }: Access<Entity>,
-  { items, prepare, place }: Pick<Writes<Item, Entity>, 'items' | 'prepare' | 'place'>,
+  { items, asList, prepare, place }: Pick<Writes<Item, Entity>, 'items' | 'asList' | 'prepare' | 'place'>,
 ): Promise<void> {
   const request = async (item: Item) => toRequest(client, await prepare(item));
   const work = new Work(items, request, { unit: noun.many, place });
   const requests: HttpRequest[] = [];
   for await (const request of work.results) requests.push(request);
-  if (requests.length > 0) await showRequests(context, requests);
+  if (requests.length > 0) await showRequests(context, requests, asList);
   work.check();
 }
 

@@ -79,6 +79,18 @@ test.each(writes)('checks --fields before the %s of %s', async (_, line) => {
   expect(server.seen).toEqual([]);
 });
 
+test('--dry-run of a list prints a list, even if it has one record or all others failed', async () => {
+  using shop = openShop();
+  const preview = ['--dry-run', '-o', 'json'];
+  const created = await shop.run(['pets', 'create', '--from', '-', ...preview], {
+    stdin: 'name,category\nRex,1\n',
+  });
+  expect(JSON.parse(created.stdout)).toMatchObject([{ method: 'POST' }]);
+  const updated = await shop.run(['pets', 'update', '1', '999', '--status', 'sold', ...preview]);
+  expect(updated.code).toBe(3);
+  expect(JSON.parse(updated.stdout)).toMatchObject([{ method: 'PUT' }]);
+});
+
 /** Runs with an stdout that fails from the second write on. */
 function runInto(error: Error, argv: readonly string[], options: { file: string; stdin?: string }) {
   const io = fakeIo({ stdin: options.stdin ?? '', env: { PETSTORE_OFFLINE_STORE: options.file } });
