@@ -130,6 +130,12 @@ test('help for a command that does not exist is a usage error', async () => {
   }
 });
 
+test('an argument too many is told in one sentence', async () => {
+  expect((await runCli(['pets', 'list', 'Luna'])).stderr).toContain(
+    'error: petstore pets list: too many arguments: expected 0 arguments but got 1\n',
+  );
+});
+
 test('an error in the words names the command and points to its help', async () => {
   const run = await runCli(['pet', 'get']);
   expect(run.code).toBe(2);

@@ -154,8 +154,13 @@ function oneOf<Word extends string>(words: readonly Word[]): (text: string, name
   return (text, name) => {
     const found = words.find((word) => word === text);
     if (found !== undefined) return found;
-    throw new UsageError(`${name} '${text}': must be one of ${words.join(', ')}`);
+    throw new UsageError(`${name} '${text}': must be one of ${listOf(words)}`);
   };
+}
+
+/** `csv, json`; punctuation is quoted: `'.', ','`. */
+export function listOf(choices: readonly string[]): string {
+  return choices.map((word) => (/^\w/.test(word) ? word : `'${word}'`)).join(', ');
 }
 
 type Written = Pick<Argument, 'written'>;

@@ -2,7 +2,7 @@ import { type OperationId, operations } from '../api/operations.ts';
 import type { Io } from '../io.ts';
 import { type Block, formatBlock, type Item, type TermList } from './blocks.ts';
 import { commandName, type Found, ownFlags } from './find.ts';
-import { type Flag, nameOf } from './flag.ts';
+import { type Flag, listOf, nameOf } from './flag.ts';
 import { topicNames } from './program.ts';
 import { type Action, type Group, isGroup, type Named } from './verb.ts';
 
@@ -107,7 +107,7 @@ export function flagItem(flag: Flag): Item {
 }
 
 export function meaningOf({ summary, choices }: Pick<Flag, 'summary' | 'choices'>): string {
-  return choices ? `${summary} (one of ${choices.join(', ')})` : summary;
+  return choices ? `${summary} (one of ${listOf(choices)})` : summary;
 }
 
 /** A flag's term; long flags are aligned, with or without a short form. */

@@ -53,7 +53,9 @@ class KeyedOption extends Option {
 
 /** commander writes `error: <why>\n(Did you mean x?)`; its second line becomes the hint. */
 function toUsageError({ message }: CommanderError, name: string): UsageError {
-  const [why = '', suggestion] = message.replace(/^error: /, '').split('\n');
+  const [said = '', suggestion] = message.replace(/^error: /, '').split('\n');
+  // Its one message of two sentences: `too many arguments. Expected 0 arguments but got 1.`
+  const why = said.replace('. Expected', ': expected').replace(/\.$/, '');
   const [, words] = /^\(Did you mean (.*)\?\)$/.exec(suggestion ?? '') ?? [];
   return new UsageError(`${name}: ${why}`, words ? `did you mean ${words}?` : `see \`${name} --help\``);
 }

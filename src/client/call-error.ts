@@ -83,7 +83,7 @@ function hintOfStatus(status: number, { client: { credential }, mayBeApplied }: 
 const hintOfReason: { readonly [R in UnavailableReason]?: (call: Call) => string } = {
   refused: (call) => `is the service running, and the base URL right? ${doctorLooks(call)}`,
   dns: isUrlRight,
-  timeout: () => 'give it longer with --timeout',
+  timeout: () => 'allow more time with --timeout',
 };
 
 function isUrlRight(call: Call): string {

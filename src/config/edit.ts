@@ -2,6 +2,7 @@ import { dirname, resolve } from 'node:path';
 import { CliError, UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { fileError } from '../system-error.ts';
+import { closest } from '../text.ts';
 import { type Address, parseConfig, readConfigFile } from './file.ts';
 import { flagKey, type KeyFlags, keyRules, parseSetting, type SettingKey, settingKeys } from './keys.ts';
 import { resolvePaths } from './paths.ts';
@@ -112,9 +113,10 @@ export function requireProfile(config: Pick<ConfigDraft, 'profiles'>, name: stri
   if (name === offlineProfile)
     throw new UsageError(`profile '${name}': it is built in and has no settings of its own`);
   if (hasProfile(config, name)) return;
+  const near = closest(name, Object.keys(config.profiles ?? {}));
   throw new UsageError(
     `there is no profile '${name}'`,
-    `see \`petstore profile list\`, or create it with \`petstore profile create ${name} --base-url <url>\``,
+    `${near ? `did you mean ${near}? ` : ''}see \`petstore profile list\`, or create it with \`petstore profile create ${name} --base-url <url>\``,
   );
 }
 

@@ -68,7 +68,7 @@ function fieldsToAsk<Entity>({ context, noun, operation }: EditAccess<Entity>, g
   throw new UsageError(
     `create ${noun.one}: ${shown.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} missing`,
     hasFlags
-      ? 'give them as flags, or records with --from <file or ->; on a terminal they are asked for'
+      ? `give ${missing.length === 1 ? 'it as a flag' : 'them as flags'}, or records with --from <file or ->; a terminal asks for what is missing`
       : 'the service requires fields that have no flag: give each with --field name=value, as JSON or text',
   );
 }

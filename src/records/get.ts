@@ -95,7 +95,7 @@ async function pollUntil<Entity>(
     if (leftMs <= pollMs)
       throw new UnavailableError(
         `get ${noun.one} ${id}: ${field} was not ${value} within ${limitMs / 1000} s: ${why}`,
-        { reason: 'timeout', sent: true, retryable: true, hint: 'give it longer with --timeout' },
+        { reason: 'timeout', sent: true, retryable: true, hint: 'allow more time with --timeout' },
       );
   }
 }

@@ -73,6 +73,12 @@ test.each([
   expect(stderr).toContain(`error: ${message}`);
 });
 
+test('a typo in the name of a profile gets a suggestion', async () => {
+  await run('create shop --base-url https://a.example');
+  for (const words of ['use shp', 'show shp', 'delete shp --yes'])
+    expect((await run(words)).stderr).toContain("there is no profile 'shp'\nhint: did you mean shop?");
+});
+
 test('--protected takes a value, and is true without one', async () => {
   await run('create a --base-url https://a.example --protected true');
   await run('create --protected b --base-url https://a.example');
