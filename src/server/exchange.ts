@@ -33,60 +33,75 @@ type Connection = Socket & { [newest]?: ServerResponse };
  */
 export function answerRequests(server: Server, app: SlowApp, options: ExchangeOptions): void {
   const { host, onExchange, onDefect } = options;
-  const refuseStranger = createGuard(host);
-
-  const fail = (response: ServerResponse, error: unknown): void =>
-    send(response, toRefusal(error, onDefect).toResponse());
-
-  const answer = (request: IncomingMessage, response: ServerResponse, url: string, body?: Buffer): void => {
-    const { method = '', headers } = request;
-    try {
-      const answered = app({ method, url, fields: headers as HttpFields, body });
-      if (answered instanceof Promise)
-        answered.then((late) => send(response, late)).catch((error) => fail(response, error));
-      else send(response, answered);
-    } catch (error) {
-      fail(response, error);
-    }
-  };
-
-  const receive = (event: string, request: IncomingMessage, response: ServerResponse): void => {
-    const withBody = hasBody(request);
-    try {
-      const url = urlOf(request, refuseStranger);
-      if (event === 'checkExpectation')
-        throw new Refusal('expectation_failed', 'the only expectation that can be met is 100-continue');
-      if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) throw payloadTooLarge();
-      if (event === 'checkContinue') response.writeContinue();
-      if (withBody) receiveBody(request, response, (body) => answer(request, response, url, body));
-      else answer(request, response, url);
-    } catch (error) {
-      if (error instanceof Refusal && withBody) refuseEarly(request, response, error);
-      else fail(response, error);
-    }
-  };
-
+  const service = { app, guard: createGuard(host), onDefect };
   for (const event of ['request', 'checkContinue', 'checkExpectation'])
     server.on(event, (request: IncomingMessage, response: ServerResponse) => {
       if (onExchange) watch(request, response, onExchange);
       const connection: Connection = request.socket;
       const before = connection[newest];
       connection[newest] = response;
-      after(before, connection, () => receive(event, request, response));
+      after(before, connection, () => receive(service, event, request, response));
     });
   server.on('connect', ({ socket }: { socket: Connection }) => {
     const refusal = methodNotAllowed('this server is not a proxy', ['GET', 'POST', 'PUT', 'DELETE']);
     after(socket[newest], socket, () => endWith(socket, refusal));
   });
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Connection) => {
-    const last = socket[newest];
-    // The client sent more after a request with `Connection: close`: its response ends the connection.
-    if (error.code === 'HPE_CLOSED_CONNECTION') return;
-    if (!socket.writable || error.code === 'ECONNRESET') socket.destroy();
-    else if (!last || last.req.complete) after(last, socket, () => endWith(socket, parserRefusal(error)));
-    else if (!last.headersSent)
-      send(last.setHeader('connection', 'close'), parserRefusal(error).toResponse());
-  });
+  server.on('clientError', refuseMalformed);
+}
+
+/** What answers a request. */
+interface Service {
+  readonly app: SlowApp;
+  readonly guard: Guard;
+  readonly onDefect: ExchangeOptions['onDefect'];
+}
+
+/** @param event of Node's server: `request`, or what the client expects before it sends the body. */
+function receive(service: Service, event: string, request: IncomingMessage, response: ServerResponse): void {
+  const withBody = hasBody(request);
+  try {
+    const url = urlOf(request, service.guard);
+    if (event === 'checkExpectation')
+      throw new Refusal('expectation_failed', 'the only expectation that can be met is 100-continue');
+    if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) throw payloadTooLarge();
+    if (event === 'checkContinue') response.writeContinue();
+    if (withBody) receiveBody(request, response, (body) => answer(service, request, response, url, body));
+    else answer(service, request, response, url);
+  } catch (error) {
+    if (error instanceof Refusal && withBody) refuseEarly(request, response, error);
+    else fail(service, response, error);
+  }
+}
+
+function answer(
+  service: Service,
+  { method = '', headers }: IncomingMessage,
+  response: ServerResponse,
+  url: string,
+  body?: Buffer,
+): void {
+  try {
+    const answered = service.app({ method, url, fields: headers as HttpFields, body });
+    if (answered instanceof Promise)
+      answered.then((late) => send(response, late)).catch((error) => fail(service, response, error));
+    else send(response, answered);
+  } catch (error) {
+    fail(service, response, error);
+  }
+}
+
+function fail({ onDefect }: Service, response: ServerResponse, error: unknown): void {
+  send(response, toRefusal(error, onDefect).toResponse());
+}
+
+/** Answers what Node's parser refuses, in its turn, and ends the connection. */
+function refuseMalformed(error: NodeJS.ErrnoException, socket: Connection): void {
+  const last = socket[newest];
+  // The client sent more after a request with `Connection: close`: its response ends the connection.
+  if (error.code === 'HPE_CLOSED_CONNECTION') return;
+  if (!socket.writable || error.code === 'ECONNRESET') socket.destroy();
+  else if (!last || last.req.complete) after(last, socket, () => endWith(socket, parserRefusal(error)));
+  else if (!last.headersSent) send(last.setHeader('connection', 'close'), parserRefusal(error).toResponse());
 }
 
 /** Acts when the response before has been sent, unless the connection has ended with it. */
