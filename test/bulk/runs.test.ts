@@ -89,6 +89,19 @@ test("lists the runs that set a pet's count, the newest first", async () => {
   expect((await desk.inventory(['log', '5', ...words])).stdout).toBe('run,file,before,after,state\n');
 });
 
+test('the log of a pet tells which of its runs wrote to another service', async () => {
+  await using server = await stockServer(shelves(6, () => 1));
+  const { desk, run } = await stoppedRun(server);
+  const elsewhere = ['--base-url', 'http://127.0.0.1:9'];
+  const told = await desk.inventory(['log', '2', '-o', 'csv', '--fields', 'run,target', ...elsewhere]);
+  expect(told).toEqual({
+    code: 0,
+    stdout: `run,target\n${run},${server.url}\n`,
+    stderr: 'note: 1 of these runs did not write to http://127.0.0.1:9: see --fields run,target\n',
+  });
+  expect((await desk.inventory(['log', '2'])).stderr).toBe('');
+});
+
 test.each([
   ['a digit of an outcome', (text: string) => text.replace('"before":1,"after":11', '"before":7,"after":11')],
   ['a digit of the plan', (text: string) => text.replace('[5,6,1,16]', '[5,6,1,17]')],

@@ -10,7 +10,7 @@ import type { IdOrName } from '../../records/values.ts';
 import { counted } from '../../text.ts';
 import { bookedForMs } from './deliveries.ts';
 import { readableRuns } from './earlier.ts';
-import { runStore } from './job.ts';
+import { runStore, targetOf } from './job.ts';
 
 /** Prints the runs kept on this machine, the newest first. */
 export async function listRuns(context: Context): Promise<void> {
@@ -73,6 +73,7 @@ export async function showRun(context: Context, text: string): Promise<void> {
 /** One row of a run. */
 interface OutcomeRecord {
   readonly run: string;
+  readonly target: string;
   readonly started: string;
   readonly file: string;
   readonly petId: bigint;
@@ -107,6 +108,7 @@ const logView: View<OutcomeRecord> = {
     { name: 'started', value: ({ started }) => started },
     { name: 'file', value: ({ file }) => file },
     ...outcomeColumns,
+    { name: 'target', value: ({ target }) => target, extra: true },
   ],
 };
 
@@ -133,9 +135,10 @@ function readRun(context: Context, run: string): Promise<JournalImage> {
 }
 
 function toRecord({ header, rows, failures }: JournalImage, row: number): OutcomeRecord {
-  const { run, kind, name, started } = header;
+  const { run, target, kind, name, started } = header;
   return {
     run,
+    target,
     started,
     file: kind === 'undo' ? `undo ${name}` : name,
     petId: rows.id(row),
@@ -151,7 +154,18 @@ export async function logPet(context: Context, pet: IdOrName): Promise<void> {
   const printer = await context.printer();
   await printer.check(logView);
   const petId = typeof pet === 'bigint' ? pet : await resolveId(context, await context.client(), 'pets', pet);
-  await printer.records(readLog(context, petId), logView);
+  const here = await targetOf(context);
+  let elsewhere = 0;
+  async function* told() {
+    for await (const found of readLog(context, petId)) {
+      elsewhere += found.filter(({ target }) => target !== here).length;
+      yield found;
+    }
+  }
+  await printer.records(told(), logView);
+  // Another service may have given the same id to another pet.
+  if (here !== '' && elsewhere > 0)
+    await context.note(`note: ${elsewhere} of these runs did not write to ${here}: see --fields run,target`);
 }
 
 async function* readLog(context: Context, petId: bigint): AsyncGenerator<OutcomeRecord[]> {
