@@ -1,7 +1,6 @@
 import { petStatuses } from '../api/values.ts';
 import { argument, choice, choices, value, values } from '../cli/flag.ts';
-import { valueProblem } from '../config/keys.ts';
-import { parseDuration } from '../config/values.ts';
+import { parseSetting, valueProblem } from '../config/keys.ts';
 import { UsageError } from '../errors.ts';
 import { parseCondition, parseIdOrName, parseQuantity, parseText } from '../records/values.ts';
 
@@ -39,10 +38,15 @@ export const untilFlag = value(
   { parse: parseCondition },
 );
 
+/** A duration in milliseconds, by the same rule as the setting `timeout`. */
+export function parseDuration(text: string, name: string): number {
+  return parseSetting('timeout', text, name);
+}
+
 /** The interval of --watch in milliseconds. */
 function parseInterval(text: string): number {
   if (text === '') return 5000;
-  const intervalMs = valueProblem('timeout', text) === undefined ? parseDuration(text) : 0;
+  const intervalMs = valueProblem('timeout', text) === undefined ? parseDuration(text, '--watch') : 0;
   if (intervalMs >= 1000) return intervalMs;
   throw new UsageError(`--watch '${text}': must be a duration of at least 1s, such as 5s or 2m`);
 }

@@ -10,10 +10,10 @@ import {
   thousandsSeparators,
 } from '../../bulk/run-flags.ts';
 import { choice, flag, type ValuesOf, value, values } from '../../cli/flag.ts';
-import { parseSetting } from '../../config/keys.ts';
 import { UsageError } from '../../errors.ts';
 import { recordFormats } from '../../input/records.ts';
 import { progressModes } from '../../output/progress.ts';
+import { parseDuration } from '../arguments.ts';
 
 const input = { group: 'Input flags:' };
 const plan = { group: 'Plan flags:' };
@@ -138,11 +138,6 @@ function parseKey(text: string) {
 function parseDelta(text: string, name: string): number {
   if (!/^\d{1,16}$/.test(text)) throw new UsageError(`${name} '${text}': must be a whole number`);
   return Number(text);
-}
-
-/** In milliseconds. */
-function parseDuration(text: string, name: string): number {
-  return parseSetting('timeout', text, name);
 }
 
 function parseErrorLimit(text: string, name: string): RowLimit {

@@ -8,11 +8,11 @@ import {
 } from '../../checks/options.ts';
 import { choice, flag, type ValuesOf, value, values } from '../../cli/flag.ts';
 import { writeFlags } from '../../cli/global-flags.ts';
-import { parseSetting } from '../../config/keys.ts';
 import type { Settings } from '../../config/settings.ts';
 import { credentialPlace } from '../../config/token.ts';
 import { parseInteger, ValueError } from '../../config/values.ts';
 import { UsageError } from '../../errors.ts';
+import { parseDuration } from '../arguments.ts';
 
 export const smokeFlags = {
   wait: value('--wait <duration>', 'first wait up to this long for a JSON answer below 500', {
@@ -135,10 +135,6 @@ function parseLatencyLimit(text: string, name: string): SmokeOptions['maxLatency
 function parseAge(text: string, name: string): number {
   const [, days] = /^(\d{1,4})d$/.exec(text) ?? [];
   return Number(days) > 0 ? Number(days) * 86_400_000 : parseDuration(text, name);
-}
-
-function parseDuration(text: string, name: string): number {
-  return parseSetting('timeout', text, name);
 }
 
 function parseSoftState(text: string, name: string): SoftState {
