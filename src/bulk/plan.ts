@@ -37,6 +37,11 @@ interface ChangeTotal {
   readonly units: bigint;
 }
 
+/** Whether there are rows to write, and the run has not stopped. */
+export function mayWrite({ changes, session }: Plan): boolean {
+  return changes > 0 && !session.stop.reason;
+}
+
 /**
  * Reads the current counts of the unprocessed rows, and settles those that need no write or cannot be written. The rows
  * that stay unprocessed must be written.

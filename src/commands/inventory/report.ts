@@ -13,7 +13,7 @@ import { wrap } from '../../output/fold.ts';
 import type { Style } from '../../output/style.ts';
 import { counted, groupDigits, sanitize } from '../../text.ts';
 import type { SessionFlags } from './flags.ts';
-import { exampleText } from './show-plan.ts';
+import { exampleText } from './totals.ts';
 
 /**
  * Writes the rows that failed, are unknown or were invalid to the file of --rejects or the default one.

@@ -1,28 +1,25 @@
-import { resolve } from 'node:path';
 import { offeredOperation } from '../../api/contract.ts';
 import { confirmWrite } from '../../asking.ts';
 import { checkReadable } from '../../bulk/counts.ts';
-import { Events, linesOfFile, linesOfStream } from '../../bulk/events.ts';
-import { Journal } from '../../bulk/journal.ts';
-import { type JournalHeader, version } from '../../bulk/journal-lines.ts';
-import { checkNewFile, exists, type NewFile } from '../../bulk/new-file.ts';
 import type { StopReason } from '../../bulk/pace.ts';
-import { checkGuards, makePlan, type Plan } from '../../bulk/plan.ts';
+import { checkGuards, makePlan, mayWrite, type Plan } from '../../bulk/plan.ts';
 import { toRows } from '../../bulk/run-flags.ts';
 import { type Job, Session } from '../../bulk/session.ts';
 import { type Summary, summarise } from '../../bulk/summary.ts';
 import { graceMs, verifyRows, writeRows } from '../../bulk/write.ts';
 import type { Context } from '../../context.ts';
-import { CliError, InterruptedError, UsageError } from '../../errors.ts';
+import { CliError, InterruptedError } from '../../errors.ts';
 import { StoppedError } from '../../interrupts.ts';
 import type { Signal } from '../../io.ts';
 import { type ProgressState, startProgress } from '../../output/progress.ts';
 import { readPet } from '../../records/pets.ts';
 import { counted } from '../../text.ts';
+import { checkChangesView, printChanges, showLargestChanges } from './changes.ts';
 import type { SessionFlags } from './flags.ts';
 import { runStore } from './job.ts';
 import { report, saveRejects, summaryView } from './report.ts';
-import { checkChangesView, printChanges, showPlan, tellPlan } from './show-plan.ts';
+import { checkFiles, openJournalAndEvents, type SessionFiles } from './session-files.ts';
+import { tellPlan } from './totals.ts';
 
 /**
  * One session of a run: plans the rows of a job, asks, writes them, reads them back with --verify, and reports; with
@@ -43,16 +40,17 @@ export async function runSession(context: Context, job: Job, flags: SessionFlags
   for (const guards of job.guards) checkGuards(plan, guards);
   session.stopIfTooManyFailed();
   if (mayWrite(plan)) await confirmPlan(context, plan);
-  await openRecords(context, plan, files);
+  await openJournalAndEvents(context, plan, files);
   await withSignals(context, session, () => carryOut(context, plan, flags, files));
 }
 
-function mayWrite({ changes, session }: Plan): boolean {
-  return changes > 0 && !session.stop.reason;
-}
-
 /** Writes the rows of a plan, reads them back with --verify, and reports. */
-async function carryOut(context: Context, plan: Plan, flags: SessionFlags, files: RunFiles): Promise<void> {
+async function carryOut(
+  context: Context,
+  plan: Plan,
+  flags: SessionFlags,
+  files: SessionFiles,
+): Promise<void> {
   const { session } = plan;
   const { job, ledger, stop, rows } = session;
   // Whatever fails here, the rest of the report is still made.
@@ -141,7 +139,7 @@ async function planRows(context: Context, session: Session, flags: SessionFlags)
 
 /** Shows the plan and asks the user. @throws UsageError if the answer is no, or if questions are impossible. */
 async function confirmPlan(context: Context, plan: Plan): Promise<void> {
-  if (!context.flags.yes && context.prompt()) await showPlan(context, plan);
+  if (!context.flags.yes && context.prompt()) await showLargestChanges(context, plan);
   await tellPlan(context, plan);
   const { changes, removed } = plan;
   const set = changes - removed;
@@ -150,92 +148,6 @@ async function confirmPlan(context: Context, plan: Plan): Promise<void> {
     ...(removed > 0 ? [`remove ${counted(removed, 'entry', 'entries')}`] : []),
   ];
   await confirmWrite(context, { what: deeds.join(' and '), destructive: true });
-}
-
-interface RunFiles {
-  /** Of `--rejects`; undefined for the default. */
-  readonly rejects: NewFile | undefined;
-  /** Of `--events`, `-` for stdout. */
-  readonly events: NewFile | '-' | undefined;
-  /** True if the file of the events is from the run's earlier sessions. */
-  readonly continues: boolean;
-}
-
-/** Checks the files for rejects and events before anything is sent. @throws UsageError if one cannot be created. */
-async function checkFiles({ io }: Context, job: Job, flags: SessionFlags): Promise<RunFiles> {
-  const toFile = (name: string, flag: string): NewFile => ({
-    path: resolve(io.cwd, name),
-    name,
-    flag,
-    mayReplace: flags.force === true,
-  });
-  const rejects = flags.rejects === undefined ? undefined : toFile(flags.rejects, '--rejects');
-  const known = job.earlier?.header.events ?? undefined;
-  const named = flags.events ?? known;
-  const events = named === undefined || named === '-' ? named : toFile(named, '--events');
-  const isFile = events !== undefined && events !== '-';
-  const continues = isFile && events.path === known && (await exists(events.path));
-  if (rejects && isFile && rejects.path === events.path)
-    throw new UsageError(`--rejects and --events: both are ${rejects.name}`);
-  for (const file of [rejects, isFile ? events : undefined])
-    if (file && file.path === job.file) throw new UsageError(`${file.flag} ${file.name}: it is the input`);
-  if (rejects) await checkNewFile(rejects);
-  if (isFile && !continues) await checkNewFile(events);
-  return { rejects, events, continues };
-}
-
-/**
- * Opens the journal and the events of a session, and writes its plan. A session that neither writes nor resumes a run has
- * no journal.
- *
- * @throws CliError `failed` if one cannot be written; then neither is left.
- */
-async function openRecords(context: Context, plan: Plan, files: RunFiles): Promise<void> {
-  const { session } = plan;
-  const { job, ledger } = session;
-  const events = openEvents(context, session, files);
-  if (mayWrite(plan) || job.earlier)
-    try {
-      ledger.journal = await beginJournal(context, session, files);
-    } catch (error) {
-      await events?.discard().catch(() => {});
-      throw error;
-    }
-  await events?.tellSettled(ledger.outcomes());
-  ledger.events = events;
-}
-
-function openEvents({ io }: Context, { rows }: Session, files: RunFiles): Events | undefined {
-  if (files.events === undefined) return undefined;
-  return new Events(
-    rows,
-    files.events === '-' ? linesOfStream(io.stdout) : linesOfFile(files.events, files.continues),
-  );
-}
-
-async function beginJournal(
-  context: Context,
-  { job, ledger, rows }: Session,
-  { events }: RunFiles,
-): Promise<Journal> {
-  const { run = '', earlier, identity, file, name } = job;
-  const { profile } = await context.settings();
-  const { invalid, skipped } = rows.countStates();
-  const header: JournalHeader = {
-    journal: version,
-    run,
-    ...identity,
-    file,
-    name,
-    profile: profile?.value ?? null,
-    guards: job.guards[0] ?? { allowZero: true },
-    events: events === undefined || events === '-' ? null : events.path,
-    rows: rows.length,
-    invalid,
-    skipped,
-    started: new Date().toISOString(),
-  };
-  return Journal.begin(runStore(context).pathOf(run), earlier ?? header, rows, ledger.outcomes());
 }
 
 /** Writes the rows of a plan, and shows the progress. */

@@ -1,0 +1,98 @@
+import { resolve } from 'node:path';
+import { Events, linesOfFile, linesOfStream } from '../../bulk/events.ts';
+import { Journal } from '../../bulk/journal.ts';
+import { type JournalHeader, version } from '../../bulk/journal-lines.ts';
+import { checkNewFile, exists, type NewFile } from '../../bulk/new-file.ts';
+import { mayWrite, type Plan } from '../../bulk/plan.ts';
+import type { Job, Session } from '../../bulk/session.ts';
+import type { Context } from '../../context.ts';
+import { UsageError } from '../../errors.ts';
+import type { SessionFlags } from './flags.ts';
+import { runStore } from './job.ts';
+
+/** The files that a session writes, beside its journal. */
+export interface SessionFiles {
+  /** Of `--rejects`; undefined for the default. */
+  readonly rejects: NewFile | undefined;
+  /** Of `--events`, `-` for stdout. */
+  readonly events: NewFile | '-' | undefined;
+  /** True if the file of the events is from the run's earlier sessions. */
+  readonly continues: boolean;
+}
+
+/** Checks the files for rejects and events before anything is sent. @throws UsageError if one cannot be created. */
+export async function checkFiles({ io }: Context, job: Job, flags: SessionFlags): Promise<SessionFiles> {
+  const toFile = (name: string, flag: string): NewFile => ({
+    path: resolve(io.cwd, name),
+    name,
+    flag,
+    mayReplace: flags.force === true,
+  });
+  const rejects = flags.rejects === undefined ? undefined : toFile(flags.rejects, '--rejects');
+  const known = job.earlier?.header.events ?? undefined;
+  const named = flags.events ?? known;
+  const events = named === undefined || named === '-' ? named : toFile(named, '--events');
+  const isFile = events !== undefined && events !== '-';
+  const continues = isFile && events.path === known && (await exists(events.path));
+  if (rejects && isFile && rejects.path === events.path)
+    throw new UsageError(`--rejects and --events: both are ${rejects.name}`);
+  for (const file of [rejects, isFile ? events : undefined])
+    if (file && file.path === job.file) throw new UsageError(`${file.flag} ${file.name}: it is the input`);
+  if (rejects) await checkNewFile(rejects);
+  if (isFile && !continues) await checkNewFile(events);
+  return { rejects, events, continues };
+}
+
+/**
+ * Opens the journal and the events of a session, and writes its plan. A session that neither writes nor resumes a run has
+ * no journal.
+ *
+ * @throws CliError `failed` if one cannot be written; then neither is left.
+ */
+export async function openJournalAndEvents(context: Context, plan: Plan, files: SessionFiles): Promise<void> {
+  const { session } = plan;
+  const { job, ledger } = session;
+  const events = openEvents(context, session, files);
+  if (mayWrite(plan) || job.earlier)
+    try {
+      ledger.journal = await beginJournal(context, session, files);
+    } catch (error) {
+      await events?.discard().catch(() => {});
+      throw error;
+    }
+  await events?.tellSettled(ledger.outcomes());
+  ledger.events = events;
+}
+
+function openEvents({ io }: Context, { rows }: Session, files: SessionFiles): Events | undefined {
+  if (files.events === undefined) return undefined;
+  return new Events(
+    rows,
+    files.events === '-' ? linesOfStream(io.stdout) : linesOfFile(files.events, files.continues),
+  );
+}
+
+async function beginJournal(
+  context: Context,
+  { job, ledger, rows }: Session,
+  { events }: SessionFiles,
+): Promise<Journal> {
+  const { run = '', earlier, identity, file, name } = job;
+  const { profile } = await context.settings();
+  const { invalid, skipped } = rows.countStates();
+  const header: JournalHeader = {
+    journal: version,
+    run,
+    ...identity,
+    file,
+    name,
+    profile: profile?.value ?? null,
+    guards: job.guards[0] ?? { allowZero: true },
+    events: events === undefined || events === '-' ? null : events.path,
+    rows: rows.length,
+    invalid,
+    skipped,
+    started: new Date().toISOString(),
+  };
+  return Journal.begin(runStore(context).pathOf(run), earlier ?? header, rows, ledger.outcomes());
+}
