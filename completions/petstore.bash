@@ -11,7 +11,7 @@ _petstore() {
       return 0
     fi
     COMPREPLY+=("$line")
-  done < <(petstore __complete bash "${COMP_LINE:0:COMP_POINT}" 2>/dev/null)
+  done < <(petstore __complete bash "${COMP_LINE:0:COMP_POINT}" "$COMP_WORDBREAKS" 2>/dev/null)
 }
 
 complete -F _petstore petstore

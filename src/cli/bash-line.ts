@@ -7,15 +7,16 @@ interface BashLine {
   quoted(words: readonly string[]): string[];
 }
 
-/** The characters of COMP_WORDBREAKS other than white space: readline replaces only the text after the last of them. */
-const wordBreaks = /["'@><=;|&(:]/;
+/** COMP_WORDBREAKS as bash begins with it; other programs' completions take characters out of it. */
+const usualBreaks = '"\'@><=;|&(:';
 
 /**
  * Parses a line of bash with quotes, backslashes and an unfinished last word. It expands nothing.
  *
  * @param line `$COMP_LINE` up to `$COMP_POINT`.
+ * @param wordBreaks `$COMP_WORDBREAKS`: readline replaces only the text after the last of these characters.
  */
-export function readBashLine(line: string): BashLine {
+export function readBashLine(line: string, wordBreaks = usualBreaks): BashLine {
   const words: string[] = [];
   let current = '';
   let hasBegun = false;
@@ -45,7 +46,7 @@ export function readBashLine(line: string): BashLine {
     } else {
       current += char;
       hasBegun = true;
-      if (wordBreaks.test(char)) kept = current;
+      if (wordBreaks.includes(char)) kept = current;
     }
   }
   return {
@@ -69,5 +70,5 @@ function quote(text: string, open: string): string {
   if (open === "'") return text.replaceAll("'", "'\\''");
   // Inside double quotes an interactive bash also expands `!`, and no backslash there prevents that.
   if (open === '"') return text.replace(/["\\$`]/g, '\\$&').replaceAll('!', '"\\!"');
-  return text.replace(/[^\w@%+=:,./-]/g, '\\$&');
+  return text.replace(/[^\p{L}\p{M}\p{N}_@%+=:,./-]/gu, '\\$&');
 }

@@ -16,16 +16,16 @@ const patienceMs = 300;
  * Prints the possible completions of a command line, one a line: the word, and after a tab its description. A first
  * line `:file` asks the shell for file names.
  *
- * @param argv `-- <words> <current>`, as zsh, fish and PowerShell split them; or `bash <line>`, because bash splits
- *   words at `=` and `:` and leaves the quotes in.
+ * @param argv `-- <words> <current>`, as zsh, fish and PowerShell split them; or `bash <line> <word breaks>`, because bash
+ *   splits words at `=` and `:` and leaves the quotes in.
  */
 export async function complete(
   argv: readonly string[],
   context: MutableContext,
   program: Program,
 ): Promise<number> {
-  const [kind, line = ''] = argv;
-  const bash = kind === 'bash' ? (await import('./bash-line.ts')).readBashLine(line) : undefined;
+  const [kind, line = '', wordBreaks] = argv;
+  const bash = kind === 'bash' ? (await import('./bash-line.ts')).readBashLine(line, wordBreaks) : undefined;
   const words = bash ? [...bash.words.slice(1), bash.current] : argv.slice(kind === '--' ? 1 : 0);
   const current = words.at(-1) ?? '';
   const { kept, offers } = await offersFor(words.slice(0, -1), current, context, program);

@@ -30,7 +30,7 @@ beforeAll(() => {
     `#!/bin/sh\nexport PETSTORE_OFFLINE_STORE='${folder}/store.json'\nexec '${nodeBinary}' '${cliPath}' "$@"\n`,
     { mode: 0o755 },
   );
-  const names = awkwardNames.map((name) => JSON.stringify({ name })).join('\n');
+  const names = createdNames.map((name) => JSON.stringify({ name })).join('\n');
   execFileSync(nodeBinary, [cliPath, '--offline', 'categories', 'create', '--from', '-'], {
     input: names,
     env: { ...process.env, PETSTORE_OFFLINE_STORE: join(folder, 'store.json') },
@@ -121,21 +121,19 @@ describe.each(['bash', 'zsh', 'fish'] as const)('%s', (shell) => {
   });
 });
 
+test.runIf(isHere('bash'))('bash offers whole words if = is not a word break, as npm leaves it', () => {
+  const line = 'petstore pets list --status=s';
+  expect(bashOffers(line)).toEqual(['sold']);
+  expect(bashOffers(line, "COMP_WORDBREAKS=' :'")).toEqual(['--status=sold']);
+});
+
 test.runIf(isHere('fish'))('fish offers files, after = too', () => {
   expect(fishOffers('petstore pets create --from READ')).toEqual(['README.md']);
   expect(fishOffers('petstore pets create --from=READ')).toEqual(['--from=README.md']);
 });
 
-const awkwardNames = [
-  'Small mammals',
-  "Bob's",
-  'Say "hi"',
-  'aa:bb',
-  'cost $5',
-  'back\\slash',
-  'x=y',
-  'tick`s`',
-];
+const createdNames = ["Bob's", 'Say "hi"', 'aa:bb', 'cost $5', 'back\\slash', 'x=y', 'tick`s`'];
+const awkwardNames = ['Small mammals', ...createdNames];
 
 describe.each(['bash', 'zsh'] as const)('in %s a Tab', (shell) => {
   const here = [shell, 'zsh'].every(isHere);
@@ -159,7 +157,14 @@ describe.each(['bash', 'zsh'] as const)('in %s a Tab', (shell) => {
   });
 
   test.runIf(here)('writes the value of --flag=', () => {
-    const lines = ['--category=Sm', '--category="Sm', '--category=aa:', '--status=avail', '--status="avail'];
+    const lines = [
+      '--category=Sm',
+      '--category="Sm',
+      '--category=aa:',
+      '--category=x=',
+      '--status=avail',
+      '--status="avail',
+    ];
     expect(
       typed(
         shell,
@@ -170,6 +175,7 @@ describe.each(['bash', 'zsh'] as const)('in %s a Tab', (shell) => {
         '--category=Small mammals',
         '--category=Small mammals',
         '--category=aa:bb',
+        '--category=x=y',
         '--status=available',
         '--status=available',
       ].map((word) => `<petstore><--offline><pets><list><${word}>`),
@@ -187,8 +193,9 @@ function typed(shell: 'bash' | 'zsh', lines: readonly string[]): string[] {
   return output.trimEnd().split('\n');
 }
 
-function bashOffers(line: string): string[] {
-  const script = `source completions/petstore.bash
+function bashOffers(line: string, setting = ''): string[] {
+  const script = `${setting}
+source completions/petstore.bash
 COMP_LINE=$1; COMP_POINT=\${#COMP_LINE}; _petstore; printf '%s\\n' "\${COMPREPLY[@]}"`;
   return lines(execFileSync('bash', ['-c', script, 'bash', line], { env, encoding: 'utf8' }));
 }

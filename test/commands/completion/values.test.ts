@@ -99,6 +99,13 @@ test('a category is offered by its id if its name would be read as something els
   expect((await offered(['--base-url', server.url])).stdout).toBe('Dogs\n2\t5\n3\tcats\n4\tCats\n5\t--yes\n');
 });
 
+test('bash inserts letters of any language as they are', { retry: 3 }, async () => {
+  await using server = await recordingServer({}, () => ({ body: named('Zoë', '日本 犬') }));
+  const line = `petstore --base-url ${server.url} pets list --category `;
+  const env = { PETSTORE_CONFIG_DIR: folder, PETSTORE_STATE_DIR: folder };
+  expect((await runCli(['__complete', 'bash', line], { env })).stdout).toBe('Zoë\n日本\\ 犬\n');
+});
+
 test('only what the command takes is offered', async () => {
   writeFileSync(join(folder, 'config.json'), JSON.stringify({ profiles: { shop: {} } }));
   expect(await complete('profile', 'delete', '')).toEqual(['shop']);
