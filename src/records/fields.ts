@@ -111,9 +111,12 @@ export function missingFields(operation: Operation, fields: Body): readonly stri
  * categories, it gets the name.
  */
 export async function toBody<Entity>(access: EditAccess<Entity>, fields: Body): Promise<Body> {
-  const { client, operation } = access;
-  const keepsCategory = takesCategoryName(operation, client.contract.operations.has('listCategories'));
-  return inForm(operation, await resolveReferences(access, fields, keepsCategory));
+  return inForm(access.operation, await resolveReferences(access, fields, sendsCategoryName(access)));
+}
+
+/** Whether the name of a category is sent as it is, because it has no id here. */
+export function sendsCategoryName<Entity>({ client, operation }: EditAccess<Entity>): boolean {
+  return takesCategoryName(operation, client.contract.operations.has('listCategories'));
 }
 
 /** The fields with the category in the form that the operation has. */

@@ -6,7 +6,7 @@ import { readRecords } from '../input/records.ts';
 import { openSource, type Source } from '../input/source.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../json.ts';
 import { counted } from '../text.ts';
-import { checkFields, inForm, missingFields, toBody } from './fields.ts';
+import { checkFields, inForm, missingFields, sendsCategoryName, toBody } from './fields.ts';
 import { isName } from './names.ts';
 import { type Body, columnOf, type EditAccess, type EditableNoun, type Field, findField } from './noun.ts';
 import { jsonOrText, parseId } from './values.ts';
@@ -231,11 +231,8 @@ async function firstCharacter(source: Source): Promise<string> {
 }
 
 /** The checked fields of a record; a name may still stand for an id. @throws UsageError without the place. */
-function toFields<Entity>(
-  { client, noun, operation }: EditAccess<Entity>,
-  { isTable, values }: FileItem,
-  extra: Body,
-): Body {
+function toFields<Entity>(access: EditAccess<Entity>, { isTable, values }: FileItem, extra: Body): Body {
+  const { client, noun, operation } = access;
   const isNew = operation.id === noun.operations.create;
   // The id of an order is part of its body. In CSV output of `list`, however, the id only tells the rows apart.
   const keepsId = isNew && !isTable && Object.hasOwn(noun.schema.entries, 'id');
@@ -258,8 +255,10 @@ function toFields<Entity>(
     { ...fields, ...Object.fromEntries(names.map(([name]) => [name, 0n])) },
     missing,
   );
-  if (isNew) client.toRequest(operation.id, { body: inForm(operation, checked) } as never);
-  return { ...checked, ...Object.fromEntries(names) };
+  const named = { ...checked, ...Object.fromEntries(names) };
+  const body = inForm(operation, sendsCategoryName(access) ? named : checked);
+  if (isNew) client.toRequest(operation.id, { body } as never);
+  return named;
 }
 
 function fromText(field: Field | undefined, text: string, column: string): unknown {

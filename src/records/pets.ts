@@ -6,7 +6,7 @@ import type { CallOptions } from '../client/call.ts';
 import type { Answer, Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { ApiError, CliError, UsageError } from '../errors.ts';
-import { askText, type Choice } from '../input/question.ts';
+import { askParsed, askText, type Choice } from '../input/question.ts';
 import { readNamed } from './names.ts';
 import type { EditableNoun } from './noun.ts';
 import { parseIdOrName } from './values.ts';
@@ -46,7 +46,10 @@ export const pets: EditableNoun<Pet> = {
       name: 'categoryId',
       column: 'category',
       parse: parseIdOrName,
-      ask: async (prompt, client) => prompt.search('Category', await categoryChoices(client)),
+      ask: async (prompt, client) =>
+        client.contract.operations.has('listCategories')
+          ? prompt.search('Category', await categoryChoices(client))
+          : askParsed(prompt, 'Category', (text) => parseIdOrName(text, 'category')),
     },
     {
       name: 'status',

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { toOpenApi } from '../../src/api/openapi.ts';
 import { sparse, warehouse } from '../helpers/descriptions.ts';
+import { runTyping } from '../helpers/person.ts';
 import { type RecordingServer, recordingServer } from '../helpers/recording-server.ts';
 import { type Run, runCli } from '../helpers/run-cli.ts';
 
@@ -190,13 +191,17 @@ describe('a service of another shape', () => {
 
   /** Binds to a document with these paths, and gives a function that runs commands against the server. */
   async function bound(server: RecordingServer, paths: object) {
+    const env = await bindTo(server, paths);
+    return (words: string, stdin = '') => runCli(words.split(' '), { env, stdin });
+  }
+
+  async function bindTo({ url }: RecordingServer, paths: object) {
     const PETSTORE_CONFIG_DIR = mkdtempSync(join(folder, 'shape-'));
     const file = join(PETSTORE_CONFIG_DIR, 'openapi.json');
     writeFileSync(file, JSON.stringify({ openapi: '3.1.0', info: {}, paths }));
-    const env = { PETSTORE_CONFIG_DIR, PETSTORE_BASE_URL: server.url };
-    const binding = await runCli(['api', 'bind', file], { env });
-    expect(binding).toMatchObject({ code: 0 });
-    return (words: string, stdin = '') => runCli(words.split(' '), { env, stdin });
+    const env = { PETSTORE_CONFIG_DIR, PETSTORE_BASE_URL: url };
+    expect(await runCli(['api', 'bind', file], { env })).toMatchObject({ code: 0 });
+    return env;
   }
 
   test('trusts its filters if its records do not show the field', async () => {
@@ -218,7 +223,7 @@ describe('a service of another shape', () => {
       return { body: sent ? { ...sent, id: 2 } : [pet, { id: 3, name: 'Tom', category: 7 }] };
     });
     for (const [category, given, sent] of [
-      [text, 'dog', '"dog"'],
+      [{ ...text, enum: ['dog', 'cat'] }, 'dog', '"dog"'],
       [integer, '7', '7'],
     ] as const) {
       const pet = record({ id: { ...integer, readOnly: true }, name: text, category });
@@ -230,8 +235,23 @@ describe('a service of another shape', () => {
       ]);
       expect((await run(`pets create --name Rex --category ${given}`)).code).toBe(0);
       expect(server.seen.at(-1)?.body).toBe(`{"name":"Rex","category":${sent}}`);
+      const file = `name,category\nRex,${given}\n`;
+      expect((await run('pets create --from -', file)).code).toBe(0);
+      expect(server.seen.at(-1)?.body).toBe(`{"name":"Rex","category":${sent}}`);
       expect((await run(`pets list --category ${given} -o json`)).stdout).toContain(`"category":${sent}}]`);
     }
+  });
+
+  test('is asked for no list of categories that it lacks when a person creates a pet', async () => {
+    await using server = await recordingServer({}, () => ({ status: 201 }));
+    const requestBody = json(record({ name: text, category: text }));
+    const env = await bindTo(server, { '/pets': { post: { requestBody, responses: { 201: {} } } } });
+    const answers = [
+      ['Name', 'Rex\r'],
+      ['Category', 'dog\r'],
+    ] as const;
+    expect((await runTyping(['pets', 'create'], answers, { env })).code).toBe(0);
+    expect(server.seen.at(-1)?.body).toBe('{"name":"Rex","category":"dog"}');
   });
 
   test('gets a new entry without the status that it does not ask for', async () => {
