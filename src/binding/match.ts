@@ -336,7 +336,9 @@ function recordEvidence(
   const isPartly = name === undefined && verb === 'takes' && by === 'path';
   const label = isPartly ? `some fields of ${expected}` : (name ?? expected);
   const why = `${verb} ${label}${by === 'fields' ? ' by its fields' : ''}`;
-  if (shape.kind === 'unknown') return { by, why, offers };
+  // Some generators describe every update as an object without fields.
+  const isOpen = verb === 'takes' && shape.kind === 'object' && shape.fields.size === 0 && !shape.isClosed;
+  if (shape.kind === 'unknown' || isOpen) return { by, why, offers };
   const obstacle =
     wrongType(shape, isPartly ? 'body' : label, known) ?? lackOf(pair.own, shape, offered, verb === 'takes');
   // Without a name or typical fields, a schema that lacks our fields is a different one.

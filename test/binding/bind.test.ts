@@ -374,6 +374,15 @@ describe('an operation near a noun', () => {
     });
   });
 
+  test('is one on its records although its body is described as an object without fields', async () => {
+    const { contract } = await bindPaths(
+      { '/pets/{id}': { parameters: [id], patch: { requestBody: ref('UpdatePetDto') } } },
+      { UpdatePetDto: { type: 'object', properties: {} } },
+    );
+    expect(contract.operations.get('updatePet')).toMatchObject({ method: 'PATCH', body: { required: [] } });
+    expect(contract.operations.get('updatePet')?.body?.fields).toBeUndefined();
+  });
+
   test('has no record to print if it answers only with an id', async () => {
     const { contract } = await bindPaths({
       '/pets': {
