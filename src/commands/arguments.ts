@@ -48,7 +48,9 @@ function parseInterval(text: string): number {
   if (text === '') return 5000;
   const intervalMs = valueProblem('timeout', text) === undefined ? parseDuration(text, '--watch') : 0;
   if (intervalMs >= 1000) return intervalMs;
-  throw new UsageError(`--watch '${text}': must be a duration of at least 1s, such as 5s or 2m`);
+  throw new UsageError(
+    `--watch '${text}': must be a duration of at least 1s and at most 24h, such as 5s or 2m`,
+  );
 }
 
 /** `--status` of a list; it can be repeated, and a record with any of the values matches. */

@@ -113,7 +113,10 @@ test.each([
   [['--until-failure'], 'needs --repeat <n> or --for <duration>'],
   [['--every', '1s'], 'needs --repeat <n> or --for <duration>'],
   [['--sweep', '1h'], 'needs --write'],
-  [['--write', '--sweep', 'old'], "--sweep 'old'"],
+  [
+    ['--write', '--sweep', 'old'],
+    "--sweep 'old': must be a duration of at most 24h, such as 90m, or days, such as 7d",
+  ],
   [['--expect', 'POST /pets 201'], 'the method must be GET'],
   [['--expect', 'GET health'], "the path must begin with '/'"],
   [['--expect', 'GET /health 700'], '700 is not a status'],

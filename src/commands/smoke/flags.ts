@@ -8,6 +8,7 @@ import {
 } from '../../checks/options.ts';
 import { choice, flag, type ValuesOf, value, values } from '../../cli/flag.ts';
 import { writeFlags } from '../../cli/global-flags.ts';
+import { valueProblem } from '../../config/keys.ts';
 import type { Settings } from '../../config/settings.ts';
 import { credentialPlace } from '../../config/token.ts';
 import { parseInteger, ValueError } from '../../config/values.ts';
@@ -134,7 +135,11 @@ function parseLatencyLimit(text: string, name: string): SmokeOptions['maxLatency
 /** A duration that may also be in days. */
 function parseAge(text: string, name: string): number {
   const [, days] = /^(\d{1,4})d$/.exec(text) ?? [];
-  return Number(days) > 0 ? Number(days) * 86_400_000 : parseDuration(text, name);
+  if (Number(days) > 0) return Number(days) * 86_400_000;
+  if (valueProblem('timeout', text) === undefined) return parseDuration(text, name);
+  throw new UsageError(
+    `${name} '${text}': must be a duration of at most 24h, such as 90m, or days, such as 7d`,
+  );
 }
 
 function parseSoftState(text: string, name: string): SoftState {
