@@ -152,10 +152,10 @@ async function readContract({ io, settings: resolve }: Context): Promise<Contrac
 }
 
 async function openPrinter(context: Context, format: OutputFormat | undefined): Promise<Printer> {
-  const { createPrinter } = await import('./output/print.ts');
+  const { Printer } = await import('./output/print.ts');
   const settings = await context.settings();
   const { io, flags, liveLine } = context;
-  return createPrinter(io, {
+  return new Printer(io, {
     format: format ?? settings.get('output'),
     fields: flags.fields,
     sort: flags.sort,

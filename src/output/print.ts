@@ -18,33 +18,6 @@ import { createStyle } from './style.ts';
 import { alignedWriter, tableWriter } from './table.ts';
 import { yamlWriter } from './yaml.ts';
 
-/** Prints records to stdout in the chosen format, page by page if the format and the sorting allow it. */
-export interface Printer {
-  readonly format: OutputFormat;
-  /** Whether a column is shown or sorted by, so that fetching its data is worth it. */
-  shows<Entity>(view: View<Entity>, column: string): boolean;
-  /**
-   * Checks `--fields` and `--sort`. `records` and `record` do it too, but a command that writes or reads first calls
-   * this before it sends anything.
-   *
-   * @throws UsageError for a field that the view lacks; AnsweredError after `--fields help` has been answered.
-   */
-  check<Entity>(view: View<Entity>): Promise<void>;
-  record<Entity>(record: Entity, view: View<Entity>): Promise<void>;
-  records<Entity>(
-    pages: Pages<Entity>,
-    view: View<Entity>,
-    options?: { readonly limit?: number | undefined },
-  ): Promise<void>;
-  /**
-   * Prints something other than records, such as a request: as data in the structured formats, as `text` in the others.
-   * `--fields` and `--sort` do not apply.
-   *
-   * @param asList print a list, even of one.
-   */
-  documents(values: readonly unknown[], text: string, asList?: boolean): Promise<void>;
-}
-
 export interface PrinterOptions {
   readonly format: OutputFormat;
   /** Column names in the order asked for; undefined for the view's own; `help` alone lists them. */
@@ -75,59 +48,106 @@ const documentFormats: readonly OutputFormat[] = ['json', 'jsonl', 'yaml'];
 /** Limits the text held in memory, however many records arrive at once. */
 const recordsPerWrite = 1000;
 
-export function createPrinter(io: Io, options: PrinterOptions): Printer {
-  const { format, fields, sort, header, color, quiet, liveLine } = options;
-  const check = async <Entity>(view: View<Entity>) => {
-    if (fields?.length === 1 && fields[0] === 'help') await answerHelp(io, view);
+/** Prints records to stdout in the chosen format, page by page if the format and the sorting allow it. */
+export class Printer {
+  readonly format: OutputFormat;
+  private readonly io: Io;
+  private readonly options: PrinterOptions;
+
+  constructor(io: Io, options: PrinterOptions) {
+    this.format = options.format;
+    this.io = io;
+    this.options = options;
+  }
+
+  /** Whether a column is shown or sorted by, so that fetching its data is worth it. */
+  shows<Entity>(view: View<Entity>, column: string): boolean {
+    const { fields, sort } = this.options;
+    const shown = fields || columnFormats.includes(this.format) ? pickColumns(view, fields) : [];
+    return shown.some(({ name }) => name === column) || sort?.replace(/^-/, '') === column;
+  }
+
+  /**
+   * Checks `--fields` and `--sort`. `records` and `record` do it too, but a command that writes or reads first calls
+   * this before it sends anything.
+   *
+   * @throws UsageError for a field that the view lacks; AnsweredError after `--fields help` has been answered.
+   */
+  async check<Entity>(view: View<Entity>): Promise<void> {
+    const { fields, sort } = this.options;
+    if (fields?.length === 1 && fields[0] === 'help') await answerHelp(this.io, view);
     pickColumns(view, fields);
     if (sort !== undefined) compareBy(view, sort);
-  };
-  const openWriter = async <Entity>(view: View<Entity>, shape: Shape, picked: PrinterOptions['fields']) => {
-    const columns = pickColumns(view, picked);
+  }
+
+  async record<Entity>(record: Entity, view: View<Entity>): Promise<void> {
+    await this.check(view);
+    await this.print([[record]], view, 'record');
+  }
+
+  async records<Entity>(
+    pages: Pages<Entity>,
+    view: View<Entity>,
+    { limit }: { readonly limit?: number | undefined } = {},
+  ): Promise<void> {
+    const { io, format } = this;
+    const { sort, quiet, liveLine } = this.options;
+    await this.check(view);
+    // The user does not see records that go to a file or are sorted first.
+    const isBlind = sort !== undefined || io.stdout.isFile;
+    const isCounted = isBlind && liveLine?.canDraw && !quiet;
+    const counted = isCounted ? withCount(pages, io, liveLine, view.noun) : pages;
+    const ordered = sort === undefined ? counted : sorted(counted, compareBy(view, sort));
+    const wanted = limit === undefined ? ordered : firstOf(ordered, limit);
+    const isPiped = format === 'table' && !io.stdout.isTerminal;
+    await this.print(isPiped ? joined(wanted) : wanted, view, 'list');
+  }
+
+  /**
+   * Prints something other than records, such as a request: as data in the structured formats, as `text` in the others.
+   * `--fields` and `--sort` do not apply.
+   *
+   * @param asList print a list, even of one.
+   */
+  async documents(values: readonly unknown[], text: string, asList = values.length > 1): Promise<void> {
+    const { io, format } = this;
+    if (!documentFormats.includes(format)) return io.stdout.write(text);
+    const view = { noun: 'documents', columns: [] };
+    await writeAll(io, [values], await this.openWriter(view, asList ? 'list' : 'record', undefined));
+  }
+
+  private async print<Entity>(pages: Pages<Entity>, view: View<Entity>, shape: Shape): Promise<void> {
+    const { io, format } = this;
+    const { fields, quiet } = this.options;
+    const writer = await this.openWriter(view, shape, fields);
+    const count = await writeAll(io, pages, writer);
+    if (quiet) return;
+    const forPeople = [count === 0 && format === 'table' && `no ${view.noun}`, writer.remark?.()];
+    const remarks = [writer.warning?.(), ...(io.stderr.isTerminal ? forPeople : [])];
+    for (const remark of remarks) if (remark) await io.stderr.write(`${prose(io, remark)}\n`);
+  }
+
+  private async openWriter<Entity>(
+    view: View<Entity>,
+    shape: Shape,
+    fields: PrinterOptions['fields'],
+  ): Promise<Writer<Entity>> {
+    const { io, format } = this;
+    const { header, color } = this.options;
+    const columns = pickColumns(view, fields);
     const sheet: Sheet<Entity> = {
       columns,
-      isPicked: picked !== undefined,
+      isPicked: fields !== undefined,
       shape,
       header,
       isTerminal: io.stdout.isTerminal,
       width: io.stdout.width ?? 80,
       mask: io.mask,
       style: await createStyle(io.stdout, io.env, color),
-      value: picked ? (record) => pickFields(columns, record) : (record) => record,
+      value: fields ? (record) => pickFields(columns, record) : (record) => record,
     };
     return writers[format](sheet);
-  };
-  const print = async <Entity>(pages: Pages<Entity>, view: View<Entity>, shape: Shape, limit?: number) => {
-    await check(view);
-    const writer = await openWriter(view, shape, fields);
-    // The user does not see records that go to a file or are sorted first.
-    const isBlind = shape === 'list' && (sort !== undefined || io.stdout.isFile);
-    const isCounted = isBlind && liveLine?.canDraw && !quiet;
-    const counted = isCounted ? withCount(pages, io, liveLine, view.noun) : pages;
-    const ordered = sort === undefined ? counted : sorted(counted, compareBy(view, sort));
-    const wanted = limit === undefined ? ordered : firstOf(ordered, limit);
-    const isPiped = format === 'table' && !io.stdout.isTerminal;
-    const count = await writeAll(io, isPiped ? joined(wanted) : wanted, writer);
-    if (quiet) return;
-    const forPeople = [count === 0 && format === 'table' && `no ${view.noun}`, writer.remark?.()];
-    const remarks = [writer.warning?.(), ...(io.stderr.isTerminal ? forPeople : [])];
-    for (const remark of remarks) if (remark) await io.stderr.write(`${prose(io, remark)}\n`);
-  };
-  return {
-    format,
-    shows(view, column) {
-      const shown = fields || columnFormats.includes(format) ? pickColumns(view, fields) : [];
-      return shown.some(({ name }) => name === column) || sort?.replace(/^-/, '') === column;
-    },
-    check,
-    record: (record, view) => print([[record]], view, 'record'),
-    records: (pages, view, { limit } = {}) => print(pages, view, 'list', limit),
-    async documents(values, text, asList = values.length > 1) {
-      if (!documentFormats.includes(format)) return io.stdout.write(text);
-      const view = { noun: 'documents', columns: [] };
-      await writeAll(io, [values], await openWriter(view, asList ? 'list' : 'record', undefined));
-    },
-  };
+  }
 }
 
 async function answerHelp<Entity>(io: Io, { columns }: View<Entity>): Promise<never> {

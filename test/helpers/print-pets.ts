@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../src/json.ts';
 import type { View } from '../../src/output/columns.ts';
-import { createPrinter, type PrinterOptions } from '../../src/output/print.ts';
+import { Printer, type PrinterOptions } from '../../src/output/print.ts';
 import { fakeIo, type RunOptions } from './run-cli.ts';
 
 export type Row = { [field: string]: JsonValue };
@@ -32,7 +32,7 @@ export async function printPets(
   run: RunOptions = {},
 ): Promise<Shown> {
   const io = fakeIo(run);
-  await createPrinter(io, { ...printerDefaults, ...options }).records(pages, petView);
+  await new Printer(io, { ...printerDefaults, ...options }).records(pages, petView);
   return { stdout: io.written('stdout'), stderr: io.written('stderr') };
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { AnsweredError, UsageError } from '../../src/errors.ts';
-import { createPrinter } from '../../src/output/print.ts';
+import { Printer } from '../../src/output/print.ts';
 import { mia, petView, printerDefaults, printPets, type Row, rex, terminal } from '../helpers/print-pets.ts';
 import { fakeIo } from '../helpers/run-cli.ts';
 
@@ -35,7 +35,7 @@ test.each([
   ['ids', '1\n'],
 ] as const)('prints a lone record as %s', async (format, text) => {
   const io = fakeIo();
-  await createPrinter(io, { ...printerDefaults, format }).record(rex, petView);
+  await new Printer(io, { ...printerDefaults, format }).record(rex, petView);
   expect(io.written('stdout')).toBe(text);
 });
 
@@ -119,7 +119,7 @@ test.each(formats)('an unknown field is refused before the first page is read, a
 
 test('--fields help lists the fields and reads no page', async () => {
   const io = fakeIo();
-  const printer = createPrinter(io, { ...printerDefaults, fields: ['help'] });
+  const printer = new Printer(io, { ...printerDefaults, fields: ['help'] });
   await expect(printer.check(petView)).rejects.toThrow(AnsweredError);
   expect(io.written('stdout')).toBe('id\nname\nstatus\ncategoryId\n');
 });
@@ -143,7 +143,7 @@ test.each([
   const quantity = { name: 'quantity', value: (row: Row) => row.quantity };
   const view = { ...petView, columns: [...petView.columns, quantity] };
   const pages = [sortable.slice(0, 2), sortable.slice(2)];
-  await createPrinter(io, { ...printerDefaults, format: 'ids', sort }).records(pages, view);
+  await new Printer(io, { ...printerDefaults, format: 'ids', sort }).records(pages, view);
   expect(io.written('stdout').trim().split('\n').join(' ')).toBe(ids);
 });
 
@@ -157,7 +157,7 @@ test.each(['table', 'json', 'jsonl', 'csv', 'tsv', 'yaml', 'ids'] as const)(
       seen.push(io.written('stdout'));
       yield [mia];
     })();
-    await createPrinter(io, { ...printerDefaults, format }).records(pages, petView);
+    await new Printer(io, { ...printerDefaults, format }).records(pages, petView);
     expect(seen[0]).toContain('9223372036854775807');
   },
 );
@@ -172,7 +172,7 @@ test.each([
     yield [rex];
     throw new Error('page 2');
   })();
-  const printing = createPrinter(io, { ...printerDefaults, format }).records(pages, petView);
+  const printing = new Printer(io, { ...printerDefaults, format }).records(pages, petView);
   await expect(printing).rejects.toThrow('page 2');
   expect(io.written('stdout')).toBe(text);
 });
@@ -183,7 +183,7 @@ test.each(formats)('nothing is printed as %s if the first page fails', async (fo
     yield* [];
     throw new Error('page 1');
   })();
-  const printing = createPrinter(io, { ...printerDefaults, format }).records(pages, petView);
+  const printing = new Printer(io, { ...printerDefaults, format }).records(pages, petView);
   await expect(printing).rejects.toThrow('page 1');
   expect(io.written('stdout')).toBe('');
 });
@@ -200,7 +200,7 @@ test.each(
 
 test('knows which columns are shown or sorted by', () => {
   const shows = (options: Partial<typeof printerDefaults>) =>
-    createPrinter(fakeIo(), { ...printerDefaults, ...options }).shows(petView, 'status');
+    new Printer(fakeIo(), { ...printerDefaults, ...options }).shows(petView, 'status');
   expect(shows({ format: 'table' })).toBe(true);
   expect(shows({ format: 'csv' })).toBe(true);
   expect(shows({ format: 'json' })).toBe(false);

@@ -1,7 +1,7 @@
 import stringWidth from 'string-width';
 import { expect, test } from 'vitest';
 import type { View } from '../../src/output/columns.ts';
-import { createPrinter } from '../../src/output/print.ts';
+import { Printer } from '../../src/output/print.ts';
 import { mia, petView, printerDefaults, printPets, type Row, rex, terminal } from '../helpers/print-pets.ts';
 import { fakeIo } from '../helpers/run-cli.ts';
 
@@ -136,7 +136,7 @@ test('a longer list is printed as aligned columns before its last rows have arri
     expect(io.written('stdout')).toMatch(/^id {2}name {2}status\n 1 {2}Rex {3}available\n/);
     yield page(rex);
   })();
-  await createPrinter(io, { ...printerDefaults, ...plain }).records(pages, petView);
+  await new Printer(io, { ...printerDefaults, ...plain }).records(pages, petView);
   expect(io.written('stdout').trimEnd().split('\n')).toHaveLength(451);
 });
 
@@ -146,7 +146,7 @@ test('a secret is masked before its cell is wrapped', async () => {
     ...fakeIo({ ...terminal, columns: 40 }),
     mask: (text: string) => text.replaceAll(secret, '***'),
   };
-  await createPrinter(io, { ...printerDefaults, ...plain }).records(
+  await new Printer(io, { ...printerDefaults, ...plain }).records(
     [[{ ...rex, name: `a ${secret}` }]],
     petView,
   );
@@ -167,7 +167,7 @@ test('the frame is closed if a later page fails', async () => {
     yield [rex];
     throw new Error('page 2');
   })();
-  await expect(createPrinter(io, printerDefaults).records(pages, petView)).rejects.toThrow('page 2');
+  await expect(new Printer(io, printerDefaults).records(pages, petView)).rejects.toThrow('page 2');
   expect(io.written('stdout').trimEnd().split('\n').at(-1)).toBe('└────┴──────┴───────────┘');
 });
 
@@ -228,7 +228,7 @@ const manyColumns: View<Row> = {
 
 async function drawnColumns(columns: number, fields?: string[]) {
   const io = fakeIo({ ...terminal, columns });
-  await createPrinter(io, { ...printerDefaults, ...plain, fields }).records([[rex]], manyColumns);
+  await new Printer(io, { ...printerDefaults, ...plain, fields }).records([[rex]], manyColumns);
   return { header: io.written('stdout').split('\n')[1], stderr: io.written('stderr') };
 }
 
@@ -252,7 +252,7 @@ test('all columns that the user picked stay', async () => {
 
 test('a pipe gets every column', async () => {
   const io = fakeIo();
-  await createPrinter(io, printerDefaults).records([[rex]], manyColumns);
+  await new Printer(io, printerDefaults).records([[rex]], manyColumns);
   expect(io.written('stdout')).toContain('breeder');
 });
 

@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts';
 import { type ExitCode, exitCodes } from '../../errors.ts';
 import type { View } from '../../output/columns.ts';
 import { fold } from '../../output/fold.ts';
-import { createPrinter, type Printer } from '../../output/print.ts';
+import { Printer } from '../../output/print.ts';
 import { paintStatus, plainStyle, type Style } from '../../output/style.ts';
 import { sanitize } from '../../text.ts';
 import { createPatient, doctorChecks } from './checks.ts';
@@ -91,7 +91,7 @@ function findingLines({ state, check, reason, hint }: Finding, style: Style, wid
 /** Used if the settings do not resolve, because this command must report the reason. */
 function plainPrinter({ io, flags }: Context): Printer {
   const { output, fields, sort, noHeader } = flags;
-  return createPrinter(io, {
+  return new Printer(io, {
     format: outputFormats.find((format) => format === output) ?? 'table',
     fields,
     sort,

@@ -4,7 +4,7 @@ import type { Plan } from '../../bulk/plan.ts';
 import type { Session } from '../../bulk/session.ts';
 import type { Context } from '../../context.ts';
 import type { View } from '../../output/columns.ts';
-import { createPrinter, type Printer } from '../../output/print.ts';
+import { Printer } from '../../output/print.ts';
 import { groupDigits } from '../../text.ts';
 
 /**
@@ -68,7 +68,7 @@ export async function showLargestChanges(context: Context, plan: Plan): Promise<
   const shown = { format: 'table', ...columns, color, quiet: true } as const;
   const rows = await largestChanges(plan);
   if (rows.length > 0 && !flags.quiet)
-    await createPrinter({ ...io, stdout: io.stderr }, shown).records([rows], changesView(true));
+    await new Printer({ ...io, stdout: io.stderr }, shown).records([rows], changesView(true));
   if (plan.changes > rows.length)
     await context.notice(`and ${groupDigits(plan.changes - rows.length)} more; --dry-run shows all of them`);
 }
