@@ -8,7 +8,7 @@ import {
   type RecordSplitter,
 } from './record.ts';
 
-/** JSONL: every line that is not blank is one value. */
+/** JSONL: every line that is not blank is one value. A last line that breaks off within a value is broken. */
 export function createLineSplitter(): RecordSplitter {
   let line = 1;
   let rest = '';
@@ -24,7 +24,14 @@ export function createLineSplitter(): RecordSplitter {
     }
     return rest.length > maxRecordLength ? [...records, overlongRecord(line)] : records;
   };
-  return { push, end: () => push('\n') };
+  const end = (): InputRecord[] => {
+    const start = skipSpace(rest, 0);
+    if (!'{['.includes(rest.charAt(start)) || endOfValue(rest, start) !== undefined) return push('\n');
+    return [
+      { line, column: start + 1, problem: 'the value that begins here is never closed', isBroken: true },
+    ];
+  };
+  return { push, end };
 }
 
 /** Records that live at the same time: V8 collects few of them as young objects. */

@@ -275,6 +275,15 @@ test('names the line of a quote that is never closed, and of a record over 1 MiB
   );
 });
 
+test('ends at a line of JSON that breaks off, because a truncated file is not a bad row', async () => {
+  const text = '{"petId":1,"quantity":5}\n{"petId":2,"quan';
+  await expect(read(text, { name: 'stock.jsonl', skipInvalid: true })).rejects.toMatchObject({
+    message: 'stock.jsonl:2: the value that begins here is never closed',
+    details: { hint: 'the file may be cut off: nothing was sent' },
+  });
+  expect(issuesOf(await read('{"petId":1,"quantity":5}\nnonsense', { name: 'stock.jsonl' }))).toHaveLength(1);
+});
+
 test('says how to convert an Excel workbook', async () => {
   await expect(read('PK\u0003\u0004rest', { name: 'stock.xlsx' })).rejects.toMatchObject({
     message: 'stock.xlsx: not text: the file looks like an Excel workbook',
