@@ -79,15 +79,18 @@ interface OtherClaim extends Claim {
   readonly host: string;
 }
 
-/** A claim on the target that excludes one with this shard; removes claims of ended processes. */
+/** A claim on the target that excludes one with this shard; removes claims of ended processes, with their locks. */
 async function otherClaim(gate: string, shard: Shard | null): Promise<OtherClaim | undefined> {
   const folder = join(gate, '..');
   for (const name of await readdir(folder)) {
     const path = join(folder, name);
     if (!path.startsWith(`${gate}.`) || !path.endsWith('.json')) continue;
-    const holder = holderOf(path.slice(0, -'.json'.length));
+    const claim = path.slice(0, -'.json'.length);
+    const holder = holderOf(claim);
     if (!holder) {
+      const release = await takeLock(claim);
       await rm(path, { force: true });
+      release();
       continue;
     }
     const other = readClaim(path);

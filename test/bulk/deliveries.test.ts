@@ -49,6 +49,31 @@ test('books a delivery once in 7 days, unless it was undone completely or --agai
   expect([...server.stock.values()]).toEqual([6, 7]);
 });
 
+test('--dry-run shows what apply would do with a delivery that is unfinished or booked, and diff warns', async () => {
+  await using server = await stockServer(shelves(2, () => 5));
+  server.misbehave = ({ method, petId }, response) => {
+    if (method !== 'PUT' || petId === '1') return undefined;
+    response.destroy();
+    return true;
+  };
+  const { desk, apply } = deliveryDesk(server, '1,+1\n2,+2\n');
+  const { run } = await apply('--retries', '0');
+  server.misbehave = undefined;
+  const words = ['delivery.csv', '--relative', '-o', 'csv'];
+  const unfinished = await desk.inventory(['apply', ...words, '--dry-run']);
+  expect(unfinished).toMatchObject({ code: 0, stdout: 'petId,name,now,new,change\n2,,5,7,2\n' });
+  const diff = await desk.inventory(['diff', ...words]);
+  expect(diff.code).toBe(8);
+  expect(diff.stderr).toMatch(
+    new RegExp(`^warning: delivery.csv: run ${run} of .* has booked the same delivery`),
+  );
+  await apply();
+  const booked = await desk.inventory(['apply', ...words, '--dry-run']);
+  expect(booked.code).toBe(2);
+  expect(booked.stderr).toContain('has booked the same delivery; nothing was sent');
+  expect((await desk.inventory(['apply', ...words, '--dry-run', '--again'])).code).toBe(0);
+});
+
 test('books a delivery once although it was undone, because the undo was undone too', async () => {
   await using server = await stockServer(shelves(2, () => 5));
   const { desk, apply } = deliveryDesk(server, '1,+1\n2,+2\n');

@@ -105,6 +105,10 @@ async function surviveRounds(rows: number): Promise<number> {
   const lane = { server, desk: stockDesk(server), rows };
   let kills = 0;
   for (let round = 1; kills < 10 && round <= 20; round += 1) kills += await surviveRound(lane, round);
+  const left = readdirSync(join(lane.desk.folder, 'state', 'runs')).filter((name) =>
+    name.startsWith('target-'),
+  );
+  expect(left).toEqual([]);
   return kills;
 }
 

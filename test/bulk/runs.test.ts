@@ -244,6 +244,7 @@ test('sends nothing if the text is unchanged, and keeps a text that could not be
   const path = /^the edited text is kept in (.*)$/m.exec(wrong.stderr)?.[1] ?? '';
   expect(readFileSync(path, 'utf8')).toContain('2,x,2,available');
   expect(wrong.stderr).toContain(':5:3: quantity "x"');
+  expect(wrong.stderr).toContain(`to apply it: petstore inventory apply ${path}\n`);
   const nobody = await desk.inventory(['edit', '--yes'], { env: { EDITOR: '' } });
   expect(nobody.code).toBe(2);
   expect(nobody.stderr).toContain('there is no terminal to edit on');

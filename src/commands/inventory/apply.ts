@@ -6,7 +6,7 @@ import { holdTarget, type TellRun } from '../../bulk/target-lock.ts';
 import type { Context } from '../../context.ts';
 import { exitCodes, UsageError } from '../../errors.ts';
 import { groupDigits } from '../../text.ts';
-import { refuseBooked } from './deliveries.ts';
+import { findBooking, refuseBooked } from './deliveries.ts';
 import { discardEarlier, findEarlier, newestResumable, refuseClosed, tellOthers } from './earlier.ts';
 import { type ApplyFlags, type SessionFlags, toGuards, toRunFlags } from './flags.ts';
 import { readJob, readUndoJob, refuseOtherTarget, runStore, withSource } from './job.ts';
@@ -15,18 +15,31 @@ import { preview, runSession } from './run.ts';
 /** Applies a file, or resumes the unfinished run of the same content on the same target. */
 export function applyInput(context: Context, path: string, flags: ApplyFlags): Promise<void> {
   return withSource(context, path, async (source) => {
-    const { allowEmpty, restart, again } = flags;
+    const { allowEmpty, restart } = flags;
     const guards = toGuards(flags);
     const job = await readJob(context, source, toRunFlags(flags), { guards, allowEmpty });
-    if (context.flags.dryRun) return runSession(context, job, flags);
+    if (context.flags.dryRun) {
+      const earlier = await runToResume(context, job, flags);
+      return runSession(context, earlier ? await withEarlier(context, earlier, job) : job, flags);
+    }
     await holdTargetOf(context, job, flags, async (tell) => {
       await tellOthers(context, job);
-      const earlier = restart ? undefined : await findEarlier(context, job);
-      if (earlier === undefined && job.identity.flags.relative && !again) await refuseBooked(context, job);
+      const earlier = await runToResume(context, job, flags);
       if (restart) await discardEarlier(context, job);
       await runJob(context, { job, earlier, tell, flags });
     });
   });
+}
+
+/** The run that an apply goes on with. @throws UsageError for a delivery that must not be booked again. */
+async function runToResume(
+  context: Context,
+  job: Job,
+  { restart, again }: ApplyFlags,
+): Promise<string | undefined> {
+  const earlier = restart ? undefined : await findEarlier(context, job);
+  if (earlier === undefined && !again) await refuseBooked(context, job);
+  return earlier;
 }
 
 /** Prints what applying a file would change; exits 8 if that is anything. */
@@ -37,6 +50,8 @@ export function diffInput(context: Context, path: string, flags: ApplyFlags): Pr
       guards: { allowZero: true },
       allowEmpty,
     });
+    const booking = await findBooking(context, job);
+    if (booking !== undefined) await context.notice(`warning: ${booking}`);
     const { changes, session } = await preview(context, job, flags);
     const { invalid } = session.rows.countStates();
     if (changes > 0 || session.ledger.errorCount > 0 || invalid > 0) context.exitCode = exitCodes.differs;

@@ -14,17 +14,22 @@ import { runStore } from './job.ts';
 export const bookedForMs = 7 * 24 * 3_600_000;
 
 /** Books a delivery only once. @throws UsageError if the same one was, or may have been, booked within 7 days. */
-export async function refuseBooked(context: Context, { identity, name }: Job): Promise<void> {
+export async function refuseBooked(context: Context, job: Job): Promise<void> {
+  const booking = await findBooking(context, job);
+  if (booking !== undefined)
+    throw new UsageError(`${booking}; nothing was sent`, 'if it came a second time, give --again');
+}
+
+/** Which run booked the same delivery within 7 days, as a sentence for the user; undefined if none did. */
+export async function findBooking(context: Context, { identity, name }: Job): Promise<string | undefined> {
+  if (!identity.flags.relative) return undefined;
   const runs = runStore(context);
   for (const journal of await runs.journals()) {
     const booking = await bookingOf(runs, journal, identity);
     if (!booking || Date.now() - booking.at > bookedForMs) continue;
-    const when = new Date(booking.at).toISOString();
-    throw new UsageError(
-      `${name}: run ${journal.run} of ${when} ${booking.deed}; nothing was sent`,
-      'if it came a second time, give --again',
-    );
+    return `${name}: run ${journal.run} of ${new Date(booking.at).toISOString()} ${booking.deed}`;
   }
+  return undefined;
 }
 
 /** When a run booked the same delivery, and how certain that is; undefined if it did not. */

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import type { PetStatus } from '../../api/schemas.ts';
 import { listInventory } from '../../bulk/counts.ts';
 import { resolvePaths } from '../../config/paths.ts';
-import type { Context } from '../../context.ts';
+import { type Context, commandLine } from '../../context.ts';
+import { ManyError, UsageError } from '../../errors.ts';
 import { ensurePrivateFolder, writeFileAtomic } from '../../files.ts';
 import { findEditor, openDraft } from '../../input/editor.ts';
 import { applyInput } from './apply.ts';
@@ -37,6 +38,9 @@ export async function editInventory(context: Context, filter: EditFilter, flags:
     await applyInput(context, path, flags);
   } catch (error) {
     await context.notice(`the edited text is kept in ${path}`);
+    // The hint of an error may name a flag that only apply has.
+    if (error instanceof UsageError || error instanceof ManyError)
+      await context.notice(`to apply it: ${commandLine(context, ['inventory', 'apply', path])}`);
     throw error;
   }
   await rm(path, { force: true });
