@@ -354,6 +354,25 @@ test('splits a file into shards that share no pet', async () => {
   expect(new Set(server.writes().map(({ petId }) => petId)).size).toBe(60);
 });
 
+test('a plan has the names of all pets although a service fails now and then', async () => {
+  await using server = await stockServer(shelves(4, () => 5));
+  const failed = new Set<string>();
+  server.misbehave = ({ path }, response) => {
+    const after = /^\/pets\?.*after=(\d+)/.exec(path)?.[1];
+    if (after === undefined) return undefined;
+    const isFirst = !failed.has(path);
+    failed.add(path);
+    const id = Number(after) + 1;
+    return isFirst
+      ? refuse(response, 503, 'unavailable')
+      : reply(response, 200, [{ id, name: `Pet ${id}`, categoryId: 1, status: 'available' }]);
+  };
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv(shelves(4, () => 6)));
+  const plan = await desk.inventory(['diff', 'stock.csv', '-o', 'csv', '--no-header', '--fields', 'name']);
+  expect(plan).toMatchObject({ code: 8, stdout: 'Pet 1\nPet 2\nPet 3\nPet 4\n' });
+});
+
 test('fails all rows with one kind of refusal and exits 1', async () => {
   await using server = await stockServer(shelves(3, () => 5));
   server.misbehave = ({ method }, response) =>

@@ -126,7 +126,8 @@ async function readPetNames(session: Session, rows: readonly number[]): Promise<
   if (!list || !takesParameter(list, 'after') || !takesParameter(list, 'limit')) return names;
   await eachAtPace(session.pace, rows, async (row) => {
     const id = session.rows.id(row);
-    for await (const [pet] of client.list('listPets', { after: id - 1n, limit: 1 }, { retries: 0 })) {
+    // A name is worth no long wait.
+    for await (const [pet] of client.list('listPets', { after: id - 1n, limit: 1 }, { retries: 1 })) {
       if (pet?.id === id) names.set(id, pet.name);
       return;
     }
