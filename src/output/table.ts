@@ -20,7 +20,8 @@ export function tableWriter<Entity>(sheet: Sheet<Entity>): Writer<Entity> {
   const drawHeld = async () => {
     const { columns, frame } = await drawFrame(sheet, held);
     const left = sheet.columns.filter((column) => !columns.includes(column)).map(({ name }) => name);
-    if (left.length > 0) remark = `no room for ${left.join(', ')}: see --fields, or widen the terminal`;
+    if (left.length > 0 && held.length > 0)
+      remark = `no room for ${left.join(', ')}: see --fields, or widen the terminal`;
     if (frame !== undefined) return frame;
     const writer = alignedWriter({ ...sheet, columns });
     return (await writer.print(held)) + (await writer.end());

@@ -226,9 +226,9 @@ const manyColumns: View<Row> = {
   ],
 };
 
-async function drawnColumns(columns: number, fields?: string[]) {
+async function drawnColumns(columns: number, fields?: string[], rows = [rex]) {
   const io = fakeIo({ ...terminal, columns });
-  await new Printer(io, { ...printerDefaults, ...plain, fields }).records([[rex]], manyColumns);
+  await new Printer(io, { ...printerDefaults, ...plain, fields }).records([rows], manyColumns);
   return { header: io.written('stdout').split('\n')[1], stderr: io.written('stderr') };
 }
 
@@ -242,6 +242,7 @@ test('spare columns are left out, the last first, if words would be cut, and a n
     stderr: 'no room for breeder: see --fields, or\nwiden the terminal\n',
   });
   expect((await drawnColumns(28)).stderr).toContain('no room for chip, breeder:');
+  expect((await drawnColumns(28, undefined, [])).stderr).toBe('no pets\n');
 });
 
 test('all columns that the user picked stay', async () => {
