@@ -14,8 +14,10 @@ import { runStore } from './job.ts';
 export interface SessionFiles {
   /** Of `--rejects`; undefined for the default. */
   readonly rejects: NewFile | undefined;
-  /** Of `--events`, `-` for stdout. */
-  readonly events: NewFile | '-' | undefined;
+  /** Of `--events`; undefined also if they go to stdout. */
+  readonly events: NewFile | undefined;
+  /** True for `--events -`. */
+  readonly eventsToStdout: boolean;
   /** True if the file of the events is from the run's earlier sessions. */
   readonly continues: boolean;
 }
@@ -29,18 +31,18 @@ export async function checkFiles({ io }: Context, job: Job, flags: SessionFlags)
     mayReplace: flags.force === true,
   });
   const rejects = flags.rejects === undefined ? undefined : toFile(flags.rejects, '--rejects');
+  const eventsToStdout = flags.events === '-';
   const known = job.earlier?.header.events ?? undefined;
-  const named = flags.events ?? known;
-  const events = named === undefined || named === '-' ? named : toFile(named, '--events');
-  const isFile = events !== undefined && events !== '-';
-  const continues = isFile && events.path === known && (await exists(events.path));
-  if (rejects && isFile && rejects.path === events.path)
+  const named = eventsToStdout ? undefined : (flags.events ?? known);
+  const events = named === undefined ? undefined : toFile(named, '--events');
+  const continues = events !== undefined && events.path === known && (await exists(events.path));
+  if (rejects && rejects.path === events?.path)
     throw new UsageError(`--rejects and --events: both are ${rejects.name}`);
-  for (const file of [rejects, isFile ? events : undefined])
+  for (const file of [rejects, events])
     if (file && file.path === job.file) throw new UsageError(`${file.flag} ${file.name}: it is the input`);
   if (rejects) await checkNewFile(rejects);
-  if (isFile && !continues) await checkNewFile(events);
-  return { rejects, events, continues };
+  if (events && !continues) await checkNewFile(events);
+  return { rejects, events, eventsToStdout, continues };
 }
 
 /**
@@ -64,12 +66,13 @@ export async function openJournalAndEvents(context: Context, plan: Plan, files: 
   ledger.events = events;
 }
 
-function openEvents({ io }: Context, { rows }: Session, files: SessionFiles): Events | undefined {
-  if (files.events === undefined) return undefined;
-  return new Events(
-    rows,
-    files.events === '-' ? linesOfStream(io.stdout) : linesOfFile(files.events, files.continues),
-  );
+function openEvents(
+  { io }: Context,
+  { rows }: Session,
+  { events, eventsToStdout, continues }: SessionFiles,
+): Events | undefined {
+  if (events) return new Events(rows, linesOfFile(events, continues));
+  return eventsToStdout ? new Events(rows, linesOfStream(io.stdout)) : undefined;
 }
 
 async function beginJournal(
@@ -88,7 +91,7 @@ async function beginJournal(
     name,
     profile: profile?.value ?? null,
     guards: job.guards[0] ?? { allowZero: true },
-    events: events === undefined || events === '-' ? null : events.path,
+    events: events?.path ?? null,
     rows: rows.length,
     invalid,
     skipped,
