@@ -2,8 +2,9 @@ import { messageOf } from '../errors.ts';
 import type { Stop } from '../interrupts.ts';
 import type { Events } from './events.ts';
 import type { Journal } from './journal.ts';
+import { createBytes, NumberList } from './number-list.ts';
 import type { StopReason } from './pace.ts';
-import { createBytes, NumberColumn, type Outcome, type Rows } from './rows.ts';
+import type { Outcome, Rows } from './rows.ts';
 
 /** Failures of one kind, as a summary has them. */
 export interface FailureKind {
@@ -43,7 +44,7 @@ export class Ledger {
   private readonly stop: Stop<StopReason>;
   private readonly kinds: Kind[] = [];
   /** The index of the kind of each failed or unknown row. */
-  private readonly kindOfRow = new NumberColumn(createBytes);
+  private readonly kindOfRow = new NumberList(createBytes);
   private readonly texts = new Map<number, Outcome>();
 
   constructor(rows: Rows, stop: Stop<StopReason>) {

@@ -1,3 +1,6 @@
+import { IdList } from './id-list.ts';
+import { createBytes, createWords, NumberList } from './number-list.ts';
+
 /**
  * The states of a row; the first is that of a new one. Every row is in exactly one of them, so that a summary always adds
  * up.
@@ -50,52 +53,12 @@ export interface RowValues {
   readonly line: number;
 }
 
-const bits = 16;
-const size = 1 << bits;
-const mask = size - 1;
-
-type Cells = Float64Array | Uint32Array | Uint8Array;
-
-/** A growing column of numbers in segments of 65,536: nothing is copied when it grows, and unset ones take no memory. */
-export class NumberColumn {
-  private readonly segments: Cells[] = [];
-  private readonly create: (length: number) => Cells;
-  private readonly unset: number;
-
-  /** @param create creates a segment of the given length, filled with the value of unset rows. */
-  constructor(create: (length: number) => Cells) {
-    this.create = create;
-    this.unset = create(1)[0] as number;
-  }
-
-  get isEmpty(): boolean {
-    return this.segments.length === 0;
-  }
-
-  get(row: number): number {
-    const segment = this.segments[row >>> bits];
-    return segment === undefined ? this.unset : (segment[row & mask] as number);
-  }
-
-  set(row: number, value: number): void {
-    const at = row >>> bits;
-    this.segments[at] ??= this.create(size);
-    (this.segments[at] as Cells)[row & mask] = value;
-  }
-}
-
 /** The count is unknown. */
 const notKnown = Number.NaN;
 /** The count of a pet without an entry. */
 const noEntry = Number.NEGATIVE_INFINITY;
 
-export const createBytes = (length: number) => new Uint8Array(length);
-const createWords = (length: number) => new Uint32Array(length);
 const createCounts = (length: number) => new Float64Array(length).fill(notKnown);
-
-/** Converts an id to two words and back. Arithmetic on bigints is slow. */
-const scratch = new BigInt64Array(1);
-const scratchWords = new Uint32Array(scratch.buffer);
 
 /** Bits of a row's marks: its state after the last session, and whether a write may have been applied. */
 const stateMask = 7;
@@ -107,16 +70,14 @@ const sentMark = 8;
  */
 export class Rows {
   length = 0;
-  private readonly lows = new NumberColumn(createWords);
-  private readonly highs = new NumberColumn(createWords);
-  private readonly quantities = new NumberColumn(createCounts);
-  private readonly lines = new NumberColumn(createWords);
-  private readonly codes = new NumberColumn(createBytes);
-  private readonly expectations = new NumberColumn(createCounts);
-  private readonly changes = new NumberColumn(createCounts);
-  private readonly befores = new NumberColumn(createCounts);
-  private readonly marks = new NumberColumn(createBytes);
-  private index: IdIndex | undefined;
+  private readonly ids = new IdList();
+  private readonly quantities = new NumberList(createCounts);
+  private readonly lines = new NumberList(createWords);
+  private readonly codes = new NumberList(createBytes);
+  private readonly expectations = new NumberList(createCounts);
+  private readonly changes = new NumberList(createCounts);
+  private readonly befores = new NumberList(createCounts);
+  private readonly marks = new NumberList(createBytes);
 
   add(values: RowValues): void {
     this.lines.set(this.length, values.line);
@@ -126,17 +87,10 @@ export class Rows {
 
   /** Sets the values of an existing row. */
   put(row: number, { id, quantity, expected, change }: Omit<RowValues, 'line'>): void {
-    if (typeof id === 'bigint') {
-      scratch[0] = id;
-      this.lows.set(row, scratchWords[0] as number);
-      this.highs.set(row, scratchWords[1] as number);
-    } else {
-      this.lows.set(row, id);
-      this.highs.set(row, id / 2 ** 32);
-    }
-    this.quantities.set(row, toCell(quantity));
+    this.ids.set(row, id);
+    this.quantities.set(row, toStored(quantity));
     if (change !== undefined) this.changes.set(row, change);
-    if (expected !== undefined) this.expectations.set(row, toCell(expected));
+    if (expected !== undefined) this.expectations.set(row, toStored(expected));
   }
 
   /** Adds a row without usable values. */
@@ -146,20 +100,17 @@ export class Rows {
   }
 
   id(row: number): bigint {
-    scratchWords[0] = this.lows.get(row);
-    scratchWords[1] = this.highs.get(row);
-    return scratch[0] as bigint;
+    return this.ids.get(row);
   }
 
   /** Lets `find` find a row; returns the row that it found for this id before. All rows must have been added. */
   indexRow(row: number): number | undefined {
-    this.index ??= new IdIndex(this.length, this.lows, this.highs);
-    return this.index.put(row);
+    return this.ids.index(row, this.length);
   }
 
   /** The indexed row with this id; undefined if there is none. */
   find(id: bigint): number | undefined {
-    return this.index?.find(id);
+    return this.ids.find(id);
   }
 
   /** The new count; null if the row removes the entry. */
@@ -174,7 +125,7 @@ export class Rows {
 
   /** The change of a relative row; undefined for a row that sets the count. */
   change(row: number): number | undefined {
-    return ofCell(this.changes.get(row)) ?? undefined;
+    return fromStored(this.changes.get(row)) ?? undefined;
   }
 
   setChange(row: number, change: number): void {
@@ -183,7 +134,7 @@ export class Rows {
 
   /** The expected count: null for no entry, undefined for any count. */
   expected(row: number): number | null | undefined {
-    return ofCell(this.expectations.get(row));
+    return fromStored(this.expectations.get(row));
   }
 
   get hasExpectations(): boolean {
@@ -208,11 +159,11 @@ export class Rows {
 
   /** The count of the service before the run: null for a pet without an entry, undefined if it was not read. */
   before(row: number): number | null | undefined {
-    return ofCell(this.befores.get(row));
+    return fromStored(this.befores.get(row));
   }
 
   setBefore(row: number, before: number | null | undefined): void {
-    this.befores.set(row, toCell(before));
+    this.befores.set(row, toStored(before));
   }
 
   /** Whether a write of this row was, or may have been, applied: in an earlier session, or before it failed in this one. */
@@ -251,55 +202,11 @@ function stateOf(code: number): State {
   return states[code] ?? 'unprocessed';
 }
 
-function toCell(count: number | null | undefined): number {
+function toStored(count: number | null | undefined): number {
   return count === null ? noEntry : (count ?? notKnown);
 }
 
-function ofCell(cell: number): number | null | undefined {
-  if (Number.isNaN(cell)) return undefined;
-  return cell === noEntry ? null : cell;
-}
-
-/** Finds the row of an id: a hash table with open addressing, 8 to 16 bytes a row. */
-class IdIndex {
-  private readonly slots: Int32Array;
-  private readonly lows: NumberColumn;
-  private readonly highs: NumberColumn;
-
-  /** Empty, with room for this many rows, whose ids are in the columns. */
-  constructor(length: number, lows: NumberColumn, highs: NumberColumn) {
-    this.slots = new Int32Array(2 ** Math.ceil(Math.log2(Math.max(2, length) * 1.5))).fill(-1);
-    this.lows = lows;
-    this.highs = highs;
-  }
-
-  find(id: bigint): number | undefined {
-    scratch[0] = id;
-    const row = this.slots[this.slotOf(scratchWords[0] as number, scratchWords[1] as number)] as number;
-    return row === -1 ? undefined : row;
-  }
-
-  /** Makes `row` the row of its id, and returns the previous one. */
-  put(row: number): number | undefined {
-    const slot = this.slotOf(this.lows.get(row), this.highs.get(row));
-    const before = this.slots[slot] as number;
-    this.slots[slot] = row;
-    return before === -1 ? undefined : before;
-  }
-
-  private slotOf(low: number, high: number): number {
-    const { slots, lows, highs } = this;
-    for (let slot = mix(low, high); ; slot += 1) {
-      slot &= slots.length - 1;
-      const row = slots[slot] as number;
-      if (row === -1 || (lows.get(row) === low && highs.get(row) === high)) return slot;
-    }
-  }
-}
-
-/** Spreads similar ids over all slots; the constants are those of murmur3. */
-function mix(low: number, high: number): number {
-  let hash = Math.imul(low ^ Math.imul(high, 0x9e3779b1), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return (hash ^ (hash >>> 16)) >>> 0;
+function fromStored(stored: number): number | null | undefined {
+  if (Number.isNaN(stored)) return undefined;
+  return stored === noEntry ? null : stored;
 }
