@@ -21,7 +21,7 @@ export async function readById(probe: Probe, { kind, id }: Stored): Promise<Repl
   return operation && probe.call(operation, { [kind.idName]: id });
 }
 
-/** Where to look for a record. `list` if its list has shown it and its GET has not. */
+/** Where to look for a record. `list` if its GET cannot tell, or does not find what the list has shown. */
 type Source = 'get' | 'list';
 
 /**
@@ -138,7 +138,7 @@ async function removeOne(probe: Probe, creation: Creation, removal: Removal): Pr
   try {
     let source: Source = 'get';
     let proof = await proveOwn(probe, { kind, id });
-    if (isListed && (proof === 'gone' || proof === 'unknown')) {
+    if (proof === 'unknown' || (proof === 'gone' && isListed)) {
       source = 'list';
       proof = await proveOwn(probe, { kind, id }, source);
     }

@@ -107,6 +107,7 @@ async function makeRoom(probe: Probe, entry: Stored): Promise<void> {
   if (!found || found.status === 404 || found.status === 410) return;
   judge(probe, demand(probe, entry.kind.get), found, { step: 'read' });
   await remove(probe, entry);
+  await expectGone(probe, entry);
 }
 
 /** Creates a record, and makes sure that the answer does not name a record of somebody else. */

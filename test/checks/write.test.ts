@@ -220,6 +220,19 @@ const isUpdate =
   ({ method, target }: Seen) =>
     method === 'PUT' && target.startsWith(path);
 
+test('a delete without effect is found, even that of the entry which came with the pet', async () => {
+  await using service = await startService({
+    spoil({ method, target }, answer) {
+      const petId = BigInt(/^\/store\/inventory\/(\d+)$/.exec(target)?.[1] ?? 0);
+      if (method === 'DELETE' && petId > 0n)
+        service.store.inventory.put(petId, { petId, quantity: 0, status: 'available' });
+      return answer;
+    },
+  });
+  const run = await smoke(service.url, ['--write', '--stability', 'all', '--only', 'write/inventory']);
+  expect(run.check('write/inventory').reason).toBe('gone: answered 200 OK');
+});
+
 test('an update without effect is found, and the record is removed', async () => {
   await using service = await startService({
     spoil: (seen, answer) =>
