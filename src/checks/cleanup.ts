@@ -1,5 +1,5 @@
 import { monotonicMs, sleep } from '../deadline.ts';
-import { messageOf, UnavailableError } from '../errors.ts';
+import { messageOf } from '../errors.ts';
 import { isJsonObject, type JsonObject } from '../json.ts';
 import { counted } from '../text.ts';
 import { type Check, fail, pass, skip, warn } from './check.ts';
@@ -12,7 +12,7 @@ import {
   Traces,
   timeOf,
 } from './creations.ts';
-import { type Probe, type Reply, toId } from './probe.ts';
+import { isOfOneOperation, type Probe, type Reply, toId } from './probe.ts';
 import { statusText } from './text.ts';
 
 /** The answer to the GET of a record; undefined if the contract has no such operation. */
@@ -38,7 +38,7 @@ async function readRecord(
   const hasList = operations.has(kind.list);
   if (source === 'get' || !hasList) {
     const reply = await readById(probe, stored).catch((error) => {
-      if (!hasList || !(error instanceof UnavailableError)) throw error;
+      if (!hasList || !isOfOneOperation(error)) throw error;
     });
     if (reply && isJsonObject(reply.json)) {
       if (operations.get(kind.get)?.success.includes(reply.status)) return reply.json;
@@ -50,9 +50,9 @@ async function readRecord(
   return hasList ? 'gone' : undefined;
 }
 
-async function* recordsIn({ client, signal }: Probe, { list }: Kind): AsyncGenerator<JsonObject> {
+async function* recordsIn({ client, signal, options }: Probe, { list }: Kind): AsyncGenerator<JsonObject> {
   if (!client.contract.operations.has(list)) return;
-  for await (const page of client.list(list, {}, { signal }))
+  for await (const page of client.list(list, {}, { signal, retries: options.retries }))
     for (const record of page as unknown[]) if (isJsonObject(record)) yield record;
 }
 
@@ -109,13 +109,15 @@ interface Removal {
   removed: number;
   /** Records that still exist, a clause each. */
   readonly left: string[];
+  /** Records that may still exist, a clause each. */
+  readonly perhaps: string[];
   /** Records of others that an answer attributed to this run. */
   readonly foreign: string[];
 }
 
 /** Removes every record that certainly belongs to this run; records that refer to others go first. */
 async function removeAll(probe: Probe): Promise<Removal> {
-  const removal: Removal = { removed: 0, left: [], foreign: [] };
+  const removal: Removal = { removed: 0, left: [], perhaps: [], foreign: [] };
   for (const kind of kinds.toReversed()) {
     const created = probe.traces.creations.filter((each) => each.kind === kind && !each.isGone);
     await Promise.all(created.map((each) => removeOne(probe, each, removal)));
@@ -126,9 +128,9 @@ async function removeAll(probe: Probe): Promise<Removal> {
 /** What a service that fails now and then has kept, the second attempt removes, and what such a record referred to. */
 async function removeAllTwice(probe: Probe): Promise<Removal> {
   const first = await removeAll(probe);
-  if (first.left.length === 0) return first;
-  const { removed, left, foreign } = await removeAll(probe);
-  return { removed: first.removed + removed, left, foreign };
+  if (first.left.length + first.perhaps.length === 0) return first;
+  const second = await removeAll(probe);
+  return { ...second, removed: first.removed + second.removed };
 }
 
 async function removeOne(probe: Probe, creation: Creation, removal: Removal): Promise<void> {
@@ -144,19 +146,21 @@ async function removeOne(probe: Probe, creation: Creation, removal: Removal): Pr
     }
     if (proof === 'foreign') return void removal.foreign.push(what);
     if (proof === 'unknown') throw new Error('it cannot be read, so it is not certainly ours');
-    if (proof === 'own') await sendDelete(probe, { kind, id }, source);
+    if (proof === 'own') await sendDelete(probe, Object.assign(creation, { id }), source);
     creation.isGone = true;
     if (proof === 'own') removal.removed += 1;
   } catch (error) {
-    removal.left.push(`${what}: ${messageOf(error)}`);
+    const list = creation.mayBeGone ? removal.perhaps : removal.left;
+    list.push(`${what}: ${messageOf(error)}`);
   }
 }
 
 /** @throws Error if the record still exists, or may still exist. */
-async function sendDelete(probe: Probe, stored: Stored, source: Source): Promise<void> {
+async function sendDelete(probe: Probe, stored: Creation & Stored, source: Source): Promise<void> {
   const { kind, id } = stored;
   const operation = probe.client.contract.operations.get(kind.remove);
   if (!operation) throw new Error(`the contract has no ${kind.remove}`);
+  stored.mayBeGone = true;
   let said: string;
   try {
     const { status } = await probe.call(operation, { [kind.idName]: id });
@@ -167,9 +171,11 @@ async function sendDelete(probe: Probe, stored: Stored, source: Source): Promise
     // The service may have removed it, whatever it answered.
     const proof = await proveOwn(probe, stored, source).catch(() => 'unknown');
     if (proof === 'gone') return;
+    stored.mayBeGone = proof !== 'own';
     throw error;
   }
-  if ((await proveOwn(probe, stored, source)) === 'own') throw new Error(`${said}, and it is still there`);
+  stored.mayBeGone = (await proveOwn(probe, stored, source)) !== 'own';
+  if (!stored.mayBeGone) throw new Error(`${said}, and it is still there`);
 }
 
 /**
@@ -181,13 +187,15 @@ export const cleanupCheck: Check<Probe> = {
   async run(probe) {
     const { traces, stop } = probe;
     if (traces.creations.length === 0) return skip('nothing was written');
-    const { removed, left, foreign } = await stop.whileCleaning(() => cleanUp(probe));
+    const removal = await stop.whileCleaning(() => cleanUp(probe));
+    const { removed, foreign } = removal;
+    const left = describeLeft(removal);
     const others = [...new Set(foreign)].sort().join(', ');
     const told = others && `; left alone, because not certainly ours: ${others}`;
-    if (left.length > 0)
-      return fail(`${left.length === 1 ? 'a record is' : `${left.length} records are`} left behind${told}`, {
+    if (left)
+      return fail(`${left.reason}${told}`, {
         expected: 'every record of this run removed',
-        got: left.join('; '),
+        got: left.got,
         hint: 'delete what is named here, or run again later with --sweep 1h',
         made: traces.creations.map(describeCreation),
       });
@@ -196,6 +204,16 @@ export const cleanupCheck: Check<Probe> = {
   },
 };
 
+/** What a report says of the records that are left; undefined if there are none. */
+function describeLeft({ left, perhaps }: Removal): { reason: string; got: string } | undefined {
+  const [is, may] = [left.length, perhaps.length];
+  if (is + may === 0) return undefined;
+  const surely = is === 1 ? 'a record is left behind' : `${is} records are left behind`;
+  const unsure = `${may === 1 ? 'a record' : `${may} records`} may be left behind`;
+  const reason = is === 0 ? unsure : may === 0 ? surely : `${surely}, and ${may} more may be`;
+  return { reason, got: [...left, ...perhaps.map((each) => `perhaps ${each}`)].join('; ') };
+}
+
 async function cleanUp(probe: Probe): Promise<Removal> {
   const { traces, stop } = probe;
   const endMs = monotonicMs() + stop.lookMs;
@@ -203,10 +221,10 @@ async function cleanUp(probe: Probe): Promise<Removal> {
   const unseen: string[] = [];
   for (const kind of open)
     await findOpen(probe, kind, endMs).catch((error) =>
-      unseen.push(`perhaps ${kind.noun} that no answer confirmed: ${messageOf(error)}`),
+      unseen.push(`${kind.noun} that no answer confirmed: ${messageOf(error)}`),
     );
-  const { removed, left, foreign } = await removeAllTwice(probe);
-  return { removed, left: [...unseen, ...left], foreign };
+  const removal = await removeAllTwice(probe);
+  return { ...removal, perhaps: [...unseen, ...removal.perhaps] };
 }
 
 /** Looks in a list for records that no answer confirmed, which the service may still be creating. */
@@ -223,13 +241,14 @@ export const sweepCheck: Check<Probe> = {
     const traces = new Traces((name) => (timeOf(name) ?? Infinity) <= before);
     const sweeper: Probe = { ...probe, traces };
     for (const kind of kinds) await findOwn(sweeper, kind);
-    const { removed, left } = await removeAllTwice(sweeper);
+    const removal = await removeAllTwice(sweeper);
+    const { removed, left, perhaps } = removal;
     const what = (count: number) => `${counted(count, 'record', 'records')} of earlier runs`;
-    if (left.length === 0)
-      return pass(removed === 0 ? 'nothing of earlier runs' : `${what(removed)} removed`);
-    return fail(`${what(left.length)} left`, {
+    const found = describeLeft(removal);
+    if (!found) return pass(removed === 0 ? 'nothing of earlier runs' : `${what(removed)} removed`);
+    return fail(`${what(left.length + perhaps.length)} left`, {
       expected: 'every record of earlier runs removed',
-      got: left.join('; '),
+      got: found.got,
     });
   },
 };

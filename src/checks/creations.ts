@@ -111,6 +111,8 @@ export interface Creation {
   isOpen: boolean;
   /** True if a list has shown the record. */
   isListed: boolean;
+  /** True if a delete was sent, and nothing has shown since that the record still exists. */
+  mayBeGone: boolean;
   isGone: boolean;
 }
 
@@ -131,7 +133,14 @@ export class Traces {
   }
 
   add(known: Pick<Creation, 'kind' | 'name'> & Partial<Creation>): Creation {
-    const creation = { id: undefined, isOpen: false, isListed: false, isGone: false, ...known };
+    const creation = {
+      id: undefined,
+      isOpen: false,
+      isListed: false,
+      mayBeGone: false,
+      isGone: false,
+      ...known,
+    };
     this.creations.push(creation);
     return creation;
   }

@@ -1,10 +1,18 @@
 import type { Operation } from '../api/operations.ts';
 import type { RawRequest } from '../client/request.ts';
 import { monotonicMs, sleep } from '../deadline.ts';
-import { CliError, UnavailableError, type UnavailableReason, UsageError } from '../errors.ts';
+import { CliError, UnavailableError, UsageError } from '../errors.ts';
 import { type Details, fail, pass, skip, type Verdict, verdictOfError } from './check.ts';
 import { problemOf } from './conditions.ts';
-import { detailsOf, idParameter, isGatewayStatus, type Probe, type Reply, readsOf } from './probe.ts';
+import {
+  detailsOf,
+  idParameter,
+  isGatewayStatus,
+  isOfOneOperation,
+  type Probe,
+  type Reply,
+  readsOf,
+} from './probe.ts';
 import { durationText, excerpt, statusText } from './text.ts';
 
 /** Passes if one operation answers: the checks of the other operations report their own faults. */
@@ -19,7 +27,7 @@ export async function checkHttp(probe: Probe): Promise<Verdict> {
       (reply) => judgeHttp(probe, reply, operation?.id ?? 'the base URL'),
       (error): Verdict => {
         if (!(error instanceof CliError)) throw error;
-        isFinal = !(error instanceof UnavailableError && otherMayAnswer.includes(error.reason));
+        isFinal = !isOfOneOperation(error);
         return { ...verdictOfError(error), state: 'fail' };
       },
     );
@@ -29,9 +37,6 @@ export async function checkHttp(probe: Probe): Promise<Verdict> {
   }
   return first ?? skip('there is nothing to ask for');
 }
-
-/** Failures of one operation only. After any other, the host itself does not answer. */
-const otherMayAnswer: readonly UnavailableReason[] = ['invalid-response', 'reset', 'redirect'];
 
 /** A request that tests whether the service answers. */
 interface Knock {

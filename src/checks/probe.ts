@@ -7,7 +7,7 @@ import type { Client, RawAnswer } from '../client/client.ts';
 import { askedId, type CallInput, type RawRequest, toRequest, withId } from '../client/request.ts';
 import { retriedReasons, retryAfter } from '../client/retry.ts';
 import { monotonicMs, sleep } from '../deadline.ts';
-import { messageOf, UnavailableError } from '../errors.ts';
+import { messageOf, UnavailableError, type UnavailableReason } from '../errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../json.ts';
 import { type Check, type CheckResult, type Details, skip, type Verdict, VerdictError } from './check.ts';
 import { Traces } from './creations.ts';
@@ -156,6 +156,12 @@ async function sendWithRetries(probe: Probe, request: RawRequest, sendOptions: S
 
 function mayPass(error: unknown): boolean {
   return error instanceof UnavailableError && retriedReasons.has(error.reason);
+}
+
+/** Whether only one operation failed. After any other failure, the host itself does not answer. */
+export function isOfOneOperation(error: unknown): boolean {
+  const ofOne: readonly UnavailableReason[] = ['invalid-response', 'reset', 'redirect'];
+  return error instanceof UnavailableError && ofOne.includes(error.reason);
 }
 
 /** Whether a status means that a gateway got no answer from the service behind it. */

@@ -85,6 +85,7 @@ async function live(probe: Probe, kind: Kind): Promise<Verdict> {
   const created = await createOwn(probe, kind, body);
   const etag = await readBack(probe, created, body);
   const isUpdated = await update(probe, created, body, etag);
+  created.mayBeGone = true;
   await remove(probe, created);
   await expectGone(probe, created);
   created.isGone = true;

@@ -7,6 +7,7 @@ import type { SmokeReport } from '../../checks/report/report.ts';
 import { runSmoke } from '../../checks/smoke.ts';
 import { openSockets } from '../../connect.ts';
 import type { Context } from '../../context.ts';
+import { race } from '../../deadline.ts';
 import { CliError, exitCodes, InterruptedError, UsageError } from '../../errors.ts';
 import { propertyColumns } from '../../output/columns.ts';
 import { errorText } from '../../output/error.ts';
@@ -45,9 +46,20 @@ export async function smoke(context: Context, flags: SmokeFlags): Promise<void> 
   });
   const subject = { client, options, sockets, mask: context.secrets.mask, now: context.now };
   const report = await runSmoke(subject, target, display, context.interrupts);
-  const unshown = await display.end(report);
-  const unwritten = await writeReports(report, reports, context.io.env.GITHUB_STEP_SUMMARY);
+  const [unshown, unwritten] = await despiteSignals(context, async () => [
+    await display.end(report),
+    await writeReports(report, reports, context.io.env.GITHUB_STEP_SUMMARY),
+  ]);
   await leave(context, report, unshown ? [unshown, ...unwritten] : unwritten);
+}
+
+/** Finishes the reports although a signal comes; a pipe that nobody reads is given up a second after it. */
+function despiteSignals<Value>({ interrupts }: Context, work: () => Promise<Value>): Promise<Value> {
+  const late = new AbortController();
+  const giveBack = interrupts.take((signal) => {
+    setTimeout(() => late.abort(new InterruptedError(signal)), 1000).unref();
+  });
+  return race({ signals: [late.signal] }, work).finally(giveBack);
 }
 
 /** The exit code of the checks takes precedence over a report that could not be written. */
