@@ -24,46 +24,47 @@ export async function connect(context: Context, volume: Volume): Promise<Client>
   if (!baseUrl) throw noTarget(context);
   const contract = await context.contract();
   const headers = context.flags.headers ?? [];
-  const own = await ownFields(context, settings, { baseUrl, headers, places: contract.credentialPlaces });
+  const carried = await readCarried(context, { baseUrl, headers, places: contract.credentialPlaces });
   const transport = settings.offline
     ? await (await import('./server/offline.ts')).createOfflineTransport(
         resolvePaths(context.io).offlineStore,
       )
-    : await openTransport(context, settings, baseUrl, await openTlsFiles(settings), volume);
-  return openClient(context, settings, { baseUrl, contract, ...own, transport, volume });
+    : await openTransport(context, baseUrl, await openTlsFiles(settings), volume);
+  return openClient(context, { baseUrl, contract, ...carried, transport, volume });
 }
 
 /**
  * A client for documents at any address. It sends the credential only if `withToken` is set, and only to the service's
  * own origins. It sends headers of `--header` only to the service's origin, or to any origin if no service is set.
  */
-export async function connectTo(context: Context, origin: string, withToken: boolean): Promise<Client> {
+export async function connectTo(
+  context: Context,
+  origin: string,
+  { withToken }: { readonly withToken: boolean },
+): Promise<Client> {
   const settings = await context.settings();
   const baseUrl = settings.get('base-url');
   const isOwn = baseUrl !== undefined && new URL(baseUrl).origin === origin;
   // The bound contract may be unreadable, and the user may be here to bind again.
   const bound = withToken ? await context.contract().catch(() => builtInContract) : undefined;
   const headers = withToken || isOwn || baseUrl === undefined ? (context.flags.headers ?? []) : [];
-  const own = await ownFields(context, settings, {
-    baseUrl: origin,
-    headers,
-    places: bound?.credentialPlaces,
-  });
+  const carried = await readCarried(context, { baseUrl: origin, headers, places: bound?.credentialPlaces });
   const { ca, ...identity } = await openTlsFiles(settings);
-  const transport = await openTransport(context, settings, origin, { ca, ...(isOwn && identity) }, 'few');
+  const transport = await openTransport(context, origin, { ca, ...(isOwn && identity) }, 'few');
   const contract = builtInContract;
-  return openClient(context, settings, { baseUrl: origin, contract, ...own, transport, volume: 'few' });
+  return openClient(context, { baseUrl: origin, contract, ...carried, transport, volume: 'few' });
 }
 
-interface Connection extends OwnFields {
+interface Connection extends Carried {
   readonly baseUrl: string;
   readonly contract: Contract;
   readonly transport: Transport;
   readonly volume: Volume;
 }
 
-async function openClient(context: Context, settings: Settings, connection: Connection): Promise<Client> {
+async function openClient(context: Context, connection: Connection): Promise<Client> {
   const { io, flags, liveLine } = context;
+  const settings = await context.settings();
   const level = flags.verbose ?? 0;
   const trace = level > 0 ? await import('./output/trace.ts') : undefined;
   // Commands on many records show their own progress.
@@ -87,7 +88,7 @@ async function openClient(context: Context, settings: Settings, connection: Conn
   return waiting?.follow(client) ?? client;
 }
 
-/** Reads the life cycle from the first answer of each operation. Answers with an error status are ignored. */
+/** Reads the life cycle from the first answer of each operation; one with a status of 500 or above does not count. */
 function lifecycleReader({
   lifecycle,
   now,
@@ -116,9 +117,9 @@ const commonFields = [
 ];
 
 /** What every request carries besides its own fields. */
-type OwnFields = Pick<ClientOptions, 'fields' | 'parameter' | 'credential'>;
+type Carried = Pick<ClientOptions, 'fields' | 'parameter' | 'credential'>;
 
-interface OwnFieldsTarget {
+interface CarriedTarget {
   readonly baseUrl: string;
   /** As given with `--header`. */
   readonly headers: readonly string[];
@@ -127,15 +128,15 @@ interface OwnFieldsTarget {
 }
 
 /** The common fields, the credential, and the user's own headers. */
-async function ownFields(
-  { io, flags, secrets, note, interrupts }: Context,
-  settings: Settings,
-  { baseUrl, headers, places }: OwnFieldsTarget,
-): Promise<OwnFields> {
+async function readCarried(
+  { io, flags, secrets, note, interrupts, settings: resolve }: Context,
+  { baseUrl, headers, places }: CarriedTarget,
+): Promise<Carried> {
+  const settings = await resolve();
   const allowInsecureHttp = flags.allowInsecureHttp === true;
   const added = headers.map(parseHeaderFlag);
   if (baseUrl !== embeddedOrigin && !allowInsecureHttp) refuseInsecure(added, baseUrl);
-  const reader = { io, secrets, notice: note, signal: interrupts.signal };
+  const reader = { io, secrets, note, signal: interrupts.signal };
   const credential =
     settings.offline || !places
       ? undefined
@@ -157,12 +158,12 @@ function tokenField(credential: Credential | undefined): GivenField[] {
 /** The transport to a service. @throws UsageError if a proxy or a certificate cannot be used. */
 async function openTransport(
   context: Context,
-  settings: Settings,
   baseUrl: string,
   tls: TlsFiles,
   volume: Volume,
 ): Promise<Transport> {
   const { io } = context;
+  const settings = await context.settings();
   // Report a wrong proxy before anything is read or planned.
   (await import('./client/transport/proxy.ts')).findProxy(new URL(baseUrl), io.env);
   if (io.env.NODE_TLS_REJECT_UNAUTHORIZED === '0') {

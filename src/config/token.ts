@@ -147,7 +147,7 @@ interface TokenReader {
   /** Aborts a token-command. */
   readonly signal: AbortSignal;
   /** Shows why a token is not sent. */
-  notice(line: string): Promise<void>;
+  note(line: string): Promise<void>;
 }
 
 /**
@@ -171,7 +171,7 @@ export async function readCredential(
         `the token of ${source} is not sent: ${plan.why}`,
         'use https, or --allow-insecure-http to send it anyway',
       );
-    await reader.notice(`warning: the token of ${source} is not sent: ${plan.why}`);
+    await reader.note(`warning: the token of ${source} is not sent: ${plan.why}`);
     return undefined;
   }
   const secret = await readToken(plan.source, settings, reader);

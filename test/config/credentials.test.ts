@@ -281,7 +281,7 @@ async function read({ config = {}, env = {}, flags = {}, places = [], ...given }
     io,
     secrets: createSecrets(),
     signal: new AbortController().signal,
-    notice: async (line) => void notices.push(line),
+    note: async (line) => void notices.push(line),
   });
   return { credential, notices };
 }

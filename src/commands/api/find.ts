@@ -56,13 +56,13 @@ export async function findDescription(
 ): Promise<Description> {
   if (!URL.canParse(location)) throw new UsageError(`${location} is not a valid URL`);
   const { href, origin } = new URL(location);
-  const search = { client: await connectTo(context, origin, withToken), tried: new Map() };
+  const search = { client: await connectTo(context, origin, { withToken }), tried: new Map() };
   try {
     const first = await ask(search, href, true);
     if (first && new URL(first.url).origin !== origin) {
       // After a redirect from http to https, the description and its other documents are read from there.
       await search.client.close();
-      search.client = await connectTo(context, new URL(first.url).origin, withToken);
+      search.client = await connectTo(context, new URL(first.url).origin, { withToken });
     }
     const found =
       (first && (await findBy(search, href, first))) ?? (await findBelow(search, href, first?.url ?? href));
