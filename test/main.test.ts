@@ -130,6 +130,15 @@ test('help for a command that does not exist is a usage error', async () => {
   }
 });
 
+test.each([
+  [['inventory', 'runs', '--limit', '2'], "petstore inventory runs: unknown option '--limit'"],
+  [['--limit', '2', 'pets', 'list'], "petstore: unknown option '--limit'"],
+  [['pets', '-q', '2'], "petstore pets: unknown command '2'"],
+  [['--dry-run', 'petz'], "petstore: unknown command 'petz'"],
+])('%j: %s', async (argv, message) => {
+  expect((await runCli(argv)).stderr).toContain(`error: ${message}\n`);
+});
+
 test('an argument too many is told in one sentence', async () => {
   expect((await runCli(['pets', 'list', 'Luna'])).stderr).toContain(
     'error: petstore pets list: too many arguments: expected 0 arguments but got 1\n',

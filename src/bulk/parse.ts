@@ -22,8 +22,9 @@ const aliases: Readonly<Record<Field, readonly string[]>> = {
   quantity: ['quantity', 'qty', 'stock', 'count'],
   expected: ['expected'],
 };
-/** The column names for the quantity in a relative run. */
-const changeAliases = ['change', 'delta', ...aliases.quantity];
+/** The column names that only a relative run has for the quantity, and all that it has. */
+const changeNames = ['change', 'delta'];
+const changeAliases = [...changeNames, ...aliases.quantity];
 
 /** The index of each field among the columns of a row; with `--key`, petId is the index of the key. */
 interface Columns {
@@ -54,8 +55,12 @@ export function findColumns(names: readonly string[], { map, key, relative }: Ru
   }
   const { petId, quantity, expected } = found;
   if (petId === undefined) return 'no column petId (or id, pet)';
-  if (quantity === undefined)
-    return relative ? 'no column change (or delta, quantity)' : 'no column quantity (or qty, stock, count)';
+  if (quantity === undefined) {
+    if (relative) return 'no column change (or delta, quantity)';
+    const change = names.find((_, index) => changeNames.includes(normalised[index] ?? ''));
+    const isDelivery = change === undefined ? '' : `; ${change} is a column for --relative`;
+    return `no column quantity (or qty, stock, count)${isDelivery}`;
+  }
   return { petId, quantity, expected };
 }
 

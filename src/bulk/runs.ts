@@ -84,7 +84,9 @@ export class RunStore {
     if (match === undefined)
       throw new UsageError(`run ${text}: no such run`, '`petstore inventory runs` lists those there are');
     if (another !== undefined)
-      throw new UsageError(`run ${text}: ${matches.length} runs begin so: ${matches.slice(0, 5).join(', ')}`);
+      throw new UsageError(
+        `run ${text}: ${matches.length} runs begin so: ${matches.slice(0, 5).join(', ')}${matches.length > 5 ? ', …' : ''}`,
+      );
     return match;
   }
 

@@ -41,7 +41,8 @@ export async function findCommand(program: Named & Group, words: readonly string
   return { path, named, command, group, rest: words.filter((_, at) => !used.has(at)), unknown };
 }
 
-const commonFlags: readonly Flag[] = Object.values({ ...globalFlags, ...writeFlags });
+/** The flags that may stand before the name of a command. */
+export const commonFlags: readonly Flag[] = Object.values({ ...globalFlags, ...writeFlags });
 
 /** Every flag that a command takes, its own first, by key. */
 export function flagsOf(command: Action | Group): Record<string, Flag> {

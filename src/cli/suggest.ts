@@ -1,8 +1,9 @@
 import { UsageError } from '../errors.ts';
 import { closest } from '../text.ts';
-import { commandName, type Found } from './find.ts';
+import { commandName, commonFlags, type Found } from './find.ts';
 import { topicNames } from './program.ts';
 import { type Group, isGroup, loadCommand, type Named } from './verb.ts';
+import { readWords } from './words.ts';
 
 /** Verbs that mean the same to users of other programs, such as kubectl, gh and git. */
 const sameMeaning: readonly (readonly string[])[] = [
@@ -25,6 +26,10 @@ export async function unknownCommand(
   asksHelp: boolean,
 ): Promise<UsageError> {
   const name = commandName(path);
+  const before = rest[rest.indexOf(word) - 1];
+  // The word may be the value of a flag that the command does not have.
+  if (before !== undefined && isUnknownFlag(before))
+    return new UsageError(`${name}: unknown option '${before}'`, `see \`${name} --help\``);
   const topic = asksHelp ? closest(word, topicNames) : undefined;
   const meant =
     verbFor(word, group)?.name ??
@@ -33,6 +38,11 @@ export async function unknownCommand(
     (topic && `\`petstore help ${topic}\``);
   const hint = meant ? `did you mean ${meant}?` : `see \`${name} --help\``;
   return new UsageError(`${name}: unknown command '${word}'`, hint);
+}
+
+function isUnknownFlag(word: string): boolean {
+  const { given, pending } = readWords([word], commonFlags);
+  return word.startsWith('-') && given.length === 0 && pending === undefined;
 }
 
 /** The verb of a group that has this name, or one of the same meaning. */

@@ -105,6 +105,10 @@ test('finds columns by the names of --map', async () => {
 
 test.each([
   ['sku,quantity\n1,2\n', 'stock.csv:1: no column petId (or id, pet); the header has sku, quantity'],
+  [
+    'petId,Delta\n1,2\n',
+    'stock.csv:1: no column quantity (or qty, stock, count); Delta is a column for --relative;',
+  ],
   ['petId,name\n1,2\n', 'stock.csv:1: no column quantity (or qty, stock, count); the header has petId, name'],
   [
     'id,petId,quantity\n1,1,2\n',
