@@ -50,14 +50,28 @@ export function withDocuments(app: SlowApp, options: DocumentsOptions): SlowApp 
   };
 }
 
+/** What the documents are made with; a command that serves nothing never loads it. */
+const parts = {
+  style: () => import('./docs/docs.css?raw'),
+  script: () => import('./docs/docs.js?raw'),
+  page: () => import('./docs/page.ts'),
+  openApi: () => import('../api/openapi.ts'),
+  yaml: () => import('../yaml.ts').then(({ loadYaml }) => loadYaml()),
+};
+
+/** Loads the parts now: an update of this program may replace its files while the server runs. */
+export async function loadDocuments(): Promise<void> {
+  await Promise.allSettled(Object.values(parts).map((load) => load()));
+}
+
 async function print(path: string, baseUrl: string, options: DocumentsOptions): Promise<string> {
   if (path === '/healthz') return '{"status":"ok"}';
-  if (path === '/docs.css') return (await import('./docs/docs.css?raw')).default;
-  if (path === '/docs.js') return (await import('./docs/docs.js?raw')).default;
-  const description = (await import('../api/openapi.ts')).toOpenApi({ sunset: options.sunset });
+  if (path === '/docs.css') return (await parts.style()).default;
+  if (path === '/docs.js') return (await parts.script()).default;
+  const description = (await parts.openApi()).toOpenApi({ sunset: options.sunset });
   if (path === '/openapi.json') return printJson(description, 2);
-  if (path === '/openapi.yaml') return (await (await import('../yaml.ts')).loadYaml()).print(description);
-  const { renderPage } = await import('./docs/page.ts');
+  if (path === '/openapi.yaml') return (await parts.yaml()).print(description);
+  const { renderPage } = await parts.page();
   return renderPage(description as OpenApi, { baseUrl, readOnly: options.readOnly === true });
 }
 

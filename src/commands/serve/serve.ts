@@ -5,6 +5,7 @@ import type { Context } from '../../context.ts';
 import { CliError, messageOf, UsageError } from '../../errors.ts';
 import { writeFileAtomic } from '../../files.ts';
 import { withLock } from '../../lock.ts';
+import { loadDocuments } from '../../server/documents.ts';
 import type { Exchange } from '../../server/exchange.ts';
 import { generateStore, seedStore } from '../../server/seed.ts';
 import { type Listening, startServer } from '../../server/server.ts';
@@ -48,7 +49,7 @@ async function serveShop(context: Context, flags: ServeFlags, command: readonly 
     autosave?.check();
     if (readyFile !== undefined) await writeFileAtomic(readyFile, `${server.url}\n`);
     await announce(context, flags, server.url, command.length === 0);
-    if (command.length === 0) await stop;
+    if (command.length === 0) await Promise.all([stop, loadDocuments()]);
     else context.exitCode = await runCommand(context, command, server.url);
   } finally {
     await server.close();
