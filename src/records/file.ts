@@ -158,7 +158,8 @@ function createCellReader<Entity>(noun: EditableNoun<Entity>, operation: Operati
   let columns: readonly string[] | undefined;
   return ({ cells = [] }) => {
     if (columns) return toCells(cells, columns);
-    const isBareId = !operation && cells.length === 1 && /^\d+$/.test(cells[0]?.trim() ?? '');
+    const [first = ''] = cells;
+    const isBareId = !operation && cells.length === 1 && !columnsOf(noun).includes(first.trim());
     columns = isBareId ? ['id'] : toColumns(noun, cells, operation);
     return isBareId ? toCells(cells, columns) : undefined;
   };
@@ -184,18 +185,30 @@ function toJson(text: string): JsonValue {
 
 /** The columns of a header. @throws UsageError for one that is not a field, because its cells would be lost. */
 function toColumns<Entity>(
-  { fields, many }: EditableNoun<Entity>,
+  noun: EditableNoun<Entity>,
   cells: readonly string[],
   operation: Operation | undefined,
 ): readonly string[] {
   const columns = cells.map((cell) => cell.trim());
   const twice = columns.find((column, index) => columns.indexOf(column) !== index);
   if (twice !== undefined) throw new UsageError(`the column '${twice}' stands there twice`);
-  const own = ['id', ...fields.map(columnOf)];
-  const known = [...own, ...fields.map(({ name }) => name), ...Object.keys(operation?.body?.fields ?? {})];
+  const own = columnsOf(noun);
+  const known = [
+    ...own,
+    ...noun.fields.map(({ name }) => name),
+    ...Object.keys(operation?.body?.fields ?? {}),
+  ];
   const unknown = columns.find((column) => !known.includes(column));
   if (unknown === undefined) return columns;
-  throw new UsageError(`column '${unknown}': ${many} have no such field; they have ${own.join(', ')}`);
+  throw new UsageError(
+    `column '${unknown}': ${noun.many} have no such field; they have ${own.join(', ')}`,
+    'the file must be CSV with a header, JSON or JSON lines',
+  );
+}
+
+/** The columns that `list -o csv` prints. */
+function columnsOf<Entity>({ fields }: EditableNoun<Entity>): readonly string[] {
+  return ['id', ...fields.map(columnOf)];
 }
 
 function toCells(cells: readonly string[], columns: readonly string[]): Record<string, string> {
@@ -217,7 +230,8 @@ function at<Value>(place: string, read: () => Value): Value {
   try {
     return read();
   } catch (error) {
-    throw new UsageError(`${place}: ${messageOf(error)}`);
+    const hint = error instanceof CliError ? error.details.hint : undefined;
+    throw new UsageError(`${place}: ${messageOf(error)}`, hint);
   }
 }
 
@@ -236,7 +250,8 @@ function toFields<Entity>(access: EditAccess<Entity>, { isTable, values }: FileI
   const isNew = operation.id === noun.operations.create;
   // The id of an order is part of its body. In CSV output of `list`, however, the id only tells the rows apart.
   const keepsId = isNew && !isTable && Object.hasOwn(noun.schema.entries, 'id');
-  const fields: Record<string, unknown> = {};
+  // Without a prototype, because a field of the service may be called `constructor`.
+  const fields: Record<string, unknown> = Object.create(null);
   for (const [column, value] of Object.entries(values)) {
     if (column === 'id' && !keepsId) continue;
     const field = findField(noun, column);

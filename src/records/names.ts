@@ -177,13 +177,13 @@ export async function resolveReferences<Entity>(
   fields: Body,
   keepsCategory = false,
 ): Promise<Body> {
-  const resolved: Record<string, unknown> = {};
+  const resolved = new Map<string, unknown>();
   for (const [field, value] of Object.entries(fields)) {
-    const noun = keepsCategory && field === 'categoryId' ? undefined : referenceFields[field];
-    resolved[field] =
-      noun && typeof value === 'string' ? await resolveId(context, client, noun, value) : value;
+    const noun = isName(field, value) ? referenceFields[field] : undefined;
+    const keeps = keepsCategory && field === 'categoryId';
+    resolved.set(field, noun && !keeps ? await resolveId(context, client, noun, value as string) : value);
   }
-  return resolved;
+  return Object.fromEntries(resolved);
 }
 
 function unknownName(noun: Named, name: string, records: readonly NamedRecord[]): CliError {

@@ -64,9 +64,11 @@ export function parseShipDate(text: string, what = '--ship-date', now = new Date
   return moment;
 }
 
+/** Spreadsheets write TRUE and FALSE. */
 export function parseTruth(text: string, what: string): boolean {
-  if (text !== 'true' && text !== 'false') throw badValue(what, text, 'must be true or false');
-  return text === 'true';
+  const word = text.toLowerCase();
+  if (word !== 'true' && word !== 'false') throw badValue(what, text, 'must be true or false');
+  return word === 'true';
 }
 
 /** A condition on a field, as text. */

@@ -31,7 +31,8 @@ test('creates from CSV: leaves ids out with a note, and removes the guard of a f
 test('reads back the edited CSV of orders list', async () => {
   using shop = openShop();
   const { stdout } = await shop.run(['orders', 'list', '--open', '--limit', '1', '-o', 'csv']);
-  const stdin = stdout.replace(/false/, 'true');
+  // A spreadsheet saves it in capitals.
+  const stdin = stdout.replace(/false/, 'TRUE');
   expect(await shop.run(['orders', 'update', '--from', '-'], { stdin })).toMatchObject({ code: 0 });
   expect(await shop.json('orders', 'get', '7')).toMatchObject({ complete: true });
 });
@@ -44,6 +45,18 @@ test('updates from JSON lines, and keeps the fields that a record does not name'
     { name: 'Bella', status: 'sold' },
     { name: 'Max', categoryId: 3 },
   ]);
+});
+
+test('sends a field whose name every object has', async () => {
+  const fields = '"name":"Rex","categoryId":1,"constructor":"c","__proto__":{"x":1}';
+  await using server = await recordingServer({}, () => ({
+    body: { id: 1, name: 'Rex', categoryId: 1 },
+  }));
+  const run = await runCli(['pets', 'create', '--from', '-', '-q', '--base-url', server.url], {
+    stdin: `{${fields}}`,
+  });
+  expect(run).toMatchObject({ code: 0, stderr: '' });
+  expect(server.seen.find(({ method }) => method === 'POST')?.body).toBe(`{${fields}}`);
 });
 
 test.each([
@@ -71,6 +84,13 @@ test.each([
   ['orders update', 'id,quantity\n1,many\n', "stdin:2: quantity 'many': must be an integer"],
   ['orders update', 'id,complete\n1,yes\n', "stdin:2: complete 'yes': must be true or false"],
   ['pets delete --yes', '3\nx\n', "stdin:2: id 'x': must be an integer"],
+  ['pets delete --yes', 'Luna\n', "stdin:1: id 'Luna': must be an integer"],
+  ['pets delete --yes', '-3\n', "stdin:1: id '-3': must be an integer"],
+  [
+    'pets update',
+    '- id: 1\n  status: sold\n',
+    'hint: the file must be CSV with a header, JSON or JSON lines',
+  ],
   ['pets delete --yes', '3\n3\n', 'stdin:2: id 3 appears twice in the file'],
   ['pets delete --yes', '', 'stdin: no ids in it'],
   ['pets update 3', 'id\n3\n', 'give ids or --from, not both'],
