@@ -1,5 +1,5 @@
 import type { ScalarTag } from 'yaml';
-import { ExactNumber, isJsonObject, type JsonValue, printJson } from './json.ts';
+import { ExactNumber, isJsonObject, type JsonValue, parseJson, printJson } from './json.ts';
 
 /** YAML, once its package is loaded. */
 interface Yaml {
@@ -19,8 +19,9 @@ export async function loadYaml(): Promise<Yaml> {
   const exactNumber: ScalarTag = {
     tag: 'tag:yaml.org,2002:float',
     default: true,
+    test: /^-?(?:0|[1-9]\d*)(?=[.eE])(?:\.\d+)?(?:[eE][+-]?\d+)?$/,
     identify: (value: unknown) => value instanceof ExactNumber,
-    resolve: Number,
+    resolve: parseJson,
     stringify: ({ value }) => printJson(value),
   };
   // The package writes some control characters raw; a JSON string with all of them escaped is also a YAML scalar.
@@ -42,6 +43,7 @@ export async function loadYaml(): Promise<Yaml> {
     parse: (text) =>
       narrow(
         parse(text, {
+          customTags: (tags) => [exactNumber, ...tags],
           intAsBigInt: true,
           merge: true,
           logLevel: 'error',

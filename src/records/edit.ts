@@ -97,7 +97,12 @@ function checkRecord<Entity extends object>(
   const old = before as Body;
   if (String(record.id ?? '') !== String(old.id ?? ''))
     throw new UsageError(`id must stay ${old.id ?? 'as it is'}`);
-  const given = Object.fromEntries(Object.entries(record).filter(([, value]) => value !== null));
+  // As in an update, null in a field that the program knows leaves the field out.
+  const given = Object.fromEntries(
+    Object.entries(record).filter(
+      ([name, value]) => value !== null || !Object.hasOwn(noun.schema.entries, name),
+    ),
+  );
   const fields = checkFields(noun, given, missingFields(operation, given));
   const changes = Object.entries(fields).filter(([name, value]) => printJson(value) !== printJson(old[name]));
   return toUpdateBody(operation, fields, Object.fromEntries(changes));

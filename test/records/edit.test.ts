@@ -47,6 +47,16 @@ test.each([
   });
 });
 
+test('sends fields that it does not know back as they came', async () => {
+  const unknown = '"tags":null,"price":0.1000000000000000055,"rate":1.5e-7';
+  await using server = await recordingServer({}, ({ method, body }) => ({
+    body: method === 'PUT' ? `{"id":1,${body.slice(1)}` : `{"id":1,"name":"Rex","categoryId":1,${unknown}}`,
+  }));
+  const env = editor(`sed -i 's/name: Rex/name: Max/' "$1"`);
+  const run = await runCli(['pets', 'edit', '1', '-o', 'json', '-q', '--base-url', server.url], { env });
+  expect(run).toEqual({ code: 0, stdout: `{"id":1,"name":"Max","categoryId":1,${unknown}}\n`, stderr: '' });
+});
+
 test('opens the editor again with the reason on top, and accepts a valid text then', async () => {
   using shop = openShop();
   const env = editor(
