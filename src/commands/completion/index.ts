@@ -6,7 +6,7 @@ import { action } from '../../cli/verb.ts';
 import { userFolder } from '../../config/paths.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
-import { ensureFolder, writeFileAtomic } from '../../files.ts';
+import { ensurePrivateFolder, writeFileAtomic } from '../../files.ts';
 import type { Io } from '../../io.ts';
 import { shellWord } from '../../text.ts';
 
@@ -87,7 +87,8 @@ async function installCompletion(context: Context, shell: ShellName): Promise<vo
     await notice(`${target} is up to date`);
   } else {
     await confirmDestruction(context, `write the ${shell} completion to ${target}`);
-    await ensureFolder(dirname(target));
+    // The XDG specification asks for it; and zsh loads nothing from a folder that others may write to.
+    await ensurePrivateFolder(dirname(target));
     await writeFileAtomic(target, script, 0o644);
     await notice(`wrote ${target}`);
   }

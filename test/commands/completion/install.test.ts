@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -52,6 +52,21 @@ test('completion --install finds the home folder by the rules of the config', as
   expect(named.stderr).toContain(`to ${join(userInfo().homedir, '.local/share')}`);
   const xdg = await install(['bash', '--install'], { XDG_DATA_HOME: '/data' });
   expect(xdg.stderr).toContain('to /data/bash-completion/completions/petstore');
+});
+
+test('completion --install makes folders that nobody else may write to, whatever the umask', async () => {
+  const umask = process.umask(0);
+  try {
+    await install(['zsh', '--install', '--yes']);
+  } finally {
+    process.umask(umask);
+  }
+  for (const path of [
+    '.local',
+    '.local/share/zsh/site-functions',
+    '.local/share/zsh/site-functions/_petstore',
+  ])
+    expect(statSync(join(home, path)).mode & 0o022, path).toBe(0);
 });
 
 test('completion --install prints the line for zsh, ready to paste', async () => {
