@@ -202,6 +202,11 @@ function judgeAnswer(line: string, { status, fields }: HttpResponse): Verdict {
       hint: 'see the line `token`, and `petstore config explain`',
       exitCode: exitCodes.auth,
     });
+  if (status === 429 || status >= 500)
+    return fail(line, {
+      hint: 'the trouble is at the service: try again later',
+      exitCode: exitCodes.unavailable,
+    });
   if (status >= 400)
     return fail(line, {
       hint: "is the path of the base URL right? `petstore api bind` reads the service's own description",

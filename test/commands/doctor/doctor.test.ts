@@ -128,9 +128,11 @@ test.each([
   [401, 4, 'fail'],
   [403, 4, 'fail'],
   [404, 1, 'fail'],
+  [500, 6, 'fail'],
+  [429, 6, 'fail'],
 ])('an answer of %s exits %s', async (status, code, state) => {
   await using server = await answering({ status, body: { code: 'x', message: 'no', status } });
-  const found = await examine(`--base-url ${server.url}`);
+  const found = await examine(`--base-url ${server.url} --retries 0`);
   expect([found.code, found.states.service]).toEqual([code, state]);
 });
 
