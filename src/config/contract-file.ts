@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Contract, CredentialPlace } from '../api/contract.ts';
 import { type DocumentedAnswer, type Operation, operationIds } from '../api/operations.ts';
-import { messageOf, UsageError } from '../errors.ts';
+import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, printJson } from '../json.ts';
-import { fileError, isMissing } from '../system-error.ts';
+import { fileError, isMissing, systemReason } from '../system-error.ts';
+import { shellWord } from '../text.ts';
 import { resolvePaths } from './paths.ts';
 
 /** A contract read from a service's own description. */
@@ -21,8 +22,8 @@ const version = 3;
 
 /** The contract of a command: that of the profile, else that of the top level; undefined if neither is bound. */
 export function readActiveContract(io: Io, profile: string | undefined): BoundContract | undefined {
-  const own = profile === undefined ? undefined : readContract(contractPath(io, profile));
-  return own ?? readContract(contractPath(io, undefined));
+  const own = profile === undefined ? undefined : readContract(io, profile);
+  return own ?? readContract(io, undefined);
 }
 
 /** The path of a profile's contract, or of the top level's if `profile` is undefined: next to the config file. */
@@ -33,13 +34,17 @@ function contractPath(io: Io, profile: string | undefined): string {
 }
 
 /** @throws UsageError if the file cannot be read or does not hold a contract. */
-function readContract(path: string): BoundContract | undefined {
-  const text = readText(path);
-  if (text === undefined) return undefined;
+function readContract(io: Io, profile: string | undefined): BoundContract | undefined {
+  const path = contractPath(io, profile);
   try {
-    return fromJson(parseJson(text) as JsonObject);
+    const text = readText(path);
+    return text === undefined ? undefined : fromJson(parseJson(text) as JsonObject);
   } catch (error) {
-    throw unusable(path, messageOf(error));
+    const words = profile === undefined ? '' : ` --profile ${shellWord(profile)}`;
+    throw new UsageError(
+      `contract ${path}: ${systemReason(error)}`,
+      `bind again with \`petstore api bind <file or URL>${words}\`, or go back to the built-in contract with \`petstore api unbind${words}\``,
+    );
   }
 }
 
@@ -49,7 +54,7 @@ function readText(path: string): string | undefined {
     return readFileSync(path, 'utf8');
   } catch (error) {
     if (isMissing(error)) return undefined;
-    throw unusable(path, messageOf(error));
+    throw error;
   }
 }
 
@@ -68,8 +73,8 @@ export async function writeContract(
 /** Returns whether one was stored. */
 export async function removeContract(io: Io, profile: string | undefined): Promise<boolean> {
   const path = contractPath(io, profile);
-  const { rm } = await import('node:fs/promises');
-  return await rm(path).then(
+  const { unlink } = await import('node:fs/promises');
+  return await unlink(path).then(
     () => true,
     (error: unknown) => {
       if (isMissing(error)) return false;
@@ -122,11 +127,4 @@ function fromJson(stored: JsonObject): BoundContract {
     source,
     boundAt,
   };
-}
-
-function unusable(path: string, why: string): UsageError {
-  return new UsageError(
-    `contract ${path}: ${why}`,
-    'bind again with `petstore api bind <file or URL>`, or go back to the built-in contract with `petstore api unbind`',
-  );
 }

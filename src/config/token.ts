@@ -67,15 +67,18 @@ export function planToken(
 }
 
 /** PETSTORE_TOKEN, else token-file or token-command, whichever has precedence. */
-export function findToken({ token, given }: Settings): TokenSource | undefined {
+export function findToken({ token, given, profile, setAside }: Settings): TokenSource | undefined {
   const [file] = given('token-file');
   const [command] = given('token-command');
   if (token) return { kind: 'variable', text: '', source: 'environment', givenBy: 'PETSTORE_TOKEN' };
-  if (file && command && file.source === command.source)
+  if (file && command && file.source === command.source) {
+    const name = (profile ?? setAside)?.value;
+    const unset = `petstore config unset${file.source === 'profile' ? ` --profile ${name}` : ''}`;
     throw new UsageError(
       `token-file and token-command are both set in ${file.givenBy}`,
-      'keep one: `petstore config unset token-file` or `petstore config unset token-command`',
+      `keep one: \`${unset} token-file\` or \`${unset} token-command\``,
     );
+  }
   if (file && (!command || isNearer(file, command)))
     return { kind: 'file', text: file.value, source: file.source, givenBy: file.givenBy };
   return (

@@ -187,6 +187,16 @@ test.each([
   });
 });
 
+test('of a token file and a token command in one place, the hint removes either', async () => {
+  const both = { 'base-url': 'https://shop.example', 'token-file': 'token', 'token-command': 'cat token' };
+  await expect(read({ config: both })).rejects.toMatchObject({
+    details: { hint: expect.stringContaining('`petstore config unset token-file`') },
+  });
+  await expect(read({ config: { profile: 'a', profiles: { a: both } } })).rejects.toMatchObject({
+    details: { hint: expect.stringContaining('`petstore config unset --profile a token-file`') },
+  });
+});
+
 test('a token variable with a line break is an error that names the variable', async () => {
   await expect(read({ env: { PETSTORE_TOKEN: 'a\nb' } })).rejects.toThrow(
     'PETSTORE_TOKEN: the token holds a line break',

@@ -340,6 +340,14 @@ test('a stored contract that does not parse is an error with a hint', async () =
   expect(await run(['api', 'operations'])).toMatchObject({ code: 0 });
 });
 
+test('the hint about an unreadable contract of a profile names the profile', async () => {
+  await mkdir(join(folder, 'contracts', 'b.json'), { recursive: true });
+  await file('config.json', JSON.stringify({ profile: 'a', profiles: { a: {}, b: {} } }));
+  const { stderr } = await run(['api', 'operations', '--profile', 'b']);
+  expect(stderr).toMatch(/b\.json: is a folder\n/);
+  expect(stderr.replace(/\s+/g, ' ')).toContain('with `petstore api unbind --profile b`');
+});
+
 test('converts a Swagger 2.0 description and says so', async () => {
   const text = await readFile('test/fixtures/petstore-expanded-2.0.yaml', 'utf8');
   const bound = await run(['api', 'bind', '-', '-o', 'json'], { stdin: text });
