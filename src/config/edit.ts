@@ -1,4 +1,4 @@
-import { dirname, resolve } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import { CliError, UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { fileError } from '../system-error.ts';
@@ -26,17 +26,21 @@ export type StoredValue = string | number | boolean;
  *   written.
  */
 export async function editConfig<Value>(io: Io, edit: (config: ConfigDraft) => Value): Promise<Value> {
-  const path = resolvePaths(io).configFile;
+  const { configFile } = resolvePaths(io);
   // Loaded here, because reading a setting needs none of these packages.
   const { default: Conf } = await import('conf');
-  const { ensurePrivateFolder } = await import('../files.ts');
+  const { ensurePrivateFolder, realFile } = await import('../files.ts');
   const { withLock } = await import('../lock.ts');
-  await ensurePrivateFolder(dirname(path));
+  await ensurePrivateFolder(dirname(configFile));
+  // conf would replace a link whose file does not exist yet.
+  const path = realFile(configFile);
   return withLock(path, async () => {
     refuseUnreadable(io);
     try {
       const conf = new Conf({
         cwd: dirname(path),
+        configName: basename(path),
+        fileExtension: '',
         configFileMode: 0o600,
         accessPropertiesByDotNotation: false,
         serialize: (value) => `${JSON.stringify(value, undefined, 2)}\n`,

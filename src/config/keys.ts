@@ -210,12 +210,16 @@ export function parseSetting<Key extends SettingKey>(
   const problem = valueProblem(key, text);
   // A URL with a user name or a query may hold a secret, so it is not shown.
   if (problem !== undefined)
-    throw new UsageError(`${label}${/[@?]/.test(text) ? '' : ` '${text}'`}: ${problem}`);
+    throw new UsageError(`${label}${/[@?]/.test(text) ? '' : ` '${shownValue(key, text)}'`}: ${problem}`);
   return keyRules[key].parse(text) as SettingValues[Key];
 }
 
-/** A value of the config file as it is shown: of a token-command only the command, because its arguments may be secret. */
+/**
+ * A value of the config file as it is shown. The arguments of a token-command may be secret; so may the value of an
+ * unknown key.
+ */
 export function shownValue(key: string, value: unknown): JsonValue {
+  if (!isSettingKey(key)) return '***';
   if (key !== 'token-command') return value as JsonValue;
   const [name = '', ...rest] = String(value).trim().split(/\s+/);
   return rest.length === 0 ? name : `${name} ***`;

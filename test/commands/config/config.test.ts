@@ -4,6 +4,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -63,6 +64,14 @@ test('a file that is a symbolic link stays one', async () => {
   symlinkSync('dotfile', path);
   await run('set timeout 5s');
   expect(lstatSync(path).isSymbolicLink()).toBe(true);
+  expect(stored()).toEqual({ timeout: '5s' });
+});
+
+test('a symbolic link to a file that does not exist yet stays one', async () => {
+  mkdirSync(folder);
+  symlinkSync('dotfile', path);
+  await run('set timeout 5s');
+  expect(readlinkSync(path)).toBe('dotfile');
   expect(stored()).toEqual({ timeout: '5s' });
 });
 
@@ -210,6 +219,18 @@ test('explain, list, set and profile show hide the arguments of token-command, g
     expect(stdout + stderr).not.toContain('s3cret-path');
   }
   expect((await run('get profiles.a.token-command')).stdout).toBe('vault s3cret-path\n');
+});
+
+test('no value is shown that may be a secret: a wrong token-command, and a key that is not known', async () => {
+  mkdirSync(folder);
+  const shop = { 'base-url': 'http://a', password: 's3cret' };
+  writeFileSync(path, JSON.stringify({ 'token-command': "vault 's3cret", profiles: { shop } }));
+  const wrong = await run('list');
+  expect(wrong.stderr).toContain("'vault ***': has a quote that is not closed");
+  await run('unset token-command');
+  const { stdout } = await run('list');
+  expect(stdout).toMatch(/^profiles\.shop\.password {2}\*\*\*$/m);
+  expect(wrong.stderr + stdout).not.toContain('s3cret');
 });
 
 test('token-origins are origins, one or several, and * stands only for a whole label', async () => {
