@@ -163,7 +163,7 @@ class Replay implements JournalImage {
   private takePlan(changes: readonly PlannedChange[]): void {
     const { rows } = this;
     for (const [row, petId, before, after] of changes) {
-      this.match(row, petId, after, before);
+      this.takeRow(row, petId, after, before);
       rows.setBefore(row, toCount(before));
       rows.setState(row, 'unprocessed');
       this.open[row] = 1;
@@ -187,7 +187,7 @@ class Replay implements JournalImage {
   private takeOutcome(line: OutcomeLine): void {
     const { rows } = this;
     const { row, petId, state, before, after } = line;
-    this.match(row, petId, after, before);
+    this.takeRow(row, petId, after, before);
     if (this.open[row] === 1 && !this.header.flags.blind && toCount(before) !== rows.before(row))
       throw damaged(this.path, this.bytes);
     rows.setState(row, state);
@@ -221,26 +221,28 @@ class Replay implements JournalImage {
     this.changes = 0;
   }
 
-  /** @throws CliError `failed` if the line describes another row than the input. */
-  private match(row: number, petId: number | bigint, after: number | null, before: unknown): void {
-    if (!this.isRow(row, petId, after, before)) throw otherInput(this.path, `row ${row + 1} is another one`);
+  /**
+   * Takes over the new count of a row: in a relative run only the plan knows it. A blank row gets its id too.
+   *
+   * @throws CliError `failed` if the input has another row there.
+   */
+  private takeRow(row: number, petId: number | bigint, after: number | null, before: unknown): void {
+    const { rows } = this;
+    const isBlank = row < rows.length && rows.id(row) === 0n && !rows.isState(row, 'invalid');
+    if (isBlank) rows.put(row, { id: petId, quantity: after });
+    else if (!this.isSameRow(row, petId, after, before))
+      throw otherInput(this.path, `row ${row + 1} is another one`);
+    else if (after !== null) rows.setQuantity(row, after);
   }
 
-  private isRow(row: number, petId: number | bigint, after: number | null, before: unknown): boolean {
+  private isSameRow(row: number, petId: number | bigint, after: number | null, before: unknown): boolean {
     const { rows } = this;
-    if (!(row < rows.length)) return false;
-    if (rows.id(row) === 0n && !rows.isState(row, 'invalid')) {
-      rows.put(row, { id: petId, quantity: after });
-      return true;
-    }
-    if (rows.id(row) !== BigInt(petId)) return false;
+    if (!(row < rows.length) || rows.id(row) !== BigInt(petId)) return false;
     const change = rows.change(row);
     if (change === undefined && !this.header.flags.relative) return rows.quantity(row) === after;
     if (after === null) return false;
-    if (change !== undefined && typeof before === 'number' && before + change !== after && after !== 0)
-      return false;
-    rows.setQuantity(row, after);
-    return true;
+    // A row that could not be planned has the count 0.
+    return change === undefined || typeof before !== 'number' || before + change === after || after === 0;
   }
 }
 
@@ -259,25 +261,28 @@ interface SealedLine {
 async function* readLines(path: string, pieceBytes = 256 * 1024): AsyncGenerator<SealedLine> {
   let bytes = 0;
   let sum = 0;
-  let rest = '';
+  for await (const texts of readTexts(path, pieceBytes))
+    for (const text of texts) {
+      const line = unseal(text, sum, bytes === 0);
+      if (!line) throw damaged(path, bytes);
+      sum = line.sum;
+      bytes += Buffer.byteLength(text) + 1;
+      yield { line: line.value, bytes, sum };
+    }
+}
+
+/** The lines that end in each piece of a file; an incomplete last line is left out. */
+async function* readTexts(path: string, pieceBytes: number): AsyncGenerator<string[]> {
   const stream = createReadStream(path, { encoding: 'utf8', highWaterMark: pieceBytes });
+  let rest = '';
   try {
     for await (const piece of stream) {
-      const text = rest + (piece as string);
-      let at = 0;
-      for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', at)) {
-        const raw = text.slice(at, end);
-        const line = unseal(raw, sum, bytes === 0);
-        if (!line) throw damaged(path, bytes);
-        sum = line.sum;
-        bytes += Buffer.byteLength(raw) + 1;
-        yield { line: line.value, bytes, sum };
-        at = end + 1;
-      }
-      rest = text.slice(at);
+      const texts = `${rest}${piece}`.split('\n');
+      rest = texts.pop() ?? '';
+      yield texts;
     }
   } catch (error) {
-    throw error instanceof CliError ? error : fileError('read', path, error);
+    throw fileError('read', path, error);
   } finally {
     stream.destroy();
   }
