@@ -1,3 +1,4 @@
+import { dayOf } from '../text.ts';
 import { fieldValue, type HttpFields } from './http.ts';
 import { linkTarget } from './links.ts';
 import type { Operation } from './operations.ts';
@@ -71,8 +72,8 @@ function describeDeprecation(operation: Operation, fields: HttpFields, now: Date
   const until = sunset?.date ?? dateOf(operation.sunset);
   const isDeprecated = operation.deprecated || deprecation?.older === true || since !== undefined;
   if (!isDeprecated && !sunset?.date) return undefined;
-  const announced = since && since > now ? `will be deprecated on ${day(since)}` : undefined;
-  const begun = since && !announced ? `deprecated since ${day(since)}` : undefined;
+  const announced = since && since > now ? `will be deprecated on ${dayOf(since)}` : undefined;
+  const begun = since && !announced ? `deprecated since ${dayOf(since)}` : undefined;
   const end = until && describeEnd(until, now);
   const clause = [announced, end].filter(Boolean).join(' and ') || `is ${begun ?? 'deprecated'}`;
   const details = [end && begun, isDeprecated && link && `see ${link}`].filter(Boolean);
@@ -80,10 +81,10 @@ function describeDeprecation(operation: Operation, fields: HttpFields, now: Date
 }
 
 function describeEnd(until: Date, now: Date): string {
-  const days = Math.round((Date.parse(day(until)) - Date.parse(day(now))) / dayMs);
+  const days = Math.round((Date.parse(dayOf(until)) - Date.parse(dayOf(now))) / dayMs);
   const count = `${Math.abs(days)} ${Math.abs(days) === 1 ? 'day' : 'days'}`;
-  if (until <= now) return `was to end on ${day(until)}, ${days === 0 ? 'today' : `${count} ago`}`;
-  return `ends on ${day(until)}, ${days === 0 ? 'today' : `in ${count}`}`;
+  if (until <= now) return `was to end on ${dayOf(until)}, ${days === 0 ? 'today' : `${count} ago`}`;
+  return `ends on ${dayOf(until)}, ${days === 0 ? 'today' : `in ${count}`}`;
 }
 
 const dayMs = 86_400_000;
@@ -118,8 +119,4 @@ function dateOf(text: string | undefined): Date | undefined {
 function validDate(ms: number): Date | undefined {
   const date = new Date(ms);
   return Number.isNaN(date.getTime()) ? undefined : date;
-}
-
-function day(date: Date): string {
-  return date.toISOString().slice(0, 10);
 }

@@ -8,6 +8,7 @@ import {
   operations,
 } from '../api/operations.ts';
 import { type BodyName, fieldTypes, type ResultName } from '../api/schemas.ts';
+import { withArticle } from '../text.ts';
 import { type DocumentOperation, placeOf } from './document.ts';
 import { hasCategory, idFieldOf, isRecord, nounOf, nouns, subjectOf, wordsOf } from './nouns.ts';
 import { identify, needsFilter, queryName, unmetParameter } from './parameters.ts';
@@ -349,11 +350,11 @@ function recordEvidence(
 
 /** The fault of a schema, or of the type of a field that the service document defines. */
 function wrongType(shape: Shape, label: string, known: ReadonlyMap<string, string>): string | undefined {
-  if (shape.kind !== 'object') return `its ${label} is ${article(shape.kind)}`;
+  if (shape.kind !== 'object') return `its ${label} is ${withArticle(shape.kind)}`;
   for (const [field, type] of known) {
     const { kind } = shapeOf(shape.fields.get(field));
     const fits = kind === 'unknown' || kind === type || (type === 'integer' && kind === 'number');
-    if (!fits) return `its ${label} has the field ${field} as ${article(kind)}, not ${article(type)}`;
+    if (!fits) return `its ${label} has the field ${field} as ${withArticle(kind)}, not ${withArticle(type)}`;
   }
   return undefined;
 }
@@ -381,10 +382,6 @@ function mentions({ path, operationId }: DocumentOperation, noun: Noun): boolean
   const segments = path.split('/').filter((segment) => segment !== '' && !segment.startsWith('{'));
   const last = wordsOf(segments.at(-1) ?? '').join(' ');
   return words.test(last) || (operationId !== undefined && subjectOf(operationId) === noun);
-}
-
-function article(word: string): string {
-  return `${/^[aeiou]/.test(word) ? 'an' : 'a'} ${word}`;
 }
 
 export function show({ method, path }: { readonly method: string; readonly path: string }): string {

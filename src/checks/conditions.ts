@@ -5,8 +5,8 @@ import { CliError } from '../errors.ts';
 import { printJson } from '../json.ts';
 import { type Check, type Details, fail, pass, type Verdict, verdictOfError } from './check.ts';
 import type { Condition } from './options.ts';
+import { valueAt } from './pointer.ts';
 import { detailsOf, type Probe, type Reply } from './probe.ts';
-import { valueAt } from './schema.ts';
 import { excerpt, statusText } from './text.ts';
 
 /** @throws UsageError if the path is a URL of another origin. */

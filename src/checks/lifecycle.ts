@@ -1,5 +1,6 @@
 import { type Lifecycle, readLifecycle } from '../api/lifecycle.ts';
 import type { Operation } from '../api/operations.ts';
+import { dayOf } from '../text.ts';
 import { type Details, fail, pass, skip, type Verdict, VerdictError, warn } from './check.ts';
 import { detailsOf, type Probe } from './probe.ts';
 
@@ -89,8 +90,4 @@ function describe({ deprecated }: Operation, { deprecation, sunset }: Lifecycle)
   if (!deprecated) return 'not deprecated';
   const since = deprecation?.date && dayOf(deprecation.date);
   return `deprecated since ${since}${sunset?.date ? `, sunset ${dayOf(sunset.date)}` : ''}`;
-}
-
-function dayOf(date: Date): string {
-  return date.toISOString().slice(0, 10);
 }

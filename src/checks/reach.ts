@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { toUnavailable } from '../client/transport/socket-error.ts';
-import { counted } from '../text.ts';
+import { counted, dayOf } from '../text.ts';
 import { type Check, fail, pass, skip, type Verdict, warn } from './check.ts';
 import { checkHttp } from './http.ts';
 import { gates } from './options.ts';
@@ -94,7 +94,7 @@ const soonDays = 30;
 function judgeExpiry({ validTo }: Handshake, { options, now }: TlsSubject): Verdict {
   if (!validTo) return fail('the service showed no certificate');
   const days = Math.floor((validTo.getTime() - now().getTime()) / 86_400_000);
-  const date = validTo.toISOString().slice(0, 10);
+  const date = dayOf(validTo);
   const reason = days < 0 ? `expired on ${date}` : `expires on ${date}, in ${counted(days, 'day', 'days')}`;
   const hint = 'renew the certificate';
   if (days < options.tlsMinDays)

@@ -2,7 +2,9 @@ import { type OutputUnit, type Schema, Validator } from '@cfworker/json-schema';
 import { readPattern } from '../api/pattern.ts';
 import { int64Max } from '../api/values.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { withArticle } from '../text.ts';
 import { withinTime } from '../time-limit.ts';
+import { memberOf, memberPointer, segmentsOf, toPointer, valueAt } from './pointer.ts';
 
 /** The result of checking a body against its schema. */
 export interface BodyResult {
@@ -99,7 +101,7 @@ function describe(error: OutputUnit, schema: JsonObject, body: JsonValue): Schem
   const required = Array.isArray(rule.required) ? rule.required.map(String) : [];
   const missing = required.find((name) => !isJsonObject(got) || !Object.hasOwn(got, name)) ?? '';
   const expected = `the field ${JSON.stringify(missing)}`;
-  const place = `${pointer}/${missing.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+  const place = memberPointer(pointer, missing);
   return { reason: `${where} lacks ${expected}`, pointer: place, expected, got };
 }
 
@@ -119,10 +121,9 @@ function expectation({ keyword, error }: OutputUnit, rule: JsonObject): string {
   return `valid: ${error.replace(/\.$/, '')}`;
 }
 
-function typeText({ type, format }: JsonObject): string {
-  const names = (Array.isArray(type) ? type : [type]).map((name) =>
-    name === 'null' ? 'null' : `${/^[aio]/.test(String(name)) ? 'an' : 'a'} ${name}`,
-  );
+/** @param rule its type may be missing if it has the format of an integer. */
+function typeText({ type = 'integer', format }: JsonObject): string {
+  const names = [type].flat().map((name) => (name === 'null' ? 'null' : withArticle(String(name))));
   return names.join(' or ') + (typeof format === 'string' ? ` (${format})` : '');
 }
 
@@ -167,26 +168,6 @@ function ruleAt(root: JsonObject, location: string): JsonObject {
     if (segment === '$ref' && typeof at === 'string') at = valueAt(root, toPointer(at));
   }
   return isJsonObject(at) ? at : {};
-}
-
-/** The value at a JSON pointer; undefined if there is none. @see RFC 6901, 4 */
-export function valueAt(body: JsonValue, pointer: string): JsonValue | undefined {
-  return segmentsOf(pointer).reduce(memberOf, body as JsonValue | undefined);
-}
-
-function memberOf(value: JsonValue | undefined, key: string): JsonValue | undefined {
-  if (Array.isArray(value)) return /^(0|[1-9]\d*)$/.test(key) ? value[Number(key)] : undefined;
-  return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
-}
-
-function segmentsOf(pointer: string): string[] {
-  const segments = pointer.split('/').slice(1);
-  return segments.map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
-}
-
-/** A JSON pointer from its form as a URI fragment. */
-function toPointer(fragment: string): string {
-  return decodeURIComponent(fragment.replace(/^#/, ''));
 }
 
 /** Rewrites patterns, or removes them. If one is removed, names that match no pattern can no longer be forbidden. */

@@ -6,7 +6,7 @@ import { boundResultSchemas, reasonOf, resultSchemas } from '../api/schemas.ts';
 import type { Cancellation } from '../deadline.ts';
 import type { UnavailableError } from '../errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, parseJsonArray } from '../json.ts';
-import { shorten } from '../text.ts';
+import { shorten, withArticle } from '../text.ts';
 import type { Call } from './call.ts';
 import { invalidAnswer } from './transport/answer.ts';
 
@@ -109,9 +109,8 @@ function toRecord({ result = 'Pet', source }: Operation, value: JsonValue, point
   const [issue] = checked.issues ?? [];
   const path = (issue?.path ?? []).map(({ key }) => `/${String(key)}`).join('');
   const where = `${pointer}${path}` || 'it';
-  const record = `${/^[IO]/.test(result) ? 'an' : 'a'} ${result}`;
   const why = issue ? reasonOf(issue) : '';
-  throw invalidAnswer(`the body is not ${record}: ${where} ${why}`, { answer: value });
+  throw invalidAnswer(`the body is not ${withArticle(result)}: ${where} ${why}`, { answer: value });
 }
 
 function checkId(operation: Operation, asked: bigint | undefined, record: JsonObject): JsonObject {

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ensurePrivateFolder, writeFileAtomic } from '../files.ts';
 import { isJsonObject, parseJson } from '../json.ts';
+import { dayOf } from '../text.ts';
 
 /**
  * The lines that have not been shown today (UTC). A file in the state directory remembers those shown; if it cannot be
@@ -13,7 +14,7 @@ export async function notShownToday(
   now: Date,
 ): Promise<string[]> {
   const file = join(stateDir, 'notices.json');
-  const day = now.toISOString().slice(0, 10);
+  const day = dayOf(now);
   const shown = await readShown(file, day).catch((): string[] => []);
   const fresh = lines.filter((line) => !shown.includes(line));
   if (fresh.length > 0) {

@@ -41,6 +41,7 @@ test.each([
   ['{"type":"integer","format":"int64"}', '9223372036854775808', 'an integer (int64)'],
   ['{"type":"integer","format":"int64"}', '-9223372036854775809', 'an integer (int64)'],
   ['{"type":"integer","format":"int64"}', '123456789012345678901234567890', 'an integer (int64)'],
+  ['{"format":"int64"}', '9223372036854775808', 'an integer (int64)'],
   ['{"type":"integer","format":"int32"}', '2147483648', 'an integer (int32)'],
   ['{"type":"integer","format":"int64","minimum":0}', '-1', 'an integer (int64)'],
   ['{"type":"integer","maximum":9223372036854775807}', '9223372036854775807', undefined],

@@ -11,7 +11,7 @@ import { openSockets } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { monotonicMs } from '../../deadline.ts';
 import { CliError, exitCodes } from '../../errors.ts';
-import { closest, shellWord } from '../../text.ts';
+import { closest, dayOf, shellWord } from '../../text.ts';
 
 /** The subject of doctor's checks. */
 interface Patient {
@@ -179,7 +179,7 @@ async function checkAllTls(patient: Patient): Promise<Verdict> {
     if (verdict.state !== 'pass') return verdict;
   }
   const { protocol, validTo } = await sockets.handshake();
-  const until = validTo ? `, certificate valid until ${validTo.toISOString().slice(0, 10)}` : '';
+  const until = validTo ? `, certificate valid until ${dayOf(validTo)}` : '';
   return pass(`${protocol}${until}`);
 }
 
