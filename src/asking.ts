@@ -5,9 +5,8 @@ import { UsageError } from './errors.ts';
 import type { Prompt } from './input/question.ts';
 
 /**
- * Returns if a write may go on, and asks the user first if necessary: for the profile's name if the profile is
- * protected, for a yes if the write is destructive. Call it once, before the first write. With `--dry-run` nothing is
- * asked.
+ * Asks the user whether a write may go on: for the profile's name if the profile is protected, for a yes if the write is
+ * destructive. Returns if it may. Call it once, before the first write. With `--dry-run` nothing is asked.
  *
  * @param write.what its consequence, as a clause: `delete pet 5 (Rex)`.
  * @param write.destructive it cannot be undone: without --yes the user is asked.
@@ -37,7 +36,7 @@ export async function confirmWrite(
 }
 
 /**
- * Returns if something that cannot be undone may go on, and asks the user first.
+ * Asks the user whether something that cannot be undone may go on, and returns if it may.
  *
  * @param what a clause: `delete profile staging`.
  * @throws UsageError if the answer is no, or if questions are impossible.

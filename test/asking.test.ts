@@ -20,7 +20,9 @@ test.each([
   ['a dry run, whatever it is', destruction, { profile: 'prod', dryRun: true }],
   ['the embedded store, whatever the profile', write, { profile: 'prod', offline: true }],
 ])('lets pass unasked %s', async (_, what, flags) => {
-  await confirmWrite(contextOf(flags), what);
+  const asked: string[] = [];
+  await confirmWrite(contextOf(flags, asked, []), what);
+  expect(asked).toEqual([]);
 });
 
 test.each([
@@ -100,8 +102,10 @@ test('a base URL that is protected without a profile is confirmed by its host', 
     { baseUrl: 'http://shop:81/api' },
     { ...file, defaults: { protected: true } },
   );
-  const context = { ...contextOf({ confirm: 'shop:81' }), settings: async () => settings };
-  await confirmWrite(context, write);
+  const confirm = (name: string) =>
+    confirmWrite({ ...contextOf({ confirm: name }), settings: async () => settings }, write);
+  await confirm('shop:81');
+  await expect(confirm('shop')).rejects.toThrow('--confirm shop: the target is shop:81');
 });
 
 const file = { path: '/c/config.json', active: undefined, profiles, defaults: {}, problem: undefined };

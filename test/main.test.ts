@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { version } from '../package.json';
@@ -9,6 +9,7 @@ import { isGroup } from '../src/cli/verb.ts';
 import { program } from '../src/commands/index.ts';
 import { main } from '../src/main.ts';
 import { commandsOf } from './helpers/commands.ts';
+import { listenHere } from './helpers/listen.ts';
 import { fakeIo, runCli } from './helpers/run-cli.ts';
 import { temporaryFolder } from './helpers/temporary-folder.ts';
 
@@ -215,9 +216,8 @@ test.each([
 ])('on a %s ^C is erased before the error', async (_, terminals, ending) => {
   const io = fakeIo({ terminals, env: { NO_COLOR: '1' } });
   const silent = createServer(() => io.raise('SIGINT'));
-  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  const port = await listenHere(silent);
   onTestFinished(() => void silent.close());
-  const { port } = silent.address() as AddressInfo;
   const code = main(['pets', 'list', '--base-url', `http://127.0.0.1:${port}`], io);
   expect(await code).toBe(130);
   expect(io.written('stderr')).toMatch(new RegExp(`${ending.replace('[', '\\[')}$`));

@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { makeCertificate } from '../helpers/certificate.ts';
+import { listenHere } from '../helpers/listen.ts';
 import { stockDesk } from '../helpers/stock-desk.ts';
 import { shelves, stockServer, toCsv } from '../helpers/stock-server.ts';
 
@@ -109,8 +109,7 @@ test('refuses to read an input if there is no service to call', async () => {
 
 test('stops at once if TLS fails', async () => {
   const server = createServer(await makeCertificate(10));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await listenHere(server);
   const desk = stockDesk({ url: `https://127.0.0.1:${port}` });
   desk.write('stock.csv', toCsv(shelves(50, () => 6)));
   const summary = await desk.summary(['apply', 'stock.csv', '--yes', '--blind', '--concurrency', '2']);

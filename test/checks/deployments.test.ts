@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import type { HttpResponse } from '../../src/api/http.ts';
+import { listenHere } from '../helpers/listen.ts';
 import { runCli } from '../helpers/run-cli.ts';
 import { smoke } from './run.ts';
 import { startService, withBody, withFields } from './service.ts';
@@ -231,8 +231,7 @@ async function changing(
     const [status, type, body, fields] = answer(url, performance.now() - startedMs);
     response.writeHead(status, { 'content-type': type, ...fields }).end(body);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await listenHere(server);
   const close = () => {
     server.close();
     server.closeAllConnections();

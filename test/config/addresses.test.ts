@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { makeCertificate } from '../helpers/certificate.ts';
 import { warehouse } from '../helpers/descriptions.ts';
+import { listenHere } from '../helpers/listen.ts';
 import { type RecordingServer, recordingServer } from '../helpers/recording-server.ts';
 import { runCli } from '../helpers/run-cli.ts';
 import { cliPath, nodeBinary, spawnCli } from '../helpers/spawn-cli.ts';
@@ -128,9 +128,9 @@ test('the client certificate of a profile is shown to its own origin, and not to
       response.setHeader('content-type', 'application/json').end(warehouse);
     },
   );
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const port = await listenHere(server);
   try {
-    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const url = `https://127.0.0.1:${port}`;
     const tls = { 'ca-cert': 'cert.pem', 'client-cert': 'cert.pem', 'client-key': 'key.pem' };
     for (const baseUrl of [url, own.url]) {
       configure({ ...tls, 'base-url': baseUrl });

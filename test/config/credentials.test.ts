@@ -118,9 +118,8 @@ test.each([
 
 test('another path of the same origin is the same service', async () => {
   const config = { 'base-url': 'https://shop.example/v1' };
-  expect(
-    (await read({ config, env: token, flags: { baseUrl: 'https://shop.example/v2' } })).credential,
-  ).toBeDefined();
+  const { credential } = await read({ config, env: token, flags: { baseUrl: 'https://shop.example/v2' } });
+  expect(credential?.value).toBe('Bearer s3cret');
 });
 
 test.each([
@@ -145,7 +144,7 @@ test.each([
 
 test('--allow-insecure-http sends it over plain http to any host', async () => {
   const { credential } = await read({ env: token, baseUrl: 'http://shop.example', allowInsecureHttp: true });
-  expect(credential).toBeDefined();
+  expect(credential?.value).toBe('Bearer s3cret');
 });
 
 test('one trailing newline of a token file is dropped', async () => {

@@ -1,5 +1,6 @@
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
+import { listenHere } from './listen.ts';
 
 /** A request as it came in, byte for byte what the program sent. */
 interface SeenRequest {
@@ -67,8 +68,7 @@ export async function misbehave(script: Script, tls?: TlsOptions): Promise<Misbe
     socket.on('close', () => open.delete(socket));
   });
   server.on('tlsClientError', () => {});
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await listenHere(server);
   return {
     url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}`,
     port,

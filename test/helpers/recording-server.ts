@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import type { TlsOptions } from 'node:tls';
+import { listenHere } from './listen.ts';
 
 /** A request as the server saw it. */
 export interface Seen {
@@ -49,8 +49,7 @@ export async function recordingServer(
     response.end(reply.body === undefined ? undefined : text);
   };
   const server = tls ? createTlsServer(tls, listener) : createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await listenHere(server);
   return {
     url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}`,
     seen,

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listenHere } from './listen.ts';
 
 /** A request as the server saw it. */
 interface StockRequest {
@@ -56,8 +56,7 @@ export async function stockServer(stock: Iterable<readonly [number | string, num
     });
     if ((await self.misbehave?.(seen, response)) !== true) answer(self, seen, response);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await listenHere(server);
   const self: StockServer = {
     url: `http://127.0.0.1:${port}`,
     stock: new Map([...stock].map(([petId, quantity]) => [String(petId), quantity])),

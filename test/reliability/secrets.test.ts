@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { makeCertificate } from '../helpers/certificate.ts';
+import { listenHere } from '../helpers/listen.ts';
 import { answerJson, misbehave } from '../helpers/misbehaving-server.ts';
 import { runCli } from '../helpers/run-cli.ts';
 import { spawnCli } from '../helpers/spawn-cli.ts';
@@ -76,8 +76,7 @@ test('the warning comes once: Node does not repeat it', async () => {
   const server = createServer(await makeCertificate(3), (_, response) =>
     response.writeHead(200, { 'content-type': 'application/json' }).end('[]'),
   );
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await listenHere(server);
   const env = { NODE_TLS_REJECT_UNAUTHORIZED: '0', PETSTORE_BASE_URL: `https://127.0.0.1:${port}` };
   const run = await spawnCli(['inventory', 'list'], { env });
   server.close();

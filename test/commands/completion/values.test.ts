@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { listenHere } from '../../helpers/listen.ts';
 import { recordingServer } from '../../helpers/recording-server.ts';
 import { runCli } from '../../helpers/run-cli.ts';
 import { temporaryFolder } from '../../helpers/temporary-folder.ts';
@@ -125,9 +125,8 @@ test.each([
 
 test('completion does not wait for a service that does not answer', async () => {
   const server = createServer(() => {});
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const port = await listenHere(server);
   onTestFinished(() => void server.close());
-  const { port } = server.address() as AddressInfo;
   const started = Date.now();
   expect(await offered(['--base-url', `http://127.0.0.1:${port}`])).toEqual(none);
   expect(Date.now() - started).toBeLessThan(3000);

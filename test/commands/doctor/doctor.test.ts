@@ -1,9 +1,9 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { makeCertificate } from '../../helpers/certificate.ts';
+import { listenHere } from '../../helpers/listen.ts';
 import { type RecordingServer, recordingServer } from '../../helpers/recording-server.ts';
 import { type RunOptions, runCli } from '../../helpers/run-cli.ts';
 import { temporaryFolder } from '../../helpers/temporary-folder.ts';
@@ -157,8 +157,7 @@ test('an untrusted certificate fails TLS; a trusted one is shown with its last d
     response.setHeader('content-type', 'application/json');
     response.end('[]');
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = `https://127.0.0.1:${await listenHere(server)}`;
   const ca = join(folder, 'ca.pem');
   writeFileSync(ca, cert);
   const untrusted = await examine(`--base-url ${url}`);

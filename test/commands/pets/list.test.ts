@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { listenHere } from '../../helpers/listen.ts';
 import { recordingServer } from '../../helpers/recording-server.ts';
 import { runCli } from '../../helpers/run-cli.ts';
 
@@ -127,8 +127,7 @@ test('requests the categories at the same time as the pets', async () => {
     if (held.length < 2) return;
     for (const each of held) each.setHeader('content-type', 'application/json').end('[]');
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await listenHere(server);
   const run = await runCli(['pets', 'list', '--base-url', `http://127.0.0.1:${port}`, '--timeout', '2s']);
   server.close();
   expect(run).toMatchObject({ code: 0, stdout: 'id  name  category  status\n' });
