@@ -120,19 +120,19 @@ await rm(scratch, { recursive: true });
 await writeFile(join(outdir, 'packages.json'), JSON.stringify(packages, null, 2));
 await writeFile(join(outdir, 'LICENSES.txt'), licencesOf(Object.values(packages).flat()));
 
-const generator = resolve(outdir, 'generate.js');
+const manualWriter = resolve(outdir, 'write-manual.js');
 await build({
   ...common,
   alias,
   plugins: [rawText],
-  entryPoints: ['src/generate.ts'],
+  entryPoints: ['src/write-manual.ts'],
   bundle: true,
-  outfile: generator,
+  outfile: manualWriter,
   logLevel: 'error',
 });
-const { writeManual } = createRequire(import.meta.url)(generator);
+const { writeManual } = createRequire(import.meta.url)(manualWriter);
 await writeManual(join(outdir, 'petstore.1'));
-await rm(generator);
+await rm(manualWriter);
 
 /** The packages that each chunk holds, by the chunk's name. */
 function packagesByFile({ outputs }) {
