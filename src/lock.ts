@@ -1,7 +1,7 @@
 import { lstatSync, lutimesSync, readFileSync, readlinkSync, symlinkSync, unlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { basename } from 'node:path';
-import { sleep } from './deadline.ts';
+import { monotonicMs, sleep } from './deadline.ts';
 import { CliError } from './errors.ts';
 import { realFile } from './files.ts';
 import { processExists, processId } from './io.ts';
@@ -42,7 +42,7 @@ export async function withLock<Value>(
 
 /** Takes the lock of the file at `path`, and returns the function that releases it. @see withLock */
 export function takeLock(path: string, { waitMs = 30_000 }: LockOptions = {}): Promise<() => void> {
-  return take(lockOf(path), Date.now() + waitMs);
+  return take(lockOf(path), monotonicMs() + waitMs);
 }
 
 async function take(lock: string, deadline: number): Promise<() => void> {
@@ -70,7 +70,7 @@ async function acquire(lock: string, deadline: number): Promise<void> {
     const owner = readOwner(lock);
     if (owner === undefined) continue;
     if (isAbandoned(lock, owner)) await removeAbandoned(lock, owner, deadline);
-    else if (Date.now() >= deadline) throw heldBy(owner, lock);
+    else if (monotonicMs() >= deadline) throw heldBy(owner, lock);
     else await sleep(pauseMs * (0.5 + Math.random()));
   }
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { sleep } from '../deadline.ts';
+import { monotonicMs, sleep } from '../deadline.ts';
 import { CliError } from '../errors.ts';
 import { processId } from '../io.ts';
 import { holderOf, takeLock, withLock } from '../lock.ts';
@@ -48,7 +48,7 @@ export async function holdTarget<Value>(
     writeFile(`${own}.json`, JSON.stringify({ shard, name, run }), { mode: 0o600 }).catch((error) => {
       throw fileError('write', `${own}.json`, error);
     });
-  const endMs = Date.now() + waitMs;
+  const endMs = monotonicMs() + waitMs;
   for (;;) {
     const taken = await withLock(gate, async () => {
       const other = allowOverlap ? undefined : await otherClaim(gate, shard);
@@ -69,8 +69,8 @@ export async function holdTarget<Value>(
         await rm(`${own}.json`, { force: true }).catch(() => {});
         taken();
       }
-    if (Date.now() >= endMs) throw await targetHeld(runs, target, taken, waitMs);
-    await sleep(Math.min(200, Math.max(1, endMs - Date.now())), signal);
+    if (monotonicMs() >= endMs) throw await targetHeld(runs, target, taken, waitMs);
+    await sleep(Math.min(200, Math.max(1, endMs - monotonicMs())), signal);
   }
 }
 

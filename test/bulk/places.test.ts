@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -78,6 +78,18 @@ test('applies and undoes on the embedded store', async () => {
   expect(summary.undo).toBe(`petstore inventory undo ${summary.run} --offline`);
   const undone = await desk.summary(['undo', String(summary.run), '--yes', '--offline'], { env });
   expect(undone).toMatchObject({ code: 0, applied: 25 });
+});
+
+test('books a delivery once on the embedded store, whatever link names its file', async () => {
+  const desk = stockDesk({ url: '' });
+  symlinkSync(desk.folder, join(desk.folder, 'link'));
+  desk.write('delivery.csv', 'petId,change\n1,+1\n');
+  const apply = (folder: string) => {
+    const env = { PETSTORE_BASE_URL: '', PETSTORE_OFFLINE_STORE: join(folder, 'store.json') };
+    return desk.inventory(['apply', 'delivery.csv', '--relative', '--yes', '--offline'], { env });
+  };
+  expect((await apply(desk.folder)).code).toBe(0);
+  expect((await apply(join(desk.folder, 'link'))).stderr).toContain('has booked the same delivery');
 });
 
 test('a protected profile asks for its name', async () => {

@@ -10,6 +10,7 @@ import { toUndoRows } from '../../bulk/undo.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import type { Context } from '../../context.ts';
 import { ManyError, UsageError } from '../../errors.ts';
+import { realFile } from '../../files.ts';
 import { openSource, type Source } from '../../input/source.ts';
 import { counted, groupDigits } from '../../text.ts';
 
@@ -157,7 +158,10 @@ function stayingText(pets: readonly bigint[]): string {
 /** The target of writes for the journal: the base URL, or the file of the embedded store. */
 export async function targetOf(context: Context): Promise<string> {
   const settings = await context.settings();
-  if (settings.offline) return `offline:${resolvePaths(context.io).offlineStore}`;
+  if (settings.offline) {
+    const store = resolvePaths(context.io).offlineStore;
+    return `offline:${store === ':memory:' ? store : realFile(store)}`;
+  }
   return settings.get('base-url') ?? '';
 }
 
