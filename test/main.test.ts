@@ -140,6 +140,26 @@ test.each([
   expect((await runCli(argv)).stderr).toContain(`error: ${message}\n`);
 });
 
+test.each([
+  ['pets list --format json', 'did you mean --output?'],
+  ['pets list -n 3', 'did you mean --limit?'],
+  ['pets get -n 3', 'see `petstore pets get --help`'],
+  ['pets list --no-color', 'did you mean --color never?'],
+  ['pets list --jq .[0]', 'filter it as JSON: -o json | jq'],
+  ['pets list --stauts=sold', 'did you mean --status?'],
+  ['pets list --constructor', 'see `petstore pets list --help`'],
+])('petstore %s is answered with a hint: %s', async (words, hint) => {
+  const run = await runCli(words.split(' '));
+  expect(run.code).toBe(2);
+  expect(run.stderr).toContain(`\nhint: ${hint}\n`);
+});
+
+test('the value of a flag that does not exist is not printed, because it may be a token', async () => {
+  const { stderr } = await runCli(['pets', 'list', '--token=s3cret']);
+  expect(stderr).toContain("error: petstore pets list: unknown option '--token'\nhint: a token comes from");
+  expect(stderr).not.toContain('s3cret');
+});
+
 test('an argument too many is told in one sentence', async () => {
   expect((await runCli(['pets', 'list', 'Luna'])).stderr).toContain(
     'error: petstore pets list: too many arguments: expected 0 arguments but got 1\n',

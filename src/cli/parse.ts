@@ -1,6 +1,6 @@
 import { Command, Argument as CommanderArgument, CommanderError, Option } from 'commander';
 import { UsageError } from '../errors.ts';
-import type { Argument, Flag } from './flag.ts';
+import { type Argument, type Flag, nameOf } from './flag.ts';
 
 /**
  * Lets commander parse the words after the name of a command.
@@ -26,7 +26,7 @@ export function parseWords(
   try {
     command.parse(words, { from: 'user' });
   } catch (thrown) {
-    throw thrown instanceof CommanderError ? toUsageError(thrown, name) : thrown;
+    throw thrown instanceof CommanderError ? toUsageError(thrown, name, Object.values(flags)) : thrown;
   }
   const operands = Object.keys(args).map((key, at) => [key, command.processedArgs[at]]);
   return { ...Object.fromEntries(operands), ...command.opts() };
@@ -52,10 +52,59 @@ class KeyedOption extends Option {
 }
 
 /** commander writes `error: <why>\n(Did you mean x?)`; its second line becomes the hint. */
-function toUsageError({ message }: CommanderError, name: string): UsageError {
+function toUsageError({ message }: CommanderError, name: string, flags: readonly Flag[]): UsageError {
   const [said = '', suggestion] = message.replace(/^error: /, '').split('\n');
   // Its one message of two sentences: `too many arguments. Expected 0 arguments but got 1.`
   const why = said.replace('. Expected', ': expected').replace(/\.$/, '');
   const [, words] = /^\(Did you mean (.*)\?\)$/.exec(suggestion ?? '') ?? [];
-  return new UsageError(`${name}: ${why}`, words ? `did you mean ${words}?` : `see \`${name} --help\``);
+  const [, unknown] = /^unknown option '(.*)'$/.exec(said) ?? [];
+  const hint = unknown === undefined ? undefined : hintFor(unknown, flags);
+  return new UsageError(
+    `${name}: ${why}`,
+    hint ?? (words ? `did you mean ${words}?` : `see \`${name} --help\``),
+  );
 }
+
+/** What stands for a flag of another program. */
+function hintFor(unknown: string, flags: readonly Flag[]): string | undefined {
+  const meant = Object.hasOwn(sameFlags, unknown) ? sameFlags[unknown] : undefined;
+  const isTaken = flags.some((flag) => nameOf(flag) === meant?.split(' ')[0]);
+  if (meant !== undefined && isTaken) return `did you mean ${meant}?`;
+  return Object.hasOwn(otherWays, unknown) ? otherWays[unknown] : undefined;
+}
+
+/** Flags of gh, kubectl, curl and the like, and what they are called here. */
+const sameFlags: Readonly<Record<string, string>> = {
+  '--format': '--output',
+  '--select': '--fields',
+  '--columns': '--fields',
+  '--order': '--sort',
+  '-n': '--limit',
+  '--max': '--limit',
+  '--url': '--base-url',
+  '--server': '--base-url',
+  '--context': '--profile',
+  '--env': '--profile',
+  '-p': '--profile',
+  '--force': '--yes',
+  '--silent': '--quiet',
+  '--debug': '--verbose',
+  '--no-color': '--color never',
+};
+
+const jq = 'filter it as JSON: -o json | jq';
+const token =
+  'a token comes from the variable PETSTORE_TOKEN, or from token-file or token-command of the profile';
+const pages = 'a list has the records of all pages unless --limit is given';
+
+const otherWays: Readonly<Record<string, string>> = {
+  '--jq': jq,
+  '--query': jq,
+  '--template': jq,
+  '--token': token,
+  '--api-key': token,
+  '--all': pages,
+  '--page': pages,
+  '--paginate': pages,
+  '-V': 'see `petstore --version`',
+};

@@ -29,7 +29,7 @@ export async function unknownCommand(
   const before = rest[rest.indexOf(word) - 1];
   // The word may be the value of a flag that the command does not have.
   if (before !== undefined && isUnknownFlag(before))
-    return new UsageError(`${name}: unknown option '${before}'`, `see \`${name} --help\``);
+    return new UsageError(`${name}: unknown option '${before.split('=')[0]}'`, `see \`${name} --help\``);
   const topic = asksHelp ? closest(word, topicNames) : undefined;
   const meant =
     verbFor(word, group)?.name ??

@@ -18,7 +18,7 @@ interface ReadWords {
   readonly hasEnded: boolean;
   /**
    * The words for commander: `--watch 5s` as `--watch=5s`, and a bare `--watch` as `--watch=`, because commander would
-   * take any next word as the value.
+   * take any next word as the value; an unknown flag without its value, which may be a token, and is not to be printed.
    */
   readonly forCommander: readonly string[];
 }
@@ -50,7 +50,9 @@ export function readWords(words: readonly string[], flags: readonly Flag[]): Rea
       operands.push({ text: word, at });
       continue;
     }
-    for (const { flag, value } of flagsIn(word, byName)) {
+    const found = flagsIn(word, byName);
+    if (found.length === 0) forCommander[forCommander.length - 1] = word.split('=')[0] ?? '';
+    for (const { flag, value } of found) {
       const takes = value === undefined ? takesValue(flag) : undefined;
       const next = words[at + 1];
       const taken = takes === 'always' || (takes && flag.accepts?.test(next ?? '')) ? next : undefined;
