@@ -88,6 +88,11 @@ export function offersField(operation: Operation, name: string): boolean {
   return Object.hasOwn(fields, name) || (name === 'categoryId' && takesCategory(operation));
 }
 
+/** Whether the caller of a create must choose the id of the new record. */
+export function needsId({ method, body }: Operation): boolean {
+  return method === 'POST' && body?.idField === undefined && body?.required.includes('id') === true;
+}
+
 /** The fields that the body of an operation requires in addition to the given one and the id. */
 export function otherRequired({ body }: Operation, given: string): readonly string[] {
   return body?.required.filter((name) => name !== given && name !== body.idField) ?? [];

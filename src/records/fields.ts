@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { Operation } from '../api/operations.ts';
-import { categoryFields, offersField, takesCategoryName } from '../api/shapes.ts';
+import { categoryFields, needsId, offersField, takesCategoryName } from '../api/shapes.ts';
 import { notAnId } from '../api/values.ts';
 import { UsageError } from '../errors.ts';
 import { resolveReferences } from './names.ts';
@@ -35,16 +35,17 @@ export function extraFields<Entity>(noun: EditableNoun<Entity>, { field: given =
     if (at < 1 || name === '') throw new UsageError(`--field '${text}': must be name=value`);
     const own = findField(noun, name);
     if (own) throw new UsageError(`--field '${text}': ${name} has a flag of its own`, `give ${flagOf(own)}`);
-    if (name === 'id') throw new UsageError(`--field '${text}': the id of a record cannot be given`);
     fields[name] = jsonOrText(text.slice(at + 1));
   }
   return fields;
 }
 
-/** @throws UsageError for a field that the body of an operation does not have. */
+/** @throws UsageError for a field that the body of an operation does not have, or for an id that it does not need. */
 export function refuseForeignFields<Entity>({ operation, noun }: EditAccess<Entity>, given: Body): void {
   const isBound = operation.source === 'bound';
   for (const name of Object.keys(given)) {
+    if (name === 'id' && !needsId(operation))
+      throw new UsageError(`--field 'id=${given.id}': the id of a record cannot be given`);
     if (isBound ? offersField(operation, name) : Object.hasOwn(noun.schema.entries, name)) continue;
     const own = noun.fields.find((field) => field.name === name);
     throw new UsageError(
@@ -100,10 +101,11 @@ export function checkFields<Entity>(
   return { ...fields, ...known };
 }
 
-/** The required fields of a body that are missing, except the id. */
+/** The required fields of a body that are missing; the id only if the caller must choose it. */
 export function missingFields(operation: Operation, fields: Body): readonly string[] {
   const body = inForm(operation, fields);
-  return (operation.body?.required ?? []).filter((name) => name !== 'id' && body[name] === undefined);
+  const required = operation.body?.required ?? [];
+  return required.filter((name) => body[name] === undefined && (name !== 'id' || needsId(operation)));
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Operation } from '../api/operations.ts';
+import { needsId } from '../api/shapes.ts';
 import type { Context } from '../context.ts';
 import { CliError, messageOf, UsageError } from '../errors.ts';
 import type { InputRecord } from '../input/record.ts';
@@ -249,7 +250,7 @@ function toFields<Entity>(access: EditAccess<Entity>, { isTable, values }: FileI
   const { client, noun, operation } = access;
   const isNew = operation.id === noun.operations.create;
   // The id of an order is part of its body. In CSV output of `list`, however, the id only tells the rows apart.
-  const keepsId = isNew && !isTable && Object.hasOwn(noun.schema.entries, 'id');
+  const keepsId = isNew && (needsId(operation) || (!isTable && Object.hasOwn(noun.schema.entries, 'id')));
   // Without a prototype, because a field of the service may be called `constructor`.
   const fields: Record<string, unknown> = Object.create(null);
   for (const [column, value] of Object.entries(values)) {

@@ -242,6 +242,20 @@ describe('a service of another shape', () => {
     }
   });
 
+  test('may want the id of a new record from its caller', async () => {
+    await using server = await recordingServer({}, ({ body }) => ({ status: 201, body: JSON.parse(body) }));
+    const pet = record({ id: integer, name: text });
+    const paths = { '/pets': { post: { requestBody: json(pet), responses: { 201: json(pet) } } } };
+    const run = await bound(server, paths);
+    const refused = await run('pets create --name Rex');
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toContain('create pet: --field id=1 is missing');
+    expect((await run('pets create --name Rex --field id=9007199254740993')).code).toBe(0);
+    expect(server.seen.at(-1)?.body).toBe('{"name":"Rex","id":9007199254740993}');
+    expect((await run('pets create --from - -o ids', 'id,name\n7,Rex\n')).stdout).toBe('7\n');
+    expect((await run('pets create --from - -o ids', '{"id":8,"name":"Rex"}')).stdout).toBe('8\n');
+  });
+
   test('is asked for no list of categories that it lacks when a person creates a pet', async () => {
     await using server = await recordingServer({}, () => ({ status: 201 }));
     const requestBody = json(record({ name: text, category: text }));
