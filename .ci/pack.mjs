@@ -93,8 +93,6 @@ function load(name) {
   const module = { exports: {} };
   modules.set(name, module);
   const pack = packs.get(places[name]) ?? open(places[name]);
-  pack.hasMore ||= !pack.cached.has(name);
-  pack.cached.add(name);
   pack.functions[name](module.exports, require, module);
   return module.exports;
 }
@@ -104,8 +102,8 @@ function open(file) {
   const cache = readCache(file);
   const script = new Script(source, { filename: file, cachedData: cache?.data });
   const isRejected = script.cachedDataRejected === true;
-  const cached = new Set(isRejected ? [] : cache?.names);
-  const pack = { script, cached, isRejected, functions: script.runInThisContext()(load, __dirname) };
+  const known = isRejected ? '' : (cache?.known ?? '');
+  const pack = { script, known, isRejected, functions: script.runInThisContext()(load, __dirname) };
   packs.set(file, pack);
   return pack;
 }
@@ -126,7 +124,7 @@ function cacheOf(file) {
 // A cache is code: it is used only if it belongs to this user, nobody else may write it, and it is whole. V8 itself compares
 // no more than the length of the source, and a damaged cache crashes it. So a file holds the data twice: comparing the halves
 // takes a tenth of the time of a checksum in JavaScript that has just started. Before them is the length of one, after them
-// the names of the chunks whose functions they hold.
+// the names of the chunks that the runs which wrote it had loaded, from this pack and others.
 function readCache(file) {
   try {
     const cache = openSync(cacheOf(file));
@@ -137,24 +135,26 @@ function readCache(file) {
     const end = 4 + content.readUInt32LE(0);
     const data = content.subarray(4, end);
     if (!data.equals(content.subarray(end, 2 * end - 4))) return undefined;
-    return { data, names: content.latin1Slice(2 * end - 4).split(' ') };
+    return { data, known: content.latin1Slice(2 * end - 4) };
   } catch {
     return undefined;
   }
 }
 
 // A cache holds the functions that were called before it was written. So the first run leaves caches, and each run that
-// needs a further chunk leaves better ones.
+// loads a chunk for the first time, from whichever pack, leaves better ones: it has called other functions than those before.
 function keepCaches() {
   if (!caches) return;
-  for (const [file, { script, cached, isRejected, hasMore }] of packs) {
+  for (const [file, { script, known, isRejected }] of packs) {
+    const names = [...modules.keys()].filter((name) => !known.includes(name));
+    if (names.length === 0) continue;
     // V8 rejects a cache that was made under other flags. The runs without flags of their own keep theirs.
-    if (!hasMore || (isRejected && (process.execArgv.length > 0 || process.env.NODE_OPTIONS))) continue;
+    if (isRejected && (process.execArgv.length > 0 || process.env.NODE_OPTIONS)) continue;
     try {
       const data = script.createCachedData();
       const length = Buffer.alloc(4);
       length.writeUInt32LE(data.length);
-      const content = Buffer.concat([length, data, data, Buffer.from([...cached].join(' '))]);
+      const content = Buffer.concat([length, data, data, Buffer.from(known + names.join(''))]);
       const cache = cacheOf(file);
       mkdirSync(caches, { recursive: true, mode: 0o700 });
       writeFileSync(\`\${cache}.\${process.pid}\`, content, { flag: 'wx', mode: 0o600 });
