@@ -69,13 +69,25 @@ export function jsonLinesWriter<Entity>(sheet: Sheet<Entity>): Writer<Entity> {
  * spreadsheet would run as a formula gets a leading `'`.
  */
 export function csvWriter<Entity>(sheet: Sheet<Entity>): Writer<Entity> {
-  const kept = `\t\n${keptInFiles(sheet)}`;
+  const kept = keptInCsv(sheet);
   return delimitedWriter(sheet, ',', (value) => {
-    const text = cellText(value);
-    const guarded = typeof value === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-    const safe = sanitizeExcept(guarded, kept);
+    const text = typeof value === 'string' ? withGuard(value) : cellText(value);
+    const safe = sanitizeExcept(text, kept);
     return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
   });
+}
+
+/** A text as a cell of a CSV file, before it is quoted. */
+export function toCsvCell(text: string): string {
+  return sanitizeExcept(withGuard(text), keptInCsv({ isTerminal: false }));
+}
+
+function withGuard(text: string): string {
+  return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+}
+
+function keptInCsv(sheet: Pick<Sheet<unknown>, 'isTerminal'>): string {
+  return `\t\n${keptInFiles(sheet)}`;
 }
 
 const tsvEscapes: Readonly<Record<string, string>> = { '\t': '\\t', '\n': '\\n', '\r': '\\r', '\\': '\\\\' };
@@ -113,7 +125,7 @@ export function idsWriter<Entity>({ columns: [column] }: Sheet<Entity>): Writer<
  * Characters that are kept in files but not on a terminal: the carriage return, and joiners, which Persian, Hindi and
  * emoji need.
  */
-function keptInFiles<Entity>({ isTerminal }: Sheet<Entity>): string {
+function keptInFiles({ isTerminal }: Pick<Sheet<unknown>, 'isTerminal'>): string {
   return isTerminal ? '' : '\u200c\u200d\r';
 }
 

@@ -6,6 +6,7 @@ import type { InputRecord } from '../input/record.ts';
 import { readRecords } from '../input/records.ts';
 import { openSource, type Source } from '../input/source.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../json.ts';
+import { toCsvCell } from '../output/formats.ts';
 import { counted } from '../text.ts';
 import { checkFields, inForm, missingFields, sendsCategoryName, toBody } from './fields.ts';
 import { isName } from './names.ts';
@@ -29,6 +30,8 @@ interface RecordFile {
   readonly isList: boolean;
   /** True if it has ids, which a create leaves out. */
   readonly hasIds: boolean;
+  /** True for CSV. */
+  readonly isTable: boolean;
 }
 
 /**
@@ -48,17 +51,19 @@ export async function readRecordFile<Entity>(
   const seen = new Set<bigint>();
   let isList = false;
   let hasIds = false;
+  let isTable = false;
   for await (const item of readItems(context, noun, path, operation)) {
     const { place, values, isListed } = item;
     const fields = at(place, () => toFields(access, item, extra));
     const id = operation.id === noun.operations.update ? newId(item, seen) : 0n;
     isList = isListed;
+    isTable = item.isTable;
     hasIds ||= values.id !== undefined && fields.id === undefined;
     records.push({ id, fields, place });
   }
   for (const [index, { id, fields, place }] of records.entries())
     records[index] = { id, fields: await resolveAt(access, fields, place), place };
-  return { records, isList, hasIds };
+  return { records, isList, hasIds, isTable };
 }
 
 async function resolveAt<Entity>(access: EditAccess<Entity>, fields: Body, place: string): Promise<Body> {
@@ -224,6 +229,18 @@ function toCells(cells: readonly string[], columns: readonly string[]): Record<s
 /** Removes the `'` that `list -o csv` puts before a text that looks like a formula. */
 function withoutGuard(cell: string): string {
   return /^'[=+\-@\t\r]/.test(cell) ? cell.slice(1) : cell;
+}
+
+/**
+ * The fields of a record of CSV without those whose cell is still as `list -o csv` prints it. A cell shows controls as
+ * escapes, so sending it would change a text that nobody edited.
+ */
+export function withoutPrinted(record: object, fields: Body): Body {
+  const isPrinted = (text: unknown, cell: unknown) =>
+    typeof text === 'string' && text !== cell && withoutGuard(toCsvCell(text)) === cell;
+  return Object.fromEntries(
+    Object.entries(fields).filter(([name, cell]) => !isPrinted((record as Body)[name], cell)),
+  );
 }
 
 /** The same result, or a UsageError that names the place. */

@@ -54,18 +54,25 @@ export async function updateRecords<Entity extends object>(
     const changes = ids.map((id) => ({ id, fields }));
     return writeChanges(access, changes, ids.length > 1);
   }
-  const { readRecordFile } = await import('./file.ts');
+  const { readRecordFile, withoutPrinted } = await import('./file.ts');
   const file = await readRecordFile(access, from, extra);
   await confirmWrite(context, { what: `change ${file.records.length} ${noun.many}` });
   await noteUnknownFields(access, file.records);
   const client = await clientFor(context, 2 * file.records.length);
-  await writeChanges({ ...access, client }, file.records, file.isList);
+  await writeChanges(
+    { ...access, client },
+    file.records,
+    file.isList,
+    file.isTable ? withoutPrinted : undefined,
+  );
 }
 
+/** @param edited picks the fields that were edited, given the record as it is. */
 async function writeChanges<Entity extends object>(
   access: EditAccess<Entity>,
   changes: readonly Change[],
   asList: boolean,
+  edited: (record: object, fields: Body) => Body = (_, fields) => fields,
 ): Promise<void> {
   await writeRecords(access, {
     items: changes,
@@ -74,7 +81,7 @@ async function writeChanges<Entity extends object>(
     place: ({ place }) => place,
     async prepare({ id, fields }) {
       const before = await readRecord(access, id);
-      const body = toUpdateBody(access.operation, before.value, fields);
+      const body = toUpdateBody(access.operation, before.value, edited(before.value, fields));
       return replacement(access.noun, id, before, body, Object.keys(fields));
     },
   });

@@ -37,6 +37,17 @@ test('reads back the edited CSV of orders list', async () => {
   expect(await shop.json('orders', 'get', '7')).toMatchObject({ complete: true });
 });
 
+test('the CSV of a list, read back unedited, changes no text, although it shows controls as escapes', async () => {
+  using shop = openShop();
+  const names = ['\u001b[31mred', 'zero\u200bwidth', '=1+1', "'=1", 'a\r\nb', '"q", c'];
+  const stdin = names.map((name) => `${JSON.stringify({ name, categoryId: 1 })}\n`).join('');
+  await shop.run(['pets', 'create', '--from', '-'], { stdin });
+  const before = await shop.json('pets', 'list');
+  const list = await shop.run(['pets', 'list', '-o', 'csv']);
+  expect((await shop.run(['pets', 'update', '--from', '-'], { stdin: list.stdout })).code).toBe(0);
+  expect(await shop.json('pets', 'list')).toEqual(before);
+});
+
 test('updates from JSON lines, and keeps the fields that a record does not name', async () => {
   using shop = openShop();
   const stdin = '{"id":1,"status":"sold"}\n{"id":2,"category":"Birds"}\n';
