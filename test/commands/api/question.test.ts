@@ -1,15 +1,15 @@
 import { readFile } from 'node:fs/promises';
-import { expect, describe as group, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { builtInContract, type Contract } from '../../../src/api/contract.ts';
 import type { OperationId } from '../../../src/api/operations.ts';
 import { bindContract } from '../../../src/binding/bind.ts';
 import { readDescription } from '../../../src/binding/description.ts';
-import { describe, questionsOf } from '../../../src/commands/api/try.ts';
+import { describeQuestion, questionsOf } from '../../../src/commands/api/question.ts';
 import { warehouse } from '../../helpers/descriptions.ts';
 
 function asked(id: OperationId, contract: Contract = builtInContract): string[] {
   return questionsOf(contract.operations.get(id)!).map(
-    (question) => `${question.name}: ${describe(question)}`,
+    (question) => `${question.name}: ${describeQuestion(question)}`,
   );
 }
 
@@ -99,7 +99,7 @@ test('accepts a text for a required filter or header, and an id outside the path
   expect(petId).toMatchObject({ name: 'petId', place: 'id' });
 });
 
-group('an answer', () => {
+describe('an answer', () => {
   test('is converted to its type, with all digits of an id', () => {
     expect(read('getPet', 'petId', '9223372036854775807')).toBe(9223372036854775807n);
     expect(read('createOrder', 'petId', '9007199254740993')).toBe(9007199254740993n);
