@@ -1,6 +1,6 @@
 import type { ListId, Query, Result } from '../../api/operations.ts';
 import type { Category, Order } from '../../api/schemas.ts';
-import type { Found } from '../../cli/find.ts';
+import { type Found, flagsOf } from '../../cli/find.ts';
 import type { LookUpKind } from '../../cli/flag.ts';
 import type { Offer } from '../../cli/program.ts';
 import { readWords } from '../../cli/words.ts';
@@ -46,8 +46,8 @@ function ownProfileNames({ io }: Context): Offer[] {
 }
 
 /** The values of the key before the cursor: `config set output <Tab>`. */
-function settingValues(context: Context, { rest }: Found): readonly Offer[] {
-  const [{ text: key } = { text: '' }] = readWords(rest, []).operands;
+function settingValues(context: Context, { rest, command }: Found): readonly Offer[] {
+  const [{ text: key } = { text: '' }] = readWords(rest, Object.values(flagsOf(command))).operands;
   if (key === 'profile') return profileNames(context);
   const choices = isSettingKey(key) ? keyRules[key].choices : undefined;
   return (choices ?? []).map((word) => ({ word }));

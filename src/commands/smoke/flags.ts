@@ -38,14 +38,17 @@ export const smokeFlags = {
   only: values('--only <glob>', 'run only these checks, as op or op/get*; may be given again', {
     parse: wordsOf,
     offers: 'check',
+    isList: true,
   }),
   skip: values('--skip <glob>', 'leave these checks out; may be given again', {
     parse: wordsOf,
     offers: 'check',
+    isList: true,
   }),
   failOn: values('--fail-on <result>', 'fail on warn or flaky too; may be given again', {
     parse: (text, name) => wordsOf(text).map((word) => parseSoftState(word, name)),
     offers: softStates,
+    isList: true,
   }),
   stability: choice('--stability <which>', 'all: count failures of beta and experimental operations too', [
     'stable',

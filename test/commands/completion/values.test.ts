@@ -64,12 +64,14 @@ test('columns are offered for --fields, and the values of a setting after its ke
   expect(await complete('config', 'set', 'output', '')).toEqual(
     expect.arrayContaining(['table', 'json', 'csv']),
   );
+  expect(await complete('config', 'set', '--profile', 'a', 'quiet', '')).toEqual(['true', 'false']);
   expect(await complete('config', 'set', 'out')).toEqual(['output']);
 });
 
 test('after a comma the next value of a list is offered', async () => {
   expect(await complete('pets', 'list', '--fields', 'id,n')).toEqual(['id,name']);
   expect(await complete('pets', 'list', '--status=sold,p')).toEqual(['--status=sold,pending']);
+  expect(await complete('smoke', '--skip', 'reach,t')).toEqual(['reach,tls']);
 });
 
 test('flags are found in clusters, after =, and end at --', async () => {
