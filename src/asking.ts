@@ -30,7 +30,7 @@ export async function confirmWrite(
   if (isProtected && confirm === undefined) {
     const flags = `--confirm ${name}${asksYes ? ' and --yes' : ''}`;
     const prompt = await promptFor(context, what, `${name} is protected`, flags);
-    const answer = await prompt.text(`${name} is protected. To ${what}, type its name:`);
+    const answer = await prompt.text(`${name} is protected. Type its name to ${what}:`);
     if (answer.trim() !== name) throw declined(what);
   } else if (asksYes) await askYes(context, what, placeOf(settings));
 }

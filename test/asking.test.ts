@@ -85,7 +85,7 @@ test('asks for a yes, or only for the name if the profile is protected', async (
     'Delete pet 5 (Rex)?',
     'Delete pet 5 (Rex) on staging (http://staging)?',
     'Delete pet 5 (Rex) on http://other?',
-    'prod is protected. To delete pet 5 (Rex), type its name:',
+    'prod is protected. Type its name to delete pet 5 (Rex):',
   ]);
 });
 
