@@ -74,10 +74,10 @@ export class PacedCall implements CallOptions {
 
 /**
  * Whether a write may have been applied: it was sent, and either not answered or answered by a 5xx other than 501, 503
- * and 505, which refuse it. A redirect is an answer.
+ * and 505, which refuse it.
  */
 function mayHaveBeenApplied({ response, error }: Attempt): boolean {
-  if (error instanceof UnavailableError) return error.sent && error.reason !== 'redirect';
+  if (error instanceof UnavailableError) return error.sent;
   const status = response?.status ?? 0;
   return status >= 500 && status !== 501 && status !== 503 && status !== 505;
 }

@@ -325,6 +325,8 @@ function isUpgrade(from: URL, to: URL): boolean {
 }
 
 function refusedRedirect(message: string, details: ErrorDetails = {}): UnavailableError {
-  // `sent` tells whether a write may have been applied; a service that redirects has not applied it.
-  return new UnavailableError(message, { ...details, reason: 'redirect', sent: false, retryable: false });
+  // `sent` tells whether a write may have been applied. A service that redirects has not applied it, but a 303 may name
+  // the result of a request that was carried out (RFC 9110, 15.4.4).
+  const sent = details.status === 303;
+  return new UnavailableError(message, { ...details, reason: 'redirect', sent, retryable: false });
 }

@@ -724,6 +724,14 @@ export const cases: readonly Case[] = [
     says: /redirect to http:\/\/127\.0\.0\.1:\d+\/elsewhere; a write is never redirected/,
   },
   {
+    name: 'redirects a POST to its result',
+    open: at(mode.always((exchange) => answer(exchange, { status: 303, fields: { location: '/pets/9' } }))),
+    ask: 'create',
+    exit: 1,
+    requests: [1, 1],
+    says: /pets\/9; a write is never redirected; the request may or may not have been applied/,
+  },
+  {
     name: 'redirects to nowhere',
     open: at(mode.always((exchange) => answer(exchange, { status: 302 }))),
     ask: 'list',
