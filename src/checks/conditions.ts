@@ -34,10 +34,11 @@ export async function problemOf(
   probe: Probe,
   condition: Condition,
   first: Reply,
+  timeoutMs: number,
 ): Promise<Verdict | undefined> {
   if (condition.path === undefined) return unmet(condition, first, probe.mask);
   try {
-    return unmet(condition, await probe.sendOnce(requestOf(condition)), probe.mask);
+    return unmet(condition, await probe.sendOnce(requestOf(condition), { timeoutMs }), probe.mask);
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     return verdictOfError(error);

@@ -168,11 +168,11 @@ async function readiness(probe: Probe, request: RawRequest, timeoutMs: number): 
       details,
     };
   for (const condition of probe.options.waitFor) {
-    const problem = await problemOf(probe, condition, reply);
+    const problem = await problemOf(probe, condition, reply, timeoutMs);
     if (!problem) continue;
-    const { reason, expected } = problem;
+    const { reason, expected, method, url, status, requestId } = problem;
     const why = expected === undefined ? reason : `${reason}, expected ${expected}`;
-    return { what: '--wait-for does not hold', why, details };
+    return { what: '--wait-for does not hold', why, details: { method, url, status, requestId } };
   }
   return undefined;
 }

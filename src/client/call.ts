@@ -156,7 +156,7 @@ export class Call implements Limits {
   }
 
   timedOut(): Error {
-    return new UnavailableError(`no answer within ${this.timeoutMs / 1000} s`, {
+    return new UnavailableError(`no answer within ${seconds(this.timeoutMs)}`, {
       reason: 'timeout',
       sent: this.sent,
     });

@@ -271,6 +271,16 @@ test('a deployment that does not come fails once and exits 6', async () => {
   expect(run.check('reach/http').reason).toMatch(
     /^--wait-for does not hold after waiting 300 ms: GET \/pets\/1: \/name is .*, expected Nobody$/,
   );
+  expect(run.check('reach/http').url).toBe(`${service.url}/pets/1`);
+});
+
+test('a condition that is never answered does not prolong the wait', async () => {
+  await using service = await startService({
+    spoil: ({ target }, answer) => (target === '/version' ? new Promise<typeof answer>(() => {}) : answer),
+  });
+  const run = await smoke(service.url, ['--wait', '500ms', '--wait-for', 'GET /version 200']);
+  expect(run.code).toBe(6);
+  expect(run.check('reach/http').reason).toMatch(/GET .*\/version: no answer within [\d.]{1,5} s$/);
 });
 
 test('--expect adds checks of one’s own, each with an id', async () => {

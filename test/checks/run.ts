@@ -17,6 +17,7 @@ interface Check {
   readonly got?: string;
   readonly pointer?: string;
   readonly status?: number;
+  readonly url?: string;
   readonly hint?: string;
   readonly first?: string;
   readonly requestId?: string;
