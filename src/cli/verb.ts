@@ -42,7 +42,7 @@ export interface Group {
 }
 
 /** A command in a group; the code of a top-level command is loaded only if the words name it. */
-export type Command = Verb | (Named & Group) | (Named & { load(): Promise<Action | Group> });
+type Command = Verb | (Named & Group) | (Named & { load(): Promise<Action | Group> });
 
 export async function loadCommand(command: Command): Promise<Action | Group> {
   return 'load' in command ? command.load() : command;

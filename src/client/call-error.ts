@@ -4,25 +4,24 @@ import { shownUrl } from '../mask.ts';
 import { lowerFirst } from '../text.ts';
 import type { Call } from './call.ts';
 import { readErrorBody } from './response.ts';
-import { isSafeAgain, mayHaveBeenApplied, retriedReasons, retriedStatuses } from './retry.ts';
+import { idempotentMethods, mayHaveBeenApplied, retriedReasons, retriedStatuses } from './retry.ts';
 
 /** An error answer as an error, whatever its body: `<what failed>: METHOD url: <why> (status code)`. */
 export function answeredError(call: Call, response: HttpResponse): ApiError {
   const { status } = response;
-  const { mayBeApplied, request } = call;
   const { why, code, message } = readErrorBody(response, call.client.mask);
   const isMissingList = call.operation?.many === true && (status === 404 || status === 410);
-  return new ApiError(sentence(call, why, mayBeApplied), {
-    ...detailsOf(call, mayBeApplied),
+  return new ApiError(sentence(call, why), {
+    ...detailsOf(call),
     // An empty list would still answer 200, so a 404 means that the address is wrong.
     ...(isMissingList && { kind: 'unavailable' }),
     status,
     code,
     serviceMessage: message,
-    remark: remarks(call, mayBeApplied).join('; ') || undefined,
+    remark: remarks(call).join('; ') || undefined,
     requestId: requestIdOf(response.fields),
     hint: isMissingList ? isUrlRight(call) : hintOfStatus(status, call),
-    retryable: retriedStatuses.has(status) && isSafeAgain(request.method, mayBeApplied),
+    retryable: retriedStatuses.has(status) && isSafeAgain(call),
   });
 }
 
@@ -30,40 +29,43 @@ export function answeredError(call: Call, response: HttpResponse): ApiError {
 export function callError(call: Call, thrown: unknown): unknown {
   if (!(thrown instanceof UnavailableError)) return thrown;
   const { reason, sent, answer, details } = thrown;
-  const {
-    request: { method },
-    response,
-  } = call;
-  const mayBeApplied = call.mayBeApplied || mayHaveBeenApplied(method, { sent });
-  return new UnavailableError(sentence(call, call.client.mask(thrown.message), mayBeApplied), {
+  const { request, response } = call;
+  // That an answer is not valid shows only after the last attempt.
+  call.mayBeApplied ||= mayHaveBeenApplied(request.method, { sent });
+  return new UnavailableError(sentence(call, call.client.mask(thrown.message)), {
     ...details,
-    ...detailsOf(call, mayBeApplied),
+    ...detailsOf(call),
     status: details.status ?? response?.status,
     requestId: response && requestIdOf(response.fields),
     reason,
-    sent: sent || mayBeApplied,
+    sent: sent || call.mayBeApplied,
     answer,
     hint: details.hint ?? hintOfReason[reason]?.(call),
-    retryable: (details.retryable ?? retriedReasons.has(reason)) && isSafeAgain(method, mayBeApplied),
+    retryable: (details.retryable ?? retriedReasons.has(reason)) && isSafeAgain(call),
     cause: thrown,
   });
 }
 
-function detailsOf({ request, attempts }: Call, mayBeApplied: boolean) {
+function detailsOf({ request, attempts, mayBeApplied }: Call) {
   const { method, url } = request;
   return { method, url: shownUrl(url), attempts, ...(mayBeApplied && { applied: 'unknown' as const }) };
 }
 
-function sentence(call: Call, why: string, mayBeApplied: boolean): string {
+function sentence(call: Call, why: string): string {
   const { operation, request, attempts } = call;
   const sent = `${request.method} ${shownUrl(request.url)}`;
   const subject = operation === undefined ? sent : `${lowerFirst(operation.summary)}: ${sent}`;
   const count = attempts > 1 ? [`after ${attempts} attempts`] : [];
-  return [`${subject}: ${why}`, ...count, ...remarks(call, mayBeApplied)].join('; ');
+  return [`${subject}: ${why}`, ...count, ...remarks(call)].join('; ');
+}
+
+/** Whether the request may be sent again without applying it twice. */
+function isSafeAgain({ request, mayBeApplied }: Call): boolean {
+  return idempotentMethods.has(request.method) || !mayBeApplied;
 }
 
 /** How the call ended, in addition to the service's message. */
-function remarks({ note }: Call, mayBeApplied: boolean): string[] {
+function remarks({ note, mayBeApplied }: Call): string[] {
   return [...(note ? [note] : []), ...(mayBeApplied ? ['the request may or may not have been applied'] : [])];
 }
 

@@ -13,7 +13,7 @@ export const retriedReasons: ReadonlySet<UnavailableReason> = new Set<Unavailabl
   'dns',
 ]);
 /** RFC 9110, 9.2.2: sending them twice has the same effect as once. PATCH and POST are not among them. */
-const idempotentMethods = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']);
+export const idempotentMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']);
 
 /**
  * Delay before the next attempt, in milliseconds: full jitter over 500 ms doubled per attempt, at most 30 s, and never
@@ -50,11 +50,6 @@ export function shouldRetry(method: string, ended: HttpResponse | Error | undefi
   if (!ended || ended instanceof Error || !retriedStatuses.has(ended.status)) return false;
   if (isIdempotent) return true;
   return (ended.status === 429 || ended.status === 503) && ended.fields['retry-after'] !== undefined;
-}
-
-/** Whether the request may be sent again without applying it twice. */
-export function isSafeAgain(method: string, mayBeApplied: boolean): boolean {
-  return idempotentMethods.has(method) || !mayBeApplied;
 }
 
 /**

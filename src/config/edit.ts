@@ -16,7 +16,7 @@ interface ConfigDraft {
 }
 
 /** A value in the config file. */
-export type StoredValue = string | number | boolean;
+type StoredValue = string | number | boolean;
 
 /**
  * Stores the config as `edit` changes it, unless `edit` throws. Holds a lock, because conf alone lets two processes
