@@ -1,5 +1,4 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { stockDesk } from '../helpers/stock-desk.ts';
 import { refuse, reply, type StockServer, shelves, stockServer } from '../helpers/stock-server.ts';
@@ -99,7 +98,7 @@ test.each([
   await using server = await stockServer(shelves(2, () => 5));
   const { desk, apply } = deliveryDesk(server, '1,+1\n2,+2\n');
   const { run } = await apply();
-  const path = join(desk.folder, 'state', 'runs', `${run}.jsonl`);
+  const path = desk.journal(run);
   writeFileSync(path, damage(readFileSync(path, 'utf8')));
   for (const words of [[], ['--restart'], ['--create-missing'], ['--restart', '--create-missing']]) {
     const refused = await apply(...words);
@@ -118,7 +117,7 @@ test.each([
   await using server = await stockServer(shelves(2, () => 5));
   const { desk, apply } = deliveryDesk(server, '1,+1\n2,+2\n');
   const { run } = await apply();
-  const path = join(desk.folder, 'state', 'runs', `${run}.jsonl`);
+  const path = desk.journal(run);
   writeFileSync(path, damage(readFileSync(path, 'utf8')));
   const discarded = await desk.inventory(['runs', 'discard', String(run)]);
   expect(discarded.stderr).toContain('its journal is kept as');
@@ -133,7 +132,7 @@ test('books a delivery once although its run was killed before any answer, and t
   await using server = await stockServer(shelves(2, () => 5));
   const { desk, apply } = deliveryDesk(server, '1,+1\n2,+2\n');
   const { run } = await apply();
-  const path = join(desk.folder, 'state', 'runs', `${run}.jsonl`);
+  const path = desk.journal(run);
   const text = readFileSync(path, 'utf8');
   writeFileSync(path, text.slice(0, text.indexOf('\n', text.indexOf('"sending"')) + 1));
   const log = await desk.inventory(['log', '2', '-o', 'csv', '--fields', 'before,after,state']);
@@ -241,7 +240,7 @@ test('each failed row is in the rejects of one session, also if it failed in one
   const words = ['--fail-fast', '--concurrency', '1'];
   const { run } = await apply(...words, '--rejects', 'first.csv');
   await apply(...words, '--rejects', 'killed.csv');
-  const path = join(desk.folder, 'state', 'runs', `${run}.jsonl`);
+  const path = desk.journal(run);
   writeFileSync(path, readFileSync(path, 'utf8').replace(/\{"ended".*\n$/, ''));
   expect(await apply('--rejects', 'last.csv')).toMatchObject({ code: 3, applied: 1, failed: 2 });
   const rejected = ['first.csv', 'last.csv'].map((name) => desk.read(name).match(/^\d+,/gm));

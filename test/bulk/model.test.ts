@@ -180,10 +180,6 @@ async function newestRun(desk: StockDesk): Promise<string | undefined> {
   return names.sort().at(-1)?.replace('.jsonl', '');
 }
 
-function journalPath(desk: StockDesk, run: string): string {
-  return join(desk.folder, 'state', 'runs', `${run}.jsonl`);
-}
-
 /** Applies one shard of the file with faults and kills, resumes it until it is done, and undoes it in some rounds. */
 async function surviveShard(round: Round, shard: number): Promise<void> {
   const { random, server, desk, shards, isBlind, isRelative, creates } = round;
@@ -223,7 +219,7 @@ async function surviveShard(round: Round, shard: number): Promise<void> {
     if (newest !== run && run !== undefined) return;
     run = newest;
     if (run === undefined) return;
-    const { rows, ending } = await readJournal(journalPath(desk, run));
+    const { rows, ending } = await readJournal(desk.journal(run));
     checkRows(round, rows, (row) => rows.quantity(row));
     checkBooked(round, rows, booked);
     booked = bookedWrites(round, rows);
@@ -276,7 +272,7 @@ function checkBooked({ applied }: Round, rows: Rows, booked: ReadonlyMap<number,
 
 async function takeBack(round: Round, run: string, initial: ReadonlyMap<string, number>): Promise<void> {
   const { server, desk, applied, drifted, random } = round;
-  const { rows } = await readJournal(journalPath(desk, run));
+  const { rows } = await readJournal(desk.journal(run));
   if (random.chance(0.3)) drift(round, rows);
   if (random.chance(0.3)) setUnsent(round, rows);
   const before = new Map(server.stock);

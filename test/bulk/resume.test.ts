@@ -217,7 +217,7 @@ test('warns of journals that cannot be read, and ignores them', async () => {
 test('a damaged journal is refused, and another run of the same file begins with --restart', async () => {
   await using server = await stockServer(shelves(200, () => 1));
   const { desk, run } = await stoppedRun(server, 200);
-  const path = join(desk.folder, 'state', 'runs', `${run}.jsonl`);
+  const path = desk.journal(run);
   const text = readFileSync(path, 'utf8');
   writeFileSync(path, text.replace('"state":"applied"', '"state":applied'));
   const refused = await desk.inventory(['apply', 'stock.csv', '--yes']);
@@ -238,7 +238,7 @@ test('a damaged journal is refused, and another run of the same file begins with
 test('begins another run with --restart although only an outcome of the stopped one is damaged', async () => {
   await using server = await stockServer(shelves(200, () => 1));
   const { desk, run } = await stoppedRun(server, 200);
-  const path = join(desk.folder, 'state', 'runs', `${run}.jsonl`);
+  const path = desk.journal(run);
   writeFileSync(path, readFileSync(path, 'utf8').replace('"state":"applied"', '"state":applied'));
   const summary = await desk.summary(['apply', 'stock.csv', '--yes', '--restart']);
   expect(summary).toMatchObject({ code: 0, unprocessed: 0 });

@@ -17,10 +17,6 @@ async function stoppedRun(server: StockServer) {
   return { desk, run: String(run) };
 }
 
-function journalPath(desk: StockDesk, run: string): string {
-  return join(desk.folder, 'state', 'runs', `${run}.jsonl`);
-}
-
 test('shows a run row by row', async () => {
   await using server = await stockServer(shelves(6, () => 1));
   const { desk, run } = await stoppedRun(server);
@@ -70,7 +66,7 @@ test('a run that was killed before its plan was complete leaves nothing', async 
   await using server = await stockServer(shelves(6, () => 1));
   const { desk, run } = await stoppedRun(server);
   const half = join(desk.folder, 'state', 'runs', '20200101-000000000-abcdef.jsonl.new');
-  writeFileSync(half, readFileSync(journalPath(desk, run), 'utf8').slice(0, 300));
+  writeFileSync(half, readFileSync(desk.journal(run), 'utf8').slice(0, 300));
   expect((await desk.inventory(['runs', '-o', 'ids'])).stdout).toBe(`${run}\n`);
   desk.write('other.csv', toCsv([[1, 2]]));
   expect(await desk.summary(['apply', 'other.csv', '--yes'])).toMatchObject({ code: 0 });
@@ -112,7 +108,7 @@ test.each([
 ])('refuses a journal with %s, and writes nothing', async (_, damage) => {
   await using server = await stockServer(shelves(6, () => 1));
   const { desk, run } = await stoppedRun(server);
-  const path = journalPath(desk, run);
+  const path = desk.journal(run);
   const text = readFileSync(path, 'utf8');
   expect(damage(text)).not.toBe(text);
   writeFileSync(path, damage(text));
@@ -131,7 +127,7 @@ test('a killed blind run that had left rows out has no negative counts', async (
   desk.write('stock.csv', 'petId,quantity\n1,x\n2,x\n3,9\n4,9\n5,9\n6,9\n');
   const words = ['apply', 'stock.csv', '--yes', '--blind', '--skip-invalid', '--shard', '1/2'];
   const { run } = await desk.summary(words);
-  const path = journalPath(desk, String(run));
+  const path = desk.journal(run);
   const [header, planned, sending] = readFileSync(path, 'utf8').split('\n');
   writeFileSync(path, `${header}\n${planned}\n${sending}\n`);
   const [listed] = JSON.parse((await desk.inventory(['runs', '-o', 'json'])).stdout);
@@ -146,7 +142,7 @@ test('rows that a killed run may have sent are unknown until it is resumed', asy
   const desk = stockDesk(server);
   desk.write('stock.csv', toCsv(shelves(3, () => 9)));
   const run = String((await desk.summary(['apply', 'stock.csv', '--yes'])).run);
-  const path = journalPath(desk, run);
+  const path = desk.journal(run);
   const text = readFileSync(path, 'utf8');
   writeFileSync(path, text.slice(0, text.indexOf('\n', text.indexOf('{"row":0')) + 1));
   const told = async () => {
@@ -206,7 +202,7 @@ test('starts an undo again if the journal of a stopped one is damaged', async ()
   const undo = await desk.summary(['undo', run, '--yes', '--fail-fast', '--concurrency', '1']);
   expect(undo).toMatchObject({ applied: 1, failed: 1, unprocessed: 1 });
   server.misbehave = undefined;
-  const path = journalPath(desk, String(undo.run));
+  const path = desk.journal(undo.run);
   writeFileSync(path, readFileSync(path, 'utf8').replace('"state":"applied"', '"state":"unknown"'));
   const again = await desk.summary(['undo', run, '--yes']);
   expect(again).toMatchObject({ code: 0, applied: 2, unchanged: 1 });

@@ -11,6 +11,8 @@ export interface StockDesk {
   write(name: string, text: string): void;
   read(name: string): string;
   files(): string[];
+  /** The path of the journal of a run, whose id is as a summary has it. */
+  journal(run: unknown): string;
   /** `petstore inventory <words>`. */
   inventory(words: readonly string[], options?: RunOptions): Promise<Run>;
   /** The same, with the summary that it prints as JSON. */
@@ -33,6 +35,7 @@ export function stockDesk(server: Pick<StockServer, 'url'>): StockDesk {
     write: (name, text) => writeFileSync(join(folder, name), text),
     read: (name) => readFileSync(join(folder, name), 'utf8'),
     files: () => readdirSync(folder).sort(),
+    journal: (run) => join(folder, 'state', 'runs', `${run}.jsonl`),
     inventory,
     async summary(words, options) {
       const { code, stdout, stderr } = await inventory([...words, '-o', 'json'], options);
