@@ -54,11 +54,9 @@ const { get, create, update, edit, remove } = recordVerbs({
   flags: {
     pet: petFlag('the pet that is ordered'),
     quantity: value('--quantity <n>', 'how many are ordered', { parse: parseQuantity }),
-    shipDate: value(
-      '--ship-date <date>',
-      'when it ships: RFC 3339; or a day (YYYY-MM-DD, tomorrow, +3d), which begins in UTC',
-      { parse: (text, name) => parseShipDate(text, name) },
-    ),
+    shipDate: value('--ship-date <date>', 'RFC 3339, or a UTC day (YYYY-MM-DD, tomorrow, +3d)', {
+      parse: (text, name) => parseShipDate(text, name),
+    }),
     complete: flag('--complete', 'the order is fulfilled'),
     noComplete: {
       ...flag('--no-complete', 'the order is not fulfilled yet'),
@@ -86,7 +84,7 @@ const { get, create, update, edit, remove } = recordVerbs({
 const complete = verb({
   name: 'complete',
   summary: 'Mark orders as complete',
-  description: 'Reads each order, sets complete to true and writes it back; all else stays as it is.',
+  description: 'Changes only complete, to true: reads each order and writes it back.',
   operation: 'updateOrder',
   write: true,
   examples: ['petstore orders complete 1', 'petstore orders complete 1 2 3'],

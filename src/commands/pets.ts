@@ -69,7 +69,6 @@ const { get, create, update, edit, remove } = recordVerbs({
       'petstore pets create --name Rex --category 1 --status pending --dry-run',
     ],
     update: [
-      'petstore pets update 3 --status sold',
       'petstore pets update 3 5 9 --status sold',
       'petstore pets update Luna --name Lunette --category Dogs',
       'petstore pets update --from pets.csv',

@@ -73,7 +73,7 @@ export function recordVerbs<Entity extends object>({
     update: verb({
       name: 'update',
       summary: `Change ${many}`,
-      description: `Reads each ${one}, changes what the flags name and writes it back; all else stays as it is.`,
+      description: `Changes only what the flags name: reads each ${one} and writes it back.`,
       operation: `update${result}`,
       write: true,
       examples: examples.update,
