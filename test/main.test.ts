@@ -140,6 +140,12 @@ test.each([
   expect((await runCli(argv)).stderr).toContain(`error: ${message}\n`);
 });
 
+test('a command that needs a run points to the list of runs', async () => {
+  expect((await runCli(['inventory', 'undo'])).stderr).toBe(
+    "error: petstore inventory undo: missing required argument 'run'\nhint: `petstore inventory runs` lists the runs\n",
+  );
+});
+
 test.each([
   ['pets list --format json', 'did you mean --output?'],
   ['pets list -n 3', 'did you mean --limit?'],

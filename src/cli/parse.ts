@@ -26,7 +26,9 @@ export function parseWords(
   try {
     command.parse(words, { from: 'user' });
   } catch (thrown) {
-    throw thrown instanceof CommanderError ? toUsageError(thrown, name, Object.values(flags)) : thrown;
+    throw thrown instanceof CommanderError
+      ? toUsageError(thrown, name, Object.values(args), Object.values(flags))
+      : thrown;
   }
   const operands = Object.keys(args).map((key, at) => [key, command.processedArgs[at]]);
   return { ...Object.fromEntries(operands), ...command.opts() };
@@ -52,18 +54,34 @@ class KeyedOption extends Option {
 }
 
 /** commander writes `error: <why>\n(Did you mean x?)`; its second line becomes the hint. */
-function toUsageError({ message }: CommanderError, name: string, flags: readonly Flag[]): UsageError {
+function toUsageError(
+  { message }: CommanderError,
+  name: string,
+  args: readonly Argument[],
+  flags: readonly Flag[],
+): UsageError {
   const [said = '', suggestion] = message.replace(/^error: /, '').split('\n');
   // Its one message of two sentences: `too many arguments. Expected 0 arguments but got 1.`
   const why = said.replace('. Expected', ': expected').replace(/\.$/, '');
   const [, words] = /^\(Did you mean (.*)\?\)$/.exec(suggestion ?? '') ?? [];
   const [, unknown] = /^unknown option '(.*)'$/.exec(said) ?? [];
-  const hint = unknown === undefined ? undefined : hintFor(unknown, flags);
+  const [, missing] = /^missing required argument '(.*)'$/.exec(said) ?? [];
+  const offers = args.find((argument) => nameOf(argument) === missing)?.offers;
+  const hint =
+    (unknown === undefined ? undefined : hintFor(unknown, flags)) ??
+    (typeof offers === 'string' ? listings[offers] : undefined);
   return new UsageError(
     `${name}: ${why}`,
     hint ?? (words ? `did you mean ${words}?` : `see \`${name} --help\``),
   );
 }
+
+/** The commands that list what an argument may be. */
+const listings: Readonly<Record<string, string>> = {
+  run: '`petstore inventory runs` lists the runs',
+  profile: '`petstore profile list` lists the profiles',
+  ownProfile: '`petstore profile list` lists the profiles',
+};
 
 /** What stands for a flag of another program. */
 function hintFor(unknown: string, flags: readonly Flag[]): string | undefined {

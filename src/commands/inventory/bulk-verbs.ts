@@ -136,7 +136,8 @@ const runs = {
 const log = verb({
   name: 'log',
   summary: "Show which runs set a pet's count",
-  description: "Shows which runs on this machine set, or may have set, a pet's count, the newest first.",
+  description:
+    "Shows which runs on this machine set, or may have set, a pet's count, the newest first. What set, adjust and create did to a single count is not kept.",
   examples: ['petstore inventory log 42', 'petstore inventory log Luna -o json'],
   args: { pet: petIdArgument },
   run: async (context, { pet }) => (await import('./runs.ts')).logPet(context, pet),
