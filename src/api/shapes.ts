@@ -81,6 +81,14 @@ export function wholeQueries(
     : [{}];
 }
 
+/** All values of each filter that a list requires, if the description names them. */
+export function requiredValues({ parameters }: Operation): Readonly<Record<string, readonly string[]>> {
+  const filters = parameters.filter((each) => each.required && each.in === 'query' && !each.value);
+  return Object.fromEntries(
+    filters.flatMap(({ name, bounds }) => (bounds?.enum ? [[name, bounds.enum]] : [])),
+  );
+}
+
 /** Whether the body of an operation offers a field; true if the description does not say. */
 export function offersField(operation: Operation, name: string): boolean {
   const { fields } = operation.body ?? {};

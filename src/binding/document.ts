@@ -109,7 +109,10 @@ function parametersOf(
     if (place === 'path' && !merged.has(key)) continue;
     // OpenAPI 3.0.3, "Parameter Object": these three are described elsewhere, and ignored here.
     if (place === 'header' && /^(accept|content-type|authorization)$/i.test(name)) continue;
-    const schema = value.schema ?? jsonContent(value.content)?.schema;
+    const given = value.schema ?? jsonContent(value.content)?.schema;
+    // One value is sent, which is an item of a list.
+    const { kind, items } = shapeOf(given);
+    const schema = kind === 'array' ? items : given;
     merged.set(key, { name, in: place, required: place === 'path' || value.required === true, schema });
   }
   return [...merged.values()];

@@ -1,12 +1,12 @@
 import { largestPage, offeredOperation, takesParameter } from '../api/contract.ts';
 import type { ListId, Query, Result } from '../api/operations.ts';
-import { wholeQueries } from '../api/shapes.ts';
+import { requiredValues, wholeQueries } from '../api/shapes.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Client } from '../client/client.ts';
 
 /**
- * The lists that together hold all records, each as pages. There are several if the service has a default for a filter
- * and must be asked for each of its values.
+ * The lists that together hold all records, each as pages. There are several if the service requires a filter, or has a
+ * default for one, and must be asked for each of its values.
  */
 export function* wholeList<K extends ListId>(
   client: Client,
@@ -14,7 +14,8 @@ export function* wholeList<K extends ListId>(
   query: object,
   options?: CallOptions,
 ): Generator<AsyncIterable<Result<K>[]>> {
-  for (const part of wholeQueries(offeredOperation(client.contract, id)))
+  const operation = offeredOperation(client.contract, id);
+  for (const part of wholeQueries(operation, requiredValues(operation)))
     yield client.list(id, { ...query, ...part } as Query<K>, options);
 }
 

@@ -216,6 +216,19 @@ describe('a service of another shape', () => {
     expect((await run('pets list --status sold --status pending -o ids')).stdout).toBe('2\n1\n');
   });
 
+  test('that requires a filter is asked for each of its values to find a name', async () => {
+    await using server = await recordingServer({}, ({ path }) => ({
+      body: path.endsWith('=sold') ? [{ id: 2, name: 'Rex' }] : [],
+    }));
+    const statuses = { ...query('status', { type: 'array', items: status }), required: true };
+    const run = await bound(server, {
+      '/pets': { get: listOf(record({ id: integer, name: text }), statuses) },
+    });
+    expect((await run('pets get rex -o ids')).stdout).toBe('2\n');
+    expect(await run('pets list')).toMatchObject({ code: 2, stdout: '' });
+    expect((await run('pets list --status sold -o ids')).stdout).toBe('2\n');
+  });
+
   test('may have the category as a name, or as an id with the name category', async () => {
     await using server = await recordingServer({}, ({ method, body }) => {
       const sent = method === 'POST' ? JSON.parse(body) : undefined;
