@@ -74,7 +74,7 @@ export function createClient(options: ClientOptions): Client {
     call: ((id, given, callOptions = {}) => {
       // Not `async`: one more promise per call is measurable at a million rows.
       try {
-        const { operation, input } = checked(options, id, given);
+        const { operation, input } = checked(options, id, given, callOptions);
         const request = withIfMatch(toRequest(operation, input, options), callOptions);
         const call = new Call(options, request, callOptions, operation);
         return fetchAnswer(call, operation, askedId(operation, input));
@@ -84,7 +84,7 @@ export function createClient(options: ClientOptions): Client {
     }) as Client['call'],
     list: ((id, query, callOptions) => list(options, id, query, callOptions)) as Client['list'],
     toRequest(id, given, callOptions = {}) {
-      const { operation, input } = checked(options, id, given);
+      const { operation, input } = checked(options, id, given, callOptions);
       return withMaskedParameter(withIfMatch(toRequest(operation, input, shown), callOptions), parameter);
     },
     toRawRequest: (raw) => withMaskedParameter(toRawRequest(raw, shown), parameter),
@@ -95,10 +95,15 @@ export function createClient(options: ClientOptions): Client {
 }
 
 /** @throws UsageError if the contract lacks the operation, or the input breaks its bounds. */
-function checked({ contract, fields }: ClientOptions, id: OperationId, given: CallInput) {
+function checked(
+  { contract, fields }: ClientOptions,
+  id: OperationId,
+  given: CallInput,
+  { ifMatch }: CallOptions,
+) {
   const operation = offeredOperation(contract, id);
   const input = withId(operation, given);
-  checkInput(operation, input, fields);
+  checkInput(operation, input, fields, ifMatch);
   return { operation, input };
 }
 
@@ -145,7 +150,7 @@ async function* list(
   query: Query<ListId> = {},
   callOptions: CallOptions = {},
 ): AsyncGenerator<unknown[]> {
-  const { operation, input } = checked(options, id, { query });
+  const { operation, input } = checked(options, id, { query }, callOptions);
   const first = toRequest(operation, input, options);
   const seen = new Set<string>();
   let emptyPages = 0;

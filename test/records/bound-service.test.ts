@@ -255,6 +255,21 @@ describe('a service of another shape', () => {
     }
   });
 
+  test('that requires If-Match gets the ETag of the record as it was read', async () => {
+    await using server = await recordingServer({}, () => ({
+      headers: { etag: '"7"' },
+      body: { petId: 1, quantity: 2 },
+    }));
+    const entry = record({ petId: integer, quantity: integer });
+    const match = { name: 'If-Match', in: 'header', required: true, schema: text };
+    const responses = { 200: json(entry) };
+    const put = { parameters: [match], requestBody: json(record({ quantity: integer })), responses };
+    const run = await bound(server, { '/stock/{id}': { parameters: [id], get: { responses }, put } });
+    expect((await run('inventory adjust 1 +0')).code).toBe(0);
+    expect(server.seen.at(-1)).toMatchObject({ method: 'PUT', headers: { 'if-match': '"7"' } });
+    expect((await run('inventory set 1 5')).stderr).toContain('the header If-Match is required');
+  });
+
   test('may want the id of a new record from its caller', async () => {
     await using server = await recordingServer({}, ({ body }) => ({ status: 201, body: JSON.parse(body) }));
     const pet = record({ id: integer, name: text });
