@@ -1,6 +1,5 @@
 import { confirmWrite } from '../asking.ts';
-import type { Context } from '../context.ts';
-import { commandLine } from '../context.ts';
+import { type Context, commandLine } from '../context.ts';
 import { ApiError, CliError } from '../errors.ts';
 import { resolveIds } from './names.ts';
 import {

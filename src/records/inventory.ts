@@ -2,8 +2,7 @@ import type { InventoryItem } from '../api/schemas.ts';
 import { offersField, otherRequired } from '../api/shapes.ts';
 import { confirmWrite } from '../asking.ts';
 import type { Answer } from '../client/client.ts';
-import type { Context } from '../context.ts';
-import { commandLine } from '../context.ts';
+import { type Context, commandLine } from '../context.ts';
 import { CliError, UsageError } from '../errors.ts';
 import { resolveId } from './names.ts';
 import { type Access, type Noun, openAccess, readRecord } from './noun.ts';
@@ -49,7 +48,7 @@ export async function adjustCount(context: Context, pet: IdOrName, change: bigin
   try {
     await writeCount(access, petId, quantity, before);
   } catch (error) {
-    throw await settleAdjustment(access, error, petId, quantity, old);
+    throw await settleAdjustment(access, error, { petId, old, quantity });
   }
 }
 
@@ -125,22 +124,32 @@ async function statusOf({ context, client, operation }: Access<InventoryItem>, p
 async function settleAdjustment(
   access: Access<InventoryItem>,
   error: unknown,
-  petId: bigint,
-  quantity: number,
-  old: number | bigint,
+  adjustment: Adjustment,
 ): Promise<unknown> {
   if (!(error instanceof CliError) || error.details.applied !== 'unknown') return error;
+  const { petId } = adjustment;
   const now = await readRecord(access, petId)
     .then(({ value }) => value.quantity)
     .catch(() => undefined);
-  const found =
-    now === undefined
-      ? 'it may or may not have been applied, and the count could not be read back'
-      : now === quantity
-        ? `read back, the count is ${now}, as this adjustment leaves it: it seems to have been applied`
-        : now === old
-          ? `read back, the count is still ${now}: it was not applied when it was read, but still may be`
-          : `read back, the count is ${now}, and ${quantity} was sent: it may or may not have been applied`;
+  const found = describeCount(now, adjustment);
   const hint = `do not run it again before you have looked: ${commandLine(access.context, ['inventory', 'get', `${petId}`])}`;
   return new CliError(error.kind, `${error.message}; ${found}`, { ...error.details, retryable: false, hint });
+}
+
+interface Adjustment {
+  readonly petId: bigint;
+  /** The count before it. */
+  readonly old: number | bigint;
+  /** The count that was sent. */
+  readonly quantity: number;
+}
+
+/** What a count that was read back says of an adjustment; undefined if it could not be read. */
+function describeCount(now: number | bigint | undefined, { old, quantity }: Adjustment): string {
+  if (now === undefined) return 'it may or may not have been applied, and the count could not be read back';
+  if (now === quantity)
+    return `read back, the count is ${now}, as this adjustment leaves it: it seems to have been applied`;
+  if (now === old)
+    return `read back, the count is still ${now}: it was not applied when it was read, but still may be`;
+  return `read back, the count is ${now}, and ${quantity} was sent: it may or may not have been applied`;
 }

@@ -1,4 +1,4 @@
-import type { CallOptions } from '../client/call.ts';
+import type { Attempt, CallOptions } from '../client/call.ts';
 import type { Context } from '../context.ts';
 import { sleep } from '../deadline.ts';
 import { CliError, UsageError } from '../errors.ts';
@@ -84,24 +84,24 @@ export async function pollForever(
   poll: (options: CallOptions) => Promise<void>,
 ): Promise<never> {
   const { signal } = context.interrupts;
-  try {
-    for (;;) {
-      let askedMs = 0;
-      let waitMs = intervalMs;
-      try {
-        await poll({
-          afterAttempt: ({ retryAfterMs = 0 }) => {
-            askedMs = retryAfterMs;
-          },
-        });
-      } catch (error) {
-        signal.throwIfAborted();
-        if (!(error instanceof CliError) || error.kind === 'usage') throw error;
-        waitMs = Math.max(intervalMs, askedMs);
-        await watcher.fail(`${error.message}; the next attempt is in ${Math.round(waitMs / 1000)} s`);
-      }
-      await sleep(waitMs, signal);
+  const pollOnce = async (): Promise<number> => {
+    let askedMs = 0;
+    const afterAttempt = ({ retryAfterMs = 0 }: Attempt) => {
+      askedMs = retryAfterMs;
+    };
+    try {
+      await poll({ afterAttempt });
+      return intervalMs;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof CliError) || error.kind === 'usage') throw error;
+      const waitMs = Math.max(intervalMs, askedMs);
+      await watcher.fail(`${error.message}; the next attempt is in ${Math.round(waitMs / 1000)} s`);
+      return waitMs;
     }
+  };
+  try {
+    for (;;) await sleep(await pollOnce(), signal);
   } finally {
     await watcher.close();
   }
