@@ -25,7 +25,7 @@ const alias = { yaml: resolve('node_modules/yaml/browser/index.js') };
 
 /** Modules that packages load at once and this program does not need: executable subcommands, HTTP/2. */
 const withoutUnused = {
-  name: 'packages without what they load in vain',
+  name: 'packages without modules that they load and never use',
   setup({ onLoad }) {
     const change = (filter, from, to) =>
       onLoad({ filter }, async ({ path }) => ({

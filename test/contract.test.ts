@@ -8,7 +8,7 @@ import { createClient } from '../src/client/client.ts';
 import { parseJson } from '../src/json.ts';
 import { createOfflineTransport } from '../src/server/offline.ts';
 
-/** A client of the server in this process, on a seeded store of its own where the operation's example is a valid call. */
+/** A client of the server in this process, on a seeded store of its own in which the operation's example is a valid call. */
 async function openShop(id: OperationId): Promise<Client> {
   const now = () => new Date('2026-06-01T00:00:00Z');
   const client = createClient({

@@ -82,7 +82,7 @@ async function readList<Entity>(
   return pages();
 }
 
-/** The conditions that are given, names resolved to ids. @throws UsageError for one that nobody can check */
+/** The conditions that are given, names resolved to ids. @throws UsageError as `refuseUnknowable` does */
 async function filtersOf<Entity>(access: Access<Entity>, where: Body): Promise<Filter[]> {
   const { client, operation } = access;
   const isUnlisted =

@@ -12,7 +12,7 @@ export interface Browser extends AsyncDisposable {
   readonly context: BrowserContext;
 }
 
-/** A browser with a fresh profile that talks to nobody by itself. */
+/** A browser with a fresh profile that sends no requests of its own. */
 export async function openBrowser(options: { readonly javaScriptEnabled?: boolean } = {}): Promise<Browser> {
   const folder = mkdtempSync(join(tmpdir(), 'petstore-browser-'));
   const context = await chromium.launchPersistentContext(folder, {

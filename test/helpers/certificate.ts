@@ -3,12 +3,12 @@ import { generate } from 'selfsigned';
 const dayMs = 86_400_000;
 
 interface Certificate {
-  /** PEM; to be trusted it must be given as an authority too. */
+  /** PEM; a client trusts it only if it is given as an authority too. */
   readonly cert: string;
   readonly key: string;
 }
 
-/** A certificate that signs itself, for 127.0.0.1 unless told otherwise, and ends so many days from now. */
+/** A self-signed certificate of a host, by default 127.0.0.1, that expires in so many days. */
 export async function makeCertificate(days: number, host = '127.0.0.1'): Promise<Certificate> {
   const now = Date.now();
   const isAddress = /^[\d.]+$/.test(host);
@@ -16,7 +16,7 @@ export async function makeCertificate(days: number, host = '127.0.0.1'): Promise
     keyType: 'ec',
     algorithm: 'sha256',
     notBeforeDate: new Date(now - 60 * dayMs),
-    // A minute more, so that the days are still whole when the certificate is looked at.
+    // One more minute, so that a test that looks at it a moment later still counts whole days.
     notAfterDate: new Date(now + days * dayMs + 60_000),
     extensions: [
       { name: 'basicConstraints', cA: true },

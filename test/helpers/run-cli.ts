@@ -5,9 +5,9 @@ import type { OutputStream } from '../../src/output-stream.ts';
 
 export interface RunOptions {
   readonly stdin?: string | Uint8Array;
-  /** Beside PETSTORE_OFFLINE_STORE=:memory: and folders that cannot exist. */
+  /** Added to PETSTORE_OFFLINE_STORE=:memory: and folders that cannot exist. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Streams that are terminals, of 80 columns and 24 rows unless told. */
+  /** Streams that are terminals, by default with 80 columns and 24 rows. */
   readonly terminals?: readonly ('stdin' | 'stdout' | 'stderr')[];
   readonly columns?: number;
   readonly rows?: number;

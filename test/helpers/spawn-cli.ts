@@ -11,7 +11,7 @@ interface SpawnOptions {
 }
 
 export interface Outcome {
-  /** Null where a signal ended the process. */
+  /** Null if a signal ended the process. */
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -46,7 +46,7 @@ export function spawnCli(argv: readonly string[], options: SpawnOptions = {}): P
   return outcomeOf(child, started);
 }
 
-/** What a started program came to. */
+/** The exit code and the output of a started program, once it has ended. */
 export function outcomeOf(child: ChildProcess, started = performance.now()): Promise<Outcome> {
   let stdout = '';
   let stderr = '';

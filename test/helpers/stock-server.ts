@@ -7,7 +7,7 @@ interface StockRequest {
   readonly path: string;
   /** Undefined for the list. */
   readonly petId: string | undefined;
-  /** The one that the body names. */
+  /** The pet that the body of a POST names. */
   readonly newPetId: string | undefined;
   readonly quantity: number | undefined;
   readonly headers: IncomingMessage['headers'];
@@ -15,7 +15,7 @@ interface StockRequest {
   readonly at: number;
 }
 
-/** Answers a request in the server's stead; undefined leaves it to the server. */
+/** Answers a request itself and returns true, or leaves it to the server. */
 type Misbehave = (
   request: StockRequest,
   response: ServerResponse,
@@ -26,12 +26,12 @@ export interface StockServer extends AsyncDisposable {
   /** Counts by pet. */
   readonly stock: Map<string, number>;
   readonly seen: StockRequest[];
-  /** Most requests for one pet that were in the server's hands at once. */
+  /** The most requests for one pet that were open at the same time. */
   mostForOnePet: number;
-  /** Most requests in the server's hands at once. */
+  /** The most requests that were open at the same time. */
   mostAtOnce: number;
   misbehave: Misbehave | undefined;
-  /** Whether single entries carry an ETag, and If-Match is heeded. */
+  /** Whether single entries have an ETag, and If-Match is checked. */
   sendsETags: boolean;
   writes(): StockRequest[];
 }
@@ -98,7 +98,7 @@ export function holdWrites(server: StockServer): () => void {
   return release;
 }
 
-/** Counts 1 to n, each of so many units. */
+/** The counts of pets 1 to `count`. */
 export function shelves(count: number, quantity: (petId: number) => number): [number, number][] {
   return Array.from({ length: count }, (_, at) => [at + 1, quantity(at + 1)]);
 }
@@ -171,7 +171,7 @@ function list(server: StockServer, path: string, response: ServerResponse): void
   reply(response, 200, `[${page.map((petId) => toItem(server, petId)).join()}]`, fields);
 }
 
-/** Text, for an id may have more digits than a number holds. */
+/** Text, because an id may have more digits than a number can hold. */
 function toItem({ stock }: StockServer, petId: string): string {
   return `{"petId":${petId},"quantity":${stock.get(petId)},"status":"available"}`;
 }

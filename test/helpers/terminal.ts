@@ -6,7 +6,7 @@ import { cliPath, nodeBinary } from './spawn-cli.ts';
 interface Terminal {
   /** Everything that was drawn so far, escape sequences as they came. */
   drawn(): string;
-  /** Waits until this text has been drawn behind what was there when it was asked for last. */
+  /** Waits until this text has been drawn after the text of the previous wait. */
   until(text: string): Promise<void>;
   press(keys: string): void;
   readonly ended: Promise<{ readonly code: number | null; readonly drawn: string }>;
@@ -61,7 +61,7 @@ export function startInTerminal(argv: readonly string[], { env, cwd, columns }: 
   };
 }
 
-/** What was drawn, without colours and what else moves no text. */
+/** The drawn text without escape sequences. */
 export function plainText(drawn: string): string {
   return drawn.replace(/\x1b\[[\d;?]*[a-zA-Z]/g, '').replaceAll('\r\n', '\n');
 }
