@@ -1,6 +1,7 @@
 import { type FileHandle, lstat, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { UsageError } from '../errors.ts';
+import { processId } from '../io.ts';
 import { fileError } from '../system-error.ts';
 
 /** An output file that a flag names. */
@@ -32,7 +33,7 @@ export async function exists(path: string): Promise<boolean> {
 
 /**
  * Creates a file with the output of `write`. If that fails or returns false, no file is created, and an existing one
- * stays. Removes only files that this call created.
+ * stays; a kill leaves an empty file, never a part. Removes only files that this call created.
  *
  * @throws CliError `failed`
  */
@@ -41,19 +42,28 @@ export async function writeNewFile(
   write: (file: FileHandle) => Promise<boolean>,
 ): Promise<boolean> {
   const there = mayReplace ? await stat(path).catch(() => undefined) : undefined;
-  // A pipe or a device is written to directly; a file is replaced once the new one is complete.
-  const isPipe = there !== undefined && !there.isFile();
-  const made = there?.isFile() ? `${path}.new` : path;
-  let isMade = false;
+  const made: string[] = [];
+  const create = async (target: string) => {
+    const file = await open(target, 'wx');
+    made.push(target);
+    return file;
+  };
+  const writeTo = (file: FileHandle) => write(file).finally(() => file.close());
   try {
-    const file = await open(made, isPipe ? 'a' : 'wx');
-    isMade = !isPipe;
-    const isWanted = await write(file).finally(() => file.close());
-    if (isWanted && made !== path) await rename(made, path);
-    if (!isWanted && isMade) await rm(made, { force: true });
+    // A pipe or a device is written to directly.
+    if (there && !there.isFile()) return await writeTo(await open(path, 'a'));
+    if (!there) await (await create(path)).close();
+    const whole = `${path}.${processId()}-${Math.random().toString(36).slice(2, 10)}.new`;
+    const isWanted = await writeTo(await create(whole));
+    if (isWanted) await rename(whole, path);
+    else await removeAll(made);
     return isWanted;
   } catch (error) {
-    if (isMade) await rm(made, { force: true }).catch(() => {});
+    await removeAll(made).catch(() => {});
     throw fileError('write', name, error);
   }
+}
+
+async function removeAll(paths: readonly string[]): Promise<void> {
+  for (const path of paths) await rm(path, { force: true });
 }

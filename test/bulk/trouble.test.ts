@@ -1,4 +1,6 @@
+import { symlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { stockDesk } from '../helpers/stock-desk.ts';
 import { refuse, reply, type StockServer, shelves, stockServer, toCsv } from '../helpers/stock-server.ts';
@@ -361,8 +363,14 @@ test('never overwrites a file without --force', async () => {
   expect(nowhere.stderr).toContain('--rejects nowhere/mine.csv: no such folder, nothing was sent');
   expect(desk.read('mine.csv')).toBe('precious');
   expect(server.seen).toEqual([]);
+  // What a killed process has left is in nobody's way.
+  desk.write('mine.csv.new', 'half');
   await desk.inventory(['apply', 'stock.csv', '--yes', '--blind', '--rejects', 'mine.csv', '--force']);
   expect(desk.read('mine.csv')).toContain('1,2,2,failed');
+  symlinkSync(join(desk.folder, 'stock.csv'), join(desk.folder, 'link'));
+  const input = await desk.inventory(['apply', 'stock.csv', '--yes', '--events', 'link', '--force']);
+  expect(input.stderr).toContain('--events link: it is the input');
+  expect(desk.read('stock.csv')).toContain('1,2');
   desk.write('stock.rejects.csv', 'precious');
   await desk.inventory(['apply', 'stock.csv', '--yes', '--blind']);
   expect(desk.read('stock.rejects.csv')).toBe('precious');

@@ -7,6 +7,7 @@ import { mayWrite, type Plan } from '../../bulk/plan.ts';
 import type { Job, Session } from '../../bulk/session.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
+import { realFile } from '../../files.ts';
 import type { SessionFlags } from './flags.ts';
 import { runStore } from './job.ts';
 
@@ -36,13 +37,18 @@ export async function checkFiles({ io }: Context, job: Job, flags: SessionFlags)
   const named = eventsToStdout ? undefined : (flags.events ?? known);
   const events = named === undefined ? undefined : toFile(named, '--events');
   const continues = events !== undefined && events.path === known && (await exists(events.path));
-  if (rejects && rejects.path === events?.path)
+  if (rejects && events && isSameFile(rejects.path, events.path))
     throw new UsageError(`--rejects and --events: both are ${rejects.name}`);
   for (const file of [rejects, events])
-    if (file && file.path === job.file) throw new UsageError(`${file.flag} ${file.name}: it is the input`);
+    if (file && job.file !== null && isSameFile(file.path, job.file))
+      throw new UsageError(`${file.flag} ${file.name}: it is the input`);
   if (rejects) await checkNewFile(rejects);
   if (events && !continues) await checkNewFile(events);
   return { rejects, events, eventsToStdout, continues };
+}
+
+function isSameFile(one: string, other: string): boolean {
+  return realFile(one) === realFile(other);
 }
 
 /**
