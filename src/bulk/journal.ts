@@ -10,6 +10,8 @@ import type { Outcome, Rows } from './rows.ts';
 const rowsPerMark = 64;
 const changesPerLine = 500;
 
+type Outcomes = Iterable<readonly [row: number, outcome: Outcome]>;
+
 /** The journal as a session writes it. */
 export class Journal {
   private readonly file: LineFile;
@@ -25,34 +27,43 @@ export class Journal {
   }
 
   /**
-   * Begins a session: its plan is every row that is unprocessed now. A new run's journal is created together with its
-   * plan, in one step, so that a journal never holds half of a first plan; that of an earlier session is continued after
-   * its last complete line.
+   * Begins a new run. Its plan is every row that is unprocessed now; the file is created together with that plan, in one
+   * step, so that a journal never holds half of a first plan.
    *
-   * @param start the header of a new run, or the journal so far.
    * @param outcomes of the rows that the plan has settled.
-   * @throws CliError `failed` if it cannot be written; the journal of a new run then does not exist.
+   * @throws CliError `failed` if it cannot be written; then there is no journal.
    */
-  static async begin(
-    path: string,
-    start: JournalHeader | JournalImage,
-    rows: Rows,
-    outcomes: Iterable<readonly [row: number, outcome: Outcome]>,
-  ): Promise<Journal> {
-    const isNew = 'journal' in start;
-    const journal = isNew
-      ? new Journal(create(path), rows, 0)
-      : new Journal(LineFile.reopen(path, start.bytes), rows, start.sum);
-    const { flags } = isNew ? start : start.header;
+  static async create(path: string, header: JournalHeader, rows: Rows, outcomes: Outcomes): Promise<Journal> {
+    const journal = new Journal(createFile(path), rows, 0);
     try {
-      journal.append(isNew ? start : { session: start.sessions + 1, at: Date.now() });
-      for (const [row, outcome] of outcomes)
-        if (!isNew || outcome.state === 'failed') journal.settled(row, outcome);
-      journal.appendPlan(flags.blind);
-      if (isNew) journal.file.rename(path);
+      journal.append(header);
+      for (const [row, outcome] of outcomes) if (outcome.state === 'failed') journal.settled(row, outcome);
+      journal.appendPlan(header.flags.blind);
+      journal.file.rename(path);
       return journal;
     } catch (error) {
-      await (isNew ? journal.file.remove() : journal.file.close()).catch(() => {});
+      await journal.file.remove().catch(() => {});
+      throw error;
+    }
+  }
+
+  /**
+   * Begins a further session of a run after the last complete line of its journal. Its plan is every row that is
+   * unprocessed now.
+   *
+   * @param outcomes of the rows that the plan has settled.
+   * @throws CliError `failed` if it cannot be written.
+   */
+  static async resume(path: string, earlier: JournalImage, outcomes: Outcomes): Promise<Journal> {
+    const { header, rows, sessions, bytes, sum } = earlier;
+    const journal = new Journal(LineFile.reopen(path, bytes), rows, sum);
+    try {
+      journal.append({ session: sessions + 1, at: Date.now() });
+      for (const [row, outcome] of outcomes) journal.settled(row, outcome);
+      journal.appendPlan(header.flags.blind);
+      return journal;
+    } catch (error) {
+      await journal.file.close().catch(() => {});
       throw error;
     }
   }
@@ -133,7 +144,7 @@ export class Journal {
   }
 }
 
-function create(path: string): LineFile {
+function createFile(path: string): LineFile {
   try {
     return LineFile.create(`${path}.new`);
   } catch (error) {

@@ -84,24 +84,33 @@ function openEvents(
 async function beginJournal(
   context: Context,
   { job, ledger, rows }: Session,
-  { events }: SessionFiles,
+  files: SessionFiles,
 ): Promise<Journal> {
-  const { run = '', earlier, identity, file, name } = job;
+  const { run = '', earlier } = job;
+  const path = runStore(context).pathOf(run);
+  if (earlier) return Journal.resume(path, earlier, ledger.outcomes());
+  return Journal.create(path, await headerOf(context, job, files), rows, ledger.outcomes());
+}
+
+async function headerOf(
+  context: Context,
+  { run = '', identity, file, name, guards, rows }: Job,
+  { events }: SessionFiles,
+): Promise<JournalHeader> {
   const { profile } = await context.settings();
   const { invalid, skipped } = rows.countStates();
-  const header: JournalHeader = {
+  return {
     journal: version,
     run,
     ...identity,
     file,
     name,
     profile: profile?.value ?? null,
-    guards: job.guards[0] ?? { allowZero: true },
+    guards: guards[0] ?? { allowZero: true },
     events: events?.path ?? null,
     rows: rows.length,
     invalid,
     skipped,
     started: new Date().toISOString(),
   };
-  return Journal.begin(runStore(context).pathOf(run), earlier ?? header, rows, ledger.outcomes());
 }
