@@ -88,7 +88,8 @@ function judgeHttp(probe: Probe, reply: Reply, what: string): Verdict {
 const wrongPathHint =
   'is the path of the base URL right? If the service has other paths, `petstore api bind` reads them from its description';
 
-function isMoved({ client }: Probe, { request, url }: Reply): boolean {
+/** Whether a redirect led to another address. */
+export function isMoved({ client }: Probe, { request, url }: Reply): boolean {
   return client.toRawRequest(request).url.split('?')[0] !== url.split('?')[0];
 }
 

@@ -4,6 +4,7 @@ import { int64Max } from '../api/values.ts';
 import type { RawRequest } from '../client/request.ts';
 import { isJsonObject, printJson } from '../json.ts';
 import { type Check, fail, pass, skip, type Verdict } from './check.ts';
+import { isMoved } from './http.ts';
 import { documentedAnswer, documentSchema, type Expectation, judge } from './judge.ts';
 import { detailsOf, idParameter, type Probe, type Reply, readsOf, toId } from './probe.ts';
 import { excerpt, statusText } from './text.ts';
@@ -116,8 +117,12 @@ async function checkAuth(probe: Probe, operation: Operation, name: 'missing' | '
     { withoutParameter: true },
   );
   if (reply.status === 401 || reply.status === 403) return pass(statusText(reply.status), detailsOf(reply));
-  const isLetIn = reply.status < 400;
-  const answered = isLetIn ? 'let in' : `answered ${statusText(reply.status)}`;
+  const answered =
+    reply.status >= 400
+      ? `answered ${statusText(reply.status)}`
+      : isMoved(probe, reply)
+        ? `redirected to ${reply.url}`
+        : 'let in';
   return fail(`${answered} with ${name === 'wrong' ? 'a wrong' : 'no'} credential`, {
     ...detailsOf(reply),
     expected: '401 or 403',

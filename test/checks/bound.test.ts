@@ -212,6 +212,20 @@ test('a service that breaks without a credential has let nobody in', async () =>
   expect(run.check('auth/wrong').reason).toBe('answered 500 Internal Server Error with a wrong credential');
 });
 
+test('a service that redirects to a login does not let anybody in, but fails auth', async () => {
+  await using service = await startService({
+    spoil: ({ fields, target }, answer) =>
+      target === '/login'
+        ? { ...answer, status: 200 }
+        : fields.authorization === 'Bearer right-token'
+          ? answer
+          : { ...withFields(answer, { location: '/login' }), status: 302 },
+  });
+  const home = await bind(service, declareSecurity);
+  const run = await smokeBound(service, home, ['--only', 'auth'], 'right-token');
+  expect(run.check('auth/missing').reason).toBe(`redirected to ${service.url}/login with no credential`);
+});
+
 test('a token that the service sends back does not appear in any report', async () => {
   const token = 'very-secret-token';
   await using service = await startService({
