@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { toUnavailable } from '../../src/client/transport/socket-error.ts';
 import { type Reply, recordingServer } from '../helpers/recording-server.ts';
 import { runCli } from '../helpers/run-cli.ts';
 
@@ -20,6 +21,13 @@ test('a JSON error says how long the service asks to wait', async () => {
 test('the error of a redirect that is not followed has its status', async () => {
   const reply = { status: 302, headers: { location: 'http://127.0.0.1:1/' } };
   expect(await errorOf(['categories', 'list'], reply)).toMatchObject({ kind: 'failed', status: 302 });
+});
+
+test('an untrusted certificate reads the same on every Node', () => {
+  const why =
+    'self-signed certificate; if the root CA is installed locally, try running Node.js with --use-system-ca';
+  const error = Object.assign(new Error(why), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
+  expect(toUnavailable(error, { sent: false }).message).toBe('TLS: self-signed certificate');
 });
 
 test.each([

@@ -32,8 +32,7 @@ const reasons: readonly (readonly [codes: RegExp, reason: UnavailableReason])[] 
 function describe(error: Error, code: string, reason: UnavailableReason): string {
   if (reason === 'reset') return 'the connection was closed before the whole answer came';
   if (reason === 'invalid-response') return `invalid HTTP response: ${error.message}`;
-  if (reason === 'tls')
-    return `TLS: ${code === 'EPROTO' || code.startsWith('ERR_SSL') ? plainTls(error) : error.message}`;
+  if (reason === 'tls') return `TLS: ${plainTls(error, code)}`;
   const why = systemReason(error, 'connection');
   const { address, port, hostname } = error as { address?: string; port?: number; hostname?: string };
   if (code === 'EAI_AGAIN') return `the name ${hostname ?? ''} ${why}`;
@@ -43,9 +42,11 @@ function describe(error: Error, code: string, reason: UnavailableReason): string
 }
 
 /**
- * The reason in OpenSSL's line `40A7...:error:0A00010B:SSL routines:ssl3_get_record:wrong version number:../deps/...`.
+ * The reason in OpenSSL's line `40A7...:error:0A00010B:SSL routines:ssl3_get_record:wrong version number:../deps/...`; of
+ * a certificate, the reason without the advice that Node 24 adds, which is about a flag of node.
  */
-function plainTls({ message }: Error): string {
+function plainTls({ message }: Error, code: string): string {
+  if (code !== 'EPROTO' && !code.startsWith('ERR_SSL')) return message.replace(/; if the root CA .*/, '');
   const why = /:error:[0-9A-F]+:[^:]*:[^:]*:([^:]+)/.exec(message)?.[1] ?? message;
   return why === 'wrong version number' || why === 'packet length too long'
     ? `${why}; the server may speak plain http`
