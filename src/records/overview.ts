@@ -5,7 +5,7 @@ import { categoryOf } from '../api/shapes.ts';
 import { petStatuses } from '../api/values.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Client } from '../client/client.ts';
-import type { Context } from '../context.ts';
+import { type Context, commandLine } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { canRedraw } from '../output/screen.ts';
 import { paintStatus, type Style, withoutColor } from '../output/style.ts';
@@ -148,6 +148,8 @@ interface Canvas {
   /** The character of the bars. */
   readonly block: string;
   readonly measure: Measure;
+  /** The command line that lists the open orders. */
+  readonly ordersCommand: string;
 }
 
 async function canvasFor(context: Context, { pets, inventory, orders }: Overview): Promise<Canvas> {
@@ -159,6 +161,7 @@ async function canvasFor(context: Context, { pets, inventory, orders }: Overview
     style: await context.style('stdout'),
     block: stdout.isTerminal ? '█' : '#',
     measure: await createMeasure(named.map(({ name }) => sanitize(name ?? ''))),
+    ordersCommand: commandLine(context, ['orders', 'list', '--open', '--sort', 'shipDate']),
   };
 }
 
@@ -185,10 +188,15 @@ function overviewLines({ pets, inventory, orders }: Overview, canvas: Canvas): s
     '',
     `${style.bold(`Open orders  ${groupDigits(orders.open)}`)}${overdue}`,
     ...lines.slice(0, shown),
-    ...(unseen > 0
-      ? [style.dim(`  and ${groupDigits(unseen)} more: petstore orders list --open --sort shipDate`)]
-      : []),
+    ...(unseen > 0 ? [style.dim(moreOrders(unseen, canvas))] : []),
   ];
+}
+
+/** Without the command if there is no room for it: half of it would be of no use. */
+function moreOrders(count: number, { width, measure, ordersCommand }: Canvas): string {
+  const more = `  and ${groupDigits(count)} more`;
+  const line = `${more}: ${ordersCommand}`;
+  return measure(line) <= width ? line : more;
 }
 
 function petLines(

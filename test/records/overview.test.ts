@@ -97,6 +97,14 @@ test('on a terminal it fits one screen of 80 by 24, and shows nothing raw', asyn
   `);
 });
 
+test('names the command that lists the other orders of the same shop, if there is room for it', async () => {
+  const argv = ['overview', '--offline', '--color', 'never'];
+  const overview = (columns: number) => runCli(argv, { terminals: ['stdout'], columns, rows: 16 });
+  const [, words = ''] = /and \d more: petstore (.*)/.exec((await overview(100)).stdout) ?? [];
+  expect(JSON.parse((await runCli([...words.split(' '), '--json'])).stdout)).toHaveLength(4);
+  expect((await overview(50)).stdout).toMatch(/and \d more\n/);
+});
+
 test('notes more than 20 requests', async () => {
   let pages = 0;
   await using server = await recordingServer({}, ({ path }) => {
