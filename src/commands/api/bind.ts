@@ -187,7 +187,7 @@ async function chooseServer(
   if (!prompt) return undefined;
   if (servers.length === 1)
     return (await prompt.confirm(`No base URL is set. Use ${first}?`)) ? first : undefined;
-  return prompt.select('No base URL is set. Which one shall it be?', [
+  return prompt.select('No base URL is set. Which one?', [
     ...servers.map((url) => ({ name: url, value: url })),
     { name: 'none of them', value: undefined },
   ]);

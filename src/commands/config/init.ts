@@ -70,7 +70,7 @@ async function useOffline({ io, notice }: Context): Promise<void> {
 
 function askName({ io }: Context, prompt: Prompt): Promise<string> {
   const taken = Object.keys(readConfigFile(io).profiles);
-  return prompt.text('Name of the profile:', {
+  return prompt.text('Name of the profile', {
     initial: taken.includes('default') ? '' : 'default',
     refuse: (name) =>
       taken.includes(name) ? 'A profile of that name already exists' : profileNameProblem(name),
@@ -89,8 +89,11 @@ async function askToken(prompt: Prompt): Promise<KeyFlags> {
     },
   ]);
   if (way === undefined) return {};
-  const text = await prompt.text(way === 'token-file' ? 'The file:' : 'The command:', {
-    refuse: refuseValue(way),
-  });
+  const text = await prompt.text(
+    way === 'token-file' ? 'File that holds the token' : 'Command that prints the token',
+    {
+      refuse: refuseValue(way),
+    },
+  );
   return way === 'token-file' ? { tokenFile: text } : { tokenCommand: text };
 }
