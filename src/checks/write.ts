@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Contract } from '../api/contract.ts';
 import { fieldValue } from '../api/http.ts';
 import type { Operation, OperationId } from '../api/operations.ts';
-import { fitBody, toUpdateBody } from '../api/shapes.ts';
+import { fitBody, needsId, toUpdateBody } from '../api/shapes.ts';
 import { UnavailableError } from '../errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../json.ts';
 import { type Check, fail, isRed, pass, skip, type Verdict, VerdictError, verdictOfError } from './check.ts';
@@ -35,6 +35,11 @@ export function writeChecks(contract: Contract): Check<Probe>[] {
       const maxLength = Math.min(...family.map((each) => maxLengthOf(each, contract)));
       if (maxLength < shortestName)
         return skip(`names may have only ${maxLength} characters, too few to be certainly ours`);
+      const unsafe = family.find(({ create }) => needsId(demand(probe, create)));
+      if (unsafe)
+        return skip(
+          `${unsafe.create}: the caller chooses the id, which may be that of somebody else's record`,
+        );
       const { creations } = probe.traces;
       const before = creations.length;
       const verdict = await live(probe, kind).catch((error) => {

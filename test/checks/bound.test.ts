@@ -274,6 +274,23 @@ test('a short name keeps its random end', async () => {
   for (const name of names) expect(name).toMatch(/^[0-9a-f-]{11}-[0-9a-f]{12}$/);
 });
 
+test('nothing is created if the caller must choose the id, which might overwrite a record', async () => {
+  await using service = await startService();
+  const home = await bind(service, ({ components: { schemas } }) => {
+    const { NewPet } = schemas;
+    if (!NewPet) return;
+    NewPet.properties.id = { type: 'integer' };
+    (NewPet.required as string[]).push('id');
+  });
+  const { check } = await smokeBound(service, home, ['--write', '--yes', '--only', 'write/*']);
+  expect(check('write/category').result).toBe('pass');
+  for (const id of ['write/pet', 'write/order', 'write/inventory'])
+    expect(check(id)).toMatchObject({
+      result: 'skip',
+      reason: expect.stringContaining('createPet: the caller chooses the id'),
+    });
+});
+
 test('nothing is written if names may have fewer than 20 characters', async () => {
   const { run, methods } = await withShortNames(19);
   expect(run.code).toBe(2);
