@@ -32,8 +32,8 @@ export interface JournalHeader extends RunIdentity {
 export type PlannedChange = readonly [
   row: number,
   petId: bigint | number,
-  before: number | null,
-  after: number | null,
+  before: number | bigint | null,
+  after: number | bigint | null,
 ];
 
 /** The outcome of a row. */
@@ -41,9 +41,9 @@ export interface OutcomeLine extends Omit<Outcome, 'isFinal' | 'isUnavailable'> 
   readonly row: number;
   readonly petId: bigint | number;
   /** The count before: null for a pet that had no entry, absent if it was not read. */
-  readonly before?: number | null | undefined;
+  readonly before?: number | bigint | null | undefined;
   /** Null for an entry that was removed. */
-  readonly after: number | null;
+  readonly after: number | bigint | null;
   /** Set for a row that failed although a write may have been applied. */
   readonly maySent?: true | undefined;
 }

@@ -163,7 +163,7 @@ class Replay implements JournalImage {
   private takePlan(changes: readonly PlannedChange[]): void {
     const { rows } = this;
     for (const [row, petId, before, after] of changes) {
-      this.takeRow(row, petId, after, before);
+      this.takeRow(row, petId, toCount(after), before);
       rows.setBefore(row, toCount(before));
       rows.setState(row, 'unprocessed');
       this.open[row] = 1;
@@ -187,7 +187,7 @@ class Replay implements JournalImage {
   private takeOutcome(line: OutcomeLine): void {
     const { rows } = this;
     const { row, petId, state, before, after } = line;
-    this.takeRow(row, petId, after, before);
+    this.takeRow(row, petId, toCount(after), before);
     if (this.open[row] === 1 && !this.header.flags.blind && toCount(before) !== rows.before(row))
       throw damaged(this.path, this.bytes);
     rows.setState(row, state);
@@ -247,8 +247,8 @@ class Replay implements JournalImage {
 }
 
 /** A count beyond 2^53 arrives as a bigint and is rounded, because no row is set back to it. */
-function toCount(before: number | bigint | null | undefined): number | null | undefined {
-  return before === null || before === undefined ? before : Number(before);
+function toCount<None extends null | undefined>(count: number | bigint | None): number | None {
+  return typeof count === 'bigint' ? Number(count) : count;
 }
 
 interface SealedLine {

@@ -81,7 +81,8 @@ export class Session {
   stopIfTooManyFailed(): void {
     const { newErrorCount, unknownCount } = this.ledger;
     if (newErrorCount < this.mostErrors || this.stop.reason) return;
-    const deed = unknownCount > 0 ? 'failed or are unknown' : 'failed';
+    const be = newErrorCount === 1 ? 'is' : 'are';
+    const deed = unknownCount > 0 ? `failed or ${be} unknown` : 'failed';
     const message = `${counted(newErrorCount, 'row', 'rows')} ${deed}, as many as --max-errors allows`;
     this.stop.stop({ kind: 'partial', message });
   }

@@ -366,6 +366,16 @@ test('sets back a count below 0, but not one beyond a double', async () => {
     failures: [{ kind: 'inexact_count', example: { petId: 2 } }],
   });
   expect([...server.stock.values()]).toEqual([-5, 4, 1]);
+  const shown = await desk.inventory([
+    'runs',
+    'show',
+    String(summary.run),
+    '-o',
+    'csv',
+    '--fields',
+    'petId,state',
+  ]);
+  expect(shown.stdout).toBe('petId,state\n1,applied\n2,failed\n3,applied\n');
 });
 
 test('keeps and names entries that a run created if the service offers no deleteInventory', async () => {
