@@ -79,6 +79,11 @@ export function shorten(text: string, most: number): string {
   return text.length > most ? `${text.slice(0, most)}...` : text;
 }
 
+/** Text for comparisons that ignore case, and whether an accent is a character of its own. */
+export function caseless(text: string): string {
+  return text.normalize('NFC').toLowerCase();
+}
+
 export function lowerFirst(text: string): string {
   return text.charAt(0).toLowerCase() + text.slice(1);
 }

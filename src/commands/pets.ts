@@ -2,6 +2,7 @@ import { petStatuses } from '../api/values.ts';
 import { choice, value } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
 import { parseIdOrName, parseText } from '../records/values.ts';
+import { caseless } from '../text.ts';
 import { listFlags, statusesFlag } from './arguments.ts';
 import { recordVerbs } from './record-verbs.ts';
 
@@ -39,10 +40,10 @@ const list = verb({
     ...listFlags,
   },
   async run(context, { status, category, name, ...flags }) {
-    const wanted = name?.toLowerCase();
+    const wanted = name === undefined ? undefined : caseless(name);
     return (await import('../records/list.ts')).listRecords(context, await noun(), {
       where: { status, categoryId: category },
-      matches: wanted === undefined ? undefined : (pet) => pet.name.toLowerCase().includes(wanted),
+      matches: wanted === undefined ? undefined : (pet) => caseless(pet.name).includes(wanted),
       ...flags,
     });
   },

@@ -5,6 +5,7 @@ import { categoryOf, hasField, wholeQueries } from '../api/shapes.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Context } from '../context.ts';
 import { exitCodes, UsageError } from '../errors.ts';
+import { caseless } from '../text.ts';
 import { isName, resolveReferences } from './names.ts';
 import { type Access, type Body, type Noun, openAccess } from './noun.ts';
 import { fillView } from './print.ts';
@@ -121,7 +122,7 @@ function pageSize(limit: number | undefined, operation: Operation): { readonly l
 function holds(record: unknown, filters: readonly Filter[]): boolean {
   return filters.every(([name, wanted]) => {
     const category = name === 'categoryId' ? categoryOf(record as Pet) : undefined;
-    if (category && typeof wanted === 'string') return category.name?.toLowerCase() === wanted.toLowerCase();
+    if (category && typeof wanted === 'string') return caseless(category.name ?? '') === caseless(wanted);
     const found = (category ? category.id : (record as Body)[name]) ?? absent[name];
     return Array.isArray(wanted) ? wanted.includes(found) : found === wanted;
   });

@@ -3,7 +3,7 @@ import type { CallOptions } from '../client/call.ts';
 import type { Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { CliError, messageOf, UsageError } from '../errors.ts';
-import { letterDistance } from '../text.ts';
+import { caseless, letterDistance } from '../text.ts';
 import type { Access, Body, Named } from './noun.ts';
 import type { IdOrName } from './values.ts';
 import { collect, largestPages, wholeList } from './whole-list.ts';
@@ -148,8 +148,8 @@ export async function readNamesakes(
   name: string,
 ): Promise<[NamedRecord, ...NamedRecord[]]> {
   const records = await readNamed(client, noun);
-  const wanted = name.toLowerCase();
-  const [first, ...others] = records.filter((record) => record.name.toLowerCase() === wanted);
+  const wanted = caseless(name);
+  const [first, ...others] = records.filter((record) => caseless(record.name) === wanted);
   if (!first) throw unknownName(noun, name, records);
   return [first, ...others];
 }
@@ -187,11 +187,11 @@ export async function resolveReferences<Entity>(
 }
 
 function unknownName(noun: Named, name: string, records: readonly NamedRecord[]): CliError {
-  const wanted = name.toLowerCase();
+  const wanted = caseless(name);
   const distance = (other: string) =>
     other.includes(wanted) || wanted.includes(other) ? 0 : letterDistance(wanted, other);
   const ranked = [...new Set(records.map((record) => record.name))]
-    .map((other) => ({ other, rank: distance(other.toLowerCase()) }))
+    .map((other) => ({ other, rank: distance(caseless(other)) }))
     .sort((a, b) => a.rank - b.rank);
   const nearest = ranked.slice(0, mostNearest).map(({ other }) => other);
   return new CliError('not-found', `${one[noun]} '${name}': no ${one[noun]} has this name`, {

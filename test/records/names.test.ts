@@ -205,3 +205,12 @@ test('tries all of several names, and fails for an unknown one', async () => {
   expect(run).toMatchObject({ code: 3, stdout: '3\n1\n' });
   expect(run.stderr).toContain("pet 'nobody': no pet has this name");
 });
+
+test('a name is found although its accents are encoded in another way', async () => {
+  using shop = openShop();
+  const composed = 'Caf\u00e9';
+  const decomposed = 'cafe\u0301';
+  await shop.run(['pets', 'create', '--name', composed, '--category', '1']);
+  expect(await shop.json('pets', 'get', decomposed)).toMatchObject({ name: composed });
+  expect(await shop.json('pets', 'list', '--name', decomposed)).toHaveLength(1);
+});
