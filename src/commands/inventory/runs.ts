@@ -169,26 +169,35 @@ export async function logPet(context: Context, pet: IdOrName): Promise<void> {
 }
 
 async function* readLog(context: Context, petId: bigint): AsyncGenerator<OutcomeRecord[]> {
-  for (const run of await runStore(context).ids())
-    try {
-      const image = await readRun(context, run);
-      const { rows } = image;
-      let mayBeUnnamed = false;
-      let found: OutcomeRecord | undefined;
-      for (let row = 0; row < rows.length; row += 1) {
-        const id = rows.id(row);
-        if (id === petId && rows.wasSent(row)) found = toRecord(image, row);
-        else if (id === noId && rows.isState(row, 'unknown')) mayBeUnnamed = true;
-      }
-      // An earlier session has sent it.
-      if (found?.state === 'unprocessed') found = { ...found, state: 'unknown' };
-      if (found) yield [found];
-      else if (mayBeUnnamed)
-        await context.notice(`warning: run ${run} was killed; with --blind it may have set this pet too`);
-    } catch (error) {
+  for (const run of await runStore(context).ids()) {
+    const image = await readRun(context, run).catch(async (error) => {
       if (!(error instanceof CliError)) throw error;
       await context.notice(`warning: ${error.message}`);
-    }
+    });
+    if (!image) continue;
+    const found = findSent(image, petId);
+    if (found) yield [found];
+    else if (hasUnnamed(image))
+      await context.notice(`warning: run ${run} was killed; with --blind it may have set this pet too`);
+  }
+}
+
+/** The row of a run that set, or may have set, the count of a pet. */
+function findSent(image: JournalImage, petId: bigint): OutcomeRecord | undefined {
+  const { rows } = image;
+  for (let row = 0; row < rows.length; row += 1) {
+    if (rows.id(row) !== petId || !rows.wasSent(row)) continue;
+    const record = toRecord(image, row);
+    // An earlier session has sent it.
+    return record.state === 'unprocessed' ? { ...record, state: 'unknown' } : record;
+  }
+  return undefined;
+}
+
+/** Whether a blind run was perhaps sending rows when it was killed: its journal does not name their pets. */
+function hasUnnamed({ rows }: JournalImage): boolean {
+  for (const row of rows.inState('unknown')) if (rows.id(row) === noId) return true;
+  return false;
 }
 
 /** Discards an unfinished run: it can no longer be resumed, but still be undone. */
