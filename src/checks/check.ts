@@ -31,6 +31,8 @@ export interface Verdict {
   readonly operation?: Operation | undefined;
   /** The records that the check created in the service, such as `pet petstore-smoke-… (id 12)`. */
   readonly made?: readonly string[] | undefined;
+  /** The records that it could not remove, a clause each; `got` names them too. */
+  readonly left?: readonly string[] | undefined;
   /** Set if it passed only after another attempt: the result of the first one. */
   readonly flaky?: string | undefined;
   /** Set if it counts as a failure only because of `--fail-on`. */

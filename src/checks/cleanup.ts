@@ -196,6 +196,7 @@ export const cleanupCheck: Check<Probe> = {
       return fail(`${left.reason}${told}`, {
         expected: 'every record of this run removed',
         got: left.got,
+        left: left.left,
         hint: 'delete what is named here, or run again later with --sweep 1h',
         made: traces.creations.map(describeCreation),
       });
@@ -205,13 +206,14 @@ export const cleanupCheck: Check<Probe> = {
 };
 
 /** What a report says of the records that are left; undefined if there are none. */
-function describeLeft({ left, perhaps }: Removal): { reason: string; got: string } | undefined {
+function describeLeft({ left, perhaps }: Removal) {
   const [is, may] = [left.length, perhaps.length];
   if (is + may === 0) return undefined;
   const surely = is === 1 ? 'a record is left behind' : `${is} records are left behind`;
   const unsure = `${may === 1 ? 'a record' : `${may} records`} may be left behind`;
   const reason = is === 0 ? unsure : may === 0 ? surely : `${surely}, and ${may} more may be`;
-  return { reason, got: [...left, ...perhaps.map((each) => `perhaps ${each}`)].join('; ') };
+  const all = [...left, ...perhaps.map((each) => `perhaps ${each}`)];
+  return { reason, left: all, got: all.join('; ') };
 }
 
 async function cleanUp(probe: Probe): Promise<Removal> {

@@ -181,7 +181,8 @@ function weigh(check: Check<Probe>, verdict: Verdict, { stability, failOn }: Smo
 
 /** Masks secrets before the escapes of a report can hide them from a search. */
 function masked(verdict: Verdict, { mask }: Probe): Verdict {
-  const safe = (value: unknown) => (typeof value === 'string' ? mask(maskUrl(value)) : value);
+  const safe = (value: unknown): unknown =>
+    Array.isArray(value) ? value.map(safe) : typeof value === 'string' ? mask(maskUrl(value)) : value;
   const texts = Object.fromEntries(Object.entries(verdict).map(([name, value]) => [name, safe(value)]));
   return { ...verdict, ...texts, state: verdict.state };
 }

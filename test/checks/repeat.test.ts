@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { HttpResponse } from '../../src/api/http.ts';
 import { main } from '../../src/main.ts';
 import { fakeIo, runCli } from '../helpers/run-cli.ts';
 import { readTap, readXml } from './formats.ts';
@@ -126,4 +127,22 @@ test('a service that was away in only some runs counts as reached', async () => 
   const run = await smoke(service.url, ['--only', 'reach', '--repeat', '3', '--retries', '0']);
   expect(run.check('reach/http').reason).toMatch(/^(failed|passed) \d of 3/);
   expect([0, 7]).toContain(run.code);
+});
+
+test('the records that each run has left behind are named', async () => {
+  const kept = new Map<string, HttpResponse>();
+  await using service = await startService({
+    spoil({ method, target }, answer) {
+      if (method === 'DELETE') return { ...answer, status: 409 };
+      if (method !== 'GET' || !/^\/categories\/\d/.test(target)) return answer;
+      if (answer.status === 200) kept.set(target, answer);
+      return kept.get(target) ?? answer;
+    },
+  });
+  const run = await smoke(service.url, ['--write', '--only', 'write/category', '--repeat', '2']);
+  expect(run.check('write/cleanup').reason).toBe('failed 2 of 2: a record is left behind');
+  expect(run.check('write/cleanup').got).toMatch(
+    /^categories (\d+): 409 Conflict; categories (?!\1)\d+: 409 Conflict$/,
+  );
+  expect(run.check('write/category').made).toHaveLength(2);
 });

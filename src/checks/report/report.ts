@@ -39,9 +39,14 @@ function mergeResults(all: readonly CheckResult[]): CheckResult {
   const failures = ran.filter(isRed).length;
   const timesMs = ran.map(({ elapsedMs }) => elapsedMs);
   const flaky = ran.find((result) => result.flaky !== undefined)?.flaky;
+  const made = ran.flatMap((result) => result.made ?? []);
+  const left = ran.flatMap((result) => result.left ?? []);
   return {
     ...worst,
     reason: mergedReason(worst, ran),
+    // Each run leaves records of its own.
+    made: made.length > 0 ? made : undefined,
+    ...(left.length > 0 && { left, got: left.join('; ') }),
     elapsedMs: timesMs.reduce((sum, ms) => sum + ms, 0),
     flaky: worst.state === 'pass' ? flaky : undefined,
     runs: ran.length,
