@@ -2,13 +2,14 @@ import { fieldValue } from '../api/http.ts';
 import { readLifecycle } from '../api/lifecycle.ts';
 import { linkTarget } from '../api/links.ts';
 import type { Operation } from '../api/operations.ts';
+import { idFieldOf } from '../client/response.ts';
 import { CliError } from '../errors.ts';
 import { counted } from '../text.ts';
 import { fail, isRed, pass, skip, type Verdict, VerdictError, warn } from './check.ts';
 import { judge } from './judge.ts';
 import { sunsetOf } from './lifecycle.ts';
 import { detailsOf, type Probe, type Reply, recordsOf, toId } from './probe.ts';
-import { durationText, latencyOf, statusText } from './text.ts';
+import { durationText, excerpt, latencyOf, statusText } from './text.ts';
 
 /** Status, content type, body and paging are as documented. */
 export async function checkOperation(probe: Probe, operation: Operation): Promise<Verdict> {
@@ -66,10 +67,17 @@ async function judgeNext(probe: Probe, operation: Operation, page: Reply, next: 
   judge(probe, operation, second, { step: 'next page' });
   const wrong = (reason: string, got: string) =>
     new VerdictError(fail(reason, { ...detailsOf(second), operation, expected: 'the page after it', got }));
-  const ids = (reply: Reply) => recordsOf(reply).map((record) => toId(record.id ?? record.petId));
-  const [before, after] = [ids(page), ids(second)];
-  if (after.length > 0 && after.every((id, at) => id !== undefined && id === before[at]))
-    throw wrong('the next link gives the same records again', nextOf(page) ?? '');
+  const ids = (reply: Reply) => recordsOf(reply).map((record) => toId(record[idFieldOf(operation)]));
+  const before = new Set(ids(page));
+  const after = ids(second);
+  const again = after.filter((id) => id !== undefined && before.has(id));
+  if (again.length > 0)
+    throw again.length === after.length
+      ? wrong('the next link gives the same records again', nextOf(page) ?? '')
+      : wrong(
+          'the next page repeats records of the page before',
+          excerpt(`id ${again.join(', ')}`, probe.mask),
+        );
   const got = nextOf(second);
   if (got === undefined || !URL.canParse(got, next.href)) return;
   const third = new URL(got, next);

@@ -120,16 +120,18 @@ function checkId(operation: Operation, asked: bigint | undefined, record: JsonOb
   throw invalidAnswer(`the answer is about another record: its ${name} is ${String(id)}, not ${asked}`);
 }
 
-/**
- * The id of a record, and the name of its field, if it is another id than the requested one. An inventory entry is
- * identified by the id of its pet.
- */
+/** The field that identifies a record: an inventory entry has the id of its pet. */
+export function idFieldOf({ noun }: Operation): 'id' | 'petId' {
+  return noun === 'inventory' ? 'petId' : 'id';
+}
+
+/** The id of a record, and the name of its field, if it is another id than the requested one. */
 export function otherId(
-  { noun }: Operation,
+  operation: Operation,
   asked: bigint | undefined,
   record: JsonObject,
 ): { readonly name: string; readonly id: JsonValue } | undefined {
-  const name = noun === 'inventory' ? 'petId' : 'id';
+  const name = idFieldOf(operation);
   const id = record[name];
   // In a body that no schema has read, a small id is a number.
   const isSame = asked === undefined || id === undefined || id === null || String(id) === String(asked);

@@ -117,6 +117,24 @@ test('a next link that points at its own page fails the list, whatever the order
   });
 });
 
+test('a next page that begins with the last record of the page before fails the list', async () => {
+  const pet = (id: number) => ({ id, name: 'Rex', categoryId: 1, status: 'sold' });
+  await using service = await startService({
+    spoil: ({ target }, answer) =>
+      target === '/pets'
+        ? withFields(withBody(answer, [pet(1), pet(2)]), { link: '</pets?after=2>; rel="next"' })
+        : target === '/pets?after=2'
+          ? withBody(answer, [pet(2), pet(3)])
+          : answer,
+  });
+  const run = await smoke(service.url, ['--only', 'op/listPets']);
+  expect(run.check('op/listPets')).toMatchObject({
+    result: 'fail',
+    reason: 'the next page repeats records of the page before',
+    got: 'id 2',
+  });
+});
+
 test('a next link that gives the same records again fails the list', async () => {
   await using service = await startService({
     route: (target) => target.replace(/&page=\d+/, ''),
