@@ -39,7 +39,7 @@ export async function createRecords<Entity>(
   await confirmWrite(context, { what: `create ${noun.one}` });
   const all: Record<string, unknown> = { ...given };
   const prompt = await context.prompt();
-  if (prompt) for (const field of asked) all[columnOf(field)] = await field.ask(prompt, access.client);
+  if (prompt) for (const field of asked) all[columnOf(field)] = await field.ask(prompt, access.names);
   await writeRecord(access, creation(noun, await toBody(access, { ...flagFields(noun, all), ...extra })));
 }
 

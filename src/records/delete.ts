@@ -1,7 +1,6 @@
 import { confirmWrite } from '../asking.ts';
 import { type Context, commandLine } from '../context.ts';
 import { ApiError, CliError } from '../errors.ts';
-import { resolveIds } from './names.ts';
 import {
   type Access,
   type EditableNoun,
@@ -37,7 +36,7 @@ export async function deleteRecords<Entity>(
 ): Promise<void> {
   const operation = noun.operations.delete;
   const access = await openAccess(context, noun, operation, given.length);
-  const ids = await resolveIds(access, given);
+  const ids = await access.names.idsOf(noun.named, given);
   const prepare = (id: bigint): Write => ({ operation, input: inputFor(operation, id) });
   if (context.flags.dryRun) return showWrites(access, { items: ids, asList: ids.length > 1, prepare });
   const known = await readKnown(access, ids);

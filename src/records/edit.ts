@@ -8,7 +8,6 @@ import { isJsonObject, type JsonObject, printJson } from '../json.ts';
 import { sanitizeExcept } from '../text.ts';
 import { loadYaml } from '../yaml.ts';
 import { checkFields, missingFields } from './fields.ts';
-import { resolveIds } from './names.ts';
 import { type Body, type EditAccess, type EditableNoun, openAccess, readRecord } from './noun.ts';
 import { replacement } from './update.ts';
 import type { IdOrName } from './values.ts';
@@ -23,7 +22,7 @@ export async function editRecord<Entity extends object>(
   const { flags } = context;
   const editor = findEditor(context, `edit ${noun.one}`);
   const access = await openAccess(context, noun, noun.operations.update, 2);
-  const [id = 0n] = await resolveIds(access, [given]);
+  const [id = 0n] = await access.names.idsOf(noun.named, [given]);
   await confirmWrite(context, { what: `change ${noun.one} ${id}` });
   const before = await readRecord(access, id);
   const draft = await openDraft(context, editor, `${noun.one}-${id}.yaml`);

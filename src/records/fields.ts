@@ -3,7 +3,6 @@ import type { Operation } from '../api/operations.ts';
 import { categoryFields, needsId, offersField, takesCategoryName } from '../api/shapes.ts';
 import { notAnId } from '../api/values.ts';
 import { UsageError } from '../errors.ts';
-import { resolveReferences } from './names.ts';
 import { type Body, columnOf, type EditAccess, type EditableNoun, findField, flagOf } from './noun.ts';
 import { jsonOrText } from './values.ts';
 
@@ -113,12 +112,15 @@ export function missingFields(operation: Operation, fields: Body): readonly stri
  * categories, it gets the name.
  */
 export async function toBody<Entity>(access: EditAccess<Entity>, fields: Body): Promise<Body> {
-  return inForm(access.operation, await resolveReferences(access, fields, sendsCategoryName(access)));
+  return inForm(
+    access.operation,
+    await access.names.resolve(fields, { keepsCategory: sendsCategoryName(access) }),
+  );
 }
 
 /** Whether the name of a category is sent as it is, because it has no id here. */
-export function sendsCategoryName<Entity>({ client, operation }: EditAccess<Entity>): boolean {
-  return takesCategoryName(operation, client.contract.operations.has('listCategories'));
+export function sendsCategoryName<Entity>({ names, operation }: EditAccess<Entity>): boolean {
+  return takesCategoryName(operation, names.isListed('categories'));
 }
 
 /** The fields with the category in the form that the operation has. */

@@ -3,7 +3,6 @@ import { monotonicMs, sleep } from '../deadline.ts';
 import { CliError, UnavailableError } from '../errors.ts';
 import type { JsonValue } from '../json.ts';
 import { cellText } from '../output/columns.ts';
-import { resolveIds } from './names.ts';
 import { type Access, type Noun, openAccess, readRecord } from './noun.ts';
 import { printResults } from './print.ts';
 import type { Condition, IdOrName } from './values.ts';
@@ -40,7 +39,7 @@ async function resolveEach<Entity>(
 ): Promise<(bigint | CliError)[]> {
   const ids: (bigint | CliError)[] = [];
   for (const each of given) {
-    const one = await resolveIds(access, [each]).catch((error: unknown) => {
+    const one = await access.names.idsOf(access.noun.named, [each]).catch((error: unknown) => {
       if (error instanceof CliError && error.kind === 'not-found') return [error];
       throw error;
     });

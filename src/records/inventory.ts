@@ -4,7 +4,6 @@ import { confirmWrite } from '../asking.ts';
 import type { Answer } from '../client/client.ts';
 import { type Context, commandLine } from '../context.ts';
 import { CliError, UsageError } from '../errors.ts';
-import { resolveId } from './names.ts';
 import { type Access, type Noun, openAccess, readRecord } from './noun.ts';
 import { readPet } from './pets.ts';
 import type { IdOrName } from './values.ts';
@@ -28,7 +27,7 @@ export const inventory: Noun<InventoryItem> = {
 /** Sets a count to a number. */
 export async function setCount(context: Context, pet: IdOrName, quantity: number): Promise<void> {
   const access = await openAccess(context, inventory, 'updateInventory');
-  const petId = await resolveId(context, access.client, 'pets', pet);
+  const petId = await access.names.idOf('pets', pet);
   await confirmWrite(context, { what: `set the stock of pet ${petId} to ${quantity}` });
   await writeCount(access, petId, quantity);
 }
@@ -36,7 +35,7 @@ export async function setCount(context: Context, pet: IdOrName, quantity: number
 /** Reads a count, adds to it and writes the sum. */
 export async function adjustCount(context: Context, pet: IdOrName, change: bigint): Promise<void> {
   const access = await openAccess(context, inventory, 'updateInventory', 2);
-  const petId = await resolveId(context, access.client, 'pets', pet);
+  const petId = await access.names.idOf('pets', pet);
   await confirmWrite(context, { what: `change the stock of pet ${petId} by ${change}` });
   const before = await readRecord(access, petId);
   const old = before.value.quantity;
@@ -104,7 +103,7 @@ async function otherFields(
 /** Creates the entry of a pet. */
 export async function createEntry(context: Context, pet: IdOrName, quantity: number): Promise<void> {
   const access = await openAccess(context, inventory, 'createInventory', 2);
-  const petId = await resolveId(context, access.client, 'pets', pet);
+  const petId = await access.names.idOf('pets', pet);
   await confirmWrite(context, { what: `create the inventory entry of pet ${petId}` });
   const body = { petId, quantity, ...(await statusOf(access, petId)) };
   await writeRecord(access, { operation: 'createInventory', input: { body } });

@@ -6,7 +6,7 @@ import type { CallOptions } from '../client/call.ts';
 import type { Context } from '../context.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { caseless } from '../text.ts';
-import { isName, resolveReferences } from './names.ts';
+import { isName } from './names.ts';
 import { type Access, type Body, type Noun, openAccess } from './noun.ts';
 import { fillView } from './print.ts';
 
@@ -85,10 +85,9 @@ async function readList<Entity>(
 
 /** The conditions that are given, names resolved to ids. @throws UsageError as `refuseUnknowable` does */
 async function filtersOf<Entity>(access: Access<Entity>, where: Body): Promise<Filter[]> {
-  const { client, operation } = access;
-  const isUnlisted =
-    !client.contract.operations.has('listCategories') && operation.fields?.includes('category');
-  const resolved = Object.entries(await resolveReferences(access, where, isUnlisted));
+  const { names, operation } = access;
+  const keepsCategory = !names.isListed('categories') && operation.fields?.includes('category') === true;
+  const resolved = Object.entries(await names.resolve(where, { keepsCategory }));
   const filters = resolved
     .map(([name, value]): Filter => [name, Array.isArray(value) && value.length === 1 ? value[0] : value])
     .filter(([, value]) => value !== undefined);

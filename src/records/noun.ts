@@ -6,9 +6,7 @@ import type { Answer, Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import type { Prompt } from '../input/question.ts';
 import type { Column, View } from '../output/columns.ts';
-
-/** The nouns whose records have names. */
-export type Named = 'pets' | 'categories';
+import { type Named, Names } from './names.ts';
 
 /** An operation on one record. */
 export type RecordOperation = Exclude<OperationId, ListId>;
@@ -75,7 +73,7 @@ export interface Field {
   /** Parses the text of a CSV cell; undefined if the text is the value. @throws UsageError that begins with `what`. */
   parse?(text: string, what: string): unknown;
   /** Asks the user; undefined if they leave it out. */
-  ask(prompt: Prompt, client: Client): Promise<unknown>;
+  ask(prompt: Prompt, names: Names): Promise<unknown>;
 }
 
 /** The field with this name, in the body or as a column. */
@@ -124,6 +122,8 @@ export interface Access<Entity, Kind extends Noun<Entity> = Noun<Entity>> {
   readonly context: Context;
   readonly client: Client;
   readonly noun: Kind;
+  /** Of the service that the client calls. */
+  readonly names: Names;
   /** The operation that the verb is about. */
   readonly operation: Operation;
 }
@@ -145,7 +145,8 @@ export async function openAccess<Entity, Kind extends Noun<Entity>>(
 ): Promise<Access<Entity, Kind>> {
   await (await context.printer()).check(viewOf(noun));
   const operation = offeredOperation(await context.contract(), operationId);
-  return { context, client: await clientFor(context, requests), noun, operation };
+  const client = await clientFor(context, requests);
+  return { context, client, noun, names: new Names(context, client), operation };
 }
 
 /** With at least this many requests, the transport that starts slower and runs faster pays off. */

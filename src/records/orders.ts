@@ -1,7 +1,6 @@
 import { NewOrder, type Order } from '../api/schemas.ts';
-import type { Client } from '../client/client.ts';
 import { askParsed } from '../input/question.ts';
-import { readNamesakes } from './names.ts';
+import type { Names } from './names.ts';
 import type { EditableNoun } from './noun.ts';
 import { type IdOrName, parseIdOrName, parseQuantity, parseShipDate, parseTruth } from './values.ts';
 
@@ -36,7 +35,7 @@ export const orders: EditableNoun<Order> = {
       name: 'petId',
       column: 'pet',
       parse: parseIdOrName,
-      ask: (prompt, client) => askParsed(prompt, 'Id or name of the pet', (text) => parsePet(client, text)),
+      ask: (prompt, names) => askParsed(prompt, 'Id or name of the pet', (text) => parsePet(names, text)),
     },
     {
       name: 'quantity',
@@ -58,9 +57,9 @@ export const orders: EditableNoun<Order> = {
 };
 
 /** @throws CliError for a name that no pet has, so that it is asked for again at once. */
-async function parsePet(client: Client, text: string): Promise<IdOrName> {
+async function parsePet(names: Names, text: string): Promise<IdOrName> {
   const pet = parseIdOrName(text, 'pet');
-  if (typeof pet === 'string') await readNamesakes(client, 'pets', pet);
+  if (typeof pet === 'string') await names.namesakes('pets', pet);
   return pet;
 }
 

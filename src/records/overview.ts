@@ -11,7 +11,7 @@ import { canRedraw } from '../output/screen.ts';
 import { paintStatus, type Style, withoutColor } from '../output/style.ts';
 import { charactersOf, createMeasure, type Measure } from '../output/width.ts';
 import { counted, groupDigits, sanitize } from '../text.ts';
-import { addNames, forgetNames } from './names.ts';
+import { Names } from './names.ts';
 import { isOverdue } from './orders.ts';
 import { openRedrawn, pollForever } from './watch.ts';
 import { collect, largestPages, wholeList } from './whole-list.ts';
@@ -44,7 +44,7 @@ export async function showOverview(
   const afterAttempt = () => {
     requests += 1;
   };
-  const overview = await readOverview(client, below, context.now(), { afterAttempt });
+  const overview = await readOverview(context, client, below, { afterAttempt });
   if (requests > quietRequests) await context.note(`note: ${groupDigits(requests)} requests were sent`);
   const lines = overviewLines(overview, await canvasFor(context, overview));
   await printer.documents([overview], `${lines.join('\n')}\n`);
@@ -61,8 +61,7 @@ async function watchOverview(
     throw new UsageError('--watch: the overview is redrawn on a terminal only', 'lists print their changes');
   const screen = await openRedrawn(context);
   return pollForever(context, intervalMs, screen, async (options) => {
-    forgetNames(client);
-    const overview = await readOverview(client, below, context.now(), options);
+    const overview = await readOverview(context, client, below, options);
     const canvas = await canvasFor(context, overview);
     const head = canvas.style.dim(`at ${screen.clock()}, every ${intervalMs / 1000} s`);
     await screen.draw(head, overviewLines(overview, { ...canvas, height: canvas.height - 1 }));
@@ -72,14 +71,15 @@ async function watchOverview(
 type Overview = Awaited<ReturnType<typeof readOverview>>;
 
 /** Reads every list, and sums up the shop: its pets, its lowest counts, and the open orders that ship first. */
-async function readOverview(client: Client, below: number, now: Date, options: CallOptions) {
+async function readOverview(context: Context, client: Client, below: number, options: CallOptions) {
+  const now = context.now();
   const read = <K extends ListId>(id: K) => collect(wholeList(client, id, largestPages(client, id), options));
   const categories = new Map<bigint, string>();
   const [pets, inventory, orders] = await Promise.all([
     read('listPets'),
     read('listInventory'),
     read('listOrders'),
-    addNames(client, 'categories', categories, options),
+    new Names(context, client).addAll('categories', categories, options),
   ]);
   const names = new Map(pets.map(({ id, name }) => [id, name]));
   const low = inventory.filter(({ quantity }) => quantity < below);

@@ -7,7 +7,7 @@ import type { Answer, Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { ApiError, CliError, UsageError } from '../errors.ts';
 import { askParsed, askText, type Choice } from '../input/question.ts';
-import { readNamed } from './names.ts';
+import type { Names } from './names.ts';
 import type { EditableNoun } from './noun.ts';
 import { parseIdOrName } from './values.ts';
 import { wholeList } from './whole-list.ts';
@@ -46,9 +46,9 @@ export const pets: EditableNoun<Pet> = {
       name: 'categoryId',
       column: 'category',
       parse: parseIdOrName,
-      ask: async (prompt, client) =>
-        client.contract.operations.has('listCategories')
-          ? prompt.search('Category', await categoryChoices(client))
+      ask: async (prompt, names) =>
+        names.isListed('categories')
+          ? prompt.search('Category', await categoryChoices(names))
           : askParsed(prompt, 'Category', (text) => parseIdOrName(text, 'category')),
     },
     {
@@ -68,8 +68,8 @@ function categoryText(pet: Pet, categories: ReadonlyMap<bigint, string>): string
   return name ?? (id === undefined ? undefined : (categories.get(id) ?? id));
 }
 
-async function categoryChoices(client: Client): Promise<Choice<bigint>[]> {
-  const categories = await readNamed(client, 'categories');
+async function categoryChoices(names: Names): Promise<Choice<bigint>[]> {
+  const categories = await names.list('categories');
   if (categories.length === 0)
     throw new UsageError('there are no categories', 'make one with `petstore categories create`');
   return categories.map(({ id, name, description }) => ({

@@ -4,7 +4,6 @@ import { type JsonValue, printJson } from '../json.ts';
 import { shownUrl } from '../mask.ts';
 import type { View } from '../output/columns.ts';
 import { sanitize } from '../text.ts';
-import { addNameOf, addNames } from './names.ts';
 import { type Access, viewOf } from './noun.ts';
 import { jsonOrText } from './values.ts';
 
@@ -22,7 +21,7 @@ interface FilledView<Entity> {
  * @param extent for a list all names are read at once; for a few records each when it is needed.
  */
 export async function fillView<Entity>(
-  { context, client, noun }: Access<Entity>,
+  { context, names: known, noun }: Access<Entity>,
   extent: 'list' | 'few',
 ): Promise<FilledView<Entity>> {
   const { lookup } = noun;
@@ -38,12 +37,12 @@ export async function fillView<Entity>(
   if (!printer.shows(view, lookup.column)) return { view };
   // There are few categories, and a service cannot be asked for some of them.
   if (extent === 'list' || lookup.noun === 'categories')
-    return { view, note: await addNames(client, lookup.noun, names) };
+    return { view, note: await known.addAll(lookup.noun, names) };
   return {
     view,
     async prepare(record) {
       const id = lookup.idOf(record);
-      return typeof id === 'bigint' && !names.has(id) ? addNameOf(client, id, names) : undefined;
+      return typeof id === 'bigint' && !names.has(id) ? known.addPet(id, names) : undefined;
     },
   };
 }

@@ -11,7 +11,6 @@ import {
   refuseForeignFields,
   toBody,
 } from './fields.ts';
-import { resolveIds } from './names.ts';
 import {
   type Body,
   clientFor,
@@ -48,7 +47,7 @@ export async function updateRecords<Entity extends object>(
   const access = await openAccess(context, noun, noun.operations.update, requests);
   refuseForeignFields(access, { ...flags, ...extra });
   if (from === undefined) {
-    const ids = await resolveIds(access, given.ids);
+    const ids = await access.names.idsOf(noun.named, given.ids);
     await confirmWrite(context, { what: `change ${nameAll(noun, ids)}` });
     const fields = await toBody(access, { ...flags, ...extra });
     const changes = ids.map((id) => ({ id, fields }));

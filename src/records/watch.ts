@@ -7,7 +7,6 @@ import { type Column, compareBy, pickColumns, pickFields, type View } from '../o
 import { canRedraw, openScreen } from '../output/screen.ts';
 import { tableWriter } from '../output/table.ts';
 import { sanitize } from '../text.ts';
-import { forgetNames } from './names.ts';
 import type { Access, Noun } from './noun.ts';
 import { fillView } from './print.ts';
 import { collect } from './whole-list.ts';
@@ -39,12 +38,12 @@ export async function watchRecords<Entity>(
   access: Access<Entity>,
   { intervalMs, limit, read }: Watched<Entity>,
 ): Promise<never> {
-  const { context, client, noun } = access;
+  const { context, names, noun } = access;
   const display = await openDisplay<Entity>(context, noun, intervalMs);
   const { sort } = context.flags;
   let before = new Map<string, Entity>();
   return pollForever(context, intervalMs, display, async (options) => {
-    forgetNames(client);
+    names.forget();
     const records = await collect([await read(options)], sort === undefined ? limit : undefined);
     const { view } = await fillView(access, 'list');
     if (sort !== undefined) records.sort(compareBy(view, sort));

@@ -5,7 +5,7 @@ import type { State } from '../../bulk/rows.ts';
 import type { Context } from '../../context.ts';
 import { CliError, UsageError } from '../../errors.ts';
 import type { Column, View } from '../../output/columns.ts';
-import { resolveId } from '../../records/names.ts';
+import { Names } from '../../records/names.ts';
 import type { IdOrName } from '../../records/values.ts';
 import { counted } from '../../text.ts';
 import { bookedForMs } from './deliveries.ts';
@@ -153,7 +153,8 @@ function toRecord({ header, rows, failures }: JournalImage, row: number): Outcom
 export async function logPet(context: Context, pet: IdOrName): Promise<void> {
   const printer = await context.printer();
   await printer.check(logView);
-  const petId = typeof pet === 'bigint' ? pet : await resolveId(context, await context.client(), 'pets', pet);
+  const petId =
+    typeof pet === 'bigint' ? pet : await new Names(context, await context.client()).idOf('pets', pet);
   const here = await targetOf(context);
   let elsewhere = 0;
   async function* told() {
