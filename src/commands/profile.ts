@@ -64,7 +64,7 @@ const create = verb({
   summary: 'Create a profile for a service',
   description:
     'Creates a profile for a service. Every key of the config is a flag, and its value is kept in the profile: ' +
-    'here --output is the format of the profile. The first profile becomes the active one.',
+    'here --output is the format of the profile. It becomes the active profile if none is active.',
   examples: [
     'petstore profile create staging --base-url https://staging.example.com/v1',
     'petstore profile create prod --base-url https://api.example.com --protected --token-command "pass show petstore"',
