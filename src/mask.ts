@@ -101,10 +101,20 @@ export function createSecrets(): Secrets {
   };
 }
 
-/** The secrets in the value of a masked field: the whole value, and the part after a scheme such as Bearer. */
+/** Whether a field is one that usually carries a credential, by its name. */
+export function isCredentialField(name: string): boolean {
+  return /^cookie$|auth|token|secret|key|passw/i.test(name);
+}
+
+/** The value of any field may be a secret if it has this length. A shorter one, as in `X-Debug: true`, may be a word of the output. */
+const secretLength = 16;
+
+/** The secrets in the values of masked fields: the whole value, and the part after a scheme such as Bearer. */
 export function secretsIn(fields: HttpFields): string[] {
   return Object.entries(fields)
     .filter(([name]) => !shownFields.has(name))
-    .flatMap(([, value]) => [value].flat())
+    .flatMap(([name, value]) =>
+      [value].flat().filter((each) => isCredentialField(name) || each.length >= secretLength),
+    )
     .flatMap((value) => [value, value.replace(/^[\w!#$%&'*+.^`|~-]+ +/, '')]);
 }

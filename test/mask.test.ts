@@ -47,6 +47,15 @@ test('a secret is masked everywhere, in each spelling', () => {
   expect(secrets.mask('application/json')).toBe('application/json');
 });
 
+test('the value of a header is a secret by the name of the header, or by its length', () => {
+  const secrets = createSecrets();
+  const fields = { 'x-api-key': 'k3y-k3y', 'x-debug': 'true', 'x-shop': 'a-long-name-of-a-shop' };
+  for (const secret of secretsIn(fields)) secrets.add(secret);
+  expect(secrets.mask('{"a":true,"b":"k3y-k3y","c":"a-long-name-of-a-shop"}')).toBe(
+    '{"a":true,"b":"***","c":"***"}',
+  );
+});
+
 test('the word before a secret may be any that a scheme may be', () => {
   const secrets = createSecrets();
   for (const secret of secretsIn({ authorization: 'Api.Key!2 s3cret' })) secrets.add(secret);

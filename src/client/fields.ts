@@ -1,6 +1,7 @@
 import type { HttpFields } from '../api/http.ts';
 import { isLoopbackHost } from '../api/http.ts';
 import { UsageError } from '../errors.ts';
+import { isCredentialField } from '../mask.ts';
 
 /** A field as given, and its source for messages: `--header`, `PETSTORE_TOKEN`. */
 export interface GivenField {
@@ -58,7 +59,7 @@ export function toFields(given: readonly GivenField[]): HttpFields {
 export function refuseInsecure(given: readonly GivenField[], baseUrl: string): void {
   const { protocol, hostname, origin } = new URL(baseUrl);
   if (protocol !== 'http:' || isLoopbackHost(hostname)) return;
-  const secret = given.find(({ name }) => /^(cookie|authorization)$|auth|token|secret|key|passw/i.test(name));
+  const secret = given.find(({ name }) => isCredentialField(name));
   if (!secret) return;
   throw new UsageError(
     `${secret.source}: ${secret.name} looks like a credential, and ${origin} is plain http, and anybody on the way can read it`,

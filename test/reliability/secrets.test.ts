@@ -84,6 +84,11 @@ test('the warning comes once: Node does not repeat it', async () => {
   expect(run.stderr.match(/NODE_TLS_REJECT_UNAUTHORIZED/g)).toHaveLength(1);
 });
 
+test('a header of the user that is no credential changes no output', async () => {
+  const { stdout } = await runCli(['--offline', 'orders', 'get', '1', '-o', 'json', '-H', 'X-Debug: true']);
+  expect(JSON.parse(stdout)).toMatchObject({ id: 1, complete: true });
+});
+
 test('every request names the program and the media type it accepts, and asks for no compression', async () => {
   await using server = await misbehave(mode.always(mode.wellBehaved));
   await runCli(['inventory', 'list', '-H', 'X-Trace: 7'], { env: { PETSTORE_BASE_URL: server.url } });
