@@ -110,9 +110,10 @@ function parametersOf(
     // OpenAPI 3.0.3, "Parameter Object": these three are described elsewhere, and ignored here.
     if (place === 'header' && /^(accept|content-type|authorization)$/i.test(name)) continue;
     const given = value.schema ?? jsonContent(value.content)?.schema;
-    // One value is sent, which is an item of a list.
+    // One value is sent, which is an item of a list. The default of an item is not that of the list.
     const { kind, items } = shapeOf(given);
-    const schema = kind === 'array' ? items : given;
+    const { default: _, ...item } = objectOf(items);
+    const schema = kind === 'array' ? item : given;
     merged.set(key, { name, in: place, required: place === 'path' || value.required === true, schema });
   }
   return [...merged.values()];

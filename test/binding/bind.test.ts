@@ -350,6 +350,16 @@ describe('an operation near a noun', () => {
     expect(matches.get('createPet')).toMatchObject({ state: 'bound', operation: { path: '/animals' } });
   });
 
+  test('is one on its records if their name says whose they are', async () => {
+    const kinds = { type: 'array', items: { $ref: '#/components/schemas/PetCategory' } };
+    const { matches } = await bindPaths(
+      { '/pet-categories': { get: { responses: { 200: json(kinds) } } } },
+      { PetCategory: named },
+    );
+    expect(matches.get('listCategories')).toMatchObject({ state: 'bound' });
+    expect(matches.get('listPets')).toMatchObject({ state: 'missing' });
+  });
+
   test('is missing, not unbindable, if the only one is the list', async () => {
     const { matches } = await bindPaths({ '/pets': { get: { responses: { 200: json(pets) } } } });
     expect(matches.get('getPet')).toMatchObject({ state: 'missing' });
