@@ -123,7 +123,7 @@ function createLinePrompt({ stdin, stderr }: Io, signal: AbortSignal): Prompt {
       });
       const { value, why } = await read(line);
       if (why === undefined) return value as Value;
-      await say(`${sanitize(why)}\n`);
+      await say(`${fold(sanitize(why), stderr.width)}\n`);
     }
   };
   const choose = async <Value>(question: string, choices: readonly Choice<Value>[]): Promise<Value> => {
