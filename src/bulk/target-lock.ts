@@ -43,34 +43,57 @@ export async function holdTarget<Value>(
   await runs.ensureFolder();
   const key = createHash('sha256').update(target).digest('hex').slice(0, 12);
   const gate = join(runs.folder, `target-${key}`);
-  const own = `${gate}.${processId()}-${Math.random().toString(36).slice(2, 10)}`;
-  const tell = (run?: string) =>
-    writeFile(`${own}.json`, JSON.stringify({ shard, name, run }), { mode: 0o600 }).catch((error) => {
-      throw fileError('write', `${own}.json`, error);
-    });
+  const own = new OwnClaim(gate, { shard, name });
   const endMs = monotonicMs() + waitMs;
   for (;;) {
-    const taken = await withLock(gate, async () => {
-      const other = allowOverlap ? undefined : await otherClaim(gate, shard);
-      if (other) return other;
-      const release = await takeLock(own, { waitMs: 0 });
-      try {
-        await tell();
-      } catch (error) {
-        release();
-        throw error;
-      }
-      return release;
+    const other = await withLock(gate, async () => {
+      const found = allowOverlap ? undefined : await otherClaim(gate, shard);
+      if (!found) await own.take();
+      return found;
     });
-    if (typeof taken === 'function')
-      try {
-        return await work(tell);
-      } finally {
-        await rm(`${own}.json`, { force: true }).catch(() => {});
-        taken();
-      }
-    if (monotonicMs() >= endMs) throw await targetHeld(runs, target, taken, waitMs);
+    if (!other) break;
+    if (monotonicMs() >= endMs) throw await targetHeld(runs, target, other, waitMs);
     await sleep(Math.min(200, Math.max(1, endMs - monotonicMs())), signal);
+  }
+  try {
+    return await work((run) => own.tell(run));
+  } finally {
+    await own.release();
+  }
+}
+
+/** The claim of this run: a lock, and beside it the file that describes it. */
+class OwnClaim {
+  private readonly path: string;
+  private readonly claim: Claim;
+  private unlock = () => {};
+
+  constructor(gate: string, claim: Claim) {
+    this.path = `${gate}.${processId()}-${Math.random().toString(36).slice(2, 10)}`;
+    this.claim = claim;
+  }
+
+  /** @throws CliError `failed` if it cannot be written; then it is not held. */
+  async take(): Promise<void> {
+    this.unlock = await takeLock(this.path, { waitMs: 0 });
+    try {
+      await this.tell();
+    } catch (error) {
+      this.unlock();
+      throw error;
+    }
+  }
+
+  async tell(run?: string): Promise<void> {
+    const file = `${this.path}.json`;
+    await writeFile(file, JSON.stringify({ ...this.claim, run }), { mode: 0o600 }).catch((error) => {
+      throw fileError('write', file, error);
+    });
+  }
+
+  async release(): Promise<void> {
+    await rm(`${this.path}.json`, { force: true }).catch(() => {});
+    this.unlock();
   }
 }
 
