@@ -81,7 +81,7 @@ async function pollUntil<Entity>(
     let why: string;
     try {
       const record = (await readRecord(access, id, { timeoutMs: Math.max(endMs - monotonicMs(), 1) })).value;
-      const found = (record as Readonly<Record<string, JsonValue | undefined>>)[field];
+      const found = new Map<string, JsonValue>(Object.entries(record as object)).get(field);
       // A field without a value does not meet the condition, not even `--until field=`.
       if (found !== undefined && found !== null && cellText(found) === value) return record;
       why = found === undefined ? `it has no ${field}` : `${field} is ${cellText(found) || 'empty'}`;

@@ -146,8 +146,8 @@ test('get --until exits 6 at the timeout, and names the last value', async () =>
   expect(run.stderr).toMatch(
     /quantity was not 77 within 1 s: quantity is \d+\nhint: allow more time with --timeout/,
   );
-  const absent = await shop.run(['pets', 'get', '1', '--until', 'colour=red', '--timeout', '1s']);
-  expect(absent.stderr).toContain('it has no colour');
+  const absent = await shop.run(['pets', 'get', '1', '--until', 'constructor=red', '--timeout', '1s']);
+  expect(absent.stderr).toContain('it has no constructor');
   expect((await shop.run(['pets', 'get', '999', '--until', 'status=sold'])).code).toBe(5);
   expect((await shop.run(['pets', 'get', '1', '--until', 'status'])).code).toBe(2);
 });
