@@ -72,6 +72,8 @@ function exportingValues(code) {
   const getters =
     /^__export\(stdin_exports, \{([^}]*)\}\);\nmodule\.exports = __toCommonJS\(stdin_exports\);$/m;
   const [all, exported] = getters.exec(imported) ?? [];
+  if (!all && code.includes('__toCommonJS(stdin_exports)'))
+    throw new Error('esbuild exports in another form');
   if (!all) return imported;
   return `${imported.replace(all, '')}\nObject.assign(exports, { __esModule: true, ${exported.replaceAll('() => ', '')} });`;
 }
