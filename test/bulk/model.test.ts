@@ -6,7 +6,7 @@ import type { Rows, State } from '../../src/bulk/rows.ts';
 import { type StockDesk, stockDesk } from '../helpers/stock-desk.ts';
 import { refuse, reply, type StockServer, stockServer } from '../helpers/stock-server.ts';
 
-const rounds = 200;
+const rounds = 80;
 const seed = Number(process.env.PETSTORE_TEST_SEED ?? 539_734);
 
 // Journals are synchronised to the disk, thousands of times: in memory that takes no time.
