@@ -3,20 +3,20 @@ import type { View } from '../../src/output/columns.ts';
 import { Printer, type PrinterOptions } from '../../src/output/print.ts';
 import { fakeIo, type RunOptions } from './run-cli.ts';
 
-export type Row = { [field: string]: JsonValue };
+export type PetRecord = { [field: string]: JsonValue };
 
-export const petView: View<Row> = {
+export const petView: View<PetRecord> = {
   noun: 'pets',
   columns: [
-    { name: 'id', value: (row) => row.id, align: 'right' },
-    { name: 'name', value: (row) => row.name },
-    { name: 'status', value: (row) => row.status, status: true },
-    { name: 'categoryId', value: (row) => row.categoryId, align: 'right', extra: true },
+    { name: 'id', value: (record) => record.id, align: 'right' },
+    { name: 'name', value: (record) => record.name },
+    { name: 'status', value: (record) => record.status, status: true },
+    { name: 'categoryId', value: (record) => record.categoryId, align: 'right', extra: true },
   ],
 };
 
-export const rex: Row = { id: 1n, name: 'Rex', categoryId: 7n, status: 'available', chip: 'x1' };
-export const mia: Row = { id: 9223372036854775807n, name: 'Mia', categoryId: 8n, status: 'sold' };
+export const rex: PetRecord = { id: 1n, name: 'Rex', categoryId: 7n, status: 'available', chip: 'x1' };
+export const mia: PetRecord = { id: 9223372036854775807n, name: 'Mia', categoryId: 8n, status: 'sold' };
 
 export const terminal: RunOptions = { terminals: ['stdout', 'stderr'] };
 
@@ -27,7 +27,7 @@ interface Shown {
 
 /** Prints pages of pets with a printer of their own. */
 export async function printPets(
-  pages: Iterable<Row[]> | AsyncIterable<Row[]>,
+  pages: Iterable<PetRecord[]> | AsyncIterable<PetRecord[]>,
   options: Partial<PrinterOptions> = {},
   run: RunOptions = {},
 ): Promise<Shown> {

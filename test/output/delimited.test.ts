@@ -45,8 +45,8 @@ test.each([
 
 test('a reader of csv gets back what was written', async () => {
   const names = ['plain', 'a,b', '"', '""', 'x\ny', 'x\r\ny', '猫', ' ', 'a\\b', '👩\u200d🚀'];
-  const rows = names.map((name, at) => ({ id: BigInt(at), name, status: 'sold' }));
-  const { stdout } = await printPets([rows], { format: 'csv' });
+  const records = names.map((name, at) => ({ id: BigInt(at), name, status: 'sold' }));
+  const { stdout } = await printPets([records], { format: 'csv' });
   const read: string[][] = parse(stdout);
   expect(read.slice(1).map(([, name]) => name)).toEqual(names);
 });
@@ -74,12 +74,12 @@ test('a carriage return in csv never reaches a terminal, because it would overwr
 });
 
 test('a record without an id has no line among ids, and a warning counts it', async () => {
-  const rows = [{ id: 1n }, { name: 'Rex' }, { id: null }, { id: 4n }];
-  expect(await printPets([rows], { format: 'ids' })).toEqual({
+  const records = [{ id: 1n }, { name: 'Rex' }, { id: null }, { id: 4n }];
+  expect(await printPets([records], { format: 'ids' })).toEqual({
     stdout: '1\n4\n',
     stderr: 'warning: left out 2 records without id\n',
   });
-  expect((await printPets([rows], { format: 'ids', quiet: true })).stderr).toBe('');
+  expect((await printPets([records], { format: 'ids', quiet: true })).stderr).toBe('');
 });
 
 test('an id per line stays one line', async () => {

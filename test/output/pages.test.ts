@@ -15,8 +15,8 @@ function wait(ms: number): Promise<void> {
   });
 }
 
-async function collect<Row>(pages: AsyncIterable<readonly Row[]>): Promise<(readonly Row[])[]> {
-  const all: (readonly Row[])[] = [];
+async function collect<Entity>(pages: AsyncIterable<readonly Entity[]>): Promise<(readonly Entity[])[]> {
+  const all: (readonly Entity[])[] = [];
   for await (const page of pages) all.push(page);
   return all;
 }
@@ -29,7 +29,7 @@ test('small pages are joined, large ones stay as they are', async () => {
   expect(await collect(joined([]))).toEqual([]);
 });
 
-test('rows wait at most 300 ms for more', async () => {
+test('records wait at most 300 ms for more', async () => {
   const seen: (readonly number[])[] = [];
   const reading = (async () => {
     for await (const page of joined(slow())) seen.push(page);

@@ -1,7 +1,15 @@
 import { expect, test } from 'vitest';
 import { AnsweredError, UsageError } from '../../src/errors.ts';
 import { Printer } from '../../src/output/print.ts';
-import { mia, petView, printerDefaults, printPets, type Row, rex, terminal } from '../helpers/print-pets.ts';
+import {
+  mia,
+  type PetRecord,
+  petView,
+  printerDefaults,
+  printPets,
+  rex,
+  terminal,
+} from '../helpers/print-pets.ts';
 import { fakeIo } from '../helpers/run-cli.ts';
 
 const formats = ['table', 'json', 'jsonl', 'csv', 'tsv', 'yaml', 'ids'] as const;
@@ -106,7 +114,7 @@ test('a picked field that a record lacks is null', async () => {
 });
 
 test.each(formats)('an unknown field is refused before the first page is read, as %s', async (format) => {
-  const neverAsked = (function* (): Generator<Row[]> {
+  const neverAsked = (function* (): Generator<PetRecord[]> {
     yield expect.unreachable();
   })();
   await expect(printPets(neverAsked, { format, fields: ['id', 'colour'] })).rejects.toThrow(
@@ -124,7 +132,7 @@ test('--fields help lists the fields and reads no page', async () => {
   expect(io.written('stdout')).toBe('id\nname\nstatus\ncategoryId\n');
 });
 
-const sortable: Row[] = [
+const sortable: PetRecord[] = [
   { id: 10n, name: 'b', quantity: 2 },
   { id: 9n, name: 'a', quantity: 10 },
   { id: 9223372036854775807n, name: 'b', quantity: null },
@@ -140,7 +148,7 @@ test.each([
   ['-quantity', '9 10 9223372036854775806 9223372036854775807'],
 ])('--sort %s: numbers by value, text by code unit, stable, absent values last', async (sort, ids) => {
   const io = fakeIo();
-  const quantity = { name: 'quantity', value: (row: Row) => row.quantity };
+  const quantity = { name: 'quantity', value: (record: PetRecord) => record.quantity };
   const view = { ...petView, columns: [...petView.columns, quantity] };
   const pages = [sortable.slice(0, 2), sortable.slice(2)];
   await new Printer(io, { ...printerDefaults, format: 'ids', sort }).records(pages, view);
@@ -179,7 +187,7 @@ test.each([
 
 test.each(formats)('nothing is printed as %s if the first page fails', async (format) => {
   const io = fakeIo(terminal);
-  const pages = (function* (): Generator<Row[]> {
+  const pages = (function* (): Generator<PetRecord[]> {
     yield* [];
     throw new Error('page 1');
   })();
@@ -192,8 +200,8 @@ test.each(
   formats.flatMap((format) => [[format, 'a pipe', {}] as const, [format, 'a terminal', terminal] as const]),
 )('as %s, %s gets no control that a record holds', async (format, _, run) => {
   const hostile = `${String.fromCharCode(...Array.from({ length: 0xa0 }, (_, at) => at))}\u202e\u2066\u200b\u2028\ud800`;
-  const row = { id: hostile, name: hostile, status: hostile };
-  const { stdout } = await printPets([[row]], { format, color: 'never' }, run);
+  const record = { id: hostile, name: hostile, status: hostile };
+  const { stdout } = await printPets([[record]], { format, color: 'never' }, run);
   const kept = format === 'csv' ? /[\t\r\n]/g : /[\n\t]/g;
   expect(stdout.replace(kept, '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\u2028]/u);
 });

@@ -2,13 +2,21 @@ import stringWidth from 'string-width';
 import { expect, test } from 'vitest';
 import type { View } from '../../src/output/columns.ts';
 import { Printer } from '../../src/output/print.ts';
-import { mia, petView, printerDefaults, printPets, type Row, rex, terminal } from '../helpers/print-pets.ts';
+import {
+  mia,
+  type PetRecord,
+  petView,
+  printerDefaults,
+  printPets,
+  rex,
+  terminal,
+} from '../helpers/print-pets.ts';
 import { fakeIo } from '../helpers/run-cli.ts';
 
 const plain = { color: 'never' } as const;
 
-async function drawn(rows: Row[], columns = 80): Promise<string> {
-  return (await printPets([rows], plain, { ...terminal, columns })).stdout;
+async function drawn(records: PetRecord[], columns = 80): Promise<string> {
+  return (await printPets([records], plain, { ...terminal, columns })).stdout;
 }
 
 test('a terminal gets a frame, ids to the right', async () => {
@@ -44,8 +52,8 @@ test('a table without header has none', async () => {
 });
 
 test('the header is bold and a status has its colour', async () => {
-  const rows = ['available', 'pending', 'sold', 'lost'].map((status) => ({ id: 1n, name: 'Rex', status }));
-  const { stdout } = await printPets([rows], { color: 'always' }, terminal);
+  const records = ['available', 'pending', 'sold', 'lost'].map((status) => ({ id: 1n, name: 'Rex', status }));
+  const { stdout } = await printPets([records], { color: 'always' }, terminal);
   expect(stdout).toContain('\x1b[1mname\x1b[22m');
   expect(stdout).toContain('\x1b[32mavailable\x1b[39m');
   expect(stdout).toContain('\x1b[33mpending\x1b[39m');
@@ -84,8 +92,8 @@ const texts = [
 test.each([16, 20, 33, 40, 80, 140])(
   'every line of a frame is as wide, and fits %i columns',
   async (columns) => {
-    const rows = texts.map((name, at) => ({ id: 10n ** BigInt(at), name, status: 'available' }));
-    const lines = (await drawn(rows, columns)).trimEnd().split('\n');
+    const records = texts.map((name, at) => ({ id: 10n ** BigInt(at), name, status: 'available' }));
+    const lines = (await drawn(records, columns)).trimEnd().split('\n');
     const widths = new Set(lines.map((line) => stringWidth(line)));
     expect([...widths]).toHaveLength(1);
     expect(Math.max(...widths)).toBeLessThanOrEqual(columns);
@@ -105,13 +113,13 @@ test('a terminal too narrow for any frame gets aligned columns', async () => {
   expect(await drawn([rex], 12)).toBe('id  name  status\n 1  Rex   available\n');
 });
 
-/** So many rows that they are not joined with those of the next page. */
-function page(row: Row): Row[] {
-  return Array.from({ length: 50 }, () => row);
+/** So many records that they are not joined with those of the next page. */
+function page(record: PetRecord): PetRecord[] {
+  return Array.from({ length: 50 }, () => record);
 }
 
-test('up to 300 rows of any pages are one frame', async () => {
-  const wide: Row = { id: 1234n, name: 'Maximilian', status: 'sold' };
+test('up to 300 records of any pages are one frame', async () => {
+  const wide: PetRecord = { id: 1234n, name: 'Maximilian', status: 'sold' };
   const { stdout } = await printPets([page(rex), page(wide), page(rex)], plain, terminal);
   const lines = stdout.split('\n');
   expect(lines).toHaveLength(150 + 5);
@@ -129,7 +137,7 @@ test('up to 300 rows of any pages are one frame', async () => {
   `);
 });
 
-test('a longer list is printed as aligned columns before its last rows have arrived', async () => {
+test('a longer list is printed as aligned columns before its last records have arrived', async () => {
   const io = fakeIo(terminal);
   const pages = (function* () {
     for (let at = 0; at < 8; at += 1) yield page(rex);
@@ -153,10 +161,14 @@ test('a secret is masked before its cell is wrapped', async () => {
   expect(io.written('stdout')).toContain('│ a *** │');
 });
 
-test('20,000 rows are printed in seconds, though cli-table3 would take a minute', async () => {
-  const rows = Array.from({ length: 20_000 }, (_, at) => ({ id: BigInt(at), name: 'Rex', status: 'sold' }));
+test('20,000 records are printed in seconds, though cli-table3 would take a minute', async () => {
+  const records = Array.from({ length: 20_000 }, (_, at) => ({
+    id: BigInt(at),
+    name: 'Rex',
+    status: 'sold',
+  }));
   const started = performance.now();
-  const { stdout } = await printPets([rows], plain, terminal);
+  const { stdout } = await printPets([records], plain, terminal);
   expect(stdout.split('\n').length).toBeGreaterThan(20_000);
   expect(performance.now() - started).toBeLessThan(10_000);
 });
@@ -215,20 +227,20 @@ test.each([
   expect(stdout).toContain('a\\x1b[2Jb\\x07\\x09\\x0a\\x0d\\x7f\\x9b\\u202e\\u200b\\ufeff\\ud800');
 });
 
-const manyColumns: View<Row> = {
+const manyColumns: View<PetRecord> = {
   noun: 'pets',
   columns: [
-    { name: 'id', value: (row) => row.id, align: 'right' },
-    { name: 'name', value: (row) => row.name },
-    { name: 'chip', value: (row) => row.chip, spare: true },
+    { name: 'id', value: (record) => record.id, align: 'right' },
+    { name: 'name', value: (record) => record.name },
+    { name: 'chip', value: (record) => record.chip, spare: true },
     { name: 'category', value: () => 'Small mammals' },
     { name: 'breeder', value: () => 'Somewhere', spare: true },
   ],
 };
 
-async function drawnColumns(columns: number, fields?: string[], rows = [rex]) {
+async function drawnColumns(columns: number, fields?: string[], records = [rex]) {
   const io = fakeIo({ ...terminal, columns });
-  await new Printer(io, { ...printerDefaults, ...plain, fields }).records([rows], manyColumns);
+  await new Printer(io, { ...printerDefaults, ...plain, fields }).records([records], manyColumns);
   return { header: io.written('stdout').split('\n')[1], stderr: io.written('stderr') };
 }
 

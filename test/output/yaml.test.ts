@@ -143,7 +143,7 @@ test('any record is read back exactly by readers of YAML 1.1 and 1.2', async () 
   const texts = Array.from({ length: 1000 }, () =>
     Array.from({ length: 1 + below(random, 4) }, () => oneOf(random, pieces)).join(''),
   );
-  const rows = [...pieces, ...texts].map((text, at) => ({
+  const records = [...pieces, ...texts].map((text, at) => ({
     id: 9007199254740993n + BigInt(at),
     text,
     [oneOf(random, pieces)]: text,
@@ -151,8 +151,8 @@ test('any record is read back exactly by readers of YAML 1.1 and 1.2', async () 
     flag: at % 2 === 0,
     count: at - 10,
   }));
-  const { stdout } = await printPets([rows], { format: 'yaml' });
-  const expected = rows.map((row) => ({ ...row, flag: row.flag, count: BigInt(row.count) }));
+  const { stdout } = await printPets([records], { format: 'yaml' });
+  const expected = records.map((record) => ({ ...record, flag: record.flag, count: BigInt(record.count) }));
   for (const version of ['1.1', '1.2'] as const)
     expect(parse(stdout, { version, intAsBigInt: true, merge: false })).toEqual(expected);
 });
@@ -173,7 +173,7 @@ test('plain records are written as the package writes them', async () => {
     '😀 a',
     'x ',
   ];
-  const rows = texts.map((name, at) => ({ id: BigInt(at), name, y: null, quantity: -at, complete: true }));
-  const { stdout } = await printPets([rows], { format: 'yaml' });
-  expect(stdout).toBe(print(rows));
+  const records = texts.map((name, at) => ({ id: BigInt(at), name, y: null, quantity: -at, complete: true }));
+  const { stdout } = await printPets([records], { format: 'yaml' });
+  expect(stdout).toBe(print(records));
 });
