@@ -48,6 +48,16 @@ export function largestPage({ parameters }: Operation): number {
   return Math.min(1000, Number(maximum ?? 1000));
 }
 
+/**
+ * Whether a list that came in one page may have more records, which nothing leads to.
+ *
+ * @param asked the page size that was asked for.
+ */
+export function mayHaveMore({ unlinkedPage }: Operation, count: number, asked?: number): boolean {
+  const size = asked ?? unlinkedPage ?? 0;
+  return unlinkedPage !== undefined && size > 0 && count >= size;
+}
+
 export function isListId(id: OperationId): id is ListId {
   return operations[id].many;
 }

@@ -1,4 +1,4 @@
-import { type Contract, offeredOperation } from '../api/contract.ts';
+import { type Contract, mayHaveMore, offeredOperation } from '../api/contract.ts';
 import { fieldValue, type HttpFields, type HttpRequest, type HttpResponse } from '../api/http.ts';
 import { linkTarget } from '../api/links.ts';
 import type { Input, ListId, Operation, OperationId, Query, ReadId, Result } from '../api/operations.ts';
@@ -10,7 +10,6 @@ import { answeredError, callError } from './call-error.ts';
 import {
   askedId,
   type CallInput,
-  parameterValue,
   type RawRequest,
   type RequestBase,
   toRawRequest,
@@ -163,7 +162,7 @@ async function* list(
     emptyPages = records.length === 0 ? emptyPages + 1 : 0;
     try {
       next = nextPage(answer.fields, call.request.url);
-      if (next === undefined) noteFullPage(options, operation, input, records.length);
+      if (next === undefined && seen.size === 1) noteFullPage(options, operation, input, records.length);
       if (next !== undefined && seen.has(next))
         throw invalidAnswer(`the link to the next page repeats: ${maskUrl(next)}`);
       if (next !== undefined && emptyPages > mostEmptyPages)
@@ -178,14 +177,10 @@ const told = new WeakSet<Operation>();
 
 /** Notes once that a list may be longer than what was read of it. */
 function noteFullPage({ note }: ClientOptions, operation: Operation, input: CallInput, count: number): void {
-  const { id, unlinkedPage, parameters } = operation;
-  if (unlinkedPage === undefined || told.has(operation)) return;
-  const limit = parameters.find(({ name }) => name === 'limit');
-  const size = Number((limit && parameterValue(input, limit)) ?? unlinkedPage);
-  if (size === 0 || count < size) return;
+  if (told.has(operation) || !mayHaveMore(operation, count, input.query?.limit as number | undefined)) return;
   told.add(operation);
   note?.(
-    `note: ${id}: the service answered ${count}, a full page, without a link to a next one: there may be more`,
+    `note: ${operation.id}: the service answered ${count}, a full page, without a link to a next one: there may be more`,
   );
 }
 

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { offeredOperation } from '../api/contract.ts';
+import { mayHaveMore, offeredOperation } from '../api/contract.ts';
 import type { ListId } from '../api/operations.ts';
 import { confirmDestruction } from '../asking.ts';
 import { flag, value } from '../cli/flag.ts';
@@ -8,7 +8,7 @@ import { verb } from '../cli/verb.ts';
 import type { Client } from '../client/client.ts';
 import { resolvePaths } from '../config/paths.ts';
 import type { Context } from '../context.ts';
-import { UsageError } from '../errors.ts';
+import { CliError, UsageError } from '../errors.ts';
 import { writeFileAtomic } from '../files.ts';
 import { withLock } from '../lock.ts';
 import { startProgress } from '../output/progress.ts';
@@ -114,11 +114,22 @@ async function readAll(context: Context, client: Client): Promise<PulledRecords>
   });
   const read = async (id: ListId): Promise<object[]> => {
     const records: object[] = [];
-    for (const pages of wholeList(client, id, largestPages(client, id)))
+    const size = largestPages(client, id);
+    for (const pages of wholeList(client, id, size)) {
+      let pageCount = 0;
+      let last = 0;
       for await (const page of pages) {
         for (const record of page) records.push(record);
         done += page.length;
+        pageCount += 1;
+        last = page.length;
       }
+      if (pageCount === 1 && mayHaveMore(offeredOperation(client.contract, id), last, size.limit))
+        throw new CliError(
+          'failed',
+          `offline pull: ${id} may have more records than it answered; nothing was copied`,
+        );
+    }
     return records;
   };
   try {

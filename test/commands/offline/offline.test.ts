@@ -86,6 +86,29 @@ test('copies the pets of every status if the list of the service has a default f
   expect(JSON.parse(readFileSync(shop.file, 'utf8')).pets).toHaveLength(2500);
 });
 
+test('copies nothing if a list may have been cut: a full page without a link to the next', async () => {
+  const folder = temporaryFolder();
+  const file = join(folder, 'openapi.json');
+  writeFileSync(file, JSON.stringify(toOpenApi()).replaceAll('"Link":{"$ref"', '"X-Page":{"$ref"'));
+  const env = { PETSTORE_CONFIG_DIR: folder, PETSTORE_OFFLINE_STORE: shop.file };
+  expect(await runCli(['api', 'bind', file], { env })).toMatchObject({ code: 0 });
+  const app = createApp({ store: () => store });
+  const unlinked = await listen(
+    (request) => {
+      const { fields, ...response } = app(request);
+      return { ...response, fields: { ...fields, link: '' } };
+    },
+    { host: '127.0.0.1', port: 0 },
+  );
+  const pulled = await runCli(['--base-url', unlinked.url, 'offline', 'pull'], { env });
+  await unlinked.close();
+  expect(pulled).toMatchObject({ code: 1, stdout: '' });
+  expect(pulled.stderr.replace(/\s+/g, ' ')).toContain(
+    'listInventory may have more records than it answered',
+  );
+  expect(() => readFileSync(shop.file)).toThrow();
+});
+
 test('records created after the pull get ids above those of the service', async () => {
   await run(['offline', 'pull']);
   expect(await shop.json('pets', 'create', '--name', 'Rex', '--category', '1')).toMatchObject({ id: 2501 });
