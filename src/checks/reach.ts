@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { toUnavailable } from '../client/transport/socket-error.ts';
+import { race } from '../deadline.ts';
 import { counted, dayOf } from '../text.ts';
 import { type Check, fail, pass, skip, type Verdict, warn } from './check.ts';
 import { checkHttp } from './http.ts';
@@ -9,15 +10,24 @@ import type { Handshake, Sockets } from './sockets.ts';
 
 /** From the host name to an answer; each check needs the ones before. */
 export const reachChecks: readonly Check<Probe>[] = [
-  { id: 'reach/dns', run: ({ sockets }) => checkDns(sockets) },
-  { id: 'reach/connect', needs: ['reach/dns'], run: ({ sockets }) => checkConnection(sockets) },
+  { id: 'reach/dns', run: (probe) => untilStopped(probe, checkDns(probe.sockets)) },
+  {
+    id: 'reach/connect',
+    needs: ['reach/dns'],
+    run: (probe) => untilStopped(probe, checkConnection(probe.sockets)),
+  },
   ...(['valid', 'expiry', 'protocol'] as const).map((name) => ({
     id: `tls/${name}`,
     needs: gates.slice(0, 2),
-    run: (probe: Probe) => checkTls(probe, name),
+    run: (probe: Probe) => untilStopped(probe, checkTls(probe, name)),
   })),
   { id: 'reach/http', needs: gates.slice(0, 4), run: checkHttp },
 ];
+
+/** A lookup or a handshake ends only at its deadline, so a signal does not wait for it. */
+function untilStopped({ signal }: Probe, check: Promise<Verdict>): Promise<Verdict> {
+  return race({ signals: [signal] }, () => check);
+}
 
 export async function checkDns(sockets: Sockets): Promise<Verdict> {
   const { absence, host } = sockets;

@@ -1,5 +1,5 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { connect, createServer, type Server } from 'node:net';
+import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
@@ -43,6 +43,24 @@ test('a name that does not exist fails reach/dns and exits 6', async () => {
   expect(run.code).toBe(6);
   expect(run.ids('fail')).toEqual(['reach/dns']);
   expect(run.check('reach/dns').reason).toMatch(/^petstore\.invalid has no address: /);
+});
+
+test.each(['SIGINT', 'SIGTERM'] as const)('%s ends a handshake that is never answered', async (signal) => {
+  const io = fakeIo();
+  const server = createServer((socket) => {
+    socket.on('error', () => {}).once('data', () => io.raise(signal));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  try {
+    const { port } = server.address() as AddressInfo;
+    const startedMs = performance.now();
+    const code = await main(['smoke', '--base-url', `https://127.0.0.1:${port}`], io);
+    expect(code).toBe(signal === 'SIGINT' ? 130 : 143);
+    expect(performance.now() - startedMs).toBeLessThan(1500);
+    expect(io.written('stdout')).toMatch(/^skip {3}tls\/valid .* the run was interrupted$/m);
+  } finally {
+    server.close();
+  }
 });
 
 test('a gateway that answers 503 for the whole service fails once and exits 6', async () => {
