@@ -4,13 +4,15 @@
 function __petstore_complete
     set -l words (commandline -opc)
     set -l typed (commandline -ct)
-    set -l current (string match -r -- '^--[\w-]+=|^-' "$typed")
+    set -l flag (string match -r -- '^--[\w-]+=' "$typed")
+    # What stays of the word: the values before a comma, a flag and its =, or the dash of a flag.
+    set -l current (string match -r -- '^[^"\'\\\\]*,|^--[\w-]+=|^-' "$typed")
     set -l offers (petstore __complete -- $words[2..-1] "$current" 2>/dev/null)
     if test "$offers[1]" != :file
         printf '%s\n' $offers
-    else if string match -qr -- '^--' "$current"
-        for path in (__fish_complete_path (string replace -- "$current" '' "$typed"))
-            echo "$current$path"
+    else if test -n "$flag"
+        for path in (__fish_complete_path (string replace -- "$flag" '' "$typed"))
+            echo "$flag$path"
         end
     else
         __fish_complete_path "$typed"

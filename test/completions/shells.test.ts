@@ -127,6 +127,11 @@ test.runIf(isHere('bash'))('bash offers whole words if = is not a word break, as
   expect(bashOffers(line, "COMP_WORDBREAKS=' :'")).toEqual(['--status=sold']);
 });
 
+test.runIf(isHere('fish'))('fish offers the next value after a comma', () => {
+  expect(fishOffers('petstore pets list --status=sold,p')).toEqual(['--status=sold,pending']);
+  expect(fishOffers('petstore pets list --fields id,na')).toEqual(['id,name']);
+});
+
 test.runIf(isHere('fish'))('fish offers files, after = too', () => {
   expect(fishOffers('petstore pets create --from READ')).toEqual(['README.md']);
   expect(fishOffers('petstore pets create --from=READ')).toEqual(['--from=README.md']);
@@ -154,6 +159,20 @@ describe.each(['bash', 'zsh'] as const)('in %s a Tab', (shell) => {
       named('Small mammals'),
       named('aa:bb'),
     ]);
+  });
+
+  test.runIf(here)('writes the next value after a comma', () => {
+    const lines = ['--fields id,na', '--fields=id,na', '--status=sold,pe'];
+    expect(
+      typed(
+        shell,
+        lines.map((line) => `petstore --offline pets list ${line}`),
+      ),
+    ).toEqual(
+      ['--fields><id,name', '--fields=id,name', '--status=sold,pending'].map(
+        (word) => `<petstore><--offline><pets><list><${word}>`,
+      ),
+    );
   });
 
   test.runIf(here)('writes the value of --flag=', () => {
