@@ -13,6 +13,7 @@ export type Named = 'pets' | 'categories';
 interface NamedRecord {
   readonly id: bigint;
   readonly name: string;
+  /** Of a category its description, of a pet its status. */
   readonly description?: string | null | undefined;
 }
 
@@ -80,7 +81,11 @@ export class Names {
     if (prompt)
       return prompt.select(
         `Which ${one[noun]}?`,
-        found.map((record) => ({ name: `${record.name} (${record.id})`, value: record.id })),
+        found.map(({ id, name, description }) => ({
+          name: `${name} (${id})`,
+          value: id,
+          description: description ?? undefined,
+        })),
       );
     throw new UsageError(
       `${one[noun]} '${name}': ${found.length} ${noun} have this name`,
@@ -176,7 +181,7 @@ async function readList(
 ): Promise<NamedRecord[]> {
   if (noun === 'categories') return collect([client.list('listCategories', {}, options)]);
   const pets = await collect(wholeList(client, 'listPets', largestPages(client, 'listPets'), options));
-  return pets.map(({ id, name }) => ({ id, name }));
+  return pets.map(({ id, name, status }) => ({ id, name, description: status }));
 }
 
 function unreadNames(noun: Named, error: unknown): string {
