@@ -1,7 +1,6 @@
-import { closeSync, createReadStream, fstatSync, openSync, readSync } from 'node:fs';
-import { crc32 } from 'node:zlib';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { CliError } from '../errors.ts';
-import { isJsonObject, type JsonObject, parseJson } from '../json.ts';
+import type { JsonObject } from '../json.ts';
 import { fileError } from '../system-error.ts';
 import {
   type EndLine,
@@ -13,6 +12,7 @@ import {
   version,
 } from './journal-lines.ts';
 import { Rows, type State } from './rows.ts';
+import { damaged, readSealedLines, restartHint } from './sealed-lines.ts';
 
 /** A journal as it was read. */
 export interface JournalImage {
@@ -53,7 +53,7 @@ interface ReadingOptions {
  */
 export async function readJournal(path: string, options: ReadingOptions = {}): Promise<JournalImage> {
   let replay: Replay | undefined;
-  for await (const { line, bytes, sum } of readLines(path)) {
+  for await (const { line, bytes, sum } of readSealedLines(path)) {
     replay ??= new Replay(path, headerOf(path, line), options);
     replay.take(line as unknown as JournalLine);
     replay.bytes = bytes;
@@ -66,7 +66,7 @@ export async function readJournal(path: string, options: ReadingOptions = {}): P
 
 /** The header alone. @throws as `readJournal` */
 export async function readHeader(path: string): Promise<JournalHeader> {
-  for await (const { line } of readLines(path, 4096)) return headerOf(path, line);
+  for await (const { line } of readSealedLines(path, 4096)) return headerOf(path, line);
   throw damaged(path, 0);
 }
 
@@ -251,61 +251,6 @@ function toCount<None extends null | undefined>(count: number | bigint | None): 
   return typeof count === 'bigint' ? Number(count) : count;
 }
 
-interface SealedLine {
-  readonly line: JsonObject;
-  /** Bytes and checksum up to its end. */
-  readonly bytes: number;
-  readonly sum: number;
-}
-
-async function* readLines(path: string, pieceBytes = 256 * 1024): AsyncGenerator<SealedLine> {
-  let bytes = 0;
-  let sum = 0;
-  for await (const texts of readTexts(path, pieceBytes))
-    for (const text of texts) {
-      const line = unseal(text, sum, bytes === 0);
-      if (!line) throw damaged(path, bytes);
-      sum = line.sum;
-      bytes += Buffer.byteLength(text) + 1;
-      yield { line: line.value, bytes, sum };
-    }
-}
-
-/** The lines that end in each piece of a file; an incomplete last line is left out. */
-async function* readTexts(path: string, pieceBytes: number): AsyncGenerator<string[]> {
-  const stream = createReadStream(path, { encoding: 'utf8', highWaterMark: pieceBytes });
-  let rest = '';
-  try {
-    for await (const piece of stream) {
-      const texts = `${rest}${piece}`.split('\n');
-      rest = texts.pop() ?? '';
-      yield texts;
-    }
-  } catch (error) {
-    throw fileError('read', path, error);
-  } finally {
-    stream.destroy();
-  }
-}
-
-/**
- * The value of a line with a correct checksum; a first line may be any JSON object, because old versions had no
- * checksums.
- */
-function unseal(raw: string, sum: number, isFirst: boolean): { value: JsonObject; sum: number } | undefined {
-  const at = raw.lastIndexOf(',"sum":"');
-  const text = at === -1 ? raw : `${raw.slice(0, at)}}`;
-  const next = crc32(text, sum);
-  const isSealed = at !== -1 && raw.slice(at) === `,"sum":"${next.toString(16)}"}`;
-  try {
-    const value = parseJson(text);
-    if (!isJsonObject(value)) return undefined;
-    return isSealed || (isFirst && value.journal !== version) ? { value, sum: next } : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 function headerOf(path: string, line: JsonObject): JournalHeader {
   if (line.journal === version) return line as unknown as JournalHeader;
   if (typeof line.journal === 'number')
@@ -317,12 +262,6 @@ function headerOf(path: string, line: JsonObject): JournalHeader {
       },
     );
   throw new CliError('failed', `${path}: is not a journal`, { hint: restartHint });
-}
-
-const restartHint = 'apply with --restart begins a run of its own';
-
-function damaged(path: string, bytes: number): CliError {
-  return new CliError('failed', `${path}: is damaged at byte ${bytes}`, { hint: restartHint });
 }
 
 function otherInput(path: string, why: string): CliError {

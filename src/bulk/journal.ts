@@ -1,10 +1,10 @@
-import { crc32 } from 'node:zlib';
 import { printJson } from '../json.ts';
 import { fileError } from '../system-error.ts';
 import type { Ending, EndLine, JournalHeader, JournalLine } from './journal-lines.ts';
 import type { JournalImage } from './journal-reader.ts';
 import { LineFile } from './line-file.ts';
 import type { Outcome, Rows } from './rows.ts';
+import { nextSum, seal } from './sealed-lines.ts';
 
 /** Most rows that one line marks as sent before they are. */
 const rowsPerMark = 64;
@@ -137,10 +137,9 @@ export class Journal {
     this.appendText(printJson(line));
   }
 
-  /** The checksum of a line covers all lines so far, so that a lost, added or moved line is detected. */
   private appendText(text: string): void {
-    this.sum = crc32(text, this.sum);
-    this.file.append(`${text.slice(0, -1)},"sum":"${this.sum.toString(16)}"}`);
+    this.sum = nextSum(text, this.sum);
+    this.file.append(seal(text, this.sum));
   }
 }
 
