@@ -1,17 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 
-const made: string[] = [];
-
-/** A folder of the test's own, removed when the test ends. */
+/**
+ * A folder of the test's own, removed when the test ends. Not by a hook of this file: test files share the module, so
+ * only the first of them would get the hook.
+ */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'petstore-'));
-  made.push(folder);
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
-
-afterEach(() => {
-  for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true });
-});
