@@ -15,6 +15,8 @@ interface EventLines {
   append(line: string): void;
   /** Resolves when a slow reader has caught up; undefined if there is nothing to wait for. */
   ready?(): Promise<void> | undefined;
+  /** Writes the lines so far to the file. */
+  flush?(): void;
   close(): Promise<void>;
   /** Removes a file that was created, because no row will be sent. */
   discard?(): Promise<void>;
@@ -61,6 +63,11 @@ export class Events {
     } catch (error) {
       this.failure = error;
     }
+  }
+
+  /** Writes the lines so far to their file; an error is thrown at its end. */
+  flush(): void {
+    this.lines.flush?.();
   }
 
   /** Resolves when a slow reader has caught up; undefined if there is nothing to wait for. */
@@ -116,6 +123,7 @@ export function linesOfFile(file: NewFile, continues: boolean): EventLines {
   const lines = openLines(file, continues);
   return {
     append: (line) => lines.append(line),
+    flush: () => lines.flushOrKeepError(),
     close: () => lines.close(),
     discard: () => (continues ? lines.close() : lines.remove()),
   };

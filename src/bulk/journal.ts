@@ -1,5 +1,6 @@
 import { printJson } from '../json.ts';
 import { fileError } from '../system-error.ts';
+import type { Events } from './events.ts';
 import type { Ending, EndLine, JournalHeader, JournalLine } from './journal-lines.ts';
 import type { JournalImage } from './journal-reader.ts';
 import { LineFile } from './line-file.ts';
@@ -76,6 +77,14 @@ export class Journal {
     } finally {
       await journal.file.close();
     }
+  }
+
+  /**
+   * Lets events reach their file before the same outcomes reach the journal: a resumed session tells no outcome that the
+   * journal of a killed one has.
+   */
+  follow(events: Events): void {
+    this.file.beforeWrite = () => events.flush();
   }
 
   settled(row: number, { state, status, code, message, attempts, requestId, isFinal }: Outcome): void {

@@ -77,12 +77,12 @@ export class Ledger {
     rows.setState(row, told.state);
     if (told.isFinal) rows.setSent(row);
     if (told.state === 'failed' || told.state === 'unknown') this.countFailure(row, told.state, told);
+    this.events?.settled(row, told);
     try {
       this.journal?.settled(row, told);
     } catch (error) {
       this.stopWithoutJournal(error);
     }
-    this.events?.settled(row, told);
   }
 
   /** Takes over a final failure of an earlier session. */

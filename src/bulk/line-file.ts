@@ -25,6 +25,8 @@ const synchronise = promisify(fsync);
  */
 export class LineFile {
   path: string;
+  /** Called before lines are written to the system. */
+  beforeWrite: (() => void) | undefined;
   private readonly file: number;
   private pending: string[] = [];
   private unsynced = 0;
@@ -76,6 +78,7 @@ export class LineFile {
     this.timer = undefined;
     if (this.failure) throw this.failure;
     if (this.pending.length === 0) return;
+    this.beforeWrite?.();
     const { pending } = this;
     this.pending = [];
     const bytes = Buffer.from(`${pending.join('\n')}\n`);
@@ -139,7 +142,7 @@ export class LineFile {
   }
 
   /** Flushes; an error is thrown at the next line. */
-  private flushOrKeepError(): void {
+  flushOrKeepError(): void {
     try {
       this.flush();
     } catch {}

@@ -1,4 +1,4 @@
-import { symlinkSync } from 'node:fs';
+import { readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -375,6 +375,26 @@ test('never overwrites a file without --force', async () => {
   await desk.inventory(['apply', 'stock.csv', '--yes', '--blind']);
   expect(desk.read('stock.rejects.csv')).toBe('precious');
   expect(desk.read('stock.rejects.2.csv')).toContain('1,2,2,failed');
+});
+
+test('an event is in its file before the journal has the outcome, so that a kill loses none', async () => {
+  await using server = await stockServer(shelves(300, () => 5));
+  const desk = stockDesk(server);
+  desk.write('stock.csv', toCsv(shelves(300, () => 6)));
+  const runs = join(desk.folder, 'state', 'runs');
+  const applied = (text: string) => text.split('"state":"applied"').length - 1;
+  const ahead: number[] = [];
+  server.misbehave = ({ method }) => {
+    if (method !== 'PUT') return undefined;
+    const journal = readdirSync(runs).find((name) => name.endsWith('.jsonl')) ?? '';
+    const journalled = applied(readFileSync(join(runs, journal), 'utf8'));
+    if (journalled > applied(desk.read('events.jsonl'))) ahead.push(journalled);
+    return undefined;
+  };
+  const summary = await desk.summary(['apply', 'stock.csv', '--yes', '--events', 'events.jsonl']);
+  expect(summary).toMatchObject({ code: 0, applied: 300 });
+  expect(applied(desk.read('events.jsonl'))).toBe(300);
+  expect(ahead).toEqual([]);
 });
 
 test('writes an event for every outcome', async () => {

@@ -69,6 +69,7 @@ export async function openJournalAndEvents(context: Context, plan: Plan, files: 
       throw error;
     }
   await events?.tellSettled(ledger.outcomes());
+  if (events) ledger.journal?.follow(events);
   ledger.events = events;
 }
 
