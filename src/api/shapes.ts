@@ -89,6 +89,12 @@ export function requiredValues({ parameters }: Operation): Readonly<Record<strin
   );
 }
 
+/** A valid value for each filter that a list requires. */
+export function requiredQuery(operation: Operation): Readonly<Record<string, string | undefined>> {
+  const values = Object.entries(requiredValues(operation));
+  return Object.fromEntries(values.map(([name, [first]]) => [name, first]));
+}
+
 /** Whether the body of an operation offers a field; true if the description does not say. */
 export function offersField(operation: Operation, name: string): boolean {
   const { fields } = operation.body ?? {};

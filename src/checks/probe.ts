@@ -1,6 +1,7 @@
 import type { Contract } from '../api/contract.ts';
 import { fieldValue, requestIdOf } from '../api/http.ts';
 import { idName, type Operation, type OperationId, type Parameter } from '../api/operations.ts';
+import { requiredQuery } from '../api/shapes.ts';
 import { int64Max } from '../api/values.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Client, RawAnswer } from '../client/client.ts';
@@ -94,7 +95,10 @@ export function createProbe(subject: SmokeSubject, stop: SmokeStop): Probe {
     results: new Map(),
     traces: new Traces(),
     remarks: new Set(),
-    toRequest(operation, input) {
+    toRequest(operation, given) {
+      const input = operation.many
+        ? { ...given, query: { ...requiredQuery(operation), ...given.query } }
+        : given;
       // Only for its checks of the input: the fields of this request are those of the client.
       client.toRequest(operation.id, input as never);
       const { method, url, fields, body } = toRequest(operation, withId(operation, input), {

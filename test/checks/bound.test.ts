@@ -274,6 +274,24 @@ test('a short name keeps its random end', async () => {
   for (const name of names) expect(name).toMatch(/^[0-9a-f-]{11}-[0-9a-f]{12}$/);
 });
 
+test('a list that requires a filter is asked with one of its values, also by doctor', async () => {
+  await using service = await startService();
+  const home = await bind(service, ({ paths }) => {
+    const list = paths['/pets']?.get?.parameters as unknown as JsonObject[];
+    const status = list.find(({ name }) => name === 'status');
+    Object.assign(status ?? {}, { required: true, schema: { type: 'array', items: status?.schema } });
+    for (const path of Object.keys(paths)) if (!path.startsWith('/pets')) delete paths[path];
+  });
+  const run = await smokeBound(service, home, ['--write', '--yes']);
+  expect(run.check('reach/http')).toMatchObject({ result: 'pass' });
+  expect(run.check('op/getPet')).toMatchObject({ result: 'pass' });
+  const lists = () =>
+    service.seen.filter(({ method, target }) => method === 'GET' && /^\/pets(\?|$)/.test(target));
+  await runCli(['doctor'], { env: { PETSTORE_CONFIG_DIR: home[0] ?? '' } });
+  expect(lists().length).toBeGreaterThan(1);
+  for (const { target } of lists()) expect(target).toMatch(/[?&]status=(available|pending|sold)/);
+});
+
 test('nothing is created if the caller must choose the id, which might overwrite a record', async () => {
   await using service = await startService();
   const home = await bind(service, ({ components: { schemas } }) => {

@@ -1,9 +1,12 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { takesParameter } from '../../api/contract.ts';
 import { embeddedOrigin, fieldValue, type HttpResponse, isLoopbackHost } from '../../api/http.ts';
+import { requiredQuery } from '../../api/shapes.ts';
 import { type Check, fail, pass, skip, type Verdict, VerdictError, warn } from '../../checks/check.ts';
 import { checkConnection, checkDns, checkTls } from '../../checks/reach.ts';
 import type { Sockets } from '../../checks/sockets.ts';
+import { toRequest } from '../../client/request.ts';
 import { ownVariables } from '../../config/keys.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import { describePlace, describeToken, planToken } from '../../config/token.ts';
@@ -188,9 +191,11 @@ async function checkService(patient: Patient): Promise<Verdict> {
   const client = await patient.context.client();
   const list = client.contract.operations.get('listPets');
   const path = list?.path ?? '/';
-  const limit = list?.parameters.find(({ name }) => name === 'limit')?.wireName;
+  const query = list && { ...requiredQuery(list), ...(takesParameter(list, 'limit') && { limit: 1 }) };
+  const { baseUrl } = client;
+  const request = list && toRequest(list, { query }, { baseUrl, fields: {} });
   const startedMs = monotonicMs();
-  const answer = await client.request({ method: 'GET', path, query: limit ? [[limit, '1']] : [] });
+  const answer = await client.request({ method: 'GET', fields: request?.fields, path: request?.url ?? path });
   patient.answer = answer;
   const ms = Math.round(monotonicMs() - startedMs);
   return judgeAnswer(`GET ${path} answered ${answer.status} in ${ms} ms`, answer);
