@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import { printJson } from '../json.ts';
 import { fileError } from '../system-error.ts';
 import type { Events } from './events.ts';
@@ -5,7 +6,7 @@ import type { Ending, EndLine, JournalHeader, JournalLine } from './journal-line
 import type { JournalImage } from './journal-reader.ts';
 import { LineFile } from './line-file.ts';
 import type { Outcome, Rows } from './rows.ts';
-import { nextSum, seal } from './sealed-lines.ts';
+import { seal } from './sealed-lines.ts';
 
 /** Most rows that one line marks as sent before they are. */
 const rowsPerMark = 64;
@@ -147,7 +148,7 @@ export class Journal {
   }
 
   private appendText(text: string): void {
-    this.sum = nextSum(text, this.sum);
+    this.sum = crc32(text, this.sum);
     this.file.append(seal(text, this.sum));
   }
 }

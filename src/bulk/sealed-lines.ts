@@ -7,12 +7,7 @@ import { version } from './journal-lines.ts';
 
 // Each line of a journal ends with the checksum of all lines so far, so that a lost, added or moved line is detected.
 
-/** The checksum after one more line. @param text the line as JSON, without its checksum. */
-export function nextSum(text: string, sum: number): number {
-  return crc32(text, sum);
-}
-
-/** The line with its checksum as its last field. */
+/** A line of JSON with the CRC-32 of it and all lines before it as its last field. */
 export function seal(text: string, sum: number): string {
   return `${text.slice(0, -1)},"sum":"${sum.toString(16)}"}`;
 }
@@ -70,7 +65,7 @@ function unseal(
 ): { value: JsonObject; sum: number } | undefined {
   const at = sealed.lastIndexOf(',"sum":"');
   const text = at === -1 ? sealed : `${sealed.slice(0, at)}}`;
-  const next = nextSum(text, sum);
+  const next = crc32(text, sum);
   try {
     const value = parseJson(text);
     if (!isJsonObject(value)) return undefined;
