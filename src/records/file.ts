@@ -206,9 +206,10 @@ function toColumns<Entity>(
   ];
   const unknown = columns.find((column) => !known.includes(column));
   if (unknown === undefined) return columns;
+  const isHeader = columns.some((column) => known.includes(column));
   throw new UsageError(
     `column '${unknown}': ${noun.many} have no such field; they have ${own.join(', ')}`,
-    'the file must be CSV with a header, JSON or JSON lines',
+    isHeader ? undefined : 'the file must be CSV with a header, JSON or JSON lines',
   );
 }
 
