@@ -2,7 +2,7 @@ import { dirname, join, resolve } from 'node:path';
 import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import type { JsonValue } from '../json.ts';
-import { closest } from '../text.ts';
+import { closest, shellWord } from '../text.ts';
 import { type ConfigFile, readConfigFile, type Section } from './file.ts';
 import {
   flagKey,
@@ -207,8 +207,14 @@ function refuseUnknownKeys(file: ConfigFile, profile: string | undefined): void 
   const near = closest(unknown, settingKeys);
   throw new UsageError(
     `${profile === undefined ? '' : `profile ${profile} in `}${file.path}: unknown key '${unknown}'`,
-    `${near ? `did you mean ${near}? ` : ''}\`petstore config unset ${profile === undefined ? '' : `--profile ${profile} `}${unknown}\` removes it`,
+    `${near ? `did you mean ${near}? ` : ''}\`${unsetLine(unknown, profile)}\` removes it`,
   );
+}
+
+/** The command line that removes a key from a profile, or from the top level of the config. */
+export function unsetLine(key: string, profile: string | undefined): string {
+  const place = profile === undefined ? [] : ['--profile', profile];
+  return ['petstore', 'config', 'unset', ...place, key].map(shellWord).join(' ');
 }
 
 /** A value as a flag, a variable or the config file gives it, unchecked. */

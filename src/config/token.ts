@@ -3,7 +3,7 @@ import { bareHost, isLoopbackHost } from '../api/http.ts';
 import { CliError, UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import type { Secrets } from '../mask.ts';
-import { isNearer, isOfConfig, originOf, type SettingSource, type Settings } from './settings.ts';
+import { isNearer, isOfConfig, originOf, type SettingSource, type Settings, unsetLine } from './settings.ts';
 import { matchesOrigin } from './values.ts';
 
 /** The source of the token; nothing has been read from it yet. */
@@ -72,11 +72,10 @@ export function findToken({ token, given, profile, setAside }: Settings): TokenS
   const [command] = given('token-command');
   if (token) return { kind: 'variable', text: '', source: 'environment', givenBy: 'PETSTORE_TOKEN' };
   if (file && command && file.source === command.source) {
-    const name = (profile ?? setAside)?.value;
-    const unset = `petstore config unset${file.source === 'profile' ? ` --profile ${name}` : ''}`;
+    const name = file.source === 'profile' ? (profile ?? setAside)?.value : undefined;
     throw new UsageError(
       `token-file and token-command are both set in ${file.givenBy}`,
-      `keep one: \`${unset} token-file\` or \`${unset} token-command\``,
+      `keep one: \`${unsetLine('token-file', name)}\` or \`${unsetLine('token-command', name)}\``,
     );
   }
   if (file && (!command || isNearer(file, command)))

@@ -6,6 +6,7 @@ import { type Confidence, type Match, type Matches, show } from '../../binding/m
 import { removeContract, writeContract } from '../../config/contract-file.ts';
 import { editConfig, setValue, toStoredValue } from '../../config/edit.ts';
 import { valueProblem } from '../../config/keys.ts';
+import { unsetLine } from '../../config/settings.ts';
 import { credentialPlace, describePlace, isSamePlace } from '../../config/token.ts';
 import type { Context } from '../../context.ts';
 import { CliError, UsageError } from '../../errors.ts';
@@ -198,13 +199,20 @@ async function chooseServer(
  * request.
  */
 async function noteCredential(context: Context, { credentialPlaces }: Binding['contract']): Promise<void> {
-  const place = credentialPlace(await context.settings(), credentialPlaces);
+  const settings = await context.settings();
+  const place = credentialPlace(settings, credentialPlaces);
   const [first] = credentialPlaces;
   if (first === undefined) return;
-  if (!credentialPlaces.some((each) => isSamePlace(each, place)))
+  if (!credentialPlaces.some((each) => isSamePlace(each, place))) {
+    const lines = (['auth-header', 'auth-scheme'] as const).flatMap((key) => {
+      const { source } = settings.explain(key);
+      const profile = source === 'profile' ? settings.profile?.value : undefined;
+      return source === 'default' ? [] : [`\`${unsetLine(key, profile)}\``];
+    });
     return context.notice(
-      `note: the service takes its credential in ${describePlace(first)}, and the config puts it in ${describePlace(place)}: \`petstore config unset auth-header\` and auth-scheme leave it to the description`,
+      `note: the service takes its credential in ${describePlace(first)}, and the config puts it in ${describePlace(place)}; to leave it to the description: ${lines.join(' and ')}`,
     );
+  }
   const isUsual = isSamePlace(place, { in: 'header', name: 'authorization' }) && !place.scheme;
   if (credentialPlaces.includes(place) && !isUsual)
     await context.notice(`note: a token is sent in ${describePlace(place)}, as the description asks`);

@@ -32,7 +32,7 @@ async function secured(schemes: Record<string, unknown>, answer: (seen: Seen) =>
   const run = (...words: string[]): Promise<Run> => runCli(words, { env });
   const binding = await run('api', 'bind', file);
   expect(binding).toMatchObject({ code: 0 });
-  return { server, run, binding, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+  return { server, run, file, binding, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
 }
 
 const inQuery = { key: { type: 'apiKey', in: 'query', name: 'k' } };
@@ -43,6 +43,24 @@ function expectNoToken({ stdout, stderr }: Run): void {
     expect(text).not.toContain('secret');
   }
 }
+
+test('a profile that puts the token elsewhere is told how to leave the place to the description', async () => {
+  await using service = await secured(inQuery, pets);
+  await service.run(
+    'profile',
+    'create',
+    'p',
+    '--base-url',
+    service.server.url,
+    '--auth-header',
+    'X-Mine',
+    '--use',
+  );
+  const { stderr } = await service.run('api', 'bind', service.file);
+  const [, line = ''] =
+    /to leave it to the description: `petstore (.*?)`/.exec(stderr.replace(/\s+/g, ' ')) ?? [];
+  expect((await service.run(...line.split(' '))).stderr).toBe('profiles.p.auth-header is no longer set\n');
+});
 
 describe('a service that takes its key in the query', () => {
   test('gets it in every request, without Authorization', async () => {

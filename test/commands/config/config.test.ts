@@ -250,6 +250,8 @@ test('an unknown key in the file stops commands, and their hint removes it', asy
   expect(stderr).toContain('did you mean timeout? `petstore config unset timeot` removes it');
   expect((await run('unset timeot')).code).toBe(0);
   expect((await run('list')).code).toBe(0);
+  write({ 'time out': '5s' });
+  expect((await run('list')).stderr).toContain("`petstore config unset 'time out'` removes it");
 });
 
 test('path shows all paths, and one of them bare', async () => {
