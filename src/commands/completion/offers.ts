@@ -1,4 +1,4 @@
-import type { ListId, Query, Result } from '../../api/operations.ts';
+import type { ListId, Result } from '../../api/operations.ts';
 import type { Category, Order } from '../../api/schemas.ts';
 import { type Found, flagsOf } from '../../cli/find.ts';
 import type { LookUpKind } from '../../cli/flag.ts';
@@ -10,6 +10,7 @@ import { resolvePaths } from '../../config/paths.ts';
 import { offlineProfile } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { isIdText } from '../../records/values.ts';
+import { wholeList } from '../../records/whole-list.ts';
 
 /** Looks up the possible values of one kind. */
 export async function lookUp(kind: LookUpKind, context: Context, found: Found): Promise<readonly Offer[]> {
@@ -53,11 +54,15 @@ function settingValues(context: Context, { rest, command }: Found): readonly Off
   return (choices ?? []).map((word) => ({ word }));
 }
 
-/** The first page of a list: more would not fit a screen. */
+/** The first page of a list, or of each that a service must be asked for: more would not fit a screen. */
 async function first<K extends ListId>(context: Context, operation: K): Promise<readonly Result<K>[]> {
-  const client = await context.client();
-  for await (const page of client.list(operation, {} as Query<K>)) return page;
-  return [];
+  const records: Result<K>[] = [];
+  for (const pages of wholeList(await context.client(), operation, {}))
+    for await (const page of pages) {
+      for (const record of page) records.push(record);
+      break;
+    }
+  return records;
 }
 
 /** Each category by its name; by its id if several have the name, or if it would be read as an id or a flag. */
