@@ -107,7 +107,7 @@ export function recordVerbs<Entity extends object>({
       args: { ids: idsOrFile },
       flags: { from: fromFlag(`delete the ${many} whose ids this file has`) },
       run: async (context, given) =>
-        (await import('../records/delete.ts')).deleteGiven(context, await noun(), given),
+        (await import('../records/delete.ts')).deleteByIdsOrFile(context, await noun(), given),
     }),
   };
 }

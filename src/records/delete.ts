@@ -15,7 +15,7 @@ import { Work } from './work.ts';
 import { send, showWrites, type Write } from './write.ts';
 
 /** Deletes the records with these ids, or those of a file. @see deleteRecords */
-export async function deleteGiven<Entity>(
+export async function deleteByIdsOrFile<Entity>(
   context: Context,
   noun: EditableNoun<Entity>,
   { ids, from }: { readonly ids: readonly IdOrName[]; readonly from?: string | undefined },

@@ -1,13 +1,18 @@
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { recordingServer } from '../helpers/recording-server.ts';
 import { runCli } from '../helpers/run-cli.ts';
 import { openShop } from '../helpers/shop.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-editor-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+// Texts that are kept stay in the folder for temporary files.
+beforeAll(() => void vi.stubEnv('TMPDIR', folder));
+afterAll(() => {
+  vi.unstubAllEnvs();
+  rmSync(folder, { recursive: true });
+});
 let count = 0;
 
 /** The environment that names an editor, which runs a line of shell on its file, "$1". */
