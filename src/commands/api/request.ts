@@ -10,7 +10,7 @@ import { confirmWrite } from '../../asking.ts';
 import type { Client, RawAnswer } from '../../client/client.ts';
 import { type RawRequest, rawMethods } from '../../client/request.ts';
 import type { Context } from '../../context.ts';
-import { messageOf, UsageError } from '../../errors.ts';
+import { CliError, messageOf, UsageError } from '../../errors.ts';
 import { type JsonObject, type JsonValue, parseJson, printJson } from '../../json.ts';
 import { showRequests } from '../../records/print.ts';
 import { systemReason } from '../../system-error.ts';
@@ -57,8 +57,14 @@ export async function sendRaw(context: Context, given: RequestArguments): Promis
   const answer = await client.request(request);
   if (operation)
     context.lifecycle.set(operation.id, describeLifecycle(operation, answer.fields, context.now()));
-  if (given.include) await context.io.stdout.write(headOf(answer, context));
-  await printBody(context, answer);
+  try {
+    if (given.include) await context.io.stdout.write(headOf(answer, context));
+    await printBody(context, answer);
+  } catch (error) {
+    // Whoever sends a write again because of a full disk must know that it was answered.
+    if (error instanceof CliError) await context.note(`note: the service answered ${answer.status}`);
+    throw error;
+  }
   if (answer.error) throw answer.error;
 }
 

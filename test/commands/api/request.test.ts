@@ -2,8 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { CliError } from '../../../src/errors.ts';
+import { main } from '../../../src/main.ts';
 import { type RecordingServer, type Reply, recordingServer } from '../../helpers/recording-server.ts';
-import { type Run, type RunOptions, runCli } from '../../helpers/run-cli.ts';
+import { fakeIo, type Run, type RunOptions, runCli } from '../../helpers/run-cli.ts';
 
 async function send(
   argv: readonly string[],
@@ -144,4 +146,17 @@ describe('the output', () => {
     const quiet = await send(['GET', '/pets/1', '-q'], { body: {} });
     expect(quiet.run.stderr).toBe('');
   });
+});
+
+test('says that the service answered if the answer cannot be written', async () => {
+  await using server = await recordingServer({}, () => ({ status: 201, body: { id: 1 } }));
+  const io = fakeIo();
+  const write = async () => {
+    throw new CliError('failed', 'write to stdout: no space left on device');
+  };
+  const argv = ['api', 'request', 'POST', '/x', '--base-url', server.url];
+  expect(await main(argv, { ...io, stdout: { ...io.stdout, write } })).toBe(1);
+  expect(io.written('stderr')).toBe(
+    'note: the service answered 201\nerror: write to stdout: no space left on device\n',
+  );
 });
