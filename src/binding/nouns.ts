@@ -56,7 +56,7 @@ export function hasCategory(shape: Shape): boolean {
 
 /** Words in the name of a schema or an operation that do not change what it is about. */
 const affixes =
-  /^(new|create|created|add|update|updated|edit|patch|patched|put|replace|save|set|get|find|show|fetch|register|insert|post|all|one|input|output|request|response|payload|dto|body|in|out|read|write|list|model|entity|data|schema|base|full|public|resource|api|controller|handler)$/;
+  /^(new|create|created|add|update|updated|edit|patch|put|replace|save|set|get|find|show|fetch|register|insert|post|all|one|input|output|request|response|payload|dto|body|in|out|read|write|list|model|entity|data|schema|base|full|public|resource|api|controller|handler)$/;
 const prepositions = /^(by|with|for|of|from|to|using|via)$/;
 
 /** The noun in the name of a schema: pets of `Pet`, `Pets`, `NewPet`, `PetDto` and `create_pet_request`. */

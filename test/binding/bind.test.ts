@@ -360,6 +360,13 @@ describe('an operation near a noun', () => {
     expect(matches.get('listPets')).toMatchObject({ state: 'missing' });
   });
 
+  test('is not the one for a whole record if it takes a patched one', async () => {
+    const take = (name: string) => ({ requestBody: ref(name), parameters: [id] });
+    const paths = { '/api/pets/{id}/': { put: take('Pet'), patch: take('PatchedPet') } };
+    const { matches } = await bindPaths(paths, { PatchedPet: named });
+    expect(matches.get('updatePet')).toMatchObject({ state: 'bound', operation: { method: 'PUT' } });
+  });
+
   test('is missing, not unbindable, if the only one is the list', async () => {
     const { matches } = await bindPaths({ '/pets': { get: { responses: { 200: json(pets) } } } });
     expect(matches.get('getPet')).toMatchObject({ state: 'missing' });
