@@ -79,7 +79,7 @@ async function writePack(outdir, functions) {
 const loaderWith = (
   places,
 ) => `const { closeSync, fstatSync, mkdirSync, openSync, readFileSync, renameSync, statSync, writeFileSync } = require('node:fs');
-const { join } = require('node:path');
+const { isAbsolute, join } = require('node:path');
 const { Script } = require('node:vm');
 
 const modules = new Map();
@@ -112,9 +112,12 @@ function open(file) {
 function cacheFolder() {
   const user = process.getuid?.();
   if (user === undefined || user === statSync(__dirname).uid) return __dirname;
-  const { HOME, XDG_CACHE_HOME = HOME && join(HOME, '.cache') } = process.env;
   // The home of root, as sudo tells it, can be that of somebody else.
-  return user !== 0 && XDG_CACHE_HOME ? join(XDG_CACHE_HOME, 'petstore') : undefined;
+  if (user === 0) return undefined;
+  const { HOME, XDG_CACHE_HOME } = process.env;
+  // A relative path would run what lies in the current folder.
+  const parent = [XDG_CACHE_HOME, HOME && join(HOME, '.cache')].find((path) => path && isAbsolute(path));
+  return parent && join(parent, 'petstore');
 }
 
 function cacheOf(file) {

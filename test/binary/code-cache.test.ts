@@ -130,12 +130,16 @@ test.runIf(process.getuid?.() === 0)(
     // Another user may not be allowed to reach the original.
     const node = join(folder, 'node');
     copyFileSync(realpathSync(nodeBinary), node);
-    const run = () =>
+    const run = (env: Record<string, string> = { HOME: home, XDG_CACHE_HOME: '' }) =>
       spawnSync(node, [join(folder, 'bin/petstore.js'), '--version'], {
         uid: 65534,
-        env: { HOME: home },
+        cwd: home,
+        env,
         encoding: 'utf8',
       });
+    // A cache is code: none is read or left below the current folder.
+    expect(run({ HOME: '.', XDG_CACHE_HOME: 'cache' })).toMatchObject({ status: 0, stderr: '' });
+    expect(readdirSync(home)).toEqual([]);
     expect(run()).toMatchObject({ status: 0, stderr: '' });
     const left = readdirSync(join(home, '.cache/petstore'));
     expect(left).not.toEqual([]);
