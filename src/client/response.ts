@@ -133,9 +133,9 @@ export function otherId(
 ): { readonly name: string; readonly id: JsonValue } | undefined {
   const name = idFieldOf(operation);
   const id = record[name];
+  if (asked === undefined || id === undefined || id === null || id === asked) return undefined;
   // In a body that no schema has read, a small id is a number.
-  const isSame = asked === undefined || id === undefined || id === null || String(id) === String(asked);
-  return isSame ? undefined : { name, id };
+  return String(id) === String(asked) ? undefined : { name, id };
 }
 
 /** The error that a service describes in a body of any shape. */
