@@ -1,9 +1,8 @@
-import { largestPage, offeredOperation } from '../api/contract.ts';
 import type { ListId } from '../api/operations.ts';
 import type { InventoryItem } from '../api/schemas.ts';
-import { wholeQueries } from '../api/shapes.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Client } from '../client/client.ts';
+import { largestPages, wholePages } from '../client/whole-list.ts';
 import { ApiError, UnavailableError, UsageError } from '../errors.ts';
 import { StoppedError } from '../interrupts.ts';
 import { eachAtPace } from './pace.ts';
@@ -124,9 +123,7 @@ export function mayBeCut({ contract }: Client, id: ListId): boolean {
 
 /** The pages of the whole inventory. */
 export async function* listInventory(client: Client): AsyncGenerator<InventoryItem[]> {
-  const operation = offeredOperation(client.contract, 'listInventory');
-  const limit = largestPage(operation);
-  for (const part of wholeQueries(operation)) yield* client.list('listInventory', { limit, ...part });
+  yield* wholePages(client, 'listInventory', largestPages(client, 'listInventory'));
 }
 
 async function readList(session: Session, found: LookAtCount): Promise<void> {

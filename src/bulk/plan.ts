@@ -1,5 +1,4 @@
-import { offeredOperation } from '../api/contract.ts';
-import { wholeQueries } from '../api/shapes.ts';
+import { wholePages } from '../client/whole-list.ts';
 import { ApiError, CliError, UsageError } from '../errors.ts';
 import { ahead, type Count, mayBeCut, readCounts, readEach } from './counts.ts';
 import type { Outcome, Rows } from './rows.ts';
@@ -181,12 +180,11 @@ async function readPets(session: Session, missing: readonly number[]): Promise<v
 
 async function listPets({ client, rows, petStatuses }: Session, missing: readonly number[]): Promise<void> {
   const wanted = new Set(missing);
-  for (const part of wholeQueries(offeredOperation(client.contract, 'listPets')))
-    for await (const page of ahead(client.list('listPets', part)))
-      for (const { id, status } of page) {
-        const row = rows.find(id);
-        if (row !== undefined && wanted.has(row)) petStatuses.set(id, status ?? 'available');
-      }
+  for await (const page of ahead(wholePages(client, 'listPets')))
+    for (const { id, status } of page) {
+      const row = rows.find(id);
+      if (row !== undefined && wanted.has(row)) petStatuses.set(id, status ?? 'available');
+    }
 }
 
 function sumUp(session: Session, etags: ReadonlyMap<number, string>): Plan {

@@ -1,4 +1,4 @@
-import { requiredValues, wholeQueries } from '../api/shapes.ts';
+import { wholePages } from '../client/whole-list.ts';
 import { monotonicMs, sleep } from '../deadline.ts';
 import { messageOf } from '../errors.ts';
 import { isJsonObject, type JsonObject } from '../json.ts';
@@ -52,11 +52,9 @@ async function readRecord(
 }
 
 async function* recordsIn({ client, signal, options }: Probe, { list }: Kind): AsyncGenerator<JsonObject> {
-  const operation = client.contract.operations.get(list);
-  if (!operation) return;
-  for (const query of wholeQueries(operation, requiredValues(operation)))
-    for await (const page of client.list(list, query, { signal, retries: options.retries }))
-      for (const record of page as unknown[]) if (isJsonObject(record)) yield record;
+  if (!client.contract.operations.has(list)) return;
+  for await (const page of wholePages(client, list, {}, { signal, retries: options.retries }))
+    for (const record of page as unknown[]) if (isJsonObject(record)) yield record;
 }
 
 /** Whether a record's name is one that only this run has used, or the record belongs to a pet with such a name. */

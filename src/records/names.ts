@@ -1,11 +1,11 @@
 import { takesParameter } from '../api/contract.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Client } from '../client/client.ts';
+import { collect, largestPages, wholeList } from '../client/whole-list.ts';
 import type { Context } from '../context.ts';
 import { CliError, messageOf, UsageError } from '../errors.ts';
 import { caseless, letterDistance } from '../text.ts';
 import type { IdOrName } from './values.ts';
-import { collect, largestPages, wholeList } from './whole-list.ts';
 
 /** The nouns whose records have names. */
 export type Named = 'pets' | 'categories';

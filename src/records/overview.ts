@@ -5,6 +5,7 @@ import { categoryOf } from '../api/shapes.ts';
 import { petStatuses } from '../api/values.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Client } from '../client/client.ts';
+import { collect, largestPages, wholeList } from '../client/whole-list.ts';
 import { type Context, commandLine } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { canRedraw } from '../output/screen.ts';
@@ -14,7 +15,6 @@ import { counted, groupDigits, sanitize } from '../text.ts';
 import { Names } from './names.ts';
 import { isOverdue } from './orders.ts';
 import { openRedrawn, pollForever } from './watch.ts';
-import { collect, largestPages, wholeList } from './whole-list.ts';
 
 /** The most low counts, and the most orders. */
 const mostShown = 10;

@@ -4,13 +4,13 @@ import { categoryOf } from '../api/shapes.ts';
 import { petStatuses } from '../api/values.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Answer, Client } from '../client/client.ts';
+import { wholeList } from '../client/whole-list.ts';
 import type { Context } from '../context.ts';
 import { ApiError, CliError, UsageError } from '../errors.ts';
 import { askParsed, askText, type Choice } from '../input/question.ts';
 import type { Names } from './names.ts';
 import type { EditableNoun } from './noun.ts';
 import { parseIdOrName } from './values.ts';
-import { wholeList } from './whole-list.ts';
 
 export const pets: EditableNoun<Pet> = {
   one: 'pet',

@@ -1,4 +1,5 @@
 import type { Attempt, CallOptions } from '../client/call.ts';
+import { collect } from '../client/whole-list.ts';
 import type { Context } from '../context.ts';
 import { sleep } from '../deadline.ts';
 import { CliError, UsageError } from '../errors.ts';
@@ -9,7 +10,6 @@ import { tableWriter } from '../output/table.ts';
 import { sanitize } from '../text.ts';
 import type { Access, Noun } from './noun.ts';
 import { fillView } from './print.ts';
-import { collect } from './whole-list.ts';
 
 interface Watched<Entity> {
   readonly intervalMs: number;

@@ -4,13 +4,13 @@ import { type Found, flagsOf } from '../../cli/find.ts';
 import type { LookUpKind } from '../../cli/flag.ts';
 import type { Offer } from '../../cli/program.ts';
 import { readWords } from '../../cli/words.ts';
+import { wholeList } from '../../client/whole-list.ts';
 import { readConfigFile } from '../../config/file.ts';
 import { isSettingKey, keyRules } from '../../config/keys.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import { offlineProfile } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { isIdText } from '../../records/values.ts';
-import { wholeList } from '../../records/whole-list.ts';
 
 /** Looks up the possible values of one kind. */
 export async function lookUp(kind: LookUpKind, context: Context, found: Found): Promise<readonly Offer[]> {

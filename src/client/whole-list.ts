@@ -1,8 +1,8 @@
 import { largestPage, offeredOperation, takesParameter } from '../api/contract.ts';
 import type { ListId, Query, Result } from '../api/operations.ts';
 import { requiredValues, wholeQueries } from '../api/shapes.ts';
-import type { CallOptions } from '../client/call.ts';
-import type { Client } from '../client/client.ts';
+import type { CallOptions } from './call.ts';
+import type { Client } from './client.ts';
 
 /**
  * The lists that together hold all records, each as pages. There are several if the service requires a filter, or has a
@@ -17,6 +17,16 @@ export function* wholeList<K extends ListId>(
   const operation = offeredOperation(client.contract, id);
   for (const part of wholeQueries(operation, requiredValues(operation)))
     yield client.list(id, { ...query, ...part } as Query<K>, options);
+}
+
+/** The pages of these lists, one list after the other. */
+export async function* wholePages<K extends ListId>(
+  client: Client,
+  id: K,
+  query: object = {},
+  options?: CallOptions,
+): AsyncGenerator<Result<K>[]> {
+  for (const pages of wholeList(client, id, query, options)) yield* pages;
 }
 
 /** The query for as few pages as possible. */
