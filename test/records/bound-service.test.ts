@@ -230,6 +230,21 @@ describe('a service of another shape', () => {
     expect((await run('pets list --status sold -o ids')).stdout).toBe('2\n');
   });
 
+  test('that requires a filter of its inventory is asked for each of its values by an export', async () => {
+    const entry = (petId: number) => ({ petId, quantity: 5, status: 'sold' });
+    await using server = await recordingServer({}, ({ path }) => ({
+      body: path.includes('status=sold') ? [entry(2)] : path.includes('status=') ? [] : 'no status',
+    }));
+    const entries = record({ petId: integer, quantity: integer, status });
+    const run = await bound(server, {
+      '/inventory': { get: listOf(entries, { ...query('status', status), required: true }) },
+    });
+    expect(await run('inventory export')).toMatchObject({
+      code: 0,
+      stdout: 'petId,quantity,status\n2,5,sold\n',
+    });
+  });
+
   test('may have the category as a name, or as an id with the name category', async () => {
     await using server = await recordingServer({}, ({ method, body }) => {
       const sent = method === 'POST' ? JSON.parse(body) : undefined;
