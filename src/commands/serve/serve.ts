@@ -1,4 +1,5 @@
-import { stat } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { isLoopbackHost } from '../../api/http.ts';
 import type { Context } from '../../context.ts';
@@ -75,9 +76,12 @@ function openAutosave(
 ): Autosave | undefined {
   if (!save || data === undefined) return undefined;
   let known = versionOf(data);
+  let written: string | undefined;
   const write = async () => {
     const found = versionOf(data);
-    if (found !== known && found !== noFile)
+    // The time of a file may be settled later, as on a network: then its content decides.
+    const isOurs = found === known || found === noFile || checksumOf(await readFile(data)) === written;
+    if (!isOurs)
       throw new CliError(
         'failed',
         `--data ${data}: another program has changed the file, so it is not saved`,
@@ -87,8 +91,10 @@ function openAutosave(
       (found) => found.mode & 0o777,
       () => 0o666,
     );
-    await writeFileAtomic(data, printStore(store), mode);
+    const text = printStore(store);
+    await writeFileAtomic(data, text, mode);
     known = versionOf(data);
+    written = checksumOf(text);
   };
   let told: string | undefined;
   return createAutosave(store, saved, write, (error) => {
@@ -96,6 +102,10 @@ function openAutosave(
     if (why !== told) say(context, `warning: ${why}`);
     told = why;
   });
+}
+
+function checksumOf(content: string | Buffer): string {
+  return createHash('sha256').update(content).digest('hex');
 }
 
 function openServer(
