@@ -24,8 +24,8 @@ export interface Job {
   readonly guards: readonly Guards[];
   /** Rejected rows are read from it again; undefined for an undo. */
   readonly input: RowInput | undefined;
-  /** True for an undo that leaves entries which its run created, because the service cannot remove them. */
-  readonly leavesEntries?: boolean;
+  /** How many entries that its run created an undo leaves, because the service cannot remove them. */
+  readonly entriesLeft?: number;
   /** The id of the run: a new one, or the one that is resumed; undefined for a preview. */
   readonly run?: string;
   /** What the earlier sessions have left, if the job resumes a run. */

@@ -142,7 +142,7 @@ export async function readUndoJob(context: Context, run: string): Promise<Job> {
     rows,
     guards: [],
     input: undefined,
-    leavesEntries: staying.length > 0,
+    entriesLeft: staying.length,
   };
 }
 

@@ -5,7 +5,7 @@ import type { Job, Session } from '../../bulk/session.ts';
 import { errorOf, type Summary } from '../../bulk/summary.ts';
 import type { Context } from '../../context.ts';
 import { commandLine } from '../../context.ts';
-import { OutputClosedError } from '../../errors.ts';
+import { CliError, OutputClosedError } from '../../errors.ts';
 import { delimiters } from '../../input/records.ts';
 import { type JsonObject, printJson } from '../../json.ts';
 import type { Column, View } from '../../output/columns.ts';
@@ -89,9 +89,16 @@ export async function report(
   const stdin = job.input && job.file === null ? ' (with the same input on stdin)' : '';
   const begin = stop && !run ? 'the same command again' : again;
   const hint = resume ? `${then}go on with: ${resume}${stdin}` : begin && `fix the cause, then run: ${begin}`;
-  const error = errorOf(summary, hint ?? stop?.hint);
+  const error = errorOf(summary, hint ?? stop?.hint) ?? leftError(job);
   if (error && problem) await context.notice(`warning: ${problem.message}`);
   if (error ?? problem) throw error ?? problem;
+}
+
+/** The error of an undo that set every count back and leaves entries; a warning before the plan has named them. */
+function leftError({ name, entriesLeft = 0 }: Job): CliError | undefined {
+  if (entriesLeft === 0) return undefined;
+  const stay = `${counted(entriesLeft, 'entry', 'entries')} that the run made ${entriesLeft === 1 ? 'stays' : 'stay'}`;
+  return new CliError('partial', `undo ${name}: ${stay}, because the service offers no deleteInventory`);
 }
 
 /** The command that tries the failed rows again. */

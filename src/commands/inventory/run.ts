@@ -75,7 +75,7 @@ async function carryOut(
   const isKept = ledger.journal !== undefined;
   const summary = summarise(session, isKept ? job.run : undefined);
   if (job.identity.kind === 'undo' && !isOpen && !stop.reason)
-    await attempt(() => concludeUndone(context, summary, job.leavesEntries === true));
+    await attempt(() => concludeUndone(context, summary, job.entriesLeft ?? 0));
   await report(context, job, flags, { summary, rejects, isOpen: isOpen && isKept, problem: problems[0] });
 }
 
@@ -83,9 +83,9 @@ async function carryOut(
 async function concludeUndone(
   context: Context,
   { name, run, rows, failed, unknown }: Summary,
-  leavesEntries: boolean,
+  entriesLeft: number,
 ): Promise<void> {
-  const isPartial = leavesEntries || failed + unknown > 0;
+  const isPartial = entriesLeft + failed + unknown > 0;
   if (isPartial && failed === rows) return;
   await runStore(context).conclude(name, { ended: 'undone', by: run, isPartial });
 }
