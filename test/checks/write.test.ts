@@ -283,6 +283,32 @@ test('a record whose create was never answered is found by its name and removed'
   expect(counts(service.store)).toEqual(before);
 });
 
+test('an update that a gateway answered with 503, but that was applied, is not refused by its own If-Match', async () => {
+  let updates = 0;
+  await using service = await startService({
+    spoil(seen, answer) {
+      if (!isUpdate('/categories/')(seen)) return withFields(answer, { etag: `"${updates}"` });
+      updates += 1;
+      return { ...answer, status: updates === 1 ? 503 : 412 };
+    },
+  });
+  const run = await smoke(service.url, ['--write', '--only', 'write/category']);
+  expect(run.check('write/category')).toMatchObject({ result: 'pass', flaky: true });
+});
+
+test('a create that is refused because its first attempt was applied tells of that attempt', async () => {
+  let creates = 0;
+  await using service = await startService({
+    spoil({ method, target }, answer) {
+      if (method !== 'POST' || target !== '/store/inventory') return answer;
+      creates += 1;
+      return creates === 1 ? { ...answer, status: 502 } : answer;
+    },
+  });
+  const run = await smoke(service.url, ['--write', '--stability', 'all', '--only', 'write/inventory']);
+  expect(run.check('write/inventory').reason).toBe('create, after 502 Bad Gateway: answered 409 Conflict');
+});
+
 test('a create that a gateway answered with 503, but that was applied, leaves nothing behind', async () => {
   const gateways = new Set<string>();
   await using service = await startService({
