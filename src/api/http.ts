@@ -60,6 +60,15 @@ export function isLoopbackHost(host: string): boolean {
   return /^(localhost|.+\.localhost|::1|127(\.\d{1,3}){3})$/.test(bareHost(host));
 }
 
+/**
+ * The host to connect to: each name below localhost is this machine, whatever a name server says.
+ *
+ * @see RFC 6761, 6.3
+ */
+export function reachableHost(host: string): string {
+  return host.endsWith('.localhost') ? 'localhost' : host;
+}
+
 /** A host name in the form for sockets: no brackets, no final dot, lower case. */
 export function bareHost(hostname: string): string {
   return hostname

@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { isIP, connect as openSocket } from 'node:net';
 import { connect as openTls, type TLSSocket } from 'node:tls';
-import { bareHost } from '../api/http.ts';
+import { bareHost, reachableHost } from '../api/http.ts';
 import { createDialer } from '../client/transport/dial.ts';
 import { findProxy, portOf } from '../client/transport/proxy.ts';
 import { createContext, type TlsFiles } from '../client/transport/tls.ts';
@@ -59,13 +59,13 @@ export class Sockets {
 
   /** Addresses of the host. */
   async resolve(): Promise<string[]> {
-    const found = await this.within(lookup(this.host, { all: true }));
+    const found = await this.within(lookup(reachableHost(this.host), { all: true }));
     return found.map(({ address }) => address);
   }
 
   /** Resolves when the service has accepted a connection. */
   async connect(): Promise<void> {
-    const socket = openSocket({ host: this.host, port: this.port });
+    const socket = openSocket({ host: reachableHost(this.host), port: this.port });
     await this.within(once(socket, 'connect')).finally(() => socket.destroy());
   }
 
@@ -80,7 +80,7 @@ export class Sockets {
     const { host, port } = this;
     const { tls, env } = this.options;
     const socket = openTls({
-      host,
+      host: reachableHost(host),
       port,
       ...(isIP(host) ? {} : { servername: host }),
       secureContext: createContext(tls, env, { minVersion: 'TLSv1', ciphers: 'DEFAULT:@SECLEVEL=0' }),

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
-import { bareHost } from '../../api/http.ts';
+import { bareHost, reachableHost } from '../../api/http.ts';
 import { withDeadline } from '../../deadline.ts';
 import { type ErrorDetails, UnavailableError } from '../../errors.ts';
 import { findProxy, type HttpProxy, portOf } from './proxy.ts';
@@ -94,7 +94,7 @@ async function reachProxy(proxy: HttpProxy, secure: Secure, track: Track): Promi
 }
 
 function connected(host: string, port: number, track: Track): Promise<Socket> {
-  const socket = connectTcp({ host, port, noDelay: true, keepAlive: true });
+  const socket = connectTcp({ host: reachableHost(host), port, noDelay: true, keepAlive: true });
   track(socket);
   return ready(socket, 'connect');
 }

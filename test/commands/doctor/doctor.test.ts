@@ -118,6 +118,12 @@ test('a port that nobody listens on fails the connection, and checks that need i
   expect([states.tls, states.service, states.clock]).toEqual(['skip', 'skip', 'skip']);
 });
 
+test('a name below localhost is this machine, for every command', async () => {
+  await using server = await recordingServer({ '/pets?limit=1': [] });
+  const { code, states } = await examine(`--base-url http://shop.localhost:${new URL(server.url).port}`);
+  expect([code, states.dns, states.connection, states.service]).toEqual([0, 'ok', 'ok', 'ok']);
+});
+
 test('a host that does not exist fails dns', async () => {
   const { code, of } = await examine('--base-url http://no-such-host.invalid --timeout 5s');
   expect(code).toBe(6);
