@@ -84,11 +84,22 @@ export const keyFlags: Readonly<Record<string, Flag<string | undefined>>> = Obje
 export type GlobalFlags = Partial<ValuesOf<typeof globalFlags> & ValuesOf<typeof writeFlags>> & KeyFlags;
 
 /**
- * The global flags among the given ones. They decide the format and the colours of errors, and the service for
- * completion.
+ * The global flags among the given ones. They decide the format and the colours of errors, and how completion reaches the
+ * service.
  */
 export function firstFlags(given: readonly GivenFlag[]): GlobalFlags {
-  const keys = ['output', 'color', 'quiet', 'profile', 'baseUrl', 'offline'] as const;
+  const keys = [
+    'output',
+    'color',
+    'quiet',
+    'profile',
+    'baseUrl',
+    'offline',
+    'caCert',
+    'clientCert',
+    'clientKey',
+    'allowInsecureHttp',
+  ] as const;
   const entries = keys.flatMap((key) => {
     const last = given.findLast(({ flag }) => flag === globalFlags[key] || flag.stands?.key === key);
     return last ? [[key, last.flag.stands?.value ?? last.value ?? true]] : [];

@@ -1,7 +1,9 @@
 import { writeFileSync } from 'node:fs';
+import { createServer as createHttpsServer } from 'node:https';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { makeCertificate } from '../../helpers/certificate.ts';
 import { listenHere } from '../../helpers/listen.ts';
 import { recordingServer } from '../../helpers/recording-server.ts';
 import { runCli } from '../../helpers/run-cli.ts';
@@ -106,6 +108,18 @@ test('bash inserts letters of any language as they are', { retry: 3 }, async () 
   const line = `petstore --base-url ${server.url} pets list --category `;
   const env = { PETSTORE_CONFIG_DIR: folder, PETSTORE_STATE_DIR: folder };
   expect((await runCli(['__complete', 'bash', line], { env })).stdout).toBe('Zoë\n日本\\ 犬\n');
+});
+
+test('the certificates that the line names count', { retry: 3 }, async () => {
+  const identity = await makeCertificate(3);
+  const server = createHttpsServer(identity, (_, response) =>
+    response.writeHead(200, { 'content-type': 'application/json' }).end('[{"id":1,"name":"Dogs"}]'),
+  );
+  onTestFinished(() => void server.close());
+  const url = `https://127.0.0.1:${await listenHere(server)}`;
+  writeFileSync(join(folder, 'ca.pem'), identity.cert);
+  const words = ['--base-url', url, '--ca-cert', join(folder, 'ca.pem')];
+  expect((await offered(words)).stdout).toBe('Dogs\n');
 });
 
 test('only what the command takes is offered', async () => {
