@@ -59,10 +59,11 @@ export class Work<Item, Result> {
     const [first] = errors;
     if (first === undefined) return;
     if (total === 1) throw first;
-    const succeeded = done - failed;
-    const unsent = `stopped: the ${total - done} ${unit} after it were not sent`;
-    const all = stoppedBy && total > done ? [...errors, new CliError(stoppedBy.kind, unsent)] : errors;
-    throw new ManyError(`${total - succeeded} of ${total} ${unit} failed`, all, succeeded);
+    const unsent = total - done;
+    const stopped = `stopped: the ${unsent} ${unit} after it were not sent`;
+    const all = stoppedBy && unsent > 0 ? [...errors, new CliError(stoppedBy.kind, stopped)] : errors;
+    const rest = unsent > 0 ? `, ${unsent} were not sent` : '';
+    throw new ManyError(`${failed} of ${total} ${unit} failed${rest}`, all, done - failed);
   }
 
   private async *succeeded(): AsyncGenerator<NonNullable<Result>> {

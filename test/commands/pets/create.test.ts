@@ -211,6 +211,10 @@ test('stops at a refused token, and says how many records were not sent', async 
   expect(run.stderr).toContain('error: stopped: the 4 pets after it were not sent\n');
   expect(server.calls().filter((call) => call.startsWith('POST'))).toHaveLength(1);
   expect(run.stderr).not.toContain('note:');
+  const asJson = await runCli(['pets', 'create', '--from', '-', '-o', 'json', '--base-url', server.url], {
+    stdin,
+  });
+  expect(JSON.parse(asJson.stderr).error.message).toBe('1 of 5 pets failed, 4 were not sent');
 });
 
 test('sends unknown fields unchanged, and notes them', async () => {
