@@ -126,7 +126,10 @@ async function removeAll(probe: Probe): Promise<Removal> {
   return removal;
 }
 
-/** What a service that fails now and then has kept, the second attempt removes, and what such a record referred to. */
+/**
+ * Tries twice: the second attempt removes records that a service which fails now and then has kept, and records that those
+ * referred to.
+ */
 async function removeAllTwice(probe: Probe): Promise<Removal> {
   const first = await removeAll(probe);
   if (first.left.length + first.perhaps.length === 0) return first;
