@@ -11,18 +11,12 @@ import { type CallInput, parameterValue } from './request.ts';
  * Checks an input against the contract before anything is sent: required parameters and fields, and the bounds of a
  * bound description. A PATCH carries only changes, so it may leave out required fields.
  *
- * @param carried fields that every request has, so that a header of the user's own counts as given.
- * @param ifMatch sent in this request as If-Match.
+ * @param carried fields that the request has anyway, so that a header of the user's own counts as given.
  * @throws UsageError that names every field that breaks its bounds.
  */
-export function checkInput(
-  operation: Operation,
-  input: CallInput,
-  carried: HttpFields = {},
-  ifMatch?: string,
-): void {
+export function checkInput(operation: Operation, input: CallInput, carried: HttpFields = {}): void {
   const problems: string[] = [];
-  addParameterProblems(problems, operation, input, { carried, ifMatch });
+  addParameterProblems(problems, operation, input, carried);
   addUnknownFilters(problems, operation, input);
   addBodyProblems(problems, operation, input);
   if (problems.length === 0) return;
@@ -80,17 +74,15 @@ function addParameterProblems(
   problems: string[],
   { parameters }: Operation,
   input: CallInput,
-  { carried, ifMatch }: { readonly carried: HttpFields; readonly ifMatch: string | undefined },
+  carried: HttpFields,
 ): void {
   for (const parameter of parameters) {
     const { name, wireName, required, bounds } = parameter;
     const value = parameterValue(input, parameter);
     const broken = value === undefined ? undefined : bounds && brokenBound(value, bounds);
     if (broken) problems.push(`${name} ${broken}`);
-    if (value !== undefined || !required) continue;
-    const field = parameter.in === 'header' ? wireName.toLowerCase() : '';
-    const isCarried = carried[field] !== undefined || (field === 'if-match' && ifMatch !== undefined);
-    if (!isCarried) problems.push(describeLack(parameter));
+    const isCarried = parameter.in === 'header' && carried[wireName.toLowerCase()] !== undefined;
+    if (value === undefined && required && !isCarried) problems.push(describeLack(parameter));
   }
 }
 

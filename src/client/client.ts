@@ -102,7 +102,7 @@ function checked(
 ) {
   const operation = offeredOperation(contract, id);
   const input = withId(operation, given);
-  checkInput(operation, input, fields, ifMatch);
+  checkInput(operation, input, ifMatch === undefined ? fields : { ...fields, 'if-match': ifMatch });
   return { operation, input };
 }
 
