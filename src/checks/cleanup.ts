@@ -13,7 +13,7 @@ import {
   Traces,
   timeOf,
 } from './creations.ts';
-import { isOfOneOperation, type Probe, type Reply, toId } from './probe.ts';
+import { isOfOneOperation, jsonId, type Probe, type Reply } from './probe.ts';
 import { statusText } from './text.ts';
 
 /** The answer to the GET of a record; undefined if the contract has no such operation. */
@@ -47,7 +47,7 @@ async function readRecord(
       if (reply.status === 404) return 'gone';
     }
   }
-  for await (const record of recordsIn(probe, kind)) if (toId(record[kind.idField]) === id) return record;
+  for await (const record of recordsIn(probe, kind)) if (jsonId(record[kind.idField]) === id) return record;
   return hasList ? 'gone' : undefined;
 }
 
@@ -60,13 +60,13 @@ async function* recordsIn({ client, signal, options }: Probe, { list }: Kind): A
 /** Whether a record's name is one that only this run has used, or the record belongs to a pet with such a name. */
 function isOwn({ traces }: Probe, kind: Kind, record: JsonObject): boolean {
   if (kind.isNamed) return traces.isOwnName(record.name);
-  const petId = toId(record.petId);
+  const petId = jsonId(record.petId);
   return petId !== undefined && traces.ownPets.has(petId);
 }
 
 /** Whether a record says whose it is. */
 function tellsOwner({ isNamed }: Kind, { name, petId }: JsonObject): boolean {
-  return isNamed ? typeof name === 'string' : toId(petId) !== undefined;
+  return isNamed ? typeof name === 'string' : jsonId(petId) !== undefined;
 }
 
 /** Reads a record to learn whether it certainly belongs to this run. */
@@ -78,7 +78,7 @@ export async function proveOwn(
   const { kind, id } = stored;
   const record = await readRecord(probe, stored, source);
   if (record === 'gone') return 'gone';
-  if (!record || toId(record[kind.idField]) !== id || !tellsOwner(kind, record)) return 'unknown';
+  if (!record || jsonId(record[kind.idField]) !== id || !tellsOwner(kind, record)) return 'unknown';
   if (!isOwn(probe, kind, record)) return 'foreign';
   if (kind.noun === 'pets') probe.traces.ownPets.add(id);
   return 'own';
@@ -90,7 +90,7 @@ async function findOwn(probe: Probe, kind: Kind): Promise<boolean> {
   const created = traces.creations.filter((each) => each.kind === kind);
   let isFound = false;
   for await (const record of recordsIn(probe, kind)) {
-    const id = toId(record[kind.idField]);
+    const id = jsonId(record[kind.idField]);
     if (id === undefined || !isOwn(probe, kind, record)) continue;
     const known = created.find((each) => each.id === id);
     if (known) {

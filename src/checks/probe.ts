@@ -214,7 +214,8 @@ export function detailsOf({ request, url, status, fields }: Reply): Details {
   return { method: request.method, url, status, requestId: requestIdOf(fields) };
 }
 
-export function toId(value: JsonValue | undefined): bigint | undefined {
+/** The id that a field of a record holds; undefined if the value is not an integer. */
+export function jsonId(value: JsonValue | undefined): bigint | undefined {
   const isInteger = typeof value === 'bigint' || (typeof value === 'number' && Number.isInteger(value));
   return isInteger ? BigInt(value) : undefined;
 }
@@ -235,7 +236,7 @@ async function findId(probe: Probe, operation: Operation, name: string): Promise
     if (isOwn && !(reply && list.success.includes(reply.status)))
       problem = `${list.id} ${reply ? `answered ${statusText(reply.status)}` : 'gave no answer'}, so there is no ${name} to ask for`;
     const records = reply ? recordsOf(reply) : [];
-    const ids = records.map((record) => toId(record[name] ?? (isOwn ? record.id : undefined)));
+    const ids = records.map((record) => jsonId(record[name] ?? (isOwn ? record.id : undefined)));
     const id = ids.find((each) => each !== undefined && each >= 0n && each <= int64Max);
     if (id !== undefined) return id;
   }

@@ -8,7 +8,7 @@ import { counted } from '../text.ts';
 import { fail, isRed, pass, skip, type Verdict, VerdictError, warn } from './check.ts';
 import { judge } from './judge.ts';
 import { sunsetOf } from './lifecycle.ts';
-import { detailsOf, type Probe, type Reply, recordsOf, toId } from './probe.ts';
+import { detailsOf, jsonId, type Probe, type Reply, recordsOf } from './probe.ts';
 import { durationText, excerpt, latencyOf, statusText } from './text.ts';
 
 /** Status, content type, body and paging are as documented. */
@@ -67,7 +67,7 @@ async function judgeNext(probe: Probe, operation: Operation, page: Reply, next: 
   judge(probe, operation, second, { step: 'next page' });
   const wrong = (reason: string, got: string) =>
     new VerdictError(fail(reason, { ...detailsOf(second), operation, expected: 'the page after it', got }));
-  const ids = (reply: Reply) => recordsOf(reply).map((record) => toId(record[idFieldOf(operation)]));
+  const ids = (reply: Reply) => recordsOf(reply).map((record) => jsonId(record[idFieldOf(operation)]));
   const before = new Set(ids(page));
   const after = ids(second);
   const again = after.filter((id) => id !== undefined && before.has(id));

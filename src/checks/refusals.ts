@@ -6,7 +6,7 @@ import { isJsonObject, printJson } from '../json.ts';
 import { type Check, fail, pass, skip, type Verdict } from './check.ts';
 import { isMoved } from './http.ts';
 import { documentedAnswer, documentSchema, type Expectation, judge } from './judge.ts';
-import { detailsOf, idParameter, type Probe, type Reply, readsOf, toId } from './probe.ts';
+import { detailsOf, idParameter, jsonId, type Probe, type Reply, readsOf } from './probe.ts';
 import { excerpt, statusText } from './text.ts';
 
 /** Large ids that are probably unused. If a record has one of them, the next is tried. */
@@ -51,7 +51,7 @@ async function notFound(probe: Probe, operation: Operation): Promise<Verdict> {
 function isRecordOf(operation: Operation, reply: Reply, id: bigint): boolean {
   const { json } = reply;
   const name = idParameter(operation)?.name ?? 'id';
-  return isJsonObject(json) && toId(json.id ?? json[name]) === id;
+  return isJsonObject(json) && jsonId(json.id ?? json[name]) === id;
 }
 
 async function badRequest(probe: Probe, operation: Operation): Promise<Verdict> {

@@ -18,7 +18,7 @@ import {
   shortestName,
 } from './creations.ts';
 import { judge } from './judge.ts';
-import { detailsOf, type Probe, type Reply, toId } from './probe.ts';
+import { detailsOf, jsonId, type Probe, type Reply } from './probe.ts';
 import { excerpt } from './text.ts';
 
 /** The full life of a record of each kind: create, read back, update, read back, delete, gone. */
@@ -86,7 +86,7 @@ async function makeParent(probe: Probe, kind: Kind): Promise<bigint> {
 async function live(probe: Probe, kind: Kind): Promise<Verdict> {
   const body = await draft(probe, kind);
   // A service may create an inventory entry together with its pet; it belongs to this run.
-  if (kind.name === 'inventory') await makeRoom(probe, { kind, id: toId(body.petId) ?? 0n });
+  if (kind.name === 'inventory') await makeRoom(probe, { kind, id: jsonId(body.petId) ?? 0n });
   const created = await createOwn(probe, kind, body);
   const etag = await readBack(probe, created, body);
   const isUpdated = await update(probe, created, body, etag);
@@ -155,7 +155,7 @@ async function createOwn(probe: Probe, kind: Kind, body: JsonObject): Promise<Cr
 function idOf({ idField }: Kind, reply: Reply): bigint | undefined {
   const { json } = reply;
   const digits = /(?<!\d)(\d+)\/?$/.exec(fieldValue(reply.fields, 'location') ?? '')?.[1];
-  return (isJsonObject(json) ? toId(json[idField]) : undefined) ?? (digits ? BigInt(digits) : undefined);
+  return (isJsonObject(json) ? jsonId(json[idField]) : undefined) ?? (digits ? BigInt(digits) : undefined);
 }
 
 /** @returns false if the contract has no update, or an update without the changed fields. */
