@@ -143,7 +143,11 @@ interface Adjustment {
   readonly quantity: number;
 }
 
-/** What a count that was read back says of an adjustment; undefined if it could not be read. */
+/**
+ * What a count that was read back says of an adjustment.
+ *
+ * @param now undefined if it could not be read.
+ */
 function describeCount(now: number | bigint | undefined, { old, quantity }: Adjustment): string {
   if (now === undefined) return 'it may or may not have been applied, and the count could not be read back';
   if (now === quantity)
