@@ -1,8 +1,8 @@
 import { type SettingKey, valueProblem } from './config/keys.ts';
 import { offlineProfile, type Settings } from './config/settings.ts';
 import { type Context, whyNotAsked } from './context.ts';
-import { UsageError } from './errors.ts';
 import type { Prompt } from './input/question.ts';
+import { UsageError } from './process/errors.ts';
 
 /**
  * Asks the user whether a write may go on: for the profile's name if the profile is protected, for a yes if the write is

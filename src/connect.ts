@@ -13,9 +13,9 @@ import { resolvePaths } from './config/paths.ts';
 import type { Settings } from './config/settings.ts';
 import { type Credential, readCredential } from './config/token.ts';
 import { type Context, commandLine, type Volume } from './context.ts';
-import { UsageError } from './errors.ts';
 import { secretsIn } from './mask.ts';
 import { createWaiting } from './output/waiting.ts';
+import { UsageError } from './process/errors.ts';
 
 /** The client that the settings call for: a service at a base URL, or the server in this process. */
 export async function connect(context: Context, volume: Volume): Promise<Client> {

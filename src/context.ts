@@ -3,17 +3,17 @@ import type { GlobalFlags } from './cli/global-flags.ts';
 import type { Client } from './client/client.ts';
 import type { SettingFlags, Settings } from './config/settings.ts';
 import type { OutputFormat } from './config/values.ts';
-import { exitCodes } from './errors.ts';
 import type { Prompt } from './input/question.ts';
-import { createInterrupts, type Interrupts } from './interrupts.ts';
-import type { Io } from './io.ts';
 import { createSecrets, type Secrets } from './mask.ts';
 import type { LiveLine } from './output/live-line.ts';
 import { createNotices, type Notices } from './output/notices.ts';
 import type { Printer } from './output/print.ts';
 import { openStreams } from './output/streams.ts';
 import { createStyle, type Style } from './output/style.ts';
-import { shellWord } from './text.ts';
+import { exitCodes } from './process/errors.ts';
+import type { Io } from './process/io.ts';
+import { createInterrupts, type Interrupts } from './process/signals.ts';
+import { shellWord } from './process/text.ts';
 
 /**
  * How many requests a command will send: a few use node:http, which loads fast; many use undici, which has more

@@ -1,11 +1,18 @@
 import { version } from '../package.json';
 import { createContext, type MutableContext } from './context.ts';
-import { race } from './deadline.ts';
-import { AnsweredError, CliError, type ExitCode, exitCodes, messageOf, OutputClosedError } from './errors.ts';
-import type { Io } from './io.ts';
 import { prose } from './output/fold.ts';
 import { eraseLine } from './output/live-line.ts';
-import { sanitize } from './text.ts';
+import { race } from './process/deadline.ts';
+import {
+  AnsweredError,
+  CliError,
+  type ExitCode,
+  exitCodes,
+  messageOf,
+  OutputClosedError,
+} from './process/errors.ts';
+import type { Io } from './process/io.ts';
+import { sanitize } from './process/text.ts';
 
 /**
  * Runs one command line and returns its exit code. This is the only place where an error becomes text and a code.

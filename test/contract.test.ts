@@ -5,7 +5,7 @@ import { type Input, idName, type OperationId, operationIds, operations } from '
 import { bodySchemas, resultSchemas } from '../src/api/schemas.ts';
 import type { Client } from '../src/client/client.ts';
 import { createClient } from '../src/client/client.ts';
-import { parseJson } from '../src/json.ts';
+import { parseJson } from '../src/process/exact-json.ts';
 import { createOfflineTransport } from '../src/server/offline.ts';
 
 /** A client of the server in this process, on a seeded store of its own in which the operation's example is a valid call. */

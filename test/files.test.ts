@@ -18,8 +18,8 @@ import { hostname, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { ensurePrivateFolder, writeFileAtomic } from '../src/files.ts';
-import { holderOf, withLock } from '../src/lock.ts';
+import { ensurePrivateFolder, writeFileAtomic } from '../src/process/files.ts';
+import { holderOf, withLock } from '../src/process/lock.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-files-'));
 const worker = join(folder, 'worker.cjs');
@@ -28,8 +28,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 beforeAll(async () => {
   const contents = `
     import { readFileSync } from 'node:fs';
-    import { writeFileAtomic } from './src/files.ts';
-    import { withLock } from './src/lock.ts';
+    import { writeFileAtomic } from './src/process/files.ts';
+    import { withLock } from './src/process/lock.ts';
     const [, , path, mode] = process.argv;
     const run = async () => {
       if (mode === 'hold') await withLock(path, () => { process.stdout.write('held'); return new Promise((r) => setTimeout(r, 60000)); });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseJson, parseJsonArray, printJson } from '../src/json.ts';
+import { parseJson, parseJsonArray, printJson } from '../src/process/exact-json.ts';
 
 test('keeps the largest int64 exact', () => {
   expect(parseJson('{"id":9223372036854775807}')).toEqual({

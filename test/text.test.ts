@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sanitize } from '../src/text.ts';
+import { sanitize } from '../src/process/text.ts';
 
 test.each([
   ['\x1b[31m', '\\x1b[31m'],

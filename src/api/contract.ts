@@ -1,5 +1,5 @@
-import { UsageError } from '../errors.ts';
-import type { JsonObject } from '../json.ts';
+import { UsageError } from '../process/errors.ts';
+import type { JsonObject } from '../process/exact-json.ts';
 import { type ListId, type Operation, type OperationId, operations } from './operations.ts';
 
 /** A place for a credential in a request. */

@@ -1,4 +1,4 @@
-import type { Cancellation } from '../deadline.ts';
+import type { Cancellation } from '../process/deadline.ts';
 
 /** Field values by lower-case name; a list if a field came several times and must not be joined. */
 export type HttpFields = Readonly<Record<string, string | readonly string[]>>;

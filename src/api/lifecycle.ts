@@ -1,4 +1,4 @@
-import { dayOf } from '../text.ts';
+import { dayOf } from '../process/text.ts';
 import { fieldValue, type HttpFields } from './http.ts';
 import { linkTarget } from './links.ts';
 import type { Operation } from './operations.ts';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { JsonObject, JsonValue } from '../json.ts';
+import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import { type Operation, operations, type Parameter } from './operations.ts';
 import {
   Category,

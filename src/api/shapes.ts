@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../json.ts';
+import { isJsonObject, type JsonObject } from '../process/exact-json.ts';
 import type { Operation, RequestBody } from './operations.ts';
 import { bodySchemas, type Pet } from './schemas.ts';
 

@@ -1,5 +1,5 @@
 import type { DocumentedAnswer } from '../api/operations.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { jsonContent } from './document.ts';
 import { objectOf, type SchemaNames } from './schema.ts';
 

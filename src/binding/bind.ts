@@ -6,8 +6,8 @@ import {
   type RequestBody,
   type Stability,
 } from '../api/operations.ts';
-import { UsageError } from '../errors.ts';
-import type { JsonObject, JsonValue } from '../json.ts';
+import { UsageError } from '../process/errors.ts';
+import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import { type ConvertSchema, createSchemaConverter, toAnswers } from './answers.ts';
 import { type Description, readWithin } from './description.ts';
 import {

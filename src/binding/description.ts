@@ -1,8 +1,8 @@
 import { $RefParser } from '@apidevtools/json-schema-ref-parser';
-import { messageOf, UsageError } from '../errors.ts';
-import { isJsonObject, type JsonObject, parseJson } from '../json.ts';
-import { withinTime } from '../time-limit.ts';
-import { loadYaml } from '../yaml.ts';
+import { messageOf, UsageError } from '../process/errors.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../process/exact-json.ts';
+import { loadYaml } from '../process/exact-yaml.ts';
+import { withinTime } from '../process/time-limit.ts';
 import { objectOf, type SchemaNames } from './schema.ts';
 
 /** An OpenAPI 3.0 or 3.1 document with every reference resolved; it may contain cycles. */

@@ -1,6 +1,6 @@
 import type { CredentialPlace } from '../api/contract.ts';
 import type { Method } from '../api/operations.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import type { Description } from './description.ts';
 import { listOf, objectOf, type SchemaNames, type Shape, shapeOf } from './schema.ts';
 

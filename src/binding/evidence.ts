@@ -1,6 +1,6 @@
 import { idName, type Noun, type Operation, type OperationId } from '../api/operations.ts';
 import { type BodyName, fieldTypes, type ResultName } from '../api/schemas.ts';
-import { withArticle } from '../text.ts';
+import { withArticle } from '../process/text.ts';
 import type { DocumentOperation } from './document.ts';
 import { hasCategory, idFieldOf, isRecord, nounOf, nouns, subjectOf, wordsOf } from './nouns.ts';
 import { identify, unmetParameter } from './parameters.ts';

@@ -1,6 +1,6 @@
 import { idName, type OperationId, operations, type Parameter } from '../api/operations.ts';
 import type { Bounds, QueryName } from '../api/schemas.ts';
-import type { JsonValue } from '../json.ts';
+import type { JsonValue } from '../process/exact-json.ts';
 import { type DocumentOperation, type DocumentParameter, isFieldName } from './document.ts';
 import { boundsOf, listOf, objectOf } from './schema.ts';
 

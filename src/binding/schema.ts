@@ -1,6 +1,6 @@
 import { readPattern } from '../api/pattern.ts';
 import type { Bounds } from '../api/schemas.ts';
-import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 
 /** The names that a document gives to its schemas, by the schema object itself. A schema may have several. */
 export type SchemaNames = WeakMap<object, ReadonlySet<string>>;

@@ -3,8 +3,8 @@ import type { InventoryItem } from '../api/schemas.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Client } from '../client/client.ts';
 import { largestPages, wholePages } from '../client/whole-list.ts';
-import { ApiError, UnavailableError, UsageError } from '../errors.ts';
-import { StoppedError } from '../interrupts.ts';
+import { ApiError, UnavailableError, UsageError } from '../process/errors.ts';
+import { StoppedError } from '../process/signals.ts';
 import { eachAtPace } from './pace.ts';
 import type { Session } from './session.ts';
 

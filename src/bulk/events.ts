@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { CliError, OutputClosedError } from '../errors.ts';
-import { printJson } from '../json.ts';
-import type { OutputStream } from '../output-stream.ts';
-import { fileError } from '../system-error.ts';
+import { CliError, OutputClosedError } from '../process/errors.ts';
+import { printJson } from '../process/exact-json.ts';
+import type { OutputStream } from '../process/output-stream.ts';
+import { fileError } from '../process/system-error.ts';
 import { LineFile } from './line-file.ts';
 import type { NewFile } from './new-file.ts';
 import type { Outcome, Rows } from './rows.ts';

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { CliError } from '../errors.ts';
-import type { JsonObject } from '../json.ts';
-import { fileError } from '../system-error.ts';
+import { CliError } from '../process/errors.ts';
+import type { JsonObject } from '../process/exact-json.ts';
+import { fileError } from '../process/system-error.ts';
 import {
   type EndLine,
   endings,

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
-import { printJson } from '../json.ts';
-import { fileError } from '../system-error.ts';
+import { printJson } from '../process/exact-json.ts';
+import { fileError } from '../process/system-error.ts';
 import type { Events } from './events.ts';
 import type { Ending, EndLine, JournalHeader, JournalLine } from './journal-lines.ts';
 import type { JournalImage } from './journal-reader.ts';

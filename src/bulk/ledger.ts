@@ -1,5 +1,5 @@
-import { messageOf } from '../errors.ts';
-import type { Stop } from '../interrupts.ts';
+import { messageOf } from '../process/errors.ts';
+import type { Stop } from '../process/signals.ts';
 import type { Events } from './events.ts';
 import type { Journal } from './journal.ts';
 import { createBytes, NumberList } from './number-list.ts';

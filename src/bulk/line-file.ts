@@ -9,7 +9,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { promisify } from 'node:util';
-import { fileError, systemCode } from '../system-error.ts';
+import { fileError, systemCode } from '../process/system-error.ts';
 
 const linesPerSync = 100;
 const syncEveryMs = 1000;

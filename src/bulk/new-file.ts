@@ -1,8 +1,8 @@
 import { type FileHandle, lstat, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { UsageError } from '../errors.ts';
-import { processId } from '../io.ts';
-import { fileError } from '../system-error.ts';
+import { UsageError } from '../process/errors.ts';
+import { processId } from '../process/io.ts';
+import { fileError } from '../process/system-error.ts';
 
 /** An output file that a flag names. */
 export interface NewFile {

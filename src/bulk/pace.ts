@@ -1,7 +1,7 @@
 import type { Attempt } from '../client/call.ts';
-import { longestTimerMs, monotonicMs } from '../deadline.ts';
-import { type ErrorKind, UnavailableError } from '../errors.ts';
-import { type Stop, StoppedError } from '../interrupts.ts';
+import { longestTimerMs, monotonicMs } from '../process/deadline.ts';
+import { type ErrorKind, UnavailableError } from '../process/errors.ts';
+import { type Stop, StoppedError } from '../process/signals.ts';
 
 /** Why a run ended before its last row. */
 export interface StopReason {

@@ -1,8 +1,8 @@
 import { requestIdOf } from '../api/http.ts';
 import type { Attempt, CallOptions } from '../client/call.ts';
 import type { Client } from '../client/client.ts';
-import { UnavailableError } from '../errors.ts';
-import type { Stop } from '../interrupts.ts';
+import { UnavailableError } from '../process/errors.ts';
+import type { Stop } from '../process/signals.ts';
 import type { Pace, StopReason } from './pace.ts';
 
 interface Paced {

@@ -1,9 +1,9 @@
-import { messageOf } from '../errors.ts';
 import { cellPosition } from '../input/csv.ts';
 import { type Member, membersOf } from '../input/json.ts';
 import type { InputRecord, Position } from '../input/record.ts';
-import { isJsonObject, parseJson } from '../json.ts';
-import { shorten } from '../text.ts';
+import { messageOf } from '../process/errors.ts';
+import { isJsonObject, parseJson } from '../process/exact-json.ts';
+import { shorten } from '../process/text.ts';
 import type { RowValues } from './rows.ts';
 import { type Field, fields, normaliseName, type RunFlags } from './run-flags.ts';
 import {

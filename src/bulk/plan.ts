@@ -1,5 +1,5 @@
 import { wholePages } from '../client/whole-list.ts';
-import { ApiError, CliError, UsageError } from '../errors.ts';
+import { ApiError, CliError, UsageError } from '../process/errors.ts';
 import { ahead, type Count, mayBeCut, readCounts, readEach } from './counts.ts';
 import type { Outcome, Rows } from './rows.ts';
 import { type Guards, type RowLimit, toRows } from './run-flags.ts';

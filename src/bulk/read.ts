@@ -1,8 +1,8 @@
 import { createHash, type Hash } from 'node:crypto';
-import { UsageError } from '../errors.ts';
 import type { InputRecord } from '../input/record.ts';
 import { type Layout, readRecords } from '../input/records.ts';
 import type { Source } from '../input/source.ts';
+import { UsageError } from '../process/errors.ts';
 import {
   createCsvParser,
   createJsonParser,

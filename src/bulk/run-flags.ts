@@ -1,5 +1,5 @@
-import { UsageError } from '../errors.ts';
 import type { RecordFormat } from '../input/records.ts';
+import { UsageError } from '../process/errors.ts';
 
 /** The rule for several different rows of one pet. */
 export const duplicateRules = ['error', 'first', 'last', 'sum'] as const;

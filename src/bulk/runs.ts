@@ -1,9 +1,9 @@
 import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CliError, UsageError } from '../errors.ts';
-import { ensurePrivateFolder } from '../files.ts';
-import { holderOf, withLock } from '../lock.ts';
-import { fileError } from '../system-error.ts';
+import { CliError, UsageError } from '../process/errors.ts';
+import { ensurePrivateFolder } from '../process/files.ts';
+import { holderOf, withLock } from '../process/lock.ts';
+import { fileError } from '../process/system-error.ts';
 import { Journal } from './journal.ts';
 import type { Ending, EndLine, JournalHeader } from './journal-lines.ts';
 import { type JournalImage, readEnd, readHeader, readJournal } from './journal-reader.ts';

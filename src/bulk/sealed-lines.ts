@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { crc32 } from 'node:zlib';
-import { CliError } from '../errors.ts';
-import { isJsonObject, type JsonObject, parseJson } from '../json.ts';
-import { fileError } from '../system-error.ts';
+import { CliError } from '../process/errors.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../process/exact-json.ts';
+import { fileError } from '../process/system-error.ts';
 import { version } from './journal-lines.ts';
 
 // Each line of a journal ends with the checksum of all lines so far, so that a lost, added or moved line is detected.

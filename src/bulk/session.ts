@@ -1,8 +1,8 @@
 import type { PetStatus } from '../api/schemas.ts';
 import type { Client } from '../client/client.ts';
-import { monotonicMs } from '../deadline.ts';
-import { Stop } from '../interrupts.ts';
-import { counted } from '../text.ts';
+import { monotonicMs } from '../process/deadline.ts';
+import { Stop } from '../process/signals.ts';
+import { counted } from '../process/text.ts';
 import type { JournalImage } from './journal-reader.ts';
 import { Ledger } from './ledger.ts';
 import { Pace, type PaceOptions, type StopReason } from './pace.ts';

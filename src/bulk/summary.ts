@@ -1,4 +1,4 @@
-import { CliError, type ErrorKind } from '../errors.ts';
+import { CliError, type ErrorKind } from '../process/errors.ts';
 import type { FailureKind } from './ledger.ts';
 import type { StopReason } from './pace.ts';
 import type { State } from './rows.ts';

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { monotonicMs, sleep } from '../deadline.ts';
-import { CliError } from '../errors.ts';
-import { processId } from '../io.ts';
-import { holderOf, takeLock, withLock } from '../lock.ts';
-import { fileError } from '../system-error.ts';
+import { monotonicMs, sleep } from '../process/deadline.ts';
+import { CliError } from '../process/errors.ts';
+import { processId } from '../process/io.ts';
+import { holderOf, takeLock, withLock } from '../process/lock.ts';
+import { fileError } from '../process/system-error.ts';
 import type { Shard } from './run-flags.ts';
 import type { RunStore } from './runs.ts';
 

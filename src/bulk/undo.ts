@@ -1,4 +1,4 @@
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../process/errors.ts';
 import type { JournalImage } from './journal-reader.ts';
 import { Rows } from './rows.ts';
 

@@ -1,6 +1,6 @@
 import type { Operation } from '../api/operations.ts';
-import { monotonicMs } from '../deadline.ts';
-import { CliError, type ExitCode, InterruptedError, messageOf } from '../errors.ts';
+import { monotonicMs } from '../process/deadline.ts';
+import { CliError, type ExitCode, InterruptedError, messageOf } from '../process/errors.ts';
 import type { Latency } from './options.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { wholePages } from '../client/whole-list.ts';
-import { monotonicMs, sleep } from '../deadline.ts';
-import { messageOf } from '../errors.ts';
-import { isJsonObject, type JsonObject } from '../json.ts';
-import { counted } from '../text.ts';
+import { monotonicMs, sleep } from '../process/deadline.ts';
+import { messageOf } from '../process/errors.ts';
+import { isJsonObject, type JsonObject } from '../process/exact-json.ts';
+import { counted } from '../process/text.ts';
 import { type Check, fail, pass, skip, warn } from './check.ts';
 import {
   type Creation,

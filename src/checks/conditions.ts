@@ -1,8 +1,8 @@
 import { fieldValue } from '../api/http.ts';
 import type { Client } from '../client/client.ts';
 import type { RawRequest } from '../client/request.ts';
-import { CliError } from '../errors.ts';
-import { printJson } from '../json.ts';
+import { CliError } from '../process/errors.ts';
+import { printJson } from '../process/exact-json.ts';
 import { type Check, type Details, fail, pass, type Verdict, verdictOfError } from './check.ts';
 import type { Condition } from './options.ts';
 import { valueAt } from './pointer.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Contract } from '../api/contract.ts';
 import type { ListId, Noun, OperationId } from '../api/operations.ts';
-import type { JsonObject } from '../json.ts';
+import type { JsonObject } from '../process/exact-json.ts';
 
 /** One kind of record that `--write` creates, changes and removes. */
 export interface Kind {

@@ -1,7 +1,7 @@
 import type { Operation } from '../api/operations.ts';
 import type { RawRequest } from '../client/request.ts';
-import { monotonicMs, sleep } from '../deadline.ts';
-import { CliError, UnavailableError, UsageError } from '../errors.ts';
+import { monotonicMs, sleep } from '../process/deadline.ts';
+import { CliError, UnavailableError, UsageError } from '../process/errors.ts';
 import { type Details, fail, pass, skip, type Verdict, verdictOfError } from './check.ts';
 import { problemOf } from './conditions.ts';
 import {

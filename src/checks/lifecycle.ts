@@ -1,6 +1,6 @@
 import { type Lifecycle, readLifecycle } from '../api/lifecycle.ts';
 import type { Operation } from '../api/operations.ts';
-import { dayOf } from '../text.ts';
+import { dayOf } from '../process/text.ts';
 import { type Details, fail, pass, skip, type Verdict, VerdictError, warn } from './check.ts';
 import { detailsOf, type Probe } from './probe.ts';
 

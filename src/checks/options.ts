@@ -1,5 +1,5 @@
 import type { CredentialPlace } from '../api/contract.ts';
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../process/errors.ts';
 
 /** The groups of checks of `smoke`, in the order in which reports show them. */
 export const groups = [

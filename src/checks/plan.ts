@@ -1,5 +1,5 @@
 import type { Contract } from '../api/contract.ts';
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../process/errors.ts';
 import type { Check } from './check.ts';
 import { sweepCheck } from './cleanup.ts';
 import { expectChecks } from './conditions.ts';

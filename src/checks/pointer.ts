@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue } from '../json.ts';
+import { isJsonObject, type JsonValue } from '../process/exact-json.ts';
 
 // JSON pointers (RFC 6901).
 

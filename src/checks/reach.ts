@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { toUnavailable } from '../client/transport/socket-error.ts';
-import { race } from '../deadline.ts';
-import { counted, dayOf } from '../text.ts';
+import { race } from '../process/deadline.ts';
+import { counted, dayOf } from '../process/text.ts';
 import { type Check, fail, pass, skip, type Verdict, warn } from './check.ts';
 import { checkHttp } from './http.ts';
 import { gates } from './options.ts';

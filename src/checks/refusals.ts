@@ -2,7 +2,7 @@ import type { Contract } from '../api/contract.ts';
 import type { Operation } from '../api/operations.ts';
 import { int64Max } from '../api/values.ts';
 import type { RawRequest } from '../client/request.ts';
-import { isJsonObject, printJson } from '../json.ts';
+import { isJsonObject, printJson } from '../process/exact-json.ts';
 import { type Check, fail, pass, skip, type Verdict } from './check.ts';
 import { isMoved } from './http.ts';
 import { documentedAnswer, documentSchema, type Expectation, judge } from './judge.ts';

@@ -1,8 +1,8 @@
-import { monotonicMs, sleep } from '../deadline.ts';
-import { InterruptedError, UsageError } from '../errors.ts';
-import type { Interrupts } from '../interrupts.ts';
-import type { Signal } from '../io.ts';
 import { maskUrl } from '../mask.ts';
+import { monotonicMs, sleep } from '../process/deadline.ts';
+import { InterruptedError, UsageError } from '../process/errors.ts';
+import type { Signal } from '../process/io.ts';
+import type { Interrupts } from '../process/signals.ts';
 import {
   type Check,
   type CheckResult,

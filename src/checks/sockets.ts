@@ -6,10 +6,10 @@ import { bareHost, reachableHost } from '../api/http.ts';
 import { createDialer } from '../client/transport/dial.ts';
 import { findProxy, portOf } from '../client/transport/proxy.ts';
 import { createContext, type TlsFiles } from '../client/transport/tls.ts';
-import { withDeadline } from '../deadline.ts';
-import { UnavailableError } from '../errors.ts';
-import type { Io } from '../io.ts';
-import { systemCode } from '../system-error.ts';
+import { withDeadline } from '../process/deadline.ts';
+import { UnavailableError } from '../process/errors.ts';
+import type { Io } from '../process/io.ts';
+import { systemCode } from '../process/system-error.ts';
 import { durationText } from './text.ts';
 
 /** The result of a TLS handshake, whether the certificate is trusted or not. */

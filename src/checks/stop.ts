@@ -1,5 +1,5 @@
-import { type Interrupts, Stop } from '../interrupts.ts';
-import type { Signal } from '../io.ts';
+import type { Signal } from '../process/io.ts';
+import { type Interrupts, Stop } from '../process/signals.ts';
 
 interface Patience {
   /** How long a pending create may still be answered. */

@@ -3,8 +3,8 @@ import type { Contract } from '../api/contract.ts';
 import { fieldValue } from '../api/http.ts';
 import type { Operation, OperationId } from '../api/operations.ts';
 import { fitBody, needsId, toUpdateBody } from '../api/shapes.ts';
-import { UnavailableError } from '../errors.ts';
-import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../json.ts';
+import { UnavailableError } from '../process/errors.ts';
+import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import { type Check, fail, isRed, pass, skip, type Verdict, VerdictError, verdictOfError } from './check.ts';
 import { proveOwn, readById } from './cleanup.ts';
 import {

@@ -1,7 +1,7 @@
 import type { MutableContext } from '../context.ts';
-import { withDeadline } from '../deadline.ts';
-import { exitCodes } from '../errors.ts';
-import { sanitize } from '../text.ts';
+import { withDeadline } from '../process/deadline.ts';
+import { exitCodes } from '../process/errors.ts';
+import { sanitize } from '../process/text.ts';
 import { type Found, findCommand, flagsOf } from './find.ts';
 import { type Argument, isRepeated, nameOf } from './flag.ts';
 import { firstFlags, writeFlags } from './global-flags.ts';

@@ -1,4 +1,4 @@
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../process/errors.ts';
 
 /** The completions of a value: fixed words, or a kind of value that `src/commands/completion/offers.ts` looks up. */
 type Offers = readonly string[] | OfferKind;

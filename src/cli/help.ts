@@ -1,5 +1,5 @@
 import { type OperationId, operations } from '../api/operations.ts';
-import type { Io } from '../io.ts';
+import type { Io } from '../process/io.ts';
 import { type Block, formatBlock, type Item, type TermList } from './blocks.ts';
 import { commandName, type Found, ownFlags } from './find.ts';
 import { type Flag, listOf, nameOf } from './flag.ts';

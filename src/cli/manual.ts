@@ -1,4 +1,4 @@
-import { lowerFirst } from '../text.ts';
+import { lowerFirst } from '../process/text.ts';
 import type { Block, Item } from './blocks.ts';
 import { ownFlags } from './find.ts';
 import { nameOf } from './flag.ts';

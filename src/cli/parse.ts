@@ -1,5 +1,5 @@
 import { Command, Argument as CommanderArgument, CommanderError, Option } from 'commander';
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../process/errors.ts';
 import { type Argument, type Flag, nameOf } from './flag.ts';
 
 /**

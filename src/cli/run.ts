@@ -1,7 +1,7 @@
 import { version } from '../../package.json';
 import { colorModes } from '../config/values.ts';
 import type { MutableContext } from '../context.ts';
-import { exitCodes } from '../errors.ts';
+import { exitCodes } from '../process/errors.ts';
 import { commandName, type Found, findCommand, flagsOf } from './find.ts';
 import { firstFlags, type GlobalFlags, globalFlags, programFlags } from './global-flags.ts';
 import { type Program, topicNames } from './program.ts';

@@ -1,5 +1,5 @@
-import { UsageError } from '../errors.ts';
-import { closest } from '../text.ts';
+import { UsageError } from '../process/errors.ts';
+import { closest } from '../process/text.ts';
 import { commandName, commonFlags, type Found } from './find.ts';
 import { topicNames } from './program.ts';
 import { type Group, isGroup, loadCommand, type Named } from './verb.ts';

@@ -1,7 +1,7 @@
 import { type HttpResponse, requestIdOf } from '../api/http.ts';
-import { ApiError, UnavailableError, type UnavailableReason } from '../errors.ts';
 import { shownUrl } from '../mask.ts';
-import { lowerFirst } from '../text.ts';
+import { ApiError, UnavailableError, type UnavailableReason } from '../process/errors.ts';
+import { lowerFirst } from '../process/text.ts';
 import type { Call } from './call.ts';
 import { readErrorBody } from './response.ts';
 import { idempotentMethods, mayHaveBeenApplied, retriedReasons, retriedStatuses } from './retry.ts';

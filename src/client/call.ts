@@ -7,9 +7,9 @@ import {
   type Transport,
 } from '../api/http.ts';
 import type { Operation } from '../api/operations.ts';
-import { type Cancellation, type Limits, monotonicMs, pause, race } from '../deadline.ts';
-import { type ErrorDetails, InterruptedError, UnavailableError } from '../errors.ts';
 import { maskUrl, shownUrl } from '../mask.ts';
+import { type Cancellation, type Limits, monotonicMs, pause, race } from '../process/deadline.ts';
+import { type ErrorDetails, InterruptedError, UnavailableError } from '../process/errors.ts';
 import { type CredentialParameter, withMaskedParameter, withParameter } from './request.ts';
 import { mayHaveBeenApplied, retryAfter, retryDelay, shouldRetry } from './retry.ts';
 import { decoded } from './transport/answer.ts';

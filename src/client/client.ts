@@ -2,8 +2,8 @@ import { type Contract, mayHaveMore, offeredOperation } from '../api/contract.ts
 import { fieldValue, type HttpFields, type HttpRequest, type HttpResponse } from '../api/http.ts';
 import { linkTarget } from '../api/links.ts';
 import type { Input, ListId, Operation, OperationId, Query, ReadId, Result } from '../api/operations.ts';
-import type { ApiError } from '../errors.ts';
 import { maskFields, maskUrl } from '../mask.ts';
+import type { ApiError } from '../process/errors.ts';
 import { checkInput } from './bounds.ts';
 import { Call, type CallOptions, type ClientOptions } from './call.ts';
 import { answeredError, callError } from './call-error.ts';

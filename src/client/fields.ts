@@ -1,7 +1,7 @@
 import type { HttpFields } from '../api/http.ts';
 import { isLoopbackHost } from '../api/http.ts';
-import { UsageError } from '../errors.ts';
 import { isCredentialField } from '../mask.ts';
+import { UsageError } from '../process/errors.ts';
 
 /** A field as given, and its source for messages: `--header`, `PETSTORE_TOKEN`. */
 export interface GivenField {

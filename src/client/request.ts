@@ -1,7 +1,7 @@
 import type { HttpFields, HttpRequest } from '../api/http.ts';
 import { idName, type Operation, type Parameter } from '../api/operations.ts';
-import { UsageError } from '../errors.ts';
-import { isJsonObject, printJson } from '../json.ts';
+import { UsageError } from '../process/errors.ts';
+import { isJsonObject, printJson } from '../process/exact-json.ts';
 import { checkField } from './fields.ts';
 
 /** The input of any operation: parameters by name, a query, a body. */

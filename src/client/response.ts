@@ -3,10 +3,16 @@ import * as v from 'valibot';
 import { fieldValue, type HttpResponse } from '../api/http.ts';
 import { type Operation, operations } from '../api/operations.ts';
 import { boundResultSchemas, reasonOf, resultSchemas } from '../api/schemas.ts';
-import type { Cancellation } from '../deadline.ts';
-import type { UnavailableError } from '../errors.ts';
-import { isJsonObject, type JsonObject, type JsonValue, parseJson, parseJsonArray } from '../json.ts';
-import { shorten, withArticle } from '../text.ts';
+import type { Cancellation } from '../process/deadline.ts';
+import type { UnavailableError } from '../process/errors.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  parseJsonArray,
+} from '../process/exact-json.ts';
+import { shorten, withArticle } from '../process/text.ts';
 import type { Call } from './call.ts';
 import { invalidAnswer } from './transport/answer.ts';
 

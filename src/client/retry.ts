@@ -1,5 +1,5 @@
 import { fieldValue, type HttpFields, type HttpResponse } from '../api/http.ts';
-import { UnavailableError, type UnavailableReason } from '../errors.ts';
+import { UnavailableError, type UnavailableReason } from '../process/errors.ts';
 
 const firstDelayMs = 500;
 const longestDelayMs = 30_000;

@@ -1,7 +1,7 @@
 import { petStatuses } from '../api/values.ts';
 import { argument, choice, choices, value, values } from '../cli/flag.ts';
 import { parseSetting, valueProblem } from '../config/keys.ts';
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../process/errors.ts';
 import { parseCondition, parseIdOrName, parseQuantity, parseText } from '../records/values.ts';
 
 export const petIdArgument = argument('<petId>', 'id or name of the pet', {

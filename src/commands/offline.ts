@@ -9,13 +9,13 @@ import type { Client } from '../client/client.ts';
 import { largestPages, wholeList } from '../client/whole-list.ts';
 import { resolvePaths } from '../config/paths.ts';
 import type { Context } from '../context.ts';
-import { CliError, UsageError } from '../errors.ts';
-import { writeFileAtomic } from '../files.ts';
-import { withLock } from '../lock.ts';
 import { startProgress } from '../output/progress.ts';
+import { CliError, UsageError } from '../process/errors.ts';
+import { writeFileAtomic } from '../process/files.ts';
+import { withLock } from '../process/lock.ts';
+import { counted } from '../process/text.ts';
 import type { PulledRecords } from '../server/pulled.ts';
 import type { Store } from '../server/store.ts';
-import { counted } from '../text.ts';
 
 /** Stores the pulled records at their destination. */
 type Keep = (store: Store) => Promise<void>;

@@ -16,9 +16,9 @@ import { readConfigFile } from '../config/file.ts';
 import { shownValue } from '../config/keys.ts';
 import { offlineProfile } from '../config/settings.ts';
 import type { Context } from '../context.ts';
-import { UsageError } from '../errors.ts';
-import type { JsonValue } from '../json.ts';
 import { propertyColumns, type View } from '../output/columns.ts';
+import { UsageError } from '../process/errors.ts';
+import type { JsonValue } from '../process/exact-json.ts';
 
 interface ListedProfile {
   readonly name: string;

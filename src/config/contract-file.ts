@@ -2,11 +2,17 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Contract, CredentialPlace } from '../api/contract.ts';
 import { type DocumentedAnswer, type Operation, operationIds } from '../api/operations.ts';
-import { UsageError } from '../errors.ts';
-import type { Io } from '../io.ts';
-import { isJsonObject, type JsonObject, type JsonValue, parseJson, printJson } from '../json.ts';
-import { fileError, isMissing, systemReason } from '../system-error.ts';
-import { shellWord } from '../text.ts';
+import { UsageError } from '../process/errors.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  printJson,
+} from '../process/exact-json.ts';
+import type { Io } from '../process/io.ts';
+import { fileError, isMissing, systemReason } from '../process/system-error.ts';
+import { shellWord } from '../process/text.ts';
 import { resolvePaths } from './paths.ts';
 
 /** A contract read from a service's own description. */
@@ -65,7 +71,7 @@ export async function writeContract(
   bound: BoundContract,
 ): Promise<void> {
   const path = contractPath(io, profile);
-  const { ensurePrivateFolder, writeFileAtomic } = await import('../files.ts');
+  const { ensurePrivateFolder, writeFileAtomic } = await import('../process/files.ts');
   await ensurePrivateFolder(dirname(path));
   await writeFileAtomic(path, `${printJson(toJson(bound))}\n`);
 }

@@ -1,8 +1,8 @@
 import { basename, dirname, resolve } from 'node:path';
-import { CliError, UsageError } from '../errors.ts';
-import type { Io } from '../io.ts';
-import { fileError } from '../system-error.ts';
-import { closest } from '../text.ts';
+import { CliError, UsageError } from '../process/errors.ts';
+import type { Io } from '../process/io.ts';
+import { fileError } from '../process/system-error.ts';
+import { closest } from '../process/text.ts';
 import { type Address, parseConfig, readConfigFile } from './file.ts';
 import { flagKey, type KeyFlags, keyRules, parseSetting, type SettingKey, settingKeys } from './keys.ts';
 import { resolvePaths } from './paths.ts';
@@ -29,8 +29,8 @@ export async function editConfig<Value>(io: Io, edit: (config: ConfigDraft) => V
   const { configFile } = resolvePaths(io);
   // Loaded here, because reading a setting needs none of these packages.
   const { default: Conf } = await import('conf');
-  const { ensurePrivateFolder, realFile } = await import('../files.ts');
-  const { withLock } = await import('../lock.ts');
+  const { ensurePrivateFolder, realFile } = await import('../process/files.ts');
+  const { withLock } = await import('../process/lock.ts');
   await ensurePrivateFolder(dirname(configFile));
   // conf would replace a link whose file does not exist yet.
   const path = realFile(configFile);

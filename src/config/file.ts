@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { Io } from '../io.ts';
-import { isMissing, systemReason } from '../system-error.ts';
+import type { Io } from '../process/io.ts';
+import { isMissing, systemReason } from '../process/system-error.ts';
 import { resolvePaths } from './paths.ts';
 
 /** The top level of a config file, or one profile; its values are unchecked. */

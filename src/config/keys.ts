@@ -1,6 +1,6 @@
-import { UsageError } from '../errors.ts';
-import type { JsonValue } from '../json.ts';
-import { closest } from '../text.ts';
+import { UsageError } from '../process/errors.ts';
+import type { JsonValue } from '../process/exact-json.ts';
+import { closest } from '../process/text.ts';
 import * as parse from './values.ts';
 
 interface KeyRule {

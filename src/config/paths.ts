@@ -1,6 +1,6 @@
 import { homedir, userInfo } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
-import type { Io } from '../io.ts';
+import type { Io } from '../process/io.ts';
 
 /** The locations of the program's files; absolute paths. */
 interface Paths {

@@ -2,12 +2,12 @@ import { type ExecFileException, execFile } from 'node:child_process';
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { sleep } from '../deadline.ts';
-import { CliError } from '../errors.ts';
-import type { Io } from '../io.ts';
 import { createSecrets } from '../mask.ts';
-import { systemCode, systemReason } from '../system-error.ts';
-import { sanitize } from '../text.ts';
+import { sleep } from '../process/deadline.ts';
+import { CliError } from '../process/errors.ts';
+import type { Io } from '../process/io.ts';
+import { systemCode, systemReason } from '../process/system-error.ts';
+import { sanitize } from '../process/text.ts';
 import { splitWords } from './values.ts';
 
 const maxBytes = 64 * 1024;

@@ -1,8 +1,8 @@
 import { dirname, join, resolve } from 'node:path';
-import { UsageError } from '../errors.ts';
-import type { Io } from '../io.ts';
-import type { JsonValue } from '../json.ts';
-import { closest, shellWord } from '../text.ts';
+import { UsageError } from '../process/errors.ts';
+import type { JsonValue } from '../process/exact-json.ts';
+import type { Io } from '../process/io.ts';
+import { closest, shellWord } from '../process/text.ts';
 import { type ConfigFile, readConfigFile, type Section } from './file.ts';
 import {
   flagKey,

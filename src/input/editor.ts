@@ -3,11 +3,11 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Context } from '../context.ts';
-import { CliError, InterruptedError, UsageError } from '../errors.ts';
-import type { Interrupts } from '../interrupts.ts';
-import type { Io, Signal } from '../io.ts';
-import { fileError } from '../system-error.ts';
-import { shellWord } from '../text.ts';
+import { CliError, InterruptedError, UsageError } from '../process/errors.ts';
+import type { Io, Signal } from '../process/io.ts';
+import type { Interrupts } from '../process/signals.ts';
+import { fileError } from '../process/system-error.ts';
+import { shellWord } from '../process/text.ts';
 
 /** A text in a file that only its owner may read, for a person to change in an editor. */
 export interface Draft {

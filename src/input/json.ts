@@ -1,5 +1,5 @@
-import { UsageError } from '../errors.ts';
-import { endOfString } from '../json.ts';
+import { UsageError } from '../process/errors.ts';
+import { endOfString } from '../process/exact-json.ts';
 import {
   type InputRecord,
   maxRecordLength,

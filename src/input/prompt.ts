@@ -1,10 +1,10 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
-import { InterruptedError, UsageError } from '../errors.ts';
-import type { Io } from '../io.ts';
 import { fold } from '../output/fold.ts';
 import { plainStyle, type Style, withoutColor } from '../output/style.ts';
-import { sanitize } from '../text.ts';
+import { InterruptedError, UsageError } from '../process/errors.ts';
+import type { Io } from '../process/io.ts';
+import { sanitize } from '../process/text.ts';
 import type { Choice, Prompt } from './question.ts';
 
 interface PromptOptions {

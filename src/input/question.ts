@@ -1,4 +1,4 @@
-import { CliError } from '../errors.ts';
+import { CliError } from '../process/errors.ts';
 
 /** Questions to the user, drawn on stderr. Ctrl-C throws InterruptedError, the end of input UsageError. */
 export interface Prompt {

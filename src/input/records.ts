@@ -1,5 +1,5 @@
 import { extname } from 'node:path';
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../process/errors.ts';
 import { CsvSplitter } from './csv.ts';
 import { createLineSplitter, jsonRecords } from './json.ts';
 import type { InputRecord } from './record.ts';

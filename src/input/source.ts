@@ -2,9 +2,9 @@ import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdtemp, open, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { CliError, UsageError } from '../errors.ts';
-import type { Io } from '../io.ts';
-import { fileError, systemReason } from '../system-error.ts';
+import { CliError, UsageError } from '../process/errors.ts';
+import type { Io } from '../process/io.ts';
+import { fileError, systemReason } from '../process/system-error.ts';
 
 /** An input that can be read more than once. */
 export interface Source {

@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
-import { UsageError } from '../errors.ts';
-import { shellWord } from '../text.ts';
+import { UsageError } from '../process/errors.ts';
+import { shellWord } from '../process/text.ts';
 
 /**
  * The text of UTF-8 bytes, chunk by chunk; a BOM at the start is dropped.

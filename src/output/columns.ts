@@ -1,5 +1,5 @@
-import { UsageError } from '../errors.ts';
-import { type JsonObject, type JsonValue, printJson } from '../json.ts';
+import { UsageError } from '../process/errors.ts';
+import { type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 
 /** One column of a view. */
 export interface Column<Entity> {

@@ -1,6 +1,6 @@
-import { type CliError, ManyError } from '../errors.ts';
-import { printJson } from '../json.ts';
-import { sanitize } from '../text.ts';
+import { type CliError, ManyError } from '../process/errors.ts';
+import { printJson } from '../process/exact-json.ts';
+import { sanitize } from '../process/text.ts';
 import { plainStyle } from './style.ts';
 
 /**

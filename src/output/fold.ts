@@ -1,5 +1,5 @@
-import type { Io } from '../io.ts';
-import { sanitize } from '../text.ts';
+import type { Io } from '../process/io.ts';
+import { sanitize } from '../process/text.ts';
 import { charactersOf, type Measure } from './width.ts';
 
 /** With less room than this, text would become a column of single words. */

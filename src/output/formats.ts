@@ -1,5 +1,5 @@
-import { type JsonValue, printJson } from '../json.ts';
-import { counted, sanitize, sanitizeExcept } from '../text.ts';
+import { type JsonValue, printJson } from '../process/exact-json.ts';
+import { counted, sanitize, sanitizeExcept } from '../process/text.ts';
 import { type Column, cellText } from './columns.ts';
 import type { Style } from './style.ts';
 

@@ -1,4 +1,4 @@
-import type { Io } from '../io.ts';
+import type { Io } from '../process/io.ts';
 import { withoutColor } from './style.ts';
 
 /** One line at the end of the terminal that shows the current activity, redrawn in place. */

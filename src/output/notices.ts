@@ -1,6 +1,6 @@
 import { type LifecycleNotice, lifecycleLines } from '../api/lifecycle.ts';
 import type { OperationId } from '../api/operations.ts';
-import type { Io } from '../io.ts';
+import type { Io } from '../process/io.ts';
 import { prose } from './fold.ts';
 
 /** What a command tells a person on stderr, beside progress and errors. */

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ensurePrivateFolder, writeFileAtomic } from '../files.ts';
-import { isJsonObject, parseJson } from '../json.ts';
-import { dayOf } from '../text.ts';
+import { isJsonObject, parseJson } from '../process/exact-json.ts';
+import { ensurePrivateFolder, writeFileAtomic } from '../process/files.ts';
+import { dayOf } from '../process/text.ts';
 
 /**
  * The lines that have not been shown today (UTC). A file in the state directory remembers those shown; if it cannot be

@@ -1,5 +1,5 @@
-import { monotonicMs, withDeadline } from '../deadline.ts';
-import type { Io } from '../io.ts';
+import { monotonicMs, withDeadline } from '../process/deadline.ts';
+import type { Io } from '../process/io.ts';
 import type { LiveLine } from './live-line.ts';
 import { startProgress } from './progress.ts';
 import { plainStyle } from './style.ts';

@@ -1,6 +1,6 @@
 import type { ColorMode, OutputFormat } from '../config/values.ts';
-import { AnsweredError } from '../errors.ts';
-import type { Io } from '../io.ts';
+import { AnsweredError } from '../process/errors.ts';
+import type { Io } from '../process/io.ts';
 import { compareBy, pickColumns, pickFields, type View } from './columns.ts';
 import { prose } from './fold.ts';
 import {

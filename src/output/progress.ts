@@ -1,7 +1,7 @@
-import { monotonicMs } from '../deadline.ts';
-import type { Io } from '../io.ts';
-import { printJson } from '../json.ts';
-import { groupDigits } from '../text.ts';
+import { monotonicMs } from '../process/deadline.ts';
+import { printJson } from '../process/exact-json.ts';
+import type { Io } from '../process/io.ts';
+import { groupDigits } from '../process/text.ts';
 import type { LiveLine } from './live-line.ts';
 import type { Style } from './style.ts';
 

@@ -1,4 +1,4 @@
-import type { Io } from '../io.ts';
+import type { Io } from '../process/io.ts';
 
 /** A part of the terminal that is redrawn in place, for `--watch`. */
 interface Screen {

@@ -1,6 +1,6 @@
-import type { Io } from '../io.ts';
 import type { Secrets } from '../mask.ts';
-import type { OutputStream, WriteOptions } from '../output-stream.ts';
+import type { Io } from '../process/io.ts';
+import type { OutputStream, WriteOptions } from '../process/output-stream.ts';
 import { createLiveLine, type LiveLine } from './live-line.ts';
 
 /**

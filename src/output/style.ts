@@ -1,6 +1,6 @@
 import type { ColorMode } from '../config/values.ts';
-import type { Io } from '../io.ts';
-import type { OutputStream } from '../output-stream.ts';
+import type { Io } from '../process/io.ts';
+import type { OutputStream } from '../process/output-stream.ts';
 
 type Paint = (text: string) => string;
 

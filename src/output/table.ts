@@ -1,4 +1,4 @@
-import { sanitize } from '../text.ts';
+import { sanitize } from '../process/text.ts';
 import { type Column, cellText } from './columns.ts';
 import { longestPiece, wrap } from './fold.ts';
 import type { Sheet, Writer } from './formats.ts';

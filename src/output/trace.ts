@@ -1,7 +1,7 @@
 import type { HttpFields } from '../api/http.ts';
 import type { Attempt } from '../client/call.ts';
 import { maskFields, shownUrl } from '../mask.ts';
-import { sanitize } from '../text.ts';
+import { sanitize } from '../process/text.ts';
 
 /**
  * The report of an attempt for `-v`: one line; with `-vv` also the fields of request and answer, credentials masked.

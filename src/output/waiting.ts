@@ -1,7 +1,7 @@
 import type { Attempt } from '../client/call.ts';
 import type { Client } from '../client/client.ts';
-import { monotonicMs } from '../deadline.ts';
-import { sanitize } from '../text.ts';
+import { monotonicMs } from '../process/deadline.ts';
+import { sanitize } from '../process/text.ts';
 import type { LiveLine } from './live-line.ts';
 
 /** Shows on the live line what a client waits for, once that takes more than a second. */

@@ -1,5 +1,5 @@
-import { isJsonObject } from '../json.ts';
-import { loadYaml } from '../yaml.ts';
+import { isJsonObject } from '../process/exact-json.ts';
+import { loadYaml } from '../process/exact-yaml.ts';
 import type { Sheet, Writer } from './formats.ts';
 
 /** A sequence of mappings, or a lone mapping. */

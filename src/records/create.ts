@@ -1,9 +1,9 @@
 import { offersField } from '../api/shapes.ts';
 import { confirmWrite } from '../asking.ts';
 import type { Context } from '../context.ts';
-import { UsageError } from '../errors.ts';
-import { printJson } from '../json.ts';
-import { shellWord } from '../text.ts';
+import { UsageError } from '../process/errors.ts';
+import { printJson } from '../process/exact-json.ts';
+import { shellWord } from '../process/text.ts';
 import {
   extraFields,
   flagFields,

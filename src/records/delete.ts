@@ -1,6 +1,6 @@
 import { confirmWrite } from '../asking.ts';
 import { type Context, commandLine } from '../context.ts';
-import { ApiError, CliError } from '../errors.ts';
+import { ApiError, CliError } from '../process/errors.ts';
 import {
   type Access,
   type EditableNoun,

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { Operation } from '../api/operations.ts';
 import { categoryFields, needsId, offersField, takesCategoryName } from '../api/shapes.ts';
 import { notAnId } from '../api/values.ts';
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../process/errors.ts';
 import { type Body, columnOf, type EditAccess, type EditableNoun, findField, flagOf } from './noun.ts';
 import { jsonOrText } from './values.ts';
 

@@ -1,13 +1,13 @@
 import type { Operation } from '../api/operations.ts';
 import { needsId } from '../api/shapes.ts';
 import type { Context } from '../context.ts';
-import { CliError, messageOf, UsageError } from '../errors.ts';
 import type { InputRecord } from '../input/record.ts';
 import { readRecords } from '../input/records.ts';
 import { openSource, type Source } from '../input/source.ts';
-import { isJsonObject, type JsonValue, parseJson } from '../json.ts';
 import { toCsvCell } from '../output/formats.ts';
-import { counted } from '../text.ts';
+import { CliError, messageOf, UsageError } from '../process/errors.ts';
+import { isJsonObject, type JsonValue, parseJson } from '../process/exact-json.ts';
+import { counted } from '../process/text.ts';
 import { checkFields, inForm, missingFields, sendsCategoryName, toBody } from './fields.ts';
 import { isName } from './names.ts';
 import { type Body, columnOf, type EditAccess, type EditableNoun, type Field, findField } from './noun.ts';

@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts';
-import { monotonicMs, sleep } from '../deadline.ts';
-import { CliError, UnavailableError } from '../errors.ts';
-import type { JsonValue } from '../json.ts';
 import { cellText } from '../output/columns.ts';
+import { monotonicMs, sleep } from '../process/deadline.ts';
+import { CliError, UnavailableError } from '../process/errors.ts';
+import type { JsonValue } from '../process/exact-json.ts';
 import { type Access, type Noun, openAccess, readRecord } from './noun.ts';
 import { printResults } from './print.ts';
 import type { Condition, IdOrName } from './values.ts';

@@ -3,7 +3,7 @@ import { offersField, otherRequired } from '../api/shapes.ts';
 import { confirmWrite } from '../asking.ts';
 import type { Answer } from '../client/client.ts';
 import { type Context, commandLine } from '../context.ts';
-import { CliError, UsageError } from '../errors.ts';
+import { CliError, UsageError } from '../process/errors.ts';
 import { type Access, type Noun, openAccess, readRecord } from './noun.ts';
 import { readPet } from './pets.ts';
 import type { IdOrName } from './values.ts';

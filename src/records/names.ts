@@ -3,8 +3,8 @@ import type { CallOptions } from '../client/call.ts';
 import type { Client } from '../client/client.ts';
 import { collect, largestPages, wholeList } from '../client/whole-list.ts';
 import type { Context } from '../context.ts';
-import { CliError, messageOf, UsageError } from '../errors.ts';
-import { caseless, letterDistance } from '../text.ts';
+import { CliError, messageOf, UsageError } from '../process/errors.ts';
+import { caseless, letterDistance } from '../process/text.ts';
 import type { IdOrName } from './values.ts';
 
 /** The nouns whose records have names. */

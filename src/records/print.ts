@@ -1,9 +1,9 @@
 import type { HttpRequest } from '../api/http.ts';
 import type { Context } from '../context.ts';
-import { type JsonValue, printJson } from '../json.ts';
 import { shownUrl } from '../mask.ts';
 import type { View } from '../output/columns.ts';
-import { sanitize } from '../text.ts';
+import { type JsonValue, printJson } from '../process/exact-json.ts';
+import { sanitize } from '../process/text.ts';
 import { type Access, viewOf } from './noun.ts';
 import { jsonOrText } from './values.ts';
 

@@ -2,7 +2,7 @@ import { toUpdateBody } from '../api/shapes.ts';
 import { confirmWrite } from '../asking.ts';
 import type { Answer } from '../client/client.ts';
 import type { Context } from '../context.ts';
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../process/errors.ts';
 import {
   extraFields,
   flagFields,

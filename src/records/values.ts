@@ -1,6 +1,6 @@
 import { isDateTime, notAnId, toId } from '../api/values.ts';
-import { UsageError } from '../errors.ts';
-import { type JsonValue, parseJson } from '../json.ts';
+import { UsageError } from '../process/errors.ts';
+import { type JsonValue, parseJson } from '../process/exact-json.ts';
 
 /** The id of a record, or a name that is looked up. */
 export type IdOrName = bigint | string;

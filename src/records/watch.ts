@@ -1,13 +1,13 @@
 import type { Attempt, CallOptions } from '../client/call.ts';
 import { collect } from '../client/whole-list.ts';
 import type { Context } from '../context.ts';
-import { sleep } from '../deadline.ts';
-import { CliError, UsageError } from '../errors.ts';
-import { printJson } from '../json.ts';
 import { type Column, compareBy, pickColumns, pickFields, type View } from '../output/columns.ts';
 import { canRedraw, openScreen } from '../output/screen.ts';
 import { tableWriter } from '../output/table.ts';
-import { sanitize } from '../text.ts';
+import { sleep } from '../process/deadline.ts';
+import { CliError, UsageError } from '../process/errors.ts';
+import { printJson } from '../process/exact-json.ts';
+import { sanitize } from '../process/text.ts';
 import type { Access, Noun } from './noun.ts';
 import { fillView } from './print.ts';
 

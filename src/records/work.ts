@@ -1,4 +1,4 @@
-import { CliError, ManyError } from '../errors.ts';
+import { CliError, ManyError } from '../process/errors.ts';
 
 export interface WorkOptions<Item> {
   /** The plural of the items in messages, such as `pets`. */

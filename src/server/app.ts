@@ -1,7 +1,7 @@
 import { builtInContract } from '../api/contract.ts';
 import type { HttpFields, HttpRequest, HttpResponse } from '../api/http.ts';
 import type { Operation } from '../api/operations.ts';
-import { printJson } from '../json.ts';
+import { printJson } from '../process/exact-json.ts';
 import { type Page, textOf } from './collection.ts';
 import { handlers, type Reply } from './handlers.ts';
 import { methodNotAllowed, Refusal, toRefusal } from './refusal.ts';

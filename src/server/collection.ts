@@ -1,4 +1,4 @@
-import { printJson } from '../json.ts';
+import { printJson } from '../process/exact-json.ts';
 import { SortedList } from './sorted-list.ts';
 
 /** A record in its collection. */

@@ -1,5 +1,5 @@
 import { fieldValue, type HttpFields, type HttpRequest, type HttpResponse } from '../api/http.ts';
-import { printJson } from '../json.ts';
+import { printJson } from '../process/exact-json.ts';
 import type { SlowApp } from './app.ts';
 import type { OpenApi } from './docs/openapi.ts';
 import { methodNotAllowed, Refusal } from './refusal.ts';
@@ -56,7 +56,7 @@ const parts = {
   script: () => import('./docs/docs.js?raw'),
   page: () => import('./docs/page.ts'),
   openApi: () => import('../api/openapi.ts'),
-  yaml: () => import('../yaml.ts').then(({ loadYaml }) => loadYaml()),
+  yaml: () => import('../process/exact-yaml.ts').then(({ loadYaml }) => loadYaml()),
 };
 
 /** Loads the parts now: an update of this program may replace its files while the server runs. */

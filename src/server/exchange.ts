@@ -1,7 +1,7 @@
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import { bareHost, type HttpFields, type HttpResponse, isLoopbackHost } from '../api/http.ts';
-import { monotonicMs } from '../deadline.ts';
+import { monotonicMs } from '../process/deadline.ts';
 import type { SlowApp } from './app.ts';
 import { maxBodyBytes, methodNotAllowed, payloadTooLarge, Refusal, toRefusal } from './refusal.ts';
 

@@ -1,4 +1,4 @@
-import { monotonicMs, sleep } from '../deadline.ts';
+import { monotonicMs, sleep } from '../process/deadline.ts';
 import type { SlowApp } from './app.ts';
 import type { Random } from './random.ts';
 import { Refusal } from './refusal.ts';

@@ -111,8 +111,8 @@ class KeptStore {
     this.changes = [];
     this.nextSave = undefined;
     // Most commands only read, so the modules for writing are loaded here.
-    const { ensurePrivateFolder, writeFileAtomic } = await import('../files.ts');
-    const { withLock } = await import('../lock.ts');
+    const { ensurePrivateFolder, writeFileAtomic } = await import('../process/files.ts');
+    const { withLock } = await import('../process/lock.ts');
     await ensurePrivateFolder(dirname(this.file));
     const saveAll = async () => {
       this.load();

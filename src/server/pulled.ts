@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { dirname } from 'node:path';
 import { int64Max } from '../api/values.ts';
-import { CliError } from '../errors.ts';
-import { ensurePrivateFolder, writeFileAtomic } from '../files.ts';
-import { withLock } from '../lock.ts';
+import { CliError } from '../process/errors.ts';
+import { ensurePrivateFolder, writeFileAtomic } from '../process/files.ts';
+import { withLock } from '../process/lock.ts';
 import { seedStore } from './seed.ts';
 import type { Store } from './store.ts';
 import { createStore, InvalidStore, printRecords, printStore, readStore, versionOf } from './store-file.ts';

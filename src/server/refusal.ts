@@ -1,5 +1,5 @@
 import type { HttpFields, HttpResponse } from '../api/http.ts';
-import { printJson } from '../json.ts';
+import { printJson } from '../process/exact-json.ts';
 
 /** Every code that the local server puts into an Error body, with its status. */
 const statuses = {

@@ -11,8 +11,8 @@ import {
   reasonOf,
 } from '../api/schemas.ts';
 import { toId } from '../api/values.ts';
-import { messageOf } from '../errors.ts';
-import { isJsonObject, type JsonValue, parseJson } from '../json.ts';
+import { messageOf } from '../process/errors.ts';
+import { isJsonObject, type JsonValue, parseJson } from '../process/exact-json.ts';
 import { maxBodyBytes, payloadTooLarge, Refusal } from './refusal.ts';
 
 /** The parts of a URL, still percent-encoded. */

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { CliError } from '../errors.ts';
-import { systemReason } from '../system-error.ts';
+import { CliError } from '../process/errors.ts';
+import { systemReason } from '../process/system-error.ts';
 import { createApp, type SlowApp } from './app.ts';
 import { withDocuments } from './documents.ts';
 import { answerRequests, type ExchangeOptions } from './exchange.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { toOpenApi } from '../../src/api/openapi.ts';
 import { type OperationId, operationIds, operations } from '../../src/api/operations.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../src/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../src/process/exact-json.ts';
 
 function objectsOf(value: JsonValue): JsonObject[] {
   if (Array.isArray(value)) return value.flatMap(objectsOf);

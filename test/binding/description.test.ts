@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { bindContract } from '../../src/binding/bind.ts';
 import { type Description, readDescription } from '../../src/binding/description.ts';
 import { serversOf } from '../../src/binding/document.ts';
-import { UsageError } from '../../src/errors.ts';
+import { UsageError } from '../../src/process/errors.ts';
 
 const url = 'http://service.test/v2/openapi.json';
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { Pace, type StopReason } from '../../src/bulk/pace.ts';
 import type { Attempt } from '../../src/client/call.ts';
-import { UnavailableError } from '../../src/errors.ts';
-import { Stop } from '../../src/interrupts.ts';
+import { UnavailableError } from '../../src/process/errors.ts';
+import { Stop } from '../../src/process/signals.ts';
 
 function attempt(status: number, more: Partial<Attempt> = {}): Attempt {
   const request = { method: 'PUT', url: 'http://127.0.0.1/', fields: {}, body: undefined };

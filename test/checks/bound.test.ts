@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { toOpenApi } from '../../src/api/openapi.ts';
-import type { JsonObject } from '../../src/json.ts';
+import type { JsonObject } from '../../src/process/exact-json.ts';
 import { runCli } from '../helpers/run-cli.ts';
 import { smoke } from './run.ts';
 import { type Service, startService, withBody, withFields } from './service.ts';

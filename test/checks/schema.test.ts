@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { checkBody } from '../../src/checks/schema.ts';
-import { type JsonObject, type JsonValue, parseJson } from '../../src/json.ts';
+import { type JsonObject, type JsonValue, parseJson } from '../../src/process/exact-json.ts';
 
 /** The fault of the value in a JSON text. */
 const faultOf = (schema: JsonObject, text: string) => checkBody(schema, parseJson(text), 10_000).fault;

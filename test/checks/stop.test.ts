@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { SmokeStop } from '../../src/checks/stop.ts';
-import { createInterrupts } from '../../src/interrupts.ts';
+import { createInterrupts } from '../../src/process/signals.ts';
 import { fakeIo } from '../helpers/run-cli.ts';
 
 beforeEach(() => {

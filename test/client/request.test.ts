@@ -3,7 +3,7 @@ import { builtInContract } from '../../src/api/contract.ts';
 import type { Operation, OperationId } from '../../src/api/operations.ts';
 import { checkInput } from '../../src/client/bounds.ts';
 import { type CallInput, toRawRequest, toRequest } from '../../src/client/request.ts';
-import { UsageError } from '../../src/errors.ts';
+import { UsageError } from '../../src/process/errors.ts';
 
 const target = { baseUrl: 'http://shop.example/api', fields: { accept: 'application/json' } };
 

@@ -1,6 +1,6 @@
-import type { JsonValue } from '../../src/json.ts';
 import type { View } from '../../src/output/columns.ts';
 import { Printer, type PrinterOptions } from '../../src/output/print.ts';
+import type { JsonValue } from '../../src/process/exact-json.ts';
 import { fakeIo, type RunOptions } from './run-cli.ts';
 
 export type PetRecord = { [field: string]: JsonValue };

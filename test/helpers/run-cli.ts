@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
-import type { InputStream, Io, Signal } from '../../src/io.ts';
 import { main } from '../../src/main.ts';
-import type { OutputStream } from '../../src/output-stream.ts';
+import type { InputStream, Io, Signal } from '../../src/process/io.ts';
+import type { OutputStream } from '../../src/process/output-stream.ts';
 
 export interface RunOptions {
   readonly stdin?: string | Uint8Array;

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { InterruptedError, UsageError } from '../../src/errors.ts';
 import { createPrompt } from '../../src/input/prompt.ts';
 import { plainStyle } from '../../src/output/style.ts';
+import { InterruptedError, UsageError } from '../../src/process/errors.ts';
 import { seated } from '../helpers/person.ts';
 
 async function sit() {

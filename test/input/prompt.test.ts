@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { InterruptedError, UsageError } from '../../src/errors.ts';
 import { createPrompt } from '../../src/input/prompt.ts';
 import type { Prompt } from '../../src/input/question.ts';
 import { plainStyle } from '../../src/output/style.ts';
+import { InterruptedError, UsageError } from '../../src/process/errors.ts';
 import { seated } from '../helpers/person.ts';
 import type { FakeIo } from '../helpers/run-cli.ts';
 

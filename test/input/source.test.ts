@@ -13,8 +13,8 @@ import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, test, vi } from 'vitest';
-import { CliError } from '../../src/errors.ts';
 import { openSource, type Source } from '../../src/input/source.ts';
+import { CliError } from '../../src/process/errors.ts';
 import { fakeIo } from '../helpers/run-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 

@@ -1,6 +1,6 @@
 import { parse } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
-import type { JsonValue } from '../../src/json.ts';
+import type { JsonValue } from '../../src/process/exact-json.ts';
 import { printPets, terminal } from '../helpers/print-pets.ts';
 
 async function cell(format: 'csv' | 'tsv' | 'ids', name: JsonValue, run = {}): Promise<string> {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { ApiError, CliError, InterruptedError, ManyError, UsageError } from '../../src/errors.ts';
 import { errorJson, errorText } from '../../src/output/error.ts';
 import { createStyle } from '../../src/output/style.ts';
+import { ApiError, CliError, InterruptedError, ManyError, UsageError } from '../../src/process/errors.ts';
 import { fakeIo } from '../helpers/run-cli.ts';
 
 const notFound = new ApiError('get pet 7: not found', {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { AnsweredError, UsageError } from '../../src/errors.ts';
 import { Printer } from '../../src/output/print.ts';
+import { AnsweredError, UsageError } from '../../src/process/errors.ts';
 import {
   mia,
   type PetRecord,

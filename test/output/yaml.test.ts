@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { type JsonValue, parseJson } from '../../src/json.ts';
+import { type JsonValue, parseJson } from '../../src/process/exact-json.ts';
+import { loadYaml } from '../../src/process/exact-yaml.ts';
 import { below, createRandom, oneOf } from '../../src/server/random.ts';
-import { loadYaml } from '../../src/yaml.ts';
 import { printPets } from '../helpers/print-pets.ts';
 
 async function yaml(value: JsonValue): Promise<string> {

@@ -4,8 +4,8 @@ import type { Client } from '../../src/client/client.ts';
 import { createClient } from '../../src/client/client.ts';
 import { createNodeHttpTransport } from '../../src/client/transport/node-http.ts';
 import { createUndiciTransport } from '../../src/client/transport/undici.ts';
-import { CliError } from '../../src/errors.ts';
 import { errorText } from '../../src/output/error.ts';
+import { CliError } from '../../src/process/errors.ts';
 import { type Ask, type Case, cases, type Scene } from './cases.ts';
 import { type Result, runCases } from './run-cases.ts';
 

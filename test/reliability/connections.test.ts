@@ -5,7 +5,7 @@ import type { Client } from '../../src/client/client.ts';
 import { createClient } from '../../src/client/client.ts';
 import { createNodeHttpTransport } from '../../src/client/transport/node-http.ts';
 import { createUndiciTransport } from '../../src/client/transport/undici.ts';
-import { InterruptedError } from '../../src/errors.ts';
+import { InterruptedError } from '../../src/process/errors.ts';
 import { type Exchange, misbehave } from '../helpers/misbehaving-server.ts';
 import * as mode from './modes.ts';
 

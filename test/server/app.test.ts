@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { HttpResponse } from '../../src/api/http.ts';
 import { operationIds, operations } from '../../src/api/operations.ts';
-import { parseJson } from '../../src/json.ts';
+import { parseJson } from '../../src/process/exact-json.ts';
 import { type App, createApp } from '../../src/server/app.ts';
 import { seedStore } from '../../src/server/seed.ts';
 import { Store } from '../../src/server/store.ts';

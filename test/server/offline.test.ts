@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { HttpResponse } from '../../src/api/http.ts';
-import { parseJson } from '../../src/json.ts';
+import { parseJson } from '../../src/process/exact-json.ts';
 import { createOfflineTransport } from '../../src/server/offline.ts';
 
 let folder: string;

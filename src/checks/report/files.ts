@@ -1,8 +1,8 @@
 import { appendFile, open, stat, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { UsageError } from '../../errors.ts';
-import { ensureFolder, writeFileAtomic } from '../../files.ts';
-import { fileError } from '../../system-error.ts';
+import { UsageError } from '../../process/errors.ts';
+import { ensureFolder, writeFileAtomic } from '../../process/files.ts';
+import { fileError } from '../../process/system-error.ts';
 import { toHtmlReport } from './html.ts';
 import { toJsonReport } from './json.ts';
 import { toJunitReport } from './junit.ts';

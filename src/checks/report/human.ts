@@ -1,6 +1,6 @@
 import { fold } from '../../output/fold.ts';
 import type { Style } from '../../output/style.ts';
-import { counted } from '../../text.ts';
+import { counted } from '../../process/text.ts';
 import { type CheckResult, isRed, type State } from '../check.ts';
 import { groupOf } from '../options.ts';
 import { durationText } from '../text.ts';

@@ -1,5 +1,5 @@
 import { version } from '../../../package.json';
-import { printJson } from '../../json.ts';
+import { printJson } from '../../process/exact-json.ts';
 import type { CheckResult } from '../check.ts';
 import { groupOf } from '../options.ts';
 import type { SmokeReport } from './report.ts';

@@ -1,5 +1,5 @@
 import { version } from '../../../package.json';
-import { counted } from '../../text.ts';
+import { counted } from '../../process/text.ts';
 import type { State } from '../check.ts';
 import { durationText } from '../text.ts';
 import type { SmokeReport, Totals } from './report.ts';

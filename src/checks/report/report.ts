@@ -1,5 +1,5 @@
-import { type ExitCode, exitCodes } from '../../errors.ts';
-import type { Signal } from '../../io.ts';
+import { type ExitCode, exitCodes } from '../../process/errors.ts';
+import type { Signal } from '../../process/io.ts';
 import { type CheckResult, isRed, type State, states } from '../check.ts';
 import { gates } from '../options.ts';
 import { latencyOf } from '../text.ts';

@@ -1,4 +1,4 @@
-import { sanitize } from '../../text.ts';
+import { sanitize } from '../../process/text.ts';
 import { type CheckResult, isRed } from '../check.ts';
 import { groupOf, groups } from '../options.ts';
 import type { SmokeReport, Totals } from './report.ts';

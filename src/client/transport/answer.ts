@@ -1,6 +1,6 @@
 import { fieldValue, type HttpFields, type HttpResponse } from '../../api/http.ts';
-import { messageOf, UnavailableError } from '../../errors.ts';
-import { systemCode } from '../../system-error.ts';
+import { messageOf, UnavailableError } from '../../process/errors.ts';
+import { systemCode } from '../../process/system-error.ts';
 
 /** The largest body in bytes, encoded or decoded: 64 MiB (for a list, of one page), or 64 KiB of an error. */
 function maxBytesOf(status: number): number {

@@ -7,7 +7,7 @@ import {
 } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HttpRequest, HttpResponse, SendOptions, Transport } from '../../api/http.ts';
-import type { Cancellation } from '../../deadline.ts';
+import type { Cancellation } from '../../process/deadline.ts';
 import { Collector, readFields } from './answer.ts';
 import type { Dialer, Route } from './dial.ts';
 import { toUnavailable } from './socket-error.ts';

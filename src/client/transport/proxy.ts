@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import { bareHost, isLoopbackHost } from '../../api/http.ts';
-import { UsageError } from '../../errors.ts';
+import { UsageError } from '../../process/errors.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

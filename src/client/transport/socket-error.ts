@@ -1,5 +1,5 @@
-import { UnavailableError, type UnavailableReason } from '../../errors.ts';
-import { systemCode, systemReason } from '../../system-error.ts';
+import { UnavailableError, type UnavailableReason } from '../../process/errors.ts';
+import { systemCode, systemReason } from '../../process/system-error.ts';
 
 /** Turns the error of a socket or of the HTTP parser into an UnavailableError. */
 export function toUnavailable(error: Error, { sent }: { readonly sent: boolean }): UnavailableError {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import * as tls from 'node:tls';
-import { UsageError } from '../../errors.ts';
-import { systemReason } from '../../system-error.ts';
+import { UsageError } from '../../process/errors.ts';
+import { systemReason } from '../../process/system-error.ts';
 
 /** PEM texts. */
 export interface TlsFiles {

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import type { Dispatcher } from 'undici';
 import type { HttpRequest, HttpResponse, SendOptions, Transport } from '../../api/http.ts';
-import { v8Version } from '../../io.ts';
+import { v8Version } from '../../process/io.ts';
 import { Collector, FieldReader } from './answer.ts';
 import type { Dialer, Route } from './dial.ts';
 import { toUnavailable } from './socket-error.ts';

@@ -9,8 +9,8 @@ import { valueProblem } from '../../config/keys.ts';
 import { unsetLine } from '../../config/settings.ts';
 import { credentialPlace, describePlace, isSamePlace } from '../../config/token.ts';
 import type { Context } from '../../context.ts';
-import { CliError, UsageError } from '../../errors.ts';
 import type { View } from '../../output/columns.ts';
+import { CliError, UsageError } from '../../process/errors.ts';
 import { findOperation } from './operations.ts';
 import { readDescriptionAt } from './source.ts';
 

@@ -12,8 +12,8 @@ import type { CallOptions } from '../../client/call.ts';
 import type { Client, RawAnswer } from '../../client/client.ts';
 import { connectTo } from '../../connect.ts';
 import type { Context } from '../../context.ts';
-import { UnavailableError, UsageError } from '../../errors.ts';
-import { isJsonObject, type JsonObject, parseJson } from '../../json.ts';
+import { UnavailableError, UsageError } from '../../process/errors.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../../process/exact-json.ts';
 
 /** The paths where servers often have their description, in the order in which they are tried. */
 const wellKnownPaths = [

@@ -1,9 +1,9 @@
 import type { Contract } from '../../api/contract.ts';
 import { type OperationId, operationIds, operations } from '../../api/operations.ts';
 import type { Context } from '../../context.ts';
-import { UsageError } from '../../errors.ts';
-import { printJson } from '../../json.ts';
 import type { View } from '../../output/columns.ts';
+import { UsageError } from '../../process/errors.ts';
+import { printJson } from '../../process/exact-json.ts';
 
 /** An operation as it is printed. If the service lacks it, only its tag and the reason are known. */
 interface OperationRecord {
@@ -86,7 +86,7 @@ export async function printSpec(context: Context): Promise<void> {
   const { stdout } = context.io;
   await stdout.write(
     isYaml
-      ? (await (await import('../../yaml.ts')).loadYaml()).print(document)
+      ? (await (await import('../../process/exact-yaml.ts')).loadYaml()).print(document)
       : `${printJson(document, stdout.isTerminal ? 2 : 0)}\n`,
   );
 }

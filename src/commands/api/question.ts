@@ -3,8 +3,8 @@ import { idName, type Operation, type OperationId, type Parameter } from '../../
 import { type Bounds, bodySchemas, IdText, jsonSchemaOf, querySchemas } from '../../api/schemas.ts';
 import { offersField, takesCategory } from '../../api/shapes.ts';
 import { brokenBound } from '../../client/bounds.ts';
-import { messageOf, UsageError } from '../../errors.ts';
-import { type JsonValue, parseJson, printJson } from '../../json.ts';
+import { messageOf, UsageError } from '../../process/errors.ts';
+import { type JsonValue, parseJson, printJson } from '../../process/exact-json.ts';
 
 /** A question to the user for one parameter or field of an operation. */
 export interface Question {

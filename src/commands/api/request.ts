@@ -10,11 +10,11 @@ import { confirmWrite } from '../../asking.ts';
 import type { Client, RawAnswer } from '../../client/client.ts';
 import { type RawRequest, rawMethods } from '../../client/request.ts';
 import type { Context } from '../../context.ts';
-import { CliError, messageOf, UsageError } from '../../errors.ts';
-import { type JsonObject, type JsonValue, parseJson, printJson } from '../../json.ts';
+import { CliError, messageOf, UsageError } from '../../process/errors.ts';
+import { type JsonObject, type JsonValue, parseJson, printJson } from '../../process/exact-json.ts';
+import { systemReason } from '../../process/system-error.ts';
+import { sanitizeExcept } from '../../process/text.ts';
 import { showRequests } from '../../records/print.ts';
-import { systemReason } from '../../system-error.ts';
-import { sanitizeExcept } from '../../text.ts';
 
 /** The arguments of `api request`. */
 interface RequestArguments {

@@ -10,9 +10,9 @@ import {
   tooLarge,
 } from '../../binding/description.ts';
 import type { Context } from '../../context.ts';
-import { CliError, messageOf, UsageError } from '../../errors.ts';
-import type { Io } from '../../io.ts';
-import { systemReason } from '../../system-error.ts';
+import { CliError, messageOf, UsageError } from '../../process/errors.ts';
+import type { Io } from '../../process/io.ts';
+import { systemReason } from '../../process/system-error.ts';
 
 /**
  * Reads a description, with the documents that it refers to: for a file those in its own folder, for a URL those of its

@@ -3,10 +3,10 @@ import { type Input, type Operation, type OperationId, operations } from '../../
 import { confirmWrite } from '../../asking.ts';
 import type { Client } from '../../client/client.ts';
 import { type Context, commandLine } from '../../context.ts';
-import { messageOf, UsageError } from '../../errors.ts';
 import type { Prompt } from '../../input/question.ts';
-import type { JsonObject } from '../../json.ts';
 import { propertyColumns, type View } from '../../output/columns.ts';
+import { messageOf, UsageError } from '../../process/errors.ts';
+import type { JsonObject } from '../../process/exact-json.ts';
 import { readPet } from '../../records/pets.ts';
 import { requestText, showRequests } from '../../records/print.ts';
 import { findOperation } from './operations.ts';

@@ -5,10 +5,10 @@ import { choice, flag } from '../../cli/flag.ts';
 import { action } from '../../cli/verb.ts';
 import { userFolder } from '../../config/paths.ts';
 import type { Context } from '../../context.ts';
-import { UsageError } from '../../errors.ts';
-import { ensurePrivateFolder, writeFileAtomic } from '../../files.ts';
-import type { Io } from '../../io.ts';
-import { shellWord } from '../../text.ts';
+import { UsageError } from '../../process/errors.ts';
+import { ensurePrivateFolder, writeFileAtomic } from '../../process/files.ts';
+import type { Io } from '../../process/io.ts';
+import { shellWord } from '../../process/text.ts';
 
 const shellNames = ['bash', 'zsh', 'fish', 'powershell'] as const;
 type ShellName = (typeof shellNames)[number];

@@ -4,8 +4,8 @@ import { resolvePaths } from '../../config/paths.ts';
 import { type Settings, shownSetting } from '../../config/settings.ts';
 import { describePlace, findToken, planToken } from '../../config/token.ts';
 import type { Context } from '../../context.ts';
-import type { JsonValue } from '../../json.ts';
 import { propertyColumns } from '../../output/columns.ts';
+import type { JsonValue } from '../../process/exact-json.ts';
 
 interface Explained {
   readonly key: string;

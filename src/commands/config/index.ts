@@ -27,10 +27,10 @@ import {
 import { resolvePaths } from '../../config/paths.ts';
 import { settingsFrom, shownSetting } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
-import { CliError } from '../../errors.ts';
-import { type JsonValue, printJson } from '../../json.ts';
 import { propertyColumns } from '../../output/columns.ts';
-import { sanitize } from '../../text.ts';
+import { CliError } from '../../process/errors.ts';
+import { type JsonValue, printJson } from '../../process/exact-json.ts';
+import { sanitize } from '../../process/text.ts';
 import { explain } from './explain.ts';
 import { init } from './init.ts';
 

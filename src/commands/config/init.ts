@@ -8,8 +8,8 @@ import type { KeyFlags } from '../../config/keys.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import { offlineProfile } from '../../config/settings.ts';
 import { type Context, whyNotAsked } from '../../context.ts';
-import { UsageError } from '../../errors.ts';
 import type { Prompt } from '../../input/question.ts';
+import { UsageError } from '../../process/errors.ts';
 
 export const init = verb({
   name: 'init',

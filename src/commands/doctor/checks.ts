@@ -12,9 +12,9 @@ import { resolvePaths } from '../../config/paths.ts';
 import { describePlace, describeToken, planToken } from '../../config/token.ts';
 import { openSockets } from '../../connect.ts';
 import type { Context } from '../../context.ts';
-import { monotonicMs } from '../../deadline.ts';
-import { CliError, exitCodes } from '../../errors.ts';
-import { closest, dayOf, shellWord } from '../../text.ts';
+import { monotonicMs } from '../../process/deadline.ts';
+import { CliError, exitCodes } from '../../process/errors.ts';
+import { closest, dayOf, shellWord } from '../../process/text.ts';
 
 /** The subject of doctor's checks. */
 interface Patient {

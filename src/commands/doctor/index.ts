@@ -2,12 +2,12 @@ import { type CheckResult, isRed, runChecks } from '../../checks/check.ts';
 import { action } from '../../cli/verb.ts';
 import { outputFormats } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
-import { type ExitCode, exitCodes } from '../../errors.ts';
 import type { View } from '../../output/columns.ts';
 import { fold } from '../../output/fold.ts';
 import { Printer } from '../../output/print.ts';
 import { paintStatus, plainStyle, type Style } from '../../output/style.ts';
-import { sanitize } from '../../text.ts';
+import { type ExitCode, exitCodes } from '../../process/errors.ts';
+import { sanitize } from '../../process/text.ts';
 import { createPatient, doctorChecks } from './checks.ts';
 
 export const doctor = action({

@@ -1,6 +1,6 @@
 import { argument, flag, value } from '../../cli/flag.ts';
 import { verb } from '../../cli/verb.ts';
-import { UsageError } from '../../errors.ts';
+import { UsageError } from '../../process/errors.ts';
 import { parseQuantity } from '../../records/values.ts';
 import { petIdArgument, statusesFlag } from '../arguments.ts';
 import { beginFlags, inputFlags, paceFlags, planFlags, runFlags } from './flags.ts';

@@ -5,7 +5,7 @@ import type { Session } from '../../bulk/session.ts';
 import type { Context } from '../../context.ts';
 import type { View } from '../../output/columns.ts';
 import { Printer } from '../../output/print.ts';
-import { groupDigits } from '../../text.ts';
+import { groupDigits } from '../../process/text.ts';
 
 /**
  * A change in the output. `now` is null for a pet without an entry, undefined if it was not read; `new` is null for a

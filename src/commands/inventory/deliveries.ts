@@ -4,7 +4,7 @@ import { isIdOf, type RunIdentity, startOf } from '../../bulk/run-identity.ts';
 import type { JournalFile, RunInfo, RunStore } from '../../bulk/runs.ts';
 import type { Job } from '../../bulk/session.ts';
 import type { Context } from '../../context.ts';
-import { CliError, UsageError } from '../../errors.ts';
+import { CliError, UsageError } from '../../process/errors.ts';
 import { isOpen } from './earlier.ts';
 import { runStore } from './job.ts';
 

@@ -3,7 +3,7 @@ import { isSameRun } from '../../bulk/run-identity.ts';
 import { isUnfinished, type RunInfo, type RunState } from '../../bulk/runs.ts';
 import type { Job } from '../../bulk/session.ts';
 import type { Context } from '../../context.ts';
-import { CliError, UsageError } from '../../errors.ts';
+import { CliError, UsageError } from '../../process/errors.ts';
 import { runStore, targetOf } from './job.ts';
 
 const closedBecause: { readonly [S in RunState]?: string } = {

@@ -4,9 +4,9 @@ import type { PetStatus } from '../../api/schemas.ts';
 import { listInventory } from '../../bulk/counts.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import { type Context, commandLine } from '../../context.ts';
-import { ManyError, UsageError } from '../../errors.ts';
-import { ensurePrivateFolder, writeFileAtomic } from '../../files.ts';
 import { findEditor, openDraft } from '../../input/editor.ts';
+import { ManyError, UsageError } from '../../process/errors.ts';
+import { ensurePrivateFolder, writeFileAtomic } from '../../process/files.ts';
 import { applyInput } from './apply.ts';
 import type { ApplyFlags } from './flags.ts';
 

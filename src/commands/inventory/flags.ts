@@ -10,9 +10,9 @@ import {
   thousandsSeparators,
 } from '../../bulk/run-flags.ts';
 import { choice, flag, type ValuesOf, value, values } from '../../cli/flag.ts';
-import { UsageError } from '../../errors.ts';
 import { recordFormats } from '../../input/records.ts';
 import { progressModes } from '../../output/progress.ts';
+import { UsageError } from '../../process/errors.ts';
 import { parseDuration } from '../arguments.ts';
 
 const input = { group: 'Input flags:' };

@@ -9,10 +9,10 @@ import type { Job } from '../../bulk/session.ts';
 import { toUndoRows } from '../../bulk/undo.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import type { Context } from '../../context.ts';
-import { ManyError, UsageError } from '../../errors.ts';
-import { realFile } from '../../files.ts';
 import { openSource, type Source } from '../../input/source.ts';
-import { counted, groupDigits } from '../../text.ts';
+import { ManyError, UsageError } from '../../process/errors.ts';
+import { realFile } from '../../process/files.ts';
+import { counted, groupDigits } from '../../process/text.ts';
 
 export function runStore({ io }: Context): RunStore {
   return new RunStore(resolvePaths(io).stateDir);

@@ -5,13 +5,13 @@ import type { Job, Session } from '../../bulk/session.ts';
 import { errorOf, type Summary } from '../../bulk/summary.ts';
 import type { Context } from '../../context.ts';
 import { commandLine } from '../../context.ts';
-import { CliError, OutputClosedError } from '../../errors.ts';
 import { delimiters } from '../../input/records.ts';
-import { type JsonObject, printJson } from '../../json.ts';
 import type { Column, View } from '../../output/columns.ts';
 import { wrap } from '../../output/fold.ts';
 import type { Style } from '../../output/style.ts';
-import { counted, groupDigits, sanitize } from '../../text.ts';
+import { CliError, OutputClosedError } from '../../process/errors.ts';
+import { type JsonObject, printJson } from '../../process/exact-json.ts';
+import { counted, groupDigits, sanitize } from '../../process/text.ts';
 import type { SessionFlags } from './flags.ts';
 import { exampleText } from './totals.ts';
 

@@ -6,8 +6,8 @@ import { checkNewFile, exists, type NewFile } from '../../bulk/new-file.ts';
 import { mayWrite, type Plan } from '../../bulk/plan.ts';
 import type { Job, Session } from '../../bulk/session.ts';
 import type { Context } from '../../context.ts';
-import { UsageError } from '../../errors.ts';
-import { realFile } from '../../files.ts';
+import { UsageError } from '../../process/errors.ts';
+import { realFile } from '../../process/files.ts';
 import type { SessionFlags } from './flags.ts';
 import { runStore } from './job.ts';
 

@@ -2,7 +2,7 @@ import type { FailureKind } from '../../bulk/ledger.ts';
 import type { Plan } from '../../bulk/plan.ts';
 import type { Context } from '../../context.ts';
 import type { Style } from '../../output/style.ts';
-import { counted, groupDigits, sanitize } from '../../text.ts';
+import { counted, groupDigits, sanitize } from '../../process/text.ts';
 
 /** Prints the totals of the plan and the rows that cannot be written: aligned on a terminal, plain lines in a log. */
 export async function tellPlan(context: Context, plan: Plan): Promise<void> {

@@ -1,4 +1,4 @@
-import { sleep } from '../../deadline.ts';
+import { sleep } from '../../process/deadline.ts';
 
 /** How long the next save waits after a save, in milliseconds. */
 const pauseMs = 1000;

@@ -1,5 +1,5 @@
 import { flag, type ValuesOf, value } from '../../cli/flag.ts';
-import { UsageError } from '../../errors.ts';
+import { UsageError } from '../../process/errors.ts';
 
 export const flags = {
   port: value('--port <n>', 'port to listen on (default 4010); 0 takes a free one', {

@@ -1,7 +1,7 @@
 import { readFile, realpath, stat, unlink } from 'node:fs/promises';
-import { UsageError } from '../../errors.ts';
-import { writeFileAtomic } from '../../files.ts';
-import { systemCode, systemReason } from '../../system-error.ts';
+import { UsageError } from '../../process/errors.ts';
+import { writeFileAtomic } from '../../process/files.ts';
+import { systemCode, systemReason } from '../../process/system-error.ts';
 
 /**
  * Matches a file that may be replaced: a URL in one line, left by a killed server; or nothing, as `mktemp` creates it.

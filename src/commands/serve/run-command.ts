@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import type { Context } from '../../context.ts';
-import { UsageError } from '../../errors.ts';
-import type { Signal } from '../../io.ts';
-import { systemReason } from '../../system-error.ts';
+import { UsageError } from '../../process/errors.ts';
+import type { Signal } from '../../process/io.ts';
+import { systemReason } from '../../process/system-error.ts';
 
 /** How long a command may take to end after SIGTERM, in milliseconds. */
 const graceMs = 12_000;

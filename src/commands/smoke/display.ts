@@ -6,10 +6,10 @@ import { toAnnotations } from '../../checks/report/markdown.ts';
 import type { SmokeReport } from '../../checks/report/report.ts';
 import { isRepeated } from '../../checks/smoke.ts';
 import type { Context } from '../../context.ts';
-import { monotonicMs } from '../../deadline.ts';
-import { OutputClosedError } from '../../errors.ts';
 import type { View } from '../../output/columns.ts';
 import type { Printer } from '../../output/print.ts';
+import { monotonicMs } from '../../process/deadline.ts';
+import { OutputClosedError } from '../../process/errors.ts';
 
 interface DisplayOptions {
   /** The name of the service. */

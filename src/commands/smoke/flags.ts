@@ -12,7 +12,7 @@ import { valueProblem } from '../../config/keys.ts';
 import type { Settings } from '../../config/settings.ts';
 import { credentialPlace } from '../../config/token.ts';
 import { parseInteger, ValueError } from '../../config/values.ts';
-import { UsageError } from '../../errors.ts';
+import { UsageError } from '../../process/errors.ts';
 import { parseDuration } from '../arguments.ts';
 
 export const smokeFlags = {

@@ -7,10 +7,10 @@ import type { SmokeReport } from '../../checks/report/report.ts';
 import { runSmoke } from '../../checks/smoke.ts';
 import { openSockets } from '../../connect.ts';
 import type { Context } from '../../context.ts';
-import { race } from '../../deadline.ts';
-import { CliError, exitCodes, InterruptedError, UsageError } from '../../errors.ts';
 import { propertyColumns } from '../../output/columns.ts';
 import { errorText } from '../../output/error.ts';
+import { race } from '../../process/deadline.ts';
+import { CliError, exitCodes, InterruptedError, UsageError } from '../../process/errors.ts';
 import { createDisplay } from './display.ts';
 import { type SmokeFlags, toSmokeOptions } from './flags.ts';
 

@@ -1,7 +1,7 @@
 import { builtInContract } from '../../api/contract.ts';
 import type { OperationId } from '../../api/operations.ts';
-import { type JsonValue, printJson } from '../../json.ts';
-import { shellWord } from '../../text.ts';
+import { type JsonValue, printJson } from '../../process/exact-json.ts';
+import { shellWord } from '../../process/text.ts';
 import type { Documented } from './openapi.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../json.ts';
+import type { JsonObject, JsonValue } from '../../process/exact-json.ts';
 
 /** The parts of the OpenAPI document that the page shows, as `toOpenApi` writes them. */
 export interface OpenApi extends JsonObject {

@@ -1,5 +1,5 @@
 import { hidesTryIt } from '../../api/contract.ts';
-import { type JsonObject, printJson } from '../../json.ts';
+import { type JsonObject, printJson } from '../../process/exact-json.ts';
 import { curlCall, exampleOf, petstoreCall } from './calls.ts';
 import {
   type Documented,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { toOpenApi } from '../../../src/api/openapi.ts';
 import { operationIds } from '../../../src/api/operations.ts';
-import { loadYaml } from '../../../src/yaml.ts';
+import { loadYaml } from '../../../src/process/exact-yaml.ts';
 import { runCli } from '../../helpers/run-cli.ts';
 
 describe('api operations', () => {

@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { CliError } from '../../../src/errors.ts';
 import { main } from '../../../src/main.ts';
+import { CliError } from '../../../src/process/errors.ts';
 import { type RecordingServer, type Reply, recordingServer } from '../../helpers/recording-server.ts';
 import { fakeIo, type Run, type RunOptions, runCli } from '../../helpers/run-cli.ts';
 

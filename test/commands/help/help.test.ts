@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { topicNames } from '../../../src/cli/program.ts';
 import { program } from '../../../src/commands/index.ts';
 import { outputFormats } from '../../../src/config/values.ts';
-import { exitCodes } from '../../../src/errors.ts';
+import { exitCodes } from '../../../src/process/errors.ts';
 import { commandsOf } from '../../helpers/commands.ts';
 import { runCli } from '../../helpers/run-cli.ts';
 

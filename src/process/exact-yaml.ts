@@ -1,5 +1,5 @@
 import type { ScalarTag } from 'yaml';
-import { ExactNumber, isJsonObject, type JsonValue, parseJson, printJson } from './json.ts';
+import { ExactNumber, isJsonObject, type JsonValue, parseJson, printJson } from './exact-json.ts';
 
 /** YAML, once its package is loaded. */
 interface Yaml {
