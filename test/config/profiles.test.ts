@@ -12,7 +12,7 @@ test('eight processes that make fifty changes each keep all four hundred', async
   const worker = join(folder, 'worker.cjs');
   const contents = `
     import { editConfig, setValue } from './src/config/edit.ts';
-    import { processIo } from './src/io.ts';
+    import { processIo } from './src/process/io.ts';
     const [, , writer] = process.argv;
     (async () => {
       for (let turn = 0; turn < 50; turn += 1)
