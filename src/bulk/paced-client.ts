@@ -1,6 +1,7 @@
 import { requestIdOf } from '../api/http.ts';
 import type { Attempt, CallOptions } from '../client/call.ts';
 import type { Client } from '../client/client.ts';
+import { mayHaveBeenApplied } from '../client/retry.ts';
 import { UnavailableError } from '../process/errors.ts';
 import type { Stop } from '../process/signals.ts';
 import type { Pace, StopReason } from './pace.ts';
@@ -57,7 +58,9 @@ export class PacedCall implements CallOptions {
   afterAttempt(attempt: Attempt): void {
     this.isInFlight = false;
     this.last = attempt;
-    if (this.isWrite && mayHaveBeenApplied(attempt)) this.mayBeApplied = true;
+    const { request, response, error } = attempt;
+    const sent = error instanceof UnavailableError && error.sent;
+    if (this.isWrite && mayHaveBeenApplied(request.method, response ?? { sent })) this.mayBeApplied = true;
     this.pace.observe(attempt);
   }
 
@@ -70,14 +73,4 @@ export class PacedCall implements CallOptions {
   get requestId(): string | undefined {
     return this.last?.response && requestIdOf(this.last.response.fields);
   }
-}
-
-/**
- * Whether a write may have been applied: it was sent, and either not answered or answered by a 5xx other than 501, 503
- * and 505, which refuse it.
- */
-function mayHaveBeenApplied({ response, error }: Attempt): boolean {
-  if (error instanceof UnavailableError) return error.sent;
-  const status = response?.status ?? 0;
-  return status >= 500 && status !== 501 && status !== 503 && status !== 505;
 }

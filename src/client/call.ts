@@ -11,7 +11,7 @@ import { maskUrl, shownUrl } from '../mask.ts';
 import { type Cancellation, type Limits, monotonicMs, pause, race } from '../process/deadline.ts';
 import { type ErrorDetails, InterruptedError, UnavailableError } from '../process/errors.ts';
 import { type CredentialParameter, withMaskedParameter, withParameter } from './request.ts';
-import { mayHaveBeenApplied, retryAfter, retryDelay, shouldRetry } from './retry.ts';
+import { isRedirect, mayHaveBeenApplied, retryAfter, retryDelay, shouldRetry } from './retry.ts';
 import { decoded } from './transport/answer.ts';
 
 /** The service that a client calls, and how. */
@@ -187,7 +187,7 @@ export class Call implements Limits {
     try {
       for (let redirects = 0; response === undefined; redirects += 1) {
         const answer = await race(this, (cancellation) => this.sendOnce(cancellation));
-        if (!isRedirect(answer)) response = answer;
+        if (!isRedirect(answer.status)) response = answer;
         else {
           const elapsedMs = spend();
           client.onAttempt?.({ request: this.shown(), number: this.attempts, elapsedMs, response: answer });
@@ -285,12 +285,6 @@ function seconds(ms: number): string {
 }
 
 const mostRedirects = 5;
-const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-
-function isRedirect({ status }: HttpResponse): boolean {
-  return redirectStatuses.has(status);
-}
-
 /**
  * The request that follows a redirect: a GET within the same origin, or from http to https on the same host name, each
  * with its default port.
@@ -325,8 +319,6 @@ function isUpgrade(from: URL, to: URL): boolean {
 }
 
 function refusedRedirect(message: string, details: ErrorDetails = {}): UnavailableError {
-  // `sent` tells whether a write may have been applied. A service that redirects has not applied it, but a 303 may name
-  // the result of a request that was carried out (RFC 9110, 15.4.4).
-  const sent = details.status === 303;
-  return new UnavailableError(message, { ...details, reason: 'redirect', sent, retryable: false });
+  // A service that redirects a request has not applied it.
+  return new UnavailableError(message, { ...details, reason: 'redirect', sent: false, retryable: false });
 }

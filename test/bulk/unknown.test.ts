@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { stockDesk } from '../helpers/stock-desk.ts';
 import { refuse, reply, shelves, stockServer, toCsv } from '../helpers/stock-server.ts';
 
-test.each([500, 502, 504])(
+test.each([408, 500, 502, 503, 504])(
   'a write that was answered by %i may have been applied: it is unknown, and undo looks at it',
   async (status) => {
     await using server = await stockServer(shelves(2, () => 5));
@@ -22,6 +22,27 @@ test.each([500, 502, 504])(
     server.misbehave = undefined;
     expect(await desk.summary(['undo', String(summary.run), '--yes'])).toMatchObject({ code: 0, applied: 2 });
     expect([...server.stock.values()]).toEqual([5, 5]);
+  },
+);
+
+test.each([408, 503])(
+  'a delivery that a gateway answered with %i after it was applied is not booked twice by its rejects',
+  async (status) => {
+    await using server = await stockServer(shelves(1, () => 10));
+    server.sendsETags = true;
+    let writes = 0;
+    server.misbehave = ({ method, quantity }, response) => {
+      if (method !== 'PUT' || writes++ > 0) return undefined;
+      server.stock.set('1', quantity ?? 0);
+      return refuse(response, status, 'gateway');
+    };
+    const desk = stockDesk(server);
+    desk.write('d.csv', 'petId,change\n1,5\n');
+    const summary = await desk.summary(['apply', 'd.csv', '--relative', '--yes', '--retries', '1']);
+    expect(summary).toMatchObject({ failed: 0, applied: 1 });
+    expect(desk.files()).not.toContain('d.rejects.csv');
+    expect((await desk.inventory(['apply', 'd.csv', '--relative', '--yes'])).code).toBe(2);
+    expect(server.stock.get('1')).toBe(15);
   },
 );
 
