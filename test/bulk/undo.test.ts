@@ -147,7 +147,7 @@ test('looks at a row whose write was answered with another quantity, because it 
   const desk = stockDesk(server);
   desk.write('stock.csv', toCsv(shelves(2, () => 6)));
   const summary = await desk.summary(['apply', 'stock.csv', '--yes']);
-  expect(summary).toMatchObject({ code: 3, applied: 1, failed: 1 });
+  expect(summary).toMatchObject({ code: 3, applied: 1, unknown: 1 });
   server.misbehave = undefined;
   expect(await desk.summary(['undo', String(summary.run), '--yes'])).toMatchObject({ code: 0, applied: 2 });
   expect([...server.stock.values()]).toEqual([5, 5]);

@@ -269,7 +269,7 @@ test("reports the service's request id, makes control characters visible, and sa
   expect(rejects).toMatch(/^2,6,9,failed,409,no,.*\\x1b\[2Jgone\\u202e.*,1,r-77$/m);
   server.misbehave = ({ method }, response) => (method === 'PUT' ? refuse(response, 503, 'busy') : undefined);
   const busy = await desk.summary(['apply', 'stock.csv', '--yes', '--retries', '0']);
-  expect(busy).toMatchObject({ failed: 1, retryable: true });
+  expect(busy).toMatchObject({ unknown: 1, retryable: true });
 });
 
 test('does not overwrite a link whose target is missing', async () => {
