@@ -117,11 +117,10 @@ export class RunStore {
     const path = this.pathOf(run);
     const holder = holderOf(path);
     if (holder)
-      throw new CliError(
-        'unavailable',
-        `run ${run}: process ${holder.process} on ${holder.host} is at work on it`,
-        { hint: 'wait for it to end', retryable: true },
-      );
+      throw new CliError('unavailable', `run ${run}: process ${holder} is at work on it`, {
+        hint: 'wait for it to end',
+        retryable: true,
+      });
     return withLock(path, work, { waitMs: 0 });
   }
 

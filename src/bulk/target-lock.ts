@@ -99,7 +99,6 @@ class OwnClaim {
 
 interface OtherClaim extends Claim {
   readonly process: string;
-  readonly host: string;
 }
 
 /** A claim on the target that excludes one with this shard; removes claims of ended processes, with their locks. */
@@ -119,7 +118,7 @@ async function otherClaim(gate: string, shard: Shard | null): Promise<OtherClaim
     const other = readClaim(path);
     const isCompatible =
       shard && other.shard && shard.count === other.shard.count && shard.index !== other.shard.index;
-    if (!isCompatible) return { ...other, ...holder };
+    if (!isCompatible) return { ...other, process: holder };
   }
   return undefined;
 }
@@ -136,10 +135,10 @@ function readClaim(path: string): Claim {
 async function targetHeld(
   runs: RunStore,
   target: string,
-  { process, host, name, run }: OtherClaim,
+  { process, name, run }: OtherClaim,
   waitMs: number,
 ): Promise<CliError> {
-  const facts = [`process ${process} on ${host}`];
+  const facts = [`process ${process}`];
   if (run) {
     const info = await runs.info(run).catch(() => undefined);
     const done = info && `${info.header.rows - info.counts.unprocessed} of ${info.header.rows} rows done`;

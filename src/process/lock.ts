@@ -1,5 +1,4 @@
-import { lstatSync, lutimesSync, readFileSync, readlinkSync, symlinkSync, unlinkSync } from 'node:fs';
-import { hostname } from 'node:os';
+import { readFileSync, readlinkSync, symlinkSync, unlinkSync } from 'node:fs';
 import { basename } from 'node:path';
 import { monotonicMs, sleep } from './deadline.ts';
 import { CliError } from './errors.ts';
@@ -12,18 +11,13 @@ interface LockOptions {
   readonly waitMs?: number | undefined;
 }
 
-/** How often an owner touches its lock, in milliseconds. */
-const touchMs = 5_000;
-/** How long the lock of another host may stay untouched before it is taken over, in milliseconds. */
-const lifelessMs = 30_000;
-
 /**
  * Does `work` while no other process, and nothing else in this one, holds the lock of the file at `path`. Links to one
  * file share one lock, `<real path>.lock`. It is a symbolic link to nowhere whose target names the owner: a link is
  * created in one system call, so nobody sees it half written.
  *
- * A lock whose process has ended is taken over at once. The processes of another host cannot be inspected, so its lock
- * is taken over when it has not been touched for 30 s.
+ * A lock whose process has ended is taken over at once. Only processes of this machine can be judged, so a folder with
+ * locks belongs to one machine.
  *
  * @throws CliError `failed` if the folder cannot be written to, or if the owner keeps the lock for `waitMs`.
  */
@@ -45,45 +39,36 @@ export function takeLock(path: string, { waitMs = 30_000 }: LockOptions = {}): P
   return take(lockOf(path), monotonicMs() + waitMs);
 }
 
-async function take(lock: string, deadline: number): Promise<() => void> {
-  await acquire(lock, deadline);
-  const touching = setInterval(() => touch(lock), touchMs).unref();
-  return () => {
-    clearInterval(touching);
-    release(lock, self());
-  };
-}
-
-/** The owner of the lock of the file at `path`; undefined if it is free or may be taken over. */
-export function holderOf(path: string): { readonly process: string; readonly host: string } | undefined {
-  const lock = lockOf(path);
-  const owner = readOwner(lock);
-  return owner === undefined || isAbandoned(lock, owner) ? undefined : parseOwner(owner);
+/** The id of the process that holds the lock of the file at `path`; undefined if it is free or may be taken over. */
+export function holderOf(path: string): string | undefined {
+  const owner = readOwner(lockOf(path));
+  return owner === undefined || hasEnded(owner) ? undefined : processOf(owner);
 }
 
 function lockOf(path: string): string {
   return `${realFile(path)}.lock`;
 }
 
-async function acquire(lock: string, deadline: number): Promise<void> {
+async function take(lock: string, deadline: number): Promise<() => void> {
   for (let pauseMs = 1; !create(lock); pauseMs = Math.min(pauseMs * 1.5, 40)) {
     const owner = readOwner(lock);
     if (owner === undefined) continue;
-    if (isAbandoned(lock, owner)) await removeAbandoned(lock, owner, deadline);
+    if (hasEnded(owner)) await removeAbandoned(lock, owner, deadline);
     else if (monotonicMs() >= deadline) throw heldBy(owner, lock);
     else await sleep(pauseMs * (0.5 + Math.random()));
   }
+  return () => remove(lock, self());
 }
 
 /**
  * Checks again under a lock of its own: otherwise a slow process could remove the lock of the process that took over.
  */
 async function removeAbandoned(lock: string, owner: string, deadline: number): Promise<void> {
-  const releaseOwn = await take(`${lock}.lock`, deadline);
+  const release = await take(`${lock}.lock`, deadline);
   try {
-    if (readOwner(lock) === owner && isAbandoned(lock, owner)) release(lock, owner);
+    remove(lock, owner);
   } finally {
-    releaseOwn();
+    release();
   }
 }
 
@@ -98,82 +83,50 @@ function create(lock: string): boolean {
   }
 }
 
-/** Undefined if the lock has just been released. */
+/** Undefined if the lock has just been released. @throws CliError `failed` if something else has the lock's name. */
 function readOwner(lock: string): string | undefined {
   try {
     return basename(readlinkSync(lock));
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return undefined;
-    throw fileError('read lock', lock, error);
+    if (systemCode(error) !== 'EINVAL') throw fileError('read lock', lock, error);
+    throw new CliError('failed', `lock ${lock}: it is not a lock of this program`, {
+      hint: `move ${lock} away`,
+    });
   }
 }
 
-/** Removes the lock if the owner still holds it: another host may have taken it over while this process slept. */
-function release(lock: string, owner: string): void {
+/** Removes the lock if this owner holds it: a user may have removed it, and another process taken it. */
+function remove(lock: string, owner: string): void {
   try {
     if (readOwner(lock) === owner) unlinkSync(lock);
   } catch {
-    // Somebody deleted it.
-  }
-}
-
-/** Refreshes the lock's time, by which other hosts see that the owner is alive. */
-function touch(lock: string): void {
-  try {
-    const now = new Date();
-    if (readOwner(lock) === self()) lutimesSync(lock, now, now);
-  } catch {
-    // Somebody deleted it, or the disk is gone: the work itself reports that.
+    // Somebody removed it.
   }
 }
 
 let ownName: string | undefined;
 
-/** The name of this process in a lock: id, start and place. */
+/** The name of this process in a lock: its id and its start. */
 function self(): string {
-  ownName ??= [processId(), startOf(processId()) ?? 0, place()].join('~');
+  ownName ??= `${processId()}~${startOf(processId()) ?? 0}`;
   return ownName;
 }
 
-function isAbandoned(lock: string, owner: string): boolean {
-  const { process, start, isHere } = parseOwner(owner);
-  if (!isHere) return Date.now() - lastTouched(lock) >= lifelessMs;
-  if (!processExists(Number(process))) return true;
-  const found = startOf(Number(process));
-  return found !== undefined && found !== start;
+function processOf(owner: string): string {
+  return owner.slice(0, owner.indexOf('~'));
 }
 
-/** The parts of an owner's name; this process can inspect an owner that is in the same place. */
-function parseOwner(owner: string) {
-  const [process = '', start = '', namespace = '', ...host] = owner.split('~');
-  const isHere = [namespace, ...host].join('~') === place();
-  return { process, start, host: host.join('~'), isHere };
-}
-
-/** Milliseconds since the epoch. */
-function lastTouched(lock: string): number {
-  try {
-    return lstatSync(lock).mtimeMs;
-  } catch {
-    return Date.now();
-  }
+function hasEnded(owner: string): boolean {
+  const id = Number(processOf(owner));
+  if (!Number.isInteger(id) || id < 1 || !processExists(id)) return true;
+  const found = startOf(id);
+  return found !== undefined && owner !== `${id}~${found}`;
 }
 
 /**
- * The space in which process ids are unique: the host, and on Linux also the process namespace, because a container may
- * have its host's name (`docker run --network host`) and its own ids.
- */
-function place(): string {
-  try {
-    return `${/\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? 0}~${hostname()}`;
-  } catch {
-    return `0~${hostname()}`;
-  }
-}
-
-/**
- * The start time of a process in ticks since boot, which tells apart processes that reuse an id. Undefined if the
- * system is not Linux, and for a process that has ended but is not reaped. @see proc(5)
+ * The start time of a process in ticks since boot, which tells apart processes that reuse an id; empty for one that has
+ * ended but is not reaped. Undefined if the system is not Linux. @see proc(5)
  */
 function startOf(id: number): string | undefined {
   try {
@@ -187,10 +140,8 @@ function startOf(id: number): string | undefined {
 }
 
 function heldBy(owner: string, lock: string): CliError {
-  const { process, host, isHere } = parseOwner(owner);
-  const takeover = `; if it no longer exists, its lock is taken over ${lifelessMs / 1000} s after its last sign of life`;
-  return new CliError('failed', `lock ${lock}: process ${process} on ${host} holds it`, {
-    hint: `wait for that process to end${isHere ? '' : takeover}`,
+  return new CliError('failed', `lock ${lock}: process ${processOf(owner)} holds it`, {
+    hint: 'wait for that process to end',
     retryable: true,
   });
 }
