@@ -55,11 +55,11 @@ async function askYes(context: Context, what: string, place = ''): Promise<void>
 async function promptFor(context: Context, what: string, why: string, flags: string): Promise<Prompt> {
   const prompt = await context.prompt();
   if (prompt) return prompt;
-  throw new UsageError(`${what}: ${why}, but ${whyNotAsked(context)}`, `use ${flags}`);
+  throw new UsageError(`${what}: ${why}, but ${whyNotAsked(context)}`, `use ${flags}`, 'confirmation_needed');
 }
 
 function declined(what: string): UsageError {
-  return new UsageError(`${what}: not confirmed, nothing was written`);
+  return new UsageError(`${what}: not confirmed, nothing was written`, undefined, 'declined');
 }
 
 /** The name of the target: its profile, or the host of a base URL without a profile. */

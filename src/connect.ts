@@ -108,6 +108,7 @@ function noTarget({ io }: Context): UsageError {
   return new UsageError(
     'no service to call: no base URL is set',
     `give --base-url <url>, ${choice}create a profile with \`petstore profile create <name> --base-url <url>\`, or use --offline for the embedded store`,
+    'no_target',
   );
 }
 

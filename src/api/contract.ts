@@ -34,6 +34,7 @@ export function offeredOperation({ operations, missing }: Contract, id: Operatio
   throw new UsageError(
     `${id}: the service offers no such operation: ${missing.get(id) ?? 'its description has none'}`,
     'see `petstore api operations`; `petstore api bind --map` settles what was not found',
+    'unbound',
   );
 }
 

@@ -1,5 +1,5 @@
 import { $RefParser } from '@apidevtools/json-schema-ref-parser';
-import { messageOf, UsageError } from '../process/errors.ts';
+import { InputError, messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../process/exact-json.ts';
 import { loadYaml } from '../process/exact-yaml.ts';
 import { withinTime } from '../process/time-limit.ts';
@@ -71,7 +71,7 @@ async function dereference(
     try {
       count += 1;
       if (count > maxDocuments)
-        throw new UsageError(`description ${source.url}: refers to more than ${maxDocuments} documents`);
+        throw new InputError(`description ${source.url}: refers to more than ${maxDocuments} documents`);
       return await source.read(url);
     } catch (thrown) {
       refused ??= thrown;
@@ -96,7 +96,7 @@ async function dereference(
       timeoutMs: readingLimitMs,
     });
   } catch (thrown) {
-    throw refused ?? new UsageError(`description ${source.shown ?? source.url}: ${reasonOf(thrown)}`);
+    throw refused ?? new InputError(`description ${source.shown ?? source.url}: ${reasonOf(thrown)}`);
   }
 }
 
@@ -106,8 +106,8 @@ function isExample(path: string): boolean {
 }
 
 /** The error for a reference that must not be followed. */
-export function refusedReference(url: string, why: string): UsageError {
-  return new UsageError(`description refers to ${url}: ${why}`, 'bundle it into one document first');
+export function refusedReference(url: string, why: string): InputError {
+  return new InputError(`description refers to ${url}: ${why}`, 'bundle it into one document first');
 }
 
 /** Swagger 2.0 as OpenAPI 3.0. */
@@ -117,7 +117,7 @@ async function convert(document: JsonObject, shown: string): Promise<JsonObject>
     try {
       return upgradeFromTwoToThree(document) as unknown as JsonObject;
     } catch (thrown) {
-      throw new UsageError(`description ${shown}: cannot be converted from Swagger 2.0: ${reasonOf(thrown)}`);
+      throw new InputError(`description ${shown}: cannot be converted from Swagger 2.0: ${reasonOf(thrown)}`);
     }
   });
 }
@@ -128,12 +128,12 @@ export function decodeText(bytes: Uint8Array, shown: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw new UsageError(`description ${shown}: is not UTF-8 text`);
+    throw new InputError(`description ${shown}: is not UTF-8 text`);
   }
 }
 
-export function tooLarge(shown: string): UsageError {
-  return new UsageError(`description ${shown}: is larger than ${maxBytes / 1024 / 1024} MiB`);
+export function tooLarge(shown: string): InputError {
+  return new InputError(`description ${shown}: is larger than ${maxBytes / 1024 / 1024} MiB`);
 }
 
 /**
@@ -148,10 +148,10 @@ export async function parseDocument(text: string, url: string): Promise<JsonObje
     try {
       return parse(text);
     } catch (thrown) {
-      throw new UsageError(`description ${url}: ${reasonOf(thrown)}`);
+      throw new InputError(`description ${url}: ${reasonOf(thrown)}`);
     }
   });
-  if (!isJsonObject(value)) throw new UsageError(`description ${url}: is not an OpenAPI document`);
+  if (!isJsonObject(value)) throw new InputError(`description ${url}: is not an OpenAPI document`);
   return value;
 }
 
@@ -170,7 +170,7 @@ export function readWithin<Value>(shown: string, work: () => Value): Value {
     readingLimitMs,
     work,
     () => {
-      throw new UsageError(
+      throw new InputError(
         `description ${shown}: takes longer than ${readingLimitMs / 1000} s to read`,
         'leave out what no pet store needs, or write it as JSON',
       );
@@ -184,12 +184,12 @@ function refuseOther({ openapi, swagger, paths }: JsonObject, url: string): void
     const found = openapi ?? swagger;
     const version =
       typeof found === 'string' || typeof found === 'number' ? `version ${found}` : 'no version';
-    throw new UsageError(
+    throw new InputError(
       `description ${url}: OpenAPI 3.0, 3.1 or Swagger 2.0 is needed, and it states ${version}`,
       'give the OpenAPI document itself, not a page about it',
     );
   }
-  if (!isJsonObject(paths)) throw new UsageError(`description ${url}: has no paths`);
+  if (!isJsonObject(paths)) throw new InputError(`description ${url}: has no paths`);
 }
 
 /** `Pet` of `#/components/schemas/Pet`, of `schemas.yaml#/Pet` and of `Pet.yaml`. */

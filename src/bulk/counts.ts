@@ -55,7 +55,11 @@ function otherPet(petId: bigint, found: number | bigint): UnavailableError {
 /** @throws UsageError if the service offers no way to read counts. */
 export function checkReadable({ contract: { operations } }: Client, hint: string): void {
   if (operations.has('getInventory') || operations.has('listInventory')) return;
-  throw new UsageError('read counts: the service offers neither getInventory nor listInventory', hint);
+  throw new UsageError(
+    'read counts: the service offers neither getInventory nor listInventory',
+    hint,
+    'unbound',
+  );
 }
 
 /** Fewer rows than this are read one by one, with their ETags; otherwise the whole list is read. */

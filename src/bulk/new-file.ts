@@ -18,7 +18,11 @@ export interface NewFile {
 /** @throws UsageError if the file exists and must not be replaced, or if its folder does not exist. */
 export async function checkNewFile({ path, name, flag, mayReplace }: NewFile): Promise<void> {
   if (!mayReplace && (await exists(path)))
-    throw new UsageError(`${flag} ${name}: the file exists, nothing was sent`, '--force replaces it');
+    throw new UsageError(
+      `${flag} ${name}: the file exists, nothing was sent`,
+      '--force replaces it',
+      'file_exists',
+    );
   const folder = await stat(dirname(path)).catch(() => undefined);
   if (!folder?.isDirectory()) throw new UsageError(`${flag} ${name}: no such folder, nothing was sent`);
 }

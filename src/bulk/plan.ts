@@ -233,7 +233,7 @@ export function checkGuards(plan: Plan, { maxChanges, maxDelta, allowZero }: Gua
   const { considered, toZero, largest } = plan;
   const { rows } = plan.session;
   const changes = plan.changes + plan.written;
-  const stopped = (why: string, hint: string) => new UsageError(`${why}; nothing was sent`, hint);
+  const stopped = (why: string, hint: string) => new UsageError(`${why}; nothing was sent`, hint, 'guard');
   if (maxChanges && changes > toRows(maxChanges, considered))
     throw stopped(
       `the plan changes ${changes} of ${considered} rows, more than --max-changes ${limitText(maxChanges)} allows`,

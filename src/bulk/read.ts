@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import type { InputRecord } from '../input/record.ts';
 import { type Layout, readRecords } from '../input/records.ts';
 import type { Source } from '../input/source.ts';
-import { UsageError } from '../process/errors.ts';
+import { InputError } from '../process/errors.ts';
 import {
   createCsvParser,
   createJsonParser,
@@ -116,7 +116,7 @@ export async function openRows(
       }
       for (const { problem, line, isBroken } of records)
         if (isBroken)
-          throw new UsageError(`${name}:${line}: ${problem}`, 'the file may be cut off: nothing was sent');
+          throw new InputError(`${name}:${line}: ${problem}`, 'the file may be cut off: nothing was sent');
       if (parse && records.length > 0) yield { records, parse, header };
     }
   }
@@ -138,7 +138,7 @@ function parserOf(
   const columns = problem ?? findColumns(header, options);
   if (typeof columns !== 'string') return createCsvParser(header, columns, options);
   const seen = header.map((cell) => cell.trim() || "''").join(', ');
-  throw new UsageError(
+  throw new InputError(
     `${name}:${line}: ${columns}${header.length === 0 ? '' : `; the header has ${seen}`}`,
     'name the columns with --map petId=<column> --map quantity=<column>, or with --columns if there is no header',
   );
@@ -211,7 +211,7 @@ export async function readKeys(source: Source): Promise<KeyTable> {
       const id = parseId(text);
       const isHeader = isFirst && id === undefined;
       isFirst = false;
-      const refuse = (why: string) => new UsageError(`${name}:${record.line}: ${why}`);
+      const refuse = (why: string) => new InputError(`${name}:${record.line}: ${why}`);
       if (record.problem !== undefined) throw refuse(record.problem);
       if (record.cells?.length !== 2) throw refuse('a table of keys has two columns');
       if (isHeader) continue;

@@ -64,6 +64,7 @@ export function refuseInsecure(given: readonly GivenField[], baseUrl: string): v
   throw new UsageError(
     `${secret.source}: ${secret.name} looks like a credential, and ${origin} is plain http, and anybody on the way can read it`,
     'use https, or --allow-insecure-http to send it all the same',
+    'insecure',
   );
 }
 

@@ -96,7 +96,11 @@ async function refuseExisting(file: string, shown: string, force: boolean | unde
   if (!found) return;
   if (!found.isFile()) throw new UsageError(`--to ${shown}: is not a regular file`);
   if (!force)
-    throw new UsageError(`--to ${shown}: the file exists`, 'replace it with --force, or name another');
+    throw new UsageError(
+      `--to ${shown}: the file exists`,
+      'replace it with --force, or name another',
+      'file_exists',
+    );
 }
 
 /** Reads lists that refer to others first, so that a pet created meanwhile does no harm. */

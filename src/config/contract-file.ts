@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Contract, CredentialPlace } from '../api/contract.ts';
 import { type DocumentedAnswer, type Operation, operationIds } from '../api/operations.ts';
-import { UsageError } from '../process/errors.ts';
+import { InputError } from '../process/errors.ts';
 import {
   isJsonObject,
   type JsonObject,
@@ -47,7 +47,7 @@ function readContract(io: Io, profile: string | undefined): BoundContract | unde
     return text === undefined ? undefined : fromJson(parseJson(text) as JsonObject);
   } catch (error) {
     const words = profile === undefined ? '' : ` --profile ${shellWord(profile)}`;
-    throw new UsageError(
+    throw new InputError(
       `contract ${path}: ${systemReason(error)}`,
       `bind again with \`petstore api bind <file or URL>${words}\`, or go back to the built-in contract with \`petstore api unbind${words}\``,
     );

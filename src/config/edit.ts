@@ -1,5 +1,5 @@
 import { basename, dirname, resolve } from 'node:path';
-import { CliError, UsageError } from '../process/errors.ts';
+import { CliError, InputError, UsageError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
 import { fileError } from '../process/system-error.ts';
 import { closest } from '../process/text.ts';
@@ -59,7 +59,7 @@ export async function editConfig<Value>(io: Io, edit: (config: ConfigDraft) => V
 function refuseUnreadable(io: Io): void {
   const { path, problem } = readConfigFile(io);
   if (problem === undefined) return;
-  throw new UsageError(
+  throw new InputError(
     `${path} cannot be read: ${problem}; it stays as it is`,
     'repair the file, or move it away to start again',
   );

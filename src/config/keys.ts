@@ -1,4 +1,4 @@
-import { UsageError } from '../process/errors.ts';
+import { type UsageCode, UsageError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import { closest } from '../process/text.ts';
 import * as parse from './values.ts';
@@ -206,11 +206,16 @@ export function parseSetting<Key extends SettingKey>(
   key: Key,
   text: string,
   label: string,
+  code: UsageCode = 'invalid_flag',
 ): SettingValues[Key] {
   const problem = valueProblem(key, text);
   // A URL with a user name or a query may hold a secret, so it is not shown.
   if (problem !== undefined)
-    throw new UsageError(`${label}${/[@?]/.test(text) ? '' : ` '${shownValue(key, text)}'`}: ${problem}`);
+    throw new UsageError(
+      `${label}${/[@?]/.test(text) ? '' : ` '${shownValue(key, text)}'`}: ${problem}`,
+      undefined,
+      code,
+    );
   return keyRules[key].parse(text) as SettingValues[Key];
 }
 

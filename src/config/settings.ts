@@ -1,5 +1,5 @@
 import { dirname, join, resolve } from 'node:path';
-import { UsageError } from '../process/errors.ts';
+import { InputError, UsageError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import type { Io } from '../process/io.ts';
 import { closest, shellWord } from '../process/text.ts';
@@ -205,7 +205,7 @@ function refuseUnknownKeys(file: ConfigFile, profile: string | undefined): void 
   const unknown = Object.keys(section).find((key) => !isSettingKey(key));
   if (unknown === undefined) return;
   const near = closest(unknown, settingKeys);
-  throw new UsageError(
+  throw new InputError(
     `${profile === undefined ? '' : `profile ${profile} in `}${file.path}: unknown key '${unknown}'`,
     `${near ? `did you mean ${near}? ` : ''}\`${unsetLine(unknown, profile)}\` removes it`,
   );
@@ -280,8 +280,8 @@ function parseFound(
 ): Setting<unknown> {
   const text = key === 'token-origins' && Array.isArray(raw) ? raw.join(' ') : raw;
   if (!['string', 'number', 'boolean'].includes(typeof text))
-    throw new UsageError(`${label}: must be text, a number, true or false`);
-  const parsed = parseSetting(key, String(text), label);
+    throw new InputError(`${label}: must be text, a number, true or false`);
+  const parsed = parseSetting(key, String(text), label, source === 'flag' ? 'invalid_flag' : 'invalid_input');
   const value = keyRules[key].isFile ? resolve(folder, expandHome(String(text), io)) : parsed;
   return { value, text: String(text), source, givenBy };
 }

@@ -172,6 +172,7 @@ export async function readCredential(
       throw new UsageError(
         `the token of ${source} is not sent: ${plan.why}`,
         'use https, or --allow-insecure-http to send it anyway',
+        'insecure',
       );
     await reader.note(`warning: the token of ${source} is not sent: ${plan.why}`);
     return undefined;

@@ -1,4 +1,4 @@
-import { UsageError } from '../process/errors.ts';
+import { InputError } from '../process/errors.ts';
 import { endOfString } from '../process/exact-json.ts';
 import {
   type InputRecord,
@@ -72,7 +72,7 @@ function* valuesOf(text: string, name: string): Generator<Span> {
     found = at < text.length ? `found ${text[at]}` : 'the text ends',
   ) => {
     const { line, column } = createPositionFinder(text)(at);
-    return new UsageError(`${name}:${line}:${column}: not valid JSON: ${found}, expected ${expected}`);
+    return new InputError(`${name}:${line}:${column}: not valid JSON: ${found}, expected ${expected}`);
   };
   const spanAt = (start: number): Span => {
     const end = endOfValue(text, start);

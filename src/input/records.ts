@@ -1,5 +1,5 @@
 import { extname } from 'node:path';
-import { UsageError } from '../process/errors.ts';
+import { InputError } from '../process/errors.ts';
 import { CsvSplitter } from './csv.ts';
 import { createLineSplitter, jsonRecords } from './json.ts';
 import type { InputRecord } from './record.ts';
@@ -77,7 +77,7 @@ async function* splitWhole(
   for await (const piece of pieces) {
     document += piece;
     if (document.length > maxDocumentLength)
-      throw new UsageError(
+      throw new InputError(
         `${name}: over 128 MiB of JSON: only CSV and JSON lines can be that large`,
         conversion(`jq -c '.[]'`, name, '.jsonl'),
       );
@@ -132,7 +132,7 @@ function detectLayout(head: string, options: RecordOptions): { layout: Layout; r
 function checkDelimiter(text: string): string {
   const delimiter = text === '\\t' || text === 'tab' ? '\t' : text;
   if (delimiter.length === 1 && !/["\r\n]/.test(delimiter)) return delimiter;
-  throw new UsageError(`--delimiter ${JSON.stringify(text)}: must be one character, as , ; | or tab`);
+  throw new InputError(`--delimiter ${JSON.stringify(text)}: must be one character, as , ; | or tab`);
 }
 
 function formatOfName(name: string): RecordFormat | undefined {

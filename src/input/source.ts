@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdtemp, open, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { CliError, UsageError } from '../process/errors.ts';
+import { CliError, InputError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
 import { fileError, systemReason } from '../process/system-error.ts';
 
@@ -27,10 +27,10 @@ export async function openSource(io: Io, path: string): Promise<Source> {
   if (path === '-') return spool('stdin', io.stdin.bytes());
   const absolute = resolve(io.cwd, path);
   const found = await stat(absolute).catch((error) => {
-    if (error.code === 'ENOENT') throw new UsageError(`${path}: no such file`);
+    if (error.code === 'ENOENT') throw new InputError(`${path}: no such file`);
     throw fileError('read', path, error);
   });
-  if (found.isDirectory()) throw new UsageError(`${path}: is a folder`);
+  if (found.isDirectory()) throw new InputError(`${path}: is a folder`);
   const bytes = () => readFile(absolute, path);
   if (!found.isFile() || isOfProcess(absolute)) return spool(path, bytes());
   return { name: path, path: absolute, bytes, close: async () => {} };

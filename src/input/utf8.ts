@@ -1,5 +1,5 @@
 import { extname } from 'node:path';
-import { UsageError } from '../process/errors.ts';
+import { InputError } from '../process/errors.ts';
 import { shellWord } from '../process/text.ts';
 
 /**
@@ -27,21 +27,21 @@ export async function* decodeUtf8(bytes: AsyncIterable<Uint8Array>, name: string
   try {
     decoder.decode();
   } catch {
-    throw new UsageError(`${name}: cut short in the middle of a character`);
+    throw new InputError(`${name}: cut short in the middle of a character`);
   }
 }
 
 /** Refuses workbooks, UTF-16 and other bytes with zeros among them, which UTF-8 text does not have. */
 function refuseBinary(head: Uint8Array, name: string): void {
   if (isWorkbook(head))
-    throw new UsageError(
+    throw new InputError(
       `${name}: not text: the file looks like an Excel workbook`,
       'an Excel workbook: save it as CSV UTF-8',
     );
   const marked = (head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff);
   if (!marked && !head.subarray(0, 4096).includes(0)) return;
   const encoding = marked ? 'UTF-16' : unmarkedUtf16(head);
-  throw new UsageError(
+  throw new InputError(
     `${name}: not UTF-8: the file looks like ${encoding ? 'UTF-16' : 'binary data'}`,
     encoding && toUtf8(encoding, name),
   );
@@ -69,11 +69,11 @@ function unmarkedUtf16([first, second]: Uint8Array): string | undefined {
   return first === 0 ? 'UTF-16BE' : 'UTF-16LE';
 }
 
-function notUtf8(chunk: Uint8Array, lines: LineCounter, name: string): UsageError {
+function notUtf8(chunk: Uint8Array, lines: LineCounter, name: string): InputError {
   const at = firstInvalidByte(chunk);
   const byte = (chunk[at] ?? 0).toString(16).toUpperCase();
   lines.count(chunk.subarray(0, at));
-  return new UsageError(
+  return new InputError(
     `${name}:${lines.line}: not UTF-8: byte 0x${byte}; the file looks like Latin-1 (Windows-1252)`,
     toUtf8('WINDOWS-1252', name),
   );

@@ -21,7 +21,7 @@ export type ErrorKind = Exclude<keyof typeof exitCodes, 'done' | 'differs'>;
 export interface ErrorDetails {
   /** A remedy that the user can apply, one sentence. */
   readonly hint?: string | undefined;
-  /** The service's own error code, as in section 7 of the service document. */
+  /** The service's own error code, as in section 7 of the service document; for an error of this program a `UsageCode`. */
   readonly code?: string | undefined;
   /** The service's own message, if it sent one. Programs read it in place of the whole sentence. */
   readonly serviceMessage?: string | undefined;
@@ -66,10 +66,39 @@ export class CliError extends Error {
   }
 }
 
+/** What a usage error is about. Scripts rely on these words, as `code` of the JSON error. @see README, "Errors" */
+export type UsageCode =
+  /** A flag or an argument of the command line. */
+  | 'invalid_flag'
+  /** A file, stdin, a variable of the environment or the config. */
+  | 'invalid_input'
+  /** Neither a base URL nor --offline. */
+  | 'no_target'
+  /** A confirmation was needed and could not be asked. */
+  | 'confirmation_needed'
+  | 'declined'
+  /** A limit such as --max-delta stopped the run. */
+  | 'guard'
+  | 'already_booked'
+  /** Another process is using the same thing. */
+  | 'locked'
+  /** The service has no such operation, or its binding leaves it open. */
+  | 'unbound'
+  /** A secret would go over plain http. */
+  | 'insecure'
+  | 'file_exists';
+
 /** A bad flag, argument, config or input file, or a guard that stopped the run. Nothing was written to the service. */
 export class UsageError extends CliError {
+  constructor(message: string, hint?: string, code: UsageCode = 'invalid_flag') {
+    super('usage', message, { hint, code });
+  }
+}
+
+/** A file, stdin, a variable of the environment or the config is not valid. */
+export class InputError extends UsageError {
   constructor(message: string, hint?: string) {
-    super('usage', message, { hint });
+    super(message, hint, 'invalid_input');
   }
 }
 

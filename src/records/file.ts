@@ -5,7 +5,7 @@ import type { InputRecord } from '../input/record.ts';
 import { readRecords } from '../input/records.ts';
 import { openSource, type Source } from '../input/source.ts';
 import { toCsvCell } from '../output/formats.ts';
-import { CliError, messageOf, UsageError } from '../process/errors.ts';
+import { CliError, InputError, messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../process/exact-json.ts';
 import { counted } from '../process/text.ts';
 import { checkFields, inForm, missingFields, sendsCategoryName, toBody } from './fields.ts';
@@ -87,7 +87,7 @@ export async function readIds<Entity>(
 ): Promise<bigint[]> {
   const ids = new Set<bigint>();
   for await (const item of readItems(context, noun, path)) {
-    if (item.values.id === undefined) throw new UsageError(`${item.place}: id is required`);
+    if (item.values.id === undefined) throw new InputError(`${item.place}: id is required`);
     newId(item, ids);
   }
   return [...ids];
@@ -96,7 +96,7 @@ export async function readIds<Entity>(
 /** The id of an item. @throws UsageError if it is not an id, or is among those seen before. */
 function newId({ place, values }: FileItem, seen: Set<bigint>): bigint {
   const id = at(place, () => parseId(String(values.id), 'id'));
-  if (seen.has(id)) throw new UsageError(`${place}: id ${id} appears twice in the file`);
+  if (seen.has(id)) throw new InputError(`${place}: id ${id} appears twice in the file`);
   seen.add(id);
   return id;
 }
@@ -127,7 +127,7 @@ async function* readItems<Entity>(
       isEmpty = false;
       yield item;
     }
-    if (isEmpty) throw new UsageError(`${source.name}: ${operation ? 'has no records' : 'no ids in it'}`);
+    if (isEmpty) throw new InputError(`${source.name}: ${operation ? 'has no records' : 'no ids in it'}`);
   } finally {
     await source.close();
   }
@@ -149,7 +149,7 @@ async function* itemsOf<Entity>(
     for (const record of batch) {
       const { line, problem } = record;
       const place = `${name}:${line}${isJson && count + 1 !== line ? ` (record ${count + 1})` : ''}`;
-      if (problem !== undefined) throw new UsageError(`${place}: ${problem}`);
+      if (problem !== undefined) throw new InputError(`${place}: ${problem}`);
       const values = at(place, () => valuesOf(record));
       if (!values) continue;
       count += 1;
@@ -177,7 +177,7 @@ function createMemberReader(operation: Operation | undefined): ReadValues {
     if (isJsonObject(value)) return value;
     const isBareId = !operation && (typeof value === 'number' || typeof value === 'bigint');
     if (isBareId) return { id: value };
-    throw new UsageError('not a JSON object');
+    throw new InputError('not a JSON object');
   };
 }
 
@@ -185,7 +185,7 @@ function toJson(text: string): JsonValue {
   try {
     return parseJson(text);
   } catch (error) {
-    throw new UsageError(`not valid JSON: ${messageOf(error)}`);
+    throw new InputError(`not valid JSON: ${messageOf(error)}`);
   }
 }
 
@@ -197,7 +197,7 @@ function toColumns<Entity>(
 ): readonly string[] {
   const columns = cells.map((cell) => cell.trim());
   const twice = columns.find((column, index) => columns.indexOf(column) !== index);
-  if (twice !== undefined) throw new UsageError(`the column '${twice}' stands there twice`);
+  if (twice !== undefined) throw new InputError(`the column '${twice}' stands there twice`);
   const own = columnsOf(noun);
   const known = [
     ...own,
@@ -207,7 +207,7 @@ function toColumns<Entity>(
   const unknown = columns.find((column) => !known.includes(column));
   if (unknown === undefined) return columns;
   const isHeader = columns.some((column) => known.includes(column));
-  throw new UsageError(
+  throw new InputError(
     `column '${unknown}': ${noun.many} have no such field; they have ${own.join(', ')}`,
     isHeader ? undefined : 'the file must be CSV with a header, JSON or JSON lines',
   );
@@ -220,7 +220,7 @@ function columnsOf<Entity>({ fields }: EditableNoun<Entity>): readonly string[] 
 
 function toCells(cells: readonly string[], columns: readonly string[]): Record<string, string> {
   if (cells.length !== columns.length)
-    throw new UsageError(
+    throw new InputError(
       `it has ${counted(cells.length, 'cell', 'cells')}, and the header has ${columns.length} columns`,
     );
   const named = columns.map((column, index) => [column, withoutGuard(cells[index] ?? '')] as const);
@@ -250,7 +250,7 @@ function at<Value>(place: string, read: () => Value): Value {
     return read();
   } catch (error) {
     const hint = error instanceof CliError ? error.details.hint : undefined;
-    throw new UsageError(`${place}: ${messageOf(error)}`, hint);
+    throw new InputError(`${place}: ${messageOf(error)}`, hint);
   }
 }
 
@@ -276,9 +276,9 @@ function toFields<Entity>(access: EditAccess<Entity>, { isTable, values }: FileI
     const field = findField(noun, column);
     const isText = isTable || (field?.column === column && !isJsonObject(value));
     const name = isText && field ? field.name : column;
-    if (name in fields) throw new UsageError(`${field?.column} and ${name} mean the same: give one of them`);
+    if (name in fields) throw new InputError(`${field?.column} and ${name} mean the same: give one of them`);
     fields[name] = isText ? fromText(field, String(value), column) : value;
-    if (!isText && isName(name, value)) throw new UsageError(`${name} must be an integer`);
+    if (!isText && isName(name, value)) throw new InputError(`${name} must be an integer`);
   }
   for (const [name, value] of Object.entries(extra)) fields[name] ??= value;
   const names = Object.entries(fields).filter(([name, value]) => isName(name, value));

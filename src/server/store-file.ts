@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import * as v from 'valibot';
 import { Id, NewCategory, NewOrder, NewPet, PetStatus, Quantity } from '../api/schemas.ts';
 import { notAnId } from '../api/values.ts';
-import { UsageError } from '../process/errors.ts';
+import { InputError } from '../process/errors.ts';
 import { isJsonObject, parseJson, printJson } from '../process/exact-json.ts';
 import { systemCode, systemReason } from '../process/system-error.ts';
 import { textOf } from './collection.ts';
@@ -57,7 +57,7 @@ export function versionOf(file: string): string {
 export function readStore(file: string): Store | undefined {
   const bytes = readBytes(file);
   if (bytes === undefined) return undefined;
-  if (!isUtf8(bytes)) throw new UsageError(`${file}: is not UTF-8`, 'the file was left as it is');
+  if (!isUtf8(bytes)) throw new InputError(`${file}: is not UTF-8`, 'the file was left as it is');
   return parseStore(bytes.toString(), file);
 }
 
@@ -68,9 +68,9 @@ function readBytes(file: string): Buffer | undefined {
     if (found.isFile() || found.isDirectory()) return readFileSync(file);
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return undefined;
-    throw new UsageError(`${file}: ${systemReason(error)}`);
+    throw new InputError(`${file}: ${systemReason(error)}`);
   }
-  throw new UsageError(`${file}: is not a regular file`);
+  throw new InputError(`${file}: is not a regular file`);
 }
 
 /**
@@ -87,7 +87,7 @@ export function parseStore(text: string, file: string): Store {
   } catch (error) {
     if (!(error instanceof SyntaxError || error instanceof InvalidStore)) throw error;
     const why = error instanceof SyntaxError ? `is not JSON: ${error.message}` : error.message;
-    throw new UsageError(
+    throw new InputError(
       `${file}: ${why}`,
       'the file was left as it is; repair it, or delete it to start again',
     );

@@ -58,7 +58,7 @@ test('foreign text in a message or hint becomes visible escapes', () => {
   const error = new UsageError('bad \x1b[2J\nname\u202e', 'try\x07');
   expect(errorText(error)).toBe('error: bad \\x1b[2J\\x0aname\\u202e\nhint: try\\x07\n');
   expect(errorJson(error)).toBe(
-    '{"error":{"kind":"usage","message":"bad \\u001b[2J\\nname\\u202e","hint":"try\\u0007"}}\n',
+    '{"error":{"kind":"usage","message":"bad \\u001b[2J\\nname\\u202e","code":"invalid_flag","hint":"try\\u0007"}}\n',
   );
 });
 

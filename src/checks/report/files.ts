@@ -71,6 +71,7 @@ export async function prepareReports({ files }: Reports, force: boolean): Promis
       throw new UsageError(
         `--report: ${path} exists and is not a report of an earlier run`,
         'name another file, or give --force to replace it',
+        'file_exists',
       );
   }
 }

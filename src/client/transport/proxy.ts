@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import { bareHost, isLoopbackHost } from '../../api/http.ts';
-import { UsageError } from '../../process/errors.ts';
+import { InputError } from '../../process/errors.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -64,8 +64,8 @@ function authorizationOf({ username, password }: URL, source: string): string | 
   }
 }
 
-function bad(source: string, why: string): UsageError {
-  return new UsageError(`${source}: the proxy ${why}`, `as in ${source}=http://proxy.example:3128`);
+function bad(source: string, why: string): InputError {
+  return new InputError(`${source}: the proxy ${why}`, `as in ${source}=http://proxy.example:3128`);
 }
 
 /** NO_PROXY: hosts, domains with or without a leading dot, each with or without a port, addresses, CIDR blocks, or `*`. */

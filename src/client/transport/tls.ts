@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import * as tls from 'node:tls';
-import { UsageError } from '../../process/errors.ts';
+import { InputError, UsageError } from '../../process/errors.ts';
 import { systemReason } from '../../process/system-error.ts';
 
 /** PEM texts. */
@@ -95,6 +95,6 @@ function readPem<Value>(file: NamedFile, why: string, read: () => Value): Value 
   }
 }
 
-function fault({ path, source }: NamedFile, why: string): UsageError {
-  return new UsageError(`${source}: ${path}: ${why}`);
+function fault({ path, source }: NamedFile, why: string): InputError {
+  return new InputError(`${source}: ${path}: ${why}`);
 }

@@ -10,7 +10,7 @@ import {
   tooLarge,
 } from '../../binding/description.ts';
 import type { Context } from '../../context.ts';
-import { CliError, messageOf, UsageError } from '../../process/errors.ts';
+import { CliError, InputError, messageOf } from '../../process/errors.ts';
 import type { Io } from '../../process/io.ts';
 import { systemReason } from '../../process/system-error.ts';
 
@@ -29,7 +29,7 @@ export async function readDescriptionAt(
   const { io } = context;
   const location = given ?? (await context.settings()).get('base-url');
   if (location === undefined)
-    throw new UsageError(
+    throw new InputError(
       'api bind: no description is given, and no base URL is set',
       'name a file or a URL, or give --base-url <url>',
     );
@@ -65,7 +65,7 @@ async function readBeside(folder: string, url: string): Promise<string> {
   if (/^https?:/i.test(url)) throw refusedReference(url, why);
   const path = toPath(url);
   const real = await realpath(path).catch((error) => {
-    throw new UsageError(`description refers to ${path}: ${systemReason(error)}`);
+    throw new InputError(`description refers to ${path}: ${systemReason(error)}`);
   });
   const allowed = await realpath(folder);
   if (!real.startsWith(allowed.endsWith(sep) ? allowed : allowed + sep)) throw refusedReference(path, why);
@@ -77,7 +77,7 @@ function toPath(url: string): string {
   try {
     return url.startsWith('file:') ? fileURLToPath(url) : decodeURIComponent(url);
   } catch (error) {
-    throw new UsageError(`description ${url}: ${messageOf(error)}`);
+    throw new InputError(`description ${url}: ${messageOf(error)}`);
   }
 }
 
@@ -92,9 +92,9 @@ async function readText(path: string, shown: string): Promise<string> {
     if (found.isFile() || shellPipe.test(path)) return decodeText(await readFile(path), shown);
   } catch (error) {
     if (error instanceof CliError) throw error;
-    throw new UsageError(`description ${shown}: ${systemReason(error)}`);
+    throw new InputError(`description ${shown}: ${systemReason(error)}`);
   }
-  throw new UsageError(
+  throw new InputError(
     `description ${shown}: is not a regular file`,
     'give what a pipe holds on stdin: petstore api bind -',
   );

@@ -17,7 +17,11 @@ export const bookedForMs = 7 * 24 * 3_600_000;
 export async function refuseBooked(context: Context, job: Job): Promise<void> {
   const booking = await findBooking(context, job);
   if (booking !== undefined)
-    throw new UsageError(`${booking}; nothing was sent`, 'if it came a second time, give --again');
+    throw new UsageError(
+      `${booking}; nothing was sent`,
+      'if it came a second time, give --again',
+      'already_booked',
+    );
 }
 
 /** Which run booked the same delivery within 7 days, as a sentence for the user; undefined if none did. */

@@ -22,6 +22,7 @@ export async function prepareReadyFile(path: string): Promise<string> {
     throw new UsageError(
       `--ready-file ${path}: the file contains something other than the URL of a server`,
       'it was left as it is; name a file that does not exist yet',
+      'file_exists',
     );
   if (content !== '') await writeFileAtomic(file, '');
   return file;
