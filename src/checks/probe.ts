@@ -46,7 +46,7 @@ export interface SmokeSubject {
   now(): Date;
 }
 
-type SendOptions = Pick<CallOptions, 'signal' | 'timeoutMs' | 'withoutParameter'>;
+type SendOptions = Pick<CallOptions, 'signal' | 'timeoutMs' | 'parameter'>;
 
 /** The shared state of the checks of one run. */
 export interface Probe extends SmokeSubject {
@@ -112,9 +112,9 @@ export function createProbe(subject: SmokeSubject, stop: SmokeStop): Probe {
       const reply = await probe.send(probe.toRequest(operation, input));
       return { ...reply, asked: askedId(operation, input) };
     },
-    async sendOnce(request, { signal = probe.signal, timeoutMs = options.timeoutMs, withoutParameter } = {}) {
+    async sendOnce(request, { signal = probe.signal, timeoutMs = options.timeoutMs, parameter } = {}) {
       const startedMs = monotonicMs();
-      const answer = await client.request(request, { signal, timeoutMs, withoutParameter, retries: 0 });
+      const answer = await client.request(request, { signal, timeoutMs, parameter, retries: 0 });
       const elapsedMs = monotonicMs() - startedMs;
       const [mediaType = ''] = (fieldValue(answer.fields, 'content-type') ?? '').split(';', 1);
       const text = Buffer.from(answer.body).toString('utf8');

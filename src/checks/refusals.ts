@@ -114,7 +114,7 @@ async function checkAuth(probe: Probe, operation: Operation, name: 'missing' | '
   const { fields, query } = credentials(probe, name === 'wrong' ? wrongCredential : undefined);
   const reply = await probe.send(
     { ...request, query, fields: { ...request.fields, ...fields } },
-    { withoutParameter: true },
+    { parameter: null },
   );
   if (reply.status === 401 || reply.status === 403) return pass(statusText(reply.status), detailsOf(reply));
   const answered =

@@ -51,8 +51,12 @@ export interface CallOptions {
   readonly timeoutMs?: number | undefined;
   /** Most retries, instead of the client's. */
   readonly retries?: number | undefined;
-  /** Leaves out the client's credential in the query. */
-  readonly withoutParameter?: boolean | undefined;
+  /** The statuses after which another attempt is made, instead of those of reliability. */
+  readonly retriedStatuses?: ReadonlySet<number> | undefined;
+  /** A credential in the query in place of the client's; null for none. */
+  readonly parameter?: CredentialParameter | null | undefined;
+  /** Sends an input that breaks the contract, to see whether the service refuses it. */
+  readonly isUnchecked?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   /** The user did not ask for this call: no notice tells of its endpoint. */
   readonly isAside?: boolean | undefined;
@@ -119,7 +123,7 @@ export class Call implements Limits {
     this.options = options;
     this.first = request;
     this.request = request;
-    this.parameter = options.withoutParameter ? undefined : client.parameter;
+    this.parameter = options.parameter === null ? undefined : (options.parameter ?? client.parameter);
     this.timeoutMs = options.timeoutMs ?? client.timeoutMs;
     this.leftMs = this.timeoutMs;
     this.signals = options.signal ? [client.signal, options.signal] : [client.signal];
@@ -232,7 +236,7 @@ export class Call implements Limits {
     const { attempts, leftMs, options, client } = this;
     this.note = undefined;
     if (attempts > (options.retries ?? client.retries)) return undefined;
-    if (!shouldRetry(this.request.method, ended)) return undefined;
+    if (!shouldRetry(this.request.method, ended, options.retriedStatuses)) return undefined;
     const delayMs = retryDelay(attempts, retryAfterMs);
     const { maxRetryAfterMs } = options;
     if (retryAfterMs !== undefined && maxRetryAfterMs !== undefined) {

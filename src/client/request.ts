@@ -150,14 +150,16 @@ function headerFields(
   return fields;
 }
 
+/** Fields that replace the client's own; an undefined value removes one of those. */
+export type FieldChanges = Readonly<Record<string, string | readonly string[] | undefined>>;
+
 /** An arbitrary request. */
 export interface RawRequest {
   readonly method: string;
   /** Path below the base URL, or an absolute URL of the same origin. */
   readonly path: string;
   readonly query?: readonly (readonly [name: string, value: string])[] | undefined;
-  /** Added to the client's own fields; an undefined value removes one of those. */
-  readonly fields?: Readonly<Record<string, string | readonly string[] | undefined>> | undefined;
+  readonly fields?: FieldChanges | undefined;
   readonly body?: string | Uint8Array | undefined;
 }
 
@@ -177,7 +179,7 @@ export function toRawRequest(raw: RawRequest, { baseUrl, fields }: RequestBase):
   return {
     method: raw.method,
     url: url.href,
-    fields: raw.fields === undefined ? fields : present({ ...fields, ...raw.fields }),
+    fields: raw.fields === undefined ? fields : withChanges(fields, raw.fields),
     body: raw.body,
   };
 }
@@ -205,9 +207,9 @@ function rawUrl(path: string, baseUrl: string): URL {
   return url;
 }
 
-/** Without the undefined fields, which the caller removes on purpose. */
-function present(fields: NonNullable<RawRequest['fields']>): HttpFields {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as HttpFields;
+export function withChanges(fields: HttpFields, changes: FieldChanges): HttpFields {
+  const all = Object.entries({ ...fields, ...changes });
+  return Object.fromEntries(all.filter(([, value]) => value !== undefined)) as HttpFields;
 }
 
 /** A credential in the query of requests. */

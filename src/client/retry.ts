@@ -40,14 +40,23 @@ export function retryAfter(fields: HttpFields, now: () => Date): number | undefi
   return Number.isNaN(at) ? undefined : Math.max(0, at - now().getTime());
 }
 
-/** Whether a retry may help and cannot apply a write twice. `ended` is an answer, or an error instead of one. */
-export function shouldRetry(method: string, ended: HttpResponse | Error | undefined): boolean {
+/**
+ * Whether a retry may help and cannot apply a write twice.
+ *
+ * @param ended an answer, or an error instead of one.
+ * @param statuses after which the same request may succeed.
+ */
+export function shouldRetry(
+  method: string,
+  ended: HttpResponse | Error | undefined,
+  statuses = retriedStatuses,
+): boolean {
   const isIdempotent = idempotentMethods.has(method);
   if (ended instanceof UnavailableError) {
     if (ended.details.retryable === false || !retriedReasons.has(ended.reason)) return false;
     return isIdempotent || !ended.sent;
   }
-  if (!ended || ended instanceof Error || !retriedStatuses.has(ended.status)) return false;
+  if (!ended || ended instanceof Error || !statuses.has(ended.status)) return false;
   if (isIdempotent) return true;
   return (ended.status === 429 || ended.status === 503) && ended.fields['retry-after'] !== undefined;
 }

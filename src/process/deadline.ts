@@ -71,6 +71,30 @@ export function sleep(ms: number, ...signals: readonly AbortSignal[]): Promise<v
   return pause(ms, { signals });
 }
 
+/**
+ * Calls `look` until it returns a value: at once, then after each pause, and once more right before the time is over.
+ *
+ * @param look gets the milliseconds that are left.
+ * @returns undefined if the time is over. @throws what `look` throws, and the reason of the signal.
+ */
+export async function poll<Value>(
+  {
+    forMs,
+    everyMs,
+    signal,
+  }: { readonly forMs: number; readonly everyMs: number; readonly signal: AbortSignal },
+  look: (leftMs: number) => Promise<Value | undefined>,
+): Promise<Value | undefined> {
+  const endMs = monotonicMs() + forMs;
+  for (let isLast = false; ; ) {
+    const value = await look(Math.max(endMs - monotonicMs(), 1));
+    const leftMs = endMs - monotonicMs();
+    if (value !== undefined || isLast || leftMs <= 0) return value;
+    isLast = leftMs <= everyMs;
+    await sleep(Math.min(everyMs, leftMs), signal);
+  }
+}
+
 /** Waits `ms` milliseconds, or until one of the limits is reached. */
 export function pause(ms: number, limits: Limits): Promise<void> {
   return race(
