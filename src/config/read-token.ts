@@ -1,12 +1,11 @@
 import { type ExecFileException, execFile } from 'node:child_process';
-import { constants } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { createSecrets } from '../mask.ts';
-import { sleep } from '../process/deadline.ts';
+import { withDeadline } from '../process/deadline.ts';
 import { CliError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
-import { systemCode, systemReason } from '../process/system-error.ts';
+import { readWhole } from '../process/read-file.ts';
+import { systemReason } from '../process/system-error.ts';
 import { sanitize } from '../process/text.ts';
 import { splitWords } from './values.ts';
 
@@ -62,43 +61,16 @@ function reasonOf(error: ExecFileException, limitMs: number): string {
 /**
  * The text of a token file, which may be a pipe: `PETSTORE_TOKEN_FILE=<(pass show petstore)`.
  *
- * @param limitMs how long a pipe may take.
+ * @param limitMs how long it may take.
  * @throws CliError `auth` if it cannot be read, is too long or takes too long.
  */
 export async function readTokenFile(path: string, limitMs = 10_000): Promise<string> {
-  let file: FileHandle | undefined;
   try {
-    // Without O_NONBLOCK, opening a pipe that has no writer blocks a thread, and the process could not end.
-    file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    return await readAll(file, Date.now() + limitMs);
+    const bytes = await withDeadline(readWhole(path, maxBytes), limitMs, () => {
+      throw new Error('nothing was written to it in time');
+    });
+    return bytes.toString();
   } catch (error) {
     throw new CliError('auth', `read token file ${path}: ${systemReason(error)}`, { cause: error });
-  } finally {
-    await file?.close();
-  }
-}
-
-async function readAll(file: FileHandle, deadline: number): Promise<string> {
-  const isPipe = (await file.stat()).isFIFO();
-  const buffer = Buffer.alloc(maxBytes + 1);
-  let size = 0;
-  while (size <= maxBytes) {
-    const bytes = await readSome(file, buffer.subarray(size));
-    const waits = bytes === undefined || (bytes === 0 && size === 0 && isPipe);
-    if (!waits && bytes === 0) return buffer.toString('utf8', 0, size);
-    if (!waits) size += bytes;
-    else if (Date.now() < deadline) await sleep(10);
-    else throw new Error('nothing was written to it in time');
-  }
-  throw new Error('it is longer than 64 KiB');
-}
-
-/** The number of bytes read; 0 at the end, undefined if none are available yet. */
-async function readSome(file: FileHandle, into: Buffer): Promise<number | undefined> {
-  try {
-    return (await file.read(into, 0, into.length, null)).bytesRead;
-  } catch (error) {
-    if (systemCode(error) === 'EAGAIN') return undefined;
-    throw error;
   }
 }

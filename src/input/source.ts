@@ -1,10 +1,11 @@
-import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdtemp, open, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { CliError, InputError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
+import { readPieces } from '../process/read-file.ts';
 import { fileError, systemReason } from '../process/system-error.ts';
+import { formatBytes } from '../process/text.ts';
 
 /** An input that can be read more than once. */
 export interface Source {
@@ -21,7 +22,7 @@ export interface Source {
  * Opens a file, or stdin for `-`. An input that can be read only once (stdin, a pipe) is copied to a temporary file
  * first. Only its owner may read that file, and it disappears with the process, however the process ends.
  *
- * @throws UsageError if the file does not exist or is not a file; CliError `failed` if it cannot be read.
+ * @throws UsageError if the file does not exist, is a folder, or has no end; CliError `failed` if it cannot be read.
  */
 export async function openSource(io: Io, path: string): Promise<Source> {
   if (path === '-') return spool('stdin', io.stdin.bytes());
@@ -31,7 +32,7 @@ export async function openSource(io: Io, path: string): Promise<Source> {
     throw fileError('read', path, error);
   });
   if (found.isDirectory()) throw new InputError(`${path}: is a folder`);
-  const bytes = () => readFile(absolute, path);
+  const bytes = () => readNamed(absolute, path);
   if (!found.isFile() || isOfProcess(absolute)) return spool(path, bytes());
   return { name: path, path: absolute, bytes, close: async () => {} };
 }
@@ -41,6 +42,9 @@ function isOfProcess(path: string): boolean {
   return /^\/(dev\/(stdin|fd)|proc)\b/.test(path);
 }
 
+/** The longest input that is copied, in bytes. */
+const maxSpooledBytes = 2 ** 30;
+
 async function spool(name: string, bytes: AsyncIterable<Uint8Array>): Promise<Source> {
   const { file, remove } = await openTemporary(name);
   const close = async () => {
@@ -48,12 +52,25 @@ async function spool(name: string, bytes: AsyncIterable<Uint8Array>): Promise<So
     await remove();
   };
   try {
-    for await (const piece of bytes) await file.writeFile(piece);
+    let size = 0;
+    for await (const piece of bytes) {
+      size += piece.length;
+      if (size > maxSpooledBytes) throw endless(name);
+      await file.writeFile(piece);
+    }
   } catch (error) {
     await close();
     throw error instanceof CliError ? error : fileError('keep', name, error);
   }
   return { name, path: undefined, bytes: () => readAgain(file, name), close };
+}
+
+/** Such as /dev/zero, which would fill the disk. */
+function endless(name: string): InputError {
+  return new InputError(
+    `${name}: is longer than ${formatBytes(maxSpooledBytes)}, and can be read only once`,
+    'save it in a file, and name that file',
+  );
 }
 
 /**
@@ -77,9 +94,9 @@ async function openTemporary(name: string): Promise<{ file: FileHandle; remove: 
   }
 }
 
-async function* readFile(path: string, name: string): AsyncGenerator<Uint8Array> {
+async function* readNamed(path: string, name: string): AsyncGenerator<Uint8Array> {
   try {
-    yield* createReadStream(path);
+    yield* readPieces(path);
   } catch (error) {
     throw fileError('read', name, error);
   }

@@ -74,6 +74,12 @@ export function counted(count: number, one: string, many: string): string {
   return `${groupDigits(count)} ${count === 1 ? one : many}`;
 }
 
+/** A multiple of 1024 bytes for people: `64 KiB`, `1 GiB`. */
+export function formatBytes(bytes: number): string {
+  if (bytes % 2 ** 30 === 0) return `${bytes / 2 ** 30} GiB`;
+  return bytes % 2 ** 20 === 0 ? `${bytes / 2 ** 20} MiB` : `${bytes / 2 ** 10} KiB`;
+}
+
 /** The text without what is beyond `most` characters, and `...` for that. */
 export function shorten(text: string, most: number): string {
   return text.length > most ? `${text.slice(0, most)}...` : text;

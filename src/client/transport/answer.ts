@@ -1,6 +1,7 @@
 import { fieldValue, type HttpFields, type HttpResponse } from '../../api/http.ts';
 import { messageOf, UnavailableError } from '../../process/errors.ts';
 import { systemCode } from '../../process/system-error.ts';
+import { formatBytes } from '../../process/text.ts';
 
 /** The largest body in bytes, encoded or decoded: 64 MiB (for a list, of one page), or 64 KiB of an error. */
 function maxBytesOf(status: number): number {
@@ -46,7 +47,7 @@ export class Collector {
   }
 
   tooLong(): UnavailableError {
-    return invalidAnswer(`the answer is longer than ${describeBytes(this.maxBytes)}`, {
+    return invalidAnswer(`the answer is longer than ${formatBytes(this.maxBytes)}`, {
       status: this.status,
     });
   }
@@ -86,16 +87,12 @@ async function undo(encoding: string, bytes: Uint8Array, maxOutputLength: number
         : zlib.inflateRawSync(bytes, options);
   } catch (error) {
     if (systemCode(error) === 'ERR_BUFFER_TOO_LARGE')
-      throw invalidAnswer(`the body is longer than ${describeBytes(maxOutputLength)}`);
+      throw invalidAnswer(`the body is longer than ${formatBytes(maxOutputLength)}`);
     throw invalidAnswer(`the body is not valid ${encoding}: ${messageOf(error)}`);
   }
   throw invalidAnswer(
     `the body is encoded as ${encoding}, which was not asked for and which this program cannot read`,
   );
-}
-
-function describeBytes(bytes: number): string {
-  return bytes % 2 ** 20 === 0 ? `${bytes / 2 ** 20} MiB` : `${bytes / 2 ** 10} KiB`;
 }
 
 /**

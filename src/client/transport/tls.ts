@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import * as tls from 'node:tls';
 import { InputError, UsageError } from '../../process/errors.ts';
+import { readWhole } from '../../process/read-file.ts';
 import { systemReason } from '../../process/system-error.ts';
 
 /** PEM texts. */
@@ -79,9 +79,12 @@ export async function readTlsFiles({ ca, cert, key }: NamedTlsFiles): Promise<Tl
   return { ca: caText, cert: certText, key: keyText };
 }
 
+/** Longest file of certificates: that of all public authorities has a quarter of it. */
+const maxBytes = 1024 * 1024;
+
 async function readNamed(file: NamedFile | undefined): Promise<string | undefined> {
   try {
-    return file && (await readFile(file.path, 'utf8'));
+    return file && (await readWhole(file.path, maxBytes)).toString();
   } catch (error) {
     throw fault(file as NamedFile, systemReason(error));
   }

@@ -1,7 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { STATUS_CODES } from 'node:http';
 import { resolve } from 'node:path';
-import { buffer } from 'node:stream/consumers';
 import { fieldValue, type HttpFields } from '../../api/http.ts';
 import { describeLifecycle } from '../../api/lifecycle.ts';
 import type { Operation } from '../../api/operations.ts';
@@ -12,6 +10,7 @@ import { type RawRequest, rawMethods } from '../../client/request.ts';
 import type { Context } from '../../context.ts';
 import { CliError, messageOf, UsageError } from '../../process/errors.ts';
 import { type JsonObject, type JsonValue, parseJson, printJson } from '../../process/exact-json.ts';
+import { collectBytes, readWhole } from '../../process/read-file.ts';
 import { systemReason } from '../../process/system-error.ts';
 import { sanitizeExcept } from '../../process/text.ts';
 import { showRequests } from '../../records/print.ts';
@@ -97,12 +96,17 @@ async function printBody({ io }: Context, { body, fields }: RawAnswer): Promise<
   await io.stdout.write(`${sanitizeExcept(text.replace(/\r?\n$/, ''), layout)}\n`);
 }
 
+/** The longest body that is sent, in bytes. */
+const maxBodyBytes = 64 * 1024 * 1024;
+
 /** The bytes of a file, or of stdin for `-`. @throws UsageError if the file cannot be read. */
 async function readBody({ io }: Context, input: string): Promise<Uint8Array> {
-  if (input === '-') return buffer(io.stdin.bytes());
-  return readFile(resolve(io.cwd, input)).catch((error) => {
+  try {
+    if (input === '-') return await collectBytes(io.stdin.bytes(), maxBodyBytes);
+    return await readWhole(resolve(io.cwd, input), maxBodyBytes);
+  } catch (error) {
     throw new UsageError(`--input ${input}: ${systemReason(error)}`);
-  });
+  }
 }
 
 /** One `-f`. */

@@ -1,4 +1,4 @@
-import { readFile, realpath, stat } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 import { dirname, resolve, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import {
@@ -7,11 +7,11 @@ import {
   maxBytes,
   readDescription,
   refusedReference,
-  tooLarge,
 } from '../../binding/description.ts';
 import type { Context } from '../../context.ts';
-import { CliError, InputError, messageOf } from '../../process/errors.ts';
+import { InputError, messageOf } from '../../process/errors.ts';
 import type { Io } from '../../process/io.ts';
+import { collectBytes, readWhole } from '../../process/read-file.ts';
 import { systemReason } from '../../process/system-error.ts';
 
 /**
@@ -49,14 +49,7 @@ export async function readDescriptionAt(
 }
 
 async function readStdin({ stdin }: Io): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of stdin.bytes()) {
-    size += chunk.length;
-    if (size > maxBytes) throw tooLarge('stdin');
-    chunks.push(chunk);
-  }
-  return decodeText(Buffer.concat(chunks), 'stdin');
+  return decodeText(await readLimited('stdin', collectBytes(stdin.bytes(), maxBytes)), 'stdin');
 }
 
 /** The text of a file that a description refers to. @throws UsageError if it is not in the description's folder. */
@@ -69,6 +62,9 @@ async function readBeside(folder: string, url: string): Promise<string> {
   });
   const allowed = await realpath(folder);
   if (!real.startsWith(allowed.endsWith(sep) ? allowed : allowed + sep)) throw refusedReference(path, why);
+  // Only the user may name a pipe, which can be waited for without end.
+  if (!(await stat(real)).isFile())
+    throw new InputError(`description refers to ${path}: is not a regular file`);
   return readText(real, path);
 }
 
@@ -81,21 +77,15 @@ function toPath(url: string): string {
   }
 }
 
-/** The path that a shell passes for `<(command)`: a pipe with a writer. */
-const shellPipe = /^\/(dev|proc\/self)\/fd\/\d+$/;
-
-/** Reads regular files only, because reading a pipe without a writer, or a device, would never end. */
+/** Reads any file: a pipe, such as `<(command)`, too. @throws UsageError that names it */
 async function readText(path: string, shown: string): Promise<string> {
+  return decodeText(await readLimited(shown, readWhole(path, maxBytes)), shown);
+}
+
+async function readLimited(shown: string, bytes: Promise<Buffer>): Promise<Buffer> {
   try {
-    const found = await stat(path);
-    if (found.size > maxBytes) throw tooLarge(shown);
-    if (found.isFile() || shellPipe.test(path)) return decodeText(await readFile(path), shown);
+    return await bytes;
   } catch (error) {
-    if (error instanceof CliError) throw error;
     throw new InputError(`description ${shown}: ${systemReason(error)}`);
   }
-  throw new InputError(
-    `description ${shown}: is not a regular file`,
-    'give what a pipe holds on stdin: petstore api bind -',
-  );
 }
