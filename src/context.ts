@@ -30,13 +30,13 @@ export interface Context extends Pick<Notices, 'notice' | 'note' | 'lifecycle'> 
   /** True if no notices are shown: from --quiet, or from the config once the settings are resolved. */
   readonly quiet: boolean;
   readonly interrupts: Interrupts;
-  /** Warns if the config file is ignored. */
+  /** @throws UsageError for a wrong value; a command that repairs settings gets a warning in its place. */
   settings(): Promise<Settings>;
   /** The operations that the service offers: the built-in contract, or the description that the profile is bound to. */
   contract(): Promise<Contract>;
   /** @throws UsageError if nothing says which service to call. */
   client(volume?: Volume): Promise<Client>;
-  /** Undefined if questions are impossible: a stream is not a terminal, CI is set, or --no-input was given. */
+  /** Undefined if questions are impossible: a stream is not a terminal, TERM is dumb, CI is set, or --no-input was given. */
   prompt(): Promise<Prompt> | undefined;
   /** @param format for a command with a default of its own; else the format of the settings. */
   printer(format?: OutputFormat): Promise<Printer>;
@@ -51,9 +51,12 @@ export interface Context extends Pick<Notices, 'notice' | 'note' | 'lifecycle'> 
 
 /** The context as `main` holds it. The flags are not known until commander has parsed them. */
 export interface MutableContext extends Context, Notices {
-  /** @param command as the user typed it, such as `pets get`. */
-  useFlags(flags: GlobalFlags, command?: string): void;
-  /** The settings without their warnings, to report an error. */
+  /**
+   * @param command as the user typed it, such as `pets get`.
+   * @param repairs the command works in spite of wrong settings.
+   */
+  useFlags(flags: GlobalFlags, command?: string, repairs?: boolean): void;
+  /** The settings without their warnings and in spite of their problems, to report an error. */
   quietSettings(): Promise<Settings>;
   /** Whether errors are printed as JSON: a flag decides, or the settings. A flag that makes them invalid is ignored. */
   hasJsonErrors(): Promise<boolean>;
@@ -72,6 +75,7 @@ export function createContext(
   const interrupts = createInterrupts(io);
   let flags: GlobalFlags = {};
   let commandName = '';
+  let isRepair = false;
   const closers: (() => Promise<void>)[] = [];
   const clients = keyed(async (volume: Volume) => {
     const client = await connect(context, volume);
@@ -104,9 +108,10 @@ export function createContext(
     get flags() {
       return flags;
     },
-    useFlags(given, command = '') {
+    useFlags(given, command = '', repairs = false) {
       flags = given;
       commandName = command;
+      isRepair = repairs;
     },
     get quiet() {
       return flags.quiet === true || isQuiet;
@@ -120,7 +125,7 @@ export function createContext(
       const format = flags.output ?? settings?.get('output') ?? io.env.PETSTORE_OUTPUT;
       return format === 'json' || format === 'jsonl';
     },
-    settings: once(() => settingsWithWarnings(context)),
+    settings: once(() => settingsWithWarnings(context, isRepair)),
     contract: once(() => readContract(context)),
     client: (volume = 'few') => clients(volume),
     prompt: once(() => (whyNotAsked(context) === undefined ? openPrompt(context) : undefined)),
@@ -136,8 +141,15 @@ export function createContext(
   return context;
 }
 
-async function settingsWithWarnings({ quietSettings, note }: MutableContext): Promise<Settings> {
+async function settingsWithWarnings(
+  { quietSettings, note }: MutableContext,
+  isRepair: boolean,
+): Promise<Settings> {
   const settings = await quietSettings();
+  const [problem] = settings.problems;
+  if (problem && !isRepair) throw problem;
+  for (const { message, details } of settings.problems)
+    await note(`warning: ${[message, details.hint].filter(Boolean).join('; ')}`);
   for (const warning of settings.warnings) await note(warning);
   return settings;
 }
@@ -186,6 +198,7 @@ async function openStyle(
 /** A clause that says why no question can be put; undefined if one can. An answer is never read from a pipe. */
 export function whyNotAsked({ io, flags }: Pick<Context, 'io' | 'flags'>): string | undefined {
   if (!io.stdin.isTerminal || !io.stderr.isTerminal) return 'there is no terminal to ask on';
+  if (io.env.TERM === 'dumb') return 'TERM is dumb';
   if (io.env.CI) return 'CI is set';
   return flags.noInput ? '--no-input is given' : undefined;
 }

@@ -1,10 +1,9 @@
+import type { ThousandsSeparator } from '../config/values.ts';
 import type { RecordFormat } from '../input/records.ts';
 import { UsageError } from '../process/errors.ts';
 
 /** The rule for several different rows of one pet. */
 export const duplicateRules = ['error', 'first', 'last', 'sum'] as const;
-export const thousandsSeparators = ['.', ',', ' '] as const;
-export type ThousandsSeparator = (typeof thousandsSeparators)[number];
 
 /** The flags that determine what a run writes. Together with the same bytes and the same target they identify a run. */
 export interface RunFlags {

@@ -1,4 +1,4 @@
-import type { ThousandsSeparator } from './run-flags.ts';
+import type { ThousandsSeparator } from '../config/values.ts';
 
 const largestId = 9223372036854775807n;
 const wholeNumber = /^[1-9]\d{0,18}$/;

@@ -152,7 +152,7 @@ function collect<Value>(parse: (text: string) => Value): (text: string, before: 
 
 function oneOf<Word extends string>(words: readonly Word[]): (text: string, name: string) => Word {
   return (text, name) => {
-    const found = words.find((word) => word === text);
+    const found = words.find((word) => word === text) ?? words.find((word) => word === text.toLowerCase());
     if (found !== undefined) return found;
     throw new UsageError(`${name} '${text}': must be one of ${listOf(words)}`);
   };

@@ -34,7 +34,7 @@ export async function runCommand(
   if (given.some(({ flag }) => flag === programFlags.version)) return showVersion(context);
   const { parseWords } = await import('./parse.ts');
   const values = parseWords(commandName(path), action?.args ?? {}, flags, forCommander);
-  context.useFlags(values as GlobalFlags, path.join(' '));
+  context.useFlags(values as GlobalFlags, path.join(' '), action?.repairs);
   if (!action) return showHelp(context, 'stderr', found);
   await action.run(context, values);
   await context.tellNotices();

@@ -21,6 +21,8 @@ export interface Action {
   readonly examples: readonly string[];
   /** Set if it changes records of the service, at once or after a plan: it takes --dry-run and --confirm. */
   readonly write?: true | 'planned';
+  /** Set if it works in spite of a wrong value in the environment or the config. */
+  readonly repairs?: true;
   /** Arguments by the names that `run` gets, in the order of the command line. */
   readonly args?: Readonly<Record<string, Argument>>;
   readonly flags?: Readonly<Record<string, Flag>>;

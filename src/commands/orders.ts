@@ -1,6 +1,7 @@
+import type { Order } from '../api/schemas.ts';
 import { argument, flag, value } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
-import { parseId, parseIdOrName, parseQuantity, parseShipDate } from '../records/values.ts';
+import { parseDate, parseId, parseIdOrName, parseQuantity } from '../records/values.ts';
 import { listFlags } from './arguments.ts';
 import { recordVerbs } from './record-verbs.ts';
 
@@ -24,6 +25,7 @@ const list = verb({
   examples: [
     'petstore orders list --open',
     'petstore orders list --overdue',
+    'petstore orders list --due-before +1w',
     'petstore orders list --pet Luna -o json',
     'petstore orders ls --sort -quantity',
   ],
@@ -31,14 +33,24 @@ const list = verb({
     pet: petFlag('only orders of this pet'),
     complete: flag('--complete', 'only orders that are complete'),
     open: flag('--open', 'only orders that are not complete', { conflicts: ['complete'] }),
-    overdue: flag('--overdue', 'only open orders whose ship date has passed', { conflicts: ['complete'] }),
+    overdue: flag('--overdue', 'only open orders whose ship date, a day in UTC, is over', {
+      conflicts: ['complete'],
+    }),
+    dueBefore: value('--due-before <date>', 'only open orders that ship before this date', {
+      parse: parseDate,
+      conflicts: ['complete'],
+    }),
     ...listFlags,
   },
-  async run(context, { pet, complete, open, overdue, ...flags }) {
-    const { orders, isOverdue } = await import('../records/orders.ts');
+  async run(context, { pet, complete, open, overdue, dueBefore, ...flags }) {
+    const { orders, isOverdue, isDueBefore } = await import('../records/orders.ts');
+    const isDated = overdue || dueBefore !== undefined;
+    const isDue = (order: Order) =>
+      (!overdue || isOverdue(order, context.now())) &&
+      (dueBefore === undefined || isDueBefore(order, Date.parse(dueBefore)));
     return (await import('../records/list.ts')).listRecords(context, orders, {
-      where: { petId: pet, complete: open || overdue ? false : complete },
-      matches: overdue ? (order) => isOverdue(order, context.now()) : undefined,
+      where: { petId: pet, complete: open || isDated ? false : complete },
+      matches: isDated ? isDue : undefined,
       ...flags,
     });
   },
@@ -54,8 +66,8 @@ const { get, create, update, edit, remove } = recordVerbs({
   flags: {
     pet: petFlag('the pet that is ordered'),
     quantity: value('--quantity <n>', 'how many are ordered', { parse: parseQuantity }),
-    shipDate: value('--ship-date <date>', 'RFC 3339, or a UTC day (YYYY-MM-DD, tomorrow, +3d)', {
-      parse: (text, name) => parseShipDate(text, name),
+    shipDate: value('--ship-date <date>', 'RFC 3339, or a UTC day: YYYY-MM-DD, today, tomorrow, +3d, +1w', {
+      parse: parseDate,
     }),
     complete: flag('--complete', 'the order is fulfilled'),
     noComplete: {

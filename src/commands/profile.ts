@@ -41,6 +41,7 @@ const view: View<ListedProfile> = {
 
 const list = verb({
   name: 'list',
+  repairs: true,
   aliases: ['ls'],
   summary: 'List the profiles and mark the active one',
   description:
@@ -61,6 +62,7 @@ const list = verb({
 
 const create = verb({
   name: 'create',
+  repairs: true,
   summary: 'Create a profile for a service',
   description:
     'Creates a profile for a service. Every key of the config is a flag, and its value is kept in the profile: ' +
@@ -97,6 +99,7 @@ async function createProfile(context: Context, name: string, use: boolean): Prom
 
 const use = verb({
   name: 'use',
+  repairs: true,
   summary: 'Make a profile the active one',
   description:
     'Makes a profile the active one: commands use it unless --profile or PETSTORE_PROFILE names another. ' +
@@ -113,6 +116,7 @@ const use = verb({
 
 const show = verb({
   name: 'show',
+  repairs: true,
   summary: 'Show what a profile holds',
   examples: ['petstore profile show', 'petstore profile show staging -o json'],
   args: {
@@ -140,6 +144,7 @@ function valuesOf({ io }: Context, name: string): Readonly<Record<string, JsonVa
 
 const remove = verb({
   name: 'delete',
+  repairs: true,
   aliases: ['rm'],
   summary: 'Delete a profile and the contract bound to it',
   examples: ['petstore profile delete staging', 'petstore profile delete staging --yes'],

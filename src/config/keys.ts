@@ -15,8 +15,6 @@ interface KeyRule {
   readonly fallback?: string;
   /** How help shows the value of its flag; a flag without one is a switch. */
   readonly placeholder?: string;
-  /** The environment variable that sets it. */
-  readonly variable?: string;
   readonly choices?: readonly string[];
   /** The value is a path, relative to the folder of the file or command line that gives it, and is made absolute. */
   readonly isFile?: true;
@@ -38,14 +36,12 @@ const rules = {
     summary: 'address of the service',
     parse: parse.parseBaseUrl,
     placeholder: '<url>',
-    variable: 'PETSTORE_BASE_URL',
   },
   output: {
     summary: 'format of the output',
     ...choiceOf(parse.outputFormats),
     placeholder: '<format>',
     fallback: 'table',
-    variable: 'PETSTORE_OUTPUT',
   },
   timeout: {
     summary: 'deadline of a call, retries included',
@@ -84,7 +80,6 @@ const rules = {
   'token-file': {
     summary: 'file that holds the token',
     ...path,
-    variable: 'PETSTORE_TOKEN_FILE',
   },
   'token-command': {
     summary: 'command that prints the token, run without a shell',
@@ -119,6 +114,16 @@ const rules = {
   'client-key': {
     summary: 'private key of that certificate (PEM)',
     ...path,
+  },
+  'import-map': {
+    summary: 'columns of a bulk file: the default of --map',
+    parse: parse.parsePairs,
+    placeholder: '<field=column>',
+  },
+  'import-thousands': {
+    summary: 'thousands separator of a bulk file: the default of --thousands',
+    ...choiceOf(parse.thousandsSeparators),
+    placeholder: '<separator>',
   },
   protected: {
     summary: "whether every write asks for the profile's name",
@@ -160,6 +165,11 @@ export function flagKey(key: SettingKey): keyof KeyFlags {
   return key.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()) as keyof KeyFlags;
 }
 
+/** The environment variable that sets a key: `PETSTORE_BASE_URL` for `base-url`. */
+export function variableName(key: SettingKey): string {
+  return `PETSTORE_${key.toUpperCase().replaceAll('-', '_')}`;
+}
+
 /** A key's summary and its default, for help. */
 export function describeKey(key: SettingKey): string {
   const { summary, fallback } = keyRules[key];
@@ -168,13 +178,10 @@ export function describeKey(key: SettingKey): string {
 
 export const keyItems = settingKeys.map((key) => [key, describeKey(key)] as const);
 
-/** The environment variables that only this program reads, each with its meaning. */
+/** The environment variables that only this program reads and that set no key, each with its meaning. */
 export const ownVariables: readonly (readonly [name: string, meaning: string])[] = [
   ['PETSTORE_PROFILE', 'the profile to use'],
-  ['PETSTORE_BASE_URL', 'the address of the service'],
-  ['PETSTORE_OUTPUT', 'the output format'],
   ['PETSTORE_TOKEN', 'the token to send'],
-  ['PETSTORE_TOKEN_FILE', 'a file that holds the token'],
   ['PETSTORE_CONFIG_DIR', 'the folder of config.json'],
   ['PETSTORE_STATE_DIR', 'the folder of the runs of inventory apply and of the embedded store'],
   ['PETSTORE_OFFLINE_STORE', 'the file of the embedded store; :memory: keeps nothing'],

@@ -1,5 +1,5 @@
 import { dirname, join, resolve } from 'node:path';
-import { InputError, UsageError } from '../process/errors.ts';
+import { InputError, type UsageCode, UsageError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import type { Io } from '../process/io.ts';
 import { closest, shellWord } from '../process/text.ts';
@@ -14,6 +14,7 @@ import {
   type SettingValues,
   settingKeys,
   shownValue,
+  variableName,
 } from './keys.ts';
 import { homeFolder } from './paths.ts';
 import { matchesOrigin } from './values.ts';
@@ -57,8 +58,11 @@ export interface Settings {
   readonly profile: ChosenProfile | undefined;
   /** The active profile of the config if it is not used, because the address has another origin. */
   readonly setAside: ChosenProfile | undefined;
-  /** The problem with the config file, a clause; the file then counts as empty. */
-  readonly problem: string | undefined;
+  /**
+   * What is wrong in the environment and the config: an unknown profile or key, a wrong value, a file that cannot be
+   * read. None of it is used. A command that calls a service must fail with the first of them.
+   */
+  readonly problems: readonly UsageError[];
   /** Warnings to show before a command acts, one line each. */
   readonly warnings: readonly string[];
   /** The choice of the embedded store: commands use the server in this process. Undefined if they use a service. */
@@ -74,9 +78,9 @@ export interface Settings {
 type GivenValues = <Key extends SettingKey>(key: Key) => readonly Setting<NonNullable<SettingValues[Key]>>[];
 
 /**
- * The settings of this run. A config file that cannot be read counts as empty: `problem` says why.
+ * The settings of this run.
  *
- * @throws UsageError for an unknown profile, key or value; it names the flag, variable or file that holds it.
+ * @throws UsageError for a flag with a wrong value or an unknown profile. What is wrong elsewhere is in `problems`.
  */
 export async function resolveSettings(io: Io, flags: SettingFlags): Promise<Settings> {
   return settingsFrom(io, flags, readConfigFile(io));
@@ -92,22 +96,28 @@ interface Places {
 /** The settings that follow from a config file already read. @throws UsageError as `resolveSettings` does. */
 export function settingsFrom(io: Io, flags: SettingFlags, file: ConfigFile): Settings {
   const places = { io, flags, file };
-  const { chosen, offline } = chooseProfile(places);
-  const valuesWith = (profile: ChosenProfile | undefined) =>
-    ((key) => foundIn(places, key, profile?.value).map((found) => parseFound(key, found, io))) as GivenValues;
-  refuseUnknownKeys(file, undefined);
-  const given = valuesWith(chosen);
+  const problems: UsageError[] = [];
+  if (file.problem !== undefined) problems.push(unreadable(file));
+  const { chosen, offline } = chooseProfile(places, problems);
+  const readingsWith = (profile: ChosenProfile | undefined, key: SettingKey) =>
+    foundIn(places, key, profile?.value).map((found) => readFound(key, found, io));
+  const given = ((key) => readingsWith(chosen, key).filter(isSetting)) as GivenValues;
   const isSetAside = chosen?.source === 'config' && goesElsewhere(given);
   const profile = isSetAside ? undefined : chosen;
-  if (profile) refuseUnknownKeys(file, profile.value);
-  const found = new Map(settingKeys.map((key) => [key, valuesWith(profile)(key)]));
+  problems.push(...unknownKeys(file, undefined), ...(profile ? unknownKeys(file, profile.value) : []));
+  const found = new Map<SettingKey, Setting<unknown>[]>();
+  for (const key of settingKeys) {
+    const readings = readingsWith(profile, key);
+    found.set(key, readings.filter(isSetting));
+    for (const reading of readings) if (!isSetting(reading)) problems.push(reading);
+  }
   const explain = <Key extends SettingKey>(key: Key) =>
     (found.get(key)?.[0] ?? fallback(key)) as Setting<SettingValues[Key]>;
   return {
     profile,
     setAside: isSetAside ? chosen : undefined,
-    problem: file.problem,
-    warnings: warningsOf(file, profile, found.get('base-url') ?? []),
+    problems,
+    warnings: warningsOf(profile, found.get('base-url') ?? []),
     offline,
     token: io.env.PETSTORE_TOKEN ?? '',
     get: (key) => explain(key).value,
@@ -136,18 +146,13 @@ export function originOf({ value }: Setting<string>): string {
 }
 
 function warningsOf(
-  file: ConfigFile,
   profile: ChosenProfile | undefined,
   [baseUrl, ...beaten]: readonly Setting<unknown>[],
 ): string[] {
   const own = beaten.find(({ source }) => source === 'profile');
   const isSurprising = profile?.source === 'flag' && baseUrl?.source === 'environment' && own;
-  return [
-    ...(file.problem === undefined ? [] : [`warning: ${file.path} is ignored: ${file.problem}`]),
-    ...(isSurprising && own.value !== baseUrl.value
-      ? [`warning: ${baseUrl.givenBy} is set, and beats the base URL of profile ${profile.value}`]
-      : []),
-  ];
+  if (!isSurprising || own.value === baseUrl.value) return [];
+  return [`warning: ${baseUrl.givenBy} is set, and beats the base URL of profile ${profile.value}`];
 }
 
 /**
@@ -155,14 +160,21 @@ function warningsOf(
  * store if it is named nearer to the command: by a flag, or in the environment if only the config file chose the
  * profile.
  *
- * @throws UsageError for an unknown profile, or if both are named equally near.
+ * @param problems gets an unknown profile of the environment or the config, and both named there equally near.
+ * @throws UsageError for flags.
  */
-function chooseProfile(places: Places): {
+function chooseProfile(
+  places: Places,
+  problems: UsageError[],
+): {
   readonly chosen: ChosenProfile | undefined;
   readonly offline: ChosenProfile | undefined;
 } {
-  const chosen = namedProfile(places);
-  if (chosen) refuseUnknown(chosen, places.file);
+  const named = namedProfile(places);
+  const unknown = named && unknownProfile(named, places.file);
+  if (unknown && named.source === 'flag') throw unknown;
+  if (unknown) problems.push(unknown);
+  const chosen = unknown ? undefined : named;
   const offline: ChosenProfile | undefined = places.flags.offline
     ? { value: offlineProfile, source: 'flag', givenBy: '--offline' }
     : chosen?.value === offlineProfile
@@ -170,11 +182,11 @@ function chooseProfile(places: Places): {
       : undefined;
   const baseUrl = foundIn(places, 'base-url', undefined).find((found) => !isOfConfig(found));
   if (!offline || !baseUrl) return { chosen, offline };
-  if (offline.source === baseUrl.source)
-    throw new UsageError(
-      `${offline.givenBy} and ${baseUrl.givenBy} contradict each other: one names the embedded store, the other a service`,
-      'give one of them',
-    );
+  if (offline.source === baseUrl.source) {
+    const both = contradiction(offline, baseUrl);
+    if (offline.source === 'flag') throw both;
+    problems.push(both);
+  }
   if (isNearer(offline, baseUrl)) return { chosen, offline };
   return { chosen: chosen === offline ? undefined : chosen, offline: undefined };
 }
@@ -186,29 +198,52 @@ function namedProfile({ io, flags, file }: Places): ChosenProfile | undefined {
   return file.active === undefined ? undefined : { value: file.active, source: 'config', givenBy: file.path };
 }
 
-function refuseUnknown({ value, givenBy, source }: ChosenProfile, file: ConfigFile): void {
-  if (value === offlineProfile || Object.hasOwn(file.profiles, value)) return;
+function contradiction(offline: ChosenProfile, baseUrl: Found): UsageError {
+  return new UsageError(
+    `${offline.givenBy} and ${baseUrl.givenBy} contradict each other: one names the embedded store, the other a service`,
+    'give one of them',
+    codeOf(offline.source),
+  );
+}
+
+/** The code of an error in a value from this source. */
+function codeOf(source: SettingSource): UsageCode {
+  return source === 'flag' ? 'invalid_flag' : 'invalid_input';
+}
+
+/** The error for a profile that does not exist. */
+function unknownProfile({ value, givenBy, source }: ChosenProfile, file: ConfigFile): UsageError | undefined {
+  if (value === offlineProfile || Object.hasOwn(file.profiles, value)) return undefined;
   const names = [...Object.keys(file.profiles), offlineProfile];
   const near = closest(value, names);
   const way =
     source === 'config'
       ? 'choose one with `petstore profile use <name>`, or none with `petstore config unset profile`'
       : 'create one with `petstore profile create <name> --base-url <url>`';
-  throw new UsageError(
+  return new UsageError(
     `${givenBy}: there is no profile '${value}'${file.problem ? `, because ${file.path} could not be read: ${file.problem}` : ''}`,
     `${near ? `did you mean ${near}? ` : ''}profiles are ${names.slice(0, 20).join(', ')}${names.length > 20 ? ', …' : ''}; ${way}`,
+    codeOf(source),
   );
 }
 
-function refuseUnknownKeys(file: ConfigFile, profile: string | undefined): void {
-  const section: Section = profile === undefined ? file.defaults : (file.profiles[profile] ?? {});
-  const unknown = Object.keys(section).find((key) => !isSettingKey(key));
-  if (unknown === undefined) return;
-  const near = closest(unknown, settingKeys);
-  throw new InputError(
-    `${profile === undefined ? '' : `profile ${profile} in `}${file.path}: unknown key '${unknown}'`,
-    `${near ? `did you mean ${near}? ` : ''}\`${unsetLine(unknown, profile)}\` removes it`,
+function unreadable({ path, problem }: ConfigFile): UsageError {
+  return new InputError(
+    `${path} cannot be read: ${problem}`,
+    'repair the file, or move it away to start again',
   );
+}
+
+function unknownKeys(file: ConfigFile, profile: string | undefined): UsageError[] {
+  const section: Section = profile === undefined ? file.defaults : (file.profiles[profile] ?? {});
+  const unknown = Object.keys(section).filter((key) => !isSettingKey(key));
+  return unknown.map((key) => {
+    const near = closest(key, settingKeys);
+    return new InputError(
+      `${profile === undefined ? '' : `profile ${profile} in `}${file.path}: unknown key '${key}'`,
+      `${near ? `did you mean ${near}? ` : ''}\`${unsetLine(key, profile)}\` removes it`,
+    );
+  });
 }
 
 /** The command line that removes a key from a profile, or from the top level of the config. */
@@ -261,18 +296,34 @@ function variableOf(
   key: SettingKey,
   { env }: Io,
 ): { readonly name: string; readonly value: string } | undefined {
-  if (key === 'color') {
+  if (key === 'color' && !env.PETSTORE_COLOR) {
     // FORCE_COLOR beats NO_COLOR; `0` and `false` switch it off. See https://force-color.org and https://no-color.org.
     if (env.FORCE_COLOR)
       return { name: 'FORCE_COLOR', value: /^(0|false)$/i.test(env.FORCE_COLOR) ? 'never' : 'always' };
     return env.NO_COLOR ? { name: 'NO_COLOR', value: 'never' } : undefined;
   }
-  const name = keyRules[key].variable;
-  const value = name && env[name];
-  return name && value ? { name, value } : undefined;
+  const name = variableName(key);
+  const value = env[name];
+  return value ? { name, value } : undefined;
 }
 
-/** Checks a value even if another takes precedence over it. @throws UsageError */
+type Reading = Setting<unknown> | UsageError;
+
+function isSetting(reading: Reading): reading is Setting<unknown> {
+  return !(reading instanceof UsageError);
+}
+
+/** Checks a value even if another takes precedence over it. @throws UsageError for the value of a flag */
+function readFound(key: SettingKey, found: Found, io: Io): Reading {
+  try {
+    return parseFound(key, found, io);
+  } catch (error) {
+    if (error instanceof UsageError && found.source !== 'flag') return error;
+    throw error;
+  }
+}
+
+/** @throws UsageError */
 function parseFound(
   key: SettingKey,
   { raw, source, givenBy, label, folder }: Found,
@@ -281,7 +332,7 @@ function parseFound(
   const text = key === 'token-origins' && Array.isArray(raw) ? raw.join(' ') : raw;
   if (!['string', 'number', 'boolean'].includes(typeof text))
     throw new InputError(`${label}: must be text, a number, true or false`);
-  const parsed = parseSetting(key, String(text), label, source === 'flag' ? 'invalid_flag' : 'invalid_input');
+  const parsed = parseSetting(key, String(text), label, codeOf(source));
   const value = keyRules[key].isFile ? resolve(folder, expandHome(String(text), io)) : parsed;
   return { value, text: String(text), source, givenBy };
 }

@@ -9,6 +9,10 @@ export type OutputFormat = (typeof outputFormats)[number];
 export const colorModes = ['auto', 'always', 'never'] as const;
 export type ColorMode = (typeof colorModes)[number];
 
+/** Values of `--thousands` and of the setting `import-thousands`. */
+export const thousandsSeparators = ['.', ',', ' '] as const;
+export type ThousandsSeparator = (typeof thousandsSeparators)[number];
+
 const millisecondsPer = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
 const longestMs = 24 * millisecondsPer.h;
 
@@ -67,6 +71,14 @@ export function parseChoice<Choice extends string>(text: string, choices: readon
   const found = choices.find((choice) => choice === text);
   if (found === undefined) throw new ValueError(`must be one of ${choices.join(', ')}`);
   return found;
+}
+
+/** Pairs `name=text`, separated by commas. @throws ValueError */
+export function parsePairs(text: string): readonly string[] {
+  const pairs = text.split(',').map((pair) => pair.trim());
+  if (!pairs.every((pair) => /^\w+=./s.test(pair)))
+    throw new ValueError('must be <field>=<column>, several with commas between');
+  return pairs;
 }
 
 /**

@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { fold } from '../output/fold.ts';
 import { plainStyle, type Style, withoutColor } from '../output/style.ts';
@@ -22,7 +21,6 @@ const roomForAnswer = 8;
 const pageSize = 10;
 
 export async function createPrompt(io: Io, options: PromptOptions): Promise<Prompt> {
-  if (io.env.TERM === 'dumb') return createLinePrompt(io, options.signal);
   const { input, confirm, select, search } = await import('./inquirer.ts');
   const ask = <Value>(question: (streams: Streams) => Promise<Value>) => answerTo(io, options, question);
   const shownQuestion = (question: string) => {
@@ -95,76 +93,6 @@ function drawOn({ stderr }: Io, style: Style): Writable {
   // If the reader of stderr has gone, the next write fails too and reports it.
   stream.on('error', () => {});
   return Object.assign(stream, { isTTY: stderr.isTerminal, columns: stderr.width });
-}
-
-/** The value of an answer, or the reason why it is not accepted. */
-interface Understood<Value> {
-  readonly value?: Value | undefined;
-  readonly why?: string | undefined;
-}
-
-/**
- * Questions for a terminal that handles nothing but line ends, such as one inside an editor: one line each, for the
- * question and for the answer.
- */
-function createLinePrompt({ stdin, stderr }: Io, signal: AbortSignal): Prompt {
-  const say = (text: string) => stderr.write(text);
-  /** Asks until an answer is accepted. */
-  const ask = async <Value>(
-    question: string,
-    read: (line: string) => Understood<Value> | Promise<Understood<Value>>,
-  ): Promise<Value> => {
-    for (;;) {
-      await say(`${sanitize(question)} `);
-      const line = await readLine(stdin.stream, signal).catch(async (error) => {
-        // The error begins on its own line.
-        await say('\n');
-        throw error;
-      });
-      const { value, why } = await read(line);
-      if (why === undefined) return value as Value;
-      await say(`${fold(sanitize(why), stderr.width)}\n`);
-    }
-  };
-  const choose = async <Value>(question: string, choices: readonly Choice<Value>[]): Promise<Value> => {
-    const offered = choices.map(readable);
-    const lines = offered.map(({ name, description = '' }, at) =>
-      `${String(at + 1).padStart(4)}  ${name}  ${description}`.trimEnd(),
-    );
-    await say(`${sanitize(question)}:\n${lines.map((line) => `${line}\n`).join('')}`);
-    return ask('Number or name:', (line) => chosen(offered, line.trim()));
-  };
-  return {
-    text(question, { initial = '', refuse } = {}) {
-      return ask(initial === '' ? question : `${question} (${initial})`, async (line) => {
-        const value = line === '' ? initial : line;
-        return { value, why: await refuse?.(value) };
-      });
-    },
-    confirm: (question) => ask(`${question} (y/N)`, (line) => ({ value: /^y(es)?$/i.test(line.trim()) })),
-    select: choose,
-    search: choose,
-  };
-}
-
-function chosen<Value>(offered: readonly Choice<Value>[], answer: string): Understood<Value> {
-  const named = offered.find(({ name }) => name === answer) ?? offered[Number(answer) - 1];
-  const found = named ? [named] : answer === '' ? [] : matching(offered, answer);
-  if (found.length === 0) return { why: 'that is none of them' };
-  if (found.length === 1) return { value: found[0]?.value };
-  return { why: `which of them: ${found.map(({ name }) => name).join(', ')}?` };
-}
-
-/** @throws UsageError if the input ends; the reason of the signal if it is aborted. */
-async function readLine(input: NodeJS.ReadableStream, signal: AbortSignal): Promise<string> {
-  const lines = createInterface({ input, terminal: false, signal });
-  try {
-    for await (const line of lines) return line;
-  } finally {
-    lines.close();
-  }
-  signal.throwIfAborted();
-  throw new UsageError('no answer: the input has ended');
 }
 
 /** The choice, safe to show on a terminal. */

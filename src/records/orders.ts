@@ -2,7 +2,7 @@ import { NewOrder, type Order } from '../api/schemas.ts';
 import { askParsed } from '../input/question.ts';
 import type { Names } from './names.ts';
 import type { EditableNoun } from './noun.ts';
-import { type IdOrName, parseIdOrName, parseQuantity, parseShipDate, parseTruth } from './values.ts';
+import { type IdOrName, parseDate, parseIdOrName, parseQuantity, parseTruth } from './values.ts';
 
 export const orders: EditableNoun<Order> = {
   one: 'order',
@@ -44,9 +44,9 @@ export const orders: EditableNoun<Order> = {
     },
     {
       name: 'shipDate',
-      parse: (text, what) => parseShipDate(text, what),
+      parse: (text, what) => parseDate(text, what),
       ask: (prompt) =>
-        askParsed(prompt, 'Ship date (Enter for none)', (text) => parseShipDate(text, 'ship date')),
+        askParsed(prompt, 'Ship date (Enter for none)', (text) => parseDate(text, 'ship date')),
     },
     {
       name: 'complete',
@@ -63,7 +63,12 @@ async function parsePet(names: Names, text: string): Promise<IdOrName> {
   return pet;
 }
 
-/** Whether an order is open and its ship date has passed. */
-export function isOverdue({ complete, shipDate }: Order, now: Date): boolean {
-  return complete !== true && typeof shipDate === 'string' && Date.parse(shipDate) < now.getTime();
+/** Whether an order is open and the day of its ship date, in UTC, is over. */
+export function isOverdue(order: Order, now: Date): boolean {
+  return isDueBefore(order, new Date(now).setUTCHours(0, 0, 0, 0));
+}
+
+/** Whether an order is open and ships before a moment, in milliseconds of Unix time. */
+export function isDueBefore({ complete, shipDate }: Order, momentMs: number): boolean {
+  return complete !== true && typeof shipDate === 'string' && Date.parse(shipDate) < momentMs;
 }

@@ -51,16 +51,21 @@ export function parseChange(text: string): bigint {
   return BigInt(text.replace('+', ''));
 }
 
-/** A date-time of RFC 3339; or a day (`YYYY-MM-DD`, `tomorrow`, `+3d`), which means its first moment in UTC. */
-export function parseShipDate(text: string, what = '--ship-date', now = new Date()): string {
-  const day = text === 'tomorrow' ? '1' : /^\+(\d{1,4})d$/.exec(text)?.[1];
-  if (day !== undefined) {
-    const later = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + Number(day));
-    return new Date(later).toISOString().replace('.000Z', 'Z');
+/**
+ * A date-time of RFC 3339; or a day (`YYYY-MM-DD`, `today`, `tomorrow`, `+3d`, `+1w`), which means its first moment in
+ * UTC.
+ */
+export function parseDate(text: string, what: string, now = new Date()): string {
+  const [, count, unit] = /^\+(\d{1,4})([dw])$/.exec(text) ?? [];
+  const days =
+    count === undefined ? ['today', 'tomorrow'].indexOf(text) : Number(count) * (unit === 'w' ? 7 : 1);
+  if (days >= 0) {
+    const day = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + days);
+    return new Date(day).toISOString().replace('.000Z', 'Z');
   }
   const moment = /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text;
   if (!isDateTime(moment))
-    throw badValue(what, text, 'must be a date such as 2027-01-15, 2027-01-15T09:00:00Z, tomorrow or +3d');
+    throw badValue(what, text, 'must be a date such as 2027-01-15, 2027-01-15T09:00:00Z, today, +3d or +1w');
   return moment;
 }
 

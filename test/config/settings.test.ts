@@ -166,13 +166,15 @@ test('a mistake in a profile that is not used is ignored', async () => {
 });
 
 test.each(['{"a', '[]', '"text"', '{"profiles": []}', '{"profiles": {"a": 1}}', '{"profile": 3}'])(
-  'a file that holds %s is passed over with a warning that names it',
+  'a file that holds %s is a problem that names it',
   async (text) => {
     writeFileSync(path, text);
     const io = fakeIo({ env: { PETSTORE_CONFIG_DIR: folder } });
     const settings = await resolveSettings(io, {});
     expect(settings.get('output')).toBe('table');
-    expect(settings.warnings).toEqual([expect.stringContaining(`warning: ${path} is ignored: `)]);
+    expect(settings.problems.map(({ message }) => message)).toEqual([
+      expect.stringContaining(`${path} cannot be read: `),
+    ]);
     await expect(resolveSettings(io, { profile: 'staging' })).rejects.toThrow('could not be read');
   },
 );
@@ -180,7 +182,7 @@ test.each(['{"a', '[]', '"text"', '{"profiles": []}', '{"profiles": {"a": 1}}', 
 test.each(['', ' \n', '\ufeff'])('an empty file (%j) is an empty config', async (text) => {
   writeFileSync(path, text);
   const settings = await resolve();
-  expect([settings.get('output'), settings.problem, settings.warnings]).toEqual(['table', undefined, []]);
+  expect([settings.get('output'), settings.problems, settings.warnings]).toEqual(['table', [], []]);
 });
 
 test('the embedded store is chosen by flag, variable or config, and gives way to a base URL that is nearer', async () => {
@@ -252,6 +254,9 @@ function write(config: unknown): void {
   writeFileSync(path, JSON.stringify(config));
 }
 
-function resolve(flags: GlobalFlags = {}, env: Record<string, string> = {}) {
-  return resolveSettings(fakeIo({ env: { PETSTORE_CONFIG_DIR: folder, ...env } }), flags);
+async function resolve(flags: GlobalFlags = {}, env: Record<string, string> = {}) {
+  const settings = await resolveSettings(fakeIo({ env: { PETSTORE_CONFIG_DIR: folder, ...env } }), flags);
+  const [problem] = settings.problems;
+  if (problem) throw problem;
+  return settings;
 }

@@ -18,6 +18,7 @@ interface Explained {
 
 export const explain = verb({
   name: 'explain',
+  repairs: true,
   summary: 'Show every setting, its value and where it came from',
   description:
     'Shows every setting as a command with the same flags would use it, and where it came from: flag, environment, ' +

@@ -32,10 +32,10 @@ import { CliError } from '../../process/errors.ts';
 import { type JsonValue, printJson } from '../../process/exact-json.ts';
 import { sanitize } from '../../process/text.ts';
 import { explain } from './explain.ts';
-import { init } from './init.ts';
 
 const list = verb({
   name: 'list',
+  repairs: true,
   aliases: ['ls'],
   summary: 'List what the config file holds',
   description:
@@ -69,6 +69,7 @@ function storedValues({ active, defaults, profiles }: ConfigFile) {
 
 const get = verb({
   name: 'get',
+  repairs: true,
   summary: 'Print one value of the config',
   description:
     'Prints one value as the config file gives it: that of the profile, else of the top level, else the default. ' +
@@ -112,6 +113,7 @@ function fileSettings({ io, flags }: Context, file: ConfigFile) {
 
 const set = verb({
   name: 'set',
+  repairs: true,
   summary: 'Set a value in the config file',
   description: [
     'Sets a value at the top level of the config file, or in a profile with --profile.',
@@ -169,6 +171,7 @@ async function warnOfWinner(context: Context, key: SettingKey, { profile }: Addr
 
 const unset = verb({
   name: 'unset',
+  repairs: true,
   summary: 'Remove a value from the config file',
   examples: [
     'petstore config unset output',
@@ -199,6 +202,7 @@ const places = ['config', 'state', 'offline-store'] as const;
 
 const path = verb({
   name: 'path',
+  repairs: true,
   summary: 'Show the paths of the config, the state and the embedded store',
   description:
     'Shows the paths of the config, the state and the embedded store, whether they exist or not, and which service `offline pull` copied the embedded store from. Deleting the embedded store starts it again.',
@@ -232,10 +236,6 @@ async function printValue(context: Context, name: string, value: JsonValue): Pro
   else await context.io.stdout.write(text);
 }
 
-export const examples = [
-  'petstore config init',
-  'petstore config explain',
-  'petstore config set output json',
-];
+export const examples = ['petstore config explain', 'petstore config set output json'];
 
-export const verbs = [init, list, get, set, unset, path, explain];
+export const verbs = [list, get, set, unset, path, explain];

@@ -7,7 +7,7 @@ import { type Check, fail, pass, skip, type Verdict, VerdictError, warn } from '
 import { checkConnection, checkDns, checkTls } from '../../checks/reach.ts';
 import type { Sockets } from '../../checks/sockets.ts';
 import { toRequest } from '../../client/request.ts';
-import { ownVariables } from '../../config/keys.ts';
+import { ownVariables, settingKeys, variableName } from '../../config/keys.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import { describePlace, describeToken, planToken } from '../../config/token.ts';
 import { openSockets } from '../../connect.ts';
@@ -67,12 +67,8 @@ export const doctorChecks: readonly Check<Patient>[] = [
 
 /** Checks that the config can be read and its settings resolve. */
 async function checkConfig({ context }: Patient): Promise<Verdict> {
-  const { problem, profile, offline, get } = await context.settings();
+  const { profile, offline, get } = await context.settings();
   const { configFile } = resolvePaths(context.io);
-  if (problem !== undefined)
-    return warn(`${configFile} is ignored: ${problem}`, {
-      hint: 'fix the file, or move it away to start again',
-    });
   const target = offline ? 'the embedded store' : (get('base-url') ?? 'no base URL');
   const file = existsSync(configFile) ? configFile : `${configFile} does not exist, defaults are used`;
   return pass(`${file}; ${profile ? `profile ${profile.value}` : 'no profile'}; ${target}`);
@@ -81,7 +77,7 @@ async function checkConfig({ context }: Patient): Promise<Verdict> {
 /** Checks that petstore knows the variables that are set. */
 async function checkEnvironment({ context: { io } }: Patient): Promise<Verdict> {
   const { env } = io;
-  const variables = ownVariables.map(([name]) => name);
+  const variables = [...ownVariables.map(([name]) => name), ...settingKeys.map(variableName)];
   const set = Object.keys(env).filter((name) => name.startsWith('PETSTORE_') && env[name]);
   const unknown = set.find((name) => !variables.includes(name));
   if (unknown !== undefined) {

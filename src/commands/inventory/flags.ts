@@ -7,9 +7,9 @@ import {
   parseShard,
   type RowLimit,
   type RunFlags,
-  thousandsSeparators,
 } from '../../bulk/run-flags.ts';
 import { choice, flag, type ValuesOf, value, values } from '../../cli/flag.ts';
+import { thousandsSeparators } from '../../config/values.ts';
 import { recordFormats } from '../../input/records.ts';
 import { progressModes } from '../../output/progress.ts';
 import { UsageError } from '../../process/errors.ts';

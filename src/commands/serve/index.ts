@@ -3,6 +3,7 @@ import { action } from '../../cli/verb.ts';
 import { flags } from './flags.ts';
 
 export const serve = action({
+  repairs: true,
   description:
     'Serves the pet store from memory, on this machine, until Ctrl-C, SIGTERM or SIGHUP; prints its URL when it accepts. Its documentation, with forms to try operations out, is at /docs. With a command, runs it with PETSTORE_BASE_URL set and no profile, stops, and exits with its code.',
   examples: [
@@ -15,7 +16,7 @@ export const serve = action({
   flags,
   async run(context, { command, ...given }) {
     const { serve: serveUntilStopped } = await import('./serve.ts');
-    // serve uses no settings, but a wrong profile or value is an error here as in every command.
+    // serve uses no settings, but an unknown --profile is an error here as in every command.
     await context.settings();
     await serveUntilStopped(context, given, command);
   },

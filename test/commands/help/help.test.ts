@@ -88,7 +88,7 @@ test('help in a pager fits the terminal of stderr', async () => {
 
 test('help environment names every variable and every key of the config', async () => {
   const { stdout } = await runCli(['help', 'environment']);
-  const words = ['PETSTORE_TOKEN_FILE', 'NO_PROXY', 'TERM', 'CI', 'token-command', 'protected', 'base-url'];
+  const words = ['PETSTORE_TOKEN', 'NO_PROXY', 'TERM', 'CI', 'token-command', 'protected', 'base-url'];
   for (const word of words) expect(stdout).toMatch(new RegExp(`^${word}\\b`, 'm'));
 });
 
