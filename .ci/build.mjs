@@ -1,47 +1,30 @@
-// Builds dist: one bundle, split so that a command loads only what it needs, packed (see pack.mjs), the manual page,
-// and the licences of bundled packages. The chunks are CommonJS, because Node loads those faster than ES modules;
-// esbuild splits only ES modules, so each chunk is converted to CommonJS afterwards.
+// Builds dist: one bundle of the program with commander and valibot, one of each further package, which the first loads
+// where it is used, the loader in front of them, the manual page, and the licences of the bundled packages.
+import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
-import { basename, join, resolve } from 'node:path';
-import { build, transform } from 'esbuild';
-import { writeChunks } from './pack.mjs';
+import { join, resolve } from 'node:path';
+import { build } from 'esbuild';
 
 const outdir = 'dist';
-/** Packages that most commands load; a chunk with any other package is packed alone. */
-const lightPackages = ['commander', 'valibot'];
+/** Packages that most commands load. */
+const within = ['commander', 'valibot'];
+// The package gives Node its CommonJS form, whose names a bundled `import()` would not see.
+const alias = { yaml: resolve('node_modules/yaml/browser/index.js') };
 const common = {
+  bundle: true,
+  metafile: true,
   format: 'cjs',
   platform: 'node',
   target: 'node20.18',
-  minifySyntax: true,
-  // Without this esbuild keeps each pattern with Unicode classes of a package, used or not, and every start creates it.
-  supported: { 'regexp-unicode-property-escapes': true },
-};
-// The package gives Node its CommonJS form, whose names a bundled `import()` would not see.
-const alias = { yaml: resolve('node_modules/yaml/browser/index.js') };
-
-/** Modules that packages load at once and this program does not need: executable subcommands, HTTP/2. */
-const withoutUnused = {
-  name: 'packages without modules that they load and never use',
-  setup({ onLoad }) {
-    const change = (filter, from, to) =>
-      onLoad({ filter }, async ({ path }) => ({
-        contents: replaced(await readFile(path, 'utf8'), from, to),
-      }));
-    change(
-      /commander\/lib\/command\.js$/,
-      "const childProcess = require('node:child_process');",
-      "const childProcess = { get spawn() { return require('node:child_process').spawn; } };",
-    );
-    // If Node was built without it, undici works without its constants.
-    change(
-      /undici\/lib\/dispatcher\/client-h2\.js$/,
-      "http2 = require('node:http2')",
-      'http2 = { constants: {} }',
-    );
+  minify: true,
+  legalComments: 'none',
+  supported: {
+    // A native import() in CommonJS would start Node's ES module loader, which costs as much as commander.
+    'dynamic-import': false,
+    // Without this esbuild keeps each pattern with Unicode classes of a package, used or not, and every start creates it.
+    'regexp-unicode-property-escapes': true,
   },
 };
 
@@ -60,67 +43,50 @@ const rawText = {
   },
 };
 
-/**
- * Makes a CommonJS chunk export plain values when it has run. esbuild exports getters, a copy of them whose getters call
- * those, and one more copy for each `import()`: milliseconds of a start, and some of every use. Plain values will do, because
- * the chunks of a split bundle do not import each other in a circle, and no module assigns to what it exports.
- */
-function exportingValues(code) {
-  if (code.includes('__esm('))
-    throw new Error('a module of this chunk sets its exports after the chunk has run');
-  const imported = code.replace(/__toESM\((require\("\.\/[^"]+"\))\)/g, '$1');
-  const getters =
-    /^__export\(stdin_exports, \{([^}]*)\}\);\nmodule\.exports = __toCommonJS\(stdin_exports\);$/m;
-  const [all, exported] = getters.exec(imported) ?? [];
-  if (!all && code.includes('__toCommonJS(stdin_exports)'))
-    throw new Error('esbuild exports in another form');
-  if (!all) return imported;
-  return `${imported.replace(all, '')}\nObject.assign(exports, { __esModule: true, ${exported.replaceAll('() => ', '')} });`;
-}
+/** The packages that the program loads, by the names of their bundles. */
+const packages = new Map();
+const packagesApart = {
+  name: 'a bundle for each package',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^[@a-z]/ }, ({ path, kind, importer }) => {
+      // commander loads it at once for subcommands that are other programs, of which there are none.
+      if (path === 'node:child_process' && importer.includes('commander')) return { path, namespace: 'none' };
+      if (kind === 'entry-point' || path.startsWith('node:') || within.includes(path)) return undefined;
+      const file = `${path.replace('@', '').replaceAll('/', '-').replace(/\.js$/, '')}.js`;
+      packages.set(file, alias[path] ?? path);
+      return { path: `./${file}`, external: true };
+    });
+    onLoad({ filter: /.*/, namespace: 'none' }, () => ({ contents: 'module.exports = {};' }));
+    // The whole of @inquirer/prompts has an editor prompt with all its encodings.
+    onResolve({ filter: /\/inquirer\.ts$/ }, ({ kind }) => {
+      if (kind === 'entry-point') return undefined;
+      packages.set('inquirer.js', 'src/input/inquirer.ts');
+      return { path: './inquirer.js', external: true };
+    });
+  },
+};
 
-function replaced(text, from, to) {
-  if (!text.includes(from)) throw new Error(`a package no longer holds: ${from}`);
-  return text.replace(from, to);
-}
-
-const { outputFiles, metafile } = await build({
-  ...common,
-  alias,
-  plugins: [withoutUnused, rawText],
-  entryPoints: { main: 'src/bin.ts' },
-  bundle: true,
-  splitting: true,
-  write: false,
-  metafile: true,
-  outdir,
-  format: 'esm',
-  legalComments: 'none',
-  chunkNames: '[name]-[hash]',
-});
 await rm(outdir, { recursive: true, force: true });
 await mkdir(outdir, { recursive: true });
-const chunks = Object.fromEntries(
-  await Promise.all(
-    outputFiles.map(async ({ path, text }) => {
-      // A native import() in CommonJS would start Node's ES module loader, which costs as much as commander.
-      const { code } = await transform(text, {
-        ...common,
-        supported: { ...common.supported, 'dynamic-import': false },
-      });
-      const small = await transform(exportingValues(code), { ...common, minify: true, treeShaking: true });
-      return [basename(path), small.code];
-    }),
-  ),
+const results = [
+  await build({
+    ...common,
+    plugins: [rawText, packagesApart],
+    entryPoints: ['src/bin.ts'],
+    outfile: join(outdir, 'petstore.js'),
+    // bin/petstore.js runs it as a function.
+    banner: { js: '(function (require, module, __dirname) {' },
+    footer: { js: '})' },
+  }),
+];
+const content = await readFile(join(outdir, 'petstore.js'));
+await appendFile(
+  join(outdir, 'petstore.js'),
+  `// ${createHash('sha256').update(content).digest('hex').slice(0, 8)}\n`,
 );
-const packages = packagesByFile(metafile);
-const light = Object.keys(chunks).filter((file) =>
-  packages[file].every((name) => lightPackages.includes(name)),
-);
-const scratch = await mkdtemp(join(tmpdir(), 'petstore-build-'));
-await writeChunks(outdir, { chunks, light, scratch });
-await rm(scratch, { recursive: true });
-await writeFile(join(outdir, 'packages.json'), JSON.stringify(packages, null, 2));
-await writeFile(join(outdir, 'LICENSES.txt'), licencesOf(Object.values(packages).flat()));
+for (const [file, entry] of packages)
+  results.push(await build({ ...common, entryPoints: [entry], outfile: join(outdir, file) }));
+await writeFile(join(outdir, 'LICENSES.txt'), licencesOf(results.flatMap(packagesIn)));
 
 const manualWriter = resolve(outdir, 'write-manual.js');
 await build({
@@ -128,26 +94,21 @@ await build({
   alias,
   plugins: [rawText],
   entryPoints: ['src/write-manual.ts'],
-  bundle: true,
   outfile: manualWriter,
-  logLevel: 'error',
 });
 const { writeManual } = createRequire(import.meta.url)(manualWriter);
 await writeManual(join(outdir, 'petstore.1'));
 await rm(manualWriter);
 
-/** The packages that each chunk holds, by the chunk's name. */
-function packagesByFile({ outputs }) {
-  const rows = Object.entries(outputs).map(([file, { inputs }]) => {
-    const names = Object.entries(inputs)
-      .filter(([, { bytesInOutput }]) => bytesInOutput > 0)
-      .flatMap(([input]) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input)?.[1] ?? []);
-    return [basename(file), [...new Set(names)].sort()];
-  });
-  return Object.fromEntries(rows);
+/** The packages of which a bundle holds something. */
+function packagesIn({ metafile }) {
+  return Object.values(metafile.outputs)
+    .flatMap(({ inputs }) => Object.entries(inputs))
+    .filter(([, { bytesInOutput }]) => bytesInOutput > 0)
+    .flatMap(([input]) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input)?.[1] ?? []);
 }
 
-/** Writes the licence texts of bundled packages next to the bundle, as the licences require. */
+/** The licence texts of bundled packages, which the licences require beside the code. */
 function licencesOf(names) {
   const texts = [...new Set(names)].sort().map((name) => {
     const folder = join('node_modules', name);

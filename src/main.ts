@@ -1,4 +1,3 @@
-import { version } from '../package.json';
 import { createContext, type MutableContext } from './context.ts';
 import { prose } from './output/fold.ts';
 import { eraseLine } from './output/live-line.ts';
@@ -22,26 +21,19 @@ import { sanitize } from './process/text.ts';
 export async function main(argv: readonly string[], io: Io): Promise<number> {
   const context = createContext(io, async (...given) => (await import('./connect.ts')).connect(...given));
   try {
-    return await race({ signals: [context.interrupts.signal] }, () => run(argv, context));
+    return await race({ signals: [context.interrupts.signal] }, async () => {
+      const [{ runCommand }, { program }] = await Promise.all([
+        import('./cli/run.ts'),
+        import('./commands/index.ts'),
+      ]);
+      return runCommand(argv, context, program);
+    });
   } catch (thrown) {
     return await report(thrown, context);
   } finally {
     context.interrupts.release();
     await context.close();
   }
-}
-
-/** `--version` needs no commander; everything else is a command. */
-async function run(argv: readonly string[], context: MutableContext): Promise<number> {
-  if (argv.length === 1 && argv[0] === '--version') {
-    await context.io.stdout.write(`${version}\n`);
-    return exitCodes.done;
-  }
-  const [{ runCommand }, { program }] = await Promise.all([
-    import('./cli/run.ts'),
-    import('./commands/index.ts'),
-  ]);
-  return runCommand(argv, context, program);
 }
 
 async function report(thrown: unknown, context: MutableContext): Promise<ExitCode> {

@@ -42,6 +42,8 @@ export function startCli(
 export function spawnCli(argv: readonly string[], options: SpawnOptions = {}): Promise<Outcome> {
   const started = performance.now();
   const child = startCli(argv, options);
+  // A program that has ended already reads nothing.
+  child.stdin?.on('error', () => {});
   child.stdin?.end(options.stdin ?? '');
   return outcomeOf(child, started);
 }

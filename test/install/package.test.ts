@@ -6,6 +6,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { nodeBinary } from '../helpers/spawn-cli.ts';
 
 let folder: string;
+/** What is installed, before anything has run. */
+let files: readonly string[];
 
 /** npm's own settings of the run that started this one would lead the inner npm astray. */
 const env: Record<string, string | undefined> = {
@@ -16,14 +18,10 @@ const env: Record<string, string | undefined> = {
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'petstore-package-'));
-  execFileSync('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], { env, stdio: 'pipe' });
+  npm(['pack', '--ignore-scripts', '--pack-destination', folder], process.cwd());
   writeFileSync(join(folder, 'package.json'), '{"private":true}');
-  const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? '';
-  execFileSync('npm', ['install', '--offline', '--no-audit', '--no-fund', join(folder, tarball)], {
-    cwd: folder,
-    env,
-    stdio: 'pipe',
-  });
+  npm(['install', '--offline', '--no-audit', '--no-fund', tarball()]);
+  files = readdirSync(join(folder, 'node_modules', 'petstore'), { recursive: true, encoding: 'utf8' });
 }, 60_000);
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -41,8 +39,8 @@ test('the packed tool installs with nothing beside it and runs in an empty proje
   ).toBe('1\n');
 });
 
-test('the package holds the completions, the manual page and the licence', () => {
-  const files = readdirSync(join(folder, 'node_modules', 'petstore'), { recursive: true, encoding: 'utf8' });
+test('the package holds the completions, the manual page and the licences, and no code cache', () => {
+  expect(files.filter((file) => file.endsWith('.cache'))).toEqual([]);
   expect(files).toEqual(
     expect.arrayContaining([
       join('completions', 'petstore.bash'),
@@ -50,30 +48,25 @@ test('the package holds the completions, the manual page and the licence', () =>
       join('completions', 'petstore.fish'),
       join('completions', 'petstore.ps1'),
       join('dist', 'petstore.1'),
+      join('dist', 'LICENSES.txt'),
       'LICENSE',
       'README.md',
     ]),
   );
 });
 
-test.skipIf(process.platform === 'win32')('installed globally, it comes with its manual page', () => {
+test('installed globally, it comes with its manual page', () => {
   const prefix = join(folder, 'global');
-  const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? '';
-  execFileSync(
-    'npm',
-    [
-      'install',
-      '--global',
-      '--prefix',
-      prefix,
-      '--offline',
-      '--no-audit',
-      '--no-fund',
-      join(folder, tarball),
-    ],
-    { env, stdio: 'pipe' },
-  );
+  npm(['install', '--global', '--prefix', prefix, '--offline', '--no-audit', '--no-fund', tarball()]);
   expect(readFileSync(join(prefix, 'share', 'man', 'man1', 'petstore.1'), 'utf8')).toMatch(
     /^\.TH PETSTORE 1 /,
   );
 });
+
+function tarball(): string {
+  return join(folder, readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? '');
+}
+
+function npm(args: readonly string[], cwd = folder): void {
+  execFileSync('npm', args, { cwd, env, stdio: 'pipe' });
+}

@@ -1,0 +1,170 @@
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { nodeBinary, type Outcome, spawnCli } from '../helpers/spawn-cli.ts';
+
+/** A copy of the program. Another user must be able to reach it, so it does not lie in a TMPDIR that may be private. */
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync('/var/tmp/petstore-cache-');
+  for (const part of ['package.json', 'bin', 'dist'])
+    cpSync(part, join(folder, part), { recursive: true, filter: (path) => !path.endsWith('.cache') });
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** The paths of the caches in a folder, by default beside the bundle. */
+function caches(place = join(folder, 'dist')): string[] {
+  return readdirSync(place)
+    .filter((name) => name.endsWith('.cache'))
+    .map((name) => join(place, name));
+}
+
+function run(line: string, env: Record<string, string> = {}): Promise<Outcome> {
+  return spawnCli(line.split(' '), { cli: join(folder, 'bin/petstore.js'), env });
+}
+
+const list = '--offline pets list -o ids';
+
+/** When the one cache was written, in nanoseconds: a run that uses it leaves it alone. */
+function writtenAt(): bigint {
+  const [only = '', ...others] = caches();
+  expect(others).toEqual([]);
+  return statSync(only, { bigint: true }).mtimeNs;
+}
+
+test('a run leaves a cache for the next of its kind, which uses it and does the same', async () => {
+  const first = await run(list);
+  expect(first).toMatchObject({ code: 0, stderr: '' });
+  const written = writtenAt();
+  expect(await run(list)).toMatchObject({ code: 0, stdout: first.stdout, stderr: '' });
+  expect(writtenAt()).toBe(written);
+});
+
+test('a run of another kind leaves a cache of its own, and one that ends with a usage error leaves none', async () => {
+  await run(list);
+  await run('pets list --help');
+  await run('pets lsit');
+  await run('config path');
+  expect(caches()).toHaveLength(3);
+});
+
+test('a run under flags of V8 leaves the cache of runs without flags alone', async () => {
+  await run(list);
+  const written = writtenAt();
+  await run(list, { NODE_OPTIONS: '--stack-trace-limit=5' });
+  expect(writtenAt()).toBe(written);
+});
+
+test('a cache that is cut short, or has one flipped bit, is passed over and replaced', async () => {
+  const whole = await run(list);
+  const damages = [
+    (path: string) => truncateSync(path, 100),
+    (path: string) => truncateSync(path, 0),
+    ...[0.1, 0.5, 0.9].map((place) => (path: string) => flipBit(path, place)),
+  ];
+  for (const damage of damages) {
+    for (const path of caches()) damage(path);
+    const written = writtenAt();
+    expect(await run(list)).toMatchObject({ code: 0, stdout: whole.stdout, stderr: '' });
+    expect(writtenAt()).not.toBe(written);
+  }
+});
+
+/** Flips a bit at a place of a file, from 0 for its start to 1 for its end. */
+function flipBit(file: string, place: number): void {
+  const content = readFileSync(file);
+  const at = Math.floor(content.length * place);
+  content[at] = (content[at] ?? 0) ^ 4;
+  writeFileSync(file, content);
+}
+
+test('the cache of another version of the program is passed over', async () => {
+  const whole = await run(list);
+  const bundle = join(folder, 'dist/petstore.js');
+  const source = readFileSync(bundle, 'latin1');
+  writeFileSync(bundle, `${source.slice(0, -9)}00000000\n`);
+  const written = writtenAt();
+  expect(await run(list)).toMatchObject({ code: 0, stdout: whole.stdout });
+  expect(writtenAt()).not.toBe(written);
+});
+
+test('a cache that others may write is never run, and nobody else may write what a run leaves', async () => {
+  const whole = await run(list);
+  const [path = ''] = caches();
+  const genuine = readFileSync(path);
+  for (const mode of [0o620, 0o602, 0o666]) {
+    chmodSync(path, mode);
+    const args = ['-c', 'umask 0; exec "$@"', 'sh', nodeBinary, join(folder, 'bin/petstore.js')];
+    const again = spawnSync('sh', [...args, ...list.split(' ')], {
+      env: { PATH: process.env.PATH, PETSTORE_OFFLINE_STORE: ':memory:' },
+      encoding: 'utf8',
+    });
+    expect(again).toMatchObject({ status: 0, stdout: whole.stdout });
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  }
+  expect(readFileSync(path).length).toBeGreaterThan(genuine.length / 2);
+});
+
+test('command lines of many forms do not fill the disk', async () => {
+  await run(list);
+  const [path = ''] = caches();
+  for (let copy = 0; copy < 100; copy += 1) copyFileSync(path, path.replace('pets-list', `${copy}`));
+  expect(await run('config path')).toMatchObject({ code: 0 });
+  expect(caches()).toHaveLength(101);
+});
+
+test.runIf(process.getuid?.() === 0)(
+  'a user who does not own the program has caches in a folder of their own, and never runs those of others (needs root)',
+  () => {
+    const home = join(folder, 'home');
+    mkdirSync(home);
+    chownSync(home, 65534, 65534);
+    chmodSync(folder, 0o755);
+    // Another user may not be allowed to reach the original.
+    const node = join(folder, 'node');
+    copyFileSync(realpathSync(nodeBinary), node);
+    const help = (env: Record<string, string> = { HOME: home, XDG_CACHE_HOME: '' }) =>
+      spawnSync(node, [join(folder, 'bin/petstore.js'), '--help'], {
+        uid: 65534,
+        cwd: home,
+        env,
+        encoding: 'utf8',
+      });
+    // No cache is read or left below the current folder.
+    expect(help({ HOME: '.', XDG_CACHE_HOME: 'cache' })).toMatchObject({ status: 0, stderr: '' });
+    expect(readdirSync(home)).toEqual([]);
+    expect(help()).toMatchObject({ status: 0, stderr: '' });
+    const own = join(home, '.cache/petstore');
+    expect(statSync(own).mode & 0o777).toBe(0o700);
+    expect(caches()).toEqual([]);
+    const [cache = ''] = caches(own);
+    // One that belongs to somebody else is not used, so the run leaves its own.
+    chownSync(cache, 0, 0);
+    expect(help()).toMatchObject({ status: 0, stderr: '' });
+    expect(statSync(cache).uid).toBe(65534);
+    // Root leaves and uses none for a program that belongs to another user.
+    chownSync(join(folder, 'dist'), 65534, 65534);
+    expect(spawnSync(node, [join(folder, 'bin/petstore.js'), '--help'], { cwd: home, env: {} }).status).toBe(
+      0,
+    );
+    expect(caches()).toEqual([]);
+    expect(existsSync(join(home, 'cache'))).toBe(false);
+  },
+);
