@@ -1,7 +1,12 @@
 import { fold, leastRoom } from '../output/fold.ts';
 
-/** A part of a help text: a paragraph, or a list of terms with their meanings. */
-export type Block = string | TermList;
+/** A part of a help text: a paragraph, a list of terms with their meanings, or a file to copy. */
+export type Block = string | TermList | Recipe;
+
+/** Text that is shown as it is, such as a YAML file: indented, and never folded. */
+export interface Recipe {
+  readonly lines: readonly string[];
+}
 
 export interface TermList {
   /** Stands above the list, such as `Flags:`. */
@@ -14,6 +19,7 @@ export type Item = readonly [term: string, meaning: string];
 /** A block folded to a width. */
 export function formatBlock(block: Block, width: number): string {
   if (typeof block === 'string') return fold(block, width);
+  if ('lines' in block) return block.lines.map((line) => `  ${line}`).join('\n');
   const { title, items } = block;
   const margin = title === undefined ? 0 : 2;
   // A single long term must not push all meanings to the right.

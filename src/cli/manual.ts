@@ -90,6 +90,7 @@ function topicLines(title: string, { blocks }: Topic): string[] {
 
 function blockLines(block: Block): string[] {
   if (typeof block === 'string') return ['.PP', roff(block)];
+  if ('lines' in block) return ['.PP', '.EX', ...block.lines.map(roff), '.EE'];
   const title = block.title === undefined ? [] : ['.PP', roff(block.title)];
   return [...title, ...block.items.flatMap(termLines)];
 }

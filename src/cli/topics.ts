@@ -38,8 +38,12 @@ function toTopic(text: string): [name: string, topic: Topic] {
   return [name, { title, blocks: blocks.map(toBlock) }];
 }
 
-/** Two spaces in a row stand only in a list: after a term, and before the further lines of its meaning. */
+/**
+ * A block that starts with four spaces is a recipe. In others, two spaces in a row stand only in a list: after a term, and
+ * before the further lines of its meaning.
+ */
 function toBlock(text: string): Block {
+  if (text.startsWith('    ')) return { lines: text.split('\n').map((line) => line.slice(4)) };
   if (!text.includes('  ') && tables[text] === undefined) return text.replaceAll('\n', ' ');
   return { items: text.split(/\n(?! )/).flatMap((line) => tables[line] ?? [toItem(line)]) };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { topicNames } from '../../../src/cli/program.ts';
+import { readTopics } from '../../../src/cli/topics.ts';
 import { program } from '../../../src/commands/index.ts';
 import { outputFormats } from '../../../src/config/values.ts';
 import { exitCodes } from '../../../src/process/errors.ts';
@@ -73,11 +74,17 @@ describe('titles', () => {
 });
 
 describe.each(topicNames)('help %s', (topic) => {
-  test.each([60, 80])('fits %i columns, except for commands to copy', async (columns) => {
+  test.each([60, 80])('fits %i columns, except for commands and files to copy', async (columns) => {
     const { code, stdout } = await runCli(['help', topic], { terminals: ['stdout'], columns });
     expect(code).toBe(0);
-    const wide = stdout.split('\n').filter((line) => line.length > columns && !line.startsWith('petstore '));
-    expect(wide).toEqual([]);
+    const { blocks } = (await readTopics())[topic];
+    const recipes = blocks.flatMap((block) =>
+      typeof block !== 'string' && 'lines' in block ? block.lines : [],
+    );
+    const wide = stdout
+      .split('\n')
+      .filter((line) => line.length > columns && !recipes.includes(line.slice(2)));
+    expect(wide.filter((line) => !line.startsWith('petstore '))).toEqual([]);
   });
 });
 

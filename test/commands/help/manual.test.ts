@@ -35,7 +35,7 @@ test('the manual page has the sections that people look for', () => {
 test('the manual page has every topic of help', async () => {
   for (const { title, blocks } of Object.values(await readTopics())) {
     const terms = blocks.flatMap((block) =>
-      typeof block === 'string' ? [] : block.items.map(([term]) => term),
+      typeof block !== 'string' && 'items' in block ? block.items.map(([term]) => term) : [],
     );
     for (const term of terms) expect(plain, title).toContain(term.replaceAll('"', '\\(dq'));
   }
