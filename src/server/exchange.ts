@@ -17,6 +17,8 @@ export interface Exchange {
 export interface ExchangeOptions {
   /** The address that the server listens on. */
   readonly host: string;
+  /** Other origins whose pages may use the server. */
+  readonly origins?: readonly string[] | undefined;
   /** Called after every response. */
   onExchange?: ((exchange: Exchange) => void) | undefined;
   /** Called with an error that is not a Refusal: a defect of the server. */
@@ -32,8 +34,8 @@ type Connection = Socket & { [newest]?: ServerResponse };
  * that pipelines cannot make the server hold more than one response, and a read sees the write before it.
  */
 export function answerRequests(server: Server, app: SlowApp, options: ExchangeOptions): void {
-  const { host, onExchange, onDefect } = options;
-  const service = { app, guard: createGuard(host), onDefect };
+  const { host, origins, onExchange, onDefect } = options;
+  const service = { app, guard: createGuard(host, origins), onDefect };
   for (const event of ['request', 'checkContinue', 'checkExpectation'])
     server.on(event, (request: IncomingMessage, response: ServerResponse) => {
       if (onExchange) watch(request, response, onExchange);
@@ -121,8 +123,9 @@ const authority = /^(\[[\da-f:.]+\]|[^:[\]]+)(?::\d*)?$/i;
  * page of a foreign site reach a server on the visitor's machine under the foreign site's name.
  *
  * @param listensOn the address that the server listens on.
+ * @param origins others whose pages may use it.
  */
-function createGuard(listensOn: string): Guard {
+function createGuard(listensOn: string, origins: readonly string[] = []): Guard {
   const own = bareHost(listensOn);
   // A server that listens on every address has any of them; a name, which could be rebound, is still refused.
   const isWildcard = own === '0.0.0.0' || own === '::';
@@ -135,8 +138,8 @@ function createGuard(listensOn: string): Guard {
     if (host !== lastOwn && !isOwn(host))
       throw new Refusal('misdirected_request', `Host ${host || '(none)'} is not this server`);
     lastOwn = host;
-    if (origin !== undefined && !isOwn(origin.replace(/^https?:\/\//i, '')))
-      throw new Refusal('forbidden_origin', `a page of ${origin} may not use this server`);
+    if (origin !== undefined && !origins.includes(origin) && !isOwn(origin.replace(/^https?:\/\//i, '')))
+      throw new Refusal('forbidden_origin', `a page of ${origin} may not use this server (see --cors)`);
   };
 }
 

@@ -6,6 +6,7 @@ const statuses = {
   invalid_parameter: 400,
   invalid_json: 400,
   malformed_request: 400,
+  unauthorized: 401,
   forbidden_origin: 403,
   not_found: 404,
   method_not_allowed: 405,

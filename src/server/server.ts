@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { CliError } from '../process/errors.ts';
 import { systemReason } from '../process/system-error.ts';
+import { withCors, withToken } from './access.ts';
 import { createApp, type SlowApp } from './app.ts';
 import { withDocuments } from './documents.ts';
 import { answerRequests, type ExchangeOptions } from './exchange.ts';
@@ -16,6 +17,8 @@ interface ServerOptions extends ListenOptions {
   /** YYYY-MM-DD. */
   readonly sunset?: string | undefined;
   readonly readOnly?: boolean | undefined;
+  /** Requests to the API must bear it. */
+  readonly token?: string | undefined;
   readonly faults?: Faults | undefined;
   /** The same seed and the same requests meet the same faults. */
   readonly seed?: number | undefined;
@@ -50,10 +53,12 @@ const sweepMs = 20;
 
 /** Starts the local server: the app with its faults and its documents, on a socket. */
 export function startServer(options: ServerOptions): Promise<Listening> {
-  const { store, readOnly, faults = {}, seed = 1 } = options;
-  const app = createApp({ ...options, store: () => store });
-  const faulty = withFaults(readOnly ? withoutWrites(app) : app, faults, createRandom(seed));
-  return listen(withDocuments(faulty, options), options);
+  const { store, readOnly, token, origins, faults = {}, seed = 1 } = options;
+  const whole = createApp({ ...options, store: () => store });
+  const app = readOnly ? withoutWrites(whole) : whole;
+  const faulty = withFaults(token === undefined ? app : withToken(app, token), faults, createRandom(seed));
+  const documented = withDocuments(faulty, options);
+  return listen(origins ? withCors(documented, origins) : documented, options);
 }
 
 function withoutWrites(app: SlowApp): SlowApp {

@@ -128,7 +128,7 @@ test('--sunset moves the date, and --read-only leaves out the forms of writes', 
 });
 
 test('faults do not affect the page, the descriptions and /healthz', async () => {
-  const other = await serve('--error-rate', '1', '--rate-limit', '1', '--latency', '5000');
+  const other = await serve('--error-rate', '1', '--rate-limit', '1', '--latency', '5s');
   const started = performance.now();
   for (const path of [
     '/docs',

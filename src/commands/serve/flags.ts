@@ -1,19 +1,25 @@
-import { flag, type ValuesOf, value } from '../../cli/flag.ts';
+import { flag, type ValuesOf, value, values } from '../../cli/flag.ts';
 import { UsageError } from '../../process/errors.ts';
+import { parseDuration } from '../arguments.ts';
 
 export const flags = {
   port: value('--port <n>', 'port to listen on (default 4010); 0 takes a free one', {
     parse: integer(65_535),
   }),
   host: value('--host <address>', 'address to listen on (default 127.0.0.1)', { parse: parseHost }),
-  data: value('--data <file>', 'serve the shop that this file holds', { offers: 'file' }),
-  save: flag('--save', 'save to the file of --data after writes and at the end; created if it is missing'),
+  data: value('--data <file>', 'serve the shop that this JSON file holds', {
+    offers: 'file',
+  }),
+  save: flag(
+    '--save',
+    'save to the file of --data at the end and within 1s after a write; a kill -9 loses that second. Created if it is missing',
+  ),
   empty: flag('--empty', 'start with an empty shop'),
   pets: value('--pets <n>', 'start with a generated shop of n pets', { parse: integer(10_000_000) }),
   seed: value('--seed <n>', 'seed of the generated shop and of the faults (default 1)', {
     parse: integer(2 ** 32 - 1),
   }),
-  latency: value('--latency <ms>', 'wait this long before each answer', { parse: number(60_000) }),
+  latency: value('--latency <duration>', 'wait this long before each answer', { parse: parseLatency }),
   errorRate: value('--error-rate <share>', 'answer this share of requests, 0 to 1, with 503', {
     parse: number(1),
   }),
@@ -24,6 +30,13 @@ export const flags = {
     parse: parseDate,
   }),
   readOnly: flag('--read-only', 'answer every write with 405'),
+  requireToken: flag(
+    '--require-token',
+    'answer the API with 401 unless the request bears the value of PETSTORE_TOKEN',
+  ),
+  cors: values('--cors <origin>', 'let pages of this origin use the server; can be repeated', {
+    parse: parseOrigin,
+  }),
   log: flag('--log', 'one line per request on stderr'),
   readyFile: value(
     '--ready-file <file>',
@@ -56,6 +69,20 @@ function parseRate(text: string, name: string): number {
   const rate = number(1_000_000)(text.replace(/(?<=\d)\/s$/, ''), name);
   if (rate > 0) return rate;
   throw new UsageError(`${name} 0: must be more than 0 requests a second`);
+}
+
+/** Milliseconds. A bare number is refused, because it meant milliseconds once and means seconds elsewhere. */
+function parseLatency(text: string, name: string): number {
+  if (/^0[a-z]*$/.test(text)) return 0;
+  if (/\d$/.test(text)) throw new UsageError(`${name} ${text}: must have a unit, such as ${text}ms`);
+  return parseDuration(text, name);
+}
+
+/** An origin as browsers send it. */
+function parseOrigin(text: string, name: string): string {
+  const { origin = 'null' } = URL.canParse(text) ? new URL(text) : {};
+  if (origin !== 'null' && text.replace(/\/$/, '').toLowerCase() === origin) return origin;
+  throw new UsageError(`${name} ${text}: must be an origin, such as http://localhost:3000`);
 }
 
 function parseHost(text: string, name: string): string {

@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { isLoopbackHost } from '../../api/http.ts';
 import type { Context } from '../../context.ts';
-import { CliError, messageOf, UsageError } from '../../process/errors.ts';
+import { CliError, InputError, messageOf, UsageError } from '../../process/errors.ts';
 import { writeFileAtomic } from '../../process/files.ts';
 import { withLock } from '../../process/lock.ts';
 import { sanitize } from '../../process/text.ts';
@@ -20,13 +20,21 @@ import { runCommand } from './run-command.ts';
 
 /** Serves until a signal comes, or until the command has ended. */
 export function serve(context: Context, flags: ServeFlags, command: readonly string[]): Promise<void> {
-  refuseCombinations(flags);
+  refuseCombinations(context, flags);
   const work = () => serveShop(context, flags, command);
   // Two servers that save to one file would overwrite each other's changes.
   return flags.save && flags.data !== undefined ? withLock(flags.data, work, { waitMs: 0 }) : work();
 }
 
-function refuseCombinations({ data, save, empty, pets, readyFile }: ServeFlags): void {
+function refuseCombinations(
+  { io }: Context,
+  { data, save, empty, pets, readyFile, requireToken }: ServeFlags,
+): void {
+  if (requireToken && !io.env.PETSTORE_TOKEN)
+    throw new InputError(
+      '--require-token: PETSTORE_TOKEN is not set',
+      'set it to the token that requests must bear',
+    );
   if (save && data === undefined)
     throw new UsageError('--save: there is no file to save to', 'name it with --data <file>');
   if (empty && pets !== undefined) throw new UsageError('--empty and --pets: give one of them');
@@ -110,7 +118,17 @@ function checksumOf(content: string | Buffer): string {
 
 function openServer(
   context: Context,
-  { port = 4010, host = '127.0.0.1', latency, errorRate, rateLimit, log, ...options }: ServeFlags,
+  {
+    port = 4010,
+    host = '127.0.0.1',
+    latency,
+    errorRate,
+    rateLimit,
+    requireToken,
+    cors,
+    log,
+    ...options
+  }: ServeFlags,
   store: Store,
   autosave: Autosave | undefined,
 ): Promise<Listening> {
@@ -125,6 +143,8 @@ function openServer(
     store,
     port,
     host,
+    token: requireToken ? context.io.env.PETSTORE_TOKEN : undefined,
+    origins: cors,
     faults: { latencyMs: latency, errorRate, ratePerSecond: rateLimit },
     onExchange: autosave || log ? onExchange : undefined,
     onDefect: (error) => say(context, `error: internal: ${messageOf(error)}`),

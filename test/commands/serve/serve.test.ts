@@ -228,7 +228,7 @@ test('--sunset sets the sunset of getPet, in its responses and in the descriptio
 });
 
 test('faults affect the service, not /healthz', async () => {
-  const serving = await start('--error-rate', '1', '--latency', '1', '--rate-limit', '1000/s');
+  const serving = await start('--error-rate', '1', '--latency', '1ms', '--rate-limit', '1000/s');
   expect((await get(serving, '/pets')).status).toBe(503);
   expect((await get(serving, '/healthz')).status).toBe(200);
   await serving.stop();
@@ -257,7 +257,10 @@ test.each([
   [['--port', 'http'], '--port http: must be an integer'],
   [['--host', 'a b'], '--host a b: must be an address'],
   [['--pets', '-1'], '--pets -1: must be an integer from 0'],
-  [['--latency', 'soon'], '--latency soon: must be a number from 0 to 60000'],
+  [['--latency', 'soon'], "--latency 'soon': is not a duration"],
+  [['--latency', '50'], '--latency 50: must have a unit, such as 50ms'],
+  [['--cors', 'localhost'], '--cors localhost: must be an origin'],
+  [['--require-token'], '--require-token: PETSTORE_TOKEN is not set'],
   [['--error-rate', '2'], '--error-rate 2: must be a number from 0 to 1'],
   [['--rate-limit', '0'], '--rate-limit 0: must be more than 0'],
   [['--sunset', '2027-02-30'], '--sunset 2027-02-30: must be a date'],
