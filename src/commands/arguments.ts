@@ -16,7 +16,7 @@ export const petIdsArgument = argument('<petId...>', 'ids or names of pets', {
 
 export const quantityArgument = argument('<quantity>', 'the stock count', { parse: parseQuantity });
 
-export const watchFlag = value('--watch [interval]', 'poll again and show changes (default: every 5s)', {
+const watchFlag = value('--watch [interval]', 'poll again and show changes (default: every 5s)', {
   accepts: /^[^-]/,
   parse: parseInterval,
 });

@@ -1,16 +1,14 @@
 import { value } from '../cli/flag.ts';
 import { action } from '../cli/verb.ts';
 import { parseQuantity } from '../records/values.ts';
-import { watchFlag } from './arguments.ts';
 
 export const overview = action({
   description:
-    'Shows the state of the shop on one screen: pets by status and by category, the ten lowest counts, and the open orders that ship first. Reads every list once.',
+    'Shows the state of the shop on one screen: pets by status and by category, the ten lowest counts of pets that are not sold, and the open orders that ship first. Reads every list once; a part that the service cannot answer is missing.',
   examples: ['petstore overview', 'petstore overview --below 10', 'petstore overview -o json'],
   flags: {
     below: value('--below <n>', 'show counts under n (default 5)', { parse: parseQuantity }),
-    watch: watchFlag,
   },
-  run: async (context, { below = 5, watch }) =>
-    (await import('../records/overview.ts')).showOverview(context, { below, watch }),
+  run: async (context, { below = 5 }) =>
+    (await import('../records/overview.ts')).showOverview(context, below),
 });

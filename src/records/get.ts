@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import { cellText } from '../output/columns.ts';
-import { monotonicMs, sleep } from '../process/deadline.ts';
+import { monotonicMs, poll } from '../process/deadline.ts';
 import { CliError, UnavailableError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import { type Access, type Noun, openAccess, readRecord } from './noun.ts';
@@ -50,51 +50,42 @@ async function resolveEach<Entity>(
 
 const pollMs = 2000;
 
-/** The records as they were when the condition held for each of them. @throws UnavailableError as `pollUntil` does */
+/**
+ * Polls each record until the condition holds for it, and returns the records as they were then.
+ *
+ * @throws UnavailableError if the condition does not hold for one of them within --timeout, which is for all together.
+ */
 async function waitUntil<Entity>(
   access: Access<Entity>,
   ids: readonly bigint[],
-  until: Condition,
-): Promise<ReadonlyMap<bigint, Entity>> {
-  const held = new Map<bigint, Entity>();
-  const limitMs = (await access.context.settings()).get('timeout');
-  const endMs = monotonicMs() + limitMs;
-  for (const id of ids) held.set(id, await pollUntil(access, id, until, { limitMs, endMs }));
-  return held;
-}
-
-/**
- * Polls a record until the condition holds, and returns it.
- *
- * @param limitMs the value of --timeout, for all records together.
- * @param endMs when that time is over.
- * @throws UnavailableError if the condition does not hold by then.
- */
-async function pollUntil<Entity>(
-  access: Access<Entity>,
-  id: bigint,
   { field, value }: Condition,
-  { limitMs, endMs }: { readonly limitMs: number; readonly endMs: number },
-): Promise<Entity> {
+): Promise<ReadonlyMap<bigint, Entity>> {
   const { context, noun } = access;
-  for (;;) {
-    let why: string;
-    try {
-      const record = (await readRecord(access, id, { timeoutMs: Math.max(endMs - monotonicMs(), 1) })).value;
-      const found = new Map<string, JsonValue>(Object.entries(record as object)).get(field);
+  const held = new Map<bigint, Entity>();
+  const limitMs = (await context.settings()).get('timeout');
+  const endMs = monotonicMs() + limitMs;
+  for (const id of ids) {
+    let why = '';
+    const look = async (leftMs: number): Promise<Entity | undefined> => {
+      const answer = await readRecord(access, id, { timeoutMs: leftMs }).catch((error: unknown) => {
+        if (!(error instanceof CliError) || error.kind !== 'unavailable') throw error;
+        why = error.message;
+      });
+      if (!answer) return undefined;
+      const found = new Map<string, JsonValue>(Object.entries(answer.value as object)).get(field);
       // A field without a value does not meet the condition, not even `--until field=`.
-      if (found !== undefined && found !== null && cellText(found) === value) return record;
+      if (found !== undefined && found !== null && cellText(found) === value) return answer.value;
       why = found === undefined ? `it has no ${field}` : `${field} is ${cellText(found) || 'empty'}`;
-    } catch (error) {
-      if (!(error instanceof CliError) || error.kind !== 'unavailable') throw error;
-      why = error.message;
-    }
-    const leftMs = endMs - monotonicMs();
-    await sleep(Math.min(pollMs, Math.max(0, leftMs)), context.interrupts.signal);
-    if (leftMs <= pollMs)
+      return undefined;
+    };
+    const forMs = Math.max(endMs - monotonicMs(), 0);
+    const record = await poll({ forMs, everyMs: pollMs, signal: context.interrupts.signal }, look);
+    if (record === undefined)
       throw new UnavailableError(
         `get ${noun.one} ${id}: ${field} was not ${value} within ${limitMs / 1000} s: ${why}`,
         { reason: 'timeout', sent: true, retryable: true, hint: 'allow more time with --timeout' },
       );
+    held.set(id, record);
   }
+  return held;
 }

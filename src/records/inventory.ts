@@ -29,7 +29,19 @@ export async function setCount(context: Context, pet: IdOrName, quantity: number
   const access = await openAccess(context, inventory, 'updateInventory');
   const petId = await access.names.idOf('pets', pet);
   await confirmWrite(context, { what: `set the stock of pet ${petId} to ${quantity}` });
-  await writeCount(access, petId, quantity);
+  await writeCount(access, petId, quantity, await readForPerson(access, petId));
+}
+
+/** The entry to tell the change of, if somebody watches; setting a count needs no other knowledge of it. */
+async function readForPerson(
+  access: Access<InventoryItem>,
+  petId: bigint,
+): Promise<Answer<InventoryItem> | undefined> {
+  const { context, client } = access;
+  const isTold = context.io.stderr.isTerminal && !context.quiet && !context.flags.dryRun;
+  if (!isTold || !client.contract.operations.has('getInventory')) return undefined;
+  const before = await readRecord(access, petId).catch(() => undefined);
+  return before && { ...before, etag: undefined };
 }
 
 /** Reads a count, adds to it and writes the sum. */

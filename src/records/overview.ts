@@ -1,32 +1,30 @@
 import { offeredOperation } from '../api/contract.ts';
 import type { ListId } from '../api/operations.ts';
-import type { Order, Pet } from '../api/schemas.ts';
+import type { InventoryItem, Order, Pet } from '../api/schemas.ts';
 import { categoryOf } from '../api/shapes.ts';
 import { petStatuses } from '../api/values.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Client } from '../client/client.ts';
 import { collect, largestPages, wholeList } from '../client/whole-list.ts';
 import { type Context, commandLine } from '../context.ts';
-import { canRedraw } from '../output/screen.ts';
 import { paintStatus, type Style, withoutColor } from '../output/style.ts';
 import { charactersOf, createMeasure, type Measure } from '../output/width.ts';
-import { UsageError } from '../process/errors.ts';
+import { CliError, UsageError } from '../process/errors.ts';
 import { counted, groupDigits, sanitize } from '../process/text.ts';
 import { Names } from './names.ts';
 import { isOverdue } from './orders.ts';
-import { openRedrawn, pollForever } from './watch.ts';
 
 /** The most low counts, and the most orders. */
-const mostShown = 10;
-const mostCategories = 7;
+const maxShown = 10;
+const maxCategories = 7;
 /** More requests than this are noted. */
 const quietRequests = 20;
 
-/** Reads every list once, and prints the state of the shop on one screen or as data. */
-export async function showOverview(
-  context: Context,
-  { below, watch }: { readonly below: number; readonly watch: number | undefined },
-): Promise<void> {
+/**
+ * Reads every list once, and prints the state of the shop on one screen or as data. A part that cannot be read is
+ * missing, with a note; if there is none that can be read, the first error is thrown.
+ */
+export async function showOverview(context: Context, below: number): Promise<void> {
   const printer = await context.printer();
   if (!['table', 'json', 'jsonl', 'yaml'].includes(printer.format))
     throw new UsageError(`output ${printer.format}: overview is printed as table, json, jsonl or yaml`);
@@ -36,79 +34,77 @@ export async function showOverview(
       `overview: ${fields === undefined ? '--sort' : '--fields'} does not apply: it has no columns`,
       '-o json has all of it as data',
     );
-  const contract = await context.contract();
-  for (const id of ['listPets', 'listInventory', 'listOrders'] as const) offeredOperation(contract, id);
   const client = await context.client();
-  if (watch !== undefined) return watchOverview(context, client, below, watch);
   let requests = 0;
   const afterAttempt = () => {
     requests += 1;
   };
-  const overview = await readOverview(context, client, below, { afterAttempt });
+  const { lowCount, ...overview } = await readOverview(context, client, below, { afterAttempt });
   if (requests > quietRequests) await context.note(`note: ${groupDigits(requests)} requests were sent`);
-  const lines = overviewLines(overview, await canvasFor(context, overview));
+  const lines = overviewLines(overview, lowCount, await canvasFor(context, overview));
   await printer.documents([overview], `${lines.join('\n')}\n`);
 }
 
-/** Redraws the overview in place until it is interrupted. @throws UsageError if there is nowhere to draw. */
-async function watchOverview(
-  context: Context,
-  client: Client,
-  below: number,
-  intervalMs: number,
-): Promise<never> {
-  if (!canRedraw(context.io) || (await context.printer()).format !== 'table')
-    throw new UsageError('--watch: the overview is redrawn on a terminal only', 'lists print their changes');
-  const screen = await openRedrawn(context);
-  return pollForever(context, intervalMs, screen, async (options) => {
-    const overview = await readOverview(context, client, below, options);
-    const canvas = await canvasFor(context, overview);
-    const head = canvas.style.dim(`at ${screen.clock()}, every ${intervalMs / 1000} s`);
-    await screen.draw(head, overviewLines(overview, { ...canvas, height: canvas.height - 1 }));
-  });
-}
-
-type Overview = Awaited<ReturnType<typeof readOverview>>;
+type Overview = Omit<Awaited<ReturnType<typeof readOverview>>, 'lowCount'>;
 
 /** Reads every list, and sums up the shop: its pets, its lowest counts, and the open orders that ship first. */
 async function readOverview(context: Context, client: Client, below: number, options: CallOptions) {
   const now = context.now();
-  const read = <K extends ListId>(id: K) => collect(wholeList(client, id, largestPages(client, id), options));
+  const failures: CliError[] = [];
+  const read = async <K extends ListId>(id: K, what: string) => {
+    try {
+      offeredOperation(client.contract, id);
+      return await collect(wholeList(client, id, largestPages(client, id), options));
+    } catch (error) {
+      if (!(error instanceof CliError) || context.interrupts.signal.aborted) throw error;
+      failures.push(error);
+      await context.note(`warning: ${what} missing: ${error.message}`);
+      return undefined;
+    }
+  };
   const categories = new Map<bigint, string>();
   const [pets, inventory, orders] = await Promise.all([
-    read('listPets'),
-    read('listInventory'),
-    read('listOrders'),
+    read('listPets', 'pets are'),
+    read('listInventory', 'the counts are'),
+    read('listOrders', 'orders are'),
     new Names(context, client).addAll('categories', categories, options),
   ]);
-  const names = new Map(pets.map(({ id, name }) => [id, name]));
-  const low = inventory.filter(({ quantity }) => quantity < below);
-  const open = orders.filter(({ complete }) => complete !== true).sort(byShipDate);
+  const [failure] = failures;
+  if (failure && !pets && !inventory && !orders) throw failure;
+  const byId = new Map(pets?.map((pet) => [pet.id, pet]));
+  const isSold = ({ petId, status }: InventoryItem) => (status ?? byId.get(petId)?.status) === 'sold';
+  const low = inventory
+    ?.filter((entry) => entry.quantity < below && !isSold(entry))
+    .sort((one, other) => Number(one.quantity) - Number(other.quantity));
+  const open = orders?.filter(({ complete }) => complete !== true).sort(byShipDate);
   return {
-    pets: {
-      total: pets.length,
-      byStatus: countStatuses(pets),
-      byCategory: countCategories(pets, categories),
-    },
-    inventory: {
-      below,
-      lowest: low
-        .sort((one, other) => Number(one.quantity) - Number(other.quantity))
-        .slice(0, mostShown)
-        .map(({ petId, quantity }) => ({ petId, name: names.get(petId) ?? null, quantity })),
-    },
-    orders: {
-      open: open.length,
-      overdue: open.filter((order) => isOverdue(order, now)).length,
-      next: open.slice(0, mostShown).map((order) => ({
-        id: order.id,
-        petId: order.petId,
-        name: (typeof order.petId === 'bigint' && names.get(order.petId)) || null,
-        quantity: order.quantity,
-        shipDate: order.shipDate,
-        overdue: isOverdue(order, now),
-      })),
-    },
+    pets: pets
+      ? { total: pets.length, byStatus: countStatuses(pets), byCategory: countCategories(pets, categories) }
+      : null,
+    inventory: low
+      ? {
+          below,
+          lowest: low
+            .slice(0, maxShown)
+            .map(({ petId, quantity }) => ({ petId, name: byId.get(petId)?.name ?? null, quantity })),
+        }
+      : null,
+    orders: open
+      ? {
+          open: open.length,
+          overdue: open.filter((order) => isOverdue(order, now)).length,
+          next: open.slice(0, maxShown).map((order) => ({
+            id: order.id,
+            petId: order.petId,
+            name: (typeof order.petId === 'bigint' && byId.get(order.petId)?.name) || null,
+            quantity: order.quantity,
+            shipDate: order.shipDate,
+            overdue: isOverdue(order, now),
+          })),
+        }
+      : null,
+    /** How many counts are low, shown or not. */
+    lowCount: low?.length ?? 0,
   };
 }
 
@@ -154,7 +150,7 @@ interface Canvas {
 
 async function canvasFor(context: Context, { pets, inventory, orders }: Overview): Promise<Canvas> {
   const { stdout } = context.io;
-  const named = [...pets.byCategory, ...inventory.lowest, ...orders.next];
+  const named = [...(pets?.byCategory ?? []), ...(inventory?.lowest ?? []), ...(orders?.next ?? [])];
   return {
     width: stdout.width ?? 80,
     height: stdout.isTerminal ? (stdout.height ?? 24) - 1 : Number.POSITIVE_INFINITY,
@@ -166,18 +162,20 @@ async function canvasFor(context: Context, { pets, inventory, orders }: Overview
 }
 
 /** The overview as lines: pets next to low counts, and orders below them. */
-function overviewLines({ pets, inventory, orders }: Overview, canvas: Canvas): string[] {
+function overviewLines({ pets, inventory, orders }: Overview, lowCount: number, canvas: Canvas): string[] {
   const { style, measure } = canvas;
   const gap = 4;
   const isWide = canvas.width >= 72;
   const half = isWide ? Math.floor((canvas.width - gap) / 2) : canvas.width;
-  const left = petLines(pets, half, canvas);
-  const right = countLines(inventory, half, canvas);
+  const missing = (title: string) => [`${style.bold(title)}  missing`];
+  const left = pets ? petLines(pets, half, canvas) : missing('Pets');
+  const right = inventory ? countLines(inventory, lowCount, half, canvas) : missing('Lowest counts');
   const top = isWide
     ? Array.from({ length: Math.max(left.length, right.length) }, (_, at) =>
         `${pad(left[at] ?? '', half, measure)}${' '.repeat(gap)}${right[at] ?? ''}`.trimEnd(),
       )
     : [...left, '', ...right];
+  if (!orders) return [...top, '', ...missing('Open orders')];
   const room = Math.max(3, canvas.height - top.length - 2);
   const overdue = orders.overdue > 0 ? style.red(`, ${groupDigits(orders.overdue)} overdue`) : '';
   const lines = orderLines(orders, canvas);
@@ -200,12 +198,12 @@ function moreOrders(count: number, { width, measure, ordersCommand }: Canvas): s
 }
 
 function petLines(
-  { total, byStatus, byCategory }: Overview['pets'],
+  { total, byStatus, byCategory }: NonNullable<Overview['pets']>,
   width: number,
   { style, block, measure }: Canvas,
 ): string[] {
   const most = Math.max(byCategory[0]?.total ?? 0, ...Object.values(byStatus), 1);
-  const shown = byCategory.slice(0, mostCategories);
+  const shown = byCategory.slice(0, maxCategories);
   const labels = shown.map(({ name, categoryId }) => sanitize(name ?? `category ${categoryId}`));
   const label = Math.min(Math.max(9, ...labels.map(measure)), Math.floor(width * 0.4));
   const digits = groupDigits(most).length;
@@ -226,7 +224,8 @@ function petLines(
 }
 
 function countLines(
-  { below, lowest }: Overview['inventory'],
+  { below, lowest }: NonNullable<Overview['inventory']>,
+  lowCount: number,
   width: number,
   { style, measure }: Canvas,
 ): string[] {
@@ -242,10 +241,11 @@ function countLines(
       const painted = quantity <= 0 ? style.red(count) : style.yellow(count);
       return `  ${painted}  ${cut(sanitize(name ?? ''), room, measure)} ${style.dim(`(${petId})`)}`;
     }),
+    ...(lowCount > lowest.length ? [style.dim(`  and ${groupDigits(lowCount - lowest.length)} more`)] : []),
   ];
 }
 
-function orderLines({ next }: Overview['orders'], { width, style, measure }: Canvas): string[] {
+function orderLines({ next }: NonNullable<Overview['orders']>, { width, style, measure }: Canvas): string[] {
   const dates = next.map(({ shipDate }) =>
     sanitize(shipDate?.replace(/T00:00:00(\.0+)?Z$/, '') ?? 'no date'),
   );

@@ -4,8 +4,8 @@ import type { Context } from '../context.ts';
 import { type Column, compareBy, pickColumns, pickFields, type View } from '../output/columns.ts';
 import { canRedraw, openScreen } from '../output/screen.ts';
 import { tableWriter } from '../output/table.ts';
-import { sleep } from '../process/deadline.ts';
-import { CliError, UsageError } from '../process/errors.ts';
+import { race, sleep } from '../process/deadline.ts';
+import { CliError, InterruptedError, UsageError } from '../process/errors.ts';
 import { printJson } from '../process/exact-json.ts';
 import { sanitize } from '../process/text.ts';
 import type { Access, Noun } from './noun.ts';
@@ -37,7 +37,7 @@ interface Display<Entity> extends Watcher {
 export async function watchRecords<Entity>(
   access: Access<Entity>,
   { intervalMs, limit, read }: Watched<Entity>,
-): Promise<never> {
+): Promise<void> {
   const { context, names, noun } = access;
   const display = await openDisplay<Entity>(context, noun, intervalMs);
   const { sort } = context.flags;
@@ -71,18 +71,23 @@ interface Watcher {
 }
 
 /**
- * Polls until it is interrupted. A failed poll is told to the watcher, and polling continues, after the time in
- * Retry-After if the answer has one.
+ * Polls until a signal ends it, which is its end and no failure: there is no message, and the exit code is the
+ * signal's. A failed poll is told to the watcher, and polling continues, after the time in Retry-After if the answer
+ * has one.
  *
  * @param poll sends its requests with these options.
  */
-export async function pollForever(
+async function pollForever(
   context: Context,
   intervalMs: number,
   watcher: Watcher,
   poll: (options: CallOptions) => Promise<void>,
-): Promise<never> {
-  const { signal } = context.interrupts;
+): Promise<void> {
+  const end = new AbortController();
+  const release = context.interrupts.take((signal) => {
+    context.exitCode = new InterruptedError(signal).exitCode;
+    end.abort();
+  });
   const pollOnce = async (): Promise<number> => {
     let askedMs = 0;
     const afterAttempt = ({ retryAfterMs = 0 }: Attempt) => {
@@ -92,22 +97,24 @@ export async function pollForever(
       await poll({ afterAttempt });
       return intervalMs;
     } catch (error) {
-      signal.throwIfAborted();
-      if (!(error instanceof CliError) || error.kind === 'usage') throw error;
+      if (end.signal.aborted || !(error instanceof CliError) || error.kind === 'usage') throw error;
       const waitMs = Math.max(intervalMs, askedMs);
       await watcher.fail(`${error.message}; the next attempt is in ${Math.round(waitMs / 1000)} s`);
       return waitMs;
     }
   };
   try {
-    for (;;) await sleep(await pollOnce(), signal);
+    for (;;) await sleep(await race({ signals: [end.signal] }, pollOnce), end.signal);
+  } catch (error) {
+    if (!end.signal.aborted) throw error;
   } finally {
+    release();
     await watcher.close();
   }
 }
 
 /** A screen on stdout that is redrawn after each poll; after a failed one the reason replaces the head. */
-export async function openRedrawn(context: Context) {
+async function openRedrawn(context: Context) {
   const screen = openScreen(context.io);
   const style = await context.style('stdout');
   const clock = () => context.now().toTimeString().slice(0, 8);

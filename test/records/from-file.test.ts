@@ -143,6 +143,8 @@ test('an update and an adjustment show a person what changed', async () => {
   await shop.run(['inventory', 'set', '1', '1']);
   const adjust = await shop.run(['inventory', 'adjust', '1', '+87'], { terminals: ['stderr'] });
   expect(adjust.stderr).toContain('pet 1: quantity 1 -> 88\n');
+  const set = await shop.run(['inventory', 'set', '1', '6'], { terminals: ['stderr'] });
+  expect(set.stderr).toContain('pet 1: quantity 88 -> 6\n');
   const piped = await shop.run(['inventory', 'adjust', '1', '+1']);
   expect(piped.stderr).not.toContain('->');
 });

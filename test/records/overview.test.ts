@@ -52,10 +52,7 @@ test('the overview is the state of the shop as data, from one read of every list
     },
     inventory: {
       below: 5,
-      lowest: [
-        { petId: 2, name: 'Max', quantity: 0 },
-        { petId: 1, name: 'Luna', quantity: 4 },
-      ],
+      lowest: [{ petId: 1, name: 'Luna', quantity: 4 }],
     },
     orders: {
       open: 3,
@@ -81,9 +78,9 @@ test('on a terminal it fits one screen of 80 by 24, and shows nothing raw', asyn
   expect(run.stdout).toContain('Open orders  3, 1 overdue');
   expect(run.stdout).toMatchInlineSnapshot(`
     "Pets  3                                   Lowest counts  under 100
-      available 2 ████████████████████████      0  Max (2)
-      pending   0                               4  Luna (1)
-      sold      1 ████████████                  9  \\x1b[31mRed (3)
+      available 2 ████████████████████████      4  Luna (1)
+      pending   0                               9  \\x1b[31mRed (3)
+      sold      1 ████████████
 
       Cats      2 ████████████████████████
       Dogs      1 ████████████
@@ -117,18 +114,34 @@ test('notes more than 20 requests', async () => {
   expect(run).toMatchObject({ code: 0, stderr: 'note: 23 requests were sent\n' });
 });
 
-test('a list that cannot be read fails the overview with its own code', async () => {
-  await using server = await recordingServer({}, ({ path }) =>
-    path.startsWith('/store/orders') ? { status: 401 } : { body: [] },
-  );
-  const run = await runCli(['overview', '--base-url', server.url]);
-  expect(run).toMatchObject({ code: 4, stdout: '' });
+test('counts how many more low counts there are', async () => {
+  const body = (path: string) =>
+    path.startsWith('/store/inventory')
+      ? Array.from({ length: 14 }, (_, at) => ({ petId: at + 1, quantity: 0, status: 'available' }))
+      : [];
+  await using server = await recordingServer({}, ({ path }) => ({ body: body(path) }));
+  expect((await runCli(['overview', '--base-url', server.url])).stdout).toContain('  and 4 more');
 });
 
-test('a watched overview needs a terminal to draw on', async () => {
-  const run = await runCli(['--offline', 'overview', '--watch']);
-  expect(run).toMatchObject({ code: 2, stdout: '' });
-  expect(run.stderr).toContain('--watch: the overview is redrawn on a terminal only');
+test('a part that cannot be read is missing, and the rest is shown', async () => {
+  await using server = await recordingServer({}, ({ path }) =>
+    path.startsWith('/store/orders') ? { status: 500 } : { body: shop[path.split('?')[0] ?? ''] },
+  );
+  const argv = ['overview', '--base-url', server.url, '--retries', '0'];
+  const json = await runCli([...argv, '-o', 'json']);
+  expect(json.code).toBe(0);
+  expect(json.stderr).toContain('warning: orders are missing: ');
+  expect(JSON.parse(json.stdout)).toMatchObject({
+    pets: { total: 3 },
+    inventory: { below: 5 },
+    orders: null,
+  });
+  expect((await runCli(argv)).stdout).toMatch(/^Pets {2}3 .*^Open orders {2}missing$/ms);
+});
+
+test('if no part can be read, the overview fails with the code of the first', async () => {
+  await using server = await recordingServer({}, () => ({ status: 401 }));
+  expect(await runCli(['overview', '--base-url', server.url])).toMatchObject({ code: 4, stdout: '' });
 });
 
 test('counts the statuses that only a bound service has', async () => {

@@ -35,7 +35,7 @@ async function watch(
 test('a watch in a pipe prints each change as a JSON line, all records as added first', async () => {
   const sold = { ...bella, status: 'sold' };
   const run = await watch([[bella, max], [bella, max], [sold]], []);
-  expect(run.code).toBe(130);
+  expect([run.code, run.stderr]).toEqual([130, '']);
   expect(
     run.stdout
       .trim()
@@ -137,6 +137,15 @@ test('get --until waits until a field has a value, and prints the record', async
   ]);
   expect(run).toMatchObject({ code: 0, stdout: '{"id":1,"name":"Bella","categoryId":1,"status":"sold"}\n' });
   expect(reads).toBe(2);
+});
+
+test('get --until looks once more right before the time is over', async () => {
+  using shop = openShop();
+  const argv = ['inventory', 'get', '1', '--until', 'quantity=77', '--timeout', '1500ms', '-o', 'ids'];
+  const waiting = shop.run(argv);
+  await sleep(300);
+  await shop.run(['inventory', 'set', '1', '77']);
+  expect(await waiting).toMatchObject({ code: 0, stdout: '1\n' });
 });
 
 test('get --until exits 6 at the timeout, and names the last value', async () => {
