@@ -1,5 +1,11 @@
 import { type Contract, mayHaveMore, offeredOperation } from '../api/contract.ts';
-import { fieldValue, type HttpFields, type HttpRequest, type HttpResponse } from '../api/http.ts';
+import {
+  fieldValue,
+  type HttpFields,
+  type HttpRequest,
+  type HttpResponse,
+  type Transport,
+} from '../api/http.ts';
 import { linkTarget } from '../api/links.ts';
 import type { Input, ListId, Operation, OperationId, Query, ReadId, Result } from '../api/operations.ts';
 import { maskFields, maskUrl } from '../mask.ts';
@@ -49,6 +55,8 @@ export interface Client {
   send(id: OperationId, input: CallInput, options?: CallOptions, changes?: FieldChanges): Promise<RawAnswer>;
   /** Sends an arbitrary request below the base URL; returns any answer, also an error status. */
   request(request: RawRequest, options?: CallOptions): Promise<RawAnswer>;
+  /** That of the transport. */
+  readonly exclusively: Transport['exclusively'];
   close(): Promise<void>;
 }
 
@@ -107,6 +115,7 @@ export function createClient(options: ClientOptions): Client {
     toRawRequest: (raw) => withMaskedParameter(toRawRequest(raw, shown), parameter),
     request: async (raw, callOptions = {}) =>
       fetchRaw(new Call(options, toRawRequest(raw, options), callOptions)),
+    exclusively: transport.exclusively,
     close: () => transport.close(),
   };
 }

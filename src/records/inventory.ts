@@ -49,13 +49,20 @@ export async function adjustCount(context: Context, pet: IdOrName, change: bigin
   const access = await openAccess(context, inventory, 'updateInventory', 2);
   const petId = await access.names.idOf('pets', pet);
   await confirmWrite(context, { what: `change the stock of pet ${petId} by ${change}` });
+  const { exclusively } = access.client;
+  const adjust = () => readAndAdd(access, petId, change);
+  await (exclusively ? exclusively(adjust) : adjust());
+}
+
+async function readAndAdd(access: Access<InventoryItem>, petId: bigint, change: bigint): Promise<void> {
+  const { context, client } = access;
   const before = await readRecord(access, petId);
   const old = before.value.quantity;
   const quantity = toQuantity(
     BigInt(old) + change,
     `adjust the stock of pet ${petId}: ${old} now, ${change < 0n ? change : `+${change}`}`,
   );
-  if (before.etag === undefined) await context.note(notAtomic);
+  if (before.etag === undefined && !client.exclusively) await context.note(notAtomic);
   try {
     await writeCount(access, petId, quantity, before);
   } catch (error) {

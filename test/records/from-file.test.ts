@@ -177,3 +177,13 @@ test('refuses a field that pets do not have as --field, and notes it in a JSON f
   expect(update.code).toBe(0);
   expect(update.stderr).toContain('note: pets have no such fields, they are sent as they are: colour\n');
 });
+
+test('parallel adjustments of the embedded store are all counted, and none has a note', async () => {
+  using shop = openShop();
+  await shop.run(['inventory', 'set', '1', '0']);
+  const runs = await Promise.all(
+    Array.from({ length: 11 }, () => shop.run(['inventory', 'adjust', '1', '+1', '-o', 'ids'])),
+  );
+  for (const run of runs) expect(run).toEqual({ code: 0, stdout: '1\n', stderr: '' });
+  expect(await shop.json('inventory', 'get', '1')).toMatchObject({ quantity: 11 });
+});

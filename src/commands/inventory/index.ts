@@ -70,7 +70,7 @@ const adjust = verb({
   name: 'adjust',
   summary: 'Add to or take from the stock count of a pet',
   description:
-    'Reads the stock count of a pet, adds to it and sets the sum. Between reading and setting somebody else may change it: only a service that sends an ETag can tell, and then nothing is overwritten.',
+    'Reads the stock count of a pet, adds to it and sets the sum. Between reading and setting somebody else may change it: only a service that sends an ETag can tell, and then nothing is overwritten. With --offline both are one step.',
   operation: 'updateInventory',
   write: true,
   examples: ['petstore inventory adjust 42 +5', 'petstore inventory adjust 42 -5'],
