@@ -1,24 +1,24 @@
 import { version } from '../package.json';
 import { builtInContract, type Contract, type CredentialPlace } from './api/contract.ts';
-import { embeddedOrigin, type HttpResponse, type Transport } from './api/http.ts';
+import { embeddedOrigin, type Transport } from './api/http.ts';
 import { describeLifecycle } from './api/lifecycle.ts';
-import type { Operation, OperationId } from './api/operations.ts';
+import type { OperationId } from './api/operations.ts';
 import type { Sockets } from './checks/sockets.ts';
-import type { ClientOptions } from './client/call.ts';
+import type { ClientEvent, ClientOptions } from './client/call.ts';
 import { type Client, createClient } from './client/client.ts';
-import { type GivenField, parseHeaderFlag, refuseInsecure, toFields } from './client/fields.ts';
+import { type GivenField, parseHeaderFlag, rejectInsecure, toFields } from './client/fields.ts';
 import type { TlsFiles } from './client/transport/tls.ts';
 import { readConfigFile } from './config/file.ts';
 import { resolvePaths } from './config/paths.ts';
 import type { Settings } from './config/settings.ts';
 import { type Credential, readCredential } from './config/token.ts';
-import { type Context, commandLine, type Volume } from './context.ts';
-import { secretsIn } from './mask.ts';
+import { type ClientUse, type Context, commandLine } from './context.ts';
 import { createWaiting } from './output/waiting.ts';
 import { UsageError } from './process/errors.ts';
+import type { Secrets } from './process/secrets.ts';
 
 /** The client that the settings call for: a service at a base URL, or the server in this process. */
-export async function connect(context: Context, volume: Volume): Promise<Client> {
+export async function connect(context: Context, use: ClientUse): Promise<Client> {
   const settings = await context.settings();
   const baseUrl = settings.offline ? embeddedOrigin : settings.get('base-url');
   if (!baseUrl) throw noTarget(context);
@@ -29,8 +29,8 @@ export async function connect(context: Context, volume: Volume): Promise<Client>
     ? await (await import('./server/offline.ts')).createOfflineTransport(
         resolvePaths(context.io).offlineStore,
       )
-    : await openTransport(context, baseUrl, await openTlsFiles(settings), volume);
-  return openClient(context, { baseUrl, contract, ...carried, transport, volume });
+    : await openTransport(context, baseUrl, await openTlsFiles(settings), use);
+  return openClient(context, { baseUrl, contract, ...carried, transport, use });
 }
 
 /**
@@ -50,16 +50,16 @@ export async function connectTo(
   const headers = withToken || isOwn || baseUrl === undefined ? (context.flags.headers ?? []) : [];
   const carried = await readCarried(context, { baseUrl: origin, headers, places: bound?.credentialPlaces });
   const { ca, ...identity } = await openTlsFiles(settings);
-  const transport = await openTransport(context, origin, { ca, ...(isOwn && identity) }, 'few');
+  const transport = await openTransport(context, origin, { ca, ...(isOwn && identity) }, 'records');
   const contract = builtInContract;
-  return openClient(context, { baseUrl: origin, contract, ...carried, transport, volume: 'few' });
+  return openClient(context, { baseUrl: origin, contract, ...carried, transport, use: 'records' });
 }
 
 interface Connection extends Carried {
   readonly baseUrl: string;
   readonly contract: Contract;
   readonly transport: Transport;
-  readonly volume: Volume;
+  readonly use: ClientUse;
 }
 
 async function openClient(context: Context, connection: Connection): Promise<Client> {
@@ -68,36 +68,42 @@ async function openClient(context: Context, connection: Connection): Promise<Cli
   const level = flags.verbose ?? 0;
   const trace = level > 0 ? await import('./output/trace.ts') : undefined;
   // Commands on many records show their own progress.
-  const isShown = connection.volume === 'few' && liveLine.canDraw && !context.quiet;
+  const isShown = connection.use === 'records' && liveLine.canDraw && !context.quiet;
   const waiting = isShown ? createWaiting(liveLine, new URL(connection.baseUrl).host) : undefined;
   const client = createClient({
     ...connection,
     doctor: commandLine(context, ['doctor']),
     timeoutMs: settings.get('timeout'),
     retries: settings.get('retries'),
+    retriesUnreachable: connection.use === 'bulk' || settings.explain('retries').source !== 'default',
     signal: context.interrupts.signal,
-    mask: context.secrets.mask,
-    onAttempt(attempt) {
-      waiting?.note(attempt);
-      if (trace) void io.stderr.write(trace.traceOf(attempt, level)).catch(() => {});
-    },
-    onAnswer: lifecycleReader(context),
-    note: (line) => void context.note(line),
-    now: context.now,
+    pendingWrites: context.interrupts.pendingWrites,
+    secrets: context.secrets,
+    observe: observer(context, (event) => {
+      waiting?.observe(event);
+      if (trace && event.kind === 'attempt')
+        void io.stderr.write(trace.traceOf(event.attempt, level, context.secrets)).catch(() => {});
+    }),
   });
   return waiting?.follow(client) ?? client;
 }
 
-/** Reads the life cycle from the first answer of each operation; one with a status of 500 or above does not count. */
-function lifecycleReader({
-  lifecycle,
-  now,
-}: Context): (operation: Operation, response: HttpResponse) => void {
+/**
+ * Keeps the notices of a client for the end of the command. The life cycle of an operation is that of its first answer;
+ * one with a status of 500 or above does not count.
+ */
+function observer(
+  { lifecycle, note, now }: Context,
+  show: (event: ClientEvent) => void,
+): (event: ClientEvent) => void {
   const read = new Set<OperationId>();
-  return (operation, { status, fields }) => {
-    if (read.has(operation.id) || status >= 500) return;
+  return (event) => {
+    show(event);
+    if (event.kind === 'note') void note(event.line);
+    if (event.kind !== 'answer' || read.has(event.operation.id) || event.response.status >= 500) return;
+    const { operation, response } = event;
     read.add(operation.id);
-    lifecycle.set(operation.id, describeLifecycle(operation, fields, now()));
+    lifecycle.set(operation.id, describeLifecycle(operation, response.fields, now()));
   };
 }
 
@@ -136,18 +142,34 @@ async function readCarried(
   const settings = await resolve();
   const allowInsecureHttp = flags.allowInsecureHttp === true;
   const added = headers.map(parseHeaderFlag);
-  if (baseUrl !== embeddedOrigin && !allowInsecureHttp) refuseInsecure(added, baseUrl);
+  const names = [
+    settings.get('auth-header'),
+    ...(places ?? []).filter((each) => each.in === 'header').map((each) => each.name),
+  ];
+  for (const name of names) secrets.addField(name);
+  if (baseUrl !== embeddedOrigin && !allowInsecureHttp) rejectInsecure(added, baseUrl, secrets);
+  for (const each of added) addSecrets(secrets, each);
   const reader = { io, secrets, note, signal: interrupts.signal };
   const credential =
     settings.offline || !places
       ? undefined
       : await readCredential(settings, { baseUrl, allowInsecureHttp, places }, reader);
   const fields = toFields([...commonFields, ...tokenField(credential), ...added]);
-  for (const secret of secretsIn(fields)) secrets.add(secret);
   const isAdded = added.some(({ name }) => name.toLowerCase() === 'authorization');
   const parameter =
     credential?.place.in === 'query' ? { name: credential.place.name, value: credential.value } : undefined;
   return { fields, parameter, credential: isAdded ? '--header' : credential?.source };
+}
+
+/** A shorter value, as in `X-Debug: true`, may be a word of the output. */
+const minSecretLength = 8;
+
+/** Adds the value of --header, and the part after a scheme such as Bearer. */
+function addSecrets(secrets: Secrets, { name, value }: GivenField): void {
+  const minLength = secrets.hasField(name) ? 0 : minSecretLength;
+  secrets.addField(name);
+  const part = value.replace(/^[\w!#$%&'*+.^`|~-]+ +/, '');
+  for (const each of [value, part]) if (each.length >= minLength) secrets.add(each);
 }
 
 function tokenField(credential: Credential | undefined): GivenField[] {
@@ -161,7 +183,7 @@ async function openTransport(
   context: Context,
   baseUrl: string,
   tls: TlsFiles,
-  volume: Volume,
+  use: ClientUse,
 ): Promise<Transport> {
   const { io } = context;
   const settings = await context.settings();
@@ -179,7 +201,7 @@ async function openTransport(
     connections: settings.get('concurrency'),
     connectTimeoutMs: settings.get('timeout'),
   };
-  if (volume === 'many') return (await import('./client/transport/undici.ts')).createUndiciTransport(options);
+  if (use === 'bulk') return (await import('./client/transport/undici.ts')).createUndiciTransport(options);
   return (await import('./client/transport/node-http.ts')).createNodeHttpTransport(options);
 }
 

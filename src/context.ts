@@ -4,7 +4,6 @@ import type { Client } from './client/client.ts';
 import type { SettingFlags, Settings } from './config/settings.ts';
 import type { OutputFormat } from './config/values.ts';
 import type { Prompt } from './input/question.ts';
-import { createSecrets, type Secrets } from './mask.ts';
 import type { LiveLine } from './output/live-line.ts';
 import { createNotices, type Notices } from './output/notices.ts';
 import type { Printer } from './output/print.ts';
@@ -12,14 +11,15 @@ import { openStreams } from './output/streams.ts';
 import { createStyle, type Style } from './output/style.ts';
 import { exitCodes } from './process/errors.ts';
 import type { Io } from './process/io.ts';
+import { createSecrets, type Secrets } from './process/secrets.ts';
 import { createInterrupts, type Interrupts } from './process/signals.ts';
 import { shellWord } from './process/text.ts';
 
 /**
- * How many requests a command will send: a few use node:http, which loads fast; many use undici, which has more
- * throughput.
+ * What a client is for: single records over node:http, which loads fast, with a line that shows the wait; or bulk work
+ * over undici, which has more throughput, by a command that shows its own progress.
  */
-export type Volume = 'few' | 'many';
+export type ClientUse = 'records' | 'bulk';
 
 /** Everything that a command works with. Each part is created when it is first asked for, and then kept. */
 export interface Context extends Pick<Notices, 'notice' | 'note' | 'lifecycle'> {
@@ -35,7 +35,7 @@ export interface Context extends Pick<Notices, 'notice' | 'note' | 'lifecycle'> 
   /** The operations that the service offers: the built-in contract, or the description that the profile is bound to. */
   contract(): Promise<Contract>;
   /** @throws UsageError if nothing says which service to call. */
-  client(volume?: Volume): Promise<Client>;
+  client(use?: ClientUse): Promise<Client>;
   /** Undefined if questions are impossible: a stream is not a terminal, TERM is dumb, CI is set, or --no-input was given. */
   prompt(): Promise<Prompt> | undefined;
   /** @param format for a command with a default of its own; else the format of the settings. */
@@ -66,7 +66,7 @@ export interface MutableContext extends Context, Notices {
 /** @param connect opens the client. It is a parameter because it needs the type of the context and loads the client. */
 export function createContext(
   processIo: Io,
-  connect: (context: Context, volume: Volume) => Promise<Client>,
+  connect: (context: Context, use: ClientUse) => Promise<Client>,
 ): MutableContext {
   const secrets = createSecrets();
   // Before anything else: an error in the command line may quote the token before a command reads it.
@@ -77,8 +77,8 @@ export function createContext(
   let commandName = '';
   let isRepair = false;
   const closers: (() => Promise<void>)[] = [];
-  const clients = keyed(async (volume: Volume) => {
-    const client = await connect(context, volume);
+  const clients = keyed(async (use: ClientUse) => {
+    const client = await connect(context, use);
     closers.push(() => client.close());
     return client;
   });
@@ -127,7 +127,7 @@ export function createContext(
     },
     settings: once(() => settingsWithWarnings(context, isRepair)),
     contract: once(() => readContract(context)),
-    client: (volume = 'few') => clients(volume),
+    client: (use = 'records') => clients(use),
     prompt: once(() => (whyNotAsked(context) === undefined ? openPrompt(context) : undefined)),
     liveLine,
     style: keyed((stream) => openStyle(context, stream)),

@@ -1,7 +1,7 @@
 import { createContext, type MutableContext } from './context.ts';
 import { prose } from './output/fold.ts';
 import { eraseLine } from './output/live-line.ts';
-import { race } from './process/deadline.ts';
+import { race, withDeadline } from './process/deadline.ts';
 import {
   AnsweredError,
   CliError,
@@ -20,20 +20,38 @@ import { sanitize } from './process/text.ts';
  */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
   const context = createContext(io, async (...given) => (await import('./connect.ts')).connect(...given));
+  const { signal } = context.interrupts;
+  const running = run(argv, context);
   try {
-    return await race({ signals: [context.interrupts.signal] }, async () => {
-      const [{ runCommand }, { program }] = await Promise.all([
-        import('./cli/run.ts'),
-        import('./commands/index.ts'),
-      ]);
-      return runCommand(argv, context, program);
-    });
+    return await race({ signals: [signal] }, () => running);
   } catch (thrown) {
-    return await report(thrown, context);
+    return await report(signal.aborted ? await endedBy(thrown, running) : thrown, context);
   } finally {
     context.interrupts.release();
     await context.close();
   }
+}
+
+/** How long the work of an interrupted command may take to end, in milliseconds. */
+const endMs = 200;
+
+/** The error of an interrupted command: its own if there is one, because that knows more, or else that of the signal. */
+async function endedBy(thrown: unknown, running: Promise<unknown>): Promise<unknown> {
+  const own = await withDeadline(
+    running.catch((error: unknown) => error),
+    endMs,
+    () => undefined,
+  );
+  const isSame = own instanceof CliError && thrown instanceof CliError && own.kind === thrown.kind;
+  return isSame ? own : thrown;
+}
+
+async function run(argv: readonly string[], context: MutableContext): Promise<number> {
+  const [{ runCommand }, { program }] = await Promise.all([
+    import('./cli/run.ts'),
+    import('./commands/index.ts'),
+  ]);
+  return runCommand(argv, context, program);
 }
 
 async function report(thrown: unknown, context: MutableContext): Promise<ExitCode> {

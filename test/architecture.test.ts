@@ -41,7 +41,6 @@ const layers: readonly (readonly string[])[] = [
   ['src/asking.ts'],
   ['src/context.ts'],
   ['src/client', 'src/server', 'src/binding', 'src/config', 'src/input', 'src/output'],
-  ['src/mask.ts'],
   ['src/api'],
   ['src/process'],
 ];

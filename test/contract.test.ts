@@ -6,11 +6,11 @@ import { bodySchemas, resultSchemas } from '../src/api/schemas.ts';
 import type { Client } from '../src/client/client.ts';
 import { createClient } from '../src/client/client.ts';
 import { parseJson } from '../src/process/exact-json.ts';
+import { createSecrets } from '../src/process/secrets.ts';
 import { createOfflineTransport } from '../src/server/offline.ts';
 
 /** A client of the server in this process, on a seeded store of its own in which the operation's example is a valid call. */
 async function openShop(id: OperationId): Promise<Client> {
-  const now = () => new Date('2026-06-01T00:00:00Z');
   const client = createClient({
     contract: builtInContract,
     baseUrl: 'http://offline.invalid',
@@ -19,8 +19,7 @@ async function openShop(id: OperationId): Promise<Client> {
     timeoutMs: 5000,
     retries: 0,
     signal: new AbortController().signal,
-    mask: (text) => text,
-    now,
+    secrets: createSecrets(),
   });
   const first = before[id];
   if (first) await client.call(first, exampleInput(first));

@@ -1,10 +1,16 @@
 import type { Cancellation } from '../process/deadline.ts';
+import { maskUrl } from '../process/secrets.ts';
 
 /** Field values by lower-case name; a list if a field came several times and must not be joined. */
 export type HttpFields = Readonly<Record<string, string | readonly string[]>>;
 
 /** The origin of the embedded store, which is not reachable by a socket. @see RFC 6761, 6.4 */
 export const embeddedOrigin = 'http://offline.invalid';
+
+/** A URL for people: without userinfo; for the embedded store, which has no address, only the path. */
+export function shownUrl(url: string): string {
+  return maskUrl(url.replace(`${embeddedOrigin}/`, '/'));
+}
 
 /** A request as it goes to a transport: a socket, or the server in the same process. */
 export interface HttpRequest {

@@ -140,7 +140,7 @@ async function sendWithRetries(probe: Probe, request: RawRequest, sendOptions: S
     const isLast = attempt >= options.retries;
     try {
       const reply = await probe.sendOnce(request, sendOptions);
-      const waitMs = reply.status === 429 ? retryAfter(reply.fields, now) : undefined;
+      const waitMs = reply.status === 429 ? retryAfter(reply.fields, now().getTime()) : undefined;
       if (waitMs !== undefined && monotonicMs() + waitMs <= patientUntilMs) {
         // Waiting for the rate limit is not an attempt.
         await sleep(Math.max(waitMs, firstPauseMs), signal);

@@ -1,7 +1,7 @@
-import { maskUrl } from '../mask.ts';
 import { monotonicMs, sleep } from '../process/deadline.ts';
 import { InterruptedError, UsageError } from '../process/errors.ts';
 import type { Signal } from '../process/io.ts';
+import { maskUrl } from '../process/secrets.ts';
 import type { Interrupts } from '../process/signals.ts';
 import {
   type Check,

@@ -1,15 +1,15 @@
-import { type HttpResponse, requestIdOf } from '../api/http.ts';
-import { shownUrl } from '../mask.ts';
+import { type HttpResponse, requestIdOf, shownUrl } from '../api/http.ts';
 import { ApiError, UnavailableError, type UnavailableReason } from '../process/errors.ts';
-import { lowerFirst } from '../process/text.ts';
+import { type JsonValue, printJson } from '../process/exact-json.ts';
+import { lowerFirst, shorten } from '../process/text.ts';
 import type { Call } from './call.ts';
-import { readErrorBody } from './response.ts';
+import { type Difference, readErrorBody } from './response.ts';
 import { idempotentMethods, mayHaveBeenApplied, retriedReasons, retriedStatuses } from './retry.ts';
 
 /** An error answer as an error, whatever its body: `<what failed>: METHOD url: <why> (status code)`. */
 export function answeredError(call: Call, response: HttpResponse): ApiError {
   const { status } = response;
-  const { why, code, message } = readErrorBody(response, call.client.mask);
+  const { why, code, message } = readErrorBody(response, call.client.secrets.mask);
   const isMissingList = call.operation?.many === true && (status === 404 || status === 410);
   return new ApiError(sentence(call, why), {
     ...detailsOf(call),
@@ -19,9 +19,36 @@ export function answeredError(call: Call, response: HttpResponse): ApiError {
     code,
     serviceMessage: message,
     remark: remarks(call).join('; ') || undefined,
-    requestId: requestIdOf(response.fields),
+    requestId: requestIdIn(call, response),
     hint: isMissingList ? isUrlRight(call) : hintOfStatus(status, call),
     retryable: retriedStatuses.has(status) && isSafeAgain(call),
+  });
+}
+
+/**
+ * The error of a write that the service answered with success, and with other values than those that were sent;
+ * undefined if there are none.
+ */
+export function mismatchError(
+  call: Call,
+  { status, fields }: HttpResponse,
+  different: readonly Difference[],
+): ApiError | undefined {
+  if (different.length === 0) return undefined;
+  const shown = (value: JsonValue) => shorten(typeof value === 'string' ? value : printJson(value), 100);
+  const values = different.map(
+    ({ field, sent, answered }) => `${field} ${shown(answered)}, not ${shown(sent)}`,
+  );
+  const why = call.client.secrets.mask(`the service answered ${values.join('; ')}`);
+  const { method, url } = call.request;
+  return new ApiError(sentence(call, why), {
+    kind: 'failed',
+    method,
+    url: shownUrl(url),
+    attempts: call.attempts,
+    status,
+    requestId: requestIdIn(call, { fields }),
+    retryable: false,
   });
 }
 
@@ -32,11 +59,11 @@ export function callError(call: Call, thrown: unknown): unknown {
   const { request, response } = call;
   // That an answer is not valid shows only after the last attempt.
   call.mayBeApplied ||= mayHaveBeenApplied(request.method, { sent });
-  return new UnavailableError(sentence(call, call.client.mask(thrown.message)), {
+  return new UnavailableError(sentence(call, call.client.secrets.mask(thrown.message)), {
     ...details,
     ...detailsOf(call),
     status: details.status ?? response?.status,
-    requestId: response && requestIdOf(response.fields),
+    requestId: response && requestIdIn(call, response),
     reason,
     sent: sent || call.mayBeApplied,
     answer,
@@ -44,6 +71,11 @@ export function callError(call: Call, thrown: unknown): unknown {
     retryable: (details.retryable ?? retriedReasons.has(reason)) && isSafeAgain(call),
     cause: thrown,
   });
+}
+
+function requestIdIn(call: Call, { fields }: Pick<HttpResponse, 'fields'>): string | undefined {
+  const id = requestIdOf(fields);
+  return id && call.client.secrets.mask(id);
 }
 
 function detailsOf({ request, attempts, mayBeApplied }: Call) {

@@ -4,12 +4,13 @@ import {
   type HttpFields,
   type HttpRequest,
   type HttpResponse,
+  shownUrl,
   type Transport,
 } from '../api/http.ts';
 import type { Operation } from '../api/operations.ts';
-import { maskUrl, shownUrl } from '../mask.ts';
 import { type Cancellation, type Limits, monotonicMs, pause, race } from '../process/deadline.ts';
-import { type ErrorDetails, InterruptedError, UnavailableError } from '../process/errors.ts';
+import { type ErrorDetails, type PendingWrite, UnavailableError } from '../process/errors.ts';
+import { maskUrl, type Secrets } from '../process/secrets.ts';
 import { type CredentialParameter, withMaskedParameter, withParameter } from './request.ts';
 import { isRedirect, mayHaveBeenApplied, retryAfter, retryDelay, shouldRetry } from './retry.ts';
 import { decoded } from './transport/answer.ts';
@@ -30,18 +31,23 @@ export interface ClientOptions {
   readonly transport: Transport;
   readonly timeoutMs: number;
   readonly retries: number;
+  /** Whether a refused connection and an unknown host are retried too. */
+  readonly retriesUnreachable?: boolean | undefined;
   /** Aborted when the process is interrupted. */
   readonly signal: AbortSignal;
-  /** Masks secrets in the texts of the service. */
-  mask(text: string): string;
-  /** Called after every attempt of every call, for traces. */
-  onAttempt?: ((attempt: Attempt) => void) | undefined;
-  /** Called with the answer of every operation, for notices of deprecation and stability. */
-  onAnswer?: ((operation: Operation, response: HttpResponse) => void) | undefined;
-  /** Called with notes for the user about a call that succeeds. */
-  note?: ((line: string) => void) | undefined;
-  now(): Date;
+  /** Holds the writes of this client that may have been applied and are not answered. */
+  readonly pendingWrites?: Set<PendingWrite> | undefined;
+  /** Masked in every text of the service that an error quotes. */
+  readonly secrets: Secrets;
+  /** Called with everything that happens, for traces, the waiting line and notices. */
+  observe?: ((event: ClientEvent) => void) | undefined;
 }
+
+/** What happens in a client: an attempt has ended; an operation was answered; a call that succeeds needs a note. */
+export type ClientEvent =
+  | { readonly kind: 'attempt'; readonly attempt: Attempt }
+  | { readonly kind: 'answer'; readonly operation: Operation; readonly response: HttpResponse }
+  | { readonly kind: 'note'; readonly line: string };
 
 /** The options of one call. */
 export interface CallOptions {
@@ -115,7 +121,8 @@ export class Call implements Limits {
   private readonly parameter: CredentialParameter | undefined;
   /** True if the service may have received a byte of the current attempt. */
   private sent = false;
-  private sentAttempts = 0;
+  /** For the message of an interruption; undefined if the request only reads. */
+  private readonly pending: PendingWrite | undefined;
 
   constructor(client: ClientOptions, request: HttpRequest, options: CallOptions, operation?: Operation) {
     this.client = client;
@@ -124,6 +131,8 @@ export class Call implements Limits {
     this.first = request;
     this.request = request;
     this.parameter = options.parameter === null ? undefined : (options.parameter ?? client.parameter);
+    const { method, url } = request;
+    this.pending = mayHaveBeenApplied(method, { sent: true }) ? { method, url: shownUrl(url) } : undefined;
     this.timeoutMs = options.timeoutMs ?? client.timeoutMs;
     this.leftMs = this.timeoutMs;
     this.signals = options.signal ? [client.signal, options.signal] : [client.signal];
@@ -141,7 +150,7 @@ export class Call implements Limits {
       const turn = this.options.beforeAttempt?.();
       if (turn) await turn;
       const attempt = await this.attempt();
-      this.client.onAttempt?.(attempt);
+      this.client.observe?.({ kind: 'attempt', attempt });
       this.options.afterAttempt?.(attempt);
       const { response, error, nextDelayMs, retryAfterMs } = attempt;
       if (nextDelayMs !== undefined) await this.pause(nextDelayMs, retryAfterMs);
@@ -166,12 +175,9 @@ export class Call implements Limits {
     });
   }
 
-  /** Adds to the error of an interruption that a write may have been applied. */
-  onAbort(reason: unknown): void {
-    const { method, url } = this.request;
-    if (!(reason instanceof InterruptedError)) return;
-    if (this.mayBeApplied || mayHaveBeenApplied(method, { sent: this.sent }))
-      reason.leaveOpen(method, shownUrl(url));
+  /** To be called when the outcome is known. */
+  end(): void {
+    if (this.pending) this.client.pendingWrites?.delete(this.pending);
   }
 
   /** Sends the request once, and follows redirects. @throws the reason of the signal, if one was aborted. */
@@ -194,7 +200,8 @@ export class Call implements Limits {
         if (!isRedirect(answer.status)) response = answer;
         else {
           const elapsedMs = spend();
-          client.onAttempt?.({ request: this.shown(), number: this.attempts, elapsedMs, response: answer });
+          const attempt = { request: this.shown(), number: this.attempts, elapsedMs, response: answer };
+          client.observe?.({ kind: 'attempt', attempt });
           this.request = followRedirect(this.request, answer, redirects);
         }
       }
@@ -204,7 +211,7 @@ export class Call implements Limits {
     }
     const elapsedMs = spend();
     this.recordEffects(response, error);
-    const retryAfterMs = response && retryAfter(response.fields, client.now);
+    const retryAfterMs = response && retryAfter(response.fields, Date.now());
     const nextDelayMs = this.delayAfter(response ?? error, retryAfterMs);
     const { attempts: number } = this;
     return { request: this.shown(), number, elapsedMs, response, error, retryAfterMs, nextDelayMs };
@@ -214,6 +221,7 @@ export class Call implements Limits {
     this.sent = false;
     const onSending = () => {
       this.sent = true;
+      if (this.pending) this.client.pendingWrites?.add(this.pending);
     };
     return this.client.transport.send(withParameter(this.request, this.parameter), {
       cancellation,
@@ -223,9 +231,9 @@ export class Call implements Limits {
 
   private recordEffects(response: HttpResponse | undefined, error: Error | undefined): void {
     const sent = response !== undefined || (error instanceof UnavailableError && error.sent);
-    if (sent) this.sentAttempts += 1;
     this.mayBeApplied ||= mayHaveBeenApplied(this.request.method, response ?? { sent });
     this.sent = false;
+    if (!this.mayBeApplied) this.end();
   }
 
   /** Milliseconds until the next attempt; undefined, perhaps with a note, if there is to be none. */
@@ -236,7 +244,9 @@ export class Call implements Limits {
     const { attempts, leftMs, options, client } = this;
     this.note = undefined;
     if (attempts > (options.retries ?? client.retries)) return undefined;
-    if (!shouldRetry(this.request.method, ended, options.retriedStatuses)) return undefined;
+    const { retriedStatuses: statuses } = options;
+    const { retriesUnreachable } = client;
+    if (!shouldRetry(this.request.method, ended, { statuses, retriesUnreachable })) return undefined;
     const delayMs = retryDelay(attempts, retryAfterMs);
     const { maxRetryAfterMs } = options;
     if (retryAfterMs !== undefined && maxRetryAfterMs !== undefined) {
@@ -264,11 +274,10 @@ export class Call implements Limits {
     this.response = response;
     const { method, url } = this.request;
     const { status } = response;
-    this.isGone = method === 'DELETE' && (status === 404 || status === 410) && this.sentAttempts > 1;
-    if (this.isGone)
-      this.client.note?.(
-        `note: DELETE ${shownUrl(url)}: sent ${this.sentAttempts} times, and answered ${status} in the end: it is gone`,
-      );
+    this.isGone = method === 'DELETE' && (status === 404 || status === 410) && this.mayBeApplied;
+    if (!this.isGone) return;
+    const line = `note: DELETE ${shownUrl(url)}: answered ${status}, and an earlier attempt may have been applied: it is gone`;
+    this.client.observe?.({ kind: 'note', line });
   }
 
   /** The request, safe to show. */
@@ -288,16 +297,16 @@ function seconds(ms: number): string {
   return `${Math.round(ms) / 1000} s`;
 }
 
-const mostRedirects = 5;
+const maxRedirects = 5;
+
 /**
- * The request that follows a redirect: a GET within the same origin, or from http to https on the same host name, each
- * with its default port.
+ * The request that follows a redirect: a GET within the same origin.
  *
  * @throws UnavailableError `redirect` for any other; it names the target. Fields such as a credential must not go to
  *   another origin, and a write must not be sent to another URL.
  */
 function followRedirect(request: HttpRequest, response: HttpResponse, redirects: number): HttpRequest {
-  if (redirects === mostRedirects) throw refusedRedirect(`redirected more than ${mostRedirects} times`);
+  if (redirects === maxRedirects) throw refusedRedirect(`redirected more than ${maxRedirects} times`);
   const { status } = response;
   const location = fieldValue(response.fields, 'location');
   const from = new URL(request.url);
@@ -311,15 +320,9 @@ function followRedirect(request: HttpRequest, response: HttpResponse, redirects:
     return refusedRedirect(`answered ${status}, a redirect to ${maskUrl(to.href)}; ${why}`, { status, hint });
   };
   if (request.method !== 'GET' && request.method !== 'HEAD') throw refuse('a write is never redirected');
-  if (to.origin !== from.origin && !isUpgrade(from, to)) throw refuse('another origin is never followed');
+  if (to.origin !== from.origin) throw refuse('another origin is never followed');
   to.hash = '';
   return { method: request.method, url: to.href, fields: request.fields };
-}
-
-/** Another port may be another service, so only the default ports count as the same. */
-function isUpgrade(from: URL, to: URL): boolean {
-  const isSecured = from.protocol === 'http:' && to.protocol === 'https:';
-  return isSecured && from.hostname === to.hostname && from.port === '' && to.port === '';
 }
 
 function refusedRedirect(message: string, details: ErrorDetails = {}): UnavailableError {

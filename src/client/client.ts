@@ -8,11 +8,11 @@ import {
 } from '../api/http.ts';
 import { linkTarget } from '../api/links.ts';
 import type { Input, ListId, Operation, OperationId, Query, ReadId, Result } from '../api/operations.ts';
-import { maskFields, maskUrl } from '../mask.ts';
-import type { ApiError } from '../process/errors.ts';
+import type { ApiError, UnavailableError } from '../process/errors.ts';
+import { maskUrl } from '../process/secrets.ts';
 import { checkInput } from './bounds.ts';
 import { Call, type CallOptions, type ClientOptions } from './call.ts';
-import { answeredError, callError } from './call-error.ts';
+import { answeredError, callError, mismatchError } from './call-error.ts';
 import {
   askedId,
   type CallInput,
@@ -25,7 +25,7 @@ import {
   withId,
   withMaskedParameter,
 } from './request.ts';
-import { readResult } from './response.ts';
+import { accepted, checkStatus, differences, readResult } from './response.ts';
 import { invalidAnswer } from './transport/answer.ts';
 
 export interface Client {
@@ -70,6 +70,10 @@ export interface Answer<Value> {
   readonly fields: HttpFields;
   readonly etag: string | undefined;
   readonly attempts: number;
+  /** True if the service will do the write later, or not (202). */
+  readonly isAccepted: boolean;
+  /** Names the fields of a write that the service answered with other values than those that were sent. */
+  readonly mismatch: ApiError | undefined;
 }
 
 /** The answer to a raw request, with its content encodings decoded. */
@@ -78,14 +82,14 @@ export interface RawAnswer extends HttpResponse {
   /** The URL that answered, after redirects. */
   readonly url: string;
   readonly attempts: number;
-  /** The answer as an error, if its status is 400 or above. */
-  readonly error: ApiError | undefined;
+  /** The answer as an error, if its status is not that of a success, nor 304. */
+  readonly error: ApiError | UnavailableError | undefined;
 }
 
 /** A client of one service; it owns the transport and closes it. */
 export function createClient(options: ClientOptions): Client {
-  const { contract, baseUrl, fields, parameter, transport } = options;
-  const shown: RequestBase = { baseUrl, fields: maskFields(fields) };
+  const { contract, baseUrl, fields, parameter, transport, secrets } = options;
+  const shown: RequestBase = { baseUrl, fields: secrets.maskFields(fields) };
   return {
     contract,
     baseUrl,
@@ -96,7 +100,7 @@ export function createClient(options: ClientOptions): Client {
         const { operation, input } = checked(options, id, given, callOptions);
         const request = withIfMatch(toRequest(operation, input, options), callOptions);
         const call = new Call(options, request, callOptions, operation);
-        return fetchAnswer(call, operation, askedId(operation, input));
+        return fetchAnswer(call, operation, askedId(operation, input), input.body);
       } catch (error) {
         return Promise.reject(error);
       }
@@ -138,21 +142,39 @@ function withIfMatch(request: HttpRequest, { ifMatch }: CallOptions): HttpReques
   return ifMatch === undefined ? request : { ...request, fields: { ...request.fields, 'if-match': ifMatch } };
 }
 
-/** @param id the requested id, if the operation is about one record. */
-async function fetchAnswer(call: Call, operation: Operation, id?: bigint): Promise<Answer<unknown>> {
+/**
+ * @param id the requested id, if the operation is about one record.
+ * @param sent the body of the request.
+ */
+async function fetchAnswer(
+  call: Call,
+  operation: Operation,
+  id?: bigint,
+  sent?: unknown,
+): Promise<Answer<unknown>> {
   try {
     const response = await call.send();
     const { status, fields } = response;
-    if (!call.options.isAside) call.client.onAnswer?.(operation, response);
+    if (!call.options.isAside) call.client.observe?.({ kind: 'answer', operation, response });
     let value: unknown;
     if (!call.isGone) {
       if (status >= 400) throw answeredError(call, response);
       value = readResult(call, operation, id, response);
       if (value instanceof Promise) value = await value;
     }
-    return { value, status, fields, etag: fieldValue(fields, 'etag'), attempts: call.attempts };
+    return {
+      value,
+      status,
+      fields,
+      etag: fieldValue(fields, 'etag'),
+      attempts: call.attempts,
+      isAccepted: status === accepted,
+      mismatch: mismatchError(call, response, differences(sent, value)),
+    };
   } catch (error) {
     throw callError(call, error);
+  } finally {
+    call.end();
   }
 }
 
@@ -161,10 +183,23 @@ async function fetchRaw(call: Call): Promise<RawAnswer> {
     const response = await call.send();
     const { status, fields } = response;
     const body = typeof response.body === 'string' ? Buffer.from(response.body) : response.body;
-    const error = status >= 400 && !call.isGone ? answeredError(call, response) : undefined;
+    const error = call.isGone ? undefined : rawError(call, response);
     return { status, fields, body, url: call.request.url, attempts: call.attempts, error };
   } catch (error) {
     throw callError(call, error);
+  } finally {
+    call.end();
+  }
+}
+
+/** An answer that is not of success as an error; a 304 answers a condition of the user's own. */
+function rawError(call: Call, response: HttpResponse): ApiError | UnavailableError | undefined {
+  if (response.status >= 400) return answeredError(call, response);
+  try {
+    if (response.status !== 304) checkStatus(call.request.method, response.status);
+    return undefined;
+  } catch (error) {
+    return callError(call, error) as UnavailableError;
   }
 }
 
@@ -204,12 +239,16 @@ async function* list(
 const told = new WeakSet<Operation>();
 
 /** Notes once that a list may be longer than what was read of it. */
-function noteFullPage({ note }: ClientOptions, operation: Operation, input: CallInput, count: number): void {
+function noteFullPage(
+  { observe }: ClientOptions,
+  operation: Operation,
+  input: CallInput,
+  count: number,
+): void {
   if (told.has(operation) || !mayHaveMore(operation, count, input.query?.limit as number | undefined)) return;
   told.add(operation);
-  note?.(
-    `note: ${operation.id}: the service answered ${count}, a full page, without a link to a next one: there may be more`,
-  );
+  const line = `note: ${operation.id}: the service answered ${count}, a full page, without a link to a next one: there may be more`;
+  observe?.({ kind: 'note', line });
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { HttpFields } from '../api/http.ts';
 import { isLoopbackHost } from '../api/http.ts';
-import { isCredentialField } from '../mask.ts';
 import { UsageError } from '../process/errors.ts';
+import type { Secrets } from '../process/secrets.ts';
 
 /** A field as given, and its source for messages: `--header`, `PETSTORE_TOKEN`. */
 export interface GivenField {
@@ -52,18 +52,18 @@ export function toFields(given: readonly GivenField[]): HttpFields {
 }
 
 /**
- * Refuses to send a credential among the user's own headers over plain http, as with a token.
+ * Rejects a credential among the user's own headers over plain http, as with a token.
  *
  * @throws UsageError that names the header.
  */
-export function refuseInsecure(given: readonly GivenField[], baseUrl: string): void {
+export function rejectInsecure(given: readonly GivenField[], baseUrl: string, secrets: Secrets): void {
   const { protocol, hostname, origin } = new URL(baseUrl);
   if (protocol !== 'http:' || isLoopbackHost(hostname)) return;
-  const secret = given.find(({ name }) => isCredentialField(name));
+  const secret = given.find(({ name }) => secrets.hasField(name));
   if (!secret) return;
   throw new UsageError(
-    `${secret.source}: ${secret.name} looks like a credential, and ${origin} is plain http, and anybody on the way can read it`,
-    'use https, or --allow-insecure-http to send it all the same',
+    `${secret.source}: ${secret.name} carries a credential, and anybody on the way to ${origin} could read it: it is plain http`,
+    'use https, or add --allow-insecure-http to send it',
     'insecure',
   );
 }

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { fieldValue, type HttpResponse } from '../api/http.ts';
 import { type Operation, operations } from '../api/operations.ts';
 import { boundResultSchemas, reasonOf, resultSchemas } from '../api/schemas.ts';
+import { isDateTime } from '../api/values.ts';
 import type { Cancellation } from '../process/deadline.ts';
 import type { UnavailableError } from '../process/errors.ts';
 import {
@@ -14,6 +15,7 @@ import {
 } from '../process/exact-json.ts';
 import { shorten, withArticle } from '../process/text.ts';
 import type { Call } from './call.ts';
+import { mayHaveBeenApplied } from './retry.ts';
 import { invalidAnswer } from './transport/answer.ts';
 
 /**
@@ -21,7 +23,7 @@ import { invalidAnswer } from './transport/answer.ts';
  * if the operation has no result, or if a write is answered without a body. A promise if the list is very long.
  *
  * @param asked the requested id, if the operation is about one record.
- * @throws UnavailableError for a status below 200 or above 299, another media type, text that is not UTF-8 or JSON, JSON
+ * @throws UnavailableError for a status that is no success, another media type, text that is not UTF-8 or JSON, JSON
  *   of another shape, or a record with another id than the requested one.
  */
 export function readResult(
@@ -31,14 +33,16 @@ export function readResult(
   response: HttpResponse,
 ): unknown {
   const { status } = response;
-  if (status >= 300) throw invalidAnswer(`answered ${status}, which is neither a success nor an error`);
+  const { method } = operations[operation.id];
+  checkStatus(call.request.method, status);
+  if (status === accepted) return undefined;
   if (!operation.result) {
-    checkBareSuccess(operation, asked, response);
+    checkBareSuccess(operation, asked, response, call.client.secrets.mask);
     return undefined;
   }
-  const text = readJsonText(response, call.client.mask);
+  const text = readJsonText(response, call.client.secrets.mask);
   if (text === undefined) {
-    if (operations[operation.id].method !== 'GET') return undefined;
+    if (method !== 'GET') return undefined;
     throw invalidAnswer(`answered ${status} with no body`);
   }
   const parts = operation.many ? parseJsonArray(text) : undefined;
@@ -67,18 +71,75 @@ async function readParts(
   return records;
 }
 
-/** If no record is promised, the body does not matter, unless it is an Error or about another record. */
+/** The status of a write that the service will do later, or not. @see RFC 9110, 15.3.3 */
+export const accepted = 202;
+const successes: ReadonlySet<number> = new Set([200, 201, 203, 204, 205]);
+
+/** @throws UnavailableError for a status that is not known to mean success. */
+export function checkStatus(method: string, status: number): void {
+  if (method === 'DELETE' ? status === 200 || status === 204 : successes.has(status)) return;
+  if (status === accepted && mayHaveBeenApplied(method, { sent: true })) return;
+  throw invalidAnswer(
+    `answered ${status}, which is neither a success of ${withArticle(method)} nor an error`,
+  );
+}
+
+/** An answer without a record has no body, or JSON that is neither an error nor about another record. */
 function checkBareSuccess(
   operation: Operation,
   asked: bigint | undefined,
-  { status, fields, body }: HttpResponse,
+  response: HttpResponse,
+  mask: Mask,
 ): void {
-  const value = isJsonType(fieldValue(fields, 'content-type')) ? tryJson(body) : undefined;
+  const text = readJsonText(response, mask);
+  const value = text === undefined ? undefined : parse(text);
   if (!isJsonObject(value)) return;
-  const { code, message } = value;
-  if (typeof code === 'string' && typeof message === 'string')
-    throw invalidAnswer(`answered ${status} with an error: ${message}`, { answer: value });
+  const { code, message, status } = value;
+  const isError = typeof code === 'string' && typeof message === 'string';
+  if (isError || isErrorNumber(code) || isErrorNumber(status)) {
+    const why = messageIn(value);
+    const words = why === undefined ? '' : `: ${oneLine(mask(why))}`;
+    throw invalidAnswer(`answered ${response.status} with an error${words}`, { answer: value });
+  }
   checkId(operation, asked, value);
+}
+
+function isErrorNumber(value: JsonValue | undefined): boolean {
+  return (typeof value === 'number' || typeof value === 'bigint') && value >= 400;
+}
+
+/** A field of a write that the service answered with another value than the one that was sent. */
+export interface Difference {
+  readonly field: string;
+  readonly sent: JsonValue;
+  readonly answered: JsonValue;
+}
+
+/**
+ * The fields of a write whose values in the answer differ from those that were sent. Fields that the answer does not
+ * have, and lists and objects, are not compared.
+ */
+export function differences(sent: unknown, answered: unknown): Difference[] {
+  if (!isJsonObject(sent as JsonValue) || !isJsonObject(answered as JsonValue)) return [];
+  const [before, after] = [sent as JsonObject, answered as JsonObject];
+  return Object.keys(before).flatMap((field) => {
+    const [one, other] = [before[field], after[field]];
+    if (one === undefined || other === undefined || isSameValue(one, other)) return [];
+    return [{ field, sent: one, answered: other }];
+  });
+}
+
+function isSameValue(one: JsonValue, other: JsonValue): boolean {
+  if (isCompound(one) || isCompound(other)) return true;
+  // A service may leave out a value that is empty, or store it as null.
+  if (one === null || other === null) return one === other || one === '' || other === '';
+  if (typeof one !== 'string' || typeof other !== 'string') return String(one) === String(other);
+  if (one.trim() === other.trim()) return true;
+  return isDateTime(one) && isDateTime(other) && Date.parse(one) === Date.parse(other);
+}
+
+function isCompound(value: JsonValue): boolean {
+  return typeof value === 'object' && value !== null;
 }
 
 /** The text of a JSON answer; undefined if the body is empty. */

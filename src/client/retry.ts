@@ -32,28 +32,35 @@ export function retryDelay(attempt: number, retryAfterMs = 0, random = Math.rand
  *
  * @see RFC 9110, 10.2.3
  */
-export function retryAfter(fields: HttpFields, now: () => Date): number | undefined {
+export function retryAfter(fields: HttpFields, nowMs: number): number | undefined {
   const text = fieldValue(fields, 'retry-after')?.trim();
   if (text === undefined || text === '') return undefined;
   if (/^\d+$/.test(text)) return Number(text) * 1000;
   const at = /[A-Za-z]/.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(at) ? undefined : Math.max(0, at - now().getTime());
+  return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs);
+}
+
+interface RetryPolicy {
+  /** The statuses after which the same request may succeed. */
+  readonly statuses?: ReadonlySet<number> | undefined;
+  /** Whether a service that refuses the connection, or whose name is unknown, may come back. */
+  readonly retriesUnreachable?: boolean | undefined;
 }
 
 /**
  * Whether a retry may help and cannot apply a write twice.
  *
  * @param ended an answer, or an error instead of one.
- * @param statuses after which the same request may succeed.
  */
 export function shouldRetry(
   method: string,
   ended: HttpResponse | Error | undefined,
-  statuses = retriedStatuses,
+  { statuses = retriedStatuses, retriesUnreachable = false }: RetryPolicy = {},
 ): boolean {
   const isIdempotent = idempotentMethods.has(method);
   if (ended instanceof UnavailableError) {
     if (ended.details.retryable === false || !retriedReasons.has(ended.reason)) return false;
+    if (!retriesUnreachable && (ended.reason === 'refused' || ended.reason === 'dns')) return false;
     return isIdempotent || !ended.sent;
   }
   if (!ended || ended instanceof Error || !statuses.has(ended.status)) return false;

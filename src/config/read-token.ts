@@ -1,10 +1,10 @@
 import { type ExecFileException, execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { createSecrets } from '../mask.ts';
 import { withDeadline } from '../process/deadline.ts';
 import { CliError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
 import { readWhole } from '../process/read-file.ts';
+import { createSecrets } from '../process/secrets.ts';
 import { systemReason } from '../process/system-error.ts';
 import { sanitize } from '../process/text.ts';
 import { splitWords } from './values.ts';

@@ -1,8 +1,8 @@
 import type { CredentialPlace } from '../api/contract.ts';
 import { bareHost, isLoopbackHost } from '../api/http.ts';
-import type { Secrets } from '../mask.ts';
 import { CliError, UsageError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
+import type { Secrets } from '../process/secrets.ts';
 import { isNearer, isOfConfig, originOf, type SettingSource, type Settings, unsetLine } from './settings.ts';
 import { matchesOrigin } from './values.ts';
 

@@ -15,8 +15,6 @@ export interface Sheet<Entity> {
   /** Of the terminal, in columns. */
   readonly width: number;
   readonly style: Style;
-  /** Masks secrets in text that is cut or wrapped. */
-  mask(text: string): string;
   /** The record for formats with keys: whole, or only the fields that `--fields` names. */
   value(record: Entity): unknown;
 }

@@ -142,7 +142,6 @@ export class Printer {
       header,
       isTerminal: io.stdout.isTerminal,
       width: io.stdout.width ?? 80,
-      mask: io.mask,
       style: await createStyle(io.stdout, io.env, color),
       value: fields ? (record) => pickFields(columns, record) : (record) => record,
     };

@@ -1,35 +1,37 @@
-import type { Secrets } from '../mask.ts';
 import type { Io } from '../process/io.ts';
-import type { OutputStream, WriteOptions } from '../process/output-stream.ts';
+import type { OutputStream } from '../process/output-stream.ts';
+import type { Secrets } from '../process/secrets.ts';
 import { createLiveLine, type LiveLine } from './live-line.ts';
 
 /**
- * The same process, with a live line, and with a stdout and a stderr that are safe to write to: they mask the secrets,
- * break up text that the runner of a CI job would obey, and erase the live line first. Mask a text with `mask` before
- * you cut or wrap it, because half a secret is not recognised.
+ * The same process, with a live line, and with a stdout and a stderr that are safe to write to: they break up text that
+ * the runner of a CI job would obey, and erase the live line first. stderr also masks the secrets; stdout carries
+ * records, which are never changed. Mask a text with `mask` before you cut or wrap it, because half a secret is not
+ * recognised.
  */
 export function openStreams(io: Io, { mask }: Secrets): { readonly io: Io; readonly liveLine: LiveLine } {
   const { env } = io;
   const isCiJob = Boolean(env.GITHUB_ACTIONS || env.GITLAB_CI || env.TF_BUILD);
   const liveLine = createLiveLine({ ...io, mask });
-  const safe = (output: OutputStream): OutputStream => {
+  const safe = (output: OutputStream, toShown: (text: string) => string): OutputStream => {
     const breakCommands = isCiJob ? createCommandBreaker() : undefined;
-    const toShown = (text: string, options?: WriteOptions) => {
-      const shown = mask(text);
-      return breakCommands && !options?.commands ? breakCommands(shown) : shown;
-    };
     const write: OutputStream['write'] = (data, options) => {
       if (output.isTerminal) liveLine.clear();
-      if (typeof data === 'string') return output.write(toShown(data, options));
+      const toWritten = (text: string) =>
+        breakCommands && !options?.commands ? breakCommands(toShown(text)) : toShown(text);
+      if (typeof data === 'string') return output.write(toWritten(data));
       // Latin-1 keeps every byte, whatever the encoding.
       const text = Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('latin1');
-      const shown = toShown(text, options);
-      return output.write(shown === text ? data : Buffer.from(shown, 'latin1'));
+      const written = toWritten(text);
+      return output.write(written === text ? data : Buffer.from(written, 'latin1'));
     };
     // The other properties are read only when they are used, because asking a terminal takes time.
     return Object.create(output, { write: { value: write } });
   };
-  return { io: { ...io, mask, stdout: safe(io.stdout), stderr: safe(io.stderr) }, liveLine };
+  return {
+    io: { ...io, mask, stdout: safe(io.stdout, (text) => text), stderr: safe(io.stderr, mask) },
+    liveLine,
+  };
 }
 
 /**

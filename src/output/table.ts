@@ -52,7 +52,7 @@ export function alignedWriter<Entity>(sheet: Sheet<Entity>): Writer<Entity> {
   const widths = names.map((name) => (header ? name.length : 0));
   let isFirst = true;
   const print = async (records: readonly Entity[]) => {
-    const lines = records.map((record) => columns.map((column) => shownText(sheet, column, record)));
+    const lines = records.map((record) => columns.map((column) => shownText(column, record)));
     const measure = await createMeasure(lines.flat());
     for (const texts of lines)
       for (const [at, text] of texts.entries()) widths[at] = Math.max(widths[at] ?? 0, measure(text));
@@ -74,9 +74,9 @@ export function alignedWriter<Entity>(sheet: Sheet<Entity>): Writer<Entity> {
   return { print, end: () => (isFirst ? print([]) : '') };
 }
 
-/** A cell, safe to show; secrets are masked before it is wrapped. */
-function shownText<Entity>({ mask }: Sheet<Entity>, column: Column<Entity>, record: Entity): string {
-  return sanitize(mask(cellText(column.value(record))));
+/** A cell, safe to show. */
+function shownText<Entity>(column: Column<Entity>, record: Entity): string {
+  return sanitize(cellText(column.value(record)));
 }
 
 /** A column with the texts of its cells. */
@@ -102,7 +102,7 @@ async function drawFrame<Entity>(
   records: readonly Entity[],
 ): Promise<{ readonly columns: readonly Column<Entity>[]; readonly frame: string | undefined }> {
   const { header, style, width, isPicked } = sheet;
-  const cells = sheet.columns.map((column) => records.map((record) => shownText(sheet, column, record)));
+  const cells = sheet.columns.map((column) => records.map((record) => shownText(column, record)));
   const measure = await createMeasure(cells.flat());
   const all = sheet.columns.map((column, at) => toFramed(column, cells[at] ?? [], header, measure));
   const framed = isPicked ? all : withoutSpare(all, width);

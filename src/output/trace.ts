@@ -1,6 +1,6 @@
-import type { HttpFields } from '../api/http.ts';
+import { type HttpFields, shownUrl } from '../api/http.ts';
 import type { Attempt } from '../client/call.ts';
-import { maskFields, shownUrl } from '../mask.ts';
+import type { Secrets } from '../process/secrets.ts';
 import { sanitize } from '../process/text.ts';
 
 /**
@@ -8,11 +8,15 @@ import { sanitize } from '../process/text.ts';
  *
  * @param level 1 for `-v`, 2 for `-vv`.
  */
-export function traceOf(attempt: Attempt, level: number): string {
+export function traceOf(attempt: Attempt, level: number, secrets: Secrets): string {
   const { request, response } = attempt;
   const lines = [`* ${request.method} ${shownUrl(request.url)} -> ${resultOf(attempt)}`];
-  if (level > 1) lines.push(...fieldLines('>', request.fields), ...fieldLines('<', response?.fields ?? {}));
-  return lines.map((line) => `${sanitize(line)}\n`).join('');
+  if (level > 1)
+    lines.push(
+      ...fieldLines('>', request.fields, secrets),
+      ...fieldLines('<', response?.fields ?? {}, secrets),
+    );
+  return lines.map((line) => `${sanitize(secrets.mask(line))}\n`).join('');
 }
 
 function resultOf({ response, error, number, elapsedMs, nextDelayMs }: Attempt): string {
@@ -22,7 +26,7 @@ function resultOf({ response, error, number, elapsedMs, nextDelayMs }: Attempt):
   return `${result} in ${Math.round(elapsedMs)} ms${count}${next}`;
 }
 
-function fieldLines(direction: '>' | '<', fields: HttpFields): string[] {
+function fieldLines(direction: '>' | '<', fields: HttpFields, { maskFields }: Secrets): string[] {
   return Object.entries(maskFields(fields)).flatMap(([name, value]) =>
     [value].flat().map((each) => `${direction} ${name}: ${each}`),
   );

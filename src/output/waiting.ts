@@ -1,4 +1,4 @@
-import type { Attempt } from '../client/call.ts';
+import type { ClientEvent } from '../client/call.ts';
 import type { Client } from '../client/client.ts';
 import { monotonicMs } from '../process/deadline.ts';
 import { sanitize } from '../process/text.ts';
@@ -8,24 +8,23 @@ import type { LiveLine } from './live-line.ts';
 interface Waiting {
   /** The same client, with its calls shown. */
   follow(client: Client): Client;
-  /** To be called after each attempt. */
-  note(attempt: Attempt): void;
+  observe(event: ClientEvent): void;
 }
 
 /** @param host of the service that should answer. */
 export function createWaiting(line: LiveLine, host: string): Waiting {
-  let remark = '';
+  let retry = '';
   const during = async <Value>(work: Promise<Value>): Promise<Value> => {
     const since = monotonicMs();
     const hide = line.show(() => {
       const seconds = Math.floor((monotonicMs() - since) / 1000);
-      return seconds === 0 ? undefined : `waiting for ${sanitize(host)} ${seconds} s${remark}`;
+      return seconds === 0 ? undefined : `waiting for ${sanitize(host)} ${seconds} s${retry}`;
     });
     try {
       return await work;
     } finally {
       hide();
-      remark = '';
+      retry = '';
     }
   };
   async function* duringPages<Page>(pages: AsyncIterable<Page>): AsyncGenerator<Page> {
@@ -45,9 +44,10 @@ export function createWaiting(line: LiveLine, host: string): Waiting {
       list: (...list) => duringPages(client.list(...list)),
       request: (...request) => during(client.request(...request)),
     }),
-    note({ number, response, nextDelayMs }) {
-      if (nextDelayMs === undefined) return;
-      remark = `, attempt ${number + 1} after ${response ? `status ${response.status}` : 'no answer'}`;
+    observe(event) {
+      if (event.kind !== 'attempt' || event.attempt.nextDelayMs === undefined) return;
+      const { number, response } = event.attempt;
+      retry = `, attempt ${number + 1} after ${response ? `status ${response.status}` : 'no answer'}`;
     },
   };
 }

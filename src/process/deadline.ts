@@ -23,8 +23,6 @@ export interface Limits {
   /** The error for when the time is over. */
   timedOut?(): unknown;
   readonly signals?: readonly AbortSignal[];
-  /** Called with the reason when a signal aborts, before the work's promise is rejected with it. */
-  onAbort?(reason: unknown): void;
 }
 
 /**
@@ -137,18 +135,12 @@ class Race implements Cancellation {
     wakeAt(this.dueAtMs);
     for (const signal of signals) watch(signal);
     const aborted = signals.find((signal) => signal.aborted);
-    if (aborted) this.abort(aborted.reason);
+    if (aborted) this.cancel(aborted.reason);
   }
 
   onCancel(listener: (reason: unknown) => void): void {
     if (this.isCancelled) listener(this.reason);
     else this.listener = listener;
-  }
-
-  abort(reason: unknown): void {
-    if (this.at === -1) return;
-    this.limits.onAbort?.(reason);
-    this.cancel(reason);
   }
 
   cancel(reason: unknown): void {
@@ -188,7 +180,7 @@ function watch(signal: AbortSignal): void {
   watched.add(signal);
   signal.addEventListener('abort', () => {
     for (const each of running.filter(({ limits }) => limits.signals?.includes(signal)))
-      each.abort(signal.reason);
+      each.cancel(signal.reason);
   });
 }
 

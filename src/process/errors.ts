@@ -167,22 +167,25 @@ export class ManyError extends CliError {
 
 /** A signal, or Ctrl-C at a prompt, ended the command. */
 export class InterruptedError extends CliError {
-  declare details: ErrorDetails;
-  private openWrites = 0;
-
-  constructor(signal: 'SIGINT' | 'SIGTERM') {
+  /** @param pending the writes that were in progress, which may or may not have been applied. */
+  constructor(signal: 'SIGINT' | 'SIGTERM', pending: readonly PendingWrite[] = []) {
     const word = signal === 'SIGINT' ? 'interrupted' : 'terminated';
-    super(word, word);
+    const [first, ...others] = pending;
+    if (!first) {
+      super(word, word);
+      return;
+    }
+    const more = others.length === 1 ? ' and 1 more request' : ` and ${others.length} more requests`;
+    const what = `${first.method} ${first.url}${others.length === 0 ? '' : more}`;
+    super(word, `${word}: ${what} may or may not have been applied`, { ...first, applied: 'unknown' });
   }
+}
 
-  /** Adds that a write was in progress, which may or may not have been applied. */
-  leaveOpen(method: string, url: string): void {
-    this.openWrites += 1;
-    this.details = { method, url, ...this.details, applied: 'unknown' };
-    const more = this.openWrites - 1;
-    const others = more === 0 ? '' : ` and ${more} more ${more === 1 ? 'request' : 'requests'}`;
-    this.message = `${this.kind}: ${this.details.method} ${this.details.url}${others} may or may not have been applied`;
-  }
+/** A request that may change something, and whose outcome is not known yet. */
+export interface PendingWrite {
+  readonly method: string;
+  /** Without credentials. */
+  readonly url: string;
 }
 
 /** The command answered a question about itself, such as `--fields help`, and ends with exit 0. */

@@ -1,10 +1,12 @@
-import { InterruptedError } from './errors.ts';
+import { InterruptedError, type PendingWrite } from './errors.ts';
 import type { Io, Signal } from './io.ts';
 
 /** SIGINT and SIGTERM abort the command, unless the command takes them over to end in its own way. */
 export interface Interrupts {
   /** Aborted by the first signal that no command took over; the reason is an InterruptedError. */
   readonly signal: AbortSignal;
+  /** The requests that an interruption leaves open; its message names them. */
+  readonly pendingWrites: Set<PendingWrite>;
   /** Passes every signal to `listener` until the returned function is called. */
   take(listener: (signal: Signal) => void): () => void;
   /** Aborts the command although it took the signal over: it does not come to its end. */
@@ -15,10 +17,12 @@ export interface Interrupts {
 export function createInterrupts(io: Io): Interrupts {
   const controller = new AbortController();
   let taker: ((signal: Signal) => void) | undefined;
-  const abort = (signal: Signal) => controller.abort(new InterruptedError(signal));
+  const pendingWrites = new Set<PendingWrite>();
+  const abort = (signal: Signal) => controller.abort(new InterruptedError(signal, [...pendingWrites]));
   const release = io.onSignal((signal) => (taker ?? abort)(signal));
   return {
     signal: controller.signal,
+    pendingWrites,
     take(listener) {
       taker = listener;
       return () => {

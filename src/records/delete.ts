@@ -1,5 +1,5 @@
 import { confirmWrite } from '../asking.ts';
-import { type Context, commandLine } from '../context.ts';
+import { type ClientUse, type Context, commandLine } from '../context.ts';
 import { ApiError, CliError } from '../process/errors.ts';
 import {
   type Access,
@@ -23,7 +23,7 @@ export async function deleteByIdsOrFile<Entity>(
   checkIdsOrFile(`delete ${noun.one}`, ids, from);
   if (from === undefined) return deleteRecords(context, noun, ids);
   const { readIds } = await import('./file.ts');
-  await deleteRecords(context, noun, await readIds(context, noun, from));
+  await deleteRecords(context, noun, await readIds(context, noun, from), 'bulk');
 }
 
 /**
@@ -33,9 +33,10 @@ export async function deleteRecords<Entity>(
   context: Context,
   noun: Noun<Entity>,
   given: readonly IdOrName[],
+  use?: ClientUse,
 ): Promise<void> {
   const operation = noun.operations.delete;
-  const access = await openAccess(context, noun, operation, given.length);
+  const access = await openAccess(context, noun, operation, use);
   const ids = await access.names.idsOf(noun.named, given);
   const prepare = (id: bigint): Write => ({ operation, input: inputFor(operation, id) });
   if (context.flags.dryRun) return showWrites(access, { items: ids, asList: ids.length > 1, prepare });
@@ -46,10 +47,11 @@ export async function deleteRecords<Entity>(
   const remove = async (id: bigint) => {
     const missing = known.get(id)?.missing;
     if (missing) throw missing;
-    await send(access.client, prepare(id)).catch((error: unknown) => {
+    const { isAccepted } = await send(access.client, prepare(id)).catch((error: unknown) => {
       throw withHolders(context, noun, id, error);
     });
-    return `deleted ${nameWhatGoes(noun, [id], known)}`;
+    const what = nameWhatGoes(noun, [id], known);
+    return isAccepted ? `accepted, not yet done (202): delete ${what}` : `deleted ${what}`;
   };
   const atOnce = (await context.settings()).get('concurrency');
   const work = new Work(ids, remove, { unit: noun.many, atOnce });

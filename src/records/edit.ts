@@ -21,7 +21,7 @@ export async function editRecord<Entity extends object>(
 ): Promise<void> {
   const { flags } = context;
   const editor = findEditor(context, `edit ${noun.one}`);
-  const access = await openAccess(context, noun, noun.operations.update, 2);
+  const access = await openAccess(context, noun, noun.operations.update);
   const [id = 0n] = await access.names.idsOf(noun.named, [given]);
   await confirmWrite(context, { what: `change ${noun.one} ${id}` });
   const before = await readRecord(access, id);
@@ -38,8 +38,7 @@ export async function editRecord<Entity extends object>(
     if (flags.dryRun) await context.note(`note: nothing was sent; the text is kept in ${draft.path}`);
     else await draft.discard();
   } catch (error) {
-    addPath(error, draft.path);
-    throw error;
+    throw withPath(error, draft.path);
   }
 }
 
@@ -123,11 +122,11 @@ async function refuseChanged<Entity extends object>(
   });
 }
 
-/** Adds the path of the kept text to an error of this program. */
-function addPath(error: unknown, path: string): void {
-  if (!(error instanceof CliError)) return;
+/** An error of this program with the path of the kept text; any other as it is. */
+function withPath(error: unknown, path: string): unknown {
+  if (!(error instanceof CliError)) return error;
   const kept = `the text is kept in ${path}`;
-  const { message, details } = error;
+  const { kind, message, details } = error;
   const remark = details.remark === undefined ? kept : `${details.remark}; ${kept}`;
-  Object.assign(error, { message: `${message}; ${kept}`, details: { ...details, remark } });
+  return new CliError(kind, `${message}; ${kept}`, { ...details, remark });
 }

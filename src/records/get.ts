@@ -18,7 +18,7 @@ export async function getRecords<Entity>(
   const { get, list } = noun.operations;
   const { operations } = await context.contract();
   const operation = noun.read && !operations.has(get) && operations.has(list) ? list : get;
-  const access = await openAccess(context, noun, operation, given.length);
+  const access = await openAccess(context, noun, operation);
   const ids = await resolveEach(access, given);
   const found = ids.filter((id) => typeof id === 'bigint');
   const held = until && (await waitUntil(access, found, until));

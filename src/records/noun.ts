@@ -3,7 +3,7 @@ import { idName, type ListId, type Operation, type OperationId } from '../api/op
 import type { bodySchemas } from '../api/schemas.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Answer, Client } from '../client/client.ts';
-import type { Context } from '../context.ts';
+import type { ClientUse, Context } from '../context.ts';
 import type { Prompt } from '../input/question.ts';
 import type { Column, View } from '../output/columns.ts';
 import { type Named, Names } from './names.ts';
@@ -134,26 +134,18 @@ export type EditAccess<Entity> = Access<Entity, EditableNoun<Entity>>;
 /**
  * Checks everything that can be wrong before the first request, and opens the client.
  *
- * @param requests how many will be sent, if they are known.
  * @throws UsageError for a field to print that the noun lacks, or an operation that the service does not offer.
  */
 export async function openAccess<Entity, Kind extends Noun<Entity>>(
   context: Context,
   noun: Kind & Noun<Entity>,
   operationId: OperationId,
-  requests = 1,
+  use: ClientUse = 'records',
 ): Promise<Access<Entity, Kind>> {
   await (await context.printer()).check(viewOf(noun));
   const operation = offeredOperation(await context.contract(), operationId);
-  const client = await clientFor(context, requests);
+  const client = await context.client(use);
   return { context, client, noun, names: new Names(context, client), operation };
-}
-
-/** With at least this many requests, the transport that starts slower and runs faster pays off. */
-const manyRequests = 20;
-
-export function clientFor(context: Context, requests: number): Promise<Client> {
-  return context.client(requests < manyRequests ? 'few' : 'many');
 }
 
 /** Reads one record, in the way of its noun. @throws what `client.call` does */

@@ -112,7 +112,16 @@ async function findPet(context: Context, client: Client, id: bigint, why: string
   for (const pages of wholeList(client, 'listPets', canSeek ? { after: id - 1n } : {}))
     for await (const page of pages) {
       const value = page.find((pet) => pet.id === id);
-      if (value) return { value, status: 200, fields: {}, etag: undefined, attempts: 1 };
+      if (value)
+        return {
+          value,
+          status: 200,
+          fields: {},
+          etag: undefined,
+          attempts: 1,
+          isAccepted: false,
+          mismatch: undefined,
+        };
       // The list began at the id, so that its later pages cannot hold it.
       if (canSeek && page.length > 0 && page.every((pet) => pet.id > id)) break;
     }

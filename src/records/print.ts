@@ -1,6 +1,5 @@
-import type { HttpRequest } from '../api/http.ts';
+import { type HttpRequest, shownUrl } from '../api/http.ts';
 import type { Context } from '../context.ts';
-import { shownUrl } from '../mask.ts';
 import type { View } from '../output/columns.ts';
 import { type JsonValue, printJson } from '../process/exact-json.ts';
 import { sanitize } from '../process/text.ts';

@@ -13,7 +13,6 @@ import {
 } from './fields.ts';
 import {
   type Body,
-  clientFor,
   type EditAccess,
   type EditableNoun,
   flagOf,
@@ -43,8 +42,8 @@ export async function updateRecords<Entity extends object>(
   const flags = flagFields(noun, given);
   const extra = extraFields(noun, given);
   refuseMisfits(noun, given.ids, { ...flags, ...(from === undefined && extra) }, from);
-  const requests = 2 * given.ids.length;
-  const access = await openAccess(context, noun, noun.operations.update, requests);
+  const use = from === undefined ? 'records' : 'bulk';
+  const access = await openAccess(context, noun, noun.operations.update, use);
   refuseForeignFields(access, { ...flags, ...extra });
   if (from === undefined) {
     const ids = await access.names.idsOf(noun.named, given.ids);
@@ -57,13 +56,7 @@ export async function updateRecords<Entity extends object>(
   const file = await readRecordFile(access, from, extra);
   await confirmWrite(context, { what: `change ${file.records.length} ${noun.many}` });
   await noteUnknownFields(access, file.records);
-  const client = await clientFor(context, 2 * file.records.length);
-  await writeChanges(
-    { ...access, client },
-    file.records,
-    file.isList,
-    file.isTable ? withoutPrinted : undefined,
-  );
+  await writeChanges(access, file.records, file.isList, file.isTable ? withoutPrinted : undefined);
 }
 
 /** @param edited picks the fields that were edited, given the record as it is. */

@@ -196,7 +196,6 @@ async function screenDisplay<Entity>(
         isTerminal: true,
         width: io.stdout.width ?? 80,
         style,
-        mask: io.mask,
         value: (record) => record,
       });
       const table = `${records.length > 0 ? await writer.print(records) : ''}${await writer.end()}`;

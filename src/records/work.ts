@@ -99,10 +99,20 @@ export class Work<Item, Result> {
         throw error;
       this.done += 1;
       this.failed += 1;
-      const place = this.options.place?.(item);
-      if (place === undefined) return error;
-      return new CliError(error.kind, `${place}: ${error.message}`, { ...error.details, place });
+      return this.placed(item, error);
     }
+  }
+
+  /** Counts an item as failed although it has a result. */
+  fail(item: Item, error: CliError): void {
+    this.failed += 1;
+    this.errors.push(this.placed(item, error));
+  }
+
+  private placed(item: Item, error: CliError): CliError {
+    const place = this.options.place?.(item);
+    if (place === undefined) return error;
+    return new CliError(error.kind, `${place}: ${error.message}`, { ...error.details, place });
   }
 
   private keep(error: CliError): void {

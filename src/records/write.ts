@@ -1,6 +1,6 @@
 import type { HttpRequest } from '../api/http.ts';
 import type { CallOptions } from '../client/call.ts';
-import type { Client } from '../client/client.ts';
+import type { Answer, Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { cellText } from '../output/columns.ts';
 import { startProgress } from '../output/progress.ts';
@@ -26,10 +26,10 @@ export interface Write {
   };
 }
 
-/** Sends a write; returns the record in the answer, if there is one. */
-export async function send<Entity>(client: Client, write: Write): Promise<Entity | undefined> {
-  const { value } = await client.call(write.operation, write.input as never, write.options);
-  return value as Entity | undefined;
+/** Sends a write; the answer has the record, if there is one. */
+export function send<Entity>(client: Client, write: Write): Promise<Answer<Entity | undefined>> {
+  const { operation, input, options } = write;
+  return client.call(operation, input as never, options) as Promise<Answer<Entity | undefined>>;
 }
 
 /** The request that `send` would send, without a credential. */
@@ -37,23 +37,17 @@ export function toRequest(client: Client, { operation, input, options }: Write):
   return client.toRequest(operation, input as never, options);
 }
 
-interface Writes<Item, Entity> extends Omit<WorkOptions<Item>, 'unit'> {
+interface Writes<Item> extends Omit<WorkOptions<Item>, 'unit'> {
   readonly items: readonly Item[];
   /** Print a list, even of one. */
   readonly asList: boolean;
   /** Prepares the write of an item; may read from the service. */
   prepare(item: Item): Write | Promise<Write>;
-  /** Called with the record in an answer, before it is printed. */
-  readonly onAnswer?: ((record: Entity) => Promise<void>) | undefined;
 }
 
 /** Sends one write and prints the record in the answer. @see writeRecords */
-export function writeRecord<Entity>(
-  access: Access<Entity>,
-  write: Write,
-  onAnswer?: (record: Entity) => Promise<void>,
-): Promise<void> {
-  return writeRecords(access, { items: [write], asList: false, prepare: () => write, onAnswer });
+export function writeRecord<Entity>(access: Access<Entity>, write: Write): Promise<void> {
+  return writeRecords(access, { items: [write], asList: false, prepare: () => write });
 }
 
 /**
@@ -62,18 +56,20 @@ export function writeRecord<Entity>(
  */
 export async function writeRecords<Item, Entity>(
   access: Access<Entity>,
-  writes: Writes<Item, Entity>,
+  writes: Writes<Item>,
 ): Promise<void> {
   const { context, client, noun } = access;
-  const { items, asList, prepare, onAnswer, atOnce, place } = writes;
+  const { items, asList, prepare, atOnce, place } = writes;
   if (context.flags.dryRun) return showWrites(access, writes);
   let unanswered = 0;
+  let accepted = 0;
   const write = async (item: Item) => {
     const prepared = await prepare(item);
-    const record = await send<Entity>(client, prepared);
-    if (record === undefined) unanswered += 1;
-    else await onAnswer?.(record);
-    await tellChange(context, prepared, record as object | undefined);
+    const { value: record, isAccepted, mismatch } = await send<Entity>(client, prepared);
+    if (isAccepted) accepted += 1;
+    else if (record === undefined) unanswered += 1;
+    if (mismatch) work.fail(item, mismatch);
+    else if (!isAccepted) await tellChange(context, prepared, record as object | undefined);
     return record;
   };
   const work = new Work(items, write, { unit: noun.many, place, atOnce });
@@ -95,6 +91,10 @@ export async function writeRecords<Item, Entity>(
       work.check();
     },
   );
+  if (accepted > 0)
+    await context.note(
+      `note: the service accepted ${asList ? `${accepted} of these writes` : 'the write'}, and has not done ${asList ? 'them' : 'it'} yet (202)`,
+    );
   if (unanswered > 0)
     await context.note(
       asList
@@ -106,7 +106,7 @@ export async function writeRecords<Item, Entity>(
 /** Prints the requests of writes on stdout and sends none. */
 export async function showWrites<Item, Entity>(
   { context, client, noun }: Access<Entity>,
-  { items, asList, prepare, place }: Pick<Writes<Item, Entity>, 'items' | 'asList' | 'prepare' | 'place'>,
+  { items, asList, prepare, place }: Pick<Writes<Item>, 'items' | 'asList' | 'prepare' | 'place'>,
 ): Promise<void> {
   const request = async (item: Item) => toRequest(client, await prepare(item));
   const work = new Work(items, request, { unit: noun.many, place });

@@ -4,6 +4,7 @@ import type { Transport } from '../../src/api/http.ts';
 import { createClient } from '../../src/client/client.ts';
 import { createNodeHttpTransport } from '../../src/client/transport/node-http.ts';
 import { createUndiciTransport } from '../../src/client/transport/undici.ts';
+import { createSecrets } from '../../src/process/secrets.ts';
 import { seedStore } from '../../src/server/seed.ts';
 import type { Listening } from '../../src/server/server.ts';
 import { startServer } from '../../src/server/server.ts';
@@ -32,8 +33,7 @@ for (const [name, open] of Object.entries(transports)) {
       timeoutMs: 5000,
       retries: 0,
       signal: new AbortController().signal,
-      mask: (text) => text,
-      now: () => new Date(),
+      secrets: createSecrets(),
     });
 
   test(`reads every page of a list, over ${name}`, async () => {

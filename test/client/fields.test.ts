@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { parseHeaderFlag, refuseInsecure, toFields } from '../../src/client/fields.ts';
+import { parseHeaderFlag, rejectInsecure, toFields } from '../../src/client/fields.ts';
+import { createSecrets } from '../../src/process/secrets.ts';
 
 test('a header of the user replaces one of the program; two of the user are both sent', () => {
   const own = [{ name: 'Accept', value: 'application/json', source: 'petstore' }];
@@ -19,11 +20,15 @@ test.each([
   expect(() => toFields([parseHeaderFlag(text)])).toThrow(`--header: ${why}`);
 });
 
-test('a header that looks like a credential goes over plain http only to this machine', () => {
-  const key = [parseHeaderFlag('X-Api-Key: s3cret-word')];
-  expect(() => refuseInsecure(key, 'http://shop.example')).toThrow(
-    '--header: X-Api-Key looks like a credential',
+test('a credential in a header goes over plain http only to this machine', () => {
+  const secrets = createSecrets();
+  secrets.addField('X-Api-Key');
+  const key = [parseHeaderFlag('x-api-key: s3cret-word')];
+  expect(() => rejectInsecure(key, 'http://shop.example', secrets)).toThrow(
+    '--header: x-api-key carries a credential',
   );
   for (const url of ['https://shop.example', 'http://127.0.0.1:4010', 'http://localhost:1', 'http://[::1]:1'])
-    expect(() => refuseInsecure(key, url)).not.toThrow();
+    expect(() => rejectInsecure(key, url, secrets)).not.toThrow();
+  const harmless = [parseHeaderFlag('Idempotency-Key: 1234'), parseHeaderFlag('X-Author: Luna')];
+  expect(() => rejectInsecure(harmless, 'http://shop.example', secrets)).not.toThrow();
 });

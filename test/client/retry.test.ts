@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { mayHaveBeenApplied, retryAfter, retryDelay } from '../../src/client/retry.ts';
 
-const now = () => new Date('2027-01-01T00:00:00Z');
+const now = Date.parse('2027-01-01T00:00:00Z');
 
 test('the delay is a random part of half a second, doubled each time, at most 30 s', () => {
   expect([1, 2, 3, 4].map((attempt) => retryDelay(attempt, 0, 1))).toEqual([500, 1000, 2000, 4000]);

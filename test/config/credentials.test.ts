@@ -8,7 +8,7 @@ import { readTokenFile, runTokenCommand } from '../../src/config/read-token.ts';
 import { settingsFrom } from '../../src/config/settings.ts';
 import { readCredential } from '../../src/config/token.ts';
 import { splitWords } from '../../src/config/values.ts';
-import { createSecrets } from '../../src/mask.ts';
+import { createSecrets } from '../../src/process/secrets.ts';
 import { fakeIo } from '../helpers/run-cli.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-credentials-'));

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createSecrets } from '../../src/mask.ts';
 import { type ProgressState, startProgress } from '../../src/output/progress.ts';
 import { openStreams } from '../../src/output/streams.ts';
 import { plainStyle } from '../../src/output/style.ts';
+import { createSecrets } from '../../src/process/secrets.ts';
 import { fakeIo, type RunOptions } from '../helpers/run-cli.ts';
 
 beforeEach(() => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createSecrets } from '../../src/mask.ts';
 import { openStreams } from '../../src/output/streams.ts';
+import { createSecrets } from '../../src/process/secrets.ts';
 import { fakeIo, runCli } from '../helpers/run-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 

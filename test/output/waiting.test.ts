@@ -62,7 +62,8 @@ test('a repeated attempt is named with its reason', async () => {
   const work = call(1500);
   const request = { method: 'GET', url: 'http://shop.example/pets', fields: {} };
   const response = { status: 503, fields: {}, body: '' };
-  waiting.note({ request, response, number: 1, elapsedMs: 10, nextDelayMs: 2000 });
+  const attempt = { request, response, number: 1, elapsedMs: 10, nextDelayMs: 2000 };
+  waiting.observe({ kind: 'attempt', attempt });
   await vi.advanceTimersByTimeAsync(1500);
   await work;
   expect(drawn()[1]).toBe('waiting for shop.example 1 s, attempt 2 after status 503');

@@ -6,6 +6,7 @@ import { createNodeHttpTransport } from '../../src/client/transport/node-http.ts
 import { createUndiciTransport } from '../../src/client/transport/undici.ts';
 import { errorText } from '../../src/output/error.ts';
 import { CliError } from '../../src/process/errors.ts';
+import { createSecrets } from '../../src/process/secrets.ts';
 import { type Ask, type Case, cases, type Scene } from './cases.ts';
 import { type Result, runCases } from './run-cases.ts';
 
@@ -65,8 +66,7 @@ async function connect(
     timeoutMs,
     retries,
     signal: new AbortController().signal,
-    mask: (text) => text,
-    now: () => new Date(),
+    secrets: createSecrets(),
   });
 }
 

@@ -6,6 +6,7 @@ import { createClient } from '../../src/client/client.ts';
 import { createNodeHttpTransport } from '../../src/client/transport/node-http.ts';
 import { createUndiciTransport } from '../../src/client/transport/undici.ts';
 import { InterruptedError } from '../../src/process/errors.ts';
+import { createSecrets } from '../../src/process/secrets.ts';
 import { type Exchange, misbehave } from '../helpers/misbehaving-server.ts';
 import * as mode from './modes.ts';
 
@@ -34,8 +35,7 @@ describe.concurrent.each(Object.entries(transports))('over %s', (_, open) => {
       timeoutMs,
       retries,
       signal,
-      mask: (text) => text,
-      now: () => new Date(),
+      secrets: createSecrets(),
     });
   }
 

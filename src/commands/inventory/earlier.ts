@@ -98,7 +98,7 @@ export async function tellOthers(context: Context, { identity }: Job): Promise<v
 
 export async function newestResumable(context: Context): Promise<string> {
   // Fail first if there is no service to call: the run is the newest one on it.
-  await context.client('many');
+  await context.client('bulk');
   const target = await targetOf(context);
   for await (const info of readableRuns(context))
     if (isOpen(info) && info.header.target === target) return info.header.run;

@@ -46,7 +46,7 @@ export async function readJob(
   { guards, allowEmpty = false }: JobOptions,
 ): Promise<Job> {
   // Without a service to call, a large input need not be read first.
-  await context.client('many');
+  await context.client('bulk');
   const table = flags.key && (await withSource(context, flags.key.file, readKeys));
   const input = await readRows(source, { ...flags, ids: table?.ids });
   await checkInput(context, input, allowEmpty);
@@ -125,7 +125,7 @@ export async function readUndoJob(context: Context, run: string): Promise<Job> {
   const image = await readJournal(runs.pathOf(run));
   const { state, by, isPartial } = infoOf(image);
   if (state === 'undone' && !isPartial) throw new UsageError(`undo ${run}: run ${by} has undone it already`);
-  const { operations } = (await context.client('many')).contract;
+  const { operations } = (await context.client('bulk')).contract;
   const { rows, createsEntries, staying } = toUndoRows(image, operations.has('deleteInventory'));
   if (staying.length > 0) await context.notice(stayingText(staying));
   const { target, flags } = image.header;

@@ -29,7 +29,7 @@ import { tellPlan } from './totals.ts';
  *   report if not every row is as the job says.
  */
 export async function runSession(context: Context, job: Job, flags: SessionFlags): Promise<void> {
-  const client = await context.client('many');
+  const client = await context.client('bulk');
   offeredOperation(client.contract, 'updateInventory');
   if (flags.verify) checkReadable(client, 'leave out --verify');
   if (context.flags.dryRun) return void (await preview(context, job, flags));
@@ -104,7 +104,7 @@ async function openSession(context: Context, job: Job, flags: SessionFlags): Pro
   const settings = await context.settings();
   const errorLimit = flags.failFast ? { rows: 1 } : (flags.maxErrors ?? { rows: 100 });
   return new Session(job, {
-    client: await context.client('many'),
+    client: await context.client('bulk'),
     mostErrors: Math.max(1, toRows(errorLimit, job.rows.length)),
     concurrency: settings.get('concurrency'),
     rate: settings.get('rate'),

@@ -1,0 +1,132 @@
+import { expect, test } from 'vitest';
+import { traceOf } from '../../src/output/trace.ts';
+import { createSecrets, maskUrl } from '../../src/process/secrets.ts';
+import { recordingServer } from '../helpers/recording-server.ts';
+import { runCli } from '../helpers/run-cli.ts';
+
+const token = 'a"b/c+d=<é>\\9';
+
+/** The spellings in which a service may send a token back. */
+const spellings: Readonly<Record<string, string>> = {
+  plain: token,
+  'JSON text': JSON.stringify(token).slice(1, -1),
+  'JSON text with escaped slashes': JSON.stringify(token).slice(1, -1).replaceAll('/', '\\/'),
+  'JSON escapes': [...token].map((one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''),
+  'JSON escapes in upper case': [...token]
+    .map((one) => `\\u${one.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`)
+    .join(''),
+  'percent-encoded': encodeURIComponent(token),
+  'percent-encoded in lower case': encodeURIComponent(token).replace(/%../g, (one) => one.toLowerCase()),
+  'entities by number': [...token].map((one) => `&#${one.charCodeAt(0)};`).join(''),
+  'entities in hexadecimal': [...token].map((one) => `&#x${one.charCodeAt(0).toString(16)};`).join(''),
+  'named entities': token.replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll('>', '&gt;'),
+  'upper case': token.toUpperCase(),
+  'UTF-8 read as Latin-1': Buffer.from(token).toString('latin1'),
+};
+
+test.each(Object.entries(spellings))('a token that comes back as %s is masked', (_, spelling) => {
+  const secrets = createSecrets();
+  secrets.add(token);
+  expect(secrets.mask(`before ${spelling} after`)).toBe('before *** after');
+});
+
+test.each(['', 'B', 'Bearer ', 'user:'])(
+  'a token in the base64 of a text that begins with %j is masked',
+  (start) => {
+    const secrets = createSecrets();
+    secrets.add('s3cret-word-of-12');
+    for (const encoding of ['base64', 'base64url'] as const) {
+      const shown = secrets.mask(Buffer.from(`${start}s3cret-word-of-12 and more`).toString(encoding));
+      expect(Buffer.from(shown.replace('***', ''), encoding).toString()).not.toMatch(/3cret|word|of-1/);
+      expect(shown).toContain('***');
+    }
+  },
+);
+
+test('of two secrets, one of which is part of the other, nothing is left', () => {
+  const secrets = createSecrets();
+  secrets.add('s3cret');
+  secrets.add('s3cret-word');
+  expect(secrets.mask('s3cret-word s3cret')).toBe('*** ***');
+});
+
+test('what is too short to be a secret changes no output', () => {
+  const secrets = createSecrets();
+  for (const secret of ['1', '']) secrets.add(secret);
+  expect(secrets.mask('{"id":1}')).toBe('{"id":1}');
+});
+
+test('a URL is shown without userinfo, also one that a service has made to take long', () => {
+  expect(maskUrl('https://me:pw@shop.example/pets?limit=2')).toBe('https://***@shop.example/pets?limit=2');
+  expect(maskUrl('http://shop.example/a@b?mail=a@b')).toBe('http://shop.example/a@b?mail=a@b');
+  const started = performance.now();
+  for (const part of ['?a=', 'a.', 'a://', 'http://a@'])
+    maskUrl(`http://shop.example/${part.repeat(16_000 / part.length)}`);
+  expect(performance.now() - started).toBeLessThan(1000);
+});
+
+test('-vv shows every header but those that carry credentials', () => {
+  const secrets = createSecrets();
+  secrets.addField('X-Api-Key');
+  const fields = {
+    authorization: 'Bearer x',
+    'x-api-key': 'x',
+    'x-commit': '4a1f',
+    cookie: 'a=1',
+    link: '<http://me:pw@h/pets>; rel="next"',
+  };
+  const response = { status: 200, fields: { 'set-cookie': ['a=1', 'b=2'], server: 'nginx' }, body: '' };
+  const request = { method: 'GET', url: 'http://h/pets', fields };
+  expect(
+    traceOf({ request, response, number: 1, elapsedMs: 5 }, 2, secrets).split('\n').slice(1, -1),
+  ).toEqual([
+    '> authorization: ***',
+    '> x-api-key: ***',
+    '> x-commit: 4a1f',
+    '> cookie: ***',
+    '> link: <http://***@h/pets>; rel="next"',
+    '< set-cookie: ***',
+    '< server: nginx',
+  ]);
+});
+
+test('records on stdout are never changed, whatever headers were given', async () => {
+  const pets = [{ id: 1, name: 'Luna', categoryId: 1, status: 'sold', note: '12345678' }];
+  await using server = await recordingServer({}, () => ({ body: pets }));
+  const headers = ['-H', 'X-Author: Luna', '-H', 'Idempotency-Key: 12345678'];
+  const env = { PETSTORE_TOKEN: 'Luna' };
+  for (const [format, shown] of [
+    ['json', JSON.stringify(pets)],
+    ['csv', 'id,name,category,status\n1,Luna,Luna,sold'],
+  ] as const) {
+    const run = await runCli(['pets', 'list', '--base-url', server.url, '-o', format, ...headers], { env });
+    expect(run.stdout.trim()).toBe(shown);
+  }
+});
+
+test('a token that comes back is masked in every part of an error, also where its text is cut', async () => {
+  const secret = 's3cret/word+of-12';
+  const long = `${'x'.repeat(190)}${secret}${'x'.repeat(100)}`;
+  const answers = [
+    {
+      status: 409,
+      body: { code: secret, message: `no ${secret}`, status: 409 },
+      headers: { 'x-request-id': secret },
+    },
+    { status: 500, body: long, headers: { 'content-type': 'text/html' } },
+    { status: 200, body: long, headers: { 'content-type': 'text/html' } },
+    {
+      status: 302,
+      headers: { location: `http://other.example/${encodeURIComponent(secret).toLowerCase()}` },
+    },
+  ];
+  for (const answer of answers) {
+    await using server = await recordingServer({}, () => answer);
+    for (const more of [[], ['--json'], ['-vv']]) {
+      const words = ['inventory', 'set', '1', '5', '--base-url', server.url, '--retries', '0', ...more];
+      const { stderr } = await runCli(words, { env: { PETSTORE_TOKEN: secret } });
+      expect(stderr).toContain('***');
+      expect(stderr.toLowerCase()).not.toMatch(/s3cret|word|of-12/);
+    }
+  }
+});
