@@ -41,7 +41,7 @@ export function mismatchError(
   );
   const why = call.client.secrets.mask(`the service answered ${values.join('; ')}`);
   const { method, url } = call.request;
-  return new ApiError(sentence(call, why), {
+  return new ApiError(`${subjectOf(call)}: ${why}`, {
     kind: 'failed',
     method,
     url: shownUrl(url),
@@ -84,11 +84,13 @@ function detailsOf({ request, attempts, mayBeApplied }: Call) {
 }
 
 function sentence(call: Call, why: string): string {
-  const { operation, request, attempts } = call;
-  const sent = `${request.method} ${shownUrl(request.url)}`;
-  const subject = operation === undefined ? sent : `${lowerFirst(operation.summary)}: ${sent}`;
-  const count = attempts > 1 ? [`after ${attempts} attempts`] : [];
-  return [`${subject}: ${why}`, ...count, ...remarks(call)].join('; ');
+  const count = call.attempts > 1 ? [`after ${call.attempts} attempts`] : [];
+  return [`${subjectOf(call)}: ${why}`, ...count, ...remarks(call)].join('; ');
+}
+
+function subjectOf({ operation, request: { method, url } }: Call): string {
+  const sent = `${method} ${shownUrl(url)}`;
+  return operation === undefined ? sent : `${lowerFirst(operation.summary)}: ${sent}`;
 }
 
 /** Whether the request may be sent again without applying it twice. */

@@ -79,9 +79,7 @@ const successes: ReadonlySet<number> = new Set([200, 201, 203, 204, 205]);
 export function checkStatus(method: string, status: number): void {
   if (method === 'DELETE' ? status === 200 || status === 204 : successes.has(status)) return;
   if (status === accepted && mayHaveBeenApplied(method, { sent: true })) return;
-  throw invalidAnswer(
-    `answered ${status}, which is neither a success of ${withArticle(method)} nor an error`,
-  );
+  throw invalidAnswer(`answered ${status}, which is neither a success nor an error`);
 }
 
 /** An answer without a record has no body, or JSON that is neither an error nor about another record. */
@@ -124,7 +122,8 @@ export function differences(sent: unknown, answered: unknown): Difference[] {
   const [before, after] = [sent as JsonObject, answered as JsonObject];
   return Object.keys(before).flatMap((field) => {
     const [one, other] = [before[field], after[field]];
-    if (one === undefined || other === undefined || isSameValue(one, other)) return [];
+    if (one === undefined || other === undefined || !Object.hasOwn(after, field) || isSameValue(one, other))
+      return [];
     return [{ field, sent: one, answered: other }];
   });
 }

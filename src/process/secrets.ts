@@ -34,15 +34,15 @@ const minLength = 4;
 export function createSecrets(): Secrets {
   const secrets = new Set<string>();
   const fieldNames = new Set(['authorization', 'proxy-authorization', 'cookie', 'set-cookie']);
-  let pattern: RegExp | undefined;
-  const mask = (text: string) => (pattern ? text.replace(pattern, masked) : text);
+  let patterns: readonly RegExp[] = [];
+  const mask = (text: string) => patterns.reduce((shown, each) => shown.replace(each, masked), text);
   return {
     add(secret) {
       if (secret.length < minLength || secrets.has(secret)) return;
       secrets.add(secret);
       // The longest first, so that a secret that is part of another one leaves nothing of it.
       const longestFirst = [...secrets].sort((one, other) => other.length - one.length);
-      pattern = new RegExp(longestFirst.flatMap(spellings).join('|'), 'gi');
+      patterns = longestFirst.flatMap(piecesOf).map((piece) => new RegExp(spellings(piece).join('|'), 'gi'));
     },
     addField: (name) => void fieldNames.add(name.toLowerCase()),
     hasField: (name) => fieldNames.has(name.toLowerCase()),
@@ -59,6 +59,15 @@ export function createSecrets(): Secrets {
       return Object.fromEntries(Object.entries(fields).map(shown));
     },
   };
+}
+
+/** A longer pattern may be too large for V8. */
+const maxPatternLength = 1000;
+
+/** A secret in pieces of about the same length. */
+function piecesOf(secret: string): string[] {
+  const length = Math.ceil(secret.length / Math.ceil(secret.length / maxPatternLength));
+  return secret.match(new RegExp(`.{1,${length}}`, 'gsu')) ?? [];
 }
 
 /** Patterns of a secret: character by character, and as a part of any text in base64. */

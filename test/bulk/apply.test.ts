@@ -247,7 +247,7 @@ test.each([
   ['a quantity that is none', '{"quantity":"many"}', 'unknown'],
 ])('judges a 2xx with %s by its content', async (_, body, state) => {
   await using server = await stockServer(shelves(1, () => 5));
-  server.misbehave = ({ method }, response) => (method === 'PUT' ? reply(response, 202, body) : undefined);
+  server.misbehave = ({ method }, response) => (method === 'PUT' ? reply(response, 200, body) : undefined);
   const desk = stockDesk(server);
   desk.write('stock.csv', toCsv([[1, 6]]));
   expect(await desk.summary(['apply', 'stock.csv', '--yes'])).toMatchObject({ rows: 1, [state]: 1 });

@@ -103,7 +103,7 @@ test('names the run that holds the target, and waits for it with --lock-wait', a
   const { error } = JSON.parse(refused.stderr.trim().split('\n').at(-1) ?? '');
   expect(error.retryable).toBe(true);
   expect(error.message).toMatch(
-    /another run is at work there: stock.csv \(process \d+ on .*, run \S+, 0 of 30 rows done\); nothing was sent$/,
+    /another run is at work there: stock.csv \(process \d+, run \S+, 0 of 30 rows done\); nothing was sent$/,
   );
   const waiting = desk.summary(['apply', 'other.csv', '--yes', '--lock-wait', '20s']);
   release();

@@ -148,19 +148,6 @@ test('a longer list is printed as aligned columns before its last records have a
   expect(io.written('stdout').trimEnd().split('\n')).toHaveLength(451);
 });
 
-test('a secret is masked before its cell is wrapped', async () => {
-  const secret = 'correct-horse-battery-staple-and-more-of-it';
-  const io = {
-    ...fakeIo({ ...terminal, columns: 40 }),
-    mask: (text: string) => text.replaceAll(secret, '***'),
-  };
-  await new Printer(io, { ...printerDefaults, ...plain }).records(
-    [[{ ...rex, name: `a ${secret}` }]],
-    petView,
-  );
-  expect(io.written('stdout')).toContain('│ a *** │');
-});
-
 test('20,000 records are printed in seconds, though cli-table3 would take a minute', async () => {
   const records = Array.from({ length: 20_000 }, (_, at) => ({
     id: BigInt(at),

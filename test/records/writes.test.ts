@@ -31,9 +31,10 @@ const writes = [
 const record = { id: 1, petId: 1, name: 'Rex', categoryId: 1, status: 'sold', quantity: 1 };
 
 function service(): Promise<RecordingServer> {
-  return recordingServer({}, ({ method, path }) => {
+  return recordingServer({}, ({ method, path, body }) => {
     if (method === 'GET' && path === '/categories') return { body: [] };
-    return method === 'DELETE' ? { status: 204 } : { status: method === 'POST' ? 201 : 200, body: record };
+    if (method === 'DELETE') return { status: 204 };
+    return { status: method === 'POST' ? 201 : 200, body: { ...record, ...JSON.parse(body || '{}') } };
   });
 }
 

@@ -50,6 +50,13 @@ test('of two secrets, one of which is part of the other, nothing is left', () =>
   expect(secrets.mask('s3cret-word s3cret')).toBe('*** ***');
 });
 
+test('a token of any length is masked', () => {
+  const secrets = createSecrets();
+  const long = 'x7Q.'.repeat(2500);
+  secrets.add(long);
+  expect(secrets.mask(`a ${long} b`)).toMatch(/^a [*]+ b$/);
+});
+
 test('what is too short to be a secret changes no output', () => {
   const secrets = createSecrets();
   for (const secret of ['1', '']) secrets.add(secret);

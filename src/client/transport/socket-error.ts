@@ -10,9 +10,7 @@ export function toUnavailable(error: Error, { sent }: { readonly sent: boolean }
   const reason = reasons.find(([codes]) => codes.test(code))?.[1] ?? 'reset';
   const isUntrusted = /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)/.test(code);
   const hint = isUntrusted ? 'if you trust its authority, name it with --ca-cert <file>' : undefined;
-  // A name that does not exist will not exist in a second; a resolver that does not answer may recover.
-  const retryable = code === 'ENOTFOUND' ? false : undefined;
-  return new UnavailableError(describe(root, code, reason), { reason, sent, hint, retryable, cause: error });
+  return new UnavailableError(describe(root, code, reason), { reason, sent, hint, cause: error });
 }
 
 /** Several addresses were tried and all failed: report the last error. */

@@ -40,13 +40,13 @@ function bodies({ seen }: RecordingServer, method: string): string[] {
 const rex = { id: 7, name: 'Rex', categoryId: 1, status: 'available', friends: [] };
 
 describe('a service with other paths and methods', () => {
-  const answer = ({ method, path, headers }: Seen): Reply => {
+  const answer = ({ method, path, headers, body }: Seen): Reply => {
     if (path.startsWith('/kinds')) return { body: [{ id: 1, name: 'Dogs' }] };
     if (path === '/stock')
       return { body: `{"petId":${headers['x-pet-id'] ?? 7},"quantity":5,"status":"sold"}` };
     if (method === 'DELETE') return { status: 204 };
     if (method === 'GET' && !path.startsWith('/animals/')) return { body: [rex] };
-    return { status: method === 'POST' ? 201 : 200, body: rex };
+    return { status: method === 'POST' ? 201 : 200, body: { ...rex, ...JSON.parse(body || '{}') } };
   };
   let service: Awaited<ReturnType<typeof bound>>;
   let reply = answer;
@@ -190,7 +190,9 @@ test('a service that requires the id in the body too gets it there', async () =>
       },
     },
   };
-  await using service = await bound(document, () => ({ body: { id: 7, name: 'Rex', categoryId: 1 } }));
+  await using service = await bound(document, ({ body }) => ({
+    body: { id: 7, name: 'Rex', categoryId: 1, ...JSON.parse(body || '{}') },
+  }));
   expect(await service.run(['pets', 'update', '7', '--name', 'Max'])).toMatchObject({ code: 0 });
   expect(bodies(service.server, 'PUT')).toEqual(['{"id":7,"name":"Max","categoryId":1}']);
 });

@@ -162,11 +162,11 @@ test('a deprecated and a beta operation give one warning each', async () => {
 test.each([
   ['set', '5'],
   ['adjust', '+4'],
-])('%s says if the service answers with another count', async (verb, count) => {
+])('%s fails and prints the entry if the service answers with another count', async (verb, count) => {
   await using server = await recordingServer({}, ({ method }) => ({
     body: { petId: 1, quantity: method === 'PUT' ? 999 : 1, status: 'sold' },
   }));
   const run = await runCli(['inventory', verb, '1', count, '--base-url', server.url]);
-  expect(run.code).toBe(0);
-  expect(run.stderr).toContain('warning: pet 1 was set to 5, but the service answered with 999\n');
+  expect(run).toMatchObject({ code: 1, stdout: expect.stringContaining('999') });
+  expect(run.stderr).toContain('the service answered quantity 999, not 5\n');
 });

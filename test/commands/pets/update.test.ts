@@ -66,7 +66,7 @@ test('overwrites nothing if the record has changed in the meantime', async () =>
 
 test('finds the pet through the list if getPet is gone', async () => {
   await using server = await recordingServer({}, ({ method, path }) => {
-    if (method === 'PUT') return { body: rex };
+    if (method === 'PUT') return { body: { ...rex, name: 'x' } };
     return path.startsWith('/pets/') ? { status: 410 } : { body: [rex] };
   });
   const run = await runCli(['pets', 'update', '3', '--name', 'x', '-o', 'ids', '--base-url', server.url]);
