@@ -1,0 +1,100 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readTopics } from '../../src/cli/topics.ts';
+import { program } from '../../src/commands/index.ts';
+import { commandsOf } from '../helpers/commands.ts';
+import { openDesk } from '../helpers/desk.ts';
+import { runCli } from '../helpers/run-cli.ts';
+
+const readme = readFileSync('README.md', 'utf8');
+
+/** A command line that the README shows, with the exit code and the output that it shows. */
+interface Shown {
+  readonly line: string;
+  readonly code: number;
+  /** Undefined if nothing is shown. */
+  readonly output: string | undefined;
+}
+
+const blocks = [...readme.matchAll(/^```console\n(.*?)^```$/gms)].map(([, block = '']) => block);
+const shown: Shown[] = blocks.flatMap((block) =>
+  block
+    .split(/^\$ /m)
+    .slice(1)
+    .map((text) => {
+      const [line = '', ...output] = text.trimEnd().split('\n');
+      const code = Number(/# exit code (\d+)$/.exec(line)?.[1] ?? 0);
+      return { line, code, output: output.length > 0 ? output.join('\n') : undefined };
+    }),
+);
+/** These need a registry of packages; .ci/run does what they do on a clean clone. */
+const isInstallation = ({ line }: Shown) => line.startsWith('npm install');
+/** A file whose text is shown is written. */
+const isFile = ({ line }: Shown) => line.startsWith('cat ');
+
+/** What is waited for in a day is not waited for in a test. */
+const shorter: readonly (readonly [string, string])[] = [
+  ['--for 10m --every 30s', '--for 1s --every 500ms'],
+  ['--repeat 20', '--repeat 3'],
+  ['--timeout 10m', '--timeout 20s'],
+];
+
+describe('in a terminal, from the first line of the README to the last', () => {
+  let desk: Awaited<ReturnType<typeof openDesk>>;
+  const asRun = (line: string) => {
+    const run = shorter.reduce((text, [long, short]) => text.replace(long, short), line);
+    const here = run.replaceAll('http://127.0.0.1:4010', desk.url);
+    return here.includes('--watch')
+      ? `timeout --foreground --preserve-status -s INT 2 ${here}; [ $? = 130 ]`
+      : here;
+  };
+  beforeAll(async () => {
+    desk = await openDesk();
+    for (const { line, output } of shown.filter(isFile)) desk.write(line.slice('cat '.length), `${output}\n`);
+    const { output } = await desk.run('petstore api spec');
+    const description = JSON.parse(output);
+    const { get, put } = description.paths['/store/inventory/{petId}'];
+    description.paths['/stock/{petId}'] = { parameters: get.parameters, patch: put };
+    desk.write('openapi.yaml', JSON.stringify(description));
+  });
+  afterAll(() => desk[Symbol.asyncDispose]());
+
+  test.each(shown.filter((each) => !isInstallation(each) && !isFile(each)))(
+    '$line',
+    async ({ line, code, output }) => {
+      const run = await desk.run(asRun(line), { isTerminal: true, env: { EDITOR: 'true' } });
+      expect(run.code, run.output).toBe(code);
+      if (output !== undefined) expect(undated(run.output.trimEnd())).toBe(undated(output));
+    },
+    120_000,
+  );
+});
+
+/** Dates and times as those of another day. */
+function undated(text: string): string {
+  return text
+    .replaceAll(/\d{4}-\d\d-\d\d/g, '2000-01-01')
+    .replaceAll(/\d+(\.\d+)? (ms|s)\b/g, '1 s')
+    .replaceAll(/ +$/gm, '');
+}
+
+describe('flags', async () => {
+  const known = new Set(['--version']);
+  const paths: (readonly string[])[] = [['flags']];
+  for await (const { path } of commandsOf(program)) paths.push(path);
+  for (const path of paths) {
+    const { stdout } = await runCli(['help', ...path]);
+    for (const [, flag = ''] of stdout.matchAll(/^ *(?:-\w, *)?(--[\w-]+)/gm)) known.add(flag);
+  }
+  /** Of npm and kubectl. */
+  const foreign = ['--global', '--tail', '--max-log-requests', '--sum', '--strict'];
+  const topics = Object.entries(await readTopics()).map(([name, { blocks }]): [string, string] => [
+    `help ${name}`,
+    JSON.stringify(blocks.filter((block) => typeof block === 'string' || 'items' in block)),
+  ]);
+
+  test.each([['README', readme] as [string, string], ...topics])('that %s names exist', (_, text) => {
+    const named = [...text.matchAll(/(?<![\w-])--[a-z][\w-]+/g)].map(([flag]) => flag);
+    expect(named.filter((flag) => !known.has(flag) && !foreign.includes(flag))).toEqual([]);
+  });
+});
