@@ -84,10 +84,10 @@ export async function askBaseUrl(context: Context, command: string): Promise<str
       `${command}: --base-url is missing, and ${whyNotAsked(context)}`,
       'give --base-url <url>',
     );
-  return prompt.text('Base URL of the service', { refuse: refuseValue('base-url') });
+  return prompt.text('Base URL of the service', { check: problemOfValue('base-url') });
 }
 
 /** For a prompt: the reason why an answer is refused. */
-export function refuseValue(key: SettingKey): (text: string) => string | undefined {
+export function problemOfValue(key: SettingKey): (text: string) => string | undefined {
   return (text) => valueProblem(key, text);
 }

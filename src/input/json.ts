@@ -66,7 +66,7 @@ interface Span {
 }
 
 function* valuesOf(text: string, name: string): Generator<Span> {
-  const refuse = (
+  const unexpected = (
     at: number,
     expected: string,
     found = at < text.length ? `found ${text[at]}` : 'the text ends',
@@ -76,7 +76,8 @@ function* valuesOf(text: string, name: string): Generator<Span> {
   };
   const spanAt = (start: number): Span => {
     const end = endOfValue(text, start);
-    if (end === undefined) throw refuse(start, 'the value that begins here to be closed', 'the text ends');
+    if (end === undefined)
+      throw unexpected(start, 'the value that begins here to be closed', 'the text ends');
     return { start, end };
   };
   let at = skipSpace(text, 0);
@@ -84,20 +85,20 @@ function* valuesOf(text: string, name: string): Generator<Span> {
     at = skipSpace(text, at + 1);
     for (let isFirst = true; !isFirst || text[at] !== ']'; isFirst = false) {
       if (at === text.length || ',:]}'.includes(text.charAt(at)))
-        throw refuse(at, isFirst ? 'value or ]' : 'value');
+        throw unexpected(at, isFirst ? 'value or ]' : 'value');
       const span = spanAt(at);
       yield span;
       at = skipSpace(text, span.end);
       if (text[at] === ']') break;
-      if (text[at] !== ',') throw refuse(at, ', or ]');
+      if (text[at] !== ',') throw unexpected(at, ', or ]');
       at = skipSpace(text, at + 1);
     }
     at = skipSpace(text, at + 1);
-    if (at < text.length) throw refuse(at, 'nothing more');
+    if (at < text.length) throw unexpected(at, 'nothing more');
     return;
   }
   for (let isFirst = true; isFirst || at < text.length; isFirst = false) {
-    if (text[at] !== '{') throw refuse(at, isFirst ? 'an array or an object' : 'object');
+    if (text[at] !== '{') throw unexpected(at, isFirst ? 'an array or an object' : 'object');
     const span = spanAt(at);
     yield span;
     at = skipSpace(text, span.end);

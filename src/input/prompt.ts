@@ -28,10 +28,10 @@ export async function createPrompt(io: Io, options: PromptOptions): Promise<Prom
     return fold(sanitize(question), width && width - roomForAnswer, markWidth);
   };
   return {
-    async text(question, { initial = '', refuse } = {}) {
+    async text(question, { initial = '', check } = {}) {
       const shown = sanitize(initial);
       const validate = async (text: string) => {
-        const why = await refuse?.(text === shown ? initial : text);
+        const why = await check?.(text === shown ? initial : text);
         return why === undefined || fold(sanitize(why), io.stderr.width, markWidth);
       };
       const config = { message: shownQuestion(question), default: shown, validate };

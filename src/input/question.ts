@@ -12,8 +12,8 @@ export interface Prompt {
 
 interface TextOptions {
   readonly initial?: string | undefined;
-  /** The reason why the text is refused; undefined if it is accepted. */
-  refuse?(text: string): string | undefined | Promise<string | undefined>;
+  /** Why the text is not accepted, a clause; undefined if it is accepted. */
+  check?(text: string): string | undefined | Promise<string | undefined>;
 }
 
 /** One of several answers to a question. */
@@ -25,7 +25,7 @@ export interface Choice<Value> {
 
 /** A text that must not be empty. */
 export function askText(prompt: Prompt, message: string): Promise<string> {
-  return prompt.text(message, { refuse: (text) => (text.trim() === '' ? 'must not be empty' : undefined) });
+  return prompt.text(message, { check: (text) => (text.trim() === '' ? 'must not be empty' : undefined) });
 }
 
 /** The parsed answer; undefined if it is empty. */
@@ -34,8 +34,8 @@ export async function askParsed<Value>(
   message: string,
   parse: (text: string) => Value | Promise<Value>,
 ): Promise<Value | undefined> {
-  const refuse = (text: string) => (text === '' ? undefined : problemOf(() => parse(text)));
-  const text = await prompt.text(message, { refuse });
+  const check = (text: string) => (text === '' ? undefined : problemOf(() => parse(text)));
+  const text = await prompt.text(message, { check });
   return text === '' ? undefined : parse(text);
 }
 

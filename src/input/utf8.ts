@@ -13,7 +13,7 @@ export async function* decodeUtf8(bytes: AsyncIterable<Uint8Array>, name: string
   const lines = new LineCounter();
   let isFirst = true;
   for await (const chunk of bytes) {
-    if (isFirst) refuseBinary(chunk, name);
+    if (isFirst) rejectBinary(chunk, name);
     isFirst = false;
     let text: string;
     try {
@@ -31,8 +31,8 @@ export async function* decodeUtf8(bytes: AsyncIterable<Uint8Array>, name: string
   }
 }
 
-/** Refuses workbooks, UTF-16 and other bytes with zeros among them, which UTF-8 text does not have. */
-function refuseBinary(head: Uint8Array, name: string): void {
+/** Rejects workbooks, UTF-16 and other bytes with zeros among them, which UTF-8 text does not have. */
+function rejectBinary(head: Uint8Array, name: string): void {
   if (isWorkbook(head))
     throw new InputError(
       `${name}: not text: the file looks like an Excel workbook`,

@@ -3,7 +3,7 @@ import type { OperationId } from '../api/operations.ts';
 import type { Io } from '../process/io.ts';
 import { prose } from './fold.ts';
 
-/** What a command tells a person on stderr, beside progress and errors. */
+/** What a command prints for a person on stderr, beside progress and errors. */
 export interface Notices {
   /**
    * Writes a line for people to stderr, with control characters made visible; writes nothing with --quiet. Never

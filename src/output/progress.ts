@@ -60,12 +60,12 @@ export function startProgress({ stderr }: Io, line: LiveLine, options: ProgressO
     return async () => hide();
   }
   const write = (text: string) => stderr.write(`${text}\n`).catch(() => {});
-  const tell = () =>
+  const print = () =>
     write(mode === 'plain' ? plainText(read(), options) : printJson({ progress: toJson(read()) }));
-  const timer = setInterval(() => void tell(), mode === 'plain' ? 10_000 : 1000).unref();
+  const timer = setInterval(() => void print(), mode === 'plain' ? 10_000 : 1000).unref();
   return async () => {
     clearInterval(timer);
-    if (mode === 'json') await tell();
+    if (mode === 'json') await print();
   };
 }
 

@@ -5,9 +5,9 @@ import type { Sheet, Writer } from './formats.ts';
 import { paintStatus } from './style.ts';
 import { createMeasure, type Measure } from './width.ts';
 
-/** Most records of a list, and lines of a frame. cli-table3 takes quadratic time: 10,000 lines take 10 s. */
-const mostFramed = 300;
-const mostLines = 1000;
+/** The largest number of records in a frame, and of its lines. cli-table3 takes quadratic time: 10,000 lines take 10 s. */
+const maxFramed = 300;
+const maxLines = 1000;
 
 /**
  * A table for a terminal: framed, its cells wrapped to fit. It holds all records back until their widths are known. A
@@ -30,7 +30,7 @@ export function tableWriter<Entity>(sheet: Sheet<Entity>): Writer<Entity> {
     async print(records) {
       if (aligned) return aligned.print(records);
       held = held.concat(records);
-      if (held.length <= mostFramed) return '';
+      if (held.length <= maxFramed) return '';
       const first = held;
       held = [];
       aligned = alignedWriter(sheet);
@@ -115,7 +115,7 @@ async function drawFrame<Entity>(
     const height = Math.max(...cells.map((cell) => cell.length));
     return Array.from({ length: height }, (_, at) => cells.map((cell) => cell[at] ?? ''));
   });
-  if (lines.length > mostLines) return { columns, frame: undefined };
+  if (lines.length > maxLines) return { columns, frame: undefined };
   const { default: Table } = await import('cli-table3');
   const head = framed.map(({ column, width }) =>
     wrap(column.name, width, measure).map((line) => style.bold(line)),

@@ -33,7 +33,7 @@ const categories = ['Dogs', 'Cats', 'Hot dogs', 'dogfish'].map((name, at) => ({ 
 
 test('asks for text until it is accepted, and returns it as it was typed', async () => {
   const { prompt, type, io } = await sit();
-  const answer = prompt.text('Name', { refuse: (text) => (text === '' ? 'must not be empty' : undefined) });
+  const answer = prompt.text('Name', { check: (text) => (text === '' ? 'must not be empty' : undefined) });
   await type('\r');
   await type('Rex\r');
   expect(await answer).toBe('Rex');

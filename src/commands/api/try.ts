@@ -65,7 +65,7 @@ async function ask(prompt: Prompt, question: Question): Promise<unknown> {
     ]);
     return text === undefined ? undefined : read(text);
   }
-  const refuse = (text: string) => {
+  const check = (text: string) => {
     if (text.trim() === '') return required ? 'a value is needed' : undefined;
     try {
       read(text);
@@ -74,7 +74,7 @@ async function ask(prompt: Prompt, question: Question): Promise<unknown> {
       return messageOf(error);
     }
   };
-  const text = await prompt.text(message, { refuse });
+  const text = await prompt.text(message, { check });
   return text.trim() === '' ? undefined : read(text);
 }
 
