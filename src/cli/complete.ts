@@ -2,46 +2,50 @@ import type { MutableContext } from '../context.ts';
 import { withDeadline } from '../process/deadline.ts';
 import { exitCodes } from '../process/errors.ts';
 import { sanitize } from '../process/text.ts';
-import { type Found, findCommand, flagsOf } from './find.ts';
 import { type Argument, isRepeated, nameOf } from './flag.ts';
-import { firstFlags, writeFlags } from './global-flags.ts';
-import { type Offer, type Program, topicNames } from './program.ts';
-import { type Action, type Group, isGroup, type Named } from './verb.ts';
-import { readWords } from './words.ts';
+import { writeFlags } from './global-flags.ts';
+import { globalsOf, readLine } from './tree.ts';
+import {
+  type Action,
+  flagsOf,
+  type Group,
+  isGroup,
+  type Named,
+  type Offer,
+  type Program,
+  type Typed,
+  topicNames,
+} from './verb.ts';
 
 /** The longest wait for names that must be looked up, in milliseconds. */
 const patienceMs = 300;
+
+/** Takes the place of the word at the cursor: where commander puts it, that word will stand. */
+const cursor = '\0';
 
 /**
  * Prints the possible completions of a command line, one a line: the word, and after a tab its description. A first
  * line `:file` asks the shell for file names.
  *
- * @param argv `-- <words> <current>`, as zsh, fish and PowerShell split them; or `bash <line> <word breaks>`, because bash
- *   splits words at `=` and `:` and leaves the quotes in.
+ * @param argv `-- <words> <current>`, without their quotes. Only words that begin like the current one are offered.
  */
 export async function complete(
   argv: readonly string[],
   context: MutableContext,
   program: Program,
 ): Promise<number> {
-  const [kind, line = '', wordBreaks] = argv;
-  const bash = kind === 'bash' ? (await import('./bash-line.ts')).readBashLine(line, wordBreaks) : undefined;
-  const words = bash ? [...bash.words.slice(1), bash.current] : argv.slice(kind === '--' ? 1 : 0);
+  const words = argv.slice(argv[0] === '--' ? 1 : 0);
   const current = words.at(-1) ?? '';
   const { kept, offers } = await offersFor(words.slice(0, -1), current, context, program);
-  if (offers === 'file') {
-    await context.io.stdout.write(':file\n');
-    return exitCodes.done;
-  }
   const begun = current.slice(kept.length);
-  const shown = offers
-    // A name with unsafe characters can neither be shown nor typed.
-    .filter(({ word }) => startsAlike(word, begun) && sanitize(word) === word)
-    .map(({ word, summary }) => ({ word: kept + word, summary: summary && sanitize(summary) }));
-  const lines = bash
-    ? bash.quoted(shown.map(({ word }) => word))
-    : shown.map(({ word, summary }) => (summary ? `${word}\t${summary}` : word));
-  await context.io.stdout.write(lines.map((each) => `${each}\n`).join(''));
+  const shown =
+    offers === 'file'
+      ? [':file']
+      : offers
+          // A name with unsafe characters can neither be shown nor typed.
+          .filter(({ word }) => startsAlike(word, begun) && sanitize(word) === word)
+          .map(({ word, summary }) => (summary ? `${kept}${word}\t${sanitize(summary)}` : kept + word));
+  await context.io.stdout.write(shown.map((line) => `${line}\n`).join(''));
   return exitCodes.done;
 }
 
@@ -57,26 +61,28 @@ async function offersFor(
   context: MutableContext,
   program: Program,
 ): Promise<Completions> {
-  const found = await findCommand(program, before);
-  const { command } = found;
-  const flags = Object.values({ ...flagsOf(command), ...(hasWrites(command) && writeFlags) });
-  const { operands, given, pending, hasEnded } = readWords(found.rest, flags);
-  context.useFlags(firstFlags(given));
-  if (hasEnded) return { kept: '', offers: 'file' };
-  const [attached = '', name] = pending ? [] : (/^(--[\w-]+)=/.exec(current) ?? []);
-  const flag = pending ?? flags.find((each) => nameOf(each) === name);
+  const [attached = ''] = /^--[\w-]+=/.exec(current) ?? [];
+  const line = await readLine(program, [...before, attached + cursor], { isLenient: true });
+  const { command, given, problem } = line;
+  context.useFlags(globalsOf(given));
+  if (before.includes('--')) return { kept: '', offers: 'file' };
+  const operands = line.operands.filter((word) => !word.startsWith('-')).slice(0, -1);
+  const typed = { group: line.group, operands };
+  const flag = given.find(({ text }) => text === cursor)?.flag;
   if (flag) {
     const kept = flag.isList
       ? current.slice(0, Math.max(attached.length, current.lastIndexOf(',') + 1))
       : attached;
-    return { kept, offers: await valuesOf(flag, found, context, program) };
+    return { kept, offers: await valuesFor(flag, typed, context, program) };
   }
-  if (current.startsWith('-'))
+  if (current.startsWith('-')) {
+    const flags = Object.values({ ...flagsOf(command), ...(hasWrites(command) && writeFlags) });
     return { kept: '', offers: flags.map((each) => ({ word: nameOf(each), summary: each.summary })) };
-  if (found.unknown !== undefined) return { kept: '', offers: [] };
-  if (isGroup(command)) return { kept: '', offers: offersOf(command.verbs) };
+  }
+  if (isGroup(command))
+    return { kept: '', offers: line.operands[0] === cursor || !problem ? offersOf(command.verbs) : [] };
   const argument = argumentAt(command, operands.length);
-  return { kept: '', offers: argument ? await valuesOf(argument, found, context, program) : [] };
+  return { kept: '', offers: argument ? await valuesFor(argument, typed, context, program) : [] };
 }
 
 /** Whether a command contains others that take the flags of writes; those at the top level are not loaded to find out. */
@@ -96,9 +102,9 @@ function argumentAt({ args = {} }: Action, place: number): Argument | undefined 
 }
 
 /** An empty list if the values are not available in time: completion never reports an error. */
-async function valuesOf(
+async function valuesFor(
   { choices, offers = [] }: Argument,
-  found: Found,
+  typed: Typed,
   context: MutableContext,
   program: Program,
 ): Promise<readonly Offer[] | 'file'> {
@@ -106,7 +112,7 @@ async function valuesOf(
   if (known === 'file') return known;
   if (known === 'command') return [...offersOf(program.verbs), ...topicNames.map((word) => ({ word }))];
   if (typeof known !== 'string') return known.map((word) => ({ word }));
-  const looked = Promise.resolve(program.lookUp(known, context, found)).catch(() => []);
+  const looked = Promise.resolve(program.lookUp(known, context, typed)).catch(() => []);
   return withDeadline(looked, patienceMs, () => []);
 }
 

@@ -43,8 +43,6 @@ export interface Flag<Value = unknown> extends Argument<Value> {
   readonly group?: string | undefined;
   /** Keys of flags that cannot be combined with it. */
   readonly conflicts?: readonly string[] | undefined;
-  /** Of `--flag [value]`: the next word is its value only if it matches this. */
-  readonly accepts?: RegExp | undefined;
   /** The flag for which this is another spelling: `--json` gives `output` the value `json`. */
   readonly stands?: { readonly key: string; readonly value: unknown } | undefined;
 }
@@ -168,17 +166,6 @@ type Written = Pick<Argument, 'written'>;
 /** `--output` of `-o, --output <format>`; `id or name` of `<id or name...>`. */
 export function nameOf({ written }: Written): string {
   return /--[\w-]+/.exec(written)?.[0] ?? written.slice(1, -1).replace('...', '');
-}
-
-/** `-o` of `-o, --output <format>`. */
-export function shortNameOf({ written }: Written): string | undefined {
-  return /^-\w(?=,)/.exec(written)?.[0];
-}
-
-/** Whether a flag takes a value, and whether that is optional. */
-export function takesValue({ written }: Written): 'always' | 'optional' | undefined {
-  if (written.endsWith('>')) return 'always';
-  return written.endsWith(']') ? 'optional' : undefined;
 }
 
 /** Whether an argument takes all words that follow: `<id...>`. */

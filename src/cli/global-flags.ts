@@ -7,17 +7,12 @@ import {
   settingKeys,
 } from '../config/keys.ts';
 import { count, type Flag, flag, type ValuesOf, value, values } from './flag.ts';
-import type { GivenFlag } from './words.ts';
 
 /** The flag of a setting, derived from the row of its key. */
 function keyFlag(key: SettingKey): Flag<string | undefined> {
   const { summary, placeholder, isFile, choices } = keyRules[key];
-  // The word after a bare `--protected` is its value only if it is a boolean: it may be the name of the profile.
   if (placeholder === undefined)
-    return value(`--${key} [value]`, summary, {
-      accepts: /^(true|false)$/,
-      parse: (text) => text || 'true',
-    });
+    return value(`--${key} [value]`, summary, { parse: (text) => text || 'true' });
   return value(`--${key} ${placeholder}`, describeKey(key), {
     ...(isFile && { offers: 'file' }),
     ...(choices && { choices }),
@@ -82,27 +77,3 @@ export const keyFlags: Readonly<Record<string, Flag<string | undefined>>> = Obje
  * given.
  */
 export type GlobalFlags = Partial<ValuesOf<typeof globalFlags> & ValuesOf<typeof writeFlags>> & KeyFlags;
-
-/**
- * The global flags among the given ones. They decide the format and the colours of errors, and how completion reaches the
- * service.
- */
-export function firstFlags(given: readonly GivenFlag[]): GlobalFlags {
-  const keys = [
-    'output',
-    'color',
-    'quiet',
-    'profile',
-    'baseUrl',
-    'offline',
-    'caCert',
-    'clientCert',
-    'clientKey',
-    'allowInsecureHttp',
-  ] as const;
-  const entries = keys.flatMap((key) => {
-    const last = given.findLast(({ flag }) => flag === globalFlags[key] || flag.stands?.key === key);
-    return last ? [[key, last.flag.stands?.value ?? last.value ?? true]] : [];
-  });
-  return Object.fromEntries(entries);
-}

@@ -1,10 +1,9 @@
 import { type OperationId, operations } from '../api/operations.ts';
 import type { Io } from '../process/io.ts';
 import { type Block, formatBlock, type Item, type TermList } from './blocks.ts';
-import { commandName, type Found, ownFlags } from './find.ts';
 import { type Flag, listOf, nameOf } from './flag.ts';
-import { topicNames } from './program.ts';
-import { type Action, type Group, isGroup, type Named } from './verb.ts';
+import type { Line } from './tree.ts';
+import { type Action, commandName, type Group, isGroup, type Named, ownFlags, topicNames } from './verb.ts';
 
 /** The text of `petstore` without a command: a first orientation, not the whole help. */
 export const overview = `petstore works with a pet store service: pets, categories, orders and inventory.
@@ -32,7 +31,7 @@ export function helpWidth({ stdout, stderr }: Io): number {
 }
 
 /** The help of a command: description, usage, examples, and then its verbs or flags. */
-export function helpOf({ path, named, command }: Found, width: number): string {
+export function helpOf({ path, named, command }: Line, width: number): string {
   const sections = isGroup(command)
     ? [commandsSection(path, command.verbs), ...flagSections(command)]
     : [argumentsSection(command), ...flagSections(command)];

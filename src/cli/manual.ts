@@ -1,12 +1,11 @@
 import { lowerFirst } from '../process/text.ts';
 import type { Block, Item } from './blocks.ts';
-import { ownFlags } from './find.ts';
 import { nameOf } from './flag.ts';
 import { globalFlags } from './global-flags.ts';
 import { described, flagItem, meaningOf, usageOf } from './help.ts';
-import type { Program } from './program.ts';
 import { readTopics, type Topic } from './topics.ts';
-import { type Action, type Group, isGroup, loadCommand, type Named } from './verb.ts';
+import type { Program } from './verb.ts';
+import { type Action, type Group, isGroup, loadCommand, type Named, ownFlags } from './verb.ts';
 
 /**
  * The manual page petstore(1) in roff, generated from the verbs and the help topics.

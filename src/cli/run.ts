@@ -1,12 +1,11 @@
 import { version } from '../../package.json';
 import { colorModes } from '../config/values.ts';
 import type { MutableContext } from '../context.ts';
-import { exitCodes } from '../process/errors.ts';
-import { commandName, type Found, findCommand, flagsOf } from './find.ts';
-import { firstFlags, type GlobalFlags, globalFlags, programFlags } from './global-flags.ts';
-import { type Program, topicNames } from './program.ts';
-import { isGroup } from './verb.ts';
-import { readWords } from './words.ts';
+import { exitCodes, UsageError } from '../process/errors.ts';
+import { nameOf } from './flag.ts';
+import type { GlobalFlags } from './global-flags.ts';
+import { argumentsOf, globalsOf, type Line, readLine, valuesOf } from './tree.ts';
+import { commandName, flagsOf, isGroup, type Program, topicNames } from './verb.ts';
 
 /** Runs the command that the words name, and gives its exit code. */
 export async function runCommand(
@@ -20,22 +19,25 @@ export async function runCommand(
     await context.io.stdout.write((await import('./help.ts')).overview);
     return exitCodes.done;
   }
-  const found = await findCommand(program, expandHelp(argv));
-  const { path, command, rest, unknown } = found;
-  const action = isGroup(command) ? command.alone : command;
-  const flags = flagsOf(action ?? command);
-  const { given, forCommander } = readWords(rest, Object.values(flags));
+  const topic = wordsOfHelp(argv);
+  const line = await readLine(program, topic ?? argv, { isLenient: topic !== undefined });
+  const { path, command, operands, given, problem } = line;
+  const isGiven = (name: string) => given.some(({ key }) => key === name);
+  if (isGiven('version')) return showVersion(context);
   // An error in the words is already printed in the format and the colours that the words ask for.
-  context.useFlags(firstFlags(given));
-  const asksHelp = given.some(({ flag }) => flag === globalFlags.help);
-  if (unknown !== undefined)
-    throw await (await import('./suggest.ts')).unknownCommand(found, unknown, asksHelp);
-  if (asksHelp) return showHelp(context, 'stdout', found);
-  if (given.some(({ flag }) => flag === programFlags.version)) return showVersion(context);
-  const { parseWords } = await import('./parse.ts');
-  const values = parseWords(commandName(path), action?.args ?? {}, flags, forCommander);
-  context.useFlags(values as GlobalFlags, path.join(' '), action?.repairs);
-  if (!action) return showHelp(context, 'stderr', found);
+  context.useFlags(globalsOf(given));
+  const asksHelp = topic !== undefined || isGiven('help');
+  const isWrong = problem && problem.code !== (asksHelp ? '' : 'commander.help');
+  if (isWrong && (!asksHelp || problem.code === 'commander.unknownCommand'))
+    throw await (await import('./hints.ts')).wordsError(program, line, problem, asksHelp);
+  if (asksHelp) return showHelp(context, 'stdout', line);
+  const action = isGroup(command) ? command.alone : command;
+  if (!action) return showHelp(context, 'stderr', line);
+  const flags = flagsOf(action);
+  const misplaced = given.find(({ key }) => !(key in flags));
+  if (misplaced) throw new UsageError(`${commandName(path)}: unknown option '${nameOf(misplaced.flag)}'`);
+  const values = { ...argumentsOf(operands, action.args), ...valuesOf(given, flags) };
+  context.useFlags(values as GlobalFlags, path.join(' '), action.repairs);
   await action.run(context, values);
   await context.tellNotices();
   return context.exitCode;
@@ -47,33 +49,28 @@ async function showVersion({ io }: MutableContext): Promise<number> {
   return exitCodes.done;
 }
 
-async function showHelp(context: MutableContext, stream: 'stdout' | 'stderr', found: Found): Promise<number> {
+async function showHelp(context: MutableContext, stream: 'stdout' | 'stderr', line: Line): Promise<number> {
   const { helpWidth, helpOf } = await import('./help.ts');
   // Not the colours of the settings, because help does not open the config.
   const { createStyle } = await import('../output/style.ts');
   const mode = colorModes.find((each) => each === context.flags.color) ?? 'auto';
   const { bold } = await createStyle(context.io[stream], context.io.env, mode);
-  const text = helpOf(found, helpWidth(context.io));
+  const text = helpOf(line, helpWidth(context.io));
   await context.io[stream].write(text.replace(/^\w[\w ]*:$/gm, (title) => bold(title)));
   return stream === 'stdout' ? exitCodes.done : exitCodes.usage;
 }
 
 /**
- * Turns `help pets list`, `pets help list`, `--help pets list` and `pets --help list` into `pets list --help`; a topic
- * is left as it is.
+ * The words whose help is asked for: `pets list` of `pets list --help`, `--help pets list`, `help pets list` and `pets help
+ * list`. Undefined if none is; a topic is a command of its own.
  */
-function expandHelp(words: readonly string[]): readonly string[] {
-  const [first = '', second = ''] = words;
-  if (asksForHelp(first))
-    return isTopic(second) ? ['help', ...words.slice(1)] : [...words.slice(1), '--help'];
-  if (first.startsWith('-') || !asksForHelp(second)) return words;
-  return [first, ...words.slice(2), '--help'];
-}
-
-function isTopic(word: string): boolean {
-  return topicNames.some((name) => name === word);
-}
-
-function asksForHelp(word: string): boolean {
-  return word === 'help' || word === '--help' || word === '-h';
+function wordsOfHelp(argv: readonly string[]): readonly string[] | undefined {
+  const end = argv.indexOf('--');
+  const words = end === -1 ? argv : argv.slice(0, end);
+  const others = words.filter((word) => word !== '--help' && word !== '-h');
+  const at = others[0]?.startsWith('-') ? -1 : others.slice(0, 2).indexOf('help');
+  const isTopic = topicNames.some((name) => name === others[at + 1]);
+  if (at === 0 && isTopic) return undefined;
+  if (at !== -1) return others.filter((_, index) => index !== at);
+  return others.length < words.length ? others : undefined;
 }

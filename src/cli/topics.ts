@@ -2,7 +2,7 @@ import { keyItems, ownVariables } from '../config/keys.ts';
 import { type Block, formatBlock, type Item } from './blocks.ts';
 import { globalFlags, writeFlags } from './global-flags.ts';
 import { flagItem } from './help.ts';
-import type { TopicName } from './program.ts';
+import type { TopicName } from './verb.ts';
 
 /** A help topic, which belongs to no single command, or a section that only the manual has. */
 export interface Topic {

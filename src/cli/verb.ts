@@ -1,7 +1,8 @@
 import type { OperationId } from '../api/operations.ts';
 import type { Context } from '../context.ts';
 import type { Block } from './blocks.ts';
-import type { Argument, Flag, ValuesOf } from './flag.ts';
+import type { Argument, Flag, LookUpKind, ValuesOf } from './flag.ts';
+import { globalFlags, writeFlags } from './global-flags.ts';
 
 /** The name of a command, and its summary in a list of commands. */
 export interface Named {
@@ -46,6 +47,39 @@ export interface Group {
 /** A command in a group; the code of a top-level command is loaded only if the words name it. */
 type Command = Verb | (Named & Group) | (Named & { load(): Promise<Action | Group> });
 
+/** The whole command line, as defined in `src/commands/index.ts`: the group of the top-level commands. */
+export interface Program extends Named, Group {
+  /** Looks up the possible values of one kind. */
+  lookUp(kind: LookUpKind, context: Context, typed: Typed): Promise<readonly Offer[]>;
+}
+
+/** A word that completion offers, and its description. */
+export interface Offer {
+  readonly word: string;
+  readonly summary?: string | undefined;
+}
+
+/** What stands before the word that is being completed. */
+export interface Typed {
+  /** The group of the command. */
+  readonly group: Group;
+  /** Its arguments so far. */
+  readonly operands: readonly string[];
+}
+
+/** Help topics: pages that belong to no single command, by the words after `petstore help`. */
+export const topicNames = [
+  'flags',
+  'environment',
+  'exit-codes',
+  'formats',
+  'records',
+  'bulk',
+  'checks',
+  'ci',
+] as const;
+export type TopicName = (typeof topicNames)[number];
+
 export async function loadCommand(command: Command): Promise<Action | Group> {
   return 'load' in command ? command.load() : command;
 }
@@ -66,7 +100,7 @@ type None = {};
 export function verb<Args extends Record<string, Argument> = None, Flags extends Record<string, Flag> = None>(
   definition: Definition<Verb, Args, Flags>,
 ): Verb {
-  return definition as unknown as Verb;
+  return definition;
 }
 
 /** A top-level command that acts itself. Its name is in the list of commands. */
@@ -74,9 +108,27 @@ export function action<
   Args extends Record<string, Argument> = None,
   Flags extends Record<string, Flag> = None,
 >(definition: Definition<Action, Args, Flags>): Action {
-  return definition as unknown as Action;
+  return definition;
 }
 
 export function isGroup(command: object): command is Group {
   return 'verbs' in command;
+}
+
+/** Every flag that a command takes, its own first, by key. */
+export function flagsOf(command: Action | Group): Record<string, Flag> {
+  return { ...ownFlags(command), ...globalFlags };
+}
+
+/** The flags of this command only. */
+export function ownFlags(command: Action | Group): Record<string, Flag> {
+  if (isGroup(command)) return { ...command.flags };
+  const preview = command.write === 'planned' ? 'show the plan and write nothing' : writeFlags.dryRun.summary;
+  const ofWrites = command.write ? { ...writeFlags, dryRun: { ...writeFlags.dryRun, summary: preview } } : {};
+  return { ...command.flags, ...ofWrites };
+}
+
+/** `petstore pets list`. */
+export function commandName(path: readonly string[]): string {
+  return ['petstore', ...path].join(' ');
 }

@@ -17,7 +17,6 @@ export const petIdsArgument = argument('<petId...>', 'ids or names of pets', {
 export const quantityArgument = argument('<quantity>', 'the stock count', { parse: parseQuantity });
 
 const watchFlag = value('--watch [interval]', 'poll again and show changes (default: every 5s)', {
-  accepts: /^[^-]/,
   parse: parseInterval,
 });
 

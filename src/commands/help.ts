@@ -1,8 +1,7 @@
 import { argument } from '../cli/flag.ts';
 import { helpWidth } from '../cli/help.ts';
-import { topicNames } from '../cli/program.ts';
 import { formatTopic, readTopics } from '../cli/topics.ts';
-import { action } from '../cli/verb.ts';
+import { action, topicNames } from '../cli/verb.ts';
 import { UsageError } from '../process/errors.ts';
 
 /** `petstore help <topic>`. For the words of a command, `cli/run.ts` shows the help of that command instead. */

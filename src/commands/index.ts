@@ -1,5 +1,5 @@
 import { programFlags } from '../cli/global-flags.ts';
-import type { Program } from '../cli/program.ts';
+import type { Program } from '../cli/verb.ts';
 
 /** The command line: the commands in the order of help, and the look-up for completion. */
 export const program: Program = {
@@ -12,8 +12,8 @@ export const program: Program = {
     'petstore inventory apply stock.csv',
   ],
   flags: programFlags,
-  lookUp: async (kind, context, found) =>
-    (await import('./completion/offers.ts')).lookUp(kind, context, found),
+  lookUp: async (kind, context, typed) =>
+    (await import('./completion/offers.ts')).lookUp(kind, context, typed),
   verbs: [
     {
       name: 'pets',

@@ -1,9 +1,7 @@
 import type { ListId, Result } from '../../api/operations.ts';
 import type { Category, Order } from '../../api/schemas.ts';
-import { type Found, flagsOf } from '../../cli/find.ts';
 import type { LookUpKind } from '../../cli/flag.ts';
-import type { Offer } from '../../cli/program.ts';
-import { readWords } from '../../cli/words.ts';
+import type { Offer, Typed } from '../../cli/verb.ts';
 import { wholeList } from '../../client/whole-list.ts';
 import { readConfigFile } from '../../config/file.ts';
 import { isSettingKey, keyRules } from '../../config/keys.ts';
@@ -13,14 +11,14 @@ import type { Context } from '../../context.ts';
 import { isIdText } from '../../records/values.ts';
 
 /** Looks up the possible values of one kind. */
-export async function lookUp(kind: LookUpKind, context: Context, found: Found): Promise<readonly Offer[]> {
+export async function lookUp(kind: LookUpKind, context: Context, typed: Typed): Promise<readonly Offer[]> {
   switch (kind) {
     case 'profile':
       return profileNames(context);
     case 'ownProfile':
       return ownProfileNames(context);
     case 'settingValue':
-      return settingValues(context, found);
+      return settingValues(context, typed);
     case 'category':
       return categoryOffers(await first(context, 'listCategories'));
     case 'pet':
@@ -31,7 +29,7 @@ export async function lookUp(kind: LookUpKind, context: Context, found: Found): 
     case 'run':
       return runs(context);
     case 'field':
-      return fields(found);
+      return fields(typed);
     case 'check':
       return checkNames();
   }
@@ -47,8 +45,7 @@ function ownProfileNames({ io }: Context): Offer[] {
 }
 
 /** The values of the key before the cursor: `config set output <Tab>`. */
-function settingValues(context: Context, { rest, command }: Found): readonly Offer[] {
-  const [{ text: key } = { text: '' }] = readWords(rest, Object.values(flagsOf(command))).operands;
+function settingValues(context: Context, { operands: [key = ''] }: Typed): readonly Offer[] {
   if (key === 'profile') return profileNames(context);
   const choices = isSettingKey(key) ? keyRules[key].choices : undefined;
   return (choices ?? []).map((word) => ({ word }));
@@ -85,7 +82,7 @@ async function runs({ io }: Context): Promise<Offer[]> {
   return (await new RunStore(resolvePaths(io).stateDir).ids()).map((word) => ({ word }));
 }
 
-async function fields({ group }: Found): Promise<readonly Offer[]> {
+async function fields({ group }: Typed): Promise<readonly Offer[]> {
   return ((await group.columns?.()) ?? []).map((word) => ({ word }));
 }
 

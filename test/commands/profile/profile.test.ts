@@ -81,7 +81,7 @@ test('a typo in the name of a profile gets a suggestion', async () => {
 
 test('--protected takes a value, and is true without one', async () => {
   await run('create a --base-url https://a.example --protected true');
-  await run('create --protected b --base-url https://a.example');
+  await run('create --protected --base-url https://a.example b');
   await run('create c --protected false --base-url https://a.example');
   const kept = async (name: string) => JSON.parse((await run(`show ${name} -o json`)).stdout).protected;
   expect([await kept('a'), await kept('b'), await kept('c')]).toEqual([true, true, false]);

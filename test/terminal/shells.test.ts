@@ -124,7 +124,7 @@ describe.each(['bash', 'zsh', 'fish'] as const)('%s', (shell) => {
 test.runIf(isHere('bash'))('bash offers whole words if = is not a word break, as npm leaves it', () => {
   const line = 'petstore pets list --status=s';
   expect(bashOffers(line)).toEqual(['sold']);
-  expect(bashOffers(line, "COMP_WORDBREAKS=' :'")).toEqual(['--status=sold']);
+  expect(bashOffers(line, ':')).toEqual(['--status=sold']);
 });
 
 test.runIf(isHere('fish'))('fish offers the next value after a comma', () => {
@@ -204,7 +204,7 @@ describe.each(['bash', 'zsh'] as const)('in %s a Tab', (shell) => {
 
 /** Types each line and a Tab into an interactive shell, and gives the words that it then reads. */
 function typed(shell: 'bash' | 'zsh', lines: readonly string[]): string[] {
-  const output = execFileSync('zsh', ['-f', 'test/completions/type.zsh', shell, ...lines], {
+  const output = execFileSync('zsh', ['-f', 'test/terminal/type.zsh', shell, ...lines], {
     env: { ...env, HOME: join(folder, 'typed'), ZDOTDIR: join(folder, 'typed'), LC_ALL: 'C.UTF-8' },
     encoding: 'utf8',
     timeout: 25_000,
@@ -212,11 +212,12 @@ function typed(shell: 'bash' | 'zsh', lines: readonly string[]): string[] {
   return output.trimEnd().split('\n');
 }
 
-function bashOffers(line: string, setting = ''): string[] {
-  const script = `${setting}
-source completions/petstore.bash
-COMP_LINE=$1; COMP_POINT=\${#COMP_LINE}; _petstore; printf '%s\\n' "\${COMPREPLY[@]}"`;
-  return lines(execFileSync('bash', ['-c', script, 'bash', line], { env, encoding: 'utf8' }));
+/** Splits the line as bash does, at the characters of COMP_WORDBREAKS too. */
+function bashOffers(line: string, breaks = '='): string[] {
+  const words = line.split(' ').flatMap((word) => word.split(new RegExp(`(?<=[${breaks}])|(?=[${breaks}])`)));
+  const script = `source completions/petstore.bash
+COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _petstore; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  return lines(execFileSync('bash', ['-c', script, 'bash', ...words], { env, encoding: 'utf8' }));
 }
 
 function fishOffers(line: string): string[] {
@@ -227,7 +228,7 @@ function fishOffers(line: string): string[] {
 
 /** Types the line into an interactive zsh, presses Tab, and reads the list that it draws. */
 function zshOffers(line: string): string[] {
-  const script = 'test/completions/complete.zsh';
+  const script = 'test/terminal/complete.zsh';
   const screen = execFileSync('zsh', ['-f', script, line], { env, encoding: 'utf8', timeout: 25_000 });
   const drawn = screen.slice(screen.indexOf(line) + line.length).replace(/print -r DONE[\s\S]*$/, '');
   const rows = drawn.split(/[\r\n]+/).filter((row) => !row.startsWith('petstore '));

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { topicNames } from '../../../src/cli/program.ts';
-import { readTopics } from '../../../src/cli/topics.ts';
-import { program } from '../../../src/commands/index.ts';
-import { outputFormats } from '../../../src/config/values.ts';
-import { exitCodes } from '../../../src/process/errors.ts';
-import { commandsOf } from '../../helpers/commands.ts';
-import { runCli } from '../../helpers/run-cli.ts';
+import { readTopics } from '../../src/cli/topics.ts';
+import { topicNames } from '../../src/cli/verb.ts';
+import { program } from '../../src/commands/index.ts';
+import { outputFormats } from '../../src/config/values.ts';
+import { exitCodes } from '../../src/process/errors.ts';
+import { commandsOf } from '../helpers/commands.ts';
+import { runCli } from '../helpers/run-cli.ts';
 
 const paths: (readonly string[])[] = [[]];
 for await (const { path } of commandsOf(program)) paths.push(path);

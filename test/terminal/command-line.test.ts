@@ -2,16 +2,15 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { version } from '../package.json';
-import { ownFlags } from '../src/cli/find.ts';
-import { globalFlags } from '../src/cli/global-flags.ts';
-import { isGroup } from '../src/cli/verb.ts';
-import { program } from '../src/commands/index.ts';
-import { main } from '../src/main.ts';
-import { commandsOf } from './helpers/commands.ts';
-import { listenHere } from './helpers/listen.ts';
-import { fakeIo, runCli } from './helpers/run-cli.ts';
-import { temporaryFolder } from './helpers/temporary-folder.ts';
+import { version } from '../../package.json';
+import { globalFlags } from '../../src/cli/global-flags.ts';
+import { isGroup, ownFlags } from '../../src/cli/verb.ts';
+import { program } from '../../src/commands/index.ts';
+import { main } from '../../src/main.ts';
+import { commandsOf } from '../helpers/commands.ts';
+import { listenHere } from '../helpers/listen.ts';
+import { fakeIo, runCli } from '../helpers/run-cli.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 test('a noun with no verb prints its help on stderr and exits 2', async () => {
   const run = await runCli(['pets']);
@@ -28,22 +27,25 @@ test('--help goes to stdout and exits 0', async () => {
 test('a typo gets a suggestion', async () => {
   const run = await runCli(['pets', 'lst']);
   expect(run.code).toBe(2);
-  expect(run.stderr).toBe("error: petstore pets: unknown command 'lst'\nhint: did you mean list?\n");
+  expect(run.stderr).toBe(
+    "error: petstore pets: unknown command 'lst'\nhint: (Did you mean one of list, ls?)\n",
+  );
 });
 
 test.each([
   ['pets show 3', 'did you mean get?'],
   ['pets add', 'did you mean create?'],
   ['inventory update 3 5', 'did you mean set?'],
-  ['inventory runs view', 'did you mean show?'],
   ['profile switch shop', 'did you mean use?'],
   ['get pets', 'did you mean `petstore pets get`?'],
   ['remove order 5', 'did you mean `petstore orders delete`?'],
   ['undo', 'did you mean `petstore inventory undo`?'],
   ['use shop', 'did you mean `petstore profile use`?'],
-  ['petz', 'did you mean pets?'],
+  ['petz', '(Did you mean one of pet, pets?)'],
   ['help bulkk', 'did you mean `petstore help bulk`?'],
   ['list', 'see `petstore --help`'],
+  ['pets 3', 'did you mean `petstore pets get 3`?'],
+  ['inventory Luna', 'did you mean `petstore inventory get Luna`?'],
 ])('petstore %s: %s', async (words, hint) => {
   const run = await runCli(words.split(' '));
   expect(run).toMatchObject({ code: 2, stdout: '' });
@@ -127,7 +129,7 @@ test('help for a command that does not exist is a usage error', async () => {
   ]) {
     const run = await runCli(argv);
     expect(run).toMatchObject({ code: 2, stdout: '' });
-    expect(run.stderr).toContain('did you mean');
+    expect(run.stderr).toMatch(/did you mean/i);
   }
 });
 
@@ -140,24 +142,10 @@ test.each([
   expect((await runCli(argv)).stderr).toContain(`error: ${message}\n`);
 });
 
-test('a command that needs a run points to the list of runs', async () => {
-  expect((await runCli(['inventory', 'undo'])).stderr).toBe(
-    "error: petstore inventory undo: missing required argument 'run'\nhint: `petstore inventory runs` lists the runs\n",
+test('a flag of a verb that stands after its noun leads to the verb', async () => {
+  expect((await runCli(['orders', '--overdue'])).stderr).toBe(
+    "error: petstore orders: unknown option '--overdue'\nhint: did you mean `petstore orders list --overdue`?\n",
   );
-});
-
-test.each([
-  ['pets list --format json', 'did you mean --output?'],
-  ['pets list -n 3', 'did you mean --limit?'],
-  ['pets get -n 3', 'see `petstore pets get --help`'],
-  ['pets list --no-color', 'did you mean --color never?'],
-  ['pets list --jq .[0]', 'filter it as JSON: -o json | jq'],
-  ['pets list --stauts=sold', 'did you mean --status?'],
-  ['pets list --constructor', 'see `petstore pets list --help`'],
-])('petstore %s is answered with a hint: %s', async (words, hint) => {
-  const run = await runCli(words.split(' '));
-  expect(run.code).toBe(2);
-  expect(run.stderr).toContain(`\nhint: ${hint}\n`);
 });
 
 test('the value of a flag that does not exist is not printed, because it may be a token', async () => {
@@ -166,10 +154,30 @@ test('the value of a flag that does not exist is not printed, because it may be 
   expect(stderr).not.toContain('s3cret');
 });
 
-test('an argument too many is told in one sentence', async () => {
-  expect((await runCli(['pets', 'list', 'Luna'])).stderr).toContain(
-    'error: petstore pets list: too many arguments: expected 0 arguments but got 1\n',
-  );
+test.each([
+  [['pets', 'list', 'Luna'], 'too many arguments'],
+  [['pets', 'list', '--limit'], "option '--limit <n>' argument missing"],
+  [['pets', 'list', '--sattus', 'sold'], "unknown option '--sattus'\nhint: (Did you mean --status?)"],
+  [['pets', 'list', '--watch', '--fail-if', 'any'], "option '--fail-if <which>' cannot be used with"],
+])('%j is refused in the words of commander: %s', async (argv, message) => {
+  const run = await runCli(argv);
+  expect(run).toMatchObject({ code: 2, stdout: '' });
+  expect(run.stderr).toContain(`error: petstore pets list: ${message}`);
+});
+
+test('the value of a flag is its next word, whatever it begins with', async () => {
+  const { stdout } = await runCli([
+    '--offline',
+    'pets',
+    'create',
+    '--name',
+    '-vest',
+    '--category',
+    '1',
+    '--dry-run',
+  ]);
+  expect(stdout).toContain('"name": "-vest"');
+  expect((await runCli(['--offline', 'inventory', 'adjust', '3', '-1', '--dry-run'])).code).toBe(0);
 });
 
 test('an error in the words names the command and points to its help', async () => {

@@ -3,11 +3,11 @@ import { createServer as createHttpsServer } from 'node:https';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { makeCertificate } from '../../helpers/certificate.ts';
-import { listenHere } from '../../helpers/listen.ts';
-import { recordingServer } from '../../helpers/recording-server.ts';
-import { runCli } from '../../helpers/run-cli.ts';
-import { temporaryFolder } from '../../helpers/temporary-folder.ts';
+import { makeCertificate } from '../helpers/certificate.ts';
+import { listenHere } from '../helpers/listen.ts';
+import { recordingServer } from '../helpers/recording-server.ts';
+import { runCli } from '../helpers/run-cli.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 let folder = '';
 
@@ -101,13 +101,6 @@ test('a category is offered by its id if its name would be read as something els
     body: named('Dogs', '5', 'cats', 'Cats', '--yes'),
   }));
   expect((await offered(['--base-url', server.url])).stdout).toBe('Dogs\n2\t5\n3\tcats\n4\tCats\n5\t--yes\n');
-});
-
-test('bash inserts letters of any language as they are', { retry: 3 }, async () => {
-  await using server = await recordingServer({}, () => ({ body: named('Zoë', '日本 犬') }));
-  const line = `petstore --base-url ${server.url} pets list --category `;
-  const env = { PETSTORE_CONFIG_DIR: folder, PETSTORE_STATE_DIR: folder };
-  expect((await runCli(['__complete', 'bash', line], { env })).stdout).toBe('Zoë\n日本\\ 犬\n');
 });
 
 test('the certificates that the line names count', { retry: 3 }, async () => {

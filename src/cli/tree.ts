@@ -1,0 +1,154 @@
+import { Command, CommanderError, Option } from 'commander';
+import { type Argument, type Flag, isRepeated } from './flag.ts';
+import { type GlobalFlags, globalFlags, writeFlags } from './global-flags.ts';
+import { type Action, flagsOf, type Group, isGroup, loadCommand, type Named } from './verb.ts';
+
+/** What commander has read of a command line: the command that the words name, and their texts, not yet parsed. */
+export interface Line {
+  /** The names from the first level on, without aliases: `['pets', 'list']`; empty for the program itself. */
+  readonly path: readonly string[];
+  readonly named: Named;
+  readonly command: Action | Group;
+  /** The group that contains it, or the command itself if it is a group. */
+  readonly group: Group;
+  /** The flags in their order. */
+  readonly given: readonly GivenFlag[];
+  /** The words that are neither names of commands nor flags; after a problem, the words that were left. */
+  readonly operands: readonly string[];
+  /** What is wrong with the words. */
+  readonly problem?: CommanderError | undefined;
+}
+
+export interface GivenFlag {
+  /** Its key among the flags of the command. */
+  readonly key: string;
+  readonly flag: Flag;
+  /** Its value; undefined if it has none. */
+  readonly text?: string | undefined;
+}
+
+interface ReadOptions {
+  /** Takes unknown flags and any number of arguments: for help, and for a line that is not finished. */
+  readonly isLenient?: boolean;
+}
+
+/**
+ * Lets commander read the words. The tree of commands grows with the words: commander names a command, and only that one is
+ * loaded and gets its flags, arguments and verbs. Every level takes the global flags, so that they may stand anywhere.
+ */
+export async function readLine(
+  program: Named & Group,
+  words: readonly string[],
+  { isLenient = false }: ReadOptions = {},
+): Promise<Line> {
+  const given: GivenFlag[] = [];
+  const options = new Map<Flag, Option>();
+  let place: Place = { path: [], named: program, command: program, group: program };
+  const root = new Command(program.name);
+  let entered = root;
+  // Errors and help are printed by this program. To find out how wide stderr is, commander would load all of node:net.
+  root
+    .exitOverride()
+    .configureHelp({ formatHelp: () => '' })
+    .configureOutput({
+      writeErr: () => {},
+      outputError: () => {},
+      getErrHelpWidth: () => 80,
+      getErrHasColors: () => false,
+    });
+
+  function enter(command: Command, next: Place, rest: readonly string[]): void {
+    place = next;
+    entered = command;
+    command.helpOption(false).helpCommand(false).enablePositionalOptions();
+    // Making the options of a level takes a millisecond, so they are made only if a flag stands there.
+    const ownWords = isGroup(next.command) ? rest.slice(0, 1) : rest;
+    const hasFlags = ownWords.some((word) => word.startsWith('-'));
+    const flags = { ...flagsOf(next.command), ...(isGroup(next.command) && writeFlags) };
+    for (const [key, flag] of hasFlags ? Object.entries(flags) : []) {
+      const option = options.get(flag) ?? toOption(flag, flags);
+      options.set(flag, option);
+      command.addOption(option);
+      command.on(`option:${option.name()}`, (text?: string | null) =>
+        given.push({ key, flag, text: text ?? undefined }),
+      );
+    }
+    const action = isGroup(next.command) ? next.command.alone : next.command;
+    if (action) {
+      if (isLenient) command.allowUnknownOption().allowExcessArguments();
+      else for (const { written } of Object.values(action.args ?? {})) command.argument(written);
+      command.action(() => {});
+    }
+    if (isGroup(next.command)) addVerbs(command, next.command);
+  }
+
+  function addVerbs(parent: Command, parentGroup: Group): void {
+    for (const { name, aliases = [] } of parentGroup.verbs) parent.command(name).aliases(aliases);
+    parent.hook('preSubcommand', async ({ args }, chosen) => {
+      const named = parentGroup.verbs.find(({ name }) => name === chosen.name());
+      if (!named) return;
+      const command = await loadCommand(named);
+      const path = [...place.path, named.name];
+      const group = isGroup(command) ? command : parentGroup;
+      enter(chosen, { path, named, command, group }, args.slice(1));
+    });
+  }
+
+  enter(root, place, words);
+  const problem = await root.parseAsync(words, { from: 'user' }).then(
+    () => undefined,
+    (thrown: unknown) => {
+      if (thrown instanceof CommanderError) return thrown;
+      throw thrown;
+    },
+  );
+  return { ...place, given, operands: entered.args, problem };
+}
+
+type Place = Pick<Line, 'path' | 'named' | 'command' | 'group'>;
+
+/** commander collects no values: flags of all levels are one list, and a text is parsed when the whole line is read. */
+function toOption({ written, summary, conflicts = [] }: Flag, flags: Readonly<Record<string, Flag>>): Option {
+  const others = conflicts.flatMap((key) => flags[key] ?? []);
+  return new Option(written, summary).conflicts(
+    others.map((each) => new Option(each.written).attributeName()),
+  );
+}
+
+/**
+ * The values of the given flags among some, by their keys. Of a flag that is given again its parser decides which value
+ * counts.
+ *
+ * @throws UsageError that names the flag.
+ */
+export function valuesOf(given: readonly GivenFlag[], flags: Readonly<Record<string, Flag>>) {
+  const values: Record<string, unknown> = {};
+  for (const { key, flag, text } of given) {
+    if (!(key in flags)) continue;
+    const { stands, parse } = flag;
+    if (stands) values[stands.key] = stands.value;
+    else values[key] = parse ? parse(text ?? '', values[key]) : (text ?? true);
+  }
+  return values;
+}
+
+/**
+ * The values of the arguments of a command, by their keys.
+ *
+ * @throws UsageError that names the argument.
+ */
+export function argumentsOf(operands: readonly string[], args: Readonly<Record<string, Argument>> = {}) {
+  const values: Record<string, unknown> = {};
+  for (const [at, [key, argument]] of Object.entries(args).entries()) {
+    const parse = argument.parse ?? ((text: string) => text);
+    const texts = operands.slice(at, isRepeated(argument) ? undefined : at + 1);
+    if (isRepeated(argument)) values[key] = [];
+    for (const text of texts) values[key] = parse(text, values[key]);
+  }
+  return values;
+}
+
+/** The values of the global flags among the given ones. */
+export function globalsOf(given: readonly GivenFlag[]): GlobalFlags {
+  return valuesOf(given, { ...globalFlags, ...writeFlags }) as GlobalFlags;
+}
