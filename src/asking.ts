@@ -87,7 +87,7 @@ export async function askBaseUrl(context: Context, command: string): Promise<str
   return prompt.text('Base URL of the service', { check: problemOfValue('base-url') });
 }
 
-/** For a prompt: the reason why an answer is refused. */
+/** For a prompt: why an answer is not accepted, a clause. */
 export function problemOfValue(key: SettingKey): (text: string) => string | undefined {
   return (text) => valueProblem(key, text);
 }

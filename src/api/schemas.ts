@@ -45,7 +45,7 @@ export type Quantity = v.InferOutput<typeof Quantity>;
 /** A count in an answer: any integer; one beyond 2^53 is a bigint. */
 const AnyQuantity = integer;
 
-/** RFC 3339, 5.6; refuses a day that its month does not have. */
+/** RFC 3339, 5.6; rejects a day that its month does not have. */
 const DateTime = v.pipe(
   v.string('must be a string'),
   v.check(isDateTime, 'must be an RFC 3339 date-time'),
@@ -232,7 +232,7 @@ export const querySchemas = {
 } as const;
 export type QueryName = keyof typeof querySchemas;
 
-/** Why a field is refused, a clause: `is required`, `must be an integer`. */
+/** Why a field is not valid, a clause: `is required`, `must be an integer`. */
 export function reasonOf(issue: v.BaseIssue<unknown>): string {
   if (issue.expected === 'never') return 'is unknown';
   if (issue.type !== 'object') return issue.message;

@@ -60,7 +60,7 @@ export function planToken(
     return {
       kind: 'withheld',
       source,
-      why: `${origin} is plain http, and anybody on the way could read it`,
+      why: `${origin} is plain http, so anybody between could read it`,
       isInsecure: true,
     };
   return { kind: 'sent', source, place: credentialPlace(settings, places) };
@@ -209,8 +209,8 @@ async function readToken(source: TokenSource, { token }: Settings, reader: Token
 /** @see RFC 9110, 5.5: the characters of a field value. */
 function refuseUnsendable(token: string, source: string): void {
   if (token.trim() === '') throw new CliError('auth', `${source}: the token is empty`);
-  if (/[\r\n]/.test(token)) throw new CliError('auth', `${source}: the token holds a line break`);
+  if (/[\r\n]/.test(token)) throw new CliError('auth', `${source}: the token contains a line break`);
   const at = token.search(/[^\t\x20-\x7e\x80-\xff]/);
   if (at !== -1)
-    throw new CliError('auth', `${source}: the token's character ${at + 1} cannot stand in a header`);
+    throw new CliError('auth', `${source}: the token's character ${at + 1} is not allowed in a header`);
 }

@@ -50,7 +50,7 @@ export class CsvSplitter implements RecordSplitter {
   end(): InputRecord[] {
     const records = this.push('\n');
     if (this.quoteLine !== undefined) {
-      const problem = `the quote opened on line ${this.quoteLine} is never closed: all that follows is in it`;
+      const problem = `the quote opened on line ${this.quoteLine} is never closed, so the rest of the input is inside it`;
       records.push({ line: this.line, column: 1, problem, isBroken: true });
     } else if (this.isOverlong) records.push(overlongRecord(this.line));
     return records;

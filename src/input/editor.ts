@@ -28,10 +28,7 @@ export function findEditor({ io, flags }: Pick<Context, 'io' | 'flags'>, what: s
   const named = env.VISUAL?.trim() || env.EDITOR?.trim();
   if (named) return named;
   if (stdin.isTerminal && stdout.isTerminal && !env.CI && !flags.noInput) return 'vi';
-  throw new UsageError(
-    `${what}: no editor is named, and there is no terminal to edit on`,
-    'name one in VISUAL or EDITOR',
-  );
+  throw new UsageError(`${what}: no editor is set, and there is no terminal`, 'set VISUAL or EDITOR');
 }
 
 /**

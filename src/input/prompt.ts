@@ -13,7 +13,7 @@ interface PromptOptions {
   readonly style: Style;
 }
 
-/** Columns of the mark before a question, and before the reason why an answer is refused. */
+/** Columns of the mark before a question, and before the reason why an answer is not accepted. */
 const markWidth = 2;
 /** Columns that stay free after a question, for ` (y/N)`: inquirer breaks a line that is too long within a word. */
 const roomForAnswer = 8;

@@ -132,7 +132,7 @@ function detectLayout(head: string, options: RecordOptions): { layout: Layout; r
 function checkDelimiter(text: string): string {
   const delimiter = text === '\\t' || text === 'tab' ? '\t' : text;
   if (delimiter.length === 1 && !/["\r\n]/.test(delimiter)) return delimiter;
-  throw new InputError(`--delimiter ${JSON.stringify(text)}: must be one character, as , ; | or tab`);
+  throw new InputError(`--delimiter ${JSON.stringify(text)}: must be one character, such as , ; | or tab`);
 }
 
 function formatOfName(name: string): RecordFormat | undefined {

@@ -36,7 +36,7 @@ function rejectBinary(head: Uint8Array, name: string): void {
   if (isWorkbook(head))
     throw new InputError(
       `${name}: not text: the file looks like an Excel workbook`,
-      'an Excel workbook: save it as CSV UTF-8',
+      'in Excel, save the workbook as CSV UTF-8',
     );
   const marked = (head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff);
   if (!marked && !head.subarray(0, 4096).includes(0)) return;

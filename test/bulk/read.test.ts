@@ -291,6 +291,6 @@ test('ends at a line of JSON that breaks off, because a truncated file is not a 
 test('says how to convert an Excel workbook', async () => {
   await expect(read('PK\u0003\u0004rest', { name: 'stock.xlsx' })).rejects.toMatchObject({
     message: 'stock.xlsx: not text: the file looks like an Excel workbook',
-    details: { hint: 'an Excel workbook: save it as CSV UTF-8' },
+    details: { hint: 'in Excel, save the workbook as CSV UTF-8' },
   });
 });

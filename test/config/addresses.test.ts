@@ -171,7 +171,7 @@ test('a token that would go over plain http is an error before connecting', asyn
   const { code, stderr } = await runCli(['pets', 'list'], { env });
   expect([code, stderr]).toEqual([
     2,
-    'error: the token of PETSTORE_TOKEN is not sent: http://shop.invalid is plain http, and anybody on the way could read it\n' +
+    'error: the token of PETSTORE_TOKEN is not sent: http://shop.invalid is plain http, so anybody between could read it\n' +
       'hint: use https, or --allow-insecure-http to send it anyway\n',
   ]);
 });

@@ -172,10 +172,10 @@ test('PETSTORE_TOKEN beats a token file; of files and commands the source with p
 });
 
 test.each([
-  ['a\nb', 'the token holds a line break'],
-  ['a\r\nInjected: yes\n', 'the token holds a line break'],
-  ['clé–x', "the token's character 4 cannot stand in a header"],
-  ['a\u0007', "the token's character 2 cannot stand in a header"],
+  ['a\nb', 'the token contains a line break'],
+  ['a\r\nInjected: yes\n', 'the token contains a line break'],
+  ['clé–x', "the token's character 4 is not allowed in a header"],
+  ['a\u0007', "the token's character 2 is not allowed in a header"],
   ['\n', 'the token is empty'],
   ['', 'the token is empty'],
 ])('a token file that holds %j is an error that names the file and not the token', async (text, why) => {
@@ -198,7 +198,7 @@ test('of a token file and a token command in one place, the hint removes either'
 
 test('a token variable with a line break is an error that names the variable', async () => {
   await expect(read({ env: { PETSTORE_TOKEN: 'a\nb' } })).rejects.toThrow(
-    'PETSTORE_TOKEN: the token holds a line break',
+    'PETSTORE_TOKEN: the token contains a line break',
   );
 });
 

@@ -63,12 +63,12 @@ test('names the line on which an unclosed quote was opened', async () => {
   const records = await read('a,b\n1,2\n3,"4\n5,6\n', { size: 3 });
   expect(records.at(-1)).toMatchObject({
     line: 3,
-    problem: 'the quote opened on line 3 is never closed: all that follows is in it',
+    problem: 'the quote opened on line 3 is never closed, so the rest of the input is inside it',
   });
   const later = await read('a,b\n"1\n1","4\n5,6\n');
   expect(later.at(-1)).toMatchObject({
     line: 2,
-    problem: 'the quote opened on line 3 is never closed: all that follows is in it',
+    problem: 'the quote opened on line 3 is never closed, so the rest of the input is inside it',
   });
 });
 
@@ -98,7 +98,7 @@ test('stops at a CSV record beyond 1 MiB', async () => {
 test('names the line of an unclosed quote that swallows more than 1 MiB', async () => {
   const records = await read(`a,b\n1,2\n3,"${'x\n'.repeat(600_000)}`, { size: 65_536 });
   expect(records.slice(2)).toMatchObject([
-    { line: 3, problem: 'the quote opened on line 3 is never closed: all that follows is in it' },
+    { line: 3, problem: 'the quote opened on line 3 is never closed, so the rest of the input is inside it' },
   ]);
 });
 
