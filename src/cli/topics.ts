@@ -1,4 +1,4 @@
-import { keyItems, ownVariables } from '../config/keys.ts';
+import { describeKey, ownVariables, settingKeys, variableName } from '../config/keys.ts';
 import { type Block, formatBlock, type Item } from './blocks.ts';
 import { globalFlags, writeFlags } from './global-flags.ts';
 import { flagItem } from './help.ts';
@@ -15,7 +15,7 @@ const tables: Readonly<Record<string, readonly Item[]>> = {
   '{global flags}': Object.values(globalFlags).map(flagItem),
   '{write flags}': Object.values(writeFlags).map(flagItem),
   '{variables}': ownVariables,
-  '{keys}': keyItems,
+  '{setting variables}': settingKeys.map((key) => [variableName(key), `${key}: ${describeKey(key)}`]),
 };
 
 type ManualSection = 'description' | 'files';

@@ -188,7 +188,7 @@ export const ownVariables: readonly (readonly [name: string, meaning: string])[]
   ['PETSTORE_DEBUG', '1 shows the stack of an error'],
 ];
 
-/** @throws UsageError for an unknown key; if the key looks like a secret, the hint tells how to give one. */
+/** @throws UsageError for an unknown key; if the key looks like a secret, the hint says how to give one. */
 export function requireKey(key: string): SettingKey {
   if (isSettingKey(key)) return key;
   if (/^(token|.*[-_.]?(token|secret|password|api-?key))$/i.test(key))
