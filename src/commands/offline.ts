@@ -24,7 +24,7 @@ const pull = verb({
   name: 'pull',
   summary: 'Copy the service of the profile into the embedded store',
   description:
-    'Copies all records of the service, ids and all, into the embedded store, so that an apply can be rehearsed on real data with --offline. It only reads from the service. All records are copied or none. A store that has been changed is replaced only with --yes.',
+    'Copies all records of the service, with their ids, into the embedded store, so that an apply can be rehearsed on real data with --offline. It only reads from the service. All records are copied or none. A store that has been changed is replaced only with --yes.',
   examples: [
     'petstore offline pull --profile staging',
     'petstore offline pull --to shop.json',

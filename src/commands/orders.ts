@@ -96,7 +96,7 @@ const { get, create, update, edit, remove } = recordVerbs({
 const complete = verb({
   name: 'complete',
   summary: 'Mark orders as complete',
-  description: 'Changes only complete, to true: reads each order and writes it back.',
+  description: 'Sets complete to true and changes nothing else: reads each order and writes it back.',
   operation: 'updateOrder',
   write: true,
   examples: ['petstore orders complete 1', 'petstore orders complete 1 2 3'],

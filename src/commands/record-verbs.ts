@@ -89,7 +89,7 @@ export function recordVerbs<Entity extends object>({
     edit: verb({
       name: 'edit',
       summary: `Edit ${aRecord} as YAML in an editor`,
-      description: `Opens the ${one} as YAML in $VISUAL, $EDITOR or vi. Saved unchanged or empty, nothing is sent. An invalid text is opened again with the reason on top. Text that is not sent is kept in a file.`,
+      description: `Opens the ${one} as YAML in $VISUAL, $EDITOR or vi. If it is saved unchanged or empty, nothing is sent. An invalid text is opened again with the reason on top. Text that is not sent is kept in a file.`,
       operation: `update${result}`,
       write: true,
       examples: examples.edit,

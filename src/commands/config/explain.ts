@@ -22,7 +22,7 @@ export const explain = verb({
   summary: 'Show every setting, its value and where it came from',
   description:
     'Shows every setting as a command with the same flags would use it, and where it came from: flag, environment, ' +
-    'profile, config (its top level) or default. Of the token it tells only whether there is one, and where.',
+    'profile, config (its top level) or default. Of the token it shows only whether there is one, and where it comes from.',
   examples: ['petstore config explain', 'petstore config explain --profile staging -o json'],
   async run(context) {
     const printer = await context.printer();
