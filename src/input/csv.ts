@@ -1,3 +1,4 @@
+import { createLineSplitter } from './json.ts';
 import {
   type InputRecord,
   maxRecordLength,
@@ -84,6 +85,23 @@ export class CsvSplitter implements RecordSplitter {
     }
     return at;
   }
+}
+
+const tabEscapes: Readonly<Record<string, string>> = { t: '\t', n: '\n', r: '\r', '\\': '\\' };
+
+/** Splits tab-separated text as `-o tsv` writes it: one record a line, `\t`, `\n`, `\r` and `\\` in its cells. */
+export function createTsvSplitter(): RecordSplitter {
+  const lines = createLineSplitter();
+  const toRecord = ({ text, ...record }: InputRecord): InputRecord => ({
+    ...record,
+    cells: text
+      ?.split('\t')
+      .map((cell) => cell.replace(/\\([tnr\\])/g, (_, letter: string) => tabEscapes[letter] ?? '')),
+  });
+  return {
+    push: (piece) => lines.push(piece).map(toRecord),
+    end: () => lines.push('\n').map(toRecord),
+  };
 }
 
 /** Index after the line end at `end`: LF, CR or CRLF. */

@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
 import { InputError } from '../process/errors.ts';
-import { CsvSplitter } from './csv.ts';
+import { CsvSplitter, createTsvSplitter } from './csv.ts';
 import { createLineSplitter, jsonRecords } from './json.ts';
 import type { InputRecord } from './record.ts';
 import { conversion, decodeUtf8 } from './utf8.ts';
@@ -21,6 +21,8 @@ export interface RecordOptions {
   readonly format?: RecordFormat | undefined;
   /** The delimiter of CSV that the user chose; otherwise the text decides. */
   readonly delimiter?: string | undefined;
+  /** Tab-separated text has the escapes that `-o tsv` writes, and no quotes. */
+  readonly escapesTabs?: boolean | undefined;
   /** Ranks the header that a delimiter would give; a higher rank is better. */
   rankHeader?(cells: readonly string[]): number;
 }
@@ -50,7 +52,9 @@ export async function readRecords(
   if (head.trim() === '') return { layout: undefined, batches: (async function* () {})() };
   const { layout, rest } = detectLayout(head, options);
   const batches =
-    layout.format === 'json' ? splitWhole(rest, pieces, options.name) : splitPieces(rest, pieces, layout);
+    layout.format === 'json'
+      ? splitWhole(rest, pieces, options.name)
+      : splitPieces(rest, pieces, layout, options);
   return { layout, batches };
 }
 
@@ -58,8 +62,11 @@ async function* splitPieces(
   head: string,
   pieces: AsyncIterable<string>,
   { format, delimiter }: Layout,
+  { escapesTabs }: RecordOptions,
 ): AsyncGenerator<readonly InputRecord[]> {
-  const splitter = format === 'csv' ? new CsvSplitter(delimiter) : createLineSplitter();
+  const isTsv = escapesTabs && delimiter === '\t';
+  const splitter =
+    format === 'jsonl' ? createLineSplitter() : isTsv ? createTsvSplitter() : new CsvSplitter(delimiter);
   yield splitter.push(head);
   for await (const piece of pieces) yield splitter.push(piece);
   yield splitter.end();

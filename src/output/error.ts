@@ -39,7 +39,7 @@ export function errorJson(error: CliError, warnings: readonly string[] = []): st
 
 function toJson(error: CliError): object {
   const { code, status, method, url, attempts, retryable, applied, requestId } = error.details;
-  const { serviceMessage, place, remark, hint } = error.details;
+  const { serviceMessage, place, line, remark, hint } = error.details;
   const isFromService = serviceMessage !== undefined;
   return {
     // SIGINT and SIGTERM share one kind; the exit code tells them apart.
@@ -47,6 +47,7 @@ function toJson(error: CliError): object {
     // The service's own message does not include the place of the record in the input, nor the remark.
     message: isFromService ? joined([place, serviceMessage], ': ') : error.message,
     code,
+    line,
     status,
     method,
     url,

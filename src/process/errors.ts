@@ -44,6 +44,8 @@ export interface ErrorDetails {
   readonly applied?: 'unknown' | undefined;
   /** The place of the record in the input file, such as `pets.jsonl:3`. */
   readonly place?: string | undefined;
+  /** Its line there. */
+  readonly line?: number | undefined;
   readonly cause?: unknown;
 }
 
@@ -90,15 +92,16 @@ export type UsageCode =
 
 /** A bad flag, argument, config or input file, or a guard that stopped the run. Nothing was written to the service. */
 export class UsageError extends CliError {
-  constructor(message: string, hint?: string, code: UsageCode = 'invalid_flag') {
-    super('usage', message, { hint, code });
+  constructor(message: string, hint?: string, code: UsageCode = 'invalid_flag', line?: number) {
+    super('usage', message, { hint, code, line });
   }
 }
 
 /** A file, stdin, a variable of the environment or the config is not valid. */
 export class InputError extends UsageError {
-  constructor(message: string, hint?: string) {
-    super(message, hint, 'invalid_input');
+  /** @param line of the file, if it has one. */
+  constructor(message: string, hint?: string, line?: number) {
+    super(message, hint, 'invalid_input', line);
   }
 }
 

@@ -3,7 +3,7 @@ import { confirmWrite } from '../asking.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../process/errors.ts';
 import { printJson } from '../process/exact-json.ts';
-import { shellWord } from '../process/text.ts';
+import { counted, shellWord } from '../process/text.ts';
 import {
   extraFields,
   flagFields,
@@ -81,18 +81,25 @@ function asArgument(example: unknown): string {
 async function createFromFile<Entity>(access: EditAccess<Entity>, path: string, extra: Body): Promise<void> {
   const { context, noun } = access;
   refuseForeignFields(access, extra);
-  const { readRecordFile } = await import('./file.ts');
+  const [{ readRecordFile, maxUnasked }, { endFile }] = await Promise.all([
+    import('./file.ts'),
+    import('./rejects.ts'),
+  ]);
   const file = await readRecordFile(access, path, extra);
-  await confirmWrite(context, { what: `create ${file.records.length} ${noun.many}` });
+  await confirmWrite(context, {
+    what: `create ${counted(file.records.length, noun.one, noun.many)}`,
+    asks: file.records.length > maxUnasked,
+  });
   if (file.hasIds)
     await context.note(
       `note: ids in the file are left out because the service gives each new ${noun.one} its own`,
     );
   await noteUnknownFields(access, file.records);
-  await writeRecords(access, {
+  const ended = await writeRecords(access, {
     items: file.records,
     asList: file.isList,
     place: ({ place }) => place,
     prepare: ({ fields }) => creation(noun, fields),
   });
+  await endFile(access, 'create', file, ended);
 }

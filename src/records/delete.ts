@@ -1,5 +1,5 @@
 import { confirmWrite } from '../asking.ts';
-import { type ClientUse, type Context, commandLine } from '../context.ts';
+import { type Context, commandLine } from '../context.ts';
 import { ApiError, CliError } from '../process/errors.ts';
 import {
   type Access,
@@ -11,8 +11,8 @@ import {
   readRecord,
 } from './noun.ts';
 import { checkIdsOrFile, type IdOrName } from './values.ts';
-import { Work } from './work.ts';
-import { send, showWrites, type Write } from './write.ts';
+import { type Place, Work } from './work.ts';
+import { type Ended, send, showWrites, type Write } from './write.ts';
 
 /** Deletes the records with these ids, or those of a file. @see deleteRecords */
 export async function deleteByIdsOrFile<Entity>(
@@ -22,8 +22,17 @@ export async function deleteByIdsOrFile<Entity>(
 ): Promise<void> {
   checkIdsOrFile(`delete ${noun.one}`, ids, from);
   if (from === undefined) return deleteRecords(context, noun, ids);
-  const { readIds } = await import('./file.ts');
-  await deleteRecords(context, noun, await readIds(context, noun, from), 'bulk');
+  const [{ readIds }, { endFile }] = await Promise.all([import('./file.ts'), import('./rejects.ts')]);
+  const access = await openAccess(context, noun, noun.operations.delete, 'bulk');
+  const file = await readIds(context, noun, from);
+  if (file.records.length === 0) return context.note(`note: ${file.name} has no ids: nothing to delete`);
+  const records = new Map(file.records.map((record) => [record.id, record]));
+  const ended = await removeAll(access, [...records.keys()], (id) => records.get(id)?.place);
+  const failures = ended.failures.flatMap((failure) => {
+    const item = records.get(failure.item);
+    return item ? [{ ...failure, item }] : [];
+  });
+  await endFile(access, 'delete', file, { ...ended, failures });
 }
 
 /**
@@ -33,13 +42,22 @@ export async function deleteRecords<Entity>(
   context: Context,
   noun: Noun<Entity>,
   given: readonly IdOrName[],
-  use?: ClientUse,
 ): Promise<void> {
+  const access = await openAccess(context, noun, noun.operations.delete);
+  const { error } = await removeAll(access, await access.names.idsOf(noun.named, given));
+  if (error) throw error;
+}
+
+async function removeAll<Entity>(
+  access: Access<Entity>,
+  ids: readonly bigint[],
+  place?: (id: bigint) => Place | undefined,
+): Promise<Ended<bigint>> {
+  const { context, noun } = access;
   const operation = noun.operations.delete;
-  const access = await openAccess(context, noun, operation, use);
-  const ids = await access.names.idsOf(noun.named, given);
   const prepare = (id: bigint): Write => ({ operation, input: inputFor(operation, id) });
-  if (context.flags.dryRun) return showWrites(access, { items: ids, asList: ids.length > 1, prepare });
+  const isList = place !== undefined || ids.length > 1;
+  if (context.flags.dryRun) return showWrites(access, { items: ids, asList: isList, prepare, place });
   const known = await readKnown(access, ids);
   const found = ids.filter((id) => !known.get(id)?.missing);
   if (found.length > 0)
@@ -54,9 +72,9 @@ export async function deleteRecords<Entity>(
     return isAccepted ? `accepted, not yet done (202): delete ${what}` : `deleted ${what}`;
   };
   const atOnce = (await context.settings()).get('concurrency');
-  const work = new Work(ids, remove, { unit: noun.many, atOnce });
+  const work = new Work(ids, remove, { unit: noun.many, atOnce, place });
   for await (const line of work.results) await context.note(line);
-  work.check();
+  return { error: work.error(), failures: work.failures(), standing: work.standing() };
 }
 
 /** Adds a hint to the refusal to delete a record in use: the command that shows what uses it. */

@@ -12,6 +12,7 @@ import { checkFields, inForm, missingFields, sendsCategoryName, toBody } from '.
 import { isName } from './names.ts';
 import { type Body, columnOf, type EditAccess, type EditableNoun, type Field, findField } from './noun.ts';
 import { jsonOrText, parseId } from './values.ts';
+import type { Place } from './work.ts';
 
 /** A valid record of a file. */
 interface FileRecord {
@@ -19,23 +20,41 @@ interface FileRecord {
   readonly id: bigint;
   /** In the form of a request. */
   readonly fields: Body;
-  /** In errors: `pets.jsonl:3`. */
-  readonly place: string;
+  readonly place: Place;
+  /** As the file has them. */
+  readonly values: FileItem['values'];
 }
 
-interface RecordFile {
+export interface RecordFile {
+  /** As the user named it; `stdin` for a pipe. */
+  readonly name: string;
+  readonly format: FileFormat;
+  /** Of CSV and TSV. */
+  readonly columns: readonly string[];
   /** At least one. */
   readonly records: readonly FileRecord[];
   /** True for a list, even of one record; false for a lone JSON object. */
   readonly isList: boolean;
   /** True if it has ids, which a create leaves out. */
   readonly hasIds: boolean;
-  /** True for CSV. */
-  readonly isTable: boolean;
 }
 
+/** CSV, TSV as `-o tsv` writes it, or JSON: an array, an object or lines. */
+type FileFormat = 'csv' | 'tsv' | 'json';
+
+/** What a rejected record says of itself, as columns of its own; reading the file leaves them out. */
+export const noteColumns = ['_line', '_state', '_status', '_code', '_message'] as const;
+
+/** Whether a column of a file is one that rejects have, and no field. */
+export function isNoteColumn(name: string): boolean {
+  return noteColumns.some((column) => column === name.trim());
+}
+
+/** More records than this are asked about once, on a terminal. */
+export const maxUnasked = 20;
+
 /**
- * Reads the file of `--from`: CSV, a JSON array or object, or JSON lines. Checks all of it before the first request;
+ * Reads the file of `--from`: CSV, TSV, a JSON array or object, or JSON lines. Checks all of it before the first request;
  * then looks up the names of pets and categories.
  *
  * @param extra fields for every record that does not have them itself.
@@ -51,32 +70,33 @@ export async function readRecordFile<Entity>(
   const seen = new Set<bigint>();
   let isList = false;
   let hasIds = false;
-  let isTable = false;
-  for await (const item of readItems(context, noun, path, operation)) {
+  const items = await openItems(context, noun, path, operation);
+  for await (const item of items.read()) {
     const { place, values, isListed } = item;
     const fields = at(place, () => toFields(access, item, extra));
     const id = operation.id === noun.operations.update ? newId(item, seen) : 0n;
     isList = isListed;
-    isTable = item.isTable;
     hasIds ||= values.id !== undefined && fields.id === undefined;
-    records.push({ id, fields, place });
+    records.push({ id, fields, place, values });
   }
-  for (const [index, { id, fields, place }] of records.entries())
-    records[index] = { id, fields: await resolveAt(access, fields, place), place };
-  return { records, isList, hasIds, isTable };
+  if (records.length === 0) throw new InputError(`${items.name}: has no records`);
+  for (const [index, record] of records.entries())
+    records[index] = { ...record, fields: await resolveAt(access, record.fields, record.place) };
+  const { name, format, columns } = items;
+  return { name, format, columns: columns(), records, isList, hasIds };
 }
 
-async function resolveAt<Entity>(access: EditAccess<Entity>, fields: Body, place: string): Promise<Body> {
+async function resolveAt<Entity>(access: EditAccess<Entity>, fields: Body, place: Place): Promise<Body> {
   try {
     return await toBody(access, fields);
   } catch (error) {
     if (!(error instanceof CliError) || (error.kind !== 'not-found' && error.kind !== 'usage')) throw error;
-    throw new CliError(error.kind, `${place}: ${error.message}`, error.details);
+    throw new CliError(error.kind, `${place.text}: ${error.message}`, { ...error.details, line: place.line });
   }
 }
 
 /**
- * The ids in a file: the output of `-o ids`, a JSON array of ids, or the `id` of each record.
+ * The ids in a file: the output of `-o ids`, a JSON array of ids, or the `id` of each record. It may have none.
  *
  * @throws UsageError that names file and line.
  */
@@ -84,100 +104,115 @@ export async function readIds<Entity>(
   context: Context,
   noun: EditableNoun<Entity>,
   path: string,
-): Promise<bigint[]> {
+): Promise<Omit<RecordFile, 'hasIds'>> {
   const ids = new Set<bigint>();
-  for await (const item of readItems(context, noun, path)) {
-    if (item.values.id === undefined) throw new InputError(`${item.place}: id is required`);
-    newId(item, ids);
+  const records: FileRecord[] = [];
+  const items = await openItems(context, noun, path);
+  for await (const item of items.read()) {
+    const { place, values } = item;
+    if (values.id === undefined) throw new InputError(`${place.text}: id is required`, undefined, place.line);
+    records.push({ id: newId(item, ids), fields: {}, place, values });
   }
-  return [...ids];
+  const { name, format, columns } = items;
+  return { name, format, columns: columns(), records, isList: true };
 }
 
 /** The id of an item. @throws UsageError if it is not an id, or is among those seen before. */
 function newId({ place, values }: FileItem, seen: Set<bigint>): bigint {
   const id = at(place, () => parseId(String(values.id), 'id'));
-  if (seen.has(id)) throw new InputError(`${place}: id ${id} appears twice in the file`);
+  if (seen.has(id))
+    throw new InputError(`${place.text}: id ${id} appears twice in the file`, undefined, place.line);
   seen.add(id);
   return id;
 }
 
 /** A record of the file, unchecked. */
 interface FileItem {
-  readonly place: string;
-  /** True for CSV, whose cells are text; empty cells are left out. */
+  readonly place: Place;
+  /** True for CSV and TSV, whose cells are text; empty cells are left out. */
   readonly isTable: boolean;
   readonly isListed: boolean;
   readonly values: Readonly<Record<string, JsonValue>>;
 }
 
-/**
- * @param operation undefined if a record needs only its id, and may be a bare id.
- * @throws UsageError also if there are no records.
- */
-async function* readItems<Entity>(
-  context: Context,
+interface Items {
+  readonly name: string;
+  readonly format: FileFormat;
+  /** Those of the header, once it is read. */
+  columns(): readonly string[];
+  read(): AsyncGenerator<FileItem>;
+}
+
+/** @param operation undefined if a record needs only its id, and may be a bare id. */
+async function openItems<Entity>(
+  { io }: Context,
   noun: EditableNoun<Entity>,
   path: string,
   operation?: Operation,
-): AsyncGenerator<FileItem> {
-  const source = await openSource(context.io, path);
-  try {
-    let isEmpty = true;
-    for await (const item of itemsOf(source, noun, operation)) {
-      isEmpty = false;
-      yield item;
-    }
-    if (isEmpty) throw new InputError(`${source.name}: ${operation ? 'has no records' : 'no ids in it'}`);
-  } finally {
-    await source.close();
-  }
-}
-
-async function* itemsOf<Entity>(
-  source: Source,
-  noun: EditableNoun<Entity>,
-  operation: Operation | undefined,
-): AsyncGenerator<FileItem> {
+): Promise<Items> {
+  const source = await openSource(io, path);
   const { name } = source;
   const head = await firstCharacter(source);
   const isNamedJson = /\.(json|jsonl|ndjson)$/i.test(name);
   const isJson = isNamedJson || (!/\.[ct]sv$/i.test(name) && (head === '{' || head === '['));
-  const { batches } = await readRecords(source.bytes(), { name, format: isJson ? 'json' : 'csv' });
-  const valuesOf = isJson ? createMemberReader(operation) : createCellReader(noun, operation);
-  let count = 0;
-  for await (const batch of batches)
-    for (const record of batch) {
-      const { line, problem } = record;
-      const place = `${name}:${line}${isJson && count + 1 !== line ? ` (record ${count + 1})` : ''}`;
-      if (problem !== undefined) throw new InputError(`${place}: ${problem}`);
-      const values = at(place, () => valuesOf(record));
-      if (!values) continue;
-      count += 1;
-      yield { place, isTable: !isJson, isListed: !isJson || count > 1 || head === '[', values };
-    }
-}
-
-/** The values of a record of the file; undefined for the header of a table. */
-type ReadValues = (record: InputRecord) => FileItem['values'] | undefined;
-
-function createCellReader<Entity>(noun: EditableNoun<Entity>, operation: Operation | undefined): ReadValues {
-  let columns: readonly string[] | undefined;
-  return ({ cells = [] }) => {
-    if (columns) return toCells(cells, columns);
-    const [first = ''] = cells;
-    const isBareId = !operation && cells.length === 1 && !columnsOf(noun).includes(first.trim());
-    columns = isBareId ? ['id'] : toColumns(noun, cells, operation);
-    return isBareId ? toCells(cells, columns) : undefined;
+  const options = { name, format: isJson ? 'json' : 'csv', escapesTabs: true } as const;
+  const { batches, layout } = await readRecords(source.bytes(), options);
+  const reader = isJson ? createMemberReader(operation) : createCellReader(noun, operation);
+  return {
+    name,
+    format: isJson ? 'json' : layout?.delimiter === '\t' ? 'tsv' : 'csv',
+    columns: () => reader.columns ?? [],
+    async *read() {
+      let count = 0;
+      try {
+        for await (const batch of batches)
+          for (const record of batch) {
+            const { line, problem } = record;
+            const text = `${name}:${line}${isJson && count + 1 !== line ? ` (record ${count + 1})` : ''}`;
+            const place = { text, line };
+            if (problem !== undefined) throw new InputError(`${text}: ${problem}`, undefined, line);
+            const values = at(place, () => reader.read(record));
+            if (!values) continue;
+            count += 1;
+            yield { place, isTable: !isJson, isListed: !isJson || count > 1 || head === '[', values };
+          }
+      } finally {
+        await source.close();
+      }
+    },
   };
 }
 
-function createMemberReader(operation: Operation | undefined): ReadValues {
-  return ({ text = '' }) => {
-    const value = toJson(text);
-    if (isJsonObject(value)) return value;
-    const isBareId = !operation && (typeof value === 'number' || typeof value === 'bigint');
-    if (isBareId) return { id: value };
-    throw new InputError('not a JSON object');
+interface Reader {
+  /** The values of a record of the file; undefined for the header of a table. */
+  read(record: InputRecord): FileItem['values'] | undefined;
+  /** Those of the header. */
+  columns?: readonly string[];
+}
+
+function createCellReader<Entity>(noun: EditableNoun<Entity>, operation: Operation | undefined): Reader {
+  const reader: Reader = {
+    read({ cells = [] }) {
+      if (reader.columns) return toCells(cells, reader.columns);
+      const [first = ''] = cells;
+      const isBareId = !operation && cells.length === 1 && !columnsOf(noun).includes(first.trim());
+      reader.columns = isBareId ? ['id'] : toColumns(noun, cells, operation);
+      return isBareId ? toCells(cells, reader.columns) : undefined;
+    },
+  };
+  return reader;
+}
+
+function createMemberReader(operation: Operation | undefined): Reader {
+  return {
+    read({ text = '' }) {
+      const value = toJson(text);
+      if (isJsonObject(value))
+        return Object.fromEntries(Object.entries(value).filter(([name]) => !isNoteColumn(name)));
+      const isBareId = !operation && (typeof value === 'number' || typeof value === 'bigint');
+      if (isBareId) return { id: value };
+      throw new InputError('not a JSON object');
+    },
   };
 }
 
@@ -197,14 +232,14 @@ function toColumns<Entity>(
 ): readonly string[] {
   const columns = cells.map((cell) => cell.trim());
   const twice = columns.find((column, index) => columns.indexOf(column) !== index);
-  if (twice !== undefined) throw new InputError(`the column '${twice}' stands there twice`);
+  if (twice !== undefined) throw new InputError(`duplicate column '${twice}'`);
   const own = columnsOf(noun);
   const known = [
     ...own,
     ...noun.fields.map(({ name }) => name),
     ...Object.keys(operation?.body?.fields ?? {}),
   ];
-  const unknown = columns.find((column) => !known.includes(column));
+  const unknown = columns.find((column) => !known.includes(column) && !isNoteColumn(column));
   if (unknown === undefined) return columns;
   const isHeader = columns.some((column) => known.includes(column));
   throw new InputError(
@@ -224,7 +259,7 @@ function toCells(cells: readonly string[], columns: readonly string[]): Record<s
       `it has ${counted(cells.length, 'cell', 'cells')}, and the header has ${columns.length} columns`,
     );
   const named = columns.map((column, index) => [column, withoutGuard(cells[index] ?? '')] as const);
-  return Object.fromEntries(named.filter(([, cell]) => cell !== ''));
+  return Object.fromEntries(named.filter(([column, cell]) => cell !== '' && !isNoteColumn(column)));
 }
 
 /** Removes the `'` that `list -o csv` puts before a text that looks like a formula. */
@@ -245,12 +280,12 @@ export function withoutPrinted(record: object, fields: Body): Body {
 }
 
 /** The same result, or a UsageError that names the place. */
-function at<Value>(place: string, read: () => Value): Value {
+function at<Value>(place: Place, read: () => Value): Value {
   try {
     return read();
   } catch (error) {
     const hint = error instanceof CliError ? error.details.hint : undefined;
-    throw new InputError(`${place}: ${messageOf(error)}`, hint);
+    throw new InputError(`${place.text}: ${messageOf(error)}`, hint, place.line);
   }
 }
 

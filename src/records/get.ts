@@ -29,7 +29,8 @@ export async function getRecords<Entity>(
   const atOnce = (await context.settings()).get('concurrency');
   const work = new Work(ids, read, { unit: noun.many, atOnce });
   await printResults(access, work.results, ids.length > 1);
-  work.check();
+  const error = work.error();
+  if (error) throw error;
 }
 
 /** The ids; for an unknown name an error, so that the other records are still printed. */

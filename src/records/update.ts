@@ -3,6 +3,8 @@ import { confirmWrite } from '../asking.ts';
 import type { Answer } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../process/errors.ts';
+import { printJson } from '../process/exact-json.ts';
+import { counted } from '../process/text.ts';
 import {
   extraFields,
   flagFields,
@@ -24,14 +26,6 @@ import {
 import { checkIdsOrFile, type IdOrName } from './values.ts';
 import { type Write, writeRecords } from './write.ts';
 
-/** A record and its changes. */
-interface Change {
-  readonly id: bigint;
-  readonly fields: Body;
-  /** In a file. */
-  readonly place?: string;
-}
-
 /** Reads each record, changes only the given fields, and writes it back; or does so for each record of a file. */
 export async function updateRecords<Entity extends object>(
   context: Context,
@@ -49,34 +43,55 @@ export async function updateRecords<Entity extends object>(
     const ids = await access.names.idsOf(noun.named, given.ids);
     await confirmWrite(context, { what: `change ${nameAll(noun, ids)}` });
     const fields = await toBody(access, { ...flags, ...extra });
-    const changes = ids.map((id) => ({ id, fields }));
-    return writeChanges(access, changes, ids.length > 1);
+    const { error } = await writeRecords(access, {
+      items: ids,
+      asList: ids.length > 1,
+      atOnce: (await context.settings()).get('concurrency'),
+      prepare: async (id) => replace(access, id, await readRecord(access, id), fields),
+    });
+    if (error) throw error;
+    return;
   }
-  const { readRecordFile, withoutPrinted } = await import('./file.ts');
+  const [{ readRecordFile, maxUnasked, withoutPrinted }, { endFile }] = await Promise.all([
+    import('./file.ts'),
+    import('./rejects.ts'),
+  ]);
   const file = await readRecordFile(access, from, extra);
-  await confirmWrite(context, { what: `change ${file.records.length} ${noun.many}` });
+  await confirmWrite(context, {
+    what: `change ${counted(file.records.length, noun.one, noun.many)}`,
+    asks: file.records.length > maxUnasked,
+  });
   await noteUnknownFields(access, file.records);
-  await writeChanges(access, file.records, file.isList, file.isTable ? withoutPrinted : undefined);
-}
-
-/** @param edited picks the fields that were edited, given the record as it is. */
-async function writeChanges<Entity extends object>(
-  access: EditAccess<Entity>,
-  changes: readonly Change[],
-  asList: boolean,
-  edited: (record: object, fields: Body) => Body = (_, fields) => fields,
-): Promise<void> {
-  await writeRecords(access, {
-    items: changes,
-    asList,
-    atOnce: (await access.context.settings()).get('concurrency'),
+  const ended = await writeRecords(access, {
+    items: file.records,
+    asList: file.isList,
+    atOnce: (await context.settings()).get('concurrency'),
     place: ({ place }) => place,
     async prepare({ id, fields }) {
       const before = await readRecord(access, id);
-      const body = toUpdateBody(access.operation, before.value, edited(before.value, fields));
-      return replacement(access.noun, id, before, body, Object.keys(fields));
+      const edited = file.format === 'json' ? fields : withoutPrinted(before.value, fields);
+      const changed = Object.fromEntries(
+        Object.entries(edited).filter(([name, value]) => !isSame(value, (before.value as Body)[name])),
+      );
+      if (Object.keys(changed).length === 0) return { unchanged: before.value };
+      return replace(access, id, before, edited);
     },
   });
+  await endFile(access, 'update', file, ended);
+}
+
+/** Whether a field has a value already; null leaves a field out. */
+function isSame(wanted: unknown, found: unknown): boolean {
+  return printJson(wanted ?? null) === printJson(found ?? null);
+}
+
+function replace<Entity extends object>(
+  { noun, operation }: EditAccess<Entity>,
+  id: bigint,
+  before: Answer<Entity>,
+  fields: Body,
+): Write {
+  return replacement(noun, id, before, toUpdateBody(operation, before.value, fields), Object.keys(fields));
 }
 
 /**

@@ -1,12 +1,19 @@
 import { CliError, ManyError } from '../process/errors.ts';
 
+/** The place of a record in an input file. */
+export interface Place {
+  /** `pets.jsonl:3`. */
+  readonly text: string;
+  readonly line: number;
+}
+
 export interface WorkOptions<Item> {
   /** The plural of the items in messages, such as `pets`. */
   readonly unit: string;
   /** Items in progress at the same time; 1 by default. */
   readonly atOnce?: number | undefined;
   /** The place of an item in its file; undefined if it does not come from one. */
-  readonly place?: ((item: Item) => string | undefined) | undefined;
+  readonly place?: ((item: Item) => Place | undefined) | undefined;
 }
 
 /** How far some work has come, in items. */
@@ -17,7 +24,16 @@ export interface Standing {
   readonly total: number;
 }
 
-/** Work on every item of a list, even if others fail. Read all `results`, then `check` for failures. */
+/** An item that was not done as it should be. */
+export interface Failure<Item> {
+  readonly item: Item;
+  /** Undefined if it was never begun. */
+  readonly error: CliError | undefined;
+  /** It was done, but in another way than it should be. */
+  readonly isDone: boolean;
+}
+
+/** Work on every item of a list, even if others fail. Read all `results`, then ask for `failures` and the `error`. */
 export class Work<Item, Result> {
   /**
    * The results of the items that succeeded, in the order of the items; undefined ones are left out. The work goes on
@@ -27,12 +43,14 @@ export class Work<Item, Result> {
   private readonly items: readonly Item[];
   private readonly workOn: (item: Item) => Promise<Result>;
   private readonly options: WorkOptions<Item>;
+  private begun = 0;
   private done = 0;
   private failed = 0;
   /** The items that were begun and whose results are not read yet, in order. */
-  private readonly running: Promise<Result | CliError>[] = [];
-  private readonly errors: CliError[] = [];
-  /** A failure that all later items would meet too. */
+  private readonly running: Promise<Result | undefined>[] = [];
+  /** By the index of the item. */
+  private readonly ended = new Map<number, Failure<Item>>();
+  /** Why no further item begins. */
   private stoppedBy: CliError | undefined;
 
   constructor(items: readonly Item[], workOn: (item: Item) => Promise<Result>, options: WorkOptions<Item>) {
@@ -46,50 +64,71 @@ export class Work<Item, Result> {
     return { done: this.done, failed: this.failed, total: this.items.length };
   }
 
+  /** Begins no further item. */
+  stop(why: CliError): void {
+    this.stoppedBy ??= why;
+  }
+
   /** Waits for the items that were begun, if their results are no longer read: then `standing` is final. */
   async finishBegun(): Promise<void> {
     await Promise.allSettled(this.running);
   }
 
-  /** @throws the failure of a lone item; ManyError if some of several items have failed. */
-  check(): void {
-    const { errors, stoppedBy } = this;
+  /** Counts an item as failed although it has a result. */
+  fail(item: Item, error: CliError): void {
+    this.keep(this.items.indexOf(item), error, true);
+  }
+
+  /** The items that failed, and those that were never begun. */
+  failures(): readonly Failure<Item>[] {
+    const unsent = this.items.slice(this.begun);
+    return [...this.inOrder(), ...unsent.map((item) => ({ item, error: undefined, isDone: false }))];
+  }
+
+  /** The failure of a lone item; a ManyError if some of several items have failed; undefined if none has. */
+  error(): CliError | undefined {
+    const { stoppedBy } = this;
     const { unit } = this.options;
     const { done, failed, total } = this.standing();
+    const errors = this.inOrder().flatMap(({ error }) => error ?? []);
+    const unsent = total - this.begun;
+    if (stoppedBy?.kind === 'interrupted' || stoppedBy?.kind === 'terminated')
+      return new CliError(
+        stoppedBy.kind,
+        `${stoppedBy.message}: ${done - failed} of ${total} ${unit} were written`,
+      );
     const [first] = errors;
-    if (first === undefined) return;
-    if (total === 1) throw first;
-    const unsent = total - done;
+    if (first === undefined || total === 1) return first;
     const stopped = `stopped: the ${unsent} ${unit} after it were not sent`;
     const all = stoppedBy && unsent > 0 ? [...errors, new CliError(stoppedBy.kind, stopped)] : errors;
     const rest = unsent > 0 ? `, ${unsent} were not sent` : '';
-    throw new ManyError(`${failed} of ${total} ${unit} failed${rest}`, all, done - failed);
+    return new ManyError(`${failed} of ${total} ${unit} failed${rest}`, all, done - failed);
+  }
+
+  private inOrder(): Failure<Item>[] {
+    return [...this.ended].sort(([one], [other]) => one - other).map(([, failure]) => failure);
   }
 
   private async *succeeded(): AsyncGenerator<NonNullable<Result>> {
-    for await (const ended of this.ended()) {
-      if (ended instanceof CliError) this.keep(ended);
-      else if (ended !== undefined && ended !== null) yield ended;
-    }
-  }
-
-  /** The result or the failure of each item. */
-  private async *ended(): AsyncGenerator<Result | CliError> {
     const { running } = this;
     const { atOnce = 1 } = this.options;
-    for (const item of this.items) {
+    for (const [index, item] of this.items.entries()) {
       if (this.stoppedBy) break;
-      const next = this.settle(item);
+      this.begun += 1;
+      const next = this.settle(item, index);
       // After an error that ends the command, the others keep running unawaited.
       next.catch(() => {});
       running.push(next);
-      const first = running.length < atOnce ? undefined : running.shift();
-      if (first) yield await first;
+      const result = running.length < atOnce ? undefined : await running.shift();
+      if (result !== undefined && result !== null) yield result;
     }
-    for (const next of running) yield await next;
+    for (const next of running) {
+      const result = await next;
+      if (result !== undefined && result !== null) yield result;
+    }
   }
 
-  private async settle(item: Item): Promise<Result | CliError> {
+  private async settle(item: Item, index: number): Promise<Result | undefined> {
     try {
       const result = await this.workOn(item);
       this.done += 1;
@@ -98,27 +137,25 @@ export class Work<Item, Result> {
       if (!(error instanceof CliError) || error.kind === 'interrupted' || error.kind === 'terminated')
         throw error;
       this.done += 1;
-      this.failed += 1;
-      return this.placed(item, error);
+      this.keep(index, error, false);
+      return undefined;
     }
   }
 
-  /** Counts an item as failed although it has a result. */
-  fail(item: Item, error: CliError): void {
-    this.failed += 1;
-    this.errors.push(this.placed(item, error));
-  }
-
-  private placed(item: Item, error: CliError): CliError {
+  private keep(index: number, error: CliError, isDone: boolean): void {
+    const item = this.items[index] as Item;
     const place = this.options.place?.(item);
-    if (place === undefined) return error;
-    return new CliError(error.kind, `${place}: ${error.message}`, { ...error.details, place });
-  }
-
-  private keep(error: CliError): void {
-    this.errors.push(error);
+    const placed = place
+      ? new CliError(error.kind, `${place.text}: ${error.message}`, {
+          ...error.details,
+          place: place.text,
+          line: place.line,
+        })
+      : error;
+    this.failed += 1;
+    this.ended.set(index, { item, error: placed, isDone });
     // Ids from the command line are all tried, whatever happens; a file may have too many records for that.
-    if (error.details.place !== undefined && wouldAllFail(error)) this.stoppedBy ??= error;
+    if (place && wouldAllFail(error)) this.stop(error);
   }
 }
 

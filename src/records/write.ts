@@ -4,11 +4,12 @@ import type { Answer, Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { cellText } from '../output/columns.ts';
 import { startProgress } from '../output/progress.ts';
-import { ManyError, OutputClosedError } from '../process/errors.ts';
+import { CliError, InterruptedError, OutputClosedError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
+import { counted } from '../process/text.ts';
 import type { Access, Body, RecordOperation } from './noun.ts';
 import { printResults, showRequests } from './print.ts';
-import { type Standing, Work, type WorkOptions } from './work.ts';
+import { type Failure, type Standing, Work, type WorkOptions } from './work.ts';
 
 /** A request for one record as data; it can be sent or shown. */
 export interface Write {
@@ -41,56 +42,81 @@ interface Writes<Item> extends Omit<WorkOptions<Item>, 'unit'> {
   readonly items: readonly Item[];
   /** Print a list, even of one. */
   readonly asList: boolean;
-  /** Prepares the write of an item; may read from the service. */
-  prepare(item: Item): Write | Promise<Write>;
+  /** Prepares the write of an item; may read from the service. A record that is already as it should be is not sent. */
+  prepare(item: Item): Write | Unchanged | Promise<Write | Unchanged>;
+}
+
+/** A record that needs no write. */
+interface Unchanged {
+  readonly unchanged: object;
+}
+
+/** How many writes have ended, and what is left of them. */
+export interface Ended<Item> {
+  readonly error: CliError | undefined;
+  readonly failures: readonly Failure<Item>[];
+  readonly standing: Standing;
 }
 
 /** Sends one write and prints the record in the answer. @see writeRecords */
-export function writeRecord<Entity>(access: Access<Entity>, write: Write): Promise<void> {
-  return writeRecords(access, { items: [write], asList: false, prepare: () => write });
+export async function writeRecord<Entity>(access: Access<Entity>, write: Write): Promise<void> {
+  const { error } = await writeRecords(access, { items: [write], asList: false, prepare: () => write });
+  if (error) throw error;
 }
 
 /**
  * Sends all writes, whether some fail or not, and prints the records in the answers; with --dry-run prints the requests
- * instead.
+ * instead. The first signal begins no further write and waits for those under way; a second one ends the command.
  */
 export async function writeRecords<Item, Entity>(
   access: Access<Entity>,
   writes: Writes<Item>,
-): Promise<void> {
+): Promise<Ended<Item>> {
   const { context, client, noun } = access;
   const { items, asList, prepare, atOnce, place } = writes;
   if (context.flags.dryRun) return showWrites(access, writes);
+  const isMany = items.length > 1;
   let unanswered = 0;
   let accepted = 0;
+  let unchanged = 0;
   const write = async (item: Item) => {
     const prepared = await prepare(item);
+    if ('unchanged' in prepared) {
+      unchanged += 1;
+      return prepared.unchanged as Entity;
+    }
     const { value: record, isAccepted, mismatch } = await send<Entity>(client, prepared);
     if (isAccepted) accepted += 1;
     else if (record === undefined) unanswered += 1;
     if (mismatch) work.fail(item, mismatch);
-    else if (!isAccepted) await tellChange(context, prepared, record as object | undefined);
+    // The table of a file's records says it too.
+    else if (!isAccepted && !place?.(item)) await tellChange(context, prepared, record as object | undefined);
     return record;
   };
   const work = new Work(items, write, { unit: noun.many, place, atOnce });
-  await whileFollowed(
-    access,
-    () => work.standing(),
-    atOnce === undefined ? 'the one under way' : 'those under way',
-    async () => {
-      try {
-        await printResults(access, work.results, asList);
-      } catch (error) {
-        if (!(error instanceof OutputClosedError)) {
-          await work.finishBegun();
-          throw error;
-        }
-        // A reader of stdout that goes away does not stop the writes.
-        for await (const _ of work.results);
-      }
-      work.check();
-    },
-  );
+  const release = isMany ? stopAtSignal(context, work) : () => {};
+  const stopProgress = isMany
+    ? await showProgress(context, noun.many, () => work.standing())
+    : async () => {};
+  let error: CliError | undefined;
+  try {
+    // A table on a terminal is framed once all is known; until then there is a bar.
+    const results = isMany && context.io.stdout.isTerminal ? whole(work.results) : work.results;
+    await printResults(access, results, asList);
+  } catch (thrown) {
+    // A reader of stdout that goes away does not stop the writes.
+    if (thrown instanceof OutputClosedError) for await (const _ of work.results);
+    else {
+      await work.finishBegun();
+      const { done, failed, total } = work.standing();
+      if (total > 1 || done > failed) await context.note(howFar(work.standing(), unchanged, noun.many));
+      if (!(thrown instanceof CliError)) throw thrown;
+      error = thrown;
+    }
+  } finally {
+    release();
+    await stopProgress();
+  }
   if (accepted > 0)
     await context.note(
       `note: the service accepted ${asList ? `${accepted} of these writes` : 'the write'}, and has not done ${asList ? 'them' : 'it'} yet (202)`,
@@ -101,19 +127,64 @@ export async function writeRecords<Item, Entity>(
         ? `note: the service answered ${unanswered} of these writes without a record, so there is none to print`
         : 'note: the service answered without a record, so there is none to print',
     );
+  if (unchanged > 0)
+    await context.note(
+      `note: ${unchanged} of ${counted(items.length, noun.one, noun.many)} ${unchanged === 1 ? 'is' : 'are'} as the file says, and ${unchanged === 1 ? 'was' : 'were'} not sent`,
+    );
+  return { error: error ?? work.error(), failures: work.failures(), standing: work.standing() };
+}
+
+/** The same results, read to their end before the first is given. */
+async function* whole<Result>(results: AsyncGenerator<Result>): AsyncGenerator<Result> {
+  const all: Result[] = [];
+  for await (const result of results) all.push(result);
+  yield* all;
+}
+
+function stopAtSignal<Item, Result>({ interrupts, note }: Context, work: Work<Item, Result>): () => void {
+  let isStopping = false;
+  return interrupts.take((signal) => {
+    if (isStopping) return interrupts.abort(signal);
+    isStopping = true;
+    work.stop(new InterruptedError(signal));
+    void note('note: no further write begins; waiting for those under way; a second signal ends at once');
+  });
+}
+
+async function showProgress(
+  context: Context,
+  unit: string,
+  read: () => Standing,
+): Promise<() => Promise<void>> {
+  return startProgress(context.io, context.liveLine, {
+    mode: context.quiet ? 'none' : 'auto',
+    label: 'writing',
+    unit,
+    style: await context.style('stderr'),
+    delayMs: 1000,
+    read,
+  });
+}
+
+function howFar({ done, failed, total }: Standing, unchanged: number, unit: string): string {
+  if (total === 1) return 'note: the write succeeded, but its record could not be printed';
+  return `note: ${done - failed - unchanged} of ${total} ${unit} were written${failed === 0 ? '' : `, ${failed} failed`}`;
 }
 
 /** Prints the requests of writes on stdout and sends none. */
 export async function showWrites<Item, Entity>(
   { context, client, noun }: Access<Entity>,
   { items, asList, prepare, place }: Pick<Writes<Item>, 'items' | 'asList' | 'prepare' | 'place'>,
-): Promise<void> {
-  const request = async (item: Item) => toRequest(client, await prepare(item));
+): Promise<Ended<Item>> {
+  const request = async (item: Item) => {
+    const prepared = await prepare(item);
+    return 'unchanged' in prepared ? undefined : toRequest(client, prepared);
+  };
   const work = new Work(items, request, { unit: noun.many, place });
   const requests: HttpRequest[] = [];
   for await (const request of work.results) requests.push(request);
-  if (requests.length > 0) await showRequests(context, requests, asList);
-  work.check();
+  if (requests.length > 0 || asList) await showRequests(context, requests, asList);
+  return { error: work.error(), failures: [], standing: work.standing() };
 }
 
 /** Tells a person on a terminal what a write has changed: `pet 3: status available -> sold`. */
@@ -133,47 +204,4 @@ async function tellChange(
 
 function shown(value: unknown): string {
   return cellText(value as JsonValue | undefined) || 'none';
-}
-
-/**
- * Shows the progress of many writes on stderr if the printed records do not, and reports how far they came if they are
- * aborted.
- */
-async function whileFollowed<Entity>(
-  { context, noun: { many } }: Access<Entity>,
-  standing: () => Standing,
-  underWay: 'the one under way' | 'those under way',
-  write: () => Promise<void>,
-): Promise<void> {
-  if (standing().total === 1) {
-    return write().catch(async (error: unknown) => {
-      const { done, failed } = standing();
-      if (done > failed) await context.note('note: the write succeeded, but its record could not be printed');
-      throw error;
-    });
-  }
-  const { io, liveLine, interrupts } = context;
-  const stopProgress = startProgress(io, liveLine, {
-    mode: context.quiet || io.stdout.isTerminal ? 'none' : 'auto',
-    label: 'writing',
-    unit: many,
-    style: await context.style('stderr'),
-    delayMs: 1000,
-    read: standing,
-  });
-  const howFar = () => {
-    const { done, failed, total } = standing();
-    return `note: ${done - failed} of ${total} ${many} were written${failed === 0 ? '' : `, ${failed} failed`}`;
-  };
-  const tellAborted = () => void context.note(`${howFar()}; ${underWay} may have been too`);
-  interrupts.signal.addEventListener('abort', tellAborted);
-  try {
-    await write();
-  } catch (error) {
-    if (!(error instanceof ManyError) && !interrupts.signal.aborted) await context.note(howFar());
-    throw error;
-  } finally {
-    interrupts.signal.removeEventListener('abort', tellAborted);
-    await stopProgress();
-  }
 }

@@ -166,5 +166,5 @@ test.each([
 ] as const)('without a named editor, exits 2 with %j and %j and %j', async (env, terminals, flags) => {
   const run = await runCli(['--offline', 'pets', 'edit', '1', ...flags], { env, terminals });
   expect(run).toMatchObject({ code: 2, stdout: '' });
-  expect(run.stderr).toContain('no editor is named');
+  expect(run.stderr).toContain('no editor is set');
 });

@@ -1,7 +1,10 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { recordingServer } from '../helpers/recording-server.ts';
 import { runCli } from '../helpers/run-cli.ts';
 import { openShop } from '../helpers/shop.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 test('reads back the edited CSV of pets list, with categories by name', async () => {
   using shop = openShop();
@@ -88,7 +91,7 @@ test.each([
   ['pets update', 'id,status\n1,lost\n', 'stdin:2: status must be one of'],
   ['pets update', 'id,colour\n1,red\n', "stdin:1: column 'colour': pets have no such field"],
   ['pets update', 'id,category,categoryId\n1,Dogs,1\n', 'mean the same'],
-  ['pets update', 'id,name,name\n1,a,b\n', "stdin:1: the column 'name' stands there twice"],
+  ['pets update', 'id,name,name\n1,a,b\n', "stdin:1: duplicate column 'name'"],
   ['pets update', '', 'stdin: has no records'],
   ['pets update', 'id,name\n', 'stdin: has no records'],
   ['pets update', '{"id":1,"categoryId":"Dogs"}', 'stdin:1: categoryId must be an integer'],
@@ -103,7 +106,6 @@ test.each([
     'hint: the file must be CSV with a header, JSON or JSON lines',
   ],
   ['pets delete --yes', '3\n3\n', 'stdin:2: id 3 appears twice in the file'],
-  ['pets delete --yes', '', 'stdin: no ids in it'],
   ['pets update 3', 'id\n3\n', 'give ids or --from, not both'],
   ['pets delete 3', 'id\n3\n', 'give ids or --from, not both'],
 ])('%s refuses %j before anything is sent', async (words, stdin, message) => {
@@ -160,7 +162,7 @@ test('starts no further record after a refused token, and reports those in progr
   });
   const stdin = `id,status\n${Array.from({ length: 50 }, (_, at) => `${at + 1},sold`).join('\n')}\n`;
   const argv = ['pets', 'update', '--from', '-', '-o', 'ids', '--base-url', server.url];
-  const run = await runCli(argv, { stdin });
+  const run = await runCli(argv, { stdin, cwd: temporaryFolder() });
   expect(run.code).toBe(3);
   const written = run.stdout.trim().split('\n').length;
   expect(written).toBe(puts - 1);
@@ -186,4 +188,80 @@ test('parallel adjustments of the embedded store are all counted, and none has a
   );
   for (const run of runs) expect(run).toEqual({ code: 0, stdout: '1\n', stderr: '' });
   expect(await shop.json('inventory', 'get', '1')).toMatchObject({ quantity: 11 });
+});
+
+test('an empty list of ids is nothing to do', async () => {
+  using shop = openShop();
+  for (const stdin of ['', '\n', 'id,name\n', '[]'])
+    expect(await shop.run(['pets', 'delete', '--from', '-', '--yes'], { stdin })).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: 'note: stdin has no ids: nothing to delete\n',
+    });
+});
+
+test('the TSV of a list is read as it is written: escapes, and quotes that belong to a name', async () => {
+  using shop = openShop();
+  const names = ['a\tb', 'c\\n', 'd\ne', '"quoted"', 'back\\slash'];
+  const stdin = names.map((name) => `${JSON.stringify({ name, categoryId: 1 })}\n`).join('');
+  await shop.run(['pets', 'create', '--from', '-'], { stdin });
+  const list = await shop.run(['pets', 'list', '-o', 'tsv']);
+  const copies = await shop.run(['pets', 'create', '--from', '-', '-o', 'json'], { stdin: list.stdout });
+  const created: { name: string }[] = JSON.parse(copies.stdout);
+  expect(created.slice(-names.length).map(({ name }) => name)).toEqual(names);
+});
+
+test('records that are as the file says are not sent, and are printed and counted', async () => {
+  let puts = 0;
+  await using server = await recordingServer({}, ({ method, path }) => {
+    if (method === 'PUT') puts += 1;
+    return { body: { id: Number(path.split('/')[2]), name: 'x', categoryId: 1, status: 'sold' } };
+  });
+  const stdin = 'id,name,status\n1,x,sold\n2,x,sold\n3,y,sold\n';
+  const argv = ['pets', 'update', '--from', '-', '-o', 'ids', '--base-url', server.url];
+  const run = await runCli(argv, { stdin, cwd: temporaryFolder() });
+  expect(run.stdout.split('\n').slice(0, 2)).toEqual(['1', '2']);
+  expect(run.stderr).toContain('note: 2 of 3 pets are as the file says, and were not sent\n');
+  expect(puts).toBe(1);
+});
+
+test('what was certainly not done goes to a file that creates the rest, and nothing twice', async () => {
+  using shop = openShop();
+  const cwd = temporaryFolder();
+  const failing = await recordingServer({}, ({ body }) => {
+    const { name } = JSON.parse(body);
+    if (name === 'bad') return { status: 422, body: { code: 'no_name', message: 'no', status: 422 } };
+    if (name === 'lost') return { status: 502 };
+    if (name === 'other') return { status: 201, body: { id: 8, name: 'Other', categoryId: 1 } };
+    return { status: 201, body: { id: 7, name, categoryId: 1 } };
+  });
+  writeFileSync(join(cwd, 'new.csv'), 'name,category\nRex,1\nbad,1\nlost,1\nother,1\n');
+  const argv = ['pets', 'create', '--from', 'new.csv', '-o', 'json', '--base-url', failing.url];
+  const run = await runCli(argv, { cwd });
+  await failing[Symbol.asyncDispose]();
+  expect(run.code).toBe(3);
+  const { error } = JSON.parse(run.stderr);
+  expect(error.errors.map(({ line }: { line: number }) => line)).toEqual([3, 4, 5]);
+  expect(error.warnings).toContain(
+    'look at these before you run them again, they may have been done: new.csv:4, new.csv:5',
+  );
+  const rejects = readFileSync(join(cwd, 'new.rejects.csv'), 'utf8');
+  expect(rejects).toMatch(/^name,category,_line,_state,_status,_code,_message\nbad,1,3,failed,422,no_name,/);
+  expect(rejects.trim().split('\n')).toHaveLength(2);
+  const again = await shop.run(['pets', 'create', '--from', 'new.rejects.csv', '-o', 'json'], { cwd });
+  expect(JSON.parse(again.stdout)).toMatchObject([{ name: 'bad', categoryId: 1 }]);
+});
+
+test('more than 20 records are asked about once on a terminal, and on none elsewhere', async () => {
+  using shop = openShop();
+  const stdin = 'name,category\n'.concat('Rex,1\n'.repeat(21));
+  expect(await shop.run(['pets', 'create', '--from', '-', '-q'], { stdin })).toMatchObject({ code: 0 });
+  const cwd = temporaryFolder();
+  writeFileSync(join(cwd, 'new.csv'), stdin);
+  const no = await shop.typing(
+    ['pets', 'create', '--from', join(cwd, 'new.csv')],
+    [['Create 21 pets?', 'n\r']],
+  );
+  expect(no.code).toBe(2);
+  expect(no.stderr).toContain('not confirmed, nothing was written');
 });

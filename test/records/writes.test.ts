@@ -7,6 +7,7 @@ import { CliError, OutputClosedError } from '../../src/process/errors.ts';
 import { type RecordingServer, recordingServer } from '../helpers/recording-server.ts';
 import { fakeIo, type Run, runCli } from '../helpers/run-cli.ts';
 import { openShop } from '../helpers/shop.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-writes-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -94,7 +95,8 @@ test('--dry-run of a list prints a list, even if it has one record or all others
 
 /** Runs with an stdout that fails from the second write on. */
 function runInto(error: Error, argv: readonly string[], options: { file: string; stdin?: string }) {
-  const io = fakeIo({ stdin: options.stdin ?? '', env: { PETSTORE_OFFLINE_STORE: options.file } });
+  const env = { PETSTORE_OFFLINE_STORE: options.file };
+  const io = fakeIo({ stdin: options.stdin ?? '', cwd: temporaryFolder(), env });
   let writes = 0;
   const write = async () => {
     writes += 1;
@@ -121,7 +123,10 @@ test('a full disk stops the writes, and a note says how many were written', asyn
   const run = await runInto(full, argv, { file: shop.file, stdin: records });
   expect(run).toEqual({
     code: 1,
-    stderr: 'note: 2 of 9 pets were written\nerror: write to stdout: no space left on device\n',
+    stderr:
+      'note: 2 of 9 pets were written\n' +
+      'note: 7 pets not done: see stdin.rejects.jsonl, and run: petstore pets create --from stdin.rejects.jsonl --offline\n' +
+      'error: write to stdout: no space left on device\n',
   });
   expect(await shop.json('pets', 'list')).toHaveLength(27);
 });
@@ -130,7 +135,8 @@ test('a full disk during several writes at once waits for those under way and co
   let written = 0;
   await using server = await recordingServer({}, ({ method, path }) => {
     if (method === 'PUT') written += 1;
-    return { body: { id: Number(path.split('/')[2]), name: 'a', categoryId: 1, status: 'sold' } };
+    const status = method === 'PUT' ? 'sold' : 'available';
+    return { body: { id: Number(path.split('/')[2]), name: 'a', categoryId: 1, status } };
   });
   const changes = Array.from({ length: 30 }, (_, at) => `{"id":${at + 1},"status":"sold"}`).join('\n');
   const argv = ['pets', 'update', '--from', '-', '-o', 'json', '--base-url', server.url];
@@ -183,7 +189,7 @@ test('a closed stderr does not prevent a write', async () => {
 
 test('a full disk exits 1 even if stderr is closed', async () => {
   using shop = openShop();
-  const io = fakeIo({ stdin: records, env: { PETSTORE_OFFLINE_STORE: shop.file } });
+  const io = fakeIo({ stdin: records, cwd: temporaryFolder(), env: { PETSTORE_OFFLINE_STORE: shop.file } });
   const stdout = async () => {
     throw new CliError('failed', 'write to stdout: no space left on device');
   };
@@ -200,7 +206,7 @@ test('a full disk exits 1 even if stderr is closed', async () => {
 
 test('Ctrl-C between writes exits 130, and a note says how many were written', async () => {
   using shop = openShop();
-  const io = fakeIo({ stdin: records, env: { PETSTORE_OFFLINE_STORE: shop.file } });
+  const io = fakeIo({ stdin: records, cwd: temporaryFolder(), env: { PETSTORE_OFFLINE_STORE: shop.file } });
   const write = async (text: string | Uint8Array) => {
     await io.stdout.write(text);
     if (io.written('stdout').endsWith('28\n')) io.raise('SIGINT');
@@ -209,6 +215,11 @@ test('Ctrl-C between writes exits 130, and a note says how many were written', a
   expect(await main(argv, { ...io, stdout: { ...io.stdout, write } })).toBe(130);
   expect(io.written('stdout')).toBe('26\n27\n28\n');
   expect(io.written('stderr')).toBe(
-    'note: 3 of 9 pets were written; the one under way may have been too\nerror: interrupted\n',
+    'note: no further write begins; waiting for those under way; a second signal ends at once\n' +
+      'note: 6 pets not done: see stdin.rejects.jsonl, and run: petstore pets create --from stdin.rejects.jsonl --offline\n' +
+      'error: interrupted: 3 of 9 pets were written\n',
   );
+  const again = await shop.run(['pets', 'create', '--from', 'stdin.rejects.jsonl'], { cwd: io.cwd });
+  expect(again).toMatchObject({ code: 0, stderr: '' });
+  expect(await shop.json('pets', 'list')).toHaveLength(34);
 });

@@ -1,0 +1,105 @@
+import { open } from 'node:fs/promises';
+import { extname, resolve } from 'node:path';
+import { type Context, commandLine } from '../context.ts';
+import { propertyColumns } from '../output/columns.ts';
+import { csvWriter, jsonLinesWriter, type Sheet, tsvWriter } from '../output/formats.ts';
+import { plainStyle } from '../output/style.ts';
+import { type CliError, messageOf } from '../process/errors.ts';
+import type { JsonValue } from '../process/exact-json.ts';
+import { fileError, systemCode } from '../process/system-error.ts';
+import { counted } from '../process/text.ts';
+import { isNoteColumn, noteColumns, type RecordFile } from './file.ts';
+import type { Access } from './noun.ts';
+import type { Ended } from './write.ts';
+
+type FileRecord = RecordFile['records'][number];
+
+/**
+ * Writes the records that were certainly not done to a file that can be given to `--from` again, if others were done:
+ * `<input>.rejects.<ext>`, or the next free name. A record that may have been created, or was made with other values, is
+ * named on stderr in its place, so that the file creates nothing twice. Then throws the error of the writes.
+ *
+ * @param verb such as `create`.
+ */
+export async function endFile<Entity>(
+  { context, noun }: Access<Entity>,
+  verb: string,
+  file: Omit<RecordFile, 'hasIds'>,
+  { error, failures, standing }: Ended<FileRecord>,
+): Promise<void> {
+  if (!error) return;
+  const isUnsure = (failed: CliError | undefined) =>
+    verb === 'create' && failed?.details.applied === 'unknown';
+  const unsure = failures.filter((failure) => failure.isDone || isUnsure(failure.error));
+  const rejected = failures.filter((failure) => !unsure.includes(failure));
+  if (rejected.length > 0 && standing.done - standing.failed + unsure.length > 0) {
+    const some = `${counted(rejected.length, noun.one, noun.many)} not done`;
+    await writeRejects(context, file, rejected).then(
+      (name) => {
+        const again = commandLine(context, [noun.many, verb, '--from', name]);
+        return context.note(`note: ${some}: see ${name}, and run: ${again}`);
+      },
+      (failed: unknown) => context.note(`warning: ${some}, and no file of them: ${messageOf(failed)}`),
+    );
+  }
+  if (unsure.length > 0) {
+    const places = unsure.map(({ item }) => item.place.text).join(', ');
+    await context.note(
+      `warning: look at these before you run them again, they may have been done: ${places}`,
+    );
+  }
+  throw error;
+}
+
+async function writeRejects(
+  context: Context,
+  file: Omit<RecordFile, 'hasIds'>,
+  rejected: Ended<FileRecord>['failures'],
+): Promise<string> {
+  const records = rejected.map(({ item, error }): Readonly<Record<string, JsonValue>> => {
+    const { status, code } = error?.details ?? {};
+    return {
+      ...item.values,
+      _line: item.place.line,
+      _state: error ? 'failed' : 'not sent',
+      _status: status ?? null,
+      _code: code ?? null,
+      _message: error?.message ?? null,
+    };
+  });
+  const own = file.columns.filter((column) => !isNoteColumn(column));
+  const sheet: Sheet<(typeof records)[number]> = {
+    columns: propertyColumns([...own, ...noteColumns]),
+    isPicked: false,
+    shape: 'list',
+    header: true,
+    isTerminal: false,
+    width: 80,
+    style: plainStyle,
+    value: (record) => record,
+  };
+  const writers = { csv: csvWriter, tsv: tsvWriter, json: jsonLinesWriter };
+  const text = await writers[file.format](sheet).print(records);
+  return createFile(context, file, text);
+}
+
+/** Creates the file under the first free name, and returns that name. */
+async function createFile(
+  { io }: Context,
+  { name: input, format }: Pick<RecordFile, 'name' | 'format'>,
+  text: string,
+): Promise<string> {
+  const own = extname(input);
+  const ending = format === 'json' ? '.jsonl' : own || `.${format}`;
+  const stem = `${own ? input.slice(0, -own.length) : input}.rejects`;
+  for (let number = 1; ; number += 1) {
+    const name = `${stem}${number === 1 ? '' : `.${number}`}${ending}`;
+    try {
+      const file = await open(resolve(io.cwd, name), 'wx');
+      await file.writeFile(text).finally(() => file.close());
+      return name;
+    } catch (error) {
+      if (systemCode(error) !== 'EEXIST') throw fileError('write', name, error);
+    }
+  }
+}
