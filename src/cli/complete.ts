@@ -67,12 +67,12 @@ async function offersFor(
   context.useFlags(globalsOf(given));
   if (before.includes('--')) return { kept: '', offers: 'file' };
   const operands = line.operands.filter((word) => !word.startsWith('-')).slice(0, -1);
-  const typed = { group: line.group, operands };
   const flag = given.find(({ text }) => text === cursor)?.flag;
   if (flag) {
     const kept = flag.isList
       ? current.slice(0, Math.max(attached.length, current.lastIndexOf(',') + 1))
       : attached;
+    const typed = { group: line.group, operands, begun: current.slice(kept.length) };
     return { kept, offers: await valuesFor(flag, typed, context, program) };
   }
   if (current.startsWith('-')) {
@@ -82,6 +82,7 @@ async function offersFor(
   if (isGroup(command))
     return { kept: '', offers: line.operands[0] === cursor || !problem ? offersOf(command.verbs) : [] };
   const argument = argumentAt(command, operands.length);
+  const typed = { group: line.group, operands, begun: current };
   return { kept: '', offers: argument ? await valuesFor(argument, typed, context, program) : [] };
 }
 

@@ -65,6 +65,8 @@ export interface Typed {
   readonly group: Group;
   /** Its arguments so far. */
   readonly operands: readonly string[];
+  /** The word at the cursor, as far as it is typed. */
+  readonly begun: string;
 }
 
 /** Help topics: pages that belong to no single command, by the words after `petstore help`. */

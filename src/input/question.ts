@@ -39,7 +39,8 @@ export async function askParsed<Value>(
   return text === '' ? undefined : parse(text);
 }
 
-async function problemOf(parse: () => unknown): Promise<string | undefined> {
+/** Why an answer is not accepted; undefined if it is. */
+export async function problemOf(parse: () => unknown): Promise<string | undefined> {
   try {
     await parse();
     return undefined;

@@ -48,16 +48,18 @@ function creation<Entity>({ operations }: EditableNoun<Entity>, body: Body): Wri
 }
 
 /**
- * The fields to ask the user for: none, or all that were not given if a required one is missing.
+ * The fields to ask the user for: none, or all that were not given if one that is required or wanted is missing.
  *
  * @throws UsageError that names the missing fields if questions are impossible, or one of them has no flag.
  */
 function fieldsToAsk<Entity>({ context, noun, operation }: EditAccess<Entity>, given: Body) {
   const open = noun.fields.filter(({ name }) => !(name in given) && offersField(operation, name));
   let missing = missingFields(operation, given);
-  // If no field is required and none was given, ask for the first, because an empty body makes no sense.
+  const wanted = open.filter((field) => field.wanted);
+  if (missing.length === 0 && wanted.length > 0 && context.prompt()) return open;
+  // If no field is required and none was given, one is named, because an empty body makes no sense.
   if (missing.length === 0 && Object.keys(given).length === 0)
-    missing = open.slice(0, 1).map(({ name }) => name);
+    missing = (wanted.length > 0 ? wanted : open.slice(0, 1)).map(({ name }) => name);
   if (missing.length === 0) return [];
   const hasFlags = missing.every((name) => findField(noun, name));
   if (hasFlags && context.prompt()) return open;

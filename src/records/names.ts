@@ -13,8 +13,11 @@ export type Named = 'pets' | 'categories';
 interface NamedRecord {
   readonly id: bigint;
   readonly name: string;
-  /** Of a category its description, of a pet its status. */
+  /** Of a category. */
   readonly description?: string | null | undefined;
+  /** Of a pet. */
+  readonly status?: string | null | undefined;
+  readonly categoryId?: bigint | null | undefined;
 }
 
 /** The fields that refer to a record with a name. */
@@ -77,19 +80,22 @@ export class Names {
     const found = await this.namesakes(noun, name);
     const [first, ...others] = found;
     if (others.length === 0) return first.id;
+    const categories = new Map<bigint, string>();
+    if (noun === 'pets') await this.addAll('categories', categories);
+    const described = found.map(({ id, name, description, status, categoryId }) => {
+      const category = categoryId && (categories.get(categoryId) ?? `category ${categoryId}`);
+      return { id, name, about: description ?? [category, status].filter(Boolean).join(', ') };
+    });
     const prompt = await this.context.prompt();
     if (prompt)
       return prompt.select(
         `Which ${one[noun]}?`,
-        found.map(({ id, name, description }) => ({
-          name: `${name} (${id})`,
-          value: id,
-          description: description ?? undefined,
-        })),
+        described.map(({ id, name, about }) => ({ name: `${name} (${id})`, value: id, description: about })),
       );
+    const ids = described.map(({ id, about }) => (about ? `${id} (${about})` : `${id}`));
     throw new UsageError(
       `${one[noun]} '${name}': ${found.length} ${noun} have this name`,
-      `give its id: ${found.map(({ id }) => id).join(', ')}`,
+      `give its id: ${ids.join(', ')}`,
     );
   }
 
@@ -181,7 +187,7 @@ async function readList(
 ): Promise<NamedRecord[]> {
   if (noun === 'categories') return collect([client.list('listCategories', {}, options)]);
   const pets = await collect(wholeList(client, 'listPets', largestPages(client, 'listPets'), options));
-  return pets.map(({ id, name, status }) => ({ id, name, description: status }));
+  return pets.map(({ id, name, status, categoryId }) => ({ id, name, status, categoryId }));
 }
 
 function unreadNames(noun: Named, error: unknown): string {

@@ -70,6 +70,8 @@ export interface Field {
   readonly column?: string;
   /** It identifies one record: several records cannot get the same value. */
   readonly own?: true;
+  /** A person is asked for it although the service does not require it: a record without it makes no sense. */
+  readonly wanted?: true;
   /** Parses the text of a CSV cell; undefined if the text is the value. @throws UsageError that begins with `what`. */
   parse?(text: string, what: string): unknown;
   /** Asks the user; undefined if they leave it out. */

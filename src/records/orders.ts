@@ -1,8 +1,8 @@
 import { NewOrder, type Order } from '../api/schemas.ts';
-import { askParsed } from '../input/question.ts';
+import { askParsed, type Prompt, problemOf } from '../input/question.ts';
 import type { Names } from './names.ts';
 import type { EditableNoun } from './noun.ts';
-import { type IdOrName, parseDate, parseIdOrName, parseQuantity, parseTruth } from './values.ts';
+import { parseDate, parseIdOrName, parseQuantity, parseTruth } from './values.ts';
 
 export const orders: EditableNoun<Order> = {
   one: 'order',
@@ -34,13 +34,18 @@ export const orders: EditableNoun<Order> = {
     {
       name: 'petId',
       column: 'pet',
+      wanted: true,
       parse: parseIdOrName,
-      ask: (prompt, names) => askParsed(prompt, 'Id or name of the pet', (text) => parsePet(names, text)),
+      ask: (prompt, names) => askForPet(prompt, names),
     },
     {
       name: 'quantity',
+      wanted: true,
       parse: parseQuantity,
-      ask: (prompt) => askParsed(prompt, 'Quantity', (text) => parseQuantity(text)),
+      ask: async (prompt) =>
+        parseQuantity(
+          await prompt.text('Quantity', { check: (text) => problemOf(() => parseQuantity(text)) }),
+        ),
     },
     {
       name: 'shipDate',
@@ -56,11 +61,16 @@ export const orders: EditableNoun<Order> = {
   ],
 };
 
-/** @throws CliError for a name that no pet has, so that it is asked for again at once. */
-async function parsePet(names: Names, text: string): Promise<IdOrName> {
-  const pet = parseIdOrName(text, 'pet');
-  if (typeof pet === 'string') await names.namesakes('pets', pet);
-  return pet;
+/** Asks again at once for a name that no pet has, and which is meant of several pets of one name. */
+async function askForPet(prompt: Prompt, names: Names): Promise<bigint> {
+  const check = async (text: string) => {
+    const pet = parseIdOrName(text, 'pet');
+    if (typeof pet === 'string') await names.namesakes('pets', pet);
+  };
+  const text = await prompt.text('Id or name of the pet', {
+    check: (text) => (text.trim() === '' ? 'must not be empty' : problemOf(() => check(text))),
+  });
+  return names.idOf('pets', parseIdOrName(text, 'pet'));
 }
 
 /** Whether an order is open and the day of its ship date, in UTC, is over. */

@@ -2,9 +2,9 @@ import { type HttpRequest, shownUrl } from '../api/http.ts';
 import type { Context } from '../context.ts';
 import type { View } from '../output/columns.ts';
 import { type JsonValue, printJson } from '../process/exact-json.ts';
-import { sanitize } from '../process/text.ts';
+import { caseless, sanitize } from '../process/text.ts';
 import { type Access, viewOf } from './noun.ts';
-import { jsonOrText } from './values.ts';
+import { isIdText, jsonOrText } from './values.ts';
 
 interface FilledView<Entity> {
   readonly view: View<Entity>;
@@ -35,8 +35,12 @@ export async function fillView<Entity>(
   const view = { noun: noun.many, columns };
   if (!printer.shows(view, lookup.column)) return { view };
   // There are few categories, and a service cannot be asked for some of them.
-  if (extent === 'list' || lookup.noun === 'categories')
-    return { view, note: await known.addAll(lookup.noun, names) };
+  if (extent === 'list' || lookup.noun === 'categories') {
+    const note = await known.addAll(lookup.noun, names);
+    const isFedBack = lookup.noun === 'categories' && (printer.format === 'csv' || printer.format === 'tsv');
+    if (isFedBack) dropAmbiguous(names);
+    return { view, note };
+  }
   return {
     view,
     async prepare(record) {
@@ -44,6 +48,14 @@ export async function fillView<Entity>(
       return typeof id === 'bigint' && !names.has(id) ? known.addPet(id, names) : undefined;
     },
   };
+}
+
+/** Leaves the names that `--from` would not read as one record: shared ones, and such as look like an id. */
+function dropAmbiguous(names: Map<bigint, string>): void {
+  const counts = new Map<string, number>();
+  for (const name of names.values()) counts.set(caseless(name), (counts.get(caseless(name)) ?? 0) + 1);
+  for (const [id, name] of names)
+    if (isIdText(name) || (counts.get(caseless(name)) ?? 0) > 1) names.delete(id);
 }
 
 /** Prints the results of some work, if there are any. */

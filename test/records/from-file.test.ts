@@ -265,3 +265,14 @@ test('more than 20 records are asked about once on a terminal, and on none elsew
   expect(no.code).toBe(2);
   expect(no.stderr).toContain('not confirmed, nothing was written');
 });
+
+test('a CSV of categories that share a name has their ids, and is read back', async () => {
+  using shop = openShop();
+  await shop.run(['categories', 'create', '--name', 'dogs']);
+  const list = await shop.run(['pets', 'list', '--limit', '3', '-o', 'csv']);
+  expect(list.stdout).toMatch(/^1,Bella,1,/m);
+  expect(list.stdout).toMatch(/^\d+,\w+,Cats,/m);
+  expect(await shop.run(['pets', 'update', '--from', '-', '-q'], { stdin: list.stdout })).toMatchObject({
+    code: 0,
+  });
+});

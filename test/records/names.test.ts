@@ -44,17 +44,18 @@ test('exits 2 with their ids for a name that several pets have, and writes nothi
   expect(run).toMatchObject({
     code: 2,
     stdout: '',
-    stderr: "error: pet 'luna': 2 pets have this name\nhint: give its id: 4, 9\n",
+    stderr:
+      "error: pet 'luna': 2 pets have this name\nhint: give its id: 4 (Dogs, available), 9 (Dogs, sold)\n",
   });
   expect(server.seen.every(({ method }) => method === 'GET')).toBe(true);
 });
 
-test('a person chooses one of several pets with the same name, and sees the status of each', async () => {
+test('a person chooses one of several pets with the same name, and sees the category and status of each', async () => {
   await using server = await service();
   const argv = ['pets', 'get', 'luna', '-o', 'ids', '--base-url', server.url];
   const run = await runTyping(argv, [['Which pet?', '\x1b[B\r']]);
   expect(run).toMatchObject({ code: 0, stdout: '9\n' });
-  expect(run.stderr).toMatch(/Luna \(4\).*available/s);
+  expect(run.stderr).toMatch(/Luna \(4\).*Dogs, available/s);
 });
 
 test('exits 5 with the nearest names for an unknown name', async () => {

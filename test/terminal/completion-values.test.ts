@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpsServer } from 'node:https';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -47,6 +47,27 @@ const complete = async (...words: string[]) => {
 test('pets are offered by id, with their names', { retry: 3 }, async () => {
   expect(await complete('--offline', 'pets', 'get', '')).toContain('1\tBella');
   expect(await complete('--offline', 'inventory', 'set', '')).toContain('1\tBella');
+});
+
+test('once a letter is typed, pets are offered by name', { retry: 3 }, async () => {
+  expect(await complete('--offline', 'pets', 'get', 'Lu')).toEqual(['Luna']);
+  expect(await complete('--offline', 'inventory', 'adjust', 'be')).toEqual(['Bella']);
+  expect(await complete('--offline', 'orders', 'list', '--pet', 'Lu')).toEqual(['Luna']);
+});
+
+test('orders are offered with the name of their pet', { retry: 3 }, async () => {
+  const offers = await complete('--offline', 'orders', 'complete', '');
+  expect(offers.join('\n')).toMatch(/^\d+\t\d+ of [A-Z]/);
+});
+
+test('a Tab runs no token-command, and offers no values of the service then', async () => {
+  await using server = await recordingServer({}, () => ({ body: named('Dogs') }));
+  const command = `touch ${join(folder, 'asked')}`;
+  const config = { 'base-url': server.url, 'token-command': command };
+  writeFileSync(join(folder, 'config.json'), JSON.stringify(config));
+  expect(await offered([])).toEqual({ ...none, stdout: '' });
+  expect(server.calls()).toEqual([]);
+  expect(existsSync(join(folder, 'asked'))).toBe(false);
 });
 
 test('only open orders can be completed', { retry: 3 }, async () => {

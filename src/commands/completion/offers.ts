@@ -1,12 +1,13 @@
 import type { ListId, Result } from '../../api/operations.ts';
-import type { Category, Order } from '../../api/schemas.ts';
+import type { Category, Order, Pet } from '../../api/schemas.ts';
 import type { LookUpKind } from '../../cli/flag.ts';
 import type { Offer, Typed } from '../../cli/verb.ts';
-import { wholeList } from '../../client/whole-list.ts';
+import { collect, largestPages, wholeList } from '../../client/whole-list.ts';
 import { readConfigFile } from '../../config/file.ts';
 import { isSettingKey, keyRules } from '../../config/keys.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import { offlineProfile } from '../../config/settings.ts';
+import { findToken } from '../../config/token.ts';
 import type { Context } from '../../context.ts';
 import { isIdText } from '../../records/values.ts';
 
@@ -20,12 +21,11 @@ export async function lookUp(kind: LookUpKind, context: Context, typed: Typed): 
     case 'settingValue':
       return settingValues(context, typed);
     case 'category':
-      return categoryOffers(await first(context, 'listCategories'));
+      return categoryOffers(await read(context, 'listCategories'));
     case 'pet':
-      return (await first(context, 'listPets')).map(({ id, name }) => ({ word: `${id}`, summary: name }));
+      return petOffers(await read(context, 'listPets'), typed);
     case 'order':
-      // Completing an order twice makes no sense, so complete orders are not offered.
-      return (await first(context, 'listOrders')).filter(({ complete }) => !complete).map(orderOffer);
+      return orderOffers(...(await Promise.all([read(context, 'listOrders'), read(context, 'listPets')])));
     case 'run':
       return runs(context);
     case 'field':
@@ -51,15 +51,20 @@ function settingValues(context: Context, { operands: [key = ''] }: Typed): reado
   return (choices ?? []).map((word) => ({ word }));
 }
 
-/** The first page of a list, or of each that a service must be asked for: more would not fit a screen. */
-async function first<K extends ListId>(context: Context, operation: K): Promise<readonly Result<K>[]> {
-  const records: Result<K>[] = [];
-  for (const pages of wholeList(await context.client(), operation, {}))
-    for await (const page of pages) {
-      for (const record of page) records.push(record);
-      break;
-    }
-  return records;
+/** A whole list; empty if a command would have to be run for the token: it may ask for something, and outlive the key. */
+async function read<K extends ListId>(context: Context, operation: K): Promise<readonly Result<K>[]> {
+  if (findToken(await context.settings())?.kind === 'command') return [];
+  const client = await context.client();
+  return collect(wholeList(client, operation, largestPages(client, operation)));
+}
+
+/** Pets by id, or by name once a letter of it is typed. A name that would be read as an id or a flag has none. */
+function petOffers(pets: readonly Pet[], { begun }: Typed): Offer[] {
+  if (isIdText(begun)) return pets.map(({ id, name }) => ({ word: `${id}`, summary: name }));
+  const names = new Set(
+    pets.map(({ name }) => name).filter((name) => !isIdText(name) && !name.startsWith('-')),
+  );
+  return [...names].map((word) => ({ word }));
 }
 
 /** Each category by its name; by its id if several have the name, or if it would be read as an id or a flag. */
@@ -73,8 +78,14 @@ function categoryOffers(categories: readonly Category[]): Offer[] {
   );
 }
 
-function orderOffer({ id, petId, quantity }: Order): Offer {
-  return { word: `${id}`, summary: `${quantity ?? '?'} of pet ${petId ?? '?'}` };
+/** Open orders with the names of their pets: completing an order twice makes no sense. */
+function orderOffers(orders: readonly Order[], pets: readonly Pet[]): Offer[] {
+  const names = new Map(pets.map(({ id, name }) => [id, name]));
+  const nameOf = (petId: bigint | null | undefined) =>
+    petId === null || petId === undefined ? '?' : (names.get(petId) ?? `pet ${petId}`);
+  return orders
+    .filter(({ complete }) => !complete)
+    .map(({ id, petId, quantity }) => ({ word: `${id}`, summary: `${quantity ?? '?'} of ${nameOf(petId)}` }));
 }
 
 async function runs({ io }: Context): Promise<Offer[]> {

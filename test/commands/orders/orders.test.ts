@@ -107,6 +107,19 @@ test('asks a person for the pet, the quantity, the ship date and whether it is c
   });
 });
 
+test('asks a person for the quantity if only the pet is given, and says what may be left out', async () => {
+  using shop = openShop();
+  const run = await shop.typing(
+    ['orders', 'create', '--pet', '3', '-o', 'json'],
+    [
+      ['Quantity', '2\r'],
+      ['Ship date (Enter for none)', '\r'],
+      ['complete', '\r'],
+    ],
+  );
+  expect(run).toMatchObject({ code: 0, stdout: '{"id":11,"petId":3,"quantity":2,"complete":false}\n' });
+});
+
 test('asks again for a pet whose name no pet has', async () => {
   using shop = openShop();
   const run = await shop.typing(
@@ -123,7 +136,7 @@ test('asks again for a pet whose name no pet has', async () => {
 });
 
 test.each([
-  [['create'], 'error: create order: --pet is missing\n'],
+  [['create'], 'error: create order: --pet and --quantity are missing\n'],
   [['create', '--pet', '1.5'], "--pet '1.5': must be an integer from 0 to 9223372036854775807"],
   [['create', '--pet', '1', '--quantity', '-1'], "--quantity '-1': must be an integer from 0"],
   [['create', '--pet', '1', '--quantity', '1e3'], "--quantity '1e3': must be an integer from 0"],
