@@ -13,8 +13,8 @@ if (words.length === 1 && words[0] === '--version') {
   fs.writeSync(1, `${require('../package.json').version}\n`);
 } else {
   const source = fs.readFileSync(bundle, 'latin1');
-  // The bundle ends with a number that is made from its content.
-  const build = Number.parseInt(source.slice(-9), 16) | 0;
+  // The bundle ends with a hash of its content.
+  const build = source.slice(-9);
   const file = cacheFile();
   const cachedData = file && readCache(file, build);
   const script = new Script(source, { filename: bundle, cachedData });
@@ -45,7 +45,7 @@ function cacheFolder() {
   return parent && join(parent, 'petstore');
 }
 
-/** A cache is code: it is used only if it belongs to this user, nobody else may write it, and it is whole. */
+/** A cache is code: it is used only if it belongs to this user, nobody else may write it, and it was made from this bundle. */
 function readCache(file, build) {
   try {
     const cache = fs.openSync(file);
@@ -53,42 +53,29 @@ function readCache(file, build) {
     const content = fs.readFileSync(cache);
     fs.closeSync(cache);
     if ((process.getuid && process.getuid() !== uid) || (mode & 0o022) !== 0) return undefined;
-    return checksum(content) === build ? content : undefined;
+    const end = content.length - build.length;
+    return content.latin1Slice(end) === build ? content.subarray(0, end) : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** A cache ends with the number that makes its checksum that of the build. V8 ignores what follows its data. */
+/**
+ * A cache has its name only when it is whole on the disk. A checksum of it would take a tenth of the time of a start, and V8
+ * itself rejects one that is too short, or was made by another version or under other flags.
+ */
 function writeCache(file, build, script) {
   try {
     const folder = dirname(file);
     fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
     // Command lines of other forms, such as flags first, must not fill the disk.
     if (fs.readdirSync(folder).filter((name) => name.endsWith('.cache')).length > 100) return;
-    const data = script.createCachedData();
-    const content = Buffer.concat([data, Buffer.alloc(64 - (data.length % 32))]);
-    content.writeInt32LE(checksum(content) ^ build, content.length - 4);
-    const temporary = fs.openSync(`${file}.${process.pid}`, 'wx', 0o600);
-    fs.writeFileSync(temporary, content);
-    fs.closeSync(temporary);
-    fs.renameSync(`${file}.${process.pid}`, file);
+    const temporary = `${file}.${process.pid}`;
+    fs.writeFileSync(temporary, Buffer.concat([script.createCachedData(), Buffer.from(build)]), {
+      flag: 'wx',
+      mode: 0o600,
+      flush: true,
+    });
+    fs.renameSync(temporary, file);
   } catch {}
-}
-
-/** Eight numbers at a time, because this loop runs before V8 compiles anything. */
-function checksum(content) {
-  const all = new Int32Array(content.buffer, content.byteOffset, content.length >> 2);
-  let sum = 0;
-  for (let at = 0; at < all.length; at += 8)
-    sum ^=
-      all[at] ^
-      all[at + 1] ^
-      all[at + 2] ^
-      all[at + 3] ^
-      all[at + 4] ^
-      all[at + 5] ^
-      all[at + 6] ^
-      all[at + 7];
-  return sum;
 }

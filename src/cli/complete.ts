@@ -3,8 +3,9 @@ import { withDeadline } from '../process/deadline.ts';
 import { exitCodes } from '../process/errors.ts';
 import { sanitize } from '../process/text.ts';
 import { type Argument, isRepeated, nameOf } from './flag.ts';
+import { globalsOf } from './given.ts';
 import { writeFlags } from './global-flags.ts';
-import { globalsOf, readLine } from './tree.ts';
+import { readLine } from './tree.ts';
 import {
   type Action,
   flagsOf,

@@ -3,8 +3,9 @@ import { colorModes } from '../config/values.ts';
 import type { MutableContext } from '../context.ts';
 import { exitCodes, UsageError } from '../process/errors.ts';
 import { nameOf } from './flag.ts';
+import { argumentsOf, globalsOf, valuesOf } from './given.ts';
 import type { GlobalFlags } from './global-flags.ts';
-import { argumentsOf, globalsOf, type Line, readLine, valuesOf } from './tree.ts';
+import type { Line } from './tree.ts';
 import { commandName, flagsOf, isGroup, type Program, topicNames } from './verb.ts';
 
 /** Runs the command that the words name, and gives its exit code. */
@@ -20,7 +21,7 @@ export async function runCommand(
     return exitCodes.done;
   }
   const topic = wordsOfHelp(argv);
-  const line = await readLine(program, topic ?? argv, { isLenient: topic !== undefined });
+  const line = await read(program, topic ?? argv, topic !== undefined);
   const { path, command, operands, given, problem } = line;
   const isGiven = (name: string) => given.some(({ key }) => key === name);
   if (isGiven('version')) return showVersion(context);
@@ -41,6 +42,13 @@ export async function runCommand(
   await action.run(context, values);
   await context.tellNotices();
   return context.exitCode;
+}
+
+/** `petstore --help` alone does without commander. */
+async function read(program: Program, words: readonly string[], isLenient: boolean): Promise<Line> {
+  if (words.length === 0)
+    return { path: [], named: program, command: program, group: program, given: [], operands: [] };
+  return (await import('./tree.ts')).readLine(program, words, { isLenient });
 }
 
 /** Whatever else is given: `--version` never fails. */

@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
-import { type Argument, type Flag, isRepeated } from './flag.ts';
-import { type GlobalFlags, globalFlags, writeFlags } from './global-flags.ts';
+import { type Flag, nameOf } from './flag.ts';
+import type { GivenFlag } from './given.ts';
+import { writeFlags } from './global-flags.ts';
 import { type Action, flagsOf, type Group, isGroup, loadCommand, type Named } from './verb.ts';
 
 /** What commander has read of a command line: the command that the words name, and their texts, not yet parsed. */
@@ -17,14 +18,6 @@ export interface Line {
   readonly operands: readonly string[];
   /** What is wrong with the words. */
   readonly problem?: CommanderError | undefined;
-}
-
-export interface GivenFlag {
-  /** Its key among the flags of the command. */
-  readonly key: string;
-  readonly flag: Flag;
-  /** Its value; undefined if it has none. */
-  readonly text?: string | undefined;
 }
 
 interface ReadOptions {
@@ -61,11 +54,14 @@ export async function readLine(
     place = next;
     entered = command;
     command.helpOption(false).helpCommand(false).enablePositionalOptions();
-    // Making the options of a level takes a millisecond, so they are made only if a flag stands there.
-    const ownWords = isGroup(next.command) ? rest.slice(0, 1) : rest;
-    const hasFlags = ownWords.some((word) => word.startsWith('-'));
+    // To make all options of a level takes a millisecond: none is needed if no flag stands there, and all only to suggest one.
+    const ownWords = isGroup(next.command) && !rest[0]?.startsWith('-') ? [] : rest;
+    const dashed = ownWords.filter((word) => word.startsWith('-'));
+    const isNeeded = (flag: Flag) =>
+      dashed.some((word) => !isLenient || !word.startsWith('--') || word.startsWith(nameOf(flag)));
     const flags = { ...flagsOf(next.command), ...(isGroup(next.command) && writeFlags) };
-    for (const [key, flag] of hasFlags ? Object.entries(flags) : []) {
+    for (const [key, flag] of Object.entries(flags)) {
+      if (!isNeeded(flag)) continue;
       const option = options.get(flag) ?? toOption(flag, flags);
       options.set(flag, option);
       command.addOption(option);
@@ -113,42 +109,4 @@ function toOption({ written, summary, conflicts = [] }: Flag, flags: Readonly<Re
   return new Option(written, summary).conflicts(
     others.map((each) => new Option(each.written).attributeName()),
   );
-}
-
-/**
- * The values of the given flags among some, by their keys. Of a flag that is given again its parser decides which value
- * counts.
- *
- * @throws UsageError that names the flag.
- */
-export function valuesOf(given: readonly GivenFlag[], flags: Readonly<Record<string, Flag>>) {
-  const values: Record<string, unknown> = {};
-  for (const { key, flag, text } of given) {
-    if (!(key in flags)) continue;
-    const { stands, parse } = flag;
-    if (stands) values[stands.key] = stands.value;
-    else values[key] = parse ? parse(text ?? '', values[key]) : (text ?? true);
-  }
-  return values;
-}
-
-/**
- * The values of the arguments of a command, by their keys.
- *
- * @throws UsageError that names the argument.
- */
-export function argumentsOf(operands: readonly string[], args: Readonly<Record<string, Argument>> = {}) {
-  const values: Record<string, unknown> = {};
-  for (const [at, [key, argument]] of Object.entries(args).entries()) {
-    const parse = argument.parse ?? ((text: string) => text);
-    const texts = operands.slice(at, isRepeated(argument) ? undefined : at + 1);
-    if (isRepeated(argument)) values[key] = [];
-    for (const text of texts) values[key] = parse(text, values[key]);
-  }
-  return values;
-}
-
-/** The values of the global flags among the given ones. */
-export function globalsOf(given: readonly GivenFlag[]): GlobalFlags {
-  return valuesOf(given, { ...globalFlags, ...writeFlags }) as GlobalFlags;
 }

@@ -72,28 +72,23 @@ test('a run under flags of V8 leaves the cache of runs without flags alone', asy
   expect(writtenAt()).toBe(written);
 });
 
-test('a cache that is cut short, or has one flipped bit, is passed over and replaced', async () => {
+test('a cache that is cut short is passed over and replaced', async () => {
   const whole = await run(list);
+  const [path = ''] = caches();
+  const end = readFileSync(path).subarray(-9);
   const damages = [
-    (path: string) => truncateSync(path, 100),
-    (path: string) => truncateSync(path, 0),
-    ...[0.1, 0.5, 0.9].map((place) => (path: string) => flipBit(path, place)),
+    () => truncateSync(path, 100),
+    () => truncateSync(path, 0),
+    // Even if its last bytes are there.
+    () => writeFileSync(path, Buffer.concat([readFileSync(path).subarray(0, 1000), end])),
   ];
   for (const damage of damages) {
-    for (const path of caches()) damage(path);
+    damage();
     const written = writtenAt();
     expect(await run(list)).toMatchObject({ code: 0, stdout: whole.stdout, stderr: '' });
     expect(writtenAt()).not.toBe(written);
   }
 });
-
-/** Flips a bit at a place of a file, from 0 for its start to 1 for its end. */
-function flipBit(file: string, place: number): void {
-  const content = readFileSync(file);
-  const at = Math.floor(content.length * place);
-  content[at] = (content[at] ?? 0) ^ 4;
-  writeFileSync(file, content);
-}
 
 test('the cache of another version of the program is passed over', async () => {
   const whole = await run(list);
