@@ -79,13 +79,16 @@ function undated(text: string): string {
 }
 
 describe('flags', async () => {
-  const known = new Set(['--version']);
-  const paths: (readonly string[])[] = [['flags']];
-  for await (const { path } of commandsOf(program)) paths.push(path);
-  for (const path of paths) {
-    const { stdout } = await runCli(['help', ...path]);
-    for (const [, flag = ''] of stdout.matchAll(/^ *(?:-\w, *)?(--[\w-]+)/gm)) known.add(flag);
-  }
+  /** The help of each command, by its words. */
+  const helps = new Map<string, string>();
+  for await (const { path } of commandsOf(program))
+    helps.set(path.join(' '), (await runCli([...path, '--help'])).stdout);
+  const flagsIn = (help: string) =>
+    Array.from(help.matchAll(/^ *(?:-\w, *)?(--[\w-]+)/gm), ([, flag = '']) => flag);
+  const globalFlags = [...flagsIn((await runCli(['help', 'flags'])).stdout), '--version'];
+  const allFlags = new Set([...globalFlags, ...[...helps.values()].flatMap(flagsIn)]);
+  const namedIn = (text: string) => Array.from(text.matchAll(/(?<![\w-])--[a-z][\w-]+/g), ([flag]) => flag);
+
   /** Of npm and kubectl. */
   const foreign = ['--global', '--tail', '--max-log-requests', '--sum', '--strict'];
   const topics = Object.entries(await readTopics()).map(([name, { blocks }]): [string, string] => [
@@ -94,7 +97,26 @@ describe('flags', async () => {
   ]);
 
   test.each([['README', readme] as [string, string], ...topics])('that %s names exist', (_, text) => {
-    const named = [...text.matchAll(/(?<![\w-])--[a-z][\w-]+/g)].map(([flag]) => flag);
-    expect(named.filter((flag) => !known.has(flag) && !foreign.includes(flag))).toEqual([]);
+    expect(namedIn(text).filter((flag) => !allFlags.has(flag) && !foreign.includes(flag))).toEqual([]);
+  });
+
+  test.each([...helps])('of the examples in the help of %s belong to their commands', (_, help) => {
+    const lines = /^Examples:\n(( .*\n)+)/m.exec(help)?.[1]?.split('\n').filter(Boolean) ?? [];
+    expect(lines).not.toEqual([]);
+    for (const command of lines.flatMap((line) => line.split(/ -- | \| |\$\(|<\(|=nano /))) {
+      const words = command.trim().split(' ').slice(1);
+      const names = words
+        .filter((word) => !word.startsWith('-'))
+        .map((word) => word.replace(/^ls$/, 'list').replace(/^rm$/, 'delete'));
+      const own = [names.slice(0, 3), names.slice(0, 2), names.slice(0, 1)]
+        .map((path) => helps.get(path.join(' ')))
+        .find(Boolean);
+      const known = [...globalFlags, ...flagsIn(own ?? '')];
+      if (command.trim().startsWith('petstore '))
+        expect(
+          namedIn(command).filter((flag) => !known.includes(flag)),
+          command,
+        ).toEqual([]);
+    }
   });
 });
