@@ -64,7 +64,7 @@ export interface CallOptions {
   /** Sends an input that breaks the contract, to see whether the service refuses it. */
   readonly isUnchecked?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** The user did not ask for this call: no notice tells of its endpoint. */
+  /** The user did not ask for this call: no notice names its endpoint. */
   readonly isAside?: boolean | undefined;
   /**
    * The longest Retry-After to wait for. The wait does not count against the deadline; a longer one ends the call. If
@@ -314,13 +314,13 @@ function followRedirect(request: HttpRequest, response: HttpResponse, redirects:
     location !== undefined && URL.canParse(location, from.href) ? new URL(location, from) : undefined;
   if (!to || !/^https?:$/.test(to.protocol))
     throw refusedRedirect(`answered ${status}, a redirect that names no target`, { status });
-  const refuse = (why: string) => {
+  const notFollowed = (why: string) => {
     const isElsewhere = from.origin !== to.origin;
     const hint = isElsewhere ? `if the service has moved there, give --base-url ${to.origin}` : undefined;
     return refusedRedirect(`answered ${status}, a redirect to ${maskUrl(to.href)}; ${why}`, { status, hint });
   };
-  if (request.method !== 'GET' && request.method !== 'HEAD') throw refuse('a write is never redirected');
-  if (to.origin !== from.origin) throw refuse('another origin is never followed');
+  if (request.method !== 'GET' && request.method !== 'HEAD') throw notFollowed('a write is never redirected');
+  if (to.origin !== from.origin) throw notFollowed('another origin is never followed');
   to.hash = '';
   return { method: request.method, url: to.href, fields: request.fields };
 }

@@ -178,7 +178,7 @@ export async function readCredential(
     return undefined;
   }
   const secret = await readToken(plan.source, settings, reader);
-  refuseUnsendable(secret, source);
+  checkSendable(secret, source);
   reader.secrets.add(secret);
   return { place: plan.place, value: valueAt(plan.place, secret, settings), source };
 }
@@ -207,7 +207,7 @@ async function readToken(source: TokenSource, { token }: Settings, reader: Token
 }
 
 /** @see RFC 9110, 5.5: the characters of a field value. */
-function refuseUnsendable(token: string, source: string): void {
+function checkSendable(token: string, source: string): void {
   if (token.trim() === '') throw new CliError('auth', `${source}: the token is empty`);
   if (/[\r\n]/.test(token)) throw new CliError('auth', `${source}: the token contains a line break`);
   const at = token.search(/[^\t\x20-\x7e\x80-\xff]/);

@@ -33,8 +33,8 @@ function messageOf({ message, details: { requestId } }: CliError): string {
  * @param warnings notices of the command.
  */
 export function errorJson(error: CliError, warnings: readonly string[] = []): string {
-  const told = warnings.map((line) => line.replace(/^(warning|note): /, ''));
-  return `${printJson({ error: { ...toJson(error), warnings: told.length > 0 ? told : undefined } })}\n`;
+  const texts = warnings.map((line) => line.replace(/^(warning|note): /, ''));
+  return `${printJson({ error: { ...toJson(error), warnings: texts.length > 0 ? texts : undefined } })}\n`;
 }
 
 function toJson(error: CliError): object {

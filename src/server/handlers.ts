@@ -71,7 +71,7 @@ export const handlers: { readonly [K in OperationId]: Handler<K> } = {
 
   createOrder(store, { body: { id: chosen, ...fields } }) {
     if (fields.petId !== undefined) found(store.pets, fields.petId, '/petId');
-    if (chosen !== undefined) refuseTaken(store, chosen);
+    if (chosen !== undefined) checkUnused(store, chosen);
     const id = chosen ?? store.ids.orders.take();
     return created(store.orders.put(id, { id, ...fields }));
   },
@@ -148,7 +148,7 @@ function found<Value>(records: Records<Value>, id: bigint, pointer?: string): St
   throw new Refusal('unknown_reference', `${pointer}: ${why}`);
 }
 
-function refuseTaken(store: Store, id: bigint): void {
+function checkUnused(store: Store, id: bigint): void {
   if (id < 0n) throw new Refusal('validation_failed', `/id: ${notAnId}`);
   if (!store.ids.orders.isFree(id))
     throw new Refusal('already_exists', `order ${id} exists or existed before`);

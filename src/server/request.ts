@@ -66,7 +66,7 @@ function decode(name: string, encoded: string): string {
   }
 }
 
-/** A parameter that the operation does not have is ignored, as servers do; one given twice is refused. */
+/** A parameter that the operation does not have is ignored, as servers do; one given twice is an error. */
 function toQuery(known: readonly string[], text: string): Record<string, unknown> {
   const query: Record<string, unknown> = {};
   if (text === '') return query;

@@ -80,7 +80,7 @@ export async function listen(app: SlowApp, options: ListenOptions): Promise<List
     requestTimeout: limits.requestTimeoutMs,
     // How often Node looks for requests that have taken too long.
     connectionsCheckingInterval: Math.min(1000, limits.headersTimeoutMs),
-    // A request without Host is refused in the service's own words.
+    // A request without Host is answered with the service's own Error body.
     requireHostHeader: false,
   });
   server.maxConnections = limits.connections;

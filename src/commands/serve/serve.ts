@@ -20,16 +20,13 @@ import { runCommand } from './run-command.ts';
 
 /** Serves until a signal comes, or until the command has ended. */
 export function serve(context: Context, flags: ServeFlags, command: readonly string[]): Promise<void> {
-  refuseCombinations(context, flags);
+  checkFlags(context, flags);
   const work = () => serveShop(context, flags, command);
   // Two servers that save to one file would overwrite each other's changes.
   return flags.save && flags.data !== undefined ? withLock(flags.data, work, { waitMs: 0 }) : work();
 }
 
-function refuseCombinations(
-  { io }: Context,
-  { data, save, empty, pets, readyFile, requireToken }: ServeFlags,
-): void {
+function checkFlags({ io }: Context, { data, save, empty, pets, readyFile, requireToken }: ServeFlags): void {
   if (requireToken && !io.env.PETSTORE_TOKEN)
     throw new InputError(
       '--require-token: PETSTORE_TOKEN is not set',
@@ -104,11 +101,11 @@ function openAutosave(
     known = versionOf(data);
     written = checksumOf(text);
   };
-  let told: string | undefined;
+  let warned: string | undefined;
   return createAutosave(store, saved, write, (error) => {
     const why = messageOf(error);
-    if (why !== told) say(context, `warning: ${why}`);
-    told = why;
+    if (why !== warned) say(context, `warning: ${why}`);
+    warned = why;
   });
 }
 
