@@ -104,7 +104,7 @@ function openAutosave(
   let warned: string | undefined;
   return createAutosave(store, saved, write, (error) => {
     const why = messageOf(error);
-    if (why !== warned) say(context, `warning: ${why}`);
+    if (why !== warned) print(context, `warning: ${why}`);
     warned = why;
   });
 }
@@ -133,7 +133,7 @@ function openServer(
     autosave?.check();
     if (!log) return;
     const now = context.now().toISOString();
-    say(context, `${now} ${method} ${target} ${status} ${elapsedMs.toFixed(1)} ms`);
+    print(context, `${now} ${method} ${target} ${status} ${elapsedMs.toFixed(1)} ms`);
   };
   return startServer({
     ...options,
@@ -144,7 +144,7 @@ function openServer(
     origins: cors,
     faults: { latencyMs: latency, errorRate, ratePerSecond: rateLimit },
     onExchange: autosave || log ? onExchange : undefined,
-    onDefect: (error) => say(context, `error: internal: ${messageOf(error)}`),
+    onDefect: (error) => print(context, `error: internal: ${messageOf(error)}`),
   });
 }
 
@@ -156,7 +156,7 @@ async function announce(
   isAlone: boolean,
 ): Promise<void> {
   if (host !== undefined && !isLoopbackHost(host))
-    say(
+    print(
       context,
       `warning: --host ${host}: everybody who can reach this machine can read and change the store`,
     );
@@ -178,6 +178,6 @@ function nextSignal({ interrupts }: Context): Promise<void> {
 }
 
 /** A line that --quiet does not silence. */
-function say({ io }: Context, line: string): void {
+function print({ io }: Context, line: string): void {
   io.stderr.write(`${sanitize(line)}\n`).catch(() => {});
 }
