@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Contract, CredentialPlace } from '../api/contract.ts';
 import { type DocumentedAnswer, type Operation, operationIds } from '../api/operations.ts';
@@ -13,6 +12,7 @@ import {
 import type { Io } from '../process/io.ts';
 import { fileError, isMissing, systemReason } from '../process/system-error.ts';
 import { shellWord } from '../process/text.ts';
+import { readTrusted } from './file.ts';
 import { resolvePaths } from './paths.ts';
 
 /** A contract read from a service's own description. */
@@ -54,10 +54,9 @@ function readContract(io: Io, profile: string | undefined): BoundContract | unde
   }
 }
 
-/** Synchronous, because loading `node:fs/promises` costs every command 1.3 ms. */
 function readText(path: string): string | undefined {
   try {
-    return readFileSync(path, 'utf8');
+    return readTrusted(path);
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error;

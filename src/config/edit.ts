@@ -60,8 +60,8 @@ function refuseUnreadable(io: Io): void {
   const { path, problem } = readConfigFile(io);
   if (problem === undefined) return;
   throw new InputError(
-    `${path} cannot be read: ${problem}; it stays as it is`,
-    'repair the file, or move it away to start again',
+    `${path}: ${problem}; it stays as it is`,
+    'repair the file, its owner and its mode (0600), or move it away to start again',
   );
 }
 

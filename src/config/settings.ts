@@ -221,7 +221,7 @@ function unknownProfile({ value, givenBy, source }: ChosenProfile, file: ConfigF
       ? 'choose one with `petstore profile use <name>`, or none with `petstore config unset profile`'
       : 'create one with `petstore profile create <name> --base-url <url>`';
   return new UsageError(
-    `${givenBy}: there is no profile '${value}'${file.problem ? `, because ${file.path} could not be read: ${file.problem}` : ''}`,
+    `${givenBy}: there is no profile '${value}'${file.problem ? `, because of ${file.path}: ${file.problem}` : ''}`,
     `${near ? `did you mean ${near}? ` : ''}profiles are ${names.slice(0, 20).join(', ')}${names.length > 20 ? ', …' : ''}; ${way}`,
     codeOf(source),
   );
@@ -229,8 +229,8 @@ function unknownProfile({ value, givenBy, source }: ChosenProfile, file: ConfigF
 
 function unreadable({ path, problem }: ConfigFile): UsageError {
   return new InputError(
-    `${path} cannot be read: ${problem}`,
-    'repair the file, or move it away to start again',
+    `${path}: ${problem}`,
+    'repair the file, its owner and its mode (0600), or move it away to start again',
   );
 }
 

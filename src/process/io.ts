@@ -102,6 +102,11 @@ export function v8Version(): string {
   return process.versions.v8;
 }
 
+/** The effective user; undefined on Windows, which has no numbers for users. */
+export function userId(): number | undefined {
+  return process.geteuid?.();
+}
+
 export function processId(): number {
   return process.pid;
 }

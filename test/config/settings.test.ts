@@ -173,7 +173,7 @@ test.each(['{"a', '[]', '"text"', '{"profiles": []}', '{"profiles": {"a": 1}}', 
     const settings = await resolveSettings(io, {});
     expect(settings.get('output')).toBe('table');
     expect(settings.problems.map(({ message }) => message)).toEqual([
-      expect.stringContaining(`${path} cannot be read: `),
+      expect.stringContaining(`${path}: `),
     ]);
     await expect(resolveSettings(io, { profile: 'staging' })).rejects.toThrow('could not be read');
   },

@@ -175,7 +175,7 @@ test('a file that is not JSON is read as empty with one warning, and no command 
     for (const words of ['list', 'get timeout', 'path', 'explain']) {
       const { code, stderr } = await run(words);
       expect(code).toBe(0);
-      expect(stderr).toMatch(new RegExp(`^warning: ${path} cannot be read: [^\n]*\n$`));
+      expect(stderr).toMatch(new RegExp(`^warning: ${path}: [^\n]*\n$`));
     }
     for (const words of ['set timeout 5s', 'unset timeout']) {
       const { code, stderr } = await run(words);

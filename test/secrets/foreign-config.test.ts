@@ -1,0 +1,75 @@
+import { chmodSync, chownSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { recordingServer } from '../helpers/recording-server.ts';
+import { runCli } from '../helpers/run-cli.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+
+const isRoot = process.geteuid?.() === 0;
+
+/** A config folder whose config names a token-command that leaves a mark. */
+function configFolder(baseUrl: string) {
+  const folder = temporaryFolder();
+  const mark = join(folder, 'mark');
+  const profile = { 'base-url': baseUrl, 'token-command': `touch ${mark}` };
+  const file = join(folder, 'config.json');
+  writeFileSync(file, JSON.stringify({ profile: 'p', profiles: { p: profile } }), { mode: 0o600 });
+  return { folder, file, mark, env: { PETSTORE_CONFIG_DIR: folder } };
+}
+
+const spoils: readonly (readonly [how: string, spoil: (file: string) => void, says: RegExp])[] = [
+  ['others may write', (file) => chmodSync(file, 0o602), /others may write it \(owner \d+, mode 0602\)/],
+  ['its group may write', (file) => chmodSync(file, 0o660), /others may write it \(owner \d+, mode 0660\)/],
+  ...(isRoot
+    ? [
+        [
+          'belongs to another user',
+          (file: string) => chownSync(file, 12345, 12345),
+          /another user \(owner 12345, mode 0600\)/,
+        ] as const,
+      ]
+    : []),
+];
+
+describe.each(spoils)('a config that %s', (_, spoil, says) => {
+  test('is exit 2 for every command that calls a service, and nothing of it is used', async () => {
+    await using server = await recordingServer({});
+    const { file, mark, env } = configFolder(server.url);
+    spoil(file);
+    for (const words of [
+      ['pets', 'list'],
+      ['pets', 'list', '--base-url', server.url],
+      ['smoke'],
+      ['orders', 'create', '--pet', '1'],
+    ]) {
+      const run = await runCli(words, { env });
+      expect(run).toMatchObject({ code: 2, stdout: '' });
+      expect(run.stderr).toMatch(says);
+    }
+    expect(server.seen).toEqual([]);
+    expect(existsSync(mark)).toBe(false);
+  });
+
+  test('is named by the commands that repair it', async () => {
+    const { file, mark, env } = configFolder('http://127.0.0.1:9');
+    spoil(file);
+    for (const words of [
+      ['config', 'path'],
+      ['config', 'list'],
+      ['config', 'explain'],
+      ['profile', 'list'],
+    ])
+      expect(await runCli(words, { env })).toMatchObject({ code: 0, stderr: expect.stringMatching(says) });
+    expect(existsSync(mark)).toBe(false);
+    chmodSync(file, 0o600);
+  });
+});
+
+test('a contract that others may write is exit 2', async () => {
+  const { folder, env } = configFolder('http://127.0.0.1:9');
+  mkdirSync(join(folder, 'contracts'));
+  writeFileSync(join(folder, 'contracts', 'p.json'), '{}');
+  chmodSync(join(folder, 'contracts', 'p.json'), 0o666);
+  const run = await runCli(['pets', 'list'], { env });
+  expect(run).toMatchObject({ code: 2, stderr: expect.stringContaining('others may write it') });
+});
