@@ -67,19 +67,26 @@ async function answerTo<Value>(
   const output = drawOn(io, style);
   const input = io.stdin.stream;
   const ended = new AbortController();
-  // At Ctrl-D, or if the terminal is closed, inquirer closes its reader, which pauses the stream, and waits forever. An
+  // At Ctrl-D inquirer closes its reader, which pauses the stream, and waits forever. An
   // answer closes the reader too, but it settles before the next turn of the event loop.
   const end = () => setImmediate(() => ended.abort(new UsageError('no answer: the input has ended')));
-  input.on('pause', end).on('end', end);
+  const onGone = () => ended.abort(new InterruptedError('SIGTERM'));
+  input.on('pause', end).on('end', end).on('error', onGone);
   const stop = AbortSignal.any([signal, ended.signal]);
+  const listeners = new Set(input.listeners('error'));
   try {
-    return await question({ input, output, signal: stop });
+    const answered = question({ input, output, signal: stop });
+    // readline repeats an error of the input on its own interface, where nobody listens: a terminal that is gone would
+    // end the process at once.
+    for (const listener of input.listeners('error'))
+      if (!listeners.has(listener)) input.off('error', listener as () => void);
+    return await answered;
   } catch (error) {
     if (stop.aborted) throw stop.reason;
     if (error instanceof Error && error.name === 'ExitPromptError') throw new InterruptedError('SIGINT');
     throw error;
   } finally {
-    input.off('pause', end).off('end', end);
+    input.off('pause', end).off('end', end).off('error', onGone);
     await new Promise((resolve) => output.end(resolve));
   }
 }

@@ -1,7 +1,8 @@
+import { closeSync } from 'node:fs';
 import { join } from 'node:path';
 import { withDeadline } from './deadline.ts';
 import { exitCodes } from './errors.ts';
-import { type OutputStream, processOutput } from './output-stream.ts';
+import { kindOf, type OutputStream, processOutput } from './output-stream.ts';
 import { systemCode } from './system-error.ts';
 
 export type Signal = 'SIGINT' | 'SIGTERM';
@@ -40,6 +41,11 @@ export function processIo(): ProcessIo {
   const stdout = processOutput('stdout', 1, () => process.stdout);
   const stderr = processOutput('stderr', 2, () => process.stderr);
   const env = { ...process.env };
+  let stdin: NodeJS.ReadableStream | undefined;
+  let hasHungUp = false;
+  // A read of a terminal that is gone fails; without a listener that would end the process. The system sends SIGHUP only
+  // to some of the terminal's processes.
+  const onGone = () => void setTimeout(() => hasHungUp || process.kill(process.pid, 'SIGHUP'), hangupMs);
   if (env.NODE_TLS_REJECT_UNAUTHORIZED === '0') leaveTlsWarning();
   // A name lookup cannot be cancelled, and the process cannot end before it. glibc would give a silent name server 10 s.
   process.env.RES_OPTIONS ||= 'timeout:1 attempts:2';
@@ -50,7 +56,8 @@ export function processIo(): ProcessIo {
       },
       bytes: () => process.stdin as AsyncIterable<Uint8Array>,
       get stream() {
-        return process.stdin;
+        stdin ??= process.stdin.on('error', onGone);
+        return stdin;
       },
     },
     stdout,
@@ -61,7 +68,10 @@ export function processIo(): ProcessIo {
     packageDir: join(__dirname, '..'),
     mask: (text) => text,
     onSignal(listener) {
-      const onHangup = () => listener('SIGTERM');
+      const onHangup = () => {
+        hasHungUp = true;
+        listener('SIGTERM');
+      };
       process.on('SIGINT', listener).on('SIGTERM', listener).on('SIGHUP', onHangup);
       return () => {
         process.off('SIGINT', listener).off('SIGTERM', listener).off('SIGHUP', onHangup);
@@ -71,6 +81,7 @@ export function processIo(): ProcessIo {
       const flushed = Promise.all([stdout.flush(), stderr.flush()]);
       const isInterrupted = code === exitCodes.interrupted || code === exitCodes.terminated;
       await (isInterrupted ? withDeadline(flushed, patienceMs, () => undefined) : flushed);
+      await leaveGoneTerminals();
       process.exit(code);
     },
   };
@@ -88,6 +99,20 @@ function leaveTlsWarning(): void {
     for (const print of printers) print(warning);
   });
 }
+
+/**
+ * Closes the standard streams whose terminal is gone. Node 20 resets the mode of each terminal at the end, and aborts
+ * with a native stack if that fails; it leaves out a closed descriptor.
+ */
+async function leaveGoneTerminals(): Promise<void> {
+  const devices = [0, 1, 2].filter((descriptor) => kindOf(descriptor) === 'device');
+  if (devices.length === 0) return;
+  const { isatty } = await import('node:tty');
+  for (const descriptor of devices) if (!isatty(descriptor)) closeSync(descriptor);
+}
+
+/** How long the system's own SIGHUP may take after a terminal has gone, in milliseconds. */
+const hangupMs = 100;
 
 /** How long a stalled reader may delay the end of an interrupted command, in milliseconds. */
 const patienceMs = 300;

@@ -1,6 +1,6 @@
 import { constants, fstatSync, openSync, type Stats, statSync, writeSync } from 'node:fs';
 import type { WriteStream } from 'node:tty';
-import { CliError, OutputClosedError } from './errors.ts';
+import { CliError, InterruptedError, OutputClosedError } from './errors.ts';
 import { systemCode, systemReason } from './system-error.ts';
 
 export interface OutputStream {
@@ -14,7 +14,7 @@ export interface OutputStream {
   /**
    * Resolves when the bytes have been handed over.
    *
-   * @throws OutputClosedError if the reader has gone; CliError `failed` if they cannot be written (a full disk).
+   * @throws OutputClosedError if the reader has gone; InterruptedError if the terminal has gone; CliError `failed` if they cannot be written (a full disk).
    */
   write(data: string | Uint8Array, options?: WriteOptions): Promise<void>;
 }
@@ -30,7 +30,7 @@ interface ProcessOutput extends OutputStream {
   flush(): Promise<void>;
 }
 
-/** The kind of file behind a descriptor; the null device counts as a file. */
+/** The null device counts as a file. */
 type Kind = 'file' | 'pipe' | 'socket' | 'device' | 'closed';
 
 /**
@@ -69,7 +69,7 @@ export function processOutput(name: string, descriptor: 1 | 2, open: () => Write
         const rest = opened ? data : direct(data);
         if (rest.length > 0) await throughStream(rest);
       } catch (error) {
-        throw toOutputError(name, error);
+        throw toOutputError(name, error, kind === 'device');
       }
     },
     async flush() {
@@ -126,7 +126,8 @@ function bytesOf(data: string | Uint8Array): Uint8Array {
   return typeof data === 'string' ? Buffer.from(data) : data;
 }
 
-function kindOf(descriptor: number): Kind {
+/** The kind of file behind a descriptor. */
+export function kindOf(descriptor: number): Kind {
   try {
     const found = fstatSync(descriptor);
     if (found.isFile() || isNullDevice(found)) return 'file';
@@ -142,8 +143,10 @@ function isNullDevice({ rdev }: Stats): boolean {
   return rdev !== 0 && rdev === statSync('/dev/null').rdev;
 }
 
-function toOutputError(name: string, error: unknown): Error {
+function toOutputError(name: string, error: unknown, isDevice: boolean): Error {
   const code = systemCode(error);
+  // A terminal that is gone: SIGHUP comes only to some of its processes.
+  if (code === 'EIO' && isDevice) return new InterruptedError('SIGTERM');
   if (code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED') return new OutputClosedError();
   return new CliError('failed', `write to ${name}: ${systemReason(error)}`, { cause: error });
 }

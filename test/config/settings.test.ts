@@ -172,10 +172,8 @@ test.each(['{"a', '[]', '"text"', '{"profiles": []}', '{"profiles": {"a": 1}}', 
     const io = fakeIo({ env: { PETSTORE_CONFIG_DIR: folder } });
     const settings = await resolveSettings(io, {});
     expect(settings.get('output')).toBe('table');
-    expect(settings.problems.map(({ message }) => message)).toEqual([
-      expect.stringContaining(`${path}: `),
-    ]);
-    await expect(resolveSettings(io, { profile: 'staging' })).rejects.toThrow('could not be read');
+    expect(settings.problems.map(({ message }) => message)).toEqual([expect.stringContaining(`${path}: `)]);
+    await expect(resolveSettings(io, { profile: 'staging' })).rejects.toThrow('because of');
   },
 );
 

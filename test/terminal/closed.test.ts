@@ -1,0 +1,57 @@
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { recordingServer } from '../helpers/recording-server.ts';
+import { cliPath, nodeBinary } from '../helpers/spawn-cli.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+
+/** Starts the program in a terminal of its own, closes that once the text is drawn, and returns the exit code. */
+async function codeWhenClosed(argv: readonly string[], text: string, env: Record<string, string> = {}) {
+  const folder = temporaryFolder();
+  const result = join(folder, 'code');
+  const program = [nodeBinary, cliPath, ...argv].map((word) => `'${word}'`).join(' ');
+  const start = `sh -c 'echo $$ > ${folder}/pid; exec "$@"' sh ${program}`;
+  const line = `trap '' HUP; ${start}; echo "code $?" > '${result}'`;
+  const child = spawn('script', ['-qefc', line, '/dev/null'], {
+    env: {
+      PATH: process.env.PATH,
+      SHELL: '/bin/sh',
+      TERM: 'xterm',
+      PETSTORE_STATE_DIR: folder,
+      PETSTORE_CONFIG_DIR: folder,
+      ...env,
+    },
+  });
+  let drawn = '';
+  child.stdout.on('data', (piece) => {
+    drawn += piece;
+  });
+  while (!drawn.includes(text)) {
+    if (child.exitCode !== null) throw new Error(drawn);
+    await sleep(10);
+  }
+  // Without its other end the terminal is gone, and a shell hangs up its jobs.
+  child.kill('SIGKILL');
+  process.kill(Number(readFileSync(join(folder, 'pid'), 'utf8')), 'SIGHUP');
+  while (!existsSync(result) || !readFileSync(result, 'utf8').endsWith('\n')) await sleep(10);
+  return readFileSync(result, 'utf8').trim();
+}
+
+test.runIf(process.platform === 'linux').each([
+  ['a list that is watched', ['pets', 'list', '--offline', '--watch'], 'Luna'],
+  ['a confirmation', ['pets', 'delete', '1', '--offline'], 'Delete'],
+  ['a question', ['pets', 'create', '--offline'], 'Name'],
+])('a terminal that is closed ends %s with 143, and not with a native stack', async (_, argv, text) => {
+  expect(await codeWhenClosed(argv, text)).toBe('code 143');
+});
+
+test.runIf(process.platform === 'linux')(
+  'a terminal that is closed ends a request that waits with 143',
+  async () => {
+    await using server = await recordingServer({}, () => ({ status: 503, headers: { 'retry-after': '20' } }));
+    const argv = ['orders', 'list', '-v', '--base-url', server.url];
+    expect(await codeWhenClosed(argv, '-> 503')).toBe('code 143');
+  },
+);
