@@ -1,12 +1,11 @@
-import { type ExecFileException, execFile } from 'node:child_process';
-import { promisify } from 'node:util';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { withDeadline } from '../process/deadline.ts';
 import { CliError } from '../process/errors.ts';
-import type { Io } from '../process/io.ts';
+import { endGroup, type Io } from '../process/io.ts';
 import { readWhole } from '../process/read-file.ts';
 import { createSecrets } from '../process/secrets.ts';
-import { systemReason } from '../process/system-error.ts';
-import { sanitize } from '../process/text.ts';
+import { systemCode, systemReason } from '../process/system-error.ts';
+import { formatBytes, sanitize } from '../process/text.ts';
 import { splitWords } from './values.ts';
 
 const maxBytes = 64 * 1024;
@@ -25,37 +24,61 @@ export async function runTokenCommand(
   limitMs = 10_000,
 ): Promise<string> {
   const [command, ...words] = splitWords(line);
-  const options = {
-    cwd: io.cwd,
-    env: io.env,
-    timeout: limitMs,
-    killSignal: 'SIGKILL',
-    maxBuffer: maxBytes,
-    signal,
-    windowsHide: true,
-  } as const;
-  const running = promisify(execFile)(command, words, options);
-  running.child.stdin?.end();
-  const { error, stdout, stderr } = await running.then(
-    (printed) => ({ ...printed, error: undefined }),
-    (error: ExecFileException) => ({ error, stdout: error.stdout ?? '', stderr: error.stderr ?? '' }),
-  );
-  // The output may hold the token even if the command failed.
-  const printed = createSecrets();
-  for (const text of stdout.split('\n')) printed.add(text.trim());
-  for (const text of printed.mask(stderr).trimEnd().split(/\r?\n/))
-    if (text !== '') await io.stderr.write(`${sanitize(text)}\n`).catch(() => {});
-  if (error) throw new CliError('auth', `token-command ${command}: ${reasonOf(error, limitMs)}`);
-  return stdout;
+  // A group of its own, so that whatever the command has started can be ended with it.
+  const child = spawn(command, words, { cwd: io.cwd, env: io.env, detached: true, windowsHide: true });
+  child.stdin.end();
+  const printed = { stdout: '', stderr: '' };
+  const collect = (name: keyof typeof printed) => {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      printed[name] += text;
+      if (printed[name].length > maxBytes) end(`printed more than ${formatBytes(maxBytes)}`);
+    });
+  };
+  let whyEnded: string | undefined;
+  const end = (why: string) => {
+    whyEnded ??= why;
+    child.kill('SIGKILL');
+    endGroup(child.pid);
+  };
+  collect('stdout');
+  collect('stderr');
+  const onAbort = () => end('was interrupted');
+  signal.addEventListener('abort', onAbort);
+  const timer = setTimeout(() => end(`took longer than ${limitMs / 1000} s`), limitMs);
+  try {
+    const why = await outcomeOf(child);
+    signal.throwIfAborted();
+    // The output may hold the token even if the command failed.
+    const secrets = createSecrets();
+    for (const text of printed.stdout.split('\n')) secrets.add(text.trim());
+    for (const text of secrets.mask(printed.stderr).trimEnd().split(/\r?\n/))
+      if (text !== '') await io.stderr.write(`${sanitize(text)}\n`).catch(() => {});
+    const failed = whyEnded ?? why;
+    if (failed !== undefined) throw new CliError('auth', `token-command ${command}: ${failed}`);
+    return printed.stdout;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
+    endGroup(child.pid);
+  }
 }
 
-function reasonOf(error: ExecFileException, limitMs: number): string {
-  const code: unknown = error.code;
-  if (code === 'ENOENT') return `there is ${systemReason(error, 'command')}`;
-  if (code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') return 'printed more than 64 KiB';
-  if (typeof code === 'number') return `exited with ${code}`;
-  if (error.killed) return `took longer than ${limitMs / 1000} s`;
-  return error.signal ? `was ended by ${error.signal}` : systemReason(error, 'command');
+/** How long the output of a command may take to arrive after its end, in milliseconds; a child of it may keep it open. */
+const outputMs = 100;
+
+/** Waits for the end of a command; returns why it failed, a clause, or undefined. */
+function outcomeOf(child: ChildProcess): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    child.on('error', (error) => {
+      const reason = systemReason(error, 'command');
+      resolve(systemCode(error) === 'ENOENT' ? `there is ${reason}` : reason);
+    });
+    child.on('exit', (code, signal) => {
+      const why = code === 0 ? undefined : code === null ? `was ended by ${signal}` : `exited with ${code}`;
+      child.on('close', () => resolve(why));
+      setTimeout(() => resolve(why), outputMs);
+    });
+  });
 }
 
 /**

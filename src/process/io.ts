@@ -81,7 +81,7 @@ export function processIo(): ProcessIo {
       const flushed = Promise.all([stdout.flush(), stderr.flush()]);
       const isInterrupted = code === exitCodes.interrupted || code === exitCodes.terminated;
       await (isInterrupted ? withDeadline(flushed, patienceMs, () => undefined) : flushed);
-      await leaveGoneTerminals();
+      await leaveGoneTerminals(hasHungUp);
       process.exit(code);
     },
   };
@@ -103,12 +103,14 @@ function leaveTlsWarning(): void {
 /**
  * Closes the standard streams whose terminal is gone. Node 20 resets the mode of each terminal at the end, and aborts
  * with a native stack if that fails; it leaves out a closed descriptor.
+ *
+ * @param all true after a hang-up: then the terminals will be gone in a moment.
  */
-async function leaveGoneTerminals(): Promise<void> {
+async function leaveGoneTerminals(all: boolean): Promise<void> {
   const devices = [0, 1, 2].filter((descriptor) => kindOf(descriptor) === 'device');
   if (devices.length === 0) return;
   const { isatty } = await import('node:tty');
-  for (const descriptor of devices) if (!isatty(descriptor)) closeSync(descriptor);
+  for (const descriptor of devices) if (all || !isatty(descriptor)) closeSync(descriptor);
 }
 
 /** How long the system's own SIGHUP may take after a terminal has gone, in milliseconds. */
@@ -134,6 +136,15 @@ export function userId(): number | undefined {
 
 export function processId(): number {
   return process.pid;
+}
+
+/** Kills a detached process with all that it has started in its group; does nothing if they have ended. */
+export function endGroup(id: number | undefined): void {
+  try {
+    if (id !== undefined) process.kill(-id, 'SIGKILL');
+  } catch {
+    // They have ended.
+  }
 }
 
 /**

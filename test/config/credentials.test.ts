@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -258,10 +258,22 @@ test.each([
 });
 
 test('a token command that takes too long is killed, also if a child of it goes on', async () => {
+  const mark = join(folder, 'late');
   const start = Date.now();
-  const line = `'${node}' -e 'require("child_process").spawn("sleep", ["5"], {stdio: "inherit"}); setTimeout(() => {}, 5000)'`;
+  const line = `sh -c '(sleep 1; touch ${mark}) & sleep 5'`;
   await expect(runTokenCommand(line, reader(), 300)).rejects.toThrow('took longer than 0.3 s');
-  expect(Date.now() - start).toBeLessThan(4000);
+  expect(Date.now() - start).toBeLessThan(900);
+  await new Promise((resolve) => setTimeout(resolve, 1200));
+  expect(existsSync(mark)).toBe(false);
+});
+
+test('a child of a token command that keeps its output open is not waited for, and is ended', async () => {
+  const mark = join(folder, 'kept');
+  const start = Date.now();
+  expect(await runTokenCommand(`sh -c '(sleep 1; touch ${mark}) & echo tok-3n'`, reader())).toBe('tok-3n\n');
+  expect(Date.now() - start).toBeLessThan(900);
+  await new Promise((resolve) => setTimeout(resolve, 1200));
+  expect(existsSync(mark)).toBe(false);
 });
 
 interface Case {
