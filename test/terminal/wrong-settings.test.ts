@@ -54,12 +54,12 @@ test('what is wrong in the file can be set right with the commands of the config
   expect(await runCli(['pets', 'list', '--offline'], { env })).toMatchObject({ code: 0, stderr: '' });
 });
 
-test('a file that: stops each command that calls a service', async () => {
+test('a file that cannot be read stops each command that calls a service', async () => {
   const { env, path } = config({});
   writeFileSync(path, '{');
   const { code, stderr } = await runCli(['pets', 'list', '--offline'], { env });
   expect(code).toBe(2);
-  expect(stderr).toContain(`${path}:: it is not valid JSON`);
+  expect(stderr).toContain(`${path}: it is not valid JSON`);
 });
 
 test('each key of the config has a variable that gives it', async () => {
