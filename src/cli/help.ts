@@ -118,5 +118,5 @@ function footerOf(path: readonly string[], command: Action | Group): string {
   if (path.length === 0)
     return `\`petstore <command> --help\` shows more; \`petstore help <topic>\` explains what several commands share: ${topicNames.join(', ')}.`;
   if (isGroup(command)) return `\`${commandName(path)} <verb> --help\` shows the flags of a verb.`;
-  return '`petstore help flags` lists the flags that every command takes.';
+  return 'also -o, --fields, --sort, --base-url, --offline, -y, -q, …: petstore help flags';
 }
