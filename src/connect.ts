@@ -20,9 +20,10 @@ import type { Secrets } from './process/secrets.ts';
 /** The client that the settings call for: a service at a base URL, or the server in this process. */
 export async function connect(context: Context, use: ClientUse): Promise<Client> {
   const settings = await context.settings();
-  const baseUrl = settings.offline ? embeddedOrigin : settings.get('base-url');
-  if (!baseUrl) throw noTarget(context);
+  const named = settings.offline ? embeddedOrigin : settings.get('base-url');
+  if (!named) throw noTarget(context);
   const contract = await context.contract();
+  const baseUrl = new URL(named).pathname === '/' ? named + contract.basePath : named;
   const headers = context.flags.headers ?? [];
   const carried = await readCarried(context, { baseUrl, headers, places: contract.credentialPlaces });
   const transport = settings.offline

@@ -154,13 +154,15 @@ async function settingsWithWarnings(
   return settings;
 }
 
-/** The embedded store has the built-in contract; a service has that of its profile. */
+/** The embedded store has the built-in contract; a service has the one that is bound to its profile or its origin. */
 async function readContract({ io, settings: resolve }: Context): Promise<Contract> {
   const { builtInContract } = await import('./api/contract.ts');
   const settings = await resolve();
-  if (settings.offline) return builtInContract;
-  const { readActiveContract } = await import('./config/contract-file.ts');
-  return readActiveContract(io, settings.profile?.value)?.contract ?? builtInContract;
+  const baseUrl = settings.offline ? undefined : settings.get('base-url');
+  if (baseUrl === undefined) return builtInContract;
+  const { readBoundContract } = await import('./config/contract-file.ts');
+  const { origin } = new URL(baseUrl);
+  return readBoundContract(io, origin, settings.profile?.value) ?? builtInContract;
 }
 
 async function openPrinter(context: Context, format: OutputFormat | undefined): Promise<Printer> {

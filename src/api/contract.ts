@@ -18,6 +18,8 @@ export interface Contract {
   readonly missing: ReadonlyMap<OperationId, string>;
   /** The places for a credential, from the description's security schemes. */
   readonly credentialPlaces: readonly CredentialPlace[];
+  /** The path below which the operations of a bound service lie if the base URL has none: `/v1`; empty for none. */
+  readonly basePath: string;
 }
 
 /** The contract of the table, used by a profile that is not bound. */
@@ -25,6 +27,7 @@ export const builtInContract: Contract = {
   operations: new Map(Object.values(operations).map((operation) => [operation.id, operation])),
   missing: new Map(),
   credentialPlaces: [],
+  basePath: '',
 };
 
 /** @throws UsageError if the contract lacks the operation. Commands call this before they send anything. */
@@ -33,7 +36,7 @@ export function offeredOperation({ operations, missing }: Contract, id: Operatio
   if (operation) return operation;
   throw new UsageError(
     `${id}: the service offers no such operation: ${missing.get(id) ?? 'its description has none'}`,
-    'see `petstore api operations`; `petstore api bind --map` settles what was not found',
+    'see `petstore api operations`',
     'unbound',
   );
 }
@@ -43,20 +46,9 @@ export function takesParameter({ parameters }: Operation, name: string): boolean
   return parameters.some((parameter) => parameter.name === name);
 }
 
-/** The most records that one page of a list may be asked for: 1000, as in the table, unless a description says less. */
-export function largestPage({ parameters }: Operation): number {
-  const maximum = parameters.find(({ name }) => name === 'limit')?.bounds?.maximum;
-  return Math.min(1000, Number(maximum ?? 1000));
-}
-
-/**
- * Whether a list that came in one page may have more records, which nothing leads to.
- *
- * @param asked the page size that was asked for.
- */
-export function mayHaveMore({ unlinkedPage }: Operation, count: number, asked?: number): boolean {
-  const size = asked ?? unlinkedPage ?? 0;
-  return unlinkedPage !== undefined && size > 0 && count >= size;
+/** Whether the body of an operation takes a field; true if the description does not say. */
+export function takesField({ body }: Operation, name: string): boolean {
+  return !body?.fields || Object.hasOwn(body.fields, name);
 }
 
 export function isListId(id: OperationId): id is ListId {
@@ -70,4 +62,16 @@ export function isListId(id: OperationId): id is ListId {
  */
 export function hidesTryIt(...levels: readonly JsonObject[]): boolean {
   return levels.some((level) => level['x-hideTryItPanel'] === true);
+}
+
+const originals = new WeakMap<object, JsonObject>();
+
+/** Remembers the record of a service from which a record with our names was made. */
+export function keepOriginal(record: object, original: JsonObject): void {
+  originals.set(record, original);
+}
+
+/** The record as the service sent it. */
+export function originalOf<Entity>(record: Entity): Entity | JsonObject {
+  return typeof record === 'object' && record !== null ? (originals.get(record) ?? record) : record;
 }

@@ -30,18 +30,19 @@ export interface Operation {
   readonly body?: RequestBody | undefined;
   /** The schema of the records in the answer; undefined if it has none. */
   readonly result?: ResultName | undefined;
-  /** True if the answer is an array of `result`, read page by page. */
+  /** True if the answer holds a list of `result`, read page by page. */
   readonly many: boolean;
   /**
-   * The fields of a bound operation's records. Other fields of the table are empty. Undefined in the table, whose
-   * records have all fields, and if the description does not list them.
+   * Our names of the fields that a bound operation's records have. Undefined in the table, whose records have all, and if
+   * the description does not list them.
    */
   readonly fields?: readonly string[] | undefined;
-  /**
-   * Of a bound list that has a page size but documents no Link header: the size if none is asked for, 0 if that is
-   * unknown. A full page may then not be the last.
-   */
-  readonly unlinkedPage?: number | undefined;
+  /** The other fields of a bound operation's records. */
+  readonly furtherFields?: readonly string[] | undefined;
+  /** How a bound service writes bodies and answers; undefined in the table. */
+  readonly wire?: WireFormat | undefined;
+  /** How a bound list is divided into pages; undefined if the description does not say that it is. */
+  readonly paging?: Paging | undefined;
   /** Documented statuses of success, the usual one first. */
   readonly success: readonly number[];
   /** Documented error statuses, each with an Error body. */
@@ -82,19 +83,54 @@ export interface Parameter {
 export interface RequestBody {
   readonly name: BodyName;
   readonly mediaType: string;
-  /** Required fields. */
+  /** Required fields, by our names. */
   readonly required: readonly string[];
   /** Bounds by field, checked before a request. */
   readonly bounds: Readonly<Record<string, Bounds>>;
-  /** A valid value for each field of a bound body. Undefined in the table, and if the description lists no fields. */
+  /**
+   * A valid value for each field of a bound body, by our name, its category as an id or `{id, name}`. Undefined in the
+   * table, and if the description lists no fields.
+   */
   readonly fields?: Readonly<Record<string, JsonValue>> | undefined;
   /** Fields that occur only in answers. */
   readonly readOnly?: readonly string[] | undefined;
+  /** True if the caller must choose the id of a new record. */
+  readonly choosesId?: true | undefined;
   /** True if the body must not have fields other than `fields`. */
   readonly isClosed?: true | undefined;
   /** The field with the record's id, if the path has none or the description requires it in the body too. */
   readonly idField?: 'id' | 'petId' | undefined;
 }
+
+/** How a bound service writes what an operation takes and answers. */
+export interface WireFormat {
+  /** The fields that lead from an answer to its record or records; empty if they are the whole answer. */
+  readonly envelope: readonly string[];
+  /** The service's names of the fields in records, by ours, if they differ. */
+  readonly names: Readonly<Record<string, string>>;
+  /** The same for the fields of the body. */
+  readonly bodyNames: Readonly<Record<string, string>>;
+  /** How the body has the category of a pet, if not as an id: `{id, name}`, or its name. */
+  readonly category?: 'object' | 'name' | undefined;
+}
+
+/** How the pages of a list follow each other. The names are those of the service. */
+export type Paging =
+  /** An answer has a link to the next page in its header. */
+  | { readonly kind: 'links' }
+  /** Pages are counted; `first` is undefined if the description does not say from what number. */
+  | { readonly kind: 'page'; readonly parameter: string; readonly first: number | undefined }
+  /** Records are counted, from 0. */
+  | { readonly kind: 'offset'; readonly parameter: string }
+  /** Each answer has the link or the cursor of the next page at a path of fields. */
+  | {
+      readonly kind: 'cursor';
+      /** Undefined if it takes no cursor, only links. */
+      readonly parameter: string | undefined;
+      readonly next: readonly string[];
+    }
+  /** In a way that the program does not know, by this parameter or header. */
+  | { readonly kind: 'unknown'; readonly by: string };
 
 /** The documented answer for one status. */
 export interface DocumentedAnswer {

@@ -92,7 +92,7 @@ export const Pet = v.object({
   categoryId: Id,
   status: v.nullish(PetStatus),
 });
-/** A pet in an answer. A bound service may lack `categoryId`, or have a `category` instead. */
+/** A pet in an answer. A bound service may lack `categoryId`, and may send the category's name as `category`. */
 export interface Pet extends Omit<v.InferOutput<typeof Pet>, 'categoryId'> {
   readonly categoryId?: Id | null | undefined;
   readonly category?: unknown;
@@ -152,23 +152,12 @@ export interface Records {
   InventoryItem: InventoryItem;
 }
 
-/** The category of a pet as an object, with an exact id; any other value is left unchanged. */
-const categoryObject = v.pipe(
-  v.unknown(),
-  v.transform((value) => {
-    if (typeof value !== 'object' || value === null || !('id' in value)) return value;
-    const id = v.safeParse(Id, value.id);
-    return id.success ? { ...value, id: id.output } : value;
-  }),
-);
-
 /** The same for a bound service: fields that its description may lack are optional, and a status may be any text. */
 export const boundResultSchemas = {
   Pet: v.object({
     ...Pet.entries,
     categoryId: v.nullish(Id),
     status: v.nullish(text),
-    category: v.optional(categoryObject),
   }),
   Category,
   Order,

@@ -14,6 +14,8 @@ const plainKeywords = [
   'multipleOf',
   'minimum',
   'maximum',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
   'minLength',
   'maxLength',
   'minItems',
@@ -24,14 +26,8 @@ const plainKeywords = [
   'required',
 ] as const;
 
-/** OpenAPI 3.0 writes `exclusiveMinimum: true` beside `minimum`, and 3.1 the number itself. */
-const exclusiveBounds = [
-  ['minimum', 'exclusiveMinimum'],
-  ['maximum', 'exclusiveMaximum'],
-] as const;
-
 /**
- * Converts a schema of OpenAPI 3.0 or 3.1 into one of draft 2020-12. Named schemas go to `$defs`, which all converted
+ * Converts a schema of OpenAPI 3.1 into a self-contained one of draft 2020-12. Named schemas go to `$defs`, which all converted
  * schemas share.
  */
 export type ConvertSchema = (schema: JsonValue) => JsonObject;
@@ -80,19 +76,13 @@ function unusedLabel(name: string, taken: JsonObject): string {
 
 function convert(schema: JsonValue, refer: (part: JsonValue) => JsonValue): JsonValue {
   if (!isJsonObject(schema)) return typeof schema === 'boolean' ? schema : true;
-  const { nullable, type, enum: values } = schema;
+  const { type, enum: values } = schema;
   const converted: JsonObject = {};
   for (const keyword of plainKeywords)
     if (schema[keyword] !== undefined) converted[keyword] = schema[keyword];
-  // OpenAPI 3.0 writes `nullable: true`; JSON Schema lists the type `null`.
-  if (nullable === true && typeof type === 'string') converted.type = [type, 'null'];
-  if (nullable === true && Array.isArray(values) && !values.includes(null))
+  // In OpenAPI 3.0, `nullable: true` allows null beside the values of an enum.
+  if (Array.isArray(type) && type.includes('null') && Array.isArray(values) && !values.includes(null))
     converted.enum = [...values, null];
-  for (const [bound, exclusive] of exclusiveBounds) {
-    const value = schema[exclusive] === true ? schema[bound] : schema[exclusive];
-    if (value !== undefined && value !== false) converted[exclusive] = value;
-    if (schema[exclusive] === true) delete converted[bound];
-  }
   for (const keyword of ['allOf', 'anyOf', 'oneOf', 'prefixItems'] as const) {
     const list = schema[keyword];
     if (Array.isArray(list)) converted[keyword] = list.map(refer);

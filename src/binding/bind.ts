@@ -1,10 +1,12 @@
 import { type Contract, hidesTryIt } from '../api/contract.ts';
 import {
+  idName,
   type Operation,
   type OperationId,
   operations,
   type RequestBody,
   type Stability,
+  type WireFormat,
 } from '../api/operations.ts';
 import { UsageError } from '../process/errors.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
@@ -18,54 +20,60 @@ import {
   placeOf,
   successStatuses,
 } from './document.ts';
-import { type Matches, matchOperations, obstacleTo, show } from './match.ts';
-import { hasCategory, idFieldOf, isRecord } from './nouns.ts';
-import { identify, toParameters, unlinkedPageOf } from './parameters.ts';
-import { boundsOf, exampleOf, isReadOnly, listOf, type Shape, shapeOf } from './schema.ts';
+import { type Match, type Matches, matchOperations, obstacleTo, show } from './match.ts';
+import { pagingOf } from './paging.ts';
+import { toParameters } from './parameters.ts';
+import { type FieldNames, fieldNamesOf, isRecord, listIn, recordIn } from './records.ts';
+import { boundsOf, exampleOf, isReadOnly, listOf, shapeOf } from './schema.ts';
 
-/** The operation of the document that the user chose for one of the table. */
+/** The operation of the document that the user chose for one of the table; its path may have values in place of parameters. */
 export interface Target {
   readonly method: string;
   readonly path: string;
 }
 
-export interface Binding {
-  readonly contract: Contract;
-  readonly matches: Matches;
-}
-
 /**
- * Binds the operations of the table to those of a description.
+ * Finds the operations of the table in a description.
  *
- * @throws UsageError if a target is not in the description, or cannot be called as that operation; also if the binding
- *   takes too long.
+ * @throws UsageError if a target is not in the description, or cannot be called as that operation; also if it takes too
+ *   long.
  */
-export function bindContract(description: Description, targets: ReadonlyMap<OperationId, Target>): Binding {
+export function matchContract(description: Description, targets: ReadonlyMap<OperationId, Target>): Matches {
   return readWithin(description.url, () => {
     const all = operationsOf(description);
     const settled = new Map([...targets].map(([id, target]) => [id, find(all, id, target)]));
-    const matches = matchOperations(all, settled);
-    const toSchema = createSchemaConverter(description.names);
-    const bound = new Map<OperationId, Operation>();
-    const missing = new Map<OperationId, string>();
-    for (const [id, match] of matches) {
-      if (match.state === 'bound')
-        bound.set(id, toOperation(id, match.operation, description.document, toSchema));
-      else if (match.state === 'unbindable')
-        missing.set(id, `${show(match.operation)} does not fit: ${match.why}`);
-      else missing.set(id, match.why);
-    }
-    const places = credentialPlaces(description.document, all);
-    return { contract: { operations: bound, missing, credentialPlaces: places }, matches };
+    return matchOperations(all, settled);
   });
 }
 
-/** The operation that the user chose. It may have any method, but it must be one that can be called. */
+/** The contract that the matches make. @throws UsageError as above, or for a credential in a place that cannot have it. */
+export function toContract(description: Description, matches: Matches): Contract {
+  return readWithin(description.url, () => {
+    const { document, names } = description;
+    const toSchema = createSchemaConverter(names);
+    const bound = new Map<OperationId, Operation>();
+    const missing = new Map<OperationId, string>();
+    for (const [id, match] of matches)
+      if (match.state === 'bound') bound.set(id, toOperation(id, match.operation, document, toSchema));
+      else missing.set(id, whyMissing(id, match));
+    const places = credentialPlaces(document, [...bound.values()], operationsOf(description));
+    return { operations: bound, missing, credentialPlaces: places, basePath: '' };
+  });
+}
+
+/** Why an operation is not bound, a clause that says what to do if something can be done. */
+function whyMissing(id: OperationId, match: Exclude<Match, { state: 'bound' }>): string {
+  if (match.state === 'unbindable') return `${show(match.operation)} does not fit: ${match.why}`;
+  const [first] = match.state === 'ambiguous' ? match.among : [];
+  return first ? `${match.why}; choose with --map ${id}='${show(first)}'` : match.why;
+}
+
+/** The operation that the user chose, with the given values in its path. It may have any method. */
 function find(all: readonly DocumentOperation[], id: OperationId, target: Target): DocumentOperation {
-  const ofMethod = all.filter(({ method }) => method === target.method);
-  const operation =
-    ofMethod.find(({ path }) => path === target.path) ??
-    ofMethod.find(({ path }) => placeOf(path) === placeOf(target.path));
+  const operation = all
+    .filter(({ method }) => method === target.method)
+    .flatMap((each) => withFixedPath(each, target.path) ?? [])
+    .sort((one, other) => Number(other.path === target.path) - Number(one.path === target.path))[0];
   if (!operation) {
     const near = all.filter(({ path }) => placeOf(path) === placeOf(target.path));
     const offered = (near.length > 0 ? near : all).slice(0, 8).map(show);
@@ -74,10 +82,33 @@ function find(all: readonly DocumentOperation[], id: OperationId, target: Target
       `it has ${offered.join(', ')}`,
     );
   }
-  const obstacle = obstacleTo(operation, id);
+  const ids = operation.parameters.filter((each) => each.in === 'path').length;
+  const isInBody = operations[id].method === 'PUT' && ids === 0;
+  const wanted = idName(id) === undefined || isInBody ? 0 : 1;
+  const obstacle =
+    ids === wanted
+      ? obstacleTo(operations[id], operation)
+      : `${id} takes ${wanted === 0 ? 'no id' : 'one id'}, and its path has ${['none', 'one'][ids] ?? ids}`;
   if (obstacle !== undefined)
     throw new UsageError(`--map ${id}: ${show(operation)} does not fit: ${obstacle}`);
   return operation;
+}
+
+/** The operation with the values of a path in place of its own parameters; undefined if it has another path. */
+function withFixedPath(operation: DocumentOperation, path: string): DocumentOperation | undefined {
+  const given = path.replace(/(?<=.)\/$/, '').split('/');
+  const own = operation.path.replace(/(?<=.)\/$/, '').split('/');
+  if (given.length !== own.length) return undefined;
+  const isParameter = (segment: string) => /^\{[^}]*\}$/.test(segment);
+  const segments: string[] = [];
+  for (const [at, segment] of own.entries()) {
+    const wanted = given[at] ?? '';
+    if (segment !== wanted && !isParameter(segment)) return undefined;
+    segments.push(isParameter(wanted) ? segment : wanted);
+  }
+  const isLeft = (name: string) => segments.includes(`{${name}}`);
+  const parameters = operation.parameters.filter((each) => each.in !== 'path' || isLeft(each.name));
+  return { ...operation, path: segments.join('/'), parameters };
 }
 
 /** An operation of the table as a document describes it. */
@@ -91,20 +122,23 @@ function toOperation(
   const { source, pathItem, responses } = from;
   const success = successStatuses(responses);
   const [tag] = listOf(source.tags);
-  const record = recordOf(id, from);
+  const { result, fields, furtherFields, envelope, names } = recordsOf(own, from);
+  const { body, bodyNames, category } = bodyOf(own, from);
   return {
     id,
     noun: own.noun,
     tag: textOf(tag) ?? own.tag,
-    summary: textOf(source.summary) ?? own.summary,
+    summary: own.summary,
     method: from.method,
     path: from.path,
     parameters: toParameters(from, id),
-    body: toRequestBody(id, from),
-    result: record === 'none' ? undefined : own.result,
+    body,
+    result,
     many: own.many,
-    fields: typeof record === 'object' ? [...record.fields.keys()] : undefined,
-    unlinkedPage: unlinkedPageOf(from, id),
+    fields,
+    furtherFields,
+    wire: { envelope, names, bodyNames, category },
+    paging: own.many ? pagingOf(from) : undefined,
     success: success.length > 0 ? usualFirst(success, own.success) : own.success,
     errors: Object.keys(responses).filter(isErrorStatus).map(Number),
     answers: toAnswers(responses, toSchema),
@@ -117,50 +151,84 @@ function toOperation(
   };
 }
 
-/** The records in the answer of an operation: their shape, or `none` if the answer has no record. */
-function recordOf(id: OperationId, { answer, names }: DocumentOperation): Shape | 'none' | 'unknown' {
-  if (answer === 'none' || answer === 'other') return 'none';
-  if (answer === 'unknown') return 'unknown';
-  const record = operations[id].many ? shapeOf(answer.shape.items, names) : answer.shape;
-  if (record.kind === 'unknown') return 'unknown';
-  // A write may be answered with something else, such as a message; then there is no record to print.
-  return record.kind === 'object' && isRecord(operations[id].noun, record) ? record : 'none';
-}
+type Records = Pick<Operation, 'result' | 'fields' | 'furtherFields'> &
+  Pick<WireFormat, 'envelope' | 'names'>;
 
-/** The body of a bound operation; that of the table if the document describes none. */
-function toRequestBody(id: OperationId, from: DocumentOperation): RequestBody | undefined {
-  const own = operations[id].body;
-  if (!own || typeof from.body === 'string') return own;
-  const { mediaType, shape } = from.body;
-  const offered = [...shape.fields].filter(([, schema]) => !isReadOnly(schema));
-  const readOnly = [...shape.fields.keys()].filter((field) => isReadOnly(shape.fields.get(field)));
-  const required = [...shape.required].filter((field) => !readOnly.includes(field));
-  const idField = idFieldOf(id);
-  const isIdInBody =
-    operations[id].method === 'PUT' && (required.includes(idField) || identify(from, id).length === 0);
-  const bounds = offered.flatMap(([field, schema]) => {
-    const found = boundsOf(schema);
-    return found ? [[field, found] as const] : [];
-  });
-  const examples = offered.map(([field, schema]) => [field, fieldExample(field, schema, shape)]);
+/** The records in the answer of an operation; no `result` if the answer has none. */
+function recordsOf(own: Operation, { answer, names }: DocumentOperation): Records {
+  const open = { result: own.result, fields: undefined, furtherFields: undefined, envelope: [], names: {} };
+  if (!own.result || answer === 'unknown') return open;
+  if (typeof answer === 'string') return { ...open, result: undefined };
+  const content = own.many ? listIn(answer.shape, own.noun, names) : recordIn(answer.shape, own.noun, names);
+  if (!content || content.shape.kind === 'unknown') return open;
+  const { envelope, shape } = content;
+  // A write may be answered with something else, such as a message; then there is no record to print.
+  if (!isRecord(own.noun, shape)) return { ...open, result: undefined };
+  const found = fieldNamesOf(own.noun, shape).names;
+  const written = new Set(found.values());
   return {
-    name: own.name,
-    mediaType,
-    required,
-    bounds: Object.fromEntries(bounds),
-    fields: shape.fields.size > 0 ? Object.fromEntries(examples) : undefined,
-    readOnly: readOnly.length > 0 ? readOnly : undefined,
-    isClosed: shape.isClosed ? true : undefined,
-    idField: isIdInBody ? idField : undefined,
+    result: own.result,
+    fields: [...found.keys()],
+    furtherFields: [...shape.fields.keys()].filter((name) => !written.has(name)),
+    envelope,
+    names: differing(found),
   };
 }
 
-/** A valid value for a field. For a category that is an object, it has only an id and a name. */
-function fieldExample(field: string, schema: JsonValue, shape: Shape): JsonValue {
-  const inner = shapeOf(schema);
-  if (field !== 'category' || !hasCategory(shape) || inner.kind !== 'object') return exampleOf(schema);
-  const fields = ['id', 'name'].filter((each) => inner.fields.has(each));
-  return Object.fromEntries(fields.map((each) => [each, exampleOf(inner.fields.get(each))]));
+interface BoundBody {
+  readonly body: RequestBody | undefined;
+  readonly bodyNames: Readonly<Record<string, string>>;
+  readonly category?: FieldNames['category'];
+}
+
+/** The body of a bound operation; that of the table if the document describes none. */
+function bodyOf(own: Operation, from: DocumentOperation): BoundBody {
+  if (!own.body || typeof from.body === 'string') return { body: own.body, bodyNames: {} };
+  const { mediaType, shape } = from.body;
+  const { names, category } = fieldNamesOf(own.noun, shape);
+  const ours = new Map([...names].map(([name, written]) => [written, name]));
+  const fields = [...shape.fields].map(
+    ([written, schema]) => [ours.get(written) ?? written, schema] as const,
+  );
+  const readOnly = fields.filter(([, schema]) => isReadOnly(schema)).map(([name]) => name);
+  const offered = fields.filter(([name]) => !readOnly.includes(name));
+  const required = [...shape.required]
+    .map((written) => ours.get(written) ?? written)
+    .filter((name) => !readOnly.includes(name));
+  const idField = own.noun === 'inventory' ? 'petId' : 'id';
+  const isInPath = from.parameters.some((each) => each.in === 'path');
+  const isIdInBody = own.method === 'PUT' && (required.includes(idField) || !isInPath);
+  const bounds = offered.flatMap(([name, schema]) => {
+    const found = name === 'categoryId' && category ? undefined : boundsOf(schema);
+    return found ? [[name, found] as const] : [];
+  });
+  const examples = offered.map(([name, schema]) => [
+    name,
+    name === 'categoryId' && category === 'object' ? categoryExample(schema) : exampleOf(schema),
+  ]);
+  const body: RequestBody = {
+    name: own.body.name,
+    mediaType,
+    required,
+    bounds: Object.fromEntries(bounds),
+    fields: fields.length > 0 ? Object.fromEntries(examples) : undefined,
+    readOnly: readOnly.length > 0 ? readOnly : undefined,
+    choosesId: own.method === 'POST' && required.includes('id') ? true : undefined,
+    isClosed: shape.isClosed ? true : undefined,
+    idField: isIdInBody ? idField : undefined,
+  };
+  return { body, bodyNames: differing(names), category };
+}
+
+function differing(names: FieldNames['names']): Readonly<Record<string, string>> {
+  return Object.fromEntries([...names].filter(([name, written]) => name !== written));
+}
+
+/** A category that is an object, with only an id and a name. */
+function categoryExample(schema: JsonValue): JsonValue {
+  const { fields } = shapeOf(schema);
+  const known = ['id', 'name'].filter((each) => fields.has(each));
+  return Object.fromEntries(known.map((each) => [each, exampleOf(fields.get(each))]));
 }
 
 function usualFirst(stated: readonly number[], usual: readonly number[]): number[] {

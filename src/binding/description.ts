@@ -5,7 +5,7 @@ import { loadYaml } from '../process/exact-yaml.ts';
 import { withinTime } from '../process/time-limit.ts';
 import { objectOf, type SchemaNames } from './schema.ts';
 
-/** An OpenAPI 3.0 or 3.1 document with every reference resolved; it may contain cycles. */
+/** An OpenAPI 3.1 document with every reference resolved; it may contain cycles. Older ones are converted. */
 export interface Description {
   /** Absolute URL of the document, `file:` for a file. */
   readonly url: string;
@@ -20,7 +20,8 @@ interface DescriptionSource {
   readonly url: string;
   /** The name in messages; by default its URL. */
   readonly shown?: string;
-  readonly text: string;
+  /** Its text, or its value if it was parsed before. */
+  readonly content: string | JsonObject;
   /**
    * The text of another document.
    *
@@ -45,16 +46,21 @@ export const maxBytes = 64 * 1024 * 1024;
  */
 export async function readDescription(source: DescriptionSource): Promise<Description> {
   const shown = source.shown ?? source.url;
-  const given = await parseDocument(source.text, shown);
+  const { content } = source;
+  const given = typeof content === 'string' ? await parseDocument(content, shown) : content;
   const convertedFrom = /^2(\.|$)/.test(String(given.swagger)) ? String(given.swagger) : undefined;
-  const document = convertedFrom === undefined ? given : await convert(given, shown);
-  refuseOther(document, shown);
+  if (convertedFrom === undefined) refuseOther(given, shown);
+  const document = await convert(given, shown);
+  if (convertedFrom !== undefined) refuseOther(document, shown);
   const names = new WeakMap<object, Set<string>>();
   const addName = (schema: unknown, name: string) => {
     if (typeof schema !== 'object' || schema === null) return;
     names.set(schema, (names.get(schema) ?? new Set()).add(name));
   };
-  await dereference(document, source, (reference, schema) => addName(schema, lastPart(reference)));
+  await dereference(document, source, (reference, schema) => {
+    refuseEndless(reference, schema, shown);
+    addName(schema, lastPart(reference));
+  });
   const schemas = objectOf(objectOf(document.components).schemas);
   for (const [name, schema] of Object.entries(schemas)) addName(schema, name);
   return { url: source.url, document, names, convertedFrom };
@@ -110,14 +116,15 @@ export function refusedReference(url: string, why: string): InputError {
   return new InputError(`description refers to ${url}: ${why}`, 'bundle it into one document first');
 }
 
-/** Swagger 2.0 as OpenAPI 3.0. */
+/** Swagger 2.0 and OpenAPI 3.0 as OpenAPI 3.1. */
 async function convert(document: JsonObject, shown: string): Promise<JsonObject> {
   const { upgradeFromTwoToThree } = await import('@scalar/openapi-upgrader/2.0-to-3.0');
+  const { upgradeFromThreeToThreeOne } = await import('@scalar/openapi-upgrader/3.0-to-3.1');
   return readWithin(shown, () => {
     try {
-      return upgradeFromTwoToThree(document) as unknown as JsonObject;
+      return upgradeFromThreeToThreeOne(upgradeFromTwoToThree(document)) as unknown as JsonObject;
     } catch (thrown) {
-      throw new InputError(`description ${shown}: cannot be converted from Swagger 2.0: ${reasonOf(thrown)}`);
+      throw new InputError(`description ${shown}: cannot be converted to OpenAPI 3.1: ${reasonOf(thrown)}`);
     }
   });
 }
@@ -156,7 +163,8 @@ export async function parseDocument(text: string, url: string): Promise<JsonObje
 }
 
 function reasonOf(thrown: unknown): string {
-  if (thrown instanceof RangeError) return 'is nested too deeply, or refers to itself without end';
+  if (thrown instanceof RangeError || /call stack/.test(messageOf(thrown)))
+    return 'is nested too deeply, or refers to itself without end';
   return messageOf(thrown).split('\n')[0] ?? '';
 }
 
@@ -172,7 +180,7 @@ export function readWithin<Value>(shown: string, work: () => Value): Value {
     () => {
       throw new InputError(
         `description ${shown}: takes longer than ${readingLimitMs / 1000} s to read`,
-        'leave out what no pet store needs, or write it as JSON',
+        'remove unrelated paths, or convert it to JSON',
       );
     },
     { endsOnCtrlC: true },
@@ -190,6 +198,17 @@ function refuseOther({ openapi, swagger, paths }: JsonObject, url: string): void
     );
   }
   if (!isJsonObject(paths)) throw new InputError(`description ${url}: has no paths`);
+}
+
+/**
+ * @throws InputError for a reference that leads to itself, or out of the document's own fields: what it means is not
+ *   defined.
+ */
+function refuseEndless(reference: string, target: unknown, shown: string): void {
+  const isOfObject = /[#/](__proto__|prototype|constructor)(\/|$)/.test(reference);
+  const isItself = typeof target === 'object' && target !== null && '$ref' in target;
+  if (isOfObject || isItself)
+    throw new InputError(`description ${shown}: the reference ${reference} leads nowhere`);
 }
 
 /** `Pet` of `#/components/schemas/Pet`, of `schemas.yaml#/Pet` and of `Pet.yaml`. */

@@ -1,5 +1,6 @@
 import type { CredentialPlace } from '../api/contract.ts';
-import type { Method } from '../api/operations.ts';
+import type { Method, Operation } from '../api/operations.ts';
+import { UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import type { Description } from './description.ts';
 import { listOf, objectOf, type SchemaNames, type Shape, shapeOf } from './schema.ts';
@@ -140,29 +141,36 @@ function isJsonType(type: string): boolean {
   return /^[\w.*-]+\/([\w.-]+\+)?(json|\*)$/i.test(type);
 }
 
-/** The base URLs of a description, absolute, resolved against the document's own URL and without a trailing slash. */
-export function serversOf({ document, url }: Pick<Description, 'document' | 'url'>): string[] {
-  return [...new Set(addresses(document.servers ?? [{ url: '/' }], url))];
+/**
+ * The base URLs of a description, absolute and without a trailing slash. Those that are relative are resolved against the
+ * document's own URL; if that is a file, against a base URL.
+ */
+export function serversOf(
+  { document, url }: Pick<Description, 'document' | 'url'>,
+  baseUrl?: string,
+): string[] {
+  const from = /^https?:/.test(url) ? url : (baseUrl ?? url);
+  return [...new Set(addresses(document.servers ?? [{ url: '/' }], from))];
 }
 
 /** Whether an operation has servers of its own, so that the document's base URL does not reach it. */
-function isElsewhere(description: Description, servers: readonly (JsonValue | undefined)[]): boolean {
+function isElsewhere({ document, url }: Description, servers: readonly (JsonValue | undefined)[]): boolean {
   const own = servers.find((each) => listOf(each).length > 0);
   if (own === undefined) return false;
-  const shared = serversOf(description);
-  return !addresses(own, description.url).some((address) => shared.includes(address));
+  // Whatever the origin is, relative ones have the same.
+  const from = /^https?:/.test(url) ? url : 'http://service.invalid';
+  const shared = addresses(document.servers ?? [{ url: '/' }], from);
+  return !addresses(own, from).some((address) => shared.includes(address));
 }
 
-function addresses(servers: JsonValue | undefined, documentUrl: string): string[] {
+function addresses(servers: JsonValue | undefined, from: string): string[] {
   return listOf(servers)
     .filter(isJsonObject)
     .flatMap((server) => {
-      try {
-        const { protocol, href } = new URL(fillIn(server), documentUrl);
-        return protocol === 'http:' || protocol === 'https:' ? [href.replace(/(?<!\/)\/+$/, '')] : [];
-      } catch {
-        return [];
-      }
+      const text = fillIn(server);
+      if (!URL.canParse(text, from)) return [];
+      const { protocol, href } = new URL(text, from);
+      return protocol === 'http:' || protocol === 'https:' ? [href.replace(/\/+$/, '')] : [];
     });
 }
 
@@ -182,26 +190,41 @@ export function isSecured(operation: JsonObject, document: JsonObject): boolean 
 /**
  * The places for a credential: those of the security schemes that the document or an operation requires, or of all
  * schemes if none is required.
+ *
+ * @param bound the operations that are called.
+ * @throws UsageError if a scheme that is required puts it in a place that cannot have it.
  */
 export function credentialPlaces(
   document: JsonObject,
-  operations: readonly DocumentOperation[],
+  bound: readonly Operation[],
+  all: readonly DocumentOperation[],
 ): CredentialPlace[] {
   const schemes = objectOf(objectOf(document.components).securitySchemes);
-  const ways = [document, ...operations.map(({ source }) => source)].flatMap(({ security }) =>
-    listOf(security),
-  );
+  const ways = [document, ...all.map(({ source }) => source)].flatMap(({ security }) => listOf(security));
   const asked = [...new Set(ways.map(objectOf).flatMap(Object.keys))].filter((name) =>
     Object.hasOwn(schemes, name),
   );
   const names = asked.length > 0 ? asked : Object.keys(schemes);
   const places = names.flatMap((name) => placeOfScheme(schemes[name]));
+  for (const place of places) refuseTaken(place, bound);
   // Bearer comes first, because a token is what users have.
   places.sort((one, other) => Number(one.scheme !== undefined) - Number(other.scheme !== undefined));
   return places.filter(
     (place, at) =>
       places.findIndex(({ in: where, name }) => where === place.in && name === place.name) === at,
   );
+}
+
+/** @throws UsageError for a header or a query parameter that requests need for something else. */
+function refuseTaken({ in: place, name }: CredentialPlace, bound: readonly Operation[]): void {
+  const user = bound.find(({ parameters }) =>
+    parameters.some((each) => each.in === 'query' && each.wireName === name),
+  );
+  const isTaken =
+    place === 'header' && (!isFieldName(name) || /^(accept|content-type|user-agent)$/.test(name));
+  if (!isTaken && !(place === 'query' && user)) return;
+  const why = user && place === 'query' ? `which is a parameter of ${user.id}` : 'which cannot hold it';
+  throw new UsageError(`the description puts the token into the ${place} ${name}, ${why}`);
 }
 
 function placeOfScheme(scheme: JsonValue | undefined): CredentialPlace[] {
@@ -211,13 +234,13 @@ function placeOfScheme(scheme: JsonValue | undefined): CredentialPlace[] {
   if (type === 'http' || type === 'oauth2' || type === 'openIdConnect')
     return [{ in: 'header', name: 'authorization' }];
   if (type !== 'apiKey' || typeof name !== 'string' || name === '') return [];
-  if (place === 'header') return isFieldName(name) ? [{ in: 'header', name: name.toLowerCase() }] : [];
+  if (place === 'header') return [{ in: 'header', name: name.toLowerCase() }];
   return place === 'query' || place === 'cookie' ? [{ in: place, name }] : [];
 }
 
-/** Headers that only the connection or the client may set. */
+/** Headers that only the connection or the client may set, and a name that no object can have as a field of its own. */
 const ownFields =
-  /^(accept-encoding|connection|content-length|cookie|expect|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/i;
+  /^(accept-encoding|connection|content-length|cookie|expect|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|__proto__)$/i;
 
 /** Whether a description may ask for a header of this name. @see RFC 9110, 5.1 */
 export function isFieldName(name: string): boolean {

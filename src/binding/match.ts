@@ -1,61 +1,51 @@
 import {
   type Method,
+  type Noun,
   type Operation,
   type OperationId,
   operationIds,
   operations,
 } from '../api/operations.ts';
+import { withArticle } from '../process/text.ts';
 import { type DocumentOperation, placeOf } from './document.ts';
-import { callObstacle, type Evidence, evidenceOf, isEvidence, type Pair, strengths } from './evidence.ts';
-import { wordsOf } from './nouns.ts';
-import { needsFilter, queryName } from './parameters.ts';
+import { isIdName, isNameWithin, nounOf, schemaNames, wordsOf } from './nouns.ts';
+import { filterOf, unmetParameter } from './parameters.ts';
+import { fieldNamesOf, isRecord, lackOf, listIn, recordIn } from './records.ts';
+import { objectOf, type Shape, shapeOf } from './schema.ts';
 
-// How an operation of the table is found in a document, from top to bottom:
+// How an operation of the table is found in a document. A wrong binding is worse than a missing one, because it decides
+// what `delete` deletes.
 //
-// 1. Each operation of the document with a fitting method becomes a candidate. Its evidence says why it is the one of
-//    the table: the name or the fields of its schema, or its path. Its obstacle says why it cannot be called as that.
-//    Both are in evidence.ts.
-// 2. Of the candidates with evidence and without an obstacle, the one of the highest rank is bound. If several have
-//    that rank, the operationId decides; if it does not, the match is ambiguous.
-// 3. If there are none, an operation without schemas is bound by its operationId, or by the method and path that the
-//    service document states.
-// 4. Otherwise the nearest candidate is reported as unbindable, with the reason.
+// 1. Only an operation at a path of the right form counts: a list or a create without a parameter in its path, an
+//    operation on one record with the record's own id as the last segment and no other parameter.
+// 2. Of these, one whose schema has a name of the service document comes first, then one whose path has the noun.
+// 3. Of several, one at the noun alone (`/pets`) or at the path of a bound collection is taken, then PUT before PATCH,
+//    then the one with our operationId. What is still tied stays unbound.
+// 4. If none can be called, the first is reported with the reason.
 
-/**
- * How sure a match is: `high` by the name of a schema or the user's choice, `medium` by fields, a path, or a tie that the
- * operationId decided, `low` by the stated method and path alone.
- */
-export type Confidence = 'high' | 'medium' | 'low';
-
-/** The result for one operation of the table. */
+/** The result for one operation of the table; `why` is a clause. */
 export type Match =
-  | {
-      readonly state: 'bound';
-      readonly operation: DocumentOperation;
-      readonly confidence: Confidence;
-      readonly why: string;
-    }
+  | { readonly state: 'bound'; readonly operation: DocumentOperation; readonly why: string }
   | { readonly state: 'ambiguous'; readonly among: readonly DocumentOperation[]; readonly why: string }
-  /** The operation that came nearest, and why it cannot be bound. */
+  /** One that would fit if it could be called. */
   | { readonly state: 'unbindable'; readonly operation: DocumentOperation; readonly why: string }
   | { readonly state: 'missing'; readonly why: string };
 
 export type Matches = ReadonlyMap<OperationId, Match>;
 
-interface Candidate extends Evidence {
+interface Candidate {
   readonly operation: DocumentOperation;
-  /** A greater one beats a smaller one. */
-  readonly rank: number;
+  readonly by: 'schema' | 'path';
+  readonly why: string;
+  /** Why it cannot be called as the one of the table, a clause. */
+  readonly obstacle: string | undefined;
 }
 
-/**
- * The methods that may stand for one of the table. The order counts: an update may be known by the path of its get, a
- * delete by either.
- */
+/** The methods that may stand for one of the table, the usual one first. */
 const methods: readonly (readonly [own: Method, allowed: readonly Method[]])[] = [
   ['GET', ['GET']],
   ['POST', ['POST']],
-  ['PUT', ['PUT', 'PATCH', 'POST']],
+  ['PUT', ['PUT', 'PATCH']],
   ['DELETE', ['DELETE']],
 ];
 
@@ -69,115 +59,288 @@ export function matchOperations(
   settled: ReadonlyMap<OperationId, DocumentOperation>,
 ): Matches {
   const matches = new Map<OperationId, Match>();
+  for (const [id, operation] of settled) matches.set(id, { state: 'bound', operation, why: 'set by --map' });
   for (const [usual, allowed] of methods)
     for (const own of Object.values(operations).filter(({ method }) => method === usual)) {
-      const { id } = own;
-      const chosen = settled.get(id);
-      const neighbours = neighboursOf(own, matches);
+      if (matches.has(own.id)) continue;
+      const collections = collectionsOf(own, matches);
       const candidates = all
         .filter(({ method }) => allowed.includes(method))
-        .map((operation) =>
-          toCandidate({ operation, own, neighbour: neighbours.get(placeOf(operation.path)) }),
-        );
-      matches.set(id, chosen ? bound(chosen, 'high', 'you said so') : choose(candidates, id));
+        .flatMap((operation) => toCandidate(own, operation, collections) ?? []);
+      matches.set(own.id, choose(own, candidates, collections));
     }
   return new Map(operationIds.map((id) => [id, matches.get(id) as Match]));
 }
 
-/** The bound operations of a noun by their paths: its list, get and update. */
-function neighboursOf(own: Operation, matches: Matches): Map<string, OperationId> {
-  const places = new Map<string, OperationId>();
-  for (const [other, match] of matches) {
-    const { noun, method, many } = operations[other];
-    if (match.state !== 'bound' || noun !== own.noun || method === 'POST') continue;
-    if (many && own.method === 'DELETE') continue;
-    const place = placeOf(match.operation.path);
-    if (!places.has(place)) places.set(place, other);
-  }
-  return places;
+/** The paths of a noun that are known so far. */
+interface Collections {
+  /** Of its list and its create. */
+  readonly whole: ReadonlySet<string>;
+  /** Of its get and its update, their last segment the id. */
+  readonly single: ReadonlySet<string>;
 }
 
-function toCandidate(pair: Pair): Candidate {
-  const evidence = evidenceOf(pair);
-  const { by, offers = 0 } = evidence;
-  return {
-    ...evidence,
-    operation: pair.operation,
-    rank: strengths[by].rank + 15 * filterRank(pair) + offers / 10,
-    obstacle: callObstacle(pair) ?? evidence.obstacle,
+function collectionsOf({ noun }: Operation, matches: Matches): Collections {
+  const placesOf = (ofRecord: boolean) => {
+    const places = [...matches].flatMap(([id, match]) => {
+      const other = operations[id];
+      const isOfRecord = !other.many && other.method !== 'POST';
+      return match.state === 'bound' && other.noun === noun && isOfRecord === ofRecord
+        ? placeOf(match.operation.path)
+        : [];
+    });
+    return new Set(places);
   };
+  return { whole: placesOf(false), single: placesOf(true) };
 }
 
-/** Prefers a list with our `status` filter. One that requires a filter comes last, because it cannot list everything. */
-function filterRank({ operation, own }: Pair): number {
-  if (!own.many) return 0;
-  if (needsFilter(operation, own.id)) return -1;
-  return operation.parameters.some((parameter) => queryName(parameter, own.id) === 'status') ? 1 : 0;
+function toCandidate(
+  own: Operation,
+  operation: DocumentOperation,
+  known: Collections,
+): Candidate | undefined {
+  const place = takesId(own) ? recordPlace(own, operation, known) : wholePlace(own, operation, known);
+  if (place === undefined) return undefined;
+  const found = schemaEvidence(own, operation) ?? pathEvidence(own, operation, place.isNoun);
+  return found && { ...found, operation, obstacle: place.obstacle ?? obstacleTo(own, operation) };
 }
 
-function choose(candidates: readonly Candidate[], id: OperationId): Match {
-  const fitting = candidates.filter(({ by, obstacle }) => isEvidence(by) && obstacle === undefined);
-  const best = Math.max(...fitting.map(({ rank }) => rank));
-  const tied = fitting.filter(({ rank }) => rank === best);
-  const [first] = tied;
-  if (!first) return chooseOpen(candidates, id) ?? refuse(candidates, id);
-  if (tied.length === 1) return bound(first.operation, strengths[first.by].confidence, first.why);
-  const [named, ...others] = tied.filter(({ operation }) => hasOurName(operation, id));
-  if (!named || others.length > 0) return ambiguous(tied);
-  return bound(named.operation, 'medium', `${named.why}; of ${tied.length} such its operationId decides`);
+function takesId({ many, method }: Operation): boolean {
+  return !many && method !== 'POST';
 }
 
-/** Chooses among the operations whose body or answer the document does not define. */
-function chooseOpen(candidates: readonly Candidate[], id: OperationId): Match | undefined {
-  const open = candidates.filter(({ by, obstacle }) => by === 'open' && obstacle === undefined);
-  const named = open.filter(({ operation }) => hasOurName(operation, id));
-  const [first] = named;
-  if (named.length > 1) return ambiguous(named);
-  if (first) return bound(first.operation, 'medium', `its operationId is ${first.operation.operationId}`);
-  const { source, method, path } = operations[id];
-  const stated = open.find(
-    ({ operation }) =>
-      source === 'stated' && operation.method === method && placeOf(operation.path) === placeOf(path),
+/** What the path of an operation says. */
+interface Place {
+  /** Whether it is about the noun. */
+  readonly isNoun: boolean;
+  readonly obstacle?: string | undefined;
+}
+
+/** The path of a list or a create, which ends with the collection. */
+function wholePlace(
+  { id, noun, many }: Operation,
+  operation: DocumentOperation,
+  known: Collections,
+): Place | undefined {
+  const { path, method } = operation;
+  const segments = segmentsOf(path);
+  const last = segments.at(-1) ?? '';
+  if (isParameter(last) || isOfOther(last, noun)) return undefined;
+  // `findByTag` is a search; `findByStatus` is a list with a filter of ours.
+  const [, sought] = /(?:^|[a-z_-])by[_-]?(\w+)$/i.exec(last) ?? [];
+  if (many && sought !== undefined && !filterOf(sought, id)) return undefined;
+  const isNoun = nounOf(last) === noun || sought !== undefined || known.whole.has(placeOf(path));
+  const [further] = segments.filter(isParameter);
+  return { isNoun, obstacle: further && furtherParameter(id, method, path, further) };
+}
+
+/** The path of an operation on one record, which ends with its id; or of an update that has the id in its body. */
+function recordPlace(own: Operation, operation: DocumentOperation, known: Collections): Place | undefined {
+  const { id, noun } = own;
+  const { path, method } = operation;
+  const segments = segmentsOf(path);
+  const last = segments.at(-1) ?? '';
+  const others = segments.slice(0, -1);
+  if (!isParameter(last)) {
+    const hasId = own.body && isWholeRecord(own, operation) && segments.every((each) => !isParameter(each));
+    return hasId && known.whole.has(placeOf(path)) ? { isNoun: true } : undefined;
+  }
+  const collection = others.at(-1) ?? '';
+  if (isOfOther(collection, noun)) return undefined;
+  const isKnown = known.whole.has(placeOf(`/${others.join('/')}`));
+  const isNoun = nounOf(collection) === noun || isKnown || known.single.has(placeOf(path));
+  const name = last.slice(1, -1);
+  const isNamed = isIdName(name, noun) && (isNoun || wordsOf(name).length > 1);
+  const { kind } = shapeOf(
+    operation.parameters.find((each) => each.in === 'path' && each.name === name)?.schema,
   );
-  return stated && bound(stated.operation, 'low', 'the service document states its method and path');
+  const isOwn = isNamed || (isKnown && kind === 'integer' && isNameWithin(name, collection));
+  // An entry with an id of its own is not found by the id of its pet.
+  const isEntryId = noun === 'inventory' && wordsOf(name).join(' ') === 'id' && hasOwnId(operation);
+  if (!isOwn || isEntryId) return undefined;
+  const further = others.find(isParameter);
+  return { isNoun, obstacle: further && furtherParameter(id, method, path, further) };
 }
 
-/** Explains why nothing was bound, by the candidate that came nearest. */
-function refuse(candidates: readonly Candidate[], id: OperationId): Match {
-  const named = candidates.filter(({ operation }) => hasOurName(operation, id));
-  const nearest =
-    named.find(({ by }) => by !== 'nothing') ??
-    candidates
-      .filter(({ by, obstacle }) => isEvidence(by) && obstacle !== undefined)
-      .sort((one, other) => other.rank - one.rank)[0] ??
-    named[0];
-  if (!nearest) return { state: 'missing', why: 'not in the description' };
-  const { operation, by, why, obstacle = why } = nearest;
-  return { state: 'unbindable', operation, why: by === 'nothing' ? why : obstacle };
+/** Whether a segment of a path is another noun of ours. */
+function isOfOther(segment: string, noun: Noun): boolean {
+  return (nounOf(segment) ?? noun) !== noun;
 }
 
-function bound(operation: DocumentOperation, confidence: Confidence, why: string): Match {
-  return { state: 'bound', operation, confidence, why };
+function segmentsOf(path: string): string[] {
+  return path.split('/').filter((segment) => segment !== '');
 }
 
-const mostShown = 8;
+function isParameter(segment: string): boolean {
+  return segment.startsWith('{') && segment.endsWith('}');
+}
 
-function ambiguous(tied: readonly Candidate[]): Match {
-  const among = tied.map(({ operation }) => operation);
-  const shown = among.slice(0, mostShown).map(show).join(', ');
-  const more = among.length > mostShown ? ` and ${among.length - mostShown} more` : '';
-  return { state: 'ambiguous', among, why: `${among.length} operations fit: ${shown}${more}` };
+function furtherParameter(id: OperationId, method: string, path: string, parameter: string): string {
+  const fixed = path.replace(parameter, '7');
+  return `its path needs a value for ${parameter.slice(1, -1)}: fix it with --map ${id}='${method} ${fixed}'`;
+}
+
+function isWholeRecord({ noun }: Operation, { body }: DocumentOperation): boolean {
+  return typeof body === 'object' && isRecord(noun, body.shape);
+}
+
+function hasOwnId({ answer, body }: DocumentOperation): boolean {
+  return [answer, body].some((each) => typeof each === 'object' && each.shape.fields.has('id'));
+}
+
+type Evidence = Pick<Candidate, 'by' | 'why'>;
+
+/** Evidence in the name of a schema. */
+function schemaEvidence(own: Operation, operation: DocumentOperation): Evidence | undefined {
+  const { body, answer, names } = operation;
+  const known = schemaNames(own);
+  const nameIn = (shape: Shape | undefined) => shape?.names.find((name) => known.includes(name));
+  if (own.body) {
+    const name = typeof body === 'object' ? nameIn(body.shape) : undefined;
+    const answersList = own.method === 'POST' && typeof answer === 'object' && answer.shape.kind === 'array';
+    return name === undefined || answersList ? undefined : { by: 'schema', why: `takes ${name}` };
+  }
+  if (typeof answer === 'string' || own.method !== 'GET') return undefined;
+  if (!own.many) {
+    const name = nameIn(recordIn(answer.shape, own.noun, names).shape);
+    return name === undefined ? undefined : { by: 'schema', why: `answers ${name}` };
+  }
+  const name = nameIn(listIn(answer.shape, own.noun, names)?.shape);
+  return name === undefined ? undefined : { by: 'schema', why: `answers an array of ${name}` };
+}
+
+/** Evidence in the path, unless the schemas say that it is about something else. */
+function pathEvidence(own: Operation, operation: DocumentOperation, isNoun: boolean): Evidence | undefined {
+  const { answer, body } = operation;
+  if (!isNoun) return undefined;
+  const isAction = own.method === 'POST' && typeof answer === 'object' && answer.shape.kind === 'array';
+  const others = [answer, body].flatMap((each) => (typeof each === 'object' ? each.shape.names : []));
+  const isOther = others.some((name) => isNameOfOther(name, own));
+  return isAction || isOther ? undefined : { by: 'path', why: `its path is about ${own.noun}` };
+}
+
+/** Whether the service document gives a name to the schema of another noun. */
+function isNameOfOther(name: string, own: Operation): boolean {
+  return Object.values(operations).some(
+    (other) => other.noun !== own.noun && schemaNames(other).includes(name),
+  );
+}
+
+/** Why an operation cannot be called as one of the table, whatever its path, a clause. */
+export function obstacleTo(own: Operation, operation: DocumentOperation): string | undefined {
+  const { body, parameters } = operation;
+  const unmet = unmetParameter(operation, own.id);
+  if (unmet) return `it needs the ${unmet.in} parameter ${unmet.name}, which petstore has no value for`;
+  const uuid = parameters.find((each) => each.in === 'path' && objectOf(each.schema).format === 'uuid');
+  if (uuid) return `its ${uuid.name} is a UUID, not an integer`;
+  if (own.body && body === 'other') return 'it takes no JSON';
+  if (own.body && typeof body === 'object') {
+    const wrong = wrongBody(own, body.shape);
+    if (wrong !== undefined) return wrong;
+  }
+  return wrongAnswer(own, operation);
+}
+
+function wrongBody(own: Operation, shape: Shape): string | undefined {
+  const label = shape.names[0] ?? 'body';
+  if (shape.kind === 'unknown' || (shape.kind === 'object' && shape.fields.size === 0)) return undefined;
+  const { names } = fieldNamesOf(own.noun, shape);
+  const key = own.noun === 'inventory' ? 'quantity' : own.method === 'POST' ? 'name' : undefined;
+  const isNamed = own.noun === 'pets' || own.noun === 'categories' || key === 'quantity';
+  if (key !== undefined && isNamed && !names.has(key)) return `its ${label} has no field ${key}`;
+  if (names.size === 0) return `its ${label} has none of the fields that petstore knows`;
+  return wrongType(own, shape, label);
+}
+
+/** Why the records of an answer cannot be read; a write may be answered with anything but a record of other types. */
+function wrongAnswer(own: Operation, { answer, names }: DocumentOperation): string | undefined {
+  const isRead = own.method === 'GET';
+  if (answer === 'unknown') return undefined;
+  if (typeof answer === 'string') return isRead ? 'it answers no JSON' : undefined;
+  const content = own.many ? listIn(answer.shape, own.noun, names) : recordIn(answer.shape, own.noun, names);
+  if (!content) return answer.shape.kind === 'unknown' ? undefined : 'it answers no list of records';
+  const { shape } = content;
+  if (shape.kind === 'unknown') return undefined;
+  const label = shape.names[0] ?? 'record';
+  const wrong = wrongType(own, shape, label);
+  if (wrong !== undefined) return isRead || isRecord(own.noun, shape) ? wrong : undefined;
+  const lacking = isRead ? lackOf(own.noun, shape) : undefined;
+  return lacking && `its ${label} has no field ${lacking.join(', ')}`;
+}
+
+const integers = new Set(['id', 'petId', 'categoryId', 'quantity']);
+
+function wrongType(own: Operation, shape: Shape, label: string): string | undefined {
+  if (shape.kind !== 'object') return `its ${label} is ${withArticle(shape.kind)}`;
+  const { names, category } = fieldNamesOf(own.noun, shape);
+  for (const [field, name] of names) {
+    if (field === 'categoryId' && category) continue;
+    const { kind } = shapeOf(shape.fields.get(name));
+    const isNumber = kind === 'integer' || kind === 'number';
+    if (kind === 'unknown' || isNumber === integers.has(field)) continue;
+    return `its ${label} has the field ${name} as ${withArticle(kind)}`;
+  }
+  return undefined;
+}
+
+function choose(own: Operation, candidates: readonly Candidate[], known: Collections): Match {
+  const callable = candidates.filter(({ obstacle }) => obstacle === undefined);
+  const bySchema = callable.filter(({ by }) => by === 'schema');
+  const fitting = bySchema.length > 0 ? bySchema : callable;
+  const [first] = fitting;
+  if (!first) return explain(candidates);
+  const preferences: ((candidate: Candidate) => boolean)[] = [
+    ({ operation }) => isNounAlone(own, operation),
+    ({ operation }) => isAtCollection(own, operation, known),
+    ({ operation }) => operation.method === own.method,
+    ({ operation }) => hasOurName(own, operation),
+  ];
+  let tied = fitting;
+  for (const isPreferred of preferences) {
+    const preferred = tied.filter(isPreferred);
+    if (preferred.length > 0) tied = preferred;
+    const [only, ...others] = tied;
+    if (only && others.length === 0) return { state: 'bound', operation: only.operation, why: only.why };
+  }
+  return tie(tied);
+}
+
+/** Whether a path is the noun alone, or the noun and an id. */
+function isNounAlone({ noun }: Operation, { path }: DocumentOperation): boolean {
+  const [first, ...rest] = segmentsOf(path);
+  return nounOf(first) === noun && rest.every(isParameter);
+}
+
+function isAtCollection(
+  own: Operation,
+  { path }: DocumentOperation,
+  { whole, single }: Collections,
+): boolean {
+  const place = placeOf(path);
+  return whole.has(place) || (takesId(own) && (single.has(place) || whole.has(place.replace(/\/\{\}$/, ''))));
 }
 
 /** Whether its operationId is that of the table; case, word order and plurals do not matter. */
-function hasOurName({ operationId }: DocumentOperation, id: OperationId): boolean {
+function hasOurName({ id }: Operation, { operationId }: DocumentOperation): boolean {
   const words = (name: string) => wordsOf(name).sort().join(' ');
   return operationId !== undefined && words(operationId) === words(id);
 }
 
-/** Why an operation cannot be called as one of the table, whatever its evidence; a clause. */
-export function obstacleTo(operation: DocumentOperation, id: OperationId): string | undefined {
-  return toCandidate({ operation, own: operations[id] }).obstacle;
+const maxShown = 8;
+
+function tie(tied: readonly Candidate[]): Match {
+  const among = tied.map(({ operation }) => operation);
+  const shown = among.slice(0, maxShown).map(show).join(', ');
+  const more = among.length > maxShown ? ` and ${among.length - maxShown} more` : '';
+  return { state: 'ambiguous', among, why: `${among.length} operations fit: ${shown}${more}` };
+}
+
+/** Explains why nothing was bound, by the first that would fit if it could be called. */
+function explain(candidates: readonly Candidate[]): Match {
+  const nearest = candidates.find(({ by }) => by === 'schema') ?? candidates[0];
+  if (nearest?.obstacle === undefined)
+    return { state: 'missing', why: 'the description has no such operation' };
+  return { state: 'unbindable', operation: nearest.operation, why: nearest.obstacle };
 }
 
 export function show({ method, path }: { readonly method: string; readonly path: string }): string {

@@ -121,16 +121,15 @@ function ownBounds(schema: JsonObject): Bounds {
   return Object.fromEntries(Object.entries(bounds).filter(([, value]) => value !== undefined));
 }
 
-/** OpenAPI 3.0 has `exclusiveMinimum: true` beside `minimum`, 3.1 has the number itself. */
 function lowest({ minimum, exclusiveMinimum, type }: JsonObject): Amount | undefined {
-  const above = exclusiveMinimum === true ? amount(minimum) : amount(exclusiveMinimum);
+  const above = amount(exclusiveMinimum);
   if (above !== undefined && type === 'integer')
     return typeof above === 'bigint' ? above + 1n : Math.floor(above) + 1;
   return amount(minimum) ?? above;
 }
 
 function highest({ maximum, exclusiveMaximum, type }: JsonObject): Amount | undefined {
-  const below = exclusiveMaximum === true ? amount(maximum) : amount(exclusiveMaximum);
+  const below = amount(exclusiveMaximum);
   if (below !== undefined && type === 'integer')
     return typeof below === 'bigint' ? below - 1n : Math.ceil(below) - 1;
   return amount(maximum) ?? below;

@@ -1,8 +1,6 @@
-import type { ListId } from '../api/operations.ts';
 import type { InventoryItem } from '../api/schemas.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Client } from '../client/client.ts';
-import { largestPages, wholePages } from '../client/whole-list.ts';
 import { ApiError, UnavailableError, UsageError } from '../process/errors.ts';
 import { StoppedError } from '../process/signals.ts';
 import { eachAtPace } from './pace.ts';
@@ -104,8 +102,9 @@ export async function readCounts(
   session.entriesRead = 0;
   if (!canList || (canGet && isFewerThan(rowsForList, unseen()))) await readAlone();
   else {
-    await readList(session, found);
-    if (canGet && mayBeCut(client, 'listInventory')) await readAlone();
+    const doubt = await readList(session, found).catch((error) => error);
+    if (doubt && !(canGet && isCut(doubt))) throw doubt;
+    if (doubt) await readAlone();
   }
   for (const row of unseen()) look(row, null);
 }
@@ -120,14 +119,14 @@ function isFewerThan(limit: number, items: Iterable<unknown>): boolean {
   return true;
 }
 
-/** Whether a list may end before its last record without saying so. */
-export function mayBeCut({ contract }: Client, id: ListId): boolean {
-  return contract.operations.get(id)?.unlinkedPage !== undefined;
+/** Whether a list was not read because it may end before its last record without saying so. */
+export function isCut(error: unknown): boolean {
+  return error instanceof UsageError && error.details.code === 'unbound';
 }
 
 /** The pages of the whole inventory. */
 export async function* listInventory(client: Client): AsyncGenerator<InventoryItem[]> {
-  yield* wholePages(client, 'listInventory', largestPages(client, 'listInventory'));
+  yield* client.list('listInventory', {}, { whole: true });
 }
 
 async function readList(session: Session, found: LookAtCount): Promise<void> {

@@ -1,6 +1,5 @@
-import { wholePages } from '../client/whole-list.ts';
 import { ApiError, CliError, UsageError } from '../process/errors.ts';
-import { ahead, type Count, mayBeCut, readCounts, readEach } from './counts.ts';
+import { ahead, type Count, isCut, readCounts, readEach } from './counts.ts';
 import type { Outcome, Rows } from './rows.ts';
 import { type Guards, type RowLimit, toRows } from './run-flags.ts';
 import type { Session } from './session.ts';
@@ -156,9 +155,10 @@ const petsForList = 100;
 async function findPets(session: Session, missing: readonly number[]): Promise<boolean> {
   if (missing.length === 0) return false;
   try {
-    if (missing.length < petsForList || mayBeCut(session.client, 'listPets'))
-      await readPets(session, missing);
-    else await listPets(session, missing);
+    const listed =
+      missing.length < petsForList ? false : await listPets(session, missing).catch((error) => error);
+    if (listed instanceof Error && !isCut(listed)) throw listed;
+    if (listed !== undefined) await readPets(session, missing);
     return true;
   } catch (error) {
     // Without permission to read pets, the row still fails because it has no entry.
@@ -180,7 +180,7 @@ async function readPets(session: Session, missing: readonly number[]): Promise<v
 
 async function listPets({ client, rows, petStatuses }: Session, missing: readonly number[]): Promise<void> {
   const wanted = new Set(missing);
-  for await (const page of ahead(wholePages(client, 'listPets')))
+  for await (const page of ahead(client.list('listPets', {}, { whole: true })))
     for (const { id, status } of page) {
       const row = rows.find(id);
       if (row !== undefined && wanted.has(row)) petStatuses.set(id, status ?? 'available');

@@ -1,6 +1,4 @@
-import { offeredOperation } from '../api/contract.ts';
 import type { InventoryItem, PetStatus } from '../api/schemas.ts';
-import { offersField, otherRequired } from '../api/shapes.ts';
 import type { Answer } from '../client/client.ts';
 import { ApiError, CliError, UnavailableError, type UnavailableReason } from '../process/errors.ts';
 import { isJsonObject, type JsonObject } from '../process/exact-json.ts';
@@ -62,15 +60,11 @@ function* untilStopped({ rows, stop }: Session): Generator<number> {
 class RowWriter {
   private readonly plan: Plan;
   private readonly session: Session;
-  /** Fields that a bound service requires beside the count. */
-  private readonly others: readonly string[];
   private transportFailures = 0;
 
   constructor(plan: Plan) {
     this.plan = plan;
     this.session = plan.session;
-    const { contract } = plan.session.client;
-    this.others = otherRequired(offeredOperation(contract, 'updateInventory'), 'quantity');
   }
 
   /** Sets one pet's count and returns the outcome; undefined if the run stopped before anything was sent. */
@@ -79,14 +73,13 @@ class RowWriter {
     const call = new PacedCall(session, this.plan.etags.get(row));
     try {
       const held = this.heldCount(row);
-      const needsOthers = this.others.length > 0 && session.rows.quantity(row) !== null;
-      const entry = held !== undefined || needsOthers ? await this.readFirst(row, call) : undefined;
+      const entry = held === undefined ? undefined : await this.readFirst(row, call);
       if (entry && held !== undefined) {
         if (entry.count !== held) return this.changed(row, entry.count, call);
         call.ifMatch = entry.etag;
       }
       call.isWrite = true;
-      return this.accept(row, await this.send(row, this.othersOf(entry?.item), call), call);
+      return this.accept(row, await this.send(row, entry?.item, call), call);
     } catch (error) {
       if (error instanceof StoppedError) return call.isUncertain ? interrupted(call) : undefined;
       if (!(error instanceof CliError)) throw error;
@@ -125,12 +118,7 @@ class RowWriter {
     return { state: mayBeApplied || this.session.rows.wasSent(row) ? 'applied' : 'unchanged' };
   }
 
-  private othersOf(item: InventoryItem | undefined): Partial<InventoryItem> {
-    if (!item || this.others.length === 0) return {};
-    return Object.fromEntries(Object.entries(item).filter(([name]) => this.others.includes(name)));
-  }
-
-  private async send(row: number, others: Partial<InventoryItem>, call: PacedCall) {
+  private async send(row: number, before: InventoryItem | undefined, call: PacedCall) {
     const { client, rows, flags } = this.session;
     const petId = rows.id(row);
     const quantity = rows.quantity(row);
@@ -141,7 +129,11 @@ class RowWriter {
     if (canCreate && !flags.blind && (rows.expected(row) === null || flags.relative))
       return this.create(row, quantity, call);
     try {
-      return await client.call('updateInventory', { petId, body: { ...others, quantity } }, call);
+      return await client.call(
+        'updateInventory',
+        { petId, body: { quantity }, ...(before && { before }) },
+        call,
+      );
     } catch (error) {
       if (!canCreate || !isMissing(error)) throw error;
       return await this.create(row, quantity, call);
@@ -151,11 +143,7 @@ class RowWriter {
   private async create(row: number, quantity: number, call: PacedCall) {
     const { session } = this;
     const petId = session.rows.id(row);
-    const hasStatus = offersField(offeredOperation(session.client.contract, 'createInventory'), 'status');
-    const status = hasStatus
-      ? (session.petStatuses.get(petId) ?? (await session.readPetStatus(petId)))
-      : undefined;
-    // JSON leaves out an undefined field.
+    const status = session.petStatuses.get(petId) ?? (await session.readPetStatus(petId));
     return session.client.call(
       'createInventory',
       { body: { petId, quantity, status: status as PetStatus } },

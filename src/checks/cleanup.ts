@@ -1,4 +1,3 @@
-import { wholePages } from '../client/whole-list.ts';
 import { monotonicMs, sleep } from '../process/deadline.ts';
 import { messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonObject } from '../process/exact-json.ts';
@@ -13,7 +12,7 @@ import {
   Traces,
   timeOf,
 } from './creations.ts';
-import { isOfOneOperation, jsonId, type Probe, type Reply } from './probe.ts';
+import { isOfOneOperation, jsonId, type Probe, type Reply, recordOf } from './probe.ts';
 import { statusText } from './text.ts';
 
 /** The answer to the GET of a record; undefined if the contract has no such operation. */
@@ -41,8 +40,10 @@ async function readRecord(
     const reply = await readById(probe, stored).catch((error) => {
       if (!hasList || !isOfOneOperation(error)) throw error;
     });
-    if (reply && isJsonObject(reply.json)) {
-      if (operations.get(kind.get)?.success.includes(reply.status)) return reply.json;
+    const operation = operations.get(kind.get);
+    const record = operation && reply && recordOf(operation, reply);
+    if (operation && reply && isJsonObject(reply.json)) {
+      if (record && operation.success.includes(reply.status)) return record;
       // A 404 without an Error body may mean that the service no longer has the path.
       if (reply.status === 404) return 'gone';
     }
@@ -53,7 +54,7 @@ async function readRecord(
 
 async function* recordsIn({ client, signal, options }: Probe, { list }: Kind): AsyncGenerator<JsonObject> {
   if (!client.contract.operations.has(list)) return;
-  for await (const page of wholePages(client, list, {}, { signal, retries: options.retries }))
+  for await (const page of client.list(list, {}, { signal, retries: options.retries, whole: true }))
     for (const record of page as unknown[]) if (isJsonObject(record)) yield record;
 }
 

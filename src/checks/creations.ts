@@ -91,8 +91,12 @@ export const kinds: readonly Kind[] = [category, pet, inventory, order];
 
 /** The kind that records refer to in this contract: the pets of a bound service may have no id of a category. */
 export function parentOf({ parent, create }: Kind, { operations }: Contract): Kind | undefined {
-  const offered = operations.get(create)?.body?.fields;
-  return parent === category && offered && !Object.hasOwn(offered, parent.idName) ? undefined : parent;
+  const { fields, required = [] } = operations.get(create)?.body ?? {};
+  if (parent !== category || !fields) return parent;
+  // A category that is an object or a name needs no record of its own.
+  const needsRecord = required.includes(parent.idName) && typeof fields[parent.idName] === 'number';
+  const isTaken = Object.hasOwn(fields, parent.idName);
+  return isTaken && (needsRecord || operations.has(parent.create)) ? parent : undefined;
 }
 
 /** A record in the service. */

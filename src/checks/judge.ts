@@ -4,9 +4,9 @@ import type { DocumentedAnswer, Operation } from '../api/operations.ts';
 import type { ResultName } from '../api/schemas.ts';
 import { otherId } from '../client/response.ts';
 import { CliError } from '../process/errors.ts';
-import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
+import { type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import { type Details, fail, VerdictError } from './check.ts';
-import { detailsOf, type Probe, type Reply } from './probe.ts';
+import { detailsOf, type Probe, type Reply, recordOf } from './probe.ts';
 import { type BodyResult, checkBody } from './schema.ts';
 import { excerpt, statusText } from './text.ts';
 
@@ -66,8 +66,9 @@ export function judge(
     const { reason, pointer, expected, got } = found.fault;
     throw fault(reason, { expected, pointer }, printJson(got));
   }
-  const other = reply.status < 300 && isJsonObject(json) ? otherId(operation, reply.asked, json) : undefined;
-  if (!other) return json;
+  const record = reply.status < 300 ? recordOf(operation, reply) : undefined;
+  const other = record && otherId(operation, reply.asked, record);
+  if (!other) return record ?? json;
   const { name, id } = other;
   throw fault(
     'the answer is about another record',

@@ -1,11 +1,11 @@
 import type { Contract } from '../api/contract.ts';
 import { fieldValue, requestIdOf } from '../api/http.ts';
 import { idName, type Operation, type OperationId, type Parameter } from '../api/operations.ts';
-import { requiredQuery } from '../api/shapes.ts';
 import { int64Max } from '../api/values.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Client, RawAnswer } from '../client/client.ts';
-import { askedId, type CallInput, type RawRequest, toRequest, withId } from '../client/request.ts';
+import { askedId, type CallInput, type RawRequest, toAcceptedInput, toRequest } from '../client/request.ts';
+import { fromWire } from '../client/response.ts';
 import { retriedReasons, retryAfter } from '../client/retry.ts';
 import { monotonicMs, sleep } from '../process/deadline.ts';
 import { messageOf, UnavailableError, type UnavailableReason } from '../process/errors.ts';
@@ -96,12 +96,10 @@ export function createProbe(subject: SmokeSubject, stop: SmokeStop): Probe {
     traces: new Traces(),
     remarks: new Set(),
     toRequest(operation, given) {
-      const input = operation.many
-        ? { ...given, query: { ...requiredQuery(operation), ...given.query } }
-        : given;
+      const input = toAcceptedInput(operation, given);
       // Only for its checks of the input: the fields of this request are those of the client.
       client.toRequest(operation.id, input as never);
-      const { method, url, fields, body } = toRequest(operation, withId(operation, input), {
+      const { method, url, fields, body } = toRequest(operation, input, {
         baseUrl: client.baseUrl,
         fields: {},
       });
@@ -196,9 +194,16 @@ export function readChecks(
   }));
 }
 
-/** The records in a list's answer; empty if it is not a list. */
-export function recordsOf({ json }: Reply): JsonObject[] {
-  return Array.isArray(json) ? json.filter(isJsonObject) : [];
+/** The records in a list's answer, by our names; empty if it is not a list. */
+export function recordsOf(operation: Operation, { json = null }: Reply): JsonObject[] {
+  const records = fromWire(operation, json);
+  return Array.isArray(records) ? records.filter(isJsonObject) : [];
+}
+
+/** The record in an answer, by our names; undefined if there is none. */
+export function recordOf(operation: Operation, { json = null }: Reply): JsonObject | undefined {
+  const record = fromWire(operation, json);
+  return isJsonObject(record) ? record : undefined;
 }
 
 function parse(text: string): Pick<Reply, 'json' | 'jsonFault'> {
@@ -235,7 +240,7 @@ async function findId(probe: Probe, operation: Operation, name: string): Promise
     const reply = await probe.visit(list).catch(() => undefined);
     if (isOwn && !(reply && list.success.includes(reply.status)))
       problem = `${list.id} ${reply ? `answered ${statusText(reply.status)}` : 'gave no answer'}, so there is no ${name} to ask for`;
-    const records = reply ? recordsOf(reply) : [];
+    const records = reply ? recordsOf(list, reply) : [];
     const ids = records.map((record) => jsonId(record[name] ?? (isOwn ? record.id : undefined)));
     const id = ids.find((each) => each !== undefined && each >= 0n && each <= int64Max);
     if (id !== undefined) return id;

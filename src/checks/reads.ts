@@ -29,8 +29,7 @@ async function judgeReply(probe: Probe, operation: Operation, reply: Reply): Pro
   const hint = 'if the service has other paths, `petstore api bind` reads them from its description';
   judge(probe, operation, reply, isElsewhere ? { hint } : {});
   await judgePaging(probe, operation, reply);
-  const { json } = reply;
-  const count = Array.isArray(json) ? `, ${counted(json.length, 'record', 'records')}` : '';
+  const count = operation.many ? `, ${counted(recordsOf(operation, reply).length, 'record', 'records')}` : '';
   return pass(`${statusText(reply.status)}${count}`, detailsOf(reply));
 }
 
@@ -67,7 +66,8 @@ async function judgeNext(probe: Probe, operation: Operation, page: Reply, next: 
   judge(probe, operation, second, { step: 'next page' });
   const wrong = (reason: string, got: string) =>
     new VerdictError(fail(reason, { ...detailsOf(second), operation, expected: 'the page after it', got }));
-  const ids = (reply: Reply) => recordsOf(reply).map((record) => jsonId(record[idFieldOf(operation)]));
+  const ids = (reply: Reply) =>
+    recordsOf(operation, reply).map((record) => jsonId(record[idFieldOf(operation)]));
   const before = new Set(ids(page));
   const after = ids(second);
   const again = after.filter((id) => id !== undefined && before.has(id));
@@ -97,7 +97,7 @@ async function pageWithLink(probe: Probe, operation: Operation, whole: Reply): P
   if (nextOf(whole) !== undefined) return whole;
   const size = operation.parameters.find(({ name }) => name === 'limit');
   const limit = Number(size?.bounds?.minimum ?? 1);
-  if (!size || recordsOf(whole).length <= limit) return undefined;
+  if (!size || recordsOf(operation, whole).length <= limit) return undefined;
   return probe.call(operation, { query: { limit } });
 }
 

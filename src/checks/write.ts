@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Contract } from '../api/contract.ts';
 import { fieldValue } from '../api/http.ts';
 import type { Operation, OperationId } from '../api/operations.ts';
-import { fitBody, needsId, toUpdateBody } from '../api/shapes.ts';
+import { toAcceptedInput } from '../client/request.ts';
 import { UnavailableError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import { type Check, fail, isRed, pass, skip, type Verdict, VerdictError, verdictOfError } from './check.ts';
@@ -18,7 +18,7 @@ import {
   shortestName,
 } from './creations.ts';
 import { judge } from './judge.ts';
-import { detailsOf, jsonId, type Probe, type Reply } from './probe.ts';
+import { detailsOf, jsonId, type Probe, type Reply, recordOf } from './probe.ts';
 import { excerpt } from './text.ts';
 
 /** The full life of a record of each kind: create, read back, update, read back, delete, gone. */
@@ -35,7 +35,7 @@ export function writeChecks(contract: Contract): Check<Probe>[] {
       const maxLength = Math.min(...family.map((each) => maxLengthOf(each, contract)));
       if (maxLength < shortestName)
         return skip(`names may have only ${maxLength} characters, too few to be certainly ours`);
-      const unsafe = family.find(({ create }) => needsId(demand(probe, create)));
+      const unsafe = family.find(({ create }) => demand(probe, create).body?.choosesId);
       if (unsafe)
         return skip(
           `${unsafe.create}: the caller chooses the id, which may be that of somebody else's record`,
@@ -101,11 +101,12 @@ async function live(probe: Probe, kind: Kind): Promise<Verdict> {
 async function draft(probe: Probe, kind: Kind): Promise<JsonObject> {
   const { contract } = probe.client;
   const parent = parentOf(kind, contract);
-  return fitBody(demand(probe, kind.create), {
+  const body = {
     ...(kind.isNamed && { name: newName(probe.now(), maxLengthOf(kind, contract)) }),
     ...(parent && { [parent.idName]: await parentId(probe, parent) }),
     ...kind.fields,
-  });
+  };
+  return toAcceptedInput(demand(probe, kind.create), { body }).body as JsonObject;
 }
 
 async function makeRoom(probe: Probe, entry: Stored): Promise<void> {
@@ -126,7 +127,7 @@ async function createOwn(probe: Probe, kind: Kind, body: JsonObject): Promise<Cr
   const reply = await probe.send(request, { signal: stop.creating });
   // A 408 may come after the record was created.
   const isRefused = reply.status >= 400 && reply.status < 500 && reply.status !== 408;
-  const id = isRefused ? undefined : idOf(kind, reply);
+  const id = isRefused ? undefined : idOf(kind, operation, reply);
   // An attempt that only a gateway answered may have created a record nevertheless.
   const mayBeAnother = reply.first !== undefined;
   creation.id = id;
@@ -152,10 +153,9 @@ async function createOwn(probe: Probe, kind: Kind, body: JsonObject): Promise<Cr
 }
 
 /** The id of a new record: from its body, else from the end of its Location. */
-function idOf({ idField }: Kind, reply: Reply): bigint | undefined {
-  const { json } = reply;
+function idOf({ idField }: Kind, operation: Operation, reply: Reply): bigint | undefined {
   const digits = /(?<!\d)(\d+)\/?$/.exec(fieldValue(reply.fields, 'location') ?? '')?.[1];
-  return (isJsonObject(json) ? jsonId(json[idField]) : undefined) ?? (digits ? BigInt(digits) : undefined);
+  return jsonId(recordOf(operation, reply)?.[idField]) ?? (digits ? BigInt(digits) : undefined);
 }
 
 /** @returns false if the contract has no update, or an update without the changed fields. */
@@ -174,8 +174,9 @@ async function update(
   if (!operation || Object.keys(change).length === 0) return false;
   const changed = { ...body, ...change };
   const whole = kind.name === 'inventory' ? { quantity: changed.quantity ?? 0 } : changed;
-  const sent =
-    operation.method === 'PATCH' ? toUpdateBody(operation, body, change) : fitBody(operation, whole);
+  const required = operation.body?.required ?? [];
+  const patch = Object.entries(changed).filter(([name]) => name in change || required.includes(name));
+  const sent = operation.method === 'PATCH' ? Object.fromEntries(patch) : whole;
   const request = probe.toRequest(operation, { [kind.idName]: id, body: sent });
   const fields = { ...request.fields, ...(etag && { 'if-match': etag }) };
   const reply = await probe.send({ ...request, fields });
@@ -243,7 +244,11 @@ function afterFirst(step: string, { first }: Reply): string {
 function compare(probe: Probe, { name, operation }: Step, sent: JsonObject, reply: Reply): void {
   const body = judge(probe, operation, reply, { step: name });
   if (!isJsonObject(body)) return;
-  const wrong = Object.keys(sent).find((field) => !isSame(sent[field], body[field]));
+  const answered = (field: string) =>
+    field === 'categoryId' && typeof sent[field] !== 'bigint' ? (body[field] ?? body.category) : body[field];
+  const idOrValue = (value: JsonValue | undefined) =>
+    isJsonObject(value) ? (value.id ?? value.name) : value;
+  const wrong = Object.keys(sent).find((field) => !isSame(idOrValue(sent[field]), answered(field)));
   if (wrong === undefined) return;
   throw new VerdictError(
     fail(`${name}: ${wrong} is not what was sent`, {

@@ -11,13 +11,13 @@ import { type CallInput, parameterValue } from './request.ts';
  * Checks an input against the contract before anything is sent: required parameters and fields, and the bounds of a
  * bound description. A PATCH carries only changes, so it may leave out required fields.
  *
+ * @param input with its body as the service takes it.
  * @param carried fields that the request has anyway, so that a header of the user's own counts as given.
  * @throws UsageError that names every field that breaks its bounds.
  */
 export function checkInput(operation: Operation, input: CallInput, carried: HttpFields = {}): void {
   const problems: string[] = [];
   addParameterProblems(problems, operation, input, carried);
-  addUnknownFilters(problems, operation, input);
   addBodyProblems(problems, operation, input);
   if (problems.length === 0) return;
   throw new UsageError(`${operation.id}: ${problems.join('; ')}`);
@@ -87,7 +87,7 @@ function addParameterProblems(
 }
 
 function describeLack({ in: place, name, wireName }: Parameter): string {
-  if (place === 'header' && name === wireName) return `the header ${name} is required: give it with --header`;
+  if (place === 'header') return `the header ${wireName} is required: give it with --header`;
   const flag = place === 'path' ? undefined : filterFlags[name];
   return flag === undefined ? `${name} is required` : `${name} is required: give it with ${flag}`;
 }
@@ -101,25 +101,18 @@ const filterFlags: Readonly<Record<string, string>> = {
   limit: '--limit',
 };
 
-/** Refuses a filter that the service does not offer: to ignore it would answer another question. */
-function addUnknownFilters(problems: string[], { parameters }: Operation, { query }: CallInput): void {
-  for (const name in query) {
-    const isKnown = name === 'limit' || name === 'after' || parameters.some((each) => each.name === name);
-    if (query[name] !== undefined && !isKnown) problems.push(`the service offers no parameter ${name}`);
-  }
-}
-
 function addBodyProblems(
   problems: string[],
-  { body: contract, method }: Operation,
+  { body: contract, method, wire }: Operation,
   { body }: CallInput,
 ): void {
   if (!contract || !isJsonObject(body)) return;
+  const sentValue = (field: string) => body[wire?.bodyNames[field] ?? field];
   if (method !== 'PATCH')
     for (const field of contract.required)
-      if (body[field] === undefined) problems.push(`${field} is required`);
+      if (sentValue(field) === undefined) problems.push(`${field} is required`);
   for (const field in contract.bounds) {
-    const [value, bounds] = [body[field], contract.bounds[field]];
+    const [value, bounds] = [sentValue(field), contract.bounds[field]];
     const broken = value === undefined || value === null ? undefined : bounds && brokenBound(value, bounds);
     if (broken) problems.push(`${field} ${broken}`);
   }

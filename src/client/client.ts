@@ -1,4 +1,4 @@
-import { type Contract, mayHaveMore, offeredOperation } from '../api/contract.ts';
+import { type Contract, offeredOperation, originalOf } from '../api/contract.ts';
 import {
   fieldValue,
   type HttpFields,
@@ -6,13 +6,21 @@ import {
   type HttpResponse,
   type Transport,
 } from '../api/http.ts';
-import { linkTarget } from '../api/links.ts';
-import type { Input, ListId, Operation, OperationId, Query, ReadId, Result } from '../api/operations.ts';
-import type { ApiError, UnavailableError } from '../process/errors.ts';
-import { maskUrl } from '../process/secrets.ts';
+import {
+  type Input,
+  idName,
+  type ListId,
+  type Operation,
+  type OperationId,
+  type ReadId,
+  type Result,
+} from '../api/operations.ts';
+import { type ApiError, CliError, UnavailableError, UsageError } from '../process/errors.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { checkInput } from './bounds.ts';
 import { Call, type CallOptions, type ClientOptions } from './call.ts';
 import { answeredError, callError, mismatchError } from './call-error.ts';
+import { type Filters, type ListOptions, type ListSource, listRecords } from './list.ts';
 import {
   askedId,
   type CallInput,
@@ -20,13 +28,12 @@ import {
   type RawRequest,
   type RequestBase,
   toRawRequest,
-  toRequest,
+  toWireInput,
+  toWireRequest,
   withChanges,
-  withId,
   withMaskedParameter,
 } from './request.ts';
 import { accepted, checkStatus, differences, readResult } from './response.ts';
-import { invalidAnswer } from './transport/answer.ts';
 
 export interface Client {
   readonly contract: Contract;
@@ -39,11 +46,19 @@ export interface Client {
    * @throws UsageError before any request if the contract lacks the operation or the input breaks its bounds; ApiError
    *   if the service answered with an error; UnavailableError if there is no valid answer.
    */
-  call<K extends OperationId>(id: K, input: Input<K>, options?: CallOptions): Promise<Answer<Answered<K>>>;
-  /** The pages of a list, each fetched when it is needed. Follows `Link: rel="next"` only. */
-  list<K extends ListId>(id: K, query?: Query<K>, options?: CallOptions): AsyncIterable<Result<K>[]>;
+  call<K extends OperationId>(
+    id: K,
+    input: ClientInput<K>,
+    options?: CallOptions,
+  ): Promise<Answer<Answered<K>>>;
+  /**
+   * The pages of a list, each fetched when it is needed, to the end of the list: see list.ts.
+   *
+   * @throws UsageError for a filter that cannot be applied, and for a list that may be cut if `whole` is set.
+   */
+  list<K extends ListId>(id: K, filters?: Filters, options?: ListOptions): AsyncGenerator<Result<K>[]>;
   /** The request that `call` would send, without a credential; for `--dry-run`. */
-  toRequest<K extends OperationId>(id: K, input: Input<K>, options?: CallOptions): HttpRequest;
+  toRequest<K extends OperationId>(id: K, input: ClientInput<K>, options?: CallOptions): HttpRequest;
   /** The request that `request` would send, without a credential. */
   toRawRequest(request: RawRequest): HttpRequest;
   /**
@@ -59,6 +74,11 @@ export interface Client {
   readonly exclusively: Transport['exclusively'];
   close(): Promise<void>;
 }
+
+/** The input of a call: a body is whole, or has only the changes of a record that was read before. */
+export type ClientInput<K extends OperationId> =
+  | Input<K>
+  | (Omit<Input<K>, 'body' | 'query'> & { readonly body: object; readonly before: object });
 
 /** The value of a call: the record. A write may be answered with a bare 2xx, without a record. */
 type Answered<K extends OperationId> = K extends ReadId ? Result<K> : Result<K> | undefined;
@@ -90,29 +110,32 @@ export interface RawAnswer extends HttpResponse {
 export function createClient(options: ClientOptions): Client {
   const { contract, baseUrl, fields, parameter, transport, secrets } = options;
   const shown: RequestBase = { baseUrl, fields: secrets.maskFields(fields) };
-  return {
+  const warned = new Set<OperationId>();
+  const client: Client = {
     contract,
     baseUrl,
     credential: options.credential,
     call: ((id, given, callOptions = {}) => {
       // Not `async`: one more promise per call is measurable at a million rows.
       try {
-        const { operation, input } = checked(options, id, given, callOptions);
-        const request = withIfMatch(toRequest(operation, input, options), callOptions);
-        const call = new Call(options, request, callOptions, operation);
-        return fetchAnswer(call, operation, askedId(operation, input), input.body);
+        const operation = contract.operations.get(id);
+        if (!operation && canFind(contract, id)) return findInList(client, options, id, given, callOptions);
+        if (operation && mergesEntry(operation, given))
+          return mergeEntry(client, options, operation, given, callOptions);
+        return callOnce(options, id, given, callOptions);
       } catch (error) {
         return Promise.reject(error);
       }
     }) as Client['call'],
-    list: ((id, query, callOptions) => list(options, id, query, callOptions)) as Client['list'],
+    list: ((id, filters = {}, listOptions = {}) =>
+      list(options, warned, id, filters, listOptions)) as Client['list'],
     toRequest(id, given, callOptions = {}) {
       const { operation, input } = checked(options, id, given, callOptions);
-      return withMaskedParameter(withIfMatch(toRequest(operation, input, shown), callOptions), parameter);
+      return withMaskedParameter(withIfMatch(toWireRequest(operation, input, shown), callOptions), parameter);
     },
     async send(id, given, callOptions = {}, changes = {}) {
       const { operation, input } = checked(options, id, given, callOptions);
-      const request = toRequest(operation, input, options);
+      const request = toWireRequest(operation, input, options);
       const fields = withChanges(request.fields, changes);
       return fetchRaw(new Call(options, { ...request, fields }, callOptions, operation));
     },
@@ -122,6 +145,19 @@ export function createClient(options: ClientOptions): Client {
     exclusively: transport.exclusively,
     close: () => transport.close(),
   };
+  return client;
+}
+
+function callOnce(
+  options: ClientOptions,
+  id: OperationId,
+  given: CallInput,
+  callOptions: CallOptions,
+): Promise<Answer<unknown>> {
+  const { operation, input } = checked(options, id, given, callOptions);
+  const request = withIfMatch(toWireRequest(operation, input, options), callOptions);
+  const call = new Call(options, request, callOptions, operation);
+  return fetchAnswer(call, operation, askedId(operation, given), input.body);
 }
 
 /** @throws UsageError if the contract lacks the operation, or the input breaks its bounds. */
@@ -132,7 +168,7 @@ function checked(
   { ifMatch, isUnchecked }: CallOptions,
 ) {
   const operation = offeredOperation(contract, id);
-  const input = withId(operation, given);
+  const input = toWireInput(operation, given);
   if (!isUnchecked)
     checkInput(operation, input, ifMatch === undefined ? fields : { ...fields, 'if-match': ifMatch });
   return { operation, input };
@@ -169,7 +205,7 @@ async function fetchAnswer(
       etag: fieldValue(fields, 'etag'),
       attempts: call.attempts,
       isAccepted: status === accepted,
-      mismatch: mismatchError(call, response, differences(sent, value)),
+      mismatch: mismatchError(call, response, differences(sent, originalOf(value))),
     };
   } catch (error) {
     throw callError(call, error);
@@ -203,71 +239,105 @@ function rawError(call: Call, response: HttpResponse): ApiError | UnavailableErr
   }
 }
 
-const mostEmptyPages = 1000;
-
-/** Follows the `next` links of one list. */
+/** The pages of a list. @param warned the lists for which the user was warned. */
 async function* list(
   options: ClientOptions,
+  warned: Set<OperationId>,
   id: ListId,
-  query: Query<ListId> = {},
-  callOptions: CallOptions = {},
+  filters: Filters,
+  listOptions: ListOptions,
 ): AsyncGenerator<unknown[]> {
-  const { operation, input } = checked(options, id, { query }, callOptions);
-  const first = toRequest(operation, input, options);
-  const seen = new Set<string>();
-  let emptyPages = 0;
-  for (let next: string | undefined = first.url; next !== undefined; ) {
-    const call = new Call(options, { ...first, url: next }, callOptions, operation);
-    const answer = await fetchAnswer(call, operation);
-    const records = answer.value as unknown[];
-    yield records;
-    seen.add(withoutHash(call.request.url));
-    emptyPages = records.length === 0 ? emptyPages + 1 : 0;
-    try {
-      next = nextPage(answer.fields, call.request.url);
-      if (next === undefined && seen.size === 1) noteFullPage(options, operation, input, records.length);
-      if (next !== undefined && seen.has(next))
-        throw invalidAnswer(`the link to the next page repeats: ${maskUrl(next)}`);
-      if (next !== undefined && emptyPages > mostEmptyPages)
-        throw invalidAnswer(`more than ${mostEmptyPages} empty pages in a row`);
-    } catch (error) {
-      throw callError(call, error);
-    }
+  let last: Call | undefined;
+  const source: ListSource = {
+    contract: options.contract,
+    toRequest: (query) => {
+      const { operation, input } = checked(options, id, { query }, listOptions);
+      return toWireRequest(operation, input, options);
+    },
+    async fetchPage(operation, request) {
+      last = new Call(options, request, listOptions, operation);
+      const { value, fields } = await fetchAnswer(last, operation);
+      const records = value as JsonObject[];
+      const answer = originalOf(records);
+      const envelope = isJsonObject(answer as JsonValue) ? (answer as JsonObject) : undefined;
+      return { records, envelope, link: fieldValue(fields, 'link'), url: last.request.url };
+    },
+  };
+  try {
+    const doubt = yield* listRecords(source, id, filters, listOptions);
+    if (doubt === undefined) return;
+    if (listOptions.whole)
+      throw new UsageError(
+        `${id}: this needs every record, and the list may be cut: ${doubt}`,
+        'ask the owner of the service for a list that can be read to its end',
+        'unbound',
+      );
+    if (!warned.has(id))
+      options.observe?.({ kind: 'note', line: `warning: ${id}: there may be more records: ${doubt}` });
+    warned.add(id);
+  } catch (error) {
+    const isOfList = error instanceof UnavailableError && error.details.url === undefined;
+    throw last && isOfList ? callError(last, error) : error;
   }
 }
 
-const told = new WeakSet<Operation>();
+/** The lists that have the records of the operations that read one. */
+const listOfGet: { readonly [K in OperationId]?: ListId } = {
+  getPet: 'listPets',
+  getCategory: 'listCategories',
+  getOrder: 'listOrders',
+  getInventory: 'listInventory',
+};
 
-/** Notes once that a list may be longer than what was read of it. */
-function noteFullPage(
+/** Whether a record that the service cannot read alone is in a list of it. */
+function canFind({ operations }: Contract, id: OperationId): boolean {
+  const list = listOfGet[id];
+  return list !== undefined && operations.has(list);
+}
+
+const found = {
+  status: 200,
+  fields: {},
+  etag: undefined,
+  attempts: 1,
+  isAccepted: false,
+  mismatch: undefined,
+} as const;
+
+/** Looks through the list for a record. @throws ApiError as the operation that is missing would. */
+async function findInList(
+  client: Client,
   { observe }: ClientOptions,
-  operation: Operation,
+  id: OperationId,
   input: CallInput,
-  count: number,
-): void {
-  if (told.has(operation) || !mayHaveMore(operation, count, input.query?.limit as number | undefined)) return;
-  told.add(operation);
-  const line = `note: ${operation.id}: the service answered ${count}, a full page, without a link to a next one: there may be more`;
-  observe?.({ kind: 'note', line });
+  options: CallOptions,
+): Promise<Answer<unknown>> {
+  const listId = listOfGet[id] ?? 'listPets';
+  const wanted = input[idName(id) ?? ''];
+  const field = id === 'getInventory' ? 'petId' : 'id';
+  observe?.({ kind: 'note', line: `note: ${id} is not offered: looking through ${listId} instead` });
+  for await (const page of client.list(listId, {}, { ...options, whole: true }))
+    for (const record of page as unknown as JsonObject[])
+      if (record[field] === wanted) return { ...found, value: record };
+  throw new CliError('not-found', `${id} ${wanted}: ${listId} has no such record`);
 }
 
-/**
- * The URL of the next page; undefined after the last.
- *
- * @throws UnavailableError if the link is not a URL or leads to another origin.
- */
-function nextPage(fields: HttpFields, url: string): string | undefined {
-  const link = linkTarget(fieldValue(fields, 'link'), 'next');
-  if (link === undefined) return undefined;
-  if (!URL.canParse(link, url)) throw invalidAnswer(`the link to the next page is not a URL: ${link}`);
-  const next = new URL(link, url);
-  if (next.origin !== new URL(url).origin)
-    throw invalidAnswer(`the link to the next page leads to another origin: ${maskUrl(next.href)}`);
-  return withoutHash(next.href);
+/** Whether a count is set in a body that has further fields of the entry, which a PUT would wipe. */
+function mergesEntry({ id, method, body, source }: Operation, { before }: CallInput): boolean {
+  if (id !== 'updateInventory' || source !== 'bound' || before !== undefined || !body?.fields) return false;
+  const names = method === 'PATCH' ? body.required : Object.keys(body.fields);
+  return names.some((name) => name !== 'quantity' && name !== 'petId' && !body.readOnly?.includes(name));
 }
 
-function withoutHash(url: string): string {
-  const parsed = new URL(url);
-  parsed.hash = '';
-  return parsed.href;
+/** Reads the entry right before its count is set, and sends its other fields back as they came. */
+async function mergeEntry(
+  client: Client,
+  options: ClientOptions,
+  { id }: Operation,
+  given: CallInput,
+  callOptions: CallOptions,
+): Promise<Answer<unknown>> {
+  const { ifMatch, ...readOptions } = callOptions;
+  const { value, etag } = await client.call('getInventory', { petId: given.petId as bigint }, readOptions);
+  return callOnce(options, id, { ...given, before: value }, { ...callOptions, ifMatch: ifMatch ?? etag });
 }

@@ -1,14 +1,17 @@
 import type { HttpFields, HttpRequest } from '../api/http.ts';
 import { idName, type Operation, type Parameter } from '../api/operations.ts';
+import { translationOf } from '../binding/adapt.ts';
 import { UsageError } from '../process/errors.ts';
 import { isJsonObject, printJson } from '../process/exact-json.ts';
 import { checkField } from './fields.ts';
 
-/** The input of any operation: parameters by name, a query, a body. */
+/** The input of any operation: parameters by name, a query, a body, all by our names. */
 export interface CallInput {
   readonly [name: string]: unknown;
   readonly query?: Readonly<Record<string, unknown>> | undefined;
   readonly body?: unknown;
+  /** The record as it was read, if the body has only its changes. */
+  readonly before?: object | undefined;
 }
 
 /** What the requests to a service have in common. */
@@ -25,7 +28,12 @@ export interface RequestBase {
  * @throws UsageError for a path outside the base URL, or a header that cannot be sent: a bound description may contain
  *   anything.
  */
-export function toRequest(
+export function toRequest(operation: Operation, input: CallInput, base: RequestBase): HttpRequest {
+  return toWireRequest(operation, toWireInput(operation, input), base);
+}
+
+/** The same for an input that is translated. */
+export function toWireRequest(
   operation: Operation,
   input: CallInput,
   { baseUrl, fields }: RequestBase,
@@ -40,13 +48,34 @@ export function toRequest(
   return body ? { method, url, fields: all, body: printJson(input.body) } : { method, url, fields: all };
 }
 
-/** The input with the record's id also in its body, if the contract has it there and the caller left it out. */
-export function withId({ id: operation, body: contract }: Operation, input: CallInput): CallInput {
+/** The input with its body as the service takes it, and with the record's id in it if the contract has it there. */
+export function toWireInput(operation: Operation, input: CallInput): CallInput {
+  const { body: contract, wire } = operation;
+  const { body, before } = input;
+  if (!contract || !isJsonObject(body)) return input;
+  const sent = translationOf(operation).toWire(body, before);
+  const { idField } = contract;
+  const written = idField && (wire?.bodyNames[idField] ?? idField);
+  if (written === undefined || sent[written] !== undefined) return { ...input, body: sent };
+  const id = input[idName(operation.id) ?? ''];
+  return { ...input, body: typeof id === 'bigint' ? { [written]: id, ...sent } : sent };
+}
+
+/**
+ * An input that the service accepts, for a request whose values do not matter: a filter that it requires gets one of its
+ * values, a field of the body that it does not take is left out, and one that it requires gets an example.
+ */
+export function toAcceptedInput({ parameters, body: contract }: Operation, input: CallInput): CallInput {
+  const filters = parameters.filter((each) => each.required && each.in === 'query' && !each.value);
+  const values = filters.flatMap(({ name, bounds }) => (bounds?.enum ? [[name, bounds.enum[0]]] : []));
+  const query = { ...Object.fromEntries(values), ...input.query };
   const { body } = input;
-  const { idField } = contract ?? {};
-  if (idField === undefined || !isJsonObject(body) || body[idField] !== undefined) return input;
-  const id = input[idName(operation) ?? ''];
-  return typeof id === 'bigint' ? { ...input, body: { [idField]: id, ...body } } : input;
+  if (!contract?.fields || !isJsonObject(body)) return { ...input, query };
+  const { fields, required, idField } = contract;
+  const taken = Object.entries(body).filter(([name]) => Object.hasOwn(fields, name));
+  const lacking = required.filter((name) => body[name] === undefined && name !== idField);
+  const examples = lacking.map((name) => [name, fields[name] ?? null]);
+  return { ...input, query, body: Object.fromEntries([...taken, ...examples]) };
 }
 
 /** The id of the requested record, if the input has one. */

@@ -1,9 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import * as v from 'valibot';
+import { keepOriginal } from '../api/contract.ts';
 import { fieldValue, type HttpResponse } from '../api/http.ts';
 import { type Operation, operations } from '../api/operations.ts';
 import { boundResultSchemas, reasonOf, resultSchemas } from '../api/schemas.ts';
 import { isDateTime } from '../api/values.ts';
+import { translationOf } from '../binding/adapt.ts';
 import type { Cancellation } from '../process/deadline.ts';
 import type { UnavailableError } from '../process/errors.ts';
 import {
@@ -47,10 +49,30 @@ export function readResult(
   }
   const parts = operation.many ? parseJsonArray(text) : undefined;
   if (parts) return call.within((cancellation) => readParts(operation, parts, cancellation));
-  const value = parse(text);
-  if (!operation.many) return checkId(operation, asked, toRecord(operation, value, ''));
-  if (!Array.isArray(value)) throw invalidAnswer(`the body is not a list of ${operation.result}`);
-  return value.map((item, index) => toRecord(operation, item, `/${index}`));
+  const answer = parse(text);
+  const { envelope = [] } = operation.wire ?? {};
+  const value = translationOf(operation).contentOf(answer);
+  const pointer = Array.isArray(answer) ? '' : envelope.map((field) => `/${field}`).join('');
+  if (!operation.many) return checkId(operation, asked, toRecord(operation, value, pointer));
+  if (!Array.isArray(value)) {
+    const inside = envelope.length > 0 ? ` in ${envelope.join('.')}` : '';
+    throw invalidAnswer(`the body is not a list of ${operation.result}${inside}`);
+  }
+  const records = value.map((item, index) => toRecord(operation, item, `${pointer}/${index}`));
+  if (isJsonObject(answer)) keepOriginal(records, answer);
+  return records;
+}
+
+/**
+ * The records or the record of an answer by our names, unchecked: an array for a list, undefined if it has none.
+ *
+ * @param answer the parsed body.
+ */
+export function fromWire(operation: Operation, answer: JsonValue): JsonValue | undefined {
+  const { contentOf, fromWire: translate } = translationOf(operation);
+  const content = contentOf(answer);
+  if (Array.isArray(content)) return content.map((item) => (isJsonObject(item) ? translate(item) : item));
+  return isJsonObject(content) ? translate(content) : undefined;
 }
 
 async function readParts(
@@ -169,14 +191,16 @@ function invalidJson({ message }: Error): UnavailableError {
 }
 
 /** @param pointer JSON pointer to the record in the body. */
-function toRecord({ result = 'Pet', source }: Operation, value: JsonValue, pointer: string): JsonObject {
+function toRecord(operation: Operation, item: JsonValue | undefined, pointer: string): JsonObject {
+  const { result = 'Pet', source } = operation;
+  const value = isJsonObject(item) ? translationOf(operation).fromWire(item) : item;
   const checked = v.safeParse((source === 'bound' ? boundResultSchemas : resultSchemas)[result], value);
   if (checked.success && isJsonObject(value)) return Object.assign(value, checked.output);
   const [issue] = checked.issues ?? [];
   const path = (issue?.path ?? []).map(({ key }) => `/${String(key)}`).join('');
   const where = `${pointer}${path}` || 'it';
   const why = issue ? reasonOf(issue) : '';
-  throw invalidAnswer(`the body is not ${withArticle(result)}: ${where} ${why}`, { answer: value });
+  throw invalidAnswer(`the body is not ${withArticle(result)}: ${where} ${why}`, { answer: item ?? null });
 }
 
 function checkId(operation: Operation, asked: bigint | undefined, record: JsonObject): JsonObject {

@@ -1,16 +1,15 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { mayHaveMore, offeredOperation } from '../api/contract.ts';
+import { offeredOperation } from '../api/contract.ts';
 import type { ListId } from '../api/operations.ts';
 import { confirmDestruction } from '../asking.ts';
 import { flag, value } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
 import type { Client } from '../client/client.ts';
-import { largestPages, wholeList } from '../client/whole-list.ts';
 import { resolvePaths } from '../config/paths.ts';
 import type { Context } from '../context.ts';
 import { startProgress } from '../output/progress.ts';
-import { CliError, UsageError } from '../process/errors.ts';
+import { UsageError } from '../process/errors.ts';
 import { writeFileAtomic } from '../process/files.ts';
 import { withLock } from '../process/lock.ts';
 import { counted } from '../process/text.ts';
@@ -118,21 +117,9 @@ async function readAll(context: Context, client: Client): Promise<PulledRecords>
   });
   const read = async (id: ListId): Promise<object[]> => {
     const records: object[] = [];
-    const size = largestPages(client, id);
-    for (const pages of wholeList(client, id, size)) {
-      let pageCount = 0;
-      let last = 0;
-      for await (const page of pages) {
-        for (const record of page) records.push(record);
-        done += page.length;
-        pageCount += 1;
-        last = page.length;
-      }
-      if (pageCount === 1 && mayHaveMore(offeredOperation(client.contract, id), last, size.limit))
-        throw new CliError(
-          'failed',
-          `offline pull: ${id} may have more records than it answered; nothing was copied`,
-        );
+    for await (const page of client.list(id, {}, { whole: true })) {
+      for (const record of page) records.push(record);
+      done += page.length;
     }
     return records;
   };

@@ -157,7 +157,7 @@ const remove = verb({
       await confirmDestruction(context, `delete profile ${name}`);
     }
     const wasActive = await editConfig(io, (config) => dropProfile(config, name));
-    await removeContract(io, name);
+    await removeContract(io, { profile: name });
     await notice(`deleted profile ${name}${wasActive ? '; no profile is active now' : ''}`);
   },
 });

@@ -18,35 +18,49 @@ import { resolvePaths } from './paths.ts';
 /** A contract read from a service's own description. */
 interface BoundContract {
   readonly contract: Contract;
+  /** The origin that it is for; it applies to no other. */
+  readonly origin: string;
   /** The source of the description: a URL or a path. */
   readonly source: string;
   /** RFC 3339. */
   readonly boundAt: string;
 }
 
-const version = 3;
+/** What a contract is stored for: the profile that it was bound with, or without one its origin. */
+export type BindingKey = { readonly profile: string } | { readonly origin: string };
 
-/** The contract of a command: that of the profile, else that of the top level; undefined if neither is bound. */
-export function readActiveContract(io: Io, profile: string | undefined): BoundContract | undefined {
-  const own = profile === undefined ? undefined : readContract(io, profile);
-  return own ?? readContract(io, undefined);
+const version = 4;
+
+/** The variable that `serve` sets for its command, whose service has the built-in contract whatever is bound. */
+export const builtInVariable = 'PETSTORE_BUILT_IN_CONTRACT';
+
+/**
+ * The contract for calls to an origin: that of the profile if it was bound to this origin, else that of the origin;
+ * undefined if neither is bound.
+ *
+ * @throws UsageError if a file cannot be read or does not hold a contract.
+ */
+export function readBoundContract(io: Io, origin: string, profile: string | undefined): Contract | undefined {
+  if (io.env[builtInVariable]) return undefined;
+  const own = profile === undefined ? undefined : readContract(io, { profile });
+  return (own?.origin === origin ? own : readContract(io, { origin }))?.contract;
 }
 
-/** The path of a profile's contract, or of the top level's if `profile` is undefined: next to the config file. */
-function contractPath(io: Io, profile: string | undefined): string {
+/** The path of a contract, next to the config file. */
+function contractPath(io: Io, key: BindingKey): string {
   const folder = dirname(resolvePaths(io).configFile);
-  if (profile === undefined) return join(folder, 'contract.json');
-  return join(folder, 'contracts', `${encodeURIComponent(profile)}.json`);
+  const [kind, name] = 'profile' in key ? ['profiles', key.profile] : ['origins', key.origin];
+  return join(folder, 'contracts', kind, `${encodeURIComponent(name)}.json`);
 }
 
 /** @throws UsageError if the file cannot be read or does not hold a contract. */
-function readContract(io: Io, profile: string | undefined): BoundContract | undefined {
-  const path = contractPath(io, profile);
+function readContract(io: Io, key: BindingKey): BoundContract | undefined {
+  const path = contractPath(io, key);
   try {
     const text = readText(path);
     return text === undefined ? undefined : fromJson(parseJson(text) as JsonObject);
   } catch (error) {
-    const words = profile === undefined ? '' : ` --profile ${shellWord(profile)}`;
+    const words = 'profile' in key ? ` --profile ${shellWord(key.profile)}` : ` --base-url ${key.origin}`;
     throw new InputError(
       `contract ${path}: ${systemReason(error)}`,
       `bind again with \`petstore api bind <file or URL>${words}\`, or go back to the built-in contract with \`petstore api unbind${words}\``,
@@ -64,20 +78,16 @@ function readText(path: string): string | undefined {
 }
 
 /** Replaces the stored contract, completely or not at all. */
-export async function writeContract(
-  io: Io,
-  profile: string | undefined,
-  bound: BoundContract,
-): Promise<void> {
-  const path = contractPath(io, profile);
+export async function writeContract(io: Io, key: BindingKey, bound: BoundContract): Promise<void> {
+  const path = contractPath(io, key);
   const { ensurePrivateFolder, writeFileAtomic } = await import('../process/files.ts');
   await ensurePrivateFolder(dirname(path));
   await writeFileAtomic(path, `${printJson(toJson(bound))}\n`);
 }
 
 /** Returns whether one was stored. */
-export async function removeContract(io: Io, profile: string | undefined): Promise<boolean> {
-  const path = contractPath(io, profile);
+export async function removeContract(io: Io, key: BindingKey): Promise<boolean> {
+  const path = contractPath(io, key);
   const { unlink } = await import('node:fs/promises');
   return await unlink(path).then(
     () => true,
@@ -89,7 +99,7 @@ export async function removeContract(io: Io, profile: string | undefined): Promi
 }
 
 /** All response schemas share one set of `$defs`, which is stored once. */
-function toJson({ contract, source, boundAt }: BoundContract): unknown {
+function toJson({ contract, origin, source, boundAt }: BoundContract): unknown {
   let definitions: JsonValue = {};
   const withoutDefinitions = (answer: DocumentedAnswer): DocumentedAnswer => {
     const { $defs, ...schema } = answer.schema ?? {};
@@ -97,9 +107,9 @@ function toJson({ contract, source, boundAt }: BoundContract): unknown {
     return answer.schema ? { ...answer, schema } : answer;
   };
   const operations = [...contract.operations.values()].map((each) => withAnswers(each, withoutDefinitions));
-  const { credentialPlaces } = contract;
+  const { credentialPlaces, basePath } = contract;
   const missing = Object.fromEntries(contract.missing);
-  return { version, source, boundAt, credentialPlaces, missing, operations, definitions };
+  return { version, origin, source, boundAt, basePath, credentialPlaces, missing, operations, definitions };
 }
 
 function withAnswers(
@@ -111,13 +121,22 @@ function withAnswers(
 }
 
 function fromJson(stored: JsonObject): BoundContract {
-  const { source, boundAt, missing, operations, credentialPlaces, definitions = {} } = stored;
+  const {
+    origin,
+    source,
+    boundAt,
+    missing,
+    operations,
+    credentialPlaces,
+    basePath,
+    definitions = {},
+  } = stored;
   const withDefinitions = (answer: DocumentedAnswer): DocumentedAnswer =>
     answer.schema ? { ...answer, schema: { ...answer.schema, $defs: definitions } } : answer;
   if (stored.version !== version) throw new Error('another version of this program wrote it');
-  if (typeof source !== 'string' || typeof boundAt !== 'string' || !Array.isArray(operations))
+  if (typeof origin !== 'string' || typeof source !== 'string' || typeof boundAt !== 'string')
     throw new Error('it does not hold a contract');
-  if (!isJsonObject(missing) || !Array.isArray(credentialPlaces))
+  if (!Array.isArray(operations) || !isJsonObject(missing) || !Array.isArray(credentialPlaces))
     throw new Error('it does not hold a contract');
   const bound = new Map(
     (operations as unknown as Operation[]).map((each) => [each.id, withAnswers(each, withDefinitions)]),
@@ -128,7 +147,9 @@ function fromJson(stored: JsonObject): BoundContract {
       operations: bound,
       missing: new Map(reasons),
       credentialPlaces: credentialPlaces as unknown as CredentialPlace[],
+      basePath: String(basePath),
     },
+    origin,
     source,
     boundAt,
   };

@@ -1,3 +1,4 @@
+import { originalOf } from '../api/contract.ts';
 import type { ColorMode, OutputFormat } from '../config/values.ts';
 import { AnsweredError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
@@ -143,7 +144,7 @@ export class Printer {
       isTerminal: io.stdout.isTerminal,
       width: io.stdout.width ?? 80,
       style: await createStyle(io.stdout, io.env, color),
-      value: fields ? (record) => pickFields(columns, record) : (record) => record,
+      value: fields ? (record) => pickFields(columns, record) : originalOf,
     };
     return writers[format](sheet);
   }

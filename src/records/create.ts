@@ -1,4 +1,4 @@
-import { offersField } from '../api/shapes.ts';
+import { takesField } from '../api/contract.ts';
 import { confirmWrite } from '../asking.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../process/errors.ts';
@@ -11,7 +11,6 @@ import {
   missingFields,
   noteUnknownFields,
   refuseForeignFields,
-  toBody,
 } from './fields.ts';
 import {
   type Body,
@@ -40,7 +39,10 @@ export async function createRecords<Entity>(
   const all: Record<string, unknown> = { ...given };
   const prompt = await context.prompt();
   if (prompt) for (const field of asked) all[columnOf(field)] = await field.ask(prompt, access.names);
-  await writeRecord(access, creation(noun, await toBody(access, { ...flagFields(noun, all), ...extra })));
+  await writeRecord(
+    access,
+    creation(noun, await access.names.resolve({ ...flagFields(noun, all), ...extra })),
+  );
 }
 
 function creation<Entity>({ operations }: EditableNoun<Entity>, body: Body): Write {
@@ -53,7 +55,7 @@ function creation<Entity>({ operations }: EditableNoun<Entity>, body: Body): Wri
  * @throws UsageError that names the missing fields if questions are impossible, or one of them has no flag.
  */
 function fieldsToAsk<Entity>({ context, noun, operation }: EditAccess<Entity>, given: Body) {
-  const open = noun.fields.filter(({ name }) => !(name in given) && offersField(operation, name));
+  const open = noun.fields.filter(({ name }) => !(name in given) && takesField(operation, name));
   let missing = missingFields(operation, given);
   const wanted = open.filter((field) => field.wanted);
   if (missing.length === 0 && wanted.length > 0 && context.prompt()) return open;

@@ -1,4 +1,3 @@
-import { toUpdateBody } from '../api/shapes.ts';
 import { confirmWrite } from '../asking.ts';
 import type { Answer } from '../client/client.ts';
 import type { Context } from '../context.ts';
@@ -103,7 +102,9 @@ function checkRecord<Entity extends object>(
   );
   const fields = checkFields(noun, given, missingFields(operation, given));
   const changes = Object.entries(fields).filter(([name, value]) => printJson(value) !== printJson(old[name]));
-  return toUpdateBody(operation, fields, Object.fromEntries(changes));
+  // A field that was removed is left out of what is sent.
+  const removed = Object.keys(old).filter((name) => name !== 'id' && !Object.hasOwn(fields, name));
+  return Object.fromEntries([...changes, ...removed.map((name) => [name, undefined])]);
 }
 
 /**

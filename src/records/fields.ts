@@ -1,6 +1,6 @@
 import * as v from 'valibot';
+import { takesField } from '../api/contract.ts';
 import type { Operation } from '../api/operations.ts';
-import { categoryFields, needsId, offersField, takesCategoryName } from '../api/shapes.ts';
 import { notAnId } from '../api/values.ts';
 import { UsageError } from '../process/errors.ts';
 import { type Body, columnOf, type EditAccess, type EditableNoun, findField, flagOf } from './noun.ts';
@@ -41,11 +41,11 @@ export function extraFields<Entity>(noun: EditableNoun<Entity>, { field: given =
 
 /** @throws UsageError for a field that the body of an operation does not have, or for an id that it does not need. */
 export function refuseForeignFields<Entity>({ operation, noun }: EditAccess<Entity>, given: Body): void {
-  const isBound = operation.source === 'bound';
   for (const name of Object.keys(given)) {
-    if (name === 'id' && !needsId(operation))
+    if (name === 'id' && !operation.body?.choosesId)
       throw new UsageError(`--field 'id=${given.id}': the id of a record cannot be given`);
-    if (isBound ? offersField(operation, name) : Object.hasOwn(noun.schema.entries, name)) continue;
+    const isKnown = operation.body?.fields !== undefined || Object.hasOwn(noun.schema.entries, name);
+    if (isKnown && takesField(operation, name)) continue;
     const own = noun.fields.find((field) => field.name === name);
     throw new UsageError(
       `${own ? flagOf(own) : `--field ${name}`}: ${operation.id} of the service has no field ${name}`,
@@ -100,38 +100,7 @@ export function checkFields<Entity>(
   return { ...fields, ...known };
 }
 
-/** The required fields of a body that are missing; the id only if the caller must choose it. */
-export function missingFields(operation: Operation, fields: Body): readonly string[] {
-  const body = inForm(operation, fields);
-  const required = operation.body?.required ?? [];
-  return required.filter((name) => body[name] === undefined && (name !== 'id' || needsId(operation)));
-}
-
-/**
- * The fields in the form that the operation expects, with names replaced by ids. If the service has no list of
- * categories, it gets the name.
- */
-export async function toBody<Entity>(access: EditAccess<Entity>, fields: Body): Promise<Body> {
-  return inForm(
-    access.operation,
-    await access.names.resolve(fields, { keepsCategory: sendsCategoryName(access) }),
-  );
-}
-
-/** Whether the name of a category is sent as it is, because it has no id here. */
-export function sendsCategoryName<Entity>({ names, operation }: EditAccess<Entity>): boolean {
-  return takesCategoryName(operation, names.isListed('categories'));
-}
-
-/** The fields with the category in the form that the operation has. */
-export function inForm(operation: Operation, fields: Body): Body {
-  return Object.fromEntries(
-    Object.entries(fields).flatMap(([name, value]) =>
-      name === 'categoryId'
-        ? Object.entries(
-            categoryFields(operation, typeof value === 'string' ? { name: value } : { id: value as bigint }),
-          )
-        : [[name, value]],
-    ),
-  );
+/** The required fields of a body that are missing. */
+export function missingFields({ body }: Operation, fields: Body): readonly string[] {
+  return (body?.required ?? []).filter((name) => fields[name] === undefined && name !== body?.idField);
 }

@@ -1,5 +1,4 @@
 import type { Operation } from '../api/operations.ts';
-import { needsId } from '../api/shapes.ts';
 import type { Context } from '../context.ts';
 import type { InputRecord } from '../input/record.ts';
 import { readRecords } from '../input/records.ts';
@@ -8,7 +7,7 @@ import { toCsvCell } from '../output/formats.ts';
 import { CliError, InputError, messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../process/exact-json.ts';
 import { counted } from '../process/text.ts';
-import { checkFields, inForm, missingFields, sendsCategoryName, toBody } from './fields.ts';
+import { checkFields, missingFields } from './fields.ts';
 import { isName } from './names.ts';
 import { type Body, columnOf, type EditAccess, type EditableNoun, type Field, findField } from './noun.ts';
 import { jsonOrText, parseId } from './values.ts';
@@ -88,7 +87,7 @@ export async function readRecordFile<Entity>(
 
 async function resolveAt<Entity>(access: EditAccess<Entity>, fields: Body, place: Place): Promise<Body> {
   try {
-    return await toBody(access, fields);
+    return await access.names.resolve(fields);
   } catch (error) {
     if (!(error instanceof CliError) || (error.kind !== 'not-found' && error.kind !== 'usage')) throw error;
     throw new CliError(error.kind, `${place.text}: ${error.message}`, { ...error.details, line: place.line });
@@ -303,20 +302,25 @@ function toFields<Entity>(access: EditAccess<Entity>, { isTable, values }: FileI
   const { client, noun, operation } = access;
   const isNew = operation.id === noun.operations.create;
   // The id of an order is part of its body. In CSV output of `list`, however, the id only tells the rows apart.
-  const keepsId = isNew && (needsId(operation) || (!isTable && Object.hasOwn(noun.schema.entries, 'id')));
+  const keepsId =
+    isNew && (operation.body?.choosesId || (!isTable && Object.hasOwn(noun.schema.entries, 'id')));
   // Without a prototype, because a field of the service may be called `constructor`.
   const fields: Record<string, unknown> = Object.create(null);
   for (const [column, value] of Object.entries(values)) {
     if (column === 'id' && !keepsId) continue;
     const field = findField(noun, column);
-    const isText = isTable || (field?.column === column && !isJsonObject(value));
-    const name = isText && field ? field.name : column;
+    // A category may be an object, as a bound service prints it.
+    const isReference = field?.column === column;
+    const isText = isTable || (isReference && !isJsonObject(value));
+    const name = (isText || isReference) && field ? field.name : column;
     if (name in fields) throw new InputError(`${field?.column} and ${name} mean the same: give one of them`);
     fields[name] = isText ? fromText(field, String(value), column) : value;
-    if (!isText && isName(name, value)) throw new InputError(`${name} must be an integer`);
+    if (!isText && !isReference && isName(name, value)) throw new InputError(`${name} must be an integer`);
   }
   for (const [name, value] of Object.entries(extra)) fields[name] ??= value;
-  const names = Object.entries(fields).filter(([name, value]) => isName(name, value));
+  const names = Object.entries(fields).filter(
+    ([name, value]) => isName(name, value) || (name === 'categoryId' && isJsonObject(value as JsonValue)),
+  );
   const missing = isNew ? missingFields(operation, fields) : values.id === undefined ? ['id'] : [];
   // An id stands for each name until the names are looked up.
   const checked = checkFields(
@@ -325,8 +329,9 @@ function toFields<Entity>(access: EditAccess<Entity>, { isTable, values }: FileI
     missing,
   );
   const named = { ...checked, ...Object.fromEntries(names) };
-  const body = inForm(operation, sendsCategoryName(access) ? named : checked);
-  if (isNew) client.toRequest(operation.id, { body } as never);
+  const standIns = names.map(([name, value]) => [name, name === 'categoryId' ? { id: 0n, name: value } : 0n]);
+  if (isNew)
+    client.toRequest(operation.id, { body: { ...checked, ...Object.fromEntries(standIns) } } as never);
   return named;
 }
 

@@ -17,7 +17,7 @@ export async function getRecords<Entity>(
 ): Promise<void> {
   const { get, list } = noun.operations;
   const { operations } = await context.contract();
-  const operation = noun.read && !operations.has(get) && operations.has(list) ? list : get;
+  const operation = !operations.has(get) && operations.has(list) ? list : get;
   const access = await openAccess(context, noun, operation);
   const ids = await resolveEach(access, given);
   const found = ids.filter((id) => typeof id === 'bigint');

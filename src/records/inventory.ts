@@ -1,5 +1,5 @@
+import { takesField } from '../api/contract.ts';
 import type { InventoryItem } from '../api/schemas.ts';
-import { offersField, otherRequired } from '../api/shapes.ts';
 import { confirmWrite } from '../asking.ts';
 import type { Answer } from '../client/client.ts';
 import { type Context, commandLine } from '../context.ts';
@@ -92,26 +92,13 @@ async function writeCount(
   quantity: number,
   before?: Answer<InventoryItem>,
 ): Promise<void> {
-  const others = await otherFields(access, petId, before);
   const write: Write = {
     operation: 'updateInventory',
-    input: { petId, body: { ...others, quantity } },
+    input: { petId, body: { quantity }, before: before?.value },
     options: { ifMatch: before?.etag },
     ...(before && { change: { subject: `pet ${petId}`, before: before.value, names: ['quantity'] } }),
   };
   await writeRecord(access, write);
-}
-
-/** Other fields that a bound service requires, from the current entry. */
-async function otherFields(
-  access: Access<InventoryItem>,
-  petId: bigint,
-  before: Answer<InventoryItem> | undefined,
-): Promise<Partial<InventoryItem>> {
-  const names = otherRequired(access.operation, 'quantity');
-  if (names.length === 0) return {};
-  const { value } = before ?? (await readRecord(access, petId));
-  return Object.fromEntries(Object.entries(value).filter(([name]) => names.includes(name)));
 }
 
 /** Creates the entry of a pet. */
@@ -125,7 +112,7 @@ export async function createEntry(context: Context, pet: IdOrName, quantity: num
 
 /** The status of a new entry, which is that of its pet; nothing if the service does not ask for it. */
 async function statusOf({ context, client, operation }: Access<InventoryItem>, petId: bigint) {
-  if (!offersField(operation, 'status')) return {};
+  if (!takesField(operation, 'status')) return {};
   const { value } = await readPet(context, client, petId);
   return { status: value.status ?? 'available' };
 }

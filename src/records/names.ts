@@ -1,7 +1,7 @@
 import { takesParameter } from '../api/contract.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Client } from '../client/client.ts';
-import { collect, largestPages, wholeList } from '../client/whole-list.ts';
+import { collect } from '../client/list.ts';
 import type { Context } from '../context.ts';
 import { CliError, messageOf, UsageError } from '../process/errors.ts';
 import { caseless, letterDistance } from '../process/text.ts';
@@ -123,20 +123,25 @@ export class Names {
   }
 
   /**
-   * The same fields with names replaced by ids.
-   *
-   * @param keepsCategory keeps the name of a category.
+   * The same fields with names replaced by ids. A category keeps its name beside its id, and has only its name if the
+   * service has no list of categories: a bound service may want either.
    */
-  async resolve(
-    fields: Readonly<Record<string, unknown>>,
-    { keepsCategory }: { readonly keepsCategory: boolean },
-  ): Promise<Readonly<Record<string, unknown>>> {
+  async resolve(fields: Readonly<Record<string, unknown>>): Promise<Readonly<Record<string, unknown>>> {
     const resolved = new Map<string, unknown>();
     for (const [field, value] of Object.entries(fields)) {
-      const noun = keepsCategory && field === 'categoryId' ? undefined : referenceFields[field];
-      resolved.set(field, noun && isName(field, value) ? await this.idOf(noun, value) : value);
+      const noun = isName(field, value) ? referenceFields[field] : undefined;
+      if (noun === undefined) resolved.set(field, value);
+      else if (noun === 'pets') resolved.set(field, await this.idOf(noun, value as string));
+      else resolved.set(field, await this.categoryOf(value as string));
     }
     return Object.fromEntries(resolved);
+  }
+
+  private async categoryOf(name: string): Promise<{ readonly id?: bigint; readonly name: string }> {
+    if (!this.isListed('categories')) return { name };
+    const id = await this.idOf('categories', name);
+    const found = (await this.list('categories')).find((category) => category.id === id);
+    return { id, name: found?.name ?? name };
   }
 
   /**
@@ -164,15 +169,11 @@ export class Names {
   async addPet(id: bigint, names: Map<bigint, string>): Promise<string | undefined> {
     const { client } = this;
     const list = client.contract.operations.get('listPets');
-    const canSeek = list && takesParameter(list, 'after') && takesParameter(list, 'limit');
+    const canSeek = list && takesParameter(list, 'after');
     if (!canSeek || id <= 0n || this.lists.has('pets')) return this.addAll('pets', names);
     try {
-      for await (const [pet, another] of client.list('listPets', { after: id - 1n, limit: 1 })) {
-        // A service that does not page answers with its whole list.
-        if (another) return await this.addAll('pets', names);
-        if (pet?.id === id) names.set(id, pet.name);
-        break;
-      }
+      for await (const page of client.list('listPets', {}, { after: id - 1n, limit: 1 }))
+        for (const pet of page) if (pet.id === id) names.set(id, pet.name);
       return undefined;
     } catch (error) {
       return unreadNames('pets', error);
@@ -185,8 +186,8 @@ async function readList(
   noun: Named,
   options: CallOptions | undefined,
 ): Promise<NamedRecord[]> {
-  if (noun === 'categories') return collect([client.list('listCategories', {}, options)]);
-  const pets = await collect(wholeList(client, 'listPets', largestPages(client, 'listPets'), options));
+  if (noun === 'categories') return collect(client.list('listCategories', {}, { ...options, whole: true }));
+  const pets = await collect(client.list('listPets', {}, { ...options, whole: true }));
   return pets.map(({ id, name, status, categoryId }) => ({ id, name, status, categoryId }));
 }
 

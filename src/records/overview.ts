@@ -1,11 +1,10 @@
 import { offeredOperation } from '../api/contract.ts';
 import type { ListId } from '../api/operations.ts';
 import type { InventoryItem, Order, Pet } from '../api/schemas.ts';
-import { categoryOf } from '../api/shapes.ts';
 import { petStatuses } from '../api/values.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Client } from '../client/client.ts';
-import { collect, largestPages, wholeList } from '../client/whole-list.ts';
+import { collect } from '../client/list.ts';
 import { type Context, commandLine } from '../context.ts';
 import { paintStatus, type Style, withoutColor } from '../output/style.ts';
 import { charactersOf, createMeasure, type Measure } from '../output/width.ts';
@@ -54,7 +53,7 @@ async function readOverview(context: Context, client: Client, below: number, opt
   const read = async <K extends ListId>(id: K, what: string) => {
     try {
       offeredOperation(client.contract, id);
-      return await collect(wholeList(client, id, largestPages(client, id), options));
+      return await collect(client.list(id, {}, { ...options, whole: true }));
     } catch (error) {
       if (!(error instanceof CliError) || context.interrupts.signal.aborted) throw error;
       failures.push(error);
@@ -120,7 +119,8 @@ function countCategories(pets: readonly Pet[], names: ReadonlyMap<bigint, string
   const totals = new Map<string, { categoryId: bigint | null; name: string | null; total: number }>();
   for (const [categoryId, name] of names) totals.set(`${categoryId}`, { categoryId, name, total: 0 });
   for (const pet of pets) {
-    const { id = null, name = null } = categoryOf(pet);
+    const id = pet.categoryId ?? null;
+    const name = typeof pet.category === 'string' ? pet.category : null;
     const key = `${id ?? name}`;
     const category = totals.get(key) ?? { categoryId: id, name, total: 0 };
     category.total += 1;

@@ -1,10 +1,8 @@
 import { offeredOperation, takesParameter } from '../api/contract.ts';
 import { NewPet, type Pet } from '../api/schemas.ts';
-import { categoryOf } from '../api/shapes.ts';
 import { petStatuses } from '../api/values.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Answer, Client } from '../client/client.ts';
-import { wholeList } from '../client/whole-list.ts';
 import type { Context } from '../context.ts';
 import { askParsed, askText, type Choice } from '../input/question.ts';
 import { ApiError, CliError, UsageError } from '../process/errors.ts';
@@ -29,9 +27,9 @@ export const pets: EditableNoun<Pet> = {
     { name: 'name', value: (pet) => pet.name },
     { name: 'category', value: (pet) => categoryText(pet, categories) },
     { name: 'status', value: (pet) => pet.status, status: true },
-    { name: 'categoryId', value: (pet) => categoryOf(pet).id, align: 'right', extra: true },
+    { name: 'categoryId', value: ({ categoryId }) => categoryId, align: 'right', extra: true },
   ],
-  lookup: { column: 'category', noun: 'categories', idOf: (pet) => categoryOf(pet).id },
+  lookup: { column: 'category', noun: 'categories', idOf: ({ categoryId }) => categoryId },
   read: readPet,
   holders: (petId) => ['orders', 'list', '--pet', `${petId}`, '--open'],
   async goesWith({ call, contract }, petId) {
@@ -63,9 +61,12 @@ export const pets: EditableNoun<Pet> = {
 };
 
 /** The category by its name, or by its id if the name is unknown. */
-function categoryText(pet: Pet, categories: ReadonlyMap<bigint, string>): string | bigint | undefined {
-  const { id, name } = categoryOf(pet);
-  return name ?? (id === undefined ? undefined : (categories.get(id) ?? id));
+function categoryText(
+  { categoryId, category }: Pet,
+  categories: ReadonlyMap<bigint, string>,
+): string | bigint | undefined {
+  if (typeof category === 'string') return category;
+  return typeof categoryId === 'bigint' ? (categories.get(categoryId) ?? categoryId) : undefined;
 }
 
 async function categoryChoices(names: Names): Promise<Choice<bigint>[]> {
@@ -80,8 +81,7 @@ async function categoryChoices(names: Names): Promise<Choice<bigint>[]> {
 }
 
 /**
- * Reads a pet with getPet. If that operation is gone (410, or 404 or 405 without an Error body, or not in the
- * contract), it finds the pet through listPets and notes that on stderr.
+ * Reads a pet with getPet. If that operation is gone (410, or 404 or 405 without an Error body), it finds the pet through listPets and notes that on stderr.
  */
 export async function readPet(
   context: Context,
@@ -89,7 +89,6 @@ export async function readPet(
   id: bigint,
   options?: CallOptions,
 ): Promise<Answer<Pet>> {
-  if (!client.contract.operations.has('getPet')) return findPet(context, client, id, 'is not offered');
   try {
     return await client.call('getPet', { petId: id }, options);
   } catch (error) {
@@ -108,22 +107,22 @@ const told = new WeakSet<Client>();
 async function findPet(context: Context, client: Client, id: bigint, why: string): Promise<Answer<Pet>> {
   if (!told.has(client)) await context.note(`note: getPet ${why}: looking through listPets instead`);
   told.add(client);
-  const canSeek = id > 0n && takesParameter(offeredOperation(client.contract, 'listPets'), 'after');
-  for (const pages of wholeList(client, 'listPets', canSeek ? { after: id - 1n } : {}))
-    for await (const page of pages) {
-      const value = page.find((pet) => pet.id === id);
-      if (value)
-        return {
-          value,
-          status: 200,
-          fields: {},
-          etag: undefined,
-          attempts: 1,
-          isAccepted: false,
-          mismatch: undefined,
-        };
-      // The list began at the id, so that its later pages cannot hold it.
-      if (canSeek && page.length > 0 && page.every((pet) => pet.id > id)) break;
-    }
+  const after = id > 0n ? id - 1n : undefined;
+  const canSeek = takesParameter(offeredOperation(client.contract, 'listPets'), 'after');
+  for await (const page of client.list('listPets', {}, { after, whole: true })) {
+    const value = page.find((pet) => pet.id === id);
+    if (value)
+      return {
+        value,
+        status: 200,
+        fields: {},
+        etag: undefined,
+        attempts: 1,
+        isAccepted: false,
+        mismatch: undefined,
+      };
+    // The list began at the id, so that its later pages cannot hold it.
+    if (canSeek && page.length > 0 && page.every((pet) => pet.id > id)) break;
+  }
   throw new CliError('not-found', `get pet ${id}: listPets has no pet with this id`);
 }

@@ -1,18 +1,10 @@
-import { toUpdateBody } from '../api/shapes.ts';
 import { confirmWrite } from '../asking.ts';
 import type { Answer } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../process/errors.ts';
-import { printJson } from '../process/exact-json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import { counted } from '../process/text.ts';
-import {
-  extraFields,
-  flagFields,
-  type Given,
-  noteUnknownFields,
-  refuseForeignFields,
-  toBody,
-} from './fields.ts';
+import { extraFields, flagFields, type Given, noteUnknownFields, refuseForeignFields } from './fields.ts';
 import {
   type Body,
   type EditAccess,
@@ -42,7 +34,7 @@ export async function updateRecords<Entity extends object>(
   if (from === undefined) {
     const ids = await access.names.idsOf(noun.named, given.ids);
     await confirmWrite(context, { what: `change ${nameAll(noun, ids)}` });
-    const fields = await toBody(access, { ...flags, ...extra });
+    const fields = await access.names.resolve({ ...flags, ...extra });
     const { error } = await writeRecords(access, {
       items: ids,
       asList: ids.length > 1,
@@ -71,7 +63,7 @@ export async function updateRecords<Entity extends object>(
       const before = await readRecord(access, id);
       const edited = file.format === 'json' ? fields : withoutPrinted(before.value, fields);
       const changed = Object.fromEntries(
-        Object.entries(edited).filter(([name, value]) => !isSame(value, (before.value as Body)[name])),
+        Object.entries(edited).filter(([name, value]) => !isSame(before.value as Body, name, value)),
       );
       if (Object.keys(changed).length === 0) return { unchanged: before.value };
       return replace(access, id, before, edited);
@@ -80,18 +72,25 @@ export async function updateRecords<Entity extends object>(
   await endFile(access, 'update', file, ended);
 }
 
-/** Whether a field has a value already; null leaves a field out. */
-function isSame(wanted: unknown, found: unknown): boolean {
+/** Whether a record has a value already; null leaves a field out. A category is an id, or `{id, name}`. */
+function isSame(record: Body, name: string, value: unknown): boolean {
+  const { id, name: category } = isJsonObject(value as JsonValue) ? (value as JsonObject) : {};
+  const isCategory = name === 'categoryId' && (id !== undefined || category !== undefined);
+  const [wanted, found] = !isCategory
+    ? [value, record[name]]
+    : id === undefined
+      ? [category, record.category]
+      : [id, record.categoryId];
   return printJson(wanted ?? null) === printJson(found ?? null);
 }
 
 function replace<Entity extends object>(
-  { noun, operation }: EditAccess<Entity>,
+  { noun }: EditAccess<Entity>,
   id: bigint,
   before: Answer<Entity>,
   fields: Body,
 ): Write {
-  return replacement(noun, id, before, toUpdateBody(operation, before.value, fields), Object.keys(fields));
+  return replacement(noun, id, before, fields, Object.keys(fields));
 }
 
 /**
@@ -103,12 +102,12 @@ export function replacement<Entity extends object>(
   { one, operations }: EditableNoun<Entity>,
   id: bigint,
   before: Answer<Entity>,
-  body: Body,
+  changes: Body,
   names: readonly string[],
 ): Write {
   return {
     operation: operations.update,
-    input: inputFor(operations.update, id, body),
+    input: { ...inputFor(operations.update, id, changes), before: before.value },
     options: { ifMatch: before.etag },
     change: { subject: `${one} ${id}`, before: before.value, names },
   };

@@ -1,5 +1,5 @@
 import type { Attempt, CallOptions } from '../client/call.ts';
-import { collect } from '../client/whole-list.ts';
+import { collect } from '../client/list.ts';
 import type { Context } from '../context.ts';
 import { type Column, compareBy, pickColumns, pickFields, type View } from '../output/columns.ts';
 import { canRedraw, openScreen } from '../output/screen.ts';
@@ -44,7 +44,7 @@ export async function watchRecords<Entity>(
   let before = new Map<string, Entity>();
   return pollForever(context, intervalMs, display, async (options) => {
     names.forget();
-    const records = await collect([await read(options)], sort === undefined ? limit : undefined);
+    const records = await collect(await read(options), sort === undefined ? limit : undefined);
     const { view } = await fillView(access, 'list');
     if (sort !== undefined) records.sort(compareBy(view, sort));
     const shown = records.slice(0, limit);

@@ -309,19 +309,19 @@ test('undoing an undo creates the entries again, and overwrites none', async () 
 });
 
 /** Binds the service's description without one of its operations; returns the environment of that profile. */
-async function bindWithout(desk: StockDesk, method: string, path: string) {
+async function bindWithout({ url }: { readonly url: string }, desk: StockDesk, method: string, path: string) {
   const env = { PETSTORE_CONFIG_DIR: join(desk.folder, 'config') };
   const spec = JSON.parse((await runCli(['api', 'spec', '-o', 'json'])).stdout);
   delete spec.paths[path][method];
   writeFileSync(join(desk.folder, 'service.json'), JSON.stringify(spec));
-  await runCli(['api', 'bind', join(desk.folder, 'service.json')], { env });
+  await runCli(['api', 'bind', join(desk.folder, 'service.json'), '--base-url', url], { env });
   return env;
 }
 
 test('undo reads the list once if the service offers only the list, also when it is resumed', async () => {
   await using server = await stockServer(shelves(3, () => 1));
   const desk = stockDesk(server);
-  const env = await bindWithout(desk, 'get', '/store/inventory/{petId}');
+  const env = await bindWithout(server, desk, 'get', '/store/inventory/{petId}');
   desk.write('stock.csv', toCsv(shelves(3, () => 4)));
   const { run } = await desk.summary(['apply', 'stock.csv', '--yes'], { env });
   server.misbehave = ({ method, petId }, response) =>
@@ -339,7 +339,7 @@ test.each(['apply', 'undo'])('%s sends nothing if the service offers no way to s
   const desk = stockDesk(server);
   desk.write('stock.csv', toCsv(shelves(3, () => 4)));
   const { run } = await desk.summary(['apply', 'stock.csv', '--yes']);
-  const env = await bindWithout(desk, 'put', '/store/inventory/{petId}');
+  const env = await bindWithout(server, desk, 'put', '/store/inventory/{petId}');
   server.seen.length = 0;
   const refused = await desk.inventory([verb, verb === 'undo' ? String(run) : 'stock.csv', '--yes'], {
     env,
@@ -381,7 +381,7 @@ test('sets back a count below 0, but not one beyond a double', async () => {
 test('keeps and names entries that a run created, with exit code 3, if the service offers no deleteInventory', async () => {
   await using server = await stockServer([[1, 5]]);
   const { desk, run } = await runThatMade(server, [7]);
-  const env = await bindWithout(desk, 'delete', '/store/inventory/{petId}');
+  const env = await bindWithout(server, desk, 'delete', '/store/inventory/{petId}');
   const summary = await desk.summary(['undo', run, '--yes'], { env });
   expect(summary).toMatchObject({ code: 3, rows: 1, applied: 1 });
   expect(summary.stderr).toContain(

@@ -230,7 +230,7 @@ test('sends nothing with --verify if the service offers no way to read counts', 
   delete spec.paths['/store/inventory/{petId}'].get;
   delete spec.paths['/store/inventory'].get;
   desk.write('service.json', JSON.stringify(spec));
-  await runCli(['api', 'bind', join(desk.folder, 'service.json')], { env });
+  await runCli(['api', 'bind', join(desk.folder, 'service.json'), '--base-url', server.url], { env });
   desk.write('stock.csv', toCsv(shelves(2, () => 2)));
   const refused = await desk.inventory(['apply', 'stock.csv', '--yes', '--blind', '--verify'], { env });
   expect(refused.code).toBe(2);

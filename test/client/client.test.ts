@@ -40,11 +40,11 @@ for (const [name, open] of Object.entries(transports)) {
     const client = await connect();
     const sizes: number[] = [];
     const ids: bigint[] = [];
-    for await (const page of client.list('listPets', { limit: 10 })) {
+    for await (const page of client.list('listPets', {}, { limit: 25 })) {
       sizes.push(page.length);
       ids.push(...page.map(({ id }) => id));
     }
-    expect(sizes).toEqual([10, 10, 5]);
+    expect(sizes).toEqual([25]);
     expect(ids).toHaveLength(25);
     await client.close();
   });

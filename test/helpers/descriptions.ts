@@ -1,6 +1,6 @@
 /** Descriptions of services unlike the one of the table: other paths, methods, names, versions and gaps. */
 
-/** OpenAPI 3.0 in YAML: other paths, PATCH for updates, ids of other names, one in the query and one in a header. */
+/** OpenAPI 3.0 in YAML: other paths, PATCH for updates, ids of other names. */
 export const warehouse = `
 openapi: 3.0.3
 info: { title: Warehouse, version: 2.4.0 }
@@ -59,15 +59,15 @@ paths:
       requestBody: { content: { application/json: { schema: { $ref: '#/components/schemas/NewCategory' } } } }
       responses:
         '201': { description: made, content: { application/json: { schema: { $ref: '#/components/schemas/Category' } } } }
-  /kind:
+  /kinds/{id}:
     get:
-      parameters: [ { name: id, in: query, required: true, schema: { type: integer } } ]
+      parameters: [ { name: id, in: path, required: true, schema: { type: integer } } ]
       responses:
         '200': { description: ok, content: { application/json: { schema: { $ref: '#/components/schemas/Category' } } } }
-  /stock:
+  /stock/{pet_id}:
     put:
       x-stability: beta
-      parameters: [ { name: X-Pet-Id, in: header, required: true, schema: { type: integer } } ]
+      parameters: [ { name: pet_id, in: path, required: true, schema: { type: integer } } ]
       requestBody: { content: { application/json: { schema: { $ref: '#/components/schemas/InventoryUpdate' } } } }
       responses:
         '200': { description: ok, content: { application/json: { schema: { $ref: '#/components/schemas/InventoryItem' } } } }
@@ -126,79 +126,6 @@ const item = {
 };
 const json = (schema: unknown) => ({ content: { 'application/json': { schema } } });
 const ok = (schema: unknown) => ({ '200': { description: 'ok', ...json(schema) } });
-const idInPath = { name: 'id', in: 'path', required: true, schema: { type: 'integer' } };
-
-/** OpenAPI 3.1 in JSON with no name of the service document: only fields tell what is what. */
-export const unnamed = {
-  openapi: '3.1.0',
-  info: { title: 'Unnamed', version: '1' },
-  paths: {
-    '/v1/beasts': {
-      get: { responses: ok({ type: 'array', items: { $ref: '#/components/schemas/Beast' } }) },
-      post: {
-        requestBody: json({ $ref: '#/components/schemas/BeastInput', description: 'what to make' }),
-        responses: { '201': { description: 'made' } },
-      },
-    },
-    '/v1/beasts/{id}': {
-      parameters: [idInPath],
-      get: { responses: ok({ anyOf: [{ $ref: '#/components/schemas/Beast' }, { type: 'null' }] }) },
-      put: {
-        requestBody: json({ $ref: '#/components/schemas/BeastInput' }),
-        responses: { '204': { description: 'done' } },
-      },
-    },
-    '/v1/counts/{id}': {
-      parameters: [idInPath],
-      get: { responses: ok(item) },
-      put: {
-        requestBody: json({ type: 'object', properties: { quantity: { type: 'integer' } } }),
-        responses: ok(item),
-      },
-    },
-    '/v1/categories': {
-      get: {
-        responses: ok({
-          type: 'array',
-          items: {
-            type: 'object',
-            properties: {
-              id: { type: 'integer' },
-              name: { type: 'string' },
-              description: { type: 'string' },
-            },
-          },
-        }),
-      },
-    },
-    '/v1/tags': {
-      post: {
-        requestBody: json({
-          type: 'object',
-          properties: { name: { type: 'string' }, description: { type: 'string' } },
-        }),
-        responses: {},
-      },
-    },
-  },
-  components: {
-    schemas: {
-      BeastInput: {
-        type: 'object',
-        required: ['name', 'categoryId'],
-        properties: {
-          name: { type: 'string' },
-          categoryId: { type: 'integer' },
-          status: { enum: ['available', 'sold'] },
-        },
-      },
-      Beast: {
-        allOf: [{ $ref: '#/components/schemas/BeastInput' }],
-        properties: { id: { type: 'integer' }, parent: { $ref: '#/components/schemas/Beast' } },
-      },
-    },
-  },
-};
 
 /** All that the service document states, and nothing more. */
 export const sparse = {
@@ -223,53 +150,21 @@ const takesUpdate = {
   responses: ok({ $ref: '#/components/schemas/InventoryItem' }),
 };
 
-/** Two operations fit updateInventory and two getPet; an operationId tells the lists apart. */
+const petIdInPath = { name: 'petId', in: 'path', required: true, schema: { type: 'integer' } };
+const getsPet = { parameters: [petIdInPath], get: { responses: ok({ $ref: '#/components/schemas/Pet' }) } };
+
+/** Two operations fit updateInventory, and two getPet. */
 export const ambiguous = {
   openapi: '3.0.3',
   info: { title: 'Ambiguous', version: '1' },
   paths: {
-    '/pets': { get: { operationId: 'list_pets', responses: ok({ $ref: '#/components/schemas/Pets' }) } },
-    '/pets/popular': {
-      get: {
-        operationId: 'popular',
-        responses: ok({ type: 'array', items: { $ref: '#/components/schemas/Pet' } }),
-      },
+    '/pets': {
+      get: { responses: ok({ type: 'array', items: { $ref: '#/components/schemas/Pet' } }) },
     },
-    '/pets/{id}': { parameters: [idInPath], get: { responses: ok({ $ref: '#/components/schemas/Pet' }) } },
-    '/orders/{id}/pet': {
-      parameters: [idInPath],
-      get: { responses: ok({ $ref: '#/components/schemas/Pet' }) },
-    },
-    '/stock/{id}': { parameters: [idInPath], put: takesUpdate, patch: takesUpdate },
+    '/animals/{petId}': getsPet,
+    '/beasts/{petId}': getsPet,
+    '/stock/{petId}': { parameters: [petIdInPath], put: takesUpdate, patch: takesUpdate },
+    '/counts/{petId}': { parameters: [petIdInPath], put: takesUpdate },
   },
-  components: {
-    schemas: {
-      Pet: pet,
-      Pets: { type: 'array', items: { $ref: '#/components/schemas/Pet' } },
-      InventoryUpdate: quantity,
-      InventoryItem: item,
-    },
-  },
-};
-
-/** `Pets` is an object around the list. */
-export const wrapped = {
-  openapi: '3.0.3',
-  info: { title: 'Wrapped', version: '1' },
-  paths: {
-    '/pets': { get: { operationId: 'listPets', responses: ok({ $ref: '#/components/schemas/Pets' }) } },
-    '/pets/{id}': { parameters: [idInPath], get: { responses: ok({ $ref: '#/components/schemas/Pet' }) } },
-  },
-  components: {
-    schemas: {
-      Pet: pet,
-      Pets: {
-        type: 'object',
-        properties: {
-          data: { type: 'array', items: { $ref: '#/components/schemas/Pet' } },
-          total: { type: 'integer' },
-        },
-      },
-    },
-  },
+  components: { schemas: { Pet: pet, InventoryUpdate: quantity, InventoryItem: item } },
 };

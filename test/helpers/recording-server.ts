@@ -26,7 +26,7 @@ export interface RecordingServer extends AsyncDisposable {
   calls(): string[];
 }
 
-/** A service on a free port that answers documents by their path, everything else by a function, and keeps what it saw. */
+/** A service on a free port that answers documents by their path, with any query, everything else by a function, and keeps what it saw. */
 export async function recordingServer(
   documents: Readonly<Record<string, unknown>>,
   answer: (seen: Seen) => Reply = () => ({
@@ -41,7 +41,7 @@ export async function recordingServer(
     for await (const chunk of request) body += chunk;
     const one = { method: request.method ?? '', path: request.url ?? '', headers: request.headers, body };
     seen.push(one);
-    const document = documents[one.path];
+    const document = documents[one.path] ?? documents[pathOf(one)];
     const reply = document === undefined ? answer(one) : { body: document };
     const text = typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body ?? '');
     const type = reply.body === undefined ? {} : { 'content-type': 'application/json' };
@@ -54,10 +54,16 @@ export async function recordingServer(
     url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}`,
     seen,
     calls: () =>
-      seen.filter(({ path }) => !(path in documents)).map(({ method, path }) => `${method} ${path}`),
+      seen
+        .filter((one) => !(one.path in documents || pathOf(one) in documents))
+        .map(({ method, path }) => `${method} ${path}`),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+function pathOf({ path }: Seen): string {
+  return path.split('?', 1)[0] ?? '';
 }

@@ -16,13 +16,13 @@ const bodies: Readonly<Record<string, readonly object[]>> = {
 };
 
 test.each([
-  ['pets list --status sold', '/pets?status=sold', '2'],
-  ['pets list --status available', '/pets?status=available', '1'],
+  ['pets list --status sold', '/pets?status=sold&limit=1000', '2'],
+  ['pets list --status available', '/pets?status=available&limit=1000', '1'],
   ['pets list --category 2 --limit 1', '/pets?categoryId=2&limit=1', '2'],
-  ['orders list --complete', '/store/orders?complete=true', '1'],
-  ['orders list --open', '/store/orders?complete=false', '2 3'],
-  ['orders list --pet 2', '/store/orders?petId=2', '2'],
-  ['inventory list --status sold', '/store/inventory?status=sold', '5'],
+  ['orders list --complete', '/store/orders?complete=true&limit=1000', '1'],
+  ['orders list --open', '/store/orders?complete=false&limit=1000', '2 3'],
+  ['orders list --pet 2', '/store/orders?petId=2&limit=1000', '2'],
+  ['inventory list --status sold', '/store/inventory?status=sold&limit=1000', '5'],
 ])('filters here if the service ignores its own filters: %s', async (words, path, ids) => {
   await using server = await recordingServer({}, (seen) => ({ body: bodies[seen.path.split('?')[0] ?? ''] }));
   const run = await runCli([...words.split(' '), '-o', 'ids', '--base-url', server.url]);

@@ -149,11 +149,11 @@ test('counts the statuses that only a bound service has', async () => {
   const env = { PETSTORE_CONFIG_DIR: folder };
   const description = join(folder, 'openapi.json');
   writeFileSync(description, JSON.stringify(toOpenApi()));
-  await runCli(['api', 'bind', description], { env });
   const pets = [{ id: 1, name: 'Luna', categoryId: 1, status: 'lost' }];
   await using server = await recordingServer({}, ({ path }) => ({
     body: path.startsWith('/pets') ? pets : [],
   }));
+  await runCli(['api', 'bind', description, '--base-url', server.url], { env });
   const run = await runCli(['overview', '-o', 'json', '--base-url', server.url], { env });
   expect(JSON.parse(run.stdout).pets.byStatus).toEqual({ available: 0, pending: 0, sold: 0, lost: 1 });
   const shown = await runCli(['overview', '--base-url', server.url], { env });

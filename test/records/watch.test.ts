@@ -66,7 +66,7 @@ test('a poll ends with the page that reaches --limit', async () => {
 
 test('notes a failed poll, and polls again', async () => {
   const run = await watch([[bella], { status: 500 }, [bella, max]], ['-o', 'jsonl']);
-  expect(run.stderr).toMatch(/note: list pets: GET .*\/pets: .*; the next attempt is in 1 s\n/);
+  expect(run.stderr).toMatch(/note: list pets: GET .*\/pets\S*: .*; the next attempt is in 1 s\n/);
   expect(run.stdout.trim().split('\n')).toHaveLength(2);
 });
 

@@ -9,7 +9,7 @@ test('a page of 150,000 categories is read', async () => {
   await using server = await recordingServer({ '/categories': categories }, () => ({ body: [] }));
   const run = await runCli(['pets', 'list', '--category', 'kind 149999', '--base-url', server.url]);
   expect(run).toMatchObject({ code: 0, stderr: '' });
-  expect(server.calls()).toContain('GET /pets?categoryId=149999');
+  expect(server.calls()).toContain('GET /pets?categoryId=149999&limit=1000');
 }, 30_000);
 
 /** One record has a number that a double cannot hold. */
@@ -26,7 +26,7 @@ test('reading a huge page ends at the deadline and at a signal', async () => {
   const late = await outcomeOf(startCli([...list, '--timeout', '500ms']));
   expect(late).toMatchObject({ code: 6, stdout: '' });
   expect(late.stderr).toContain(
-    `list inventory entries: GET ${server.url}/store/inventory: no answer within 0.5 s`,
+    `list inventory entries: GET ${server.url}/store/inventory?limit=1000: no answer within 0.5 s`,
   );
   expect(late.milliseconds).toBeLessThan(4000);
   const child = startCli([...list, '--timeout', '60s']);

@@ -1,9 +1,10 @@
+import type { Contract } from '../../api/contract.ts';
 import type { OperationId } from '../../api/operations.ts';
-import { type Binding, bindContract, type Target } from '../../binding/bind.ts';
+import { matchContract, type Target, toContract } from '../../binding/bind.ts';
 import type { Description } from '../../binding/description.ts';
 import { serversOf } from '../../binding/document.ts';
-import { type Confidence, type Match, type Matches, show } from '../../binding/match.ts';
-import { removeContract, writeContract } from '../../config/contract-file.ts';
+import { type Match, type Matches, show } from '../../binding/match.ts';
+import { type BindingKey, removeContract, writeContract } from '../../config/contract-file.ts';
 import { editConfig, setValue, toStoredValue } from '../../config/edit.ts';
 import { valueProblem } from '../../config/keys.ts';
 import { unsetLine } from '../../config/settings.ts';
@@ -14,72 +15,77 @@ import { CliError, UsageError } from '../../process/errors.ts';
 import { findOperation } from './operations.ts';
 import { readDescriptionAt } from './source.ts';
 
-/** Binds the active profile to a description. Stores nothing until all of it has been read and understood. */
+/** Binds the active profile, or an origin, to a description. Stores nothing until all of it has been understood. */
 export async function bindDescription(
   context: Context,
   location: string | undefined,
   map: readonly string[],
   withToken: boolean,
 ): Promise<void> {
-  const profile = await boundProfile(context, 'api bind');
+  await refuseOffline(context, 'api bind');
   const targets = readTargets(map);
   const printer = await context.printer();
   await printer.check(view);
   const description = await readDescriptionAt(context, location, withToken);
   if (description.convertedFrom !== undefined)
-    await context.notice(`the description is Swagger ${description.convertedFrom}: converted to OpenAPI 3.0`);
-  const { contract, matches } = await bindAndAsk(context, description, targets);
-  const isEmpty = contract.operations.size === 0;
-  const isStored = !isEmpty && !context.flags.dryRun;
-  if (isStored) {
-    const boundAt = context.now().toISOString();
-    await writeContract(context.io, profile, { contract, source: description.url, boundAt });
-  }
+    await context.note(`the description is Swagger ${description.convertedFrom}: converted to OpenAPI 3.1`);
+  const matches = await matchAndAsk(context, description, targets);
   await printer.records([toRecords(matches)], view);
-  if (isEmpty)
+  const contract = toContract(description, matches);
+  if (contract.operations.size === 0)
     throw new UsageError(
-      `api bind ${location === '-' ? 'stdin' : description.url}: it has none of the operations that this program knows; what was bound before stays`,
+      `api bind ${location === '-' ? 'stdin' : description.url}: it has none of the operations that this program knows; the previous binding is unchanged`,
       "name them with --map, as in --map listPets='GET /animals'",
     );
-  const baseUrl = isStored ? await settleBaseUrl(context, profile, serversOf(description)) : undefined;
-  refuseTies(matches);
-  const outcome = isStored ? `stored with ${nameOfTarget(profile)}` : 'nothing stored (--dry-run)';
-  await context.notice(`${summary(matches)}; ${outcome}`);
-  if (baseUrl !== undefined) await context.notice(baseUrl);
+  const { origin, basePath } = await settleAddress(context, description);
+  const key = await bindingKey(context, origin);
+  const { dryRun } = context.flags;
+  if (!dryRun) {
+    const boundAt = context.now().toISOString();
+    const bound = { ...contract, basePath };
+    await writeContract(context.io, key, { contract: bound, origin, source: description.url, boundAt });
+  }
+  const outcome = dryRun ? 'nothing stored (--dry-run)' : `stored for ${nameOfKey(key)}`;
+  await context.note(`${summary(matches)}; ${outcome}`);
   await noteCredential(context, contract);
+  checkTies(matches);
 }
 
-/** Removes the bound contract of the active profile. */
-export async function unbindProfile(context: Context): Promise<void> {
-  const profile = await boundProfile(context, 'api unbind');
-  const removed = await removeContract(context.io, profile);
-  const target = nameOfTarget(profile);
-  await context.notice(removed ? `${target} has the built-in contract again` : `${target} was not bound`);
+/** Removes the bound contract of the active profile, or that of the base URL's origin. */
+export async function unbind(context: Context): Promise<void> {
+  await refuseOffline(context, 'api unbind');
+  const baseUrl = (await context.settings()).get('base-url');
+  if (baseUrl === undefined) throw noBaseUrl('api unbind');
+  const key = await bindingKey(context, new URL(baseUrl).origin);
+  const removed = await removeContract(context.io, key);
+  const name = nameOfKey(key);
+  await context.notice(removed ? `${name} has the built-in contract again` : `${name} was not bound`);
 }
 
-/**
- * The profile for which a contract is stored; undefined for the top level of the config.
- *
- * @throws UsageError for the embedded store, which always has its own contract, and for an address other than the
- *   active profile's, because its contract would apply to every profile without one.
- */
-async function boundProfile(context: Context, what: string): Promise<string | undefined> {
-  const settings = await context.settings();
-  if (settings.offline)
+/** @throws UsageError for the embedded store, which always has the built-in contract. */
+async function refuseOffline(context: Context, what: string): Promise<void> {
+  if ((await context.settings()).offline)
     throw new UsageError(
       `${what}: the embedded store has the built-in contract`,
       'leave out --offline, or name another profile with --profile <name>',
     );
-  if (settings.setAside)
-    throw new UsageError(
-      `${what}: the base URL is of another origin than that of the active profile, ${settings.setAside.value}`,
-      `name the profile with --profile ${settings.setAside.value}, or create one for this service with \`petstore profile create <name> --base-url <url>\``,
-    );
-  return settings.profile?.value;
 }
 
-function nameOfTarget(profile: string | undefined): string {
-  return profile === undefined ? 'the top level of the config' : `profile ${profile}`;
+function noBaseUrl(what: string): UsageError {
+  return new UsageError(
+    `${what}: no base URL is set, and a binding belongs to an address`,
+    'give --base-url <url>, or name a profile with --profile <name>',
+  );
+}
+
+/** A profile takes the binding for its own address; any other address has one of its own. */
+async function bindingKey(context: Context, origin: string): Promise<BindingKey> {
+  const { profile } = await context.settings();
+  return profile ? { profile: profile.value } : { origin };
+}
+
+function nameOfKey(key: BindingKey): string {
+  return 'profile' in key ? `profile ${key.profile}` : key.origin;
 }
 
 /**
@@ -98,22 +104,22 @@ function readTargets(values: readonly string[]): ReadonlyMap<OperationId, Target
         "as in --map updateInventory='PATCH /stock/{petId}'",
       );
     const id = findOperation(name, '--map');
-    if (targets.has(id)) throw new UsageError(`--map ${id}: is given twice`);
+    if (targets.has(id)) throw new UsageError(`--map ${id}: given twice`);
     targets.set(id, { method: method.toUpperCase(), path });
   }
   return targets;
 }
 
-/** Binds; if several operations match one of the table, asks which one to use. Without a terminal they stay unbound. */
-async function bindAndAsk(
+/** Finds the operations; if several fit one of the table, asks which one to use. Without a terminal it stays unbound. */
+async function matchAndAsk(
   context: Context,
   description: Description,
   given: ReadonlyMap<OperationId, Target>,
-): Promise<Binding> {
-  const binding = bindContract(description, given);
-  const ties = tiesOf(binding.matches);
+): Promise<Matches> {
+  const matches = matchContract(description, given);
+  const ties = tiesOf(matches);
   const prompt = ties.length > 0 ? await context.prompt() : undefined;
-  if (!prompt) return binding;
+  if (!prompt) return matches;
   const targets = new Map(given);
   for (const { id, among } of ties) {
     const target = await prompt.select<Target | undefined>(`Which one is ${id}?`, [
@@ -122,7 +128,8 @@ async function bindAndAsk(
     ]);
     if (target) targets.set(id, target);
   }
-  return bindContract(description, targets);
+  // What was chosen may be the path of others.
+  return matchContract(description, targets);
 }
 
 function tiesOf(matches: Matches): { readonly id: OperationId; readonly among: readonly Target[] }[] {
@@ -131,51 +138,71 @@ function tiesOf(matches: Matches): { readonly id: OperationId; readonly among: r
   );
 }
 
-function refuseTies(matches: Matches): void {
+function checkTies(matches: Matches): void {
   const ties = tiesOf(matches);
   const [first] = ties;
   if (!first) return;
-  const count = ties.length === 1 ? 'a tie is' : `${ties.length} ties are`;
-  const ids = ties.map(({ id }) => id).join(', ');
   const [target] = first.among.map(show);
-  throw new CliError('partial', `api bind: ${count} left unbound: ${ids}; ${summary(matches)}`, {
-    hint: `settle with --map ${first.id}='${target}', and so on`,
+  const ids = ties.map(({ id }) => id).join(', ');
+  throw new CliError('partial', `api bind: several operations fit ${ids}; the rest is bound`, {
+    hint: `choose with --map ${first.id}='${target}'${ties.length > 1 ? ', and so on' : ''}`,
   });
 }
 
-/** `9 of 20 operations bound, 1 ambiguous, 10 missing`. */
+/** `9 of 20 operations bound`, and which ones the description lacks. */
 function summary(matches: Matches): string {
-  const count = (state: Match['state']) =>
-    [...matches.values()].filter((match) => match.state === state).length;
-  const others = (['ambiguous', 'unbindable', 'missing'] as const)
-    .filter((state) => count(state) > 0)
-    .map((state) => `, ${count(state)} ${state}`);
-  return `${count('bound')} of ${matches.size} operations bound${others.join('')}`;
+  const idsOf = (state: Match['state']) =>
+    [...matches].flatMap(([id, match]) => (match.state === state ? id : []));
+  const missing = idsOf('missing');
+  const lacks = missing.length > 0 ? `; the description lacks ${missing.join(', ')}` : '';
+  return `${idsOf('bound').length} of ${matches.size} operations bound${lacks}`;
+}
+
+/** The address that a binding is for. */
+interface Address {
+  readonly origin: string;
+  /** The path below which the operations lie, if the base URL has none: `/v1`; empty for none. */
+  readonly basePath: string;
 }
 
 /**
- * Stores one of the description's servers as the base URL if none is set: the user chooses, `--yes` takes the first. An
- * existing base URL stays. Returns a note for the user.
+ * The base URL that is set, below the path of the description's first server of that origin. If none is set, a server of
+ * the description, which the user (or `--yes`: the first) may have stored as the base URL, else the origin that the
+ * description came from.
+ *
+ * @throws UsageError if there is none: a binding belongs to an address.
  */
-async function settleBaseUrl(
-  context: Context,
-  profile: string | undefined,
-  offered: readonly string[],
-): Promise<string | undefined> {
-  const servers = offered.filter((url) => valueProblem('base-url', url) === undefined);
-  const [first] = servers;
-  const current = (await context.settings()).get('base-url');
-  if (current !== undefined)
-    return servers.length === 0 || servers.includes(current)
-      ? undefined
-      : `note: the description is that of ${servers.join(', ')}; commands go to ${current}`;
-  if (first === undefined) return 'note: no base URL is set: petstore config set base-url <url>';
+async function settleAddress(context: Context, description: Description): Promise<Address> {
+  const settings = await context.settings();
+  const current = settings.get('base-url');
+  const servers = serversOf(description, current).filter(
+    (each) => valueProblem('base-url', each) === undefined,
+  );
+  if (current !== undefined) {
+    const { origin, pathname } = new URL(current);
+    const own = servers.find((each) => new URL(each).origin === origin);
+    const basePath = own !== undefined && pathname === '/' ? new URL(own).pathname.replace(/\/$/, '') : '';
+    if (basePath !== '')
+      await context.note(`its operations lie below ${origin}${basePath}, as the description says`);
+    else if (servers.length > 0 && !servers.includes(current))
+      await context.note(`note: the description is that of ${servers.join(', ')}; commands go to ${current}`);
+    return { origin, basePath };
+  }
+  const { url } = description;
+  const [first = /^https?:/.test(url) ? new URL(url).origin : undefined] = servers;
+  if (first === undefined) throw noBaseUrl('api bind');
+  const { origin, pathname } = new URL(first);
   const taken = context.flags.yes ? first : await chooseServer(context, first, servers);
-  if (taken === undefined)
-    return `note: no base URL is set; the description offers ${servers.join(', ')}: petstore config set base-url ${first}`;
+  if (taken === undefined || context.flags.dryRun) {
+    await context.note(`note: no base URL is set: petstore config set base-url ${first}`);
+    return { origin, basePath: pathname.replace(/\/$/, '') };
+  }
+  const profile = settings.profile?.value;
   const stored = toStoredValue('base-url', taken, 'base-url', context.io.cwd);
   await editConfig(context.io, (config) => setValue(config, { profile, key: 'base-url' }, stored));
-  return `the base URL of ${nameOfTarget(profile)} is ${stored}`;
+  const owner = profile === undefined ? 'the config' : `profile ${profile}`;
+  await context.note(`the base URL of ${owner} is ${stored}`);
+  return { origin: new URL(taken).origin, basePath: '' };
 }
 
 /** The server that the user chooses; undefined if there is no terminal. */
@@ -198,7 +225,7 @@ async function chooseServer(
  * Notes where the token will go: a service that expects it in another place than the config says would refuse every
  * request.
  */
-async function noteCredential(context: Context, { credentialPlaces }: Binding['contract']): Promise<void> {
+async function noteCredential(context: Context, { credentialPlaces }: Contract): Promise<void> {
   const settings = await context.settings();
   const place = credentialPlace(settings, credentialPlaces);
   const [first] = credentialPlaces;
@@ -209,23 +236,22 @@ async function noteCredential(context: Context, { credentialPlaces }: Binding['c
       const profile = source === 'profile' ? settings.profile?.value : undefined;
       return source === 'default' ? [] : [`\`${unsetLine(key, profile)}\``];
     });
-    return context.notice(
+    return context.note(
       `note: the service takes its credential in ${describePlace(first)}, and the config puts it in ${describePlace(place)}; to leave it to the description: ${lines.join(' and ')}`,
     );
   }
   const isUsual = isSamePlace(place, { in: 'header', name: 'authorization' }) && !place.scheme;
   if (credentialPlaces.includes(place) && !isUsual)
-    await context.notice(`note: a token is sent in ${describePlace(place)}, as the description asks`);
+    await context.note(`note: a token is sent in ${describePlace(place)}, as the description asks`);
 }
 
 /** What was found for one operation of the table, as it is printed. */
 interface MatchRecord {
   readonly operation: OperationId;
   readonly state: Match['state'];
-  /** Of the bound operation, or of the closest match. */
+  /** Of the bound operation, or of the one that nearly fits. */
   readonly method: string | null;
   readonly path: string | null;
-  readonly confidence: Confidence | null;
   readonly why: string;
 }
 
@@ -236,15 +262,15 @@ const view: View<MatchRecord> = {
     { name: 'state', value: ({ state }) => state },
     { name: 'method', value: ({ method }) => method },
     { name: 'path', value: ({ path }) => path },
-    { name: 'confidence', value: ({ confidence }) => confidence, spare: true },
     { name: 'why', value: ({ why }) => why },
   ],
 };
 
+/** Every operation for which the description has one, bound or not. */
 function toRecords(matches: Matches): MatchRecord[] {
-  return [...matches].map(([operation, match]) => {
-    const { state, why } = match;
+  return [...matches].flatMap(([operation, match]): MatchRecord | [] => {
+    if (match.state === 'missing') return [];
     const { method = null, path = null } = 'operation' in match ? match.operation : {};
-    return { operation, state, method, path, confidence: state === 'bound' ? match.confidence : null, why };
+    return { operation, state: match.state, method, path, why: match.why };
   });
 }

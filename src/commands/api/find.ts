@@ -40,7 +40,6 @@ interface Search {
 /** A description found at a URL. */
 interface Found {
   readonly url: string;
-  readonly text: string;
   readonly document: JsonObject;
 }
 
@@ -68,7 +67,11 @@ export async function findDescription(
       (first && (await findBy(search, href, first))) ?? (await findBelow(search, href, first?.url ?? href));
     if (!found) throw notFound(location, first?.status, search.tried);
     await context.notice(`found the description at ${found.url}`);
-    return await readDescription({ url: found.url, text: found.text, read: (url) => readOther(search, url) });
+    return await readDescription({
+      url: found.url,
+      content: found.document,
+      read: (url) => readOther(search, url),
+    });
   } finally {
     await search.client.close();
   }
@@ -182,7 +185,7 @@ async function examine(
     try {
       const text = decodeText(body, url);
       const document = await parseDocument(text, url);
-      if ('openapi' in document || 'swagger' in document) return { url, text, document };
+      if ('openapi' in document || 'swagger' in document) return { url, document };
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
     }

@@ -1,4 +1,3 @@
-import { operationIds } from '../../api/operations.ts';
 import { argument, flag, value, values } from '../../cli/flag.ts';
 import { verb } from '../../cli/verb.ts';
 import { rawMethods } from '../../client/request.ts';
@@ -7,7 +6,6 @@ export const examples = [
   'petstore api operations',
   'petstore api bind https://shop.example --profile staging',
   'petstore api request GET /pets -f status=available',
-  'petstore api try createPet --offline',
 ];
 
 const operations = verb({
@@ -15,14 +13,15 @@ const operations = verb({
   aliases: ['ls'],
   summary: 'List the operations of the service and where each comes from',
   description:
-    'Lists the operations of the service. The source says where an operation comes from: stated by the service document, chosen by this program, bound to the description of a service, or missing from it.',
+    'Lists the operations of the service, each with its method and path; one that the service lacks has none. --all also shows where an operation comes from (stated by the service document, chosen by this program, bound to the description of a service, or missing from it), its life cycle, and why it is missing.',
   examples: [
     'petstore api operations',
-    'petstore api operations --fields operation,source -o csv',
+    'petstore api operations --all',
     'petstore api operations --fields operation,source,why',
   ],
-  async run(context) {
-    await (await import('./operations.ts')).listOperations(context);
+  flags: { all: flag('--all', 'show every column') },
+  async run(context, { all }) {
+    await (await import('./operations.ts')).listOperations(context, all === true);
   },
 });
 
@@ -41,7 +40,7 @@ const bind = verb({
   name: 'bind',
   summary: "Follow a service's own OpenAPI description",
   description: [
-    'Reads an OpenAPI 3.0, 3.1 or Swagger 2.0 description, JSON or YAML, finds in it the operations that this program knows, and stores what it found with the active profile, or at the top level if no profile is active. From then on every command follows it. What was bound, what was not, and why is shown.',
+    'Reads an OpenAPI 3.0, 3.1 or Swagger 2.0 description, JSON or YAML, finds in it the operations that this program knows, and stores what it found for the active profile, or without one for the origin of the base URL. From then on every command that calls that origin follows it. What was bound, what was not, and why is shown.',
     'The URL of a service leads to its description by a link or a well-known path; without an argument the base URL does. The exit code is 3 if several operations fit one of ours, which then stays unbound.',
   ],
   examples: [
@@ -77,10 +76,10 @@ const unbind = verb({
   name: 'unbind',
   summary: 'Go back to the built-in contract',
   description:
-    'Drops what `api bind` stored with the active profile, or at the top level if no profile is active.',
+    'Drops what `api bind` stored for the active profile, or without one for the origin of the base URL.',
   examples: ['petstore api unbind', 'petstore api unbind --profile staging'],
   async run(context) {
-    await (await import('./bind.ts')).unbindProfile(context);
+    await (await import('./bind.ts')).unbind(context);
   },
 });
 
@@ -121,21 +120,4 @@ const request = verb({
   },
 });
 
-const tryOperation = verb({
-  name: 'try',
-  summary: 'Try an operation: answer questions, look at the request, send it',
-  description:
-    'Asks for each parameter of an operation with its type, default and choices, shows the request, and sends it; a write only when you say so. An operation that the service marks with x-hideTryItPanel is refused, as the mark asks.',
-  write: true,
-  examples: ['petstore api try listPets', 'petstore api try createPet --offline'],
-  args: {
-    name: argument('<operationId>', 'operation; `petstore api operations` lists them', {
-      offers: operationIds,
-    }),
-  },
-  async run(context, { name }) {
-    await (await import('./try.ts')).tryOut(context, name);
-  },
-});
-
-export const verbs = [operations, spec, bind, unbind, request, tryOperation];
+export const verbs = [operations, spec, bind, unbind, request];

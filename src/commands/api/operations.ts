@@ -26,20 +26,26 @@ const view: View<OperationRecord> = {
     { name: 'operation', value: ({ operation }) => operation },
     { name: 'method', value: ({ method }) => method },
     { name: 'path', value: ({ path }) => path },
-    { name: 'tag', value: ({ tag }) => tag, spare: true },
-    { name: 'source', value: ({ source }) => source },
     { name: 'stability', value: ({ stability }) => stability },
-    { name: 'deprecated', value: ({ deprecated }) => deprecated, spare: true },
-    { name: 'sunset', value: ({ sunset }) => sunset, spare: true },
-    { name: 'tryIt', value: ({ tryIt }) => tryIt, spare: true },
+    { name: 'deprecated', value: ({ deprecated }) => deprecated },
+    { name: 'tag', value: ({ tag }) => tag, extra: true },
+    { name: 'source', value: ({ source }) => source, extra: true },
+    { name: 'sunset', value: ({ sunset }) => sunset, extra: true },
+    { name: 'tryIt', value: ({ tryIt }) => tryIt, extra: true },
     { name: 'why', value: ({ why }) => why, extra: true },
   ],
 };
 
-/** Prints the state of each operation of the table in the active contract. */
-export async function listOperations(context: Context): Promise<void> {
+/**
+ * Prints the state of each operation of the table in the active contract.
+ *
+ * @param all true to show every column.
+ */
+export async function listOperations(context: Context, all: boolean): Promise<void> {
   const contract = await context.contract();
-  await (await context.printer()).records([operationIds.map((id) => toRecord(id, contract))], view);
+  const columns = all ? view.columns.map(({ extra: _, ...column }) => column) : view.columns;
+  const records = operationIds.map((id) => toRecord(id, contract));
+  await (await context.printer()).records([records], { ...view, columns });
 }
 
 function toRecord(id: OperationId, contract: Contract): OperationRecord {

@@ -38,12 +38,12 @@ export async function readDescriptionAt(
   if (location === '-') {
     const url = pathToFileURL(resolve(io.cwd, 'stdin')).href;
     const read = (other: string) => readBeside(io.cwd, other);
-    return readDescription({ url, shown: 'stdin', text: await readStdin(io), read });
+    return readDescription({ url, shown: 'stdin', content: await readStdin(io), read });
   }
   const path = location.startsWith('file:') ? toPath(location) : resolve(io.cwd, location);
   return readDescription({
     url: pathToFileURL(path).href,
-    text: await readText(path, location),
+    content: await readText(path, location),
     read: (other) => readBeside(dirname(path), other),
   });
 }

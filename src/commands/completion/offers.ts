@@ -2,7 +2,7 @@ import type { ListId, Result } from '../../api/operations.ts';
 import type { Category, Order, Pet } from '../../api/schemas.ts';
 import type { LookUpKind } from '../../cli/flag.ts';
 import type { Offer, Typed } from '../../cli/verb.ts';
-import { collect, largestPages, wholeList } from '../../client/whole-list.ts';
+import { collect } from '../../client/list.ts';
 import { readConfigFile } from '../../config/file.ts';
 import { isSettingKey, keyRules } from '../../config/keys.ts';
 import { resolvePaths } from '../../config/paths.ts';
@@ -55,7 +55,7 @@ function settingValues(context: Context, { operands: [key = ''] }: Typed): reado
 async function read<K extends ListId>(context: Context, operation: K): Promise<readonly Result<K>[]> {
   if (findToken(await context.settings())?.kind === 'command') return [];
   const client = await context.client();
-  return collect(wholeList(client, operation, largestPages(client, operation)));
+  return collect(client.list(operation));
 }
 
 /** Pets by id, or by name once a letter of it is typed. A name that would be read as an id or a flag has none. */

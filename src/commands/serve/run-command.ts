@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
+import { builtInVariable } from '../../config/contract-file.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../process/errors.ts';
 import type { Signal } from '../../process/io.ts';
@@ -22,11 +23,11 @@ export async function runCommand(
   const { io } = context;
   const [file = '', ...words] = command;
   if (file === '') throw new UsageError('run: the command after -- is empty');
-  // A profile's token, binding and protection belong to another service.
+  // A profile's token and protection belong to another service, and so does what is bound to this address.
   const { PETSTORE_PROFILE: _, ...env } = io.env;
   const child = spawn(file, words, {
     cwd: io.cwd,
-    env: { ...env, PETSTORE_BASE_URL: baseUrl },
+    env: { ...env, PETSTORE_BASE_URL: baseUrl, [builtInVariable]: '1' },
     stdio: 'inherit',
   });
   // Never released: a signal right after the command has ended must not interrupt the last save.

@@ -111,7 +111,7 @@ test('stops reading an ascending list after the id', async () => {
   );
   const run = await runCli(['pets', 'get', '3', '-o', 'json', '--base-url', server.url]);
   expect(run.code).toBe(5);
-  expect(server.calls()).toEqual(['GET /pets/3', 'GET /pets?after=2']);
+  expect(server.calls()).toEqual(['GET /pets/3', 'GET /pets?limit=1000&after=2']);
 });
 
 test('asks for the ids at the same time, and says once that it looks through the list', async () => {

@@ -98,7 +98,7 @@ test('refuses a name that two categories have, and lists their ids', async () =>
   const run = await runCli(['pets', 'list', '--category', 'Dogs', '--base-url', server.url]);
   expect(run.code).toBe(2);
   expect(run.stderr).toContain('hint: give its id: 1, 7\n');
-  expect(server.seen.map(({ path }) => path)).toEqual(['/categories']);
+  expect(server.seen.map(({ path }) => path)).toEqual(['/categories?limit=1000']);
 });
 
 test('shows the id of a category if categories cannot be read', async () => {
@@ -117,7 +117,7 @@ test('reads no categories if the column is not shown', async () => {
   await using server = await recordingServer({ '/pets': [], '/categories': [] });
   await runCli(['pets', 'list', '-o', 'json', '--base-url', server.url]);
   await runCli(['pets', 'list', '--fields', 'id,name', '--base-url', server.url]);
-  expect(server.seen.map(({ path }) => path)).toEqual(['/pets', '/pets']);
+  expect(server.seen.map(({ path }) => path)).toEqual(['/pets?limit=1000', '/pets?limit=1000']);
 });
 
 test('requests the categories at the same time as the pets', async () => {

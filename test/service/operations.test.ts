@@ -1,21 +1,23 @@
 import { describe, expect, test } from 'vitest';
-import { toOpenApi } from '../../../src/api/openapi.ts';
-import { operationIds } from '../../../src/api/operations.ts';
-import { loadYaml } from '../../../src/process/exact-yaml.ts';
-import { runCli } from '../../helpers/run-cli.ts';
+import { toOpenApi } from '../../src/api/openapi.ts';
+import { operationIds } from '../../src/api/operations.ts';
+import { loadYaml } from '../../src/process/exact-yaml.ts';
+import { runCli } from '../helpers/run-cli.ts';
 
 describe('api operations', () => {
   test('shows every operation with its source and life cycle', async () => {
-    const { code, stdout } = await runCli(['api', 'operations', '-o', 'csv']);
+    const { code, stdout } = await runCli(['api', 'operations', '--all', '-o', 'csv']);
     const lines = stdout.split('\n');
     expect(code).toBe(0);
-    expect(lines[0]).toBe('operation,method,path,tag,source,stability,deprecated,sunset,tryIt');
-    expect(lines).toContain('getPet,GET,/pets/{petId},Pets,stated,stable,true,2027-12-31,true');
-    expect(lines).toContain('listOrders,GET,/store/orders,Store,stated,stable,false,,false');
-    expect(lines).toContain('updateOrder,PUT,/store/orders/{orderId},Store,chosen,beta,false,,true');
+    expect(lines[0]).toBe('operation,method,path,stability,deprecated,tag,source,sunset,tryIt,why');
+    expect(lines).toContain('getPet,GET,/pets/{petId},stable,true,Pets,stated,2027-12-31,true,');
+    expect(lines).toContain('listOrders,GET,/store/orders,stable,false,Store,stated,,false,');
+    expect(lines).toContain('updateOrder,PUT,/store/orders/{orderId},beta,false,Store,chosen,,true,');
     expect(lines).toContain(
-      'deleteInventory,DELETE,/store/inventory/{petId},Store,chosen,experimental,false,,true',
+      'deleteInventory,DELETE,/store/inventory/{petId},experimental,false,Store,chosen,,true,',
     );
+    const usual = await runCli(['api', 'operations', '-o', 'csv']);
+    expect(usual.stdout.split('\n')[0]).toBe('operation,method,path,stability,deprecated');
     expect((await runCli(['api', 'operations', '-o', 'ids'])).stdout.trim().split('\n')).toEqual(
       operationIds,
     );

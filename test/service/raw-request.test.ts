@@ -2,10 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { main } from '../../../src/main.ts';
-import { CliError } from '../../../src/process/errors.ts';
-import { type RecordingServer, type Reply, recordingServer } from '../../helpers/recording-server.ts';
-import { fakeIo, type Run, type RunOptions, runCli } from '../../helpers/run-cli.ts';
+import { main } from '../../src/main.ts';
+import { CliError } from '../../src/process/errors.ts';
+import { type RecordingServer, type Reply, recordingServer } from '../helpers/recording-server.ts';
+import { fakeIo, type Run, type RunOptions, runCli } from '../helpers/run-cli.ts';
 
 async function send(
   argv: readonly string[],

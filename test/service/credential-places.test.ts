@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { toOpenApi } from '../../../src/api/openapi.ts';
-import { type Reply, recordingServer, type Seen } from '../../helpers/recording-server.ts';
-import { type Run, runCli } from '../../helpers/run-cli.ts';
+import { toOpenApi } from '../../src/api/openapi.ts';
+import { type Reply, recordingServer, type Seen } from '../helpers/recording-server.ts';
+import { type Run, runCli } from '../helpers/run-cli.ts';
 
 const token = 'a secret+key';
 const rex = { id: 1, name: 'Rex', categoryId: 1, status: 'sold' };
@@ -67,7 +67,7 @@ describe('a service that takes its key in the query', () => {
     await using service = await secured(inQuery, pets);
     expect((await service.run('pets', 'list', '--status', 'sold', '-o', 'ids')).stdout).toBe('1\n');
     const [first] = service.server.seen;
-    expect(first?.path).toBe('/pets?status=sold&k=a%20secret%2Bkey');
+    expect(first?.path).toBe('/pets?status=sold&limit=1000&k=a%20secret%2Bkey');
     expect(first?.headers.authorization).toBeUndefined();
   });
 
@@ -81,7 +81,7 @@ describe('a service that takes its key in the query', () => {
     expect((await service.run('pets', 'list', '-o', 'ids')).stdout).toBe('1\n2\n');
     const paths = service.server.seen.map(({ path }) => path);
     const sent = 'k=a%20secret%2Bkey';
-    expect(paths).toEqual([`/pets?${sent}`, `/moved?${sent}`, `/pets?after=1&${sent}`]);
+    expect(paths).toEqual([`/pets?limit=1000&${sent}`, `/moved?${sent}`, `/pets?after=1&${sent}`]);
   });
 
   test('never shows it: in traces, dry runs or errors', async () => {

@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { toOpenApi } from '../../../src/api/openapi.ts';
-import { sparse, warehouse } from '../../helpers/descriptions.ts';
-import { type Reply, recordingServer, type Seen } from '../../helpers/recording-server.ts';
-import { type Run, runCli } from '../../helpers/run-cli.ts';
+import { toOpenApi } from '../../src/api/openapi.ts';
+import { sparse, warehouse } from '../helpers/descriptions.ts';
+import { type Reply, recordingServer, type Seen } from '../helpers/recording-server.ts';
+import { type Run, runCli } from '../helpers/run-cli.ts';
 
 let folder: string;
 

@@ -1,0 +1,360 @@
+import { offeredOperation } from '../api/contract.ts';
+import type { HttpRequest } from '../api/http.ts';
+import { linkTarget } from '../api/links.ts';
+import type { ListId, Operation } from '../api/operations.ts';
+import { UsageError } from '../process/errors.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
+import { maskUrl } from '../process/secrets.ts';
+import { caseless } from '../process/text.ts';
+import type { CallOptions } from './call.ts';
+import { idFieldOf } from './response.ts';
+import { invalidAnswer } from './transport/answer.ts';
+
+// A list from its first record to its last, whatever the service's pages, filters and names are. One request for each
+// page: `fetchPage` sends it and translates its records.
+
+/** The conditions on the fields of records, by the table's filters. Any value of an array matches. */
+export type Filters = Readonly<Record<string, unknown>>;
+
+export interface ListOptions extends CallOptions {
+  /** How many records are wanted: the list ends with the page that has the last of them. Default: all. */
+  readonly limit?: number | undefined;
+  /** Begin after this id, if the service can; see `takesParameter`. */
+  readonly after?: bigint | undefined;
+  /** The caller needs every record: a list that may be cut is an error, not a warning. */
+  readonly whole?: boolean | undefined;
+}
+
+/** One answer to a list. */
+export interface Page {
+  readonly records: JsonObject[];
+  /** The body, if it is an object around the records. */
+  readonly envelope: JsonObject | undefined;
+  readonly link: string | undefined;
+  /** The URL that answered. */
+  readonly url: string;
+}
+
+/** What a list needs of the client. */
+export interface ListSource {
+  readonly contract: Parameters<typeof offeredOperation>[0];
+  /** The request with these parameters. @throws UsageError if they break the contract. */
+  toRequest(query: Filters): HttpRequest;
+  /** @throws UnavailableError or ApiError that names the request. */
+  fetchPage(operation: Operation, request: HttpRequest): Promise<Page>;
+}
+
+const maxPages = 100_000;
+const maxRecords = 10_000_000;
+const maxEmptyPages = 1000;
+
+/**
+ * The records of a list, page by page, each page fetched when it is needed. Filters that the service lacks are applied
+ * here; one that it requires, or has a default for, is asked for each of its values.
+ *
+ * Returns why the list may be cut, a clause; undefined if it is certainly whole.
+ *
+ * @throws UsageError for a filter that can be applied neither there nor here; UnavailableError, whose message is only the
+ *   reason, for a list that does not end.
+ */
+export async function* listRecords(
+  source: ListSource,
+  id: ListId,
+  given: Filters,
+  { limit, after }: ListOptions,
+): AsyncGenerator<JsonObject[], string | undefined> {
+  const operation = offeredOperation(source.contract, id);
+  const filters = Object.entries(given).flatMap(([name, value]): [string, unknown][] => {
+    const only = Array.isArray(value) && value.length === 1 ? value[0] : value;
+    return only === undefined ? [] : [[name, only]];
+  });
+  for (const [name] of filters) checkFilter(operation, name);
+  const asked = filters.flatMap(([name, wanted]): [string, unknown][] => {
+    const value = askedValue(operation, name, wanted);
+    return value === undefined ? [] : [[name, value]];
+  });
+  const isExact = asked.length === filters.length;
+  const size = pageSize(operation, isExact ? limit : undefined);
+  let left = limit ?? Number.POSITIVE_INFINITY;
+  let doubt: string | undefined;
+  for (const part of partsOf(operation, filters)) {
+    const query = { ...Object.fromEntries(asked), ...part, after, limit: size };
+    // A service may ignore a parameter without an error.
+    const checked = [...filters, ...Object.entries(part)].filter(([name]) => hasField(operation, name));
+    const pages = pagesOf(source, operation, query);
+    for (let page = await pages.next(); ; page = await pages.next()) {
+      if (page.done) {
+        doubt ??= page.value;
+        break;
+      }
+      const matching = page.value.filter((record) => holds(record, checked));
+      left -= matching.length;
+      yield matching;
+      if (left <= 0) return undefined;
+    }
+  }
+  return doubt;
+}
+
+/** The pages of one request and those that follow it. Returns why there may be more, a clause; undefined if not. */
+async function* pagesOf(
+  source: ListSource,
+  operation: Operation,
+  query: Filters,
+): AsyncGenerator<JsonObject[], string | undefined> {
+  const request = source.toRequest(query);
+  const first = request.url;
+  const walk: Walk = {
+    operation,
+    first,
+    size: query.limit as number | undefined,
+    pages: 0,
+    count: 0,
+    linked: false,
+  };
+  const seen = new Set<string>();
+  const idField = idFieldOf(operation);
+  let emptyPages = 0;
+  let before: readonly JsonObject[] = [];
+  for (let next: string | undefined = first; next !== undefined; ) {
+    const page: Page = await source.fetchPage(operation, { ...request, url: next });
+    const { records, url } = page;
+    seen.add(withoutHash(url));
+    seen.add(next);
+    walk.pages += 1;
+    const isSame = walk.pages > 1 && records.length > 0 && isSamePage(before, records, idField);
+    // The first page may have the number 0 or 1: if page 1 is the first one again, page 2 is the next.
+    if (isSame && walk.pages === 2 && isUnnumbered(operation)) {
+      walk.base = 1;
+    } else {
+      if (isSame) throw invalidAnswer('the page repeats the one before');
+      if (operation.source !== 'bound') checkOrder(before, records, idField);
+      yield records;
+      before = records;
+      walk.count += records.length;
+    }
+    emptyPages = records.length === 0 ? emptyPages + 1 : 0;
+    if (emptyPages > maxEmptyPages) throw endless(`more than ${maxEmptyPages} empty pages in a row`);
+    if (walk.pages >= maxPages || walk.count > maxRecords)
+      throw endless(`more than ${maxPages} pages or ${maxRecords} records`);
+    const step: Step = nextStep(walk, page);
+    if (step.next !== undefined && seen.has(step.next))
+      throw invalidAnswer(`the link to the next page repeats: ${maskUrl(step.next)}`);
+    if (step.next === undefined) return step.doubt;
+    next = step.next;
+  }
+  return undefined;
+}
+
+/** How far a list has been read. */
+interface Walk {
+  readonly operation: Operation;
+  readonly first: string;
+  /** The page size that was asked for. */
+  readonly size: number | undefined;
+  pages: number;
+  count: number;
+  /** Whether an answer has had a link to the next page. */
+  linked: boolean;
+  /** The number of the first page, once it is known although the description does not give it. */
+  base?: number;
+}
+
+interface Step {
+  /** The URL of the next page; undefined after the last. */
+  readonly next?: string | undefined;
+  /** Why there may be more, a clause. */
+  readonly doubt?: string | undefined;
+}
+
+function nextStep(walk: Walk, page: Page): Step {
+  const { operation, first, size } = walk;
+  const { paging } = operation;
+  const link = linkTarget(page.link, 'next');
+  if (link !== undefined) {
+    walk.linked = true;
+    return { next: resolveNext(link, page.url) };
+  }
+  if (walk.linked || paging?.kind === 'links') return { doubt: doubtOf(walk, page) };
+  const count = page.records.length;
+  if (!paging) return { doubt: doubtOf(walk, page) };
+  if (paging.kind === 'cursor') return nextByCursor(paging, walk, page);
+  // A page that is shorter than the stated maximum is the last.
+  const maximum = statedMaximum(operation);
+  const isShort = maximum !== undefined && count < Math.min(size ?? maximum, maximum);
+  if (count === 0 || isShort) return {};
+  if (paging.kind === 'unknown')
+    return { doubt: `its pages follow each other by ${paging.by}, which petstore does not know` };
+  const start = paging.kind === 'page' ? (paging.first ?? walk.base ?? 0) : 0;
+  const done =
+    walk.base === 1 && paging.kind === 'page' && paging.first === undefined ? walk.pages - 1 : walk.pages;
+  const value = paging.kind === 'page' ? start + done : walk.count;
+  return { next: withParameter(first, paging.parameter, String(value)) };
+}
+
+function nextByCursor(
+  { parameter, next }: { readonly parameter: string | undefined; readonly next: readonly string[] },
+  walk: Walk,
+  page: Page,
+): Step {
+  let value: JsonValue | undefined = page.envelope;
+  for (const field of next) value = isJsonObject(value) ? value[field] : undefined;
+  if (value === undefined || value === null || value === '' || value === false)
+    return { doubt: doubtOf(walk, page) };
+  const text = String(value);
+  if (/^(https?:\/)?\/|^\?/.test(text)) return { next: resolveNext(text, page.url) };
+  if (parameter === undefined) return { doubt: `its ${next.join('.')} is no link` };
+  return { next: withParameter(walk.first, parameter, text) };
+}
+
+/** Why a list that ended by itself may be cut: it says so, or its only page is full. */
+function doubtOf({ operation, size, pages, count }: Walk, { envelope, records }: Page): string | undefined {
+  for (const [field, value] of Object.entries(envelope ?? {})) {
+    const name = field.toLowerCase().replace(/[^a-z]/g, '');
+    if (/^hasmore$|^hasnext(page)?$/.test(name) && value === true) return `it says ${field}: true`;
+    if (/^total(count|elements|items|records|results)?$/.test(name) && Number(value) > count)
+      return `it says ${field}: ${value}, and sent ${count}`;
+  }
+  if (operation.source !== 'bound' || pages > 1 || operation.paging) return undefined;
+  const limit = operation.parameters.find(({ name }) => name === 'limit');
+  const full = size ?? Number(limit?.fallback ?? Number.NaN);
+  return records.length >= full
+    ? `it answered ${records.length}, a full page, and no link to a next one`
+    : undefined;
+}
+
+function isUnnumbered({ paging }: Operation): boolean {
+  return paging?.kind === 'page' && paging.first === undefined;
+}
+
+function isSamePage(one: readonly JsonObject[], other: readonly JsonObject[], idField: string): boolean {
+  if (one.length !== other.length) return false;
+  return one.every((record, at) => record[idField] != null && record[idField] === other[at]?.[idField]);
+}
+
+/** @throws UnavailableError if the ids do not grow, as the contract of the table orders them. */
+function checkOrder(before: readonly JsonObject[], [first]: readonly JsonObject[], idField: string): void {
+  const last = before.at(-1)?.[idField];
+  const id = first?.[idField];
+  if (typeof last === 'bigint' && typeof id === 'bigint' && id <= last)
+    throw endless(`a page after id ${last} begins with id ${id}`);
+}
+
+function endless(why: string): Error {
+  return invalidAnswer(`the list does not end: ${why}`);
+}
+
+/** @throws UnavailableError if the link is not a URL or leads to another origin. */
+function resolveNext(link: string, url: string): string {
+  if (!URL.canParse(link, url)) throw invalidAnswer(`the link to the next page is not a URL: ${link}`);
+  const next = new URL(link, url);
+  if (next.origin !== new URL(url).origin)
+    throw invalidAnswer(`the link to the next page leads to another origin: ${maskUrl(next.href)}`);
+  return withoutHash(next.href);
+}
+
+function withoutHash(url: string): string {
+  const parsed = new URL(url);
+  parsed.hash = '';
+  return parsed.href;
+}
+
+function withParameter(url: string, name: string, value: string): string {
+  const parsed = new URL(url);
+  parsed.searchParams.set(name, value);
+  return parsed.href;
+}
+
+/** The most records of a page that the service states; undefined if it does not. */
+function statedMaximum({ parameters }: Operation): number | undefined {
+  const maximum = parameters.find(({ name }) => name === 'limit')?.bounds?.maximum;
+  return maximum === undefined ? undefined : Number(maximum);
+}
+
+const largestPage = 1000;
+
+/**
+ * The page size to ask for: a part of the limit, else the largest. Undefined if the service has none, or may answer with
+ * all records if none is asked for.
+ */
+function pageSize(operation: Operation, limit: number | undefined): number | undefined {
+  const size = operation.parameters.find(({ name }) => name === 'limit');
+  if (!size) return undefined;
+  const isStated = operation.source !== 'bound' || size.bounds?.maximum !== undefined || size.required;
+  const largest = Math.min(largestPage, statedMaximum(operation) ?? largestPage);
+  if (limit !== undefined) return Math.ceil(limit / Math.ceil(limit / largest));
+  // Without links, a default size would cut the list.
+  return isStated || (size.fallback !== undefined && !operation.paging) ? largest : undefined;
+}
+
+/** Whether the records of a list have a field; true if the description does not say. */
+function hasField({ fields }: Operation, name: string): boolean {
+  return !fields || fields.includes(name);
+}
+
+/** @throws UsageError for a filter that neither the service nor this program can apply. */
+function checkFilter(operation: Operation, name: string): void {
+  if (hasField(operation, name) || operation.parameters.some((each) => each.name === name)) return;
+  throw new UsageError(
+    `${operation.id}: the service cannot filter by ${name}, and its records have no field ${name}`,
+    'see `petstore api operations`',
+  );
+}
+
+/** The value with which the service can be asked for just these records; undefined if there is none. */
+function askedValue(operation: Operation, name: string, wanted: unknown): unknown {
+  if (Array.isArray(wanted) || !operation.parameters.some((each) => each.name === name)) return undefined;
+  return isJsonObject(wanted as JsonValue) ? (wanted as JsonObject).id : wanted;
+}
+
+/**
+ * The queries whose lists together hold all records: one for each value of a filter that the service requires, has a
+ * default for, or applies although its records do not show it.
+ */
+function partsOf(operation: Operation, filters: readonly (readonly [string, unknown])[]): readonly Filters[] {
+  const given = new Map(filters);
+  const isPaging = (name: string) => name === 'limit' || name === 'after';
+  const narrowed = operation.parameters.find(({ name, fallback, required, in: place, value }) => {
+    if (place !== 'query' || isPaging(name) || value !== undefined) return false;
+    if (given.has(name) && !Array.isArray(given.get(name))) return false;
+    return required || fallback !== undefined || (given.has(name) && !hasField(operation, name));
+  });
+  if (!narrowed) return [{}];
+  const values = given.get(narrowed.name) ?? narrowed.bounds?.enum;
+  if (Array.isArray(values) && values.length > 0) return values.map((value) => ({ [narrowed.name]: value }));
+  return [{}];
+}
+
+function holds(record: JsonObject, filters: readonly (readonly [string, unknown])[]): boolean {
+  return filters.every(([name, wanted]) =>
+    Array.isArray(wanted)
+      ? wanted.some((each) => isValue(record, name, each))
+      : isValue(record, name, wanted),
+  );
+}
+
+function isValue(record: JsonObject, name: string, wanted: unknown): boolean {
+  if (name !== 'categoryId') return (record[name] ?? absent[name]) === wanted;
+  const { categoryId, category } = record;
+  const { id, name: ofCategory } = isJsonObject(wanted) ? wanted : ({ id: wanted } as JsonObject);
+  if (categoryId !== undefined && categoryId !== null && id !== undefined) return categoryId === id;
+  const text = ofCategory ?? id;
+  return typeof category === 'string' && caseless(category) === caseless(String(text));
+}
+
+/** The value of a field that a record leaves out. */
+const absent: JsonObject = { status: 'available', complete: false };
+
+/** The records of a list, read to its end, or until there are `enough`. */
+export async function collect<Entity>(
+  pages: AsyncIterable<readonly Entity[]>,
+  enough = Number.POSITIVE_INFINITY,
+): Promise<Entity[]> {
+  const records: Entity[] = [];
+  for await (const page of pages) {
+    // Not `push(...page)`: a page of 120,000 would overflow the stack.
+    for (const record of page) records.push(record);
+    if (records.length >= enough) break;
+  }
+  return records;
+}
