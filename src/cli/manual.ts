@@ -16,6 +16,9 @@ export async function toManual(program: Program, version: string): Promise<strin
   const topics = await readTopics();
   const lines = [
     `.TH PETSTORE 1 "" "petstore ${roff(version)}" "User Commands"`,
+    // Words that people copy must not be divided.
+    '.nr HY 0',
+    '.ad l',
     '.SH NAME',
     `petstore \\- ${roff(lowerFirst(program.summary))}`,
     '.SH SYNOPSIS',
