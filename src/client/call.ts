@@ -251,7 +251,7 @@ export class Call implements Limits {
     const { maxRetryAfterMs } = options;
     if (retryAfterMs !== undefined && maxRetryAfterMs !== undefined) {
       if (retryAfterMs <= maxRetryAfterMs) return delayMs;
-      this.note = `it asks to wait ${seconds(retryAfterMs)}`;
+      this.note = `the service asks to wait ${seconds(retryAfterMs)}`;
       return undefined;
     }
     if (delayMs < leftMs) return delayMs;
@@ -276,7 +276,7 @@ export class Call implements Limits {
     const { status } = response;
     this.isGone = method === 'DELETE' && (status === 404 || status === 410) && this.mayBeApplied;
     if (!this.isGone) return;
-    const line = `note: DELETE ${shownUrl(url)}: answered ${status}, and an earlier attempt may have been applied: it is gone`;
+    const line = `note: DELETE ${shownUrl(url)}: answered ${status}, and an earlier attempt may have been applied: the record is gone`;
     this.client.observe?.({ kind: 'note', line });
   }
 
@@ -290,7 +290,7 @@ function noTime(timeoutMs: number, retryAfterMs: number | undefined): string {
   const deadline = `the deadline of ${seconds(timeoutMs)}`;
   return retryAfterMs === undefined
     ? `no time for another attempt is left of ${deadline}`
-    : `it asks to wait ${seconds(retryAfterMs)}, longer than what is left of ${deadline}`;
+    : `the service asks to wait ${seconds(retryAfterMs)}, longer than what is left of ${deadline}`;
 }
 
 function seconds(ms: number): string {

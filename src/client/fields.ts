@@ -62,7 +62,7 @@ export function rejectInsecure(given: readonly GivenField[], baseUrl: string, se
   const secret = given.find(({ name }) => secrets.hasField(name));
   if (!secret) return;
   throw new UsageError(
-    `${secret.source}: ${secret.name} carries a credential, and anybody on the way to ${origin} could read it: it is plain http`,
+    `${secret.source}: ${secret.name} carries a credential, and ${origin} is plain http, so anybody between could read it`,
     'use https, or add --allow-insecure-http to send it',
     'insecure',
   );
@@ -77,11 +77,12 @@ export function checkField({ name, value, source }: GivenField): string {
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name))
     throw new UsageError(`${source}: ${JSON.stringify(name)} is not a header name`);
   const lower = name.toLowerCase();
-  if (framing.has(lower))
-    throw new UsageError(`${source}: ${name} is set by the connection and by nobody else`);
+  if (framing.has(lower)) throw new UsageError(`${source}: ${name} is set by the connection itself`);
   const bad = /[^\t\x20-\x7e\x80-\xff]/.exec(value)?.[0];
   if (bad === undefined) return lower;
-  throw new UsageError(`${source}: the value of ${name} holds ${describe(bad)}, which no header can carry`);
+  throw new UsageError(
+    `${source}: the value of ${name} holds ${describe(bad)}, which is not allowed in a header`,
+  );
 }
 
 function describe(unit: string): string {

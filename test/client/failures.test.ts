@@ -15,7 +15,7 @@ test('a JSON error says how long the service asks to wait', async () => {
   const reply = { status: 429, headers: { 'retry-after': '3600' }, body: refused };
   const error = await errorOf(['categories', 'list'], reply);
   expect(error).toMatchObject({ message: 'try later', status: 429, retryable: true });
-  expect(error.hint).toContain('it asks to wait 3600 s');
+  expect(error.hint).toContain('the service asks to wait 3600 s');
 });
 
 test('the error of a redirect that is not followed has its status', async () => {

@@ -908,7 +908,7 @@ export const cases: readonly Case[] = [
     ask: 'list',
     exit: 6,
     requests: [1, 1],
-    says: /does not answer as an http proxy does/,
+    says: /does not answer like an http proxy/,
   },
   {
     name: 'is behind a proxy that does not listen',

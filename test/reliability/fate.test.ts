@@ -39,7 +39,7 @@ describe('a DELETE that was sent again', () => {
     expect(run).toMatchObject({ code: 0, requests: ['DELETE', 'DELETE'] });
     expect(run.stderr).toMatch(
       new RegExp(
-        `^note: DELETE http://[^ ]+/store/inventory/1: answered ${second}, and an earlier attempt may have been applied: it is gone$`,
+        `^note: DELETE http://[^ ]+/store/inventory/1: answered ${second}, and an earlier attempt may have been applied: the record is gone$`,
         'm',
       ),
     );

@@ -150,14 +150,14 @@ async function openTunnel(socket: Socket, proxy: HttpProxy, authority: string): 
   const { statusCode: status = 0, statusMessage } = answer;
   if (status >= 200 && status < 300) return;
   const why = `answered CONNECT ${authority} with ${status} ${statusMessage}`.trimEnd();
-  const hint = status === 407 ? 'it wants a user and password' : undefined;
+  const hint = status === 407 ? 'the proxy needs a user name and a password' : undefined;
   throw proxyError(proxy, why, { retryable: status >= 500, hint });
 }
 
 function tunnelError(proxy: HttpProxy, error: Error): UnavailableError {
   const { reason, message } = toUnavailable(error, { sent: false });
   if (reason === 'invalid-response')
-    return proxyError(proxy, 'does not answer as an http proxy does', { retryable: false });
+    return proxyError(proxy, 'does not answer like an http proxy', { retryable: false });
   const isClosed = error.message === 'socket hang up';
   return proxyError(proxy, isClosed ? 'closed the connection' : `failed: ${message}`, { retryable: true });
 }
