@@ -65,7 +65,7 @@ export function requestIdOf(fields: HttpFields): string | undefined {
 
 /** Whether a host name always means this machine; an IPv6 address may be in brackets. */
 export function isLoopbackHost(host: string): boolean {
-  return /^(localhost|.+\.localhost|::1|127(\.\d{1,3}){3})$/.test(bareHost(host));
+  return /^(([\w-]+\.)*localhost|::1|127(\.(25[0-5]|2[0-4]\d|1?\d?\d)){3})$/.test(bareHost(host));
 }
 
 /**

@@ -3,7 +3,7 @@ import { isIP, type Socket } from 'node:net';
 import { bareHost, type HttpFields, type HttpResponse, isLoopbackHost } from '../api/http.ts';
 import { monotonicMs } from '../process/deadline.ts';
 import type { SlowApp } from './app.ts';
-import { maxBodyBytes, methodNotAllowed, payloadTooLarge, Refusal, toRefusal } from './refusal.ts';
+import { maxBodyBytes, payloadTooLarge, Refusal, toRefusal } from './refusal.ts';
 
 /** A request and how it was answered. */
 export interface Exchange {
@@ -25,98 +25,38 @@ export interface ExchangeOptions {
   onDefect?: ((error: unknown) => void) | undefined;
 }
 
-/** The newest response of a connection. A property, because a WeakMap that changes with every request costs more. */
-const newest = Symbol('newest');
-type Connection = Socket & { [newest]?: ServerResponse };
-
-/**
- * Answers every request of a server with the app. Requests on one connection are answered one after the other: a client
- * that pipelines cannot make the server hold more than one response, and a read sees the write before it.
- */
+/** Answers every request of a server with the app; node:http orders the answers of a connection. */
 export function answerRequests(server: Server, app: SlowApp, options: ExchangeOptions): void {
   const { host, origins, onExchange, onDefect } = options;
-  const service = { app, guard: createGuard(host, origins), onDefect };
-  for (const event of ['request', 'checkContinue', 'checkExpectation'])
-    server.on(event, (request: IncomingMessage, response: ServerResponse) => {
-      if (onExchange) watch(request, response, onExchange);
-      const connection: Connection = request.socket;
-      const before = connection[newest];
-      connection[newest] = response;
-      after(before, connection, () => receive(service, event, request, response));
+  const guard = createGuard(host, origins);
+  server.on('request', (request, response) => {
+    if (onExchange) watch(request, response, onExchange);
+    const { method = '', headers } = request;
+    const fail = (error: unknown) => send(response, toRefusal(error, onDefect).toResponse());
+    receive(request, (body) => {
+      try {
+        const url = urlOf(request, guard);
+        if (body === 'too large') throw payloadTooLarge();
+        const answer = app({ method, url, fields: headers as HttpFields, body });
+        if (answer instanceof Promise) answer.then((late) => send(response, late)).catch(fail);
+        else send(response, answer);
+      } catch (error) {
+        fail(error);
+      }
     });
-  server.on('connect', ({ socket }: { socket: Connection }) => {
-    const refusal = methodNotAllowed('this server is not a proxy', ['GET', 'POST', 'PUT', 'DELETE']);
-    after(socket[newest], socket, () => endWith(socket, refusal));
+  });
+  server.on('checkExpectation', (_, response) => {
+    const why = 'the only expectation that can be met is 100-continue';
+    send(response.setHeader('connection', 'close'), new Refusal('expectation_failed', why).toResponse());
   });
   server.on('clientError', refuseMalformed);
-}
-
-/** What answers a request. */
-interface Service {
-  readonly app: SlowApp;
-  readonly guard: Guard;
-  readonly onDefect: ExchangeOptions['onDefect'];
-}
-
-/** @param event of Node's server: `request`, or what the client expects before it sends the body. */
-function receive(service: Service, event: string, request: IncomingMessage, response: ServerResponse): void {
-  const withBody = hasBody(request);
-  try {
-    const url = urlOf(request, service.guard);
-    if (event === 'checkExpectation')
-      throw new Refusal('expectation_failed', 'the only expectation that can be met is 100-continue');
-    if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) throw payloadTooLarge();
-    if (event === 'checkContinue') response.writeContinue();
-    if (withBody) receiveBody(request, response, (body) => answer(service, request, response, url, body));
-    else answer(service, request, response, url);
-  } catch (error) {
-    if (error instanceof Refusal && withBody) refuseEarly(request, response, error);
-    else fail(service, response, error);
-  }
-}
-
-function answer(
-  service: Service,
-  { method = '', headers }: IncomingMessage,
-  response: ServerResponse,
-  url: string,
-  body?: Buffer,
-): void {
-  try {
-    const answered = service.app({ method, url, fields: headers as HttpFields, body });
-    if (answered instanceof Promise)
-      answered.then((late) => send(response, late)).catch((error) => fail(service, response, error));
-    else send(response, answered);
-  } catch (error) {
-    fail(service, response, error);
-  }
-}
-
-function fail({ onDefect }: Service, response: ServerResponse, error: unknown): void {
-  send(response, toRefusal(error, onDefect).toResponse());
-}
-
-/** Answers what Node's parser refuses, in its turn, and ends the connection. */
-function refuseMalformed(error: NodeJS.ErrnoException, socket: Connection): void {
-  const last = socket[newest];
-  // The client sent more after a request with `Connection: close`: its response ends the connection.
-  if (error.code === 'HPE_CLOSED_CONNECTION') return;
-  if (!socket.writable || error.code === 'ECONNRESET') socket.destroy();
-  else if (!last || last.req.complete) after(last, socket, () => endWith(socket, parserRefusal(error)));
-  else if (!last.headersSent) send(last.setHeader('connection', 'close'), parserRefusal(error).toResponse());
-}
-
-/** Acts when the response before has been sent, unless the connection has ended with it. */
-function after(before: ServerResponse | undefined, socket: Socket, act: () => void): void {
-  if (!before || before.writableFinished) act();
-  else before.once('close', () => socket.destroyed || act());
 }
 
 /** Checks the Host and the Origin of a request. @throws Refusal */
 type Guard = (host: string, origin: string | undefined) => void;
 
-/** The host, and the port that may follow it. */
-const authority = /^(\[[\da-f:.]+\]|[^:[\]]+)(?::\d*)?$/i;
+/** The host, and the port that may follow it. @see RFC 3986, 3.2.2 */
+const authority = /^(\[[\da-f:.]+\]|(?:[\w-]+\.)*[\w-]+\.?)(?::\d*)?$/i;
 
 /**
  * Creates a check that refuses requests for other hosts and from other origins. It prevents DNS rebinding, which lets a
@@ -144,28 +84,11 @@ function createGuard(listensOn: string, origins: readonly string[] = []): Guard 
 }
 
 /** The absolute URL of a request. @throws Refusal if there is none, or if it is not of this server. */
-function urlOf({ url = '', headers, rawHeaders, httpVersionMajor }: IncomingMessage, guard: Guard): string {
-  if (httpVersionMajor !== 1)
-    throw new Refusal('version_not_supported', 'this server speaks HTTP/1.1', { connection: 'close' });
-  if (hasTwoHosts(rawHeaders))
-    throw new Refusal('malformed_request', 'Host is given twice', { connection: 'close' });
-  if (url.startsWith('/')) {
-    guard(headers.host ?? '', headers.origin);
-    return `http://${headers.host}${url}`;
-  }
-  // A whole URL as the target takes precedence over the Host field: RFC 9112, 3.2.2.
-  const [, host, path = '/'] = /^http:\/\/([^/?#]+)(\/.*)?$/i.exec(url) ?? [];
-  if (host === undefined) throw new Refusal('malformed_request', 'the target of a request must begin with /');
-  guard(host, headers.origin);
-  return `http://${host}${path}`;
-}
-
-/** RFC 9112, 3.2: such a request is answered with 400. Node keeps the first in `headers`. */
-function hasTwoHosts(rawHeaders: readonly string[]): boolean {
-  let hosts = 0;
-  for (let at = 0; at < rawHeaders.length; at += 2)
-    if (rawHeaders[at]?.length === 4 && rawHeaders[at]?.toLowerCase() === 'host') hosts += 1;
-  return hosts > 1;
+function urlOf({ url = '', headers: { host = '', origin } }: IncomingMessage, guard: Guard): string {
+  guard(host, origin);
+  if (!url.startsWith('/'))
+    throw new Refusal('malformed_request', 'the target of a request must begin with /');
+  return `http://${host}${url}`;
 }
 
 /** Node leaves the body out if the request was HEAD. */
@@ -178,51 +101,30 @@ function send(response: ServerResponse, { status, fields, body }: HttpResponse):
   response.writeHead(status, flat as string[]).end(body, length === body.length ? 'latin1' : 'utf8');
 }
 
-function hasBody({ headers }: IncomingMessage): boolean {
-  return (
-    headers['transfer-encoding'] !== undefined ||
-    (headers['content-length'] !== undefined && headers['content-length'] !== '0')
-  );
-}
-
-/** Passes the whole body on, or refuses one that is too large. */
-function receiveBody(request: IncomingMessage, response: ServerResponse, take: (body: Buffer) => void): void {
+/** Reads the body. Of one that is too large the rest is discarded: a client that is cut off would not see the answer. */
+function receive(request: IncomingMessage, take: (body: Buffer | 'too large' | undefined) => void): void {
+  if (request.method === 'GET' || request.method === 'HEAD') {
+    take(undefined);
+    return;
+  }
   const chunks: Buffer[] = [];
   let size = 0;
-  const onEnd = () => take(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
-  const onData = (chunk: Buffer) => {
+  request.on('data', (chunk: Buffer) => {
     size += chunk.length;
-    chunks.push(chunk);
-    if (size <= maxBodyBytes) return;
-    request.off('data', onData).off('end', onEnd);
-    refuseEarly(request, response, payloadTooLarge());
-  };
-  request.on('data', onData).on('end', onEnd);
-}
-
-/** The longest time that a client gets to send the rest of a refused body, so that it can read why. */
-const lingerMs = 1000;
-
-/**
- * Refuses a request before its body has arrived. Ending the connection at once would reset it, and the client might never
- * see the response. So the response is sent in full, and the rest of the body is discarded for a moment.
- */
-function refuseEarly(request: IncomingMessage, response: ServerResponse, refusal: Refusal): void {
-  const { status, fields, body } = refusal.toResponse();
-  response.writeHead(status, { ...fields, 'content-length': Buffer.byteLength(body), connection: 'close' });
-  response.write(body);
-  const timer = setTimeout(end, lingerMs);
-  function end(): void {
-    clearTimeout(timer);
-    response.end();
-  }
-  request.once('end', end).once('close', end).resume();
+    if (size <= maxBodyBytes) chunks.push(chunk);
+  });
+  request.on('end', () => take(size > maxBodyBytes ? 'too large' : Buffer.concat(chunks)));
 }
 
 /** Answers bytes that Node does not pass on as a request, and ends the connection. */
-function endWith(socket: Socket, refusal: Refusal): void {
-  if (!socket.writable) return;
-  const { status, fields, body } = refusal.toResponse();
+function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
+  // The client sent more after a request with `Connection: close`: its response ends the connection.
+  if (error.code === 'HPE_CLOSED_CONNECTION') return;
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const { status, fields, body } = parserRefusal(error).toResponse();
   const head = Object.entries({ ...fields, 'content-length': Buffer.byteLength(body), connection: 'close' });
   const lines = head.map(([name, value]) => `${name}: ${value}\r\n`).join('');
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines}\r\n${body}`, () => socket.destroy());
@@ -234,10 +136,14 @@ function parserRefusal({ code }: NodeJS.ErrnoException): Refusal {
   return new Refusal('malformed_request', 'that is not an HTTP request');
 }
 
-function watch(request: IncomingMessage, response: ServerResponse, tell: (exchange: Exchange) => void): void {
+function watch(
+  request: IncomingMessage,
+  response: ServerResponse,
+  report: (exchange: Exchange) => void,
+): void {
   const started = monotonicMs();
   response.once('close', () => {
     const { method = '', url: target = '' } = request;
-    tell({ method, target, status: response.statusCode, elapsedMs: monotonicMs() - started });
+    report({ method, target, status: response.statusCode, elapsedMs: monotonicMs() - started });
   });
 }

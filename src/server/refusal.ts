@@ -23,7 +23,6 @@ const statuses = {
   headers_too_large: 431,
   internal: 500,
   unavailable: 503,
-  version_not_supported: 505,
 } as const;
 type RefusalCode = keyof typeof statuses;
 

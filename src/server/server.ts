@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { CliError } from '../process/errors.ts';
 import { systemReason } from '../process/system-error.ts';
 import { withCors, withToken } from './access.ts';
@@ -49,7 +49,6 @@ const usualLimits = {
 
 /** How long closing waits for pending responses. */
 const graceMs = 1000;
-const sweepMs = 20;
 
 /** Starts the local server: the app with its faults and its documents, on a socket. */
 export function startServer(options: ServerOptions): Promise<Listening> {
@@ -85,18 +84,14 @@ export async function listen(app: SlowApp, options: ListenOptions): Promise<List
   });
   server.maxConnections = limits.connections;
   answerRequests(server, app, options);
-  const endUnused = endIdleConnections(server, limits.idleTimeoutMs);
+  server.setTimeout(limits.idleTimeoutMs);
   const { host, port } = options;
   await once(server.listen({ host, port }), 'listening').catch((error) => {
     throw toListenError(error, `${host}:${port}`);
   });
   return {
     url: `http://${authorityOf(host)}:${(server.address() as AddressInfo).port}`,
-    close() {
-      const closed = close(server);
-      endUnused();
-      return closed;
-    },
+    close: () => close(server),
   };
 }
 
@@ -120,41 +115,13 @@ function authorityOf(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
+/** Waits for the responses in progress. Node keeps connections open for further requests: those end with the grace. */
 function close(server: Server): Promise<void> {
   return new Promise((resolve) => {
     const end = setTimeout(() => server.closeAllConnections(), graceMs);
-    // A connection becomes idle after its response: Node would keep it open for the client's next request.
-    const sweep = setInterval(() => server.closeIdleConnections(), sweepMs);
     server.close(() => {
       clearTimeout(end);
-      clearInterval(sweep);
       resolve();
     });
   });
-}
-
-/**
- * Ends the connections of a server on which nothing moves for `idleTimeoutMs`, or up to twice as long: a client that does
- * not read its response would keep one forever. Node's own timeout for that is set again with every request, which takes
- * a tenth of the time of a request.
- *
- * @returns ends the watch, and the connections on which no request has begun: Node does not count these as idle.
- */
-function endIdleConnections(server: Server, idleTimeoutMs: number): () => void {
-  const bytesMoved = new Map<Socket, number>();
-  server.on('connection', (socket: Socket) => {
-    bytesMoved.set(socket, 0);
-    socket.once('close', () => bytesMoved.delete(socket));
-  });
-  const sweep = setInterval(() => {
-    for (const [socket, before] of bytesMoved) {
-      const now = socket.bytesRead + socket.bytesWritten;
-      if (now === before) socket.destroy();
-      else bytesMoved.set(socket, now);
-    }
-  }, idleTimeoutMs).unref();
-  return () => {
-    clearInterval(sweep);
-    for (const socket of bytesMoved.keys()) if (socket.bytesRead === 0) socket.destroy();
-  };
 }

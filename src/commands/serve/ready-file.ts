@@ -1,4 +1,4 @@
-import { readFile, realpath, stat, unlink } from 'node:fs/promises';
+import { lstat, readFile, unlink } from 'node:fs/promises';
 import { UsageError } from '../../process/errors.ts';
 import { writeFileAtomic } from '../../process/files.ts';
 import { systemCode, systemReason } from '../../process/system-error.ts';
@@ -12,28 +12,25 @@ const ownContent = /^(https?:\/\/[^\s/]+\n)?$/;
  * Prepares a file for the URL of a server. If it holds the URL of an earlier server, it is emptied, so that nobody reads
  * that.
  *
- * @returns the path of the file itself, if a link leads to it.
- * @throws UsageError if the file holds anything else, or is not a regular file; it stays unchanged.
+ * @throws UsageError if the file holds anything else, or is a link or no regular file; it stays unchanged.
  */
-export async function prepareReadyFile(path: string): Promise<string> {
-  const file = await realpath(path).catch(() => path);
-  const content = await contentOf(path, file);
+export async function prepareReadyFile(path: string): Promise<void> {
+  const content = await contentOf(path);
   if (!ownContent.test(content))
     throw new UsageError(
       `--ready-file ${path}: the file contains something other than the URL of a server`,
       'it was left as it is; name a file that does not exist yet',
       'file_exists',
     );
-  if (content !== '') await writeFileAtomic(file, '');
-  return file;
+  if (content !== '') await writeFileAtomic(path, '');
 }
 
 /** Empty if the file does not exist; reads no more than the length of a URL. */
-async function contentOf(path: string, file: string): Promise<string> {
+async function contentOf(path: string): Promise<string> {
   try {
-    const found = await stat(file);
-    if (!found.isFile()) throw new UsageError(`--ready-file ${path}: is not a regular file`);
-    return found.size > 1000 ? 'too long' : await readFile(file, 'utf8');
+    const found = await lstat(path);
+    if (!found.isFile()) throw new UsageError(`--ready-file ${path}: is a link or no regular file`);
+    return found.size > 1000 ? 'too long' : await readFile(path, 'utf8');
   } catch (error) {
     if (error instanceof UsageError) throw error;
     if (systemCode(error) === 'ENOENT') return '';

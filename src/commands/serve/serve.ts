@@ -45,7 +45,8 @@ function checkFlags({ io }: Context, { data, save, empty, pets, readyFile, requi
 }
 
 async function serveShop(context: Context, flags: ServeFlags, command: readonly string[]): Promise<void> {
-  const readyFile = flags.readyFile === undefined ? undefined : await prepareReadyFile(flags.readyFile);
+  const { readyFile } = flags;
+  if (readyFile !== undefined) await prepareReadyFile(readyFile);
   const saved = flags.data === undefined ? undefined : readStore(flags.data);
   const store = saved ?? newShop(flags);
   const autosave = openAutosave(context, flags, store, saved?.revision);

@@ -1,13 +1,13 @@
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
-import { builtInContract, isListId } from '../src/api/contract.ts';
-import { type Input, idName, type OperationId, operationIds, operations } from '../src/api/operations.ts';
-import { bodySchemas, resultSchemas } from '../src/api/schemas.ts';
-import type { Client } from '../src/client/client.ts';
-import { createClient } from '../src/client/client.ts';
-import { parseJson } from '../src/process/exact-json.ts';
-import { createSecrets } from '../src/process/secrets.ts';
-import { createOfflineTransport } from '../src/server/offline.ts';
+import { builtInContract, isListId } from '../../src/api/contract.ts';
+import { type Input, idName, type OperationId, operationIds, operations } from '../../src/api/operations.ts';
+import { bodySchemas, resultSchemas } from '../../src/api/schemas.ts';
+import type { Client } from '../../src/client/client.ts';
+import { createClient } from '../../src/client/client.ts';
+import { parseJson } from '../../src/process/exact-json.ts';
+import { createSecrets } from '../../src/process/secrets.ts';
+import { createOfflineTransport } from '../../src/server/offline.ts';
 
 /** A client of the server in this process, on a seeded store of its own in which the operation's example is a valid call. */
 async function openShop(id: OperationId): Promise<Client> {

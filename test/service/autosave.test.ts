@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createAutosave } from '../../../src/commands/serve/autosave.ts';
+import { createAutosave } from '../../src/commands/serve/autosave.ts';
 
 let saves: number[];
 let failures: unknown[];

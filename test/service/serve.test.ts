@@ -3,9 +3,9 @@ import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { main } from '../../../src/main.ts';
-import { type FakeIo, fakeIo, runCli } from '../../helpers/run-cli.ts';
-import { outcomeOf, spawnCli, startCli } from '../../helpers/spawn-cli.ts';
+import { main } from '../../src/main.ts';
+import { type FakeIo, fakeIo, runCli } from '../helpers/run-cli.ts';
+import { outcomeOf, spawnCli, startCli } from '../helpers/spawn-cli.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -148,11 +148,10 @@ test('--ready-file holds the URL while it accepts', async () => {
   await expect(stat(file)).rejects.toThrow('ENOENT');
 });
 
-test('--ready-file replaces the URL of an earlier server, also through a link', async () => {
+test('--ready-file replaces the URL of an earlier server', async () => {
   const file = join(folder, 'ready');
   await writeFile(file, 'http://127.0.0.1:4010\n');
-  await symlink(file, join(folder, 'link'));
-  const serving = await start('--ready-file', join(folder, 'link'));
+  const serving = await start('--ready-file', file);
   expect(await readFile(file, 'utf8')).toBe(`${serving.url}\n`);
   await serving.stop();
   await expect(stat(file)).rejects.toThrow('ENOENT');
@@ -178,8 +177,13 @@ test('--ready-file must be a file of its own', async () => {
   await mkdir(join(folder, 'made'));
   execFileSync('mkfifo', [join(folder, 'pipe')]);
   const data = join(folder, 'shop.json');
+  await symlink(join(folder, 'nowhere'), join(folder, 'dangling'));
+  await writeFile(join(folder, 'empty'), '');
+  await symlink(join(folder, 'empty'), join(folder, 'link'));
   for (const words of [
     ['--ready-file', join(folder, 'made')],
+    ['--ready-file', join(folder, 'dangling')],
+    ['--ready-file', join(folder, 'link')],
     ['--ready-file', join(folder, 'pipe')],
     ['--data', data, '--save', '--ready-file', data],
   ]) {
@@ -187,6 +191,7 @@ test('--ready-file must be a file of its own', async () => {
     expect(run).toMatchObject({ code: 2, stdout: '' });
     expect(run.stderr).toContain('--ready-file');
   }
+  await expect(stat(join(folder, 'nowhere'))).rejects.toThrow('ENOENT');
 });
 
 test('--data refuses a pipe at once, and does not wait for a writer', async () => {
