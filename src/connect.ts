@@ -192,7 +192,7 @@ async function openTransport(
   (await import('./client/transport/proxy.ts')).findProxy(new URL(baseUrl), io.env);
   if (io.env.NODE_TLS_REJECT_UNAUTHORIZED === '0') {
     const warning =
-      'warning: NODE_TLS_REJECT_UNAUTHORIZED=0 is set: certificates are not verified, and anybody on the way can read and change everything';
+      'warning: NODE_TLS_REJECT_UNAUTHORIZED=0 is set: certificates are not verified, so others can read and change everything';
     // --quiet does not hide it.
     await (context.quiet ? io.stderr.write(`${warning}\n`).catch(() => {}) : context.note(warning));
   }

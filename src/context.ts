@@ -197,9 +197,9 @@ async function openStyle(
   return createStyle(io[stream], io.env, color);
 }
 
-/** A clause that says why no question can be put; undefined if one can. An answer is never read from a pipe. */
+/** A clause that says why no question can be asked; undefined if one can. An answer is never read from a pipe. */
 export function whyNotAsked({ io, flags }: Pick<Context, 'io' | 'flags'>): string | undefined {
-  if (!io.stdin.isTerminal || !io.stderr.isTerminal) return 'there is no terminal to ask on';
+  if (!io.stdin.isTerminal || !io.stderr.isTerminal) return 'there is no terminal';
   if (io.env.TERM === 'dumb') return 'TERM is dumb';
   if (io.env.CI) return 'CI is set';
   return flags.noInput ? '--no-input is given' : undefined;

@@ -61,7 +61,7 @@ async function report(thrown: unknown, context: MutableContext): Promise<ExitCod
     thrown instanceof CliError ? thrown : new CliError('failed', `internal: ${messageOf(thrown)}`);
   const isJson = await context.hasJsonErrors();
   // A program that reads the error as JSON expects exactly one object on stderr.
-  if (!isJson) await context.tellNotices();
+  if (!isJson) await context.printNotices();
   const { errorJson, errorText } = await import('./output/error.ts');
   const show = (text: string, indent: number) => prose(io, text, indent);
   const text = isJson

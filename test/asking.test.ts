@@ -26,26 +26,21 @@ test.each([
 });
 
 test.each([
+  ['delete pet 5 (Rex): needs confirmation, but there is no terminal', 'use --yes', destruction, {}],
   [
-    'delete pet 5 (Rex): needs confirmation, but there is no terminal to ask on',
-    'use --yes',
-    destruction,
-    {},
-  ],
-  [
-    'set the count of pet 5: prod is protected, but there is no terminal to ask on',
+    'set the count of pet 5: prod is protected, but there is no terminal',
     'use --confirm prod',
     write,
     { profile: 'prod', yes: true },
   ],
   [
-    'delete pet 5 (Rex): prod is protected, but there is no terminal to ask on',
+    'delete pet 5 (Rex): prod is protected, but there is no terminal',
     'use --confirm prod and --yes',
     destruction,
     { profile: 'prod' },
   ],
   [
-    'delete pet 5 (Rex): needs confirmation, but there is no terminal to ask on',
+    'delete pet 5 (Rex): needs confirmation, but there is no terminal',
     'use --yes',
     destruction,
     { profile: 'prod', confirm: 'prod' },

@@ -20,7 +20,7 @@ export interface Operation {
   readonly id: OperationId;
   readonly noun: Noun;
   readonly method: Method;
-  /** Template below the base URL, as `/pets/{petId}`. */
+  /** Template below the base URL, such as `/pets/{petId}`. */
   readonly path: string;
   readonly tag: string;
   readonly summary: string;

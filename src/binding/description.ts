@@ -49,16 +49,16 @@ export async function readDescription(source: DescriptionSource): Promise<Descri
   const { content } = source;
   const given = typeof content === 'string' ? await parseDocument(content, shown) : content;
   const convertedFrom = /^2(\.|$)/.test(String(given.swagger)) ? String(given.swagger) : undefined;
-  if (convertedFrom === undefined) refuseOther(given, shown);
+  if (convertedFrom === undefined) checkVersion(given, shown);
   const document = await convert(given, shown);
-  if (convertedFrom !== undefined) refuseOther(document, shown);
+  if (convertedFrom !== undefined) checkVersion(document, shown);
   const names = new WeakMap<object, Set<string>>();
   const addName = (schema: unknown, name: string) => {
     if (typeof schema !== 'object' || schema === null) return;
     names.set(schema, (names.get(schema) ?? new Set()).add(name));
   };
   await dereference(document, source, (reference, schema) => {
-    refuseEndless(reference, schema, shown);
+    checkEnds(reference, schema, shown);
     addName(schema, lastPart(reference));
   });
   const schemas = objectOf(objectOf(document.components).schemas);
@@ -71,7 +71,7 @@ async function dereference(
   source: DescriptionSource,
   onReference: (reference: string, schema: unknown) => void,
 ): Promise<void> {
-  let refused: unknown;
+  let forbidden: unknown;
   let count = 1;
   const readOther = async ({ url }: { url: string }) => {
     try {
@@ -80,7 +80,7 @@ async function dereference(
         throw new InputError(`description ${source.url}: refers to more than ${maxDocuments} documents`);
       return await source.read(url);
     } catch (thrown) {
-      refused ??= thrown;
+      forbidden ??= thrown;
       throw thrown;
     }
   };
@@ -102,7 +102,7 @@ async function dereference(
       timeoutMs: readingLimitMs,
     });
   } catch (thrown) {
-    throw refused ?? new InputError(`description ${source.shown ?? source.url}: ${reasonOf(thrown)}`);
+    throw forbidden ?? new InputError(`description ${source.shown ?? source.url}: ${reasonOf(thrown)}`);
   }
 }
 
@@ -112,7 +112,7 @@ function isExample(path: string): boolean {
 }
 
 /** The error for a reference that must not be followed. */
-export function refusedReference(url: string, why: string): InputError {
+export function forbiddenReference(url: string, why: string): InputError {
   return new InputError(`description refers to ${url}: ${why}`, 'bundle it into one document first');
 }
 
@@ -187,7 +187,7 @@ export function readWithin<Value>(shown: string, work: () => Value): Value {
   );
 }
 
-function refuseOther({ openapi, swagger, paths }: JsonObject, url: string): void {
+function checkVersion({ openapi, swagger, paths }: JsonObject, url: string): void {
   if (typeof openapi !== 'string' || !/^3\.[01](\.|$)/.test(openapi)) {
     const found = openapi ?? swagger;
     const version =
@@ -204,7 +204,7 @@ function refuseOther({ openapi, swagger, paths }: JsonObject, url: string): void
  * @throws InputError for a reference that leads to itself, or out of the document's own fields: what it means is not
  *   defined.
  */
-function refuseEndless(reference: string, target: unknown, shown: string): void {
+function checkEnds(reference: string, target: unknown, shown: string): void {
   const isOfObject = /[#/](__proto__|prototype|constructor)(\/|$)/.test(reference);
   const isItself = typeof target === 'object' && target !== null && '$ref' in target;
   if (isOfObject || isItself)

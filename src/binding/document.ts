@@ -206,7 +206,7 @@ export function credentialPlaces(
   );
   const names = asked.length > 0 ? asked : Object.keys(schemes);
   const places = names.flatMap((name) => placeOfScheme(schemes[name]));
-  for (const place of places) refuseTaken(place, bound);
+  for (const place of places) checkPlaceIsFree(place, bound);
   // Bearer comes first, because a token is what users have.
   places.sort((one, other) => Number(one.scheme !== undefined) - Number(other.scheme !== undefined));
   return places.filter(
@@ -216,7 +216,7 @@ export function credentialPlaces(
 }
 
 /** @throws UsageError for a header or a query parameter that requests need for something else. */
-function refuseTaken({ in: place, name }: CredentialPlace, bound: readonly Operation[]): void {
+function checkPlaceIsFree({ in: place, name }: CredentialPlace, bound: readonly Operation[]): void {
   const user = bound.find(({ parameters }) =>
     parameters.some((each) => each.in === 'query' && each.wireName === name),
   );

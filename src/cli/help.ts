@@ -23,11 +23,11 @@ petstore --help lists every command; petstore <command> --help shows one.
 `;
 
 /** Longer lines are hard to read, even on a wide terminal. */
-const mostWidth = 100;
+const maxWidth = 100;
 
 /** The width to which help is folded: that of the terminal, also if a pager shows it. */
 export function helpWidth({ stdout, stderr }: Io): number {
-  return Math.min(stdout.width ?? stderr.width ?? mostWidth, mostWidth);
+  return Math.min(stdout.width ?? stderr.width ?? maxWidth, maxWidth);
 }
 
 /** The help of a command: description, usage, examples, and then its verbs or flags. */

@@ -40,7 +40,7 @@ export async function runCommand(
   const values = { ...argumentsOf(operands, action.args), ...valuesOf(given, flags) };
   context.useFlags(values as GlobalFlags, path.join(' '), action.repairs);
   await action.run(context, values);
-  await context.tellNotices();
+  await context.printNotices();
   return context.exitCode;
 }
 

@@ -54,7 +54,7 @@ export async function readLine(
     place = next;
     entered = command;
     command.helpOption(false).helpCommand(false).enablePositionalOptions();
-    // To make all options of a level takes a millisecond: none is needed if no flag stands there, and all only to suggest one.
+    // Making all options of a level takes a millisecond. None is needed if the level has no flag, and all only to suggest one.
     const ownWords = isGroup(next.command) && !rest[0]?.startsWith('-') ? [] : rest;
     const dashed = ownWords.filter((word) => word.startsWith('-'));
     const isNeeded = (flag: Flag) =>

@@ -18,7 +18,7 @@ export function answeredError(call: Call, response: HttpResponse): ApiError {
     status,
     code,
     serviceMessage: message,
-    remark: remarks(call).join('; ') || undefined,
+    addition: additions(call).join('; ') || undefined,
     requestId: requestIdIn(call, response),
     hint: isMissingList ? isUrlRight(call) : hintOfStatus(status, call),
     retryable: retriedStatuses.has(status) && isSafeAgain(call),
@@ -85,7 +85,7 @@ function detailsOf({ request, attempts, mayBeApplied }: Call) {
 
 function sentence(call: Call, why: string): string {
   const count = call.attempts > 1 ? [`after ${call.attempts} attempts`] : [];
-  return [`${subjectOf(call)}: ${why}`, ...count, ...remarks(call)].join('; ');
+  return [`${subjectOf(call)}: ${why}`, ...count, ...additions(call)].join('; ');
 }
 
 function subjectOf({ operation, request: { method, url } }: Call): string {
@@ -99,7 +99,7 @@ function isSafeAgain({ request, mayBeApplied }: Call): boolean {
 }
 
 /** How the call ended, in addition to the service's message. */
-function remarks({ note, mayBeApplied }: Call): string[] {
+function additions({ note, mayBeApplied }: Call): string[] {
   return [...(note ? [note] : []), ...(mayBeApplied ? ['the request may or may not have been applied'] : [])];
 }
 

@@ -306,18 +306,18 @@ const maxRedirects = 5;
  *   another origin, and a write must not be sent to another URL.
  */
 function followRedirect(request: HttpRequest, response: HttpResponse, redirects: number): HttpRequest {
-  if (redirects === maxRedirects) throw refusedRedirect(`redirected more than ${maxRedirects} times`);
+  if (redirects === maxRedirects) throw redirectError(`redirected more than ${maxRedirects} times`);
   const { status } = response;
   const location = fieldValue(response.fields, 'location');
   const from = new URL(request.url);
   const to =
     location !== undefined && URL.canParse(location, from.href) ? new URL(location, from) : undefined;
   if (!to || !/^https?:$/.test(to.protocol))
-    throw refusedRedirect(`answered ${status}, a redirect that names no target`, { status });
+    throw redirectError(`answered ${status}, a redirect that names no target`, { status });
   const notFollowed = (why: string) => {
     const isElsewhere = from.origin !== to.origin;
     const hint = isElsewhere ? `if the service has moved there, give --base-url ${to.origin}` : undefined;
-    return refusedRedirect(`answered ${status}, a redirect to ${maskUrl(to.href)}; ${why}`, { status, hint });
+    return redirectError(`answered ${status}, a redirect to ${maskUrl(to.href)}; ${why}`, { status, hint });
   };
   if (request.method !== 'GET' && request.method !== 'HEAD') throw notFollowed('a write is never redirected');
   if (to.origin !== from.origin) throw notFollowed('another origin is never followed');
@@ -325,7 +325,7 @@ function followRedirect(request: HttpRequest, response: HttpResponse, redirects:
   return { method: request.method, url: to.href, fields: request.fields };
 }
 
-function refusedRedirect(message: string, details: ErrorDetails = {}): UnavailableError {
+function redirectError(message: string, details: ErrorDetails = {}): UnavailableError {
   // A service that redirects a request has not applied it.
   return new UnavailableError(message, { ...details, reason: 'redirect', sent: false, retryable: false });
 }

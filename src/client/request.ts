@@ -146,7 +146,7 @@ function toPath(path: Parts['path'], input: CallInput): string {
 
 /** @throws UsageError for a dot segment, which would change the path, also in its escaped form. */
 function toSegment({ name }: Parameter, value: unknown): string {
-  if (value === '.' || value === '..') throw new UsageError(`${name}: '${value}' cannot stand in a path`);
+  if (value === '.' || value === '..') throw new UsageError(`${name}: '${value}' is not allowed in a path`);
   return encodeURIComponent(String(value));
 }
 
@@ -231,7 +231,7 @@ function rawUrl(path: string, baseUrl: string): URL {
   if (!isAbsolute && !isBelow(text, baseUrl))
     throw new UsageError(
       `${path}: leads out of the path of ${baseUrl}`,
-      `give the whole URL if that is meant: ${url.href}`,
+      `if this is intended, give the whole URL: ${url.href}`,
     );
   return url;
 }

@@ -169,7 +169,8 @@ function readJsonText({ status, fields, body }: HttpResponse, mask: Mask): strin
   const type = fieldValue(fields, 'content-type');
   if (!isJsonType(type)) {
     const what = type ? mediaType(type) : 'no content type';
-    const hint = what === 'text/html' ? 'is the base URL that of the service, and not of a page?' : undefined;
+    const hint =
+      what === 'text/html' ? 'does the base URL lead to the service, and not to a web page?' : undefined;
     throw invalidAnswer(`answered ${status} with ${what}, not JSON: ${excerpt(body, mask)}`, { hint });
   }
   if (typeof body !== 'string' && !isUtf8(body)) throw invalidAnswer('the body is not UTF-8');

@@ -79,18 +79,18 @@ async function intoStore(context: Context): Promise<Keep> {
 
 /** @throws UsageError before the first request if the file cannot be written there. */
 async function intoFile(file: string, shown: string, force: boolean | undefined): Promise<Keep> {
-  await refuseExisting(file, shown, force);
+  await checkReplaceable(file, shown, force);
   return async (store) => {
     const { printStore } = await import('../server/store-file.ts');
     const write = async () => {
-      await refuseExisting(file, shown, force);
+      await checkReplaceable(file, shown, force);
       await writeFileAtomic(file, printStore(store));
     };
     await withLock(file, write, { waitMs: 0 });
   };
 }
 
-async function refuseExisting(file: string, shown: string, force: boolean | undefined): Promise<void> {
+async function checkReplaceable(file: string, shown: string, force: boolean | undefined): Promise<void> {
   const found = await stat(file).catch(() => undefined);
   if (!found) return;
   if (!found.isFile()) throw new UsageError(`--to ${shown}: is not a regular file`);

@@ -6,9 +6,9 @@ import { removeContract } from '../config/contract-file.ts';
 import {
   activate,
   addProfile,
+  checkProfileName,
   dropProfile,
   editConfig,
-  refuseProfileName,
   requireProfile,
   toSection,
 } from '../config/edit.ts';
@@ -49,11 +49,11 @@ const list = verb({
   examples: ['petstore profile list', 'petstore profile list -o ids'],
   async run(context) {
     const printer = await context.printer();
-    const { profile, setAside } = await context.settings();
+    const { profile, ignoredProfile } = await context.settings();
     const { profiles } = readConfigFile(context.io);
     const listed = [...Object.keys(profiles).sort(), offlineProfile].map((name) => ({
       name,
-      active: name === (profile ?? setAside)?.value,
+      active: name === (profile ?? ignoredProfile)?.value,
       'base-url': (profiles[name]?.['base-url'] as JsonValue | undefined) ?? null,
     }));
     await printer.records([listed], view);
@@ -79,7 +79,7 @@ const create = verb({
 
 async function createProfile(context: Context, name: string, use: boolean): Promise<void> {
   const { io, flags, notice } = context;
-  refuseProfileName(name);
+  checkProfileName(name);
   if (flags.offline)
     throw new UsageError(
       'profile create: --offline needs no profile',
@@ -124,8 +124,8 @@ const show = verb({
   },
   async run(context, { named }) {
     const printer = await context.printer();
-    const { profile, setAside } = await context.settings();
-    const active = (profile ?? setAside)?.value;
+    const { profile, ignoredProfile } = await context.settings();
+    const active = (profile ?? ignoredProfile)?.value;
     const name = named ?? active;
     if (name === undefined)
       throw new UsageError('profile show: no profile is active', 'name one; see `petstore profile list`');

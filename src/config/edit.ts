@@ -88,7 +88,7 @@ export function addProfile(
   name: string,
   section: Readonly<Record<string, StoredValue>>,
 ): void {
-  refuseProfileName(name);
+  checkProfileName(name);
   if (hasProfile(config, name))
     throw new UsageError(
       `profile '${name}': it already exists`,
@@ -129,7 +129,7 @@ function hasProfile(config: Pick<ConfigDraft, 'profiles'>, name: string): boolea
 }
 
 /** @throws UsageError if a profile cannot have this name. */
-export function refuseProfileName(name: string): void {
+export function checkProfileName(name: string): void {
   const why = profileNameProblem(name);
   if (why !== undefined) throw new UsageError(`profile '${name}': ${why}`);
 }

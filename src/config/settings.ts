@@ -57,7 +57,7 @@ export interface Settings {
   /** The profile whose settings are used; `offline` is built in. */
   readonly profile: ChosenProfile | undefined;
   /** The active profile of the config if it is not used, because the address has another origin. */
-  readonly setAside: ChosenProfile | undefined;
+  readonly ignoredProfile: ChosenProfile | undefined;
   /**
    * What is wrong in the environment and the config: an unknown profile or key, a wrong value, a file that cannot be
    * read. None of it is used. A command that calls a service must fail with the first of them.
@@ -71,7 +71,7 @@ export interface Settings {
   readonly token: string;
   get<Key extends SettingKey>(key: Key): SettingValues[Key];
   explain<Key extends SettingKey>(key: Key): Setting<SettingValues[Key]>;
-  /** Every value given for a key, the nearest first. Those of a profile that is set aside count too. */
+  /** Every value given for a key, the nearest first. Those of an ignored profile count too. */
   readonly given: GivenValues;
 }
 
@@ -102,8 +102,8 @@ export function settingsFrom(io: Io, flags: SettingFlags, file: ConfigFile): Set
   const readingsWith = (profile: ChosenProfile | undefined, key: SettingKey) =>
     foundIn(places, key, profile?.value).map((found) => readFound(key, found, io));
   const given = ((key) => readingsWith(chosen, key).filter(isSetting)) as GivenValues;
-  const isSetAside = chosen?.source === 'config' && goesElsewhere(given);
-  const profile = isSetAside ? undefined : chosen;
+  const isIgnored = chosen?.source === 'config' && goesElsewhere(given);
+  const profile = isIgnored ? undefined : chosen;
   problems.push(...unknownKeys(file, undefined), ...(profile ? unknownKeys(file, profile.value) : []));
   const found = new Map<SettingKey, Setting<unknown>[]>();
   for (const key of settingKeys) {
@@ -115,7 +115,7 @@ export function settingsFrom(io: Io, flags: SettingFlags, file: ConfigFile): Set
     (found.get(key)?.[0] ?? fallback(key)) as Setting<SettingValues[Key]>;
   return {
     profile,
-    setAside: isSetAside ? chosen : undefined,
+    ignoredProfile: isIgnored ? chosen : undefined,
     problems,
     warnings: warningsOf(profile, found.get('base-url') ?? []),
     offline,

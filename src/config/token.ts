@@ -67,12 +67,12 @@ export function planToken(
 }
 
 /** PETSTORE_TOKEN, else token-file or token-command, whichever has precedence. */
-export function findToken({ token, given, profile, setAside }: Settings): TokenSource | undefined {
+export function findToken({ token, given, profile, ignoredProfile }: Settings): TokenSource | undefined {
   const [file] = given('token-file');
   const [command] = given('token-command');
   if (token) return { kind: 'variable', text: '', source: 'environment', givenBy: 'PETSTORE_TOKEN' };
   if (file && command && file.source === command.source) {
-    const name = file.source === 'profile' ? (profile ?? setAside)?.value : undefined;
+    const name = file.source === 'profile' ? (profile ?? ignoredProfile)?.value : undefined;
     throw new UsageError(
       `token-file and token-command are both set in ${file.givenBy}`,
       `keep one: \`${unsetLine('token-file', name)}\` or \`${unsetLine('token-command', name)}\``,

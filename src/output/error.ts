@@ -39,12 +39,12 @@ export function errorJson(error: CliError, warnings: readonly string[] = []): st
 
 function toJson(error: CliError): object {
   const { code, status, method, url, attempts, retryable, applied, requestId } = error.details;
-  const { serviceMessage, place, line, remark, hint } = error.details;
+  const { serviceMessage, place, line, addition, hint } = error.details;
   const isFromService = serviceMessage !== undefined;
   return {
     // SIGINT and SIGTERM share one kind; the exit code tells them apart.
     kind: error.kind === 'terminated' ? 'interrupted' : error.kind,
-    // The service's own message does not include the place of the record in the input, nor the remark.
+    // The service's own message does not include the place of the record in the input, nor the addition.
     message: isFromService ? joined([place, serviceMessage], ': ') : error.message,
     code,
     line,
@@ -55,7 +55,7 @@ function toJson(error: CliError): object {
     retryable,
     applied,
     requestId,
-    hint: joined([isFromService ? remark : undefined, hint], '; '),
+    hint: joined([isFromService ? addition : undefined, hint], '; '),
     errors: error instanceof ManyError ? error.errors.map(toJson) : undefined,
   };
 }

@@ -30,9 +30,9 @@ export interface Writer<Entity> {
    * incomplete.
    */
   abandon?(): string | Promise<string>;
-  /** A remark for people about the printed text, after its end. */
-  remark?(): string | undefined;
-  /** A remark that programs need too, such as in a log. */
+  /** A line for people about the printed text, after its end. */
+  notice?(): string | undefined;
+  /** A line that programs need too, such as in a log. */
   warning?(): string | undefined;
 }
 

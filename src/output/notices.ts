@@ -20,7 +20,7 @@ export interface Notices {
   /** Removes and returns the kept notes and the life cycle notices, one line each; an empty list if quiet. */
   takeNotices(): Promise<string[]>;
   /** Writes them to stderr, each life cycle notice at most once a day. */
-  tellNotices(): Promise<void>;
+  printNotices(): Promise<void>;
 }
 
 /** What notices depend on; only known when the first one is written. */
@@ -56,7 +56,7 @@ export function createNotices(context: NoticesContext): Notices {
       const lines = [...notes.splice(0), ...takeLifecycle()];
       return (await isQuiet()) ? [] : lines;
     },
-    async tellNotices() {
+    async printNotices() {
       for (const line of notes.splice(0)) await notice(line);
       const lines = takeLifecycle();
       if (lines.length === 0 || (await isQuiet())) return;

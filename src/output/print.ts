@@ -123,9 +123,9 @@ export class Printer {
     const writer = await this.openWriter(view, shape, fields);
     const count = await writeAll(io, pages, writer);
     if (quiet) return;
-    const forPeople = [count === 0 && format === 'table' && `no ${view.noun}`, writer.remark?.()];
-    const remarks = [writer.warning?.(), ...(io.stderr.isTerminal ? forPeople : [])];
-    for (const remark of remarks) if (remark) await io.stderr.write(`${prose(io, remark)}\n`);
+    const forPeople = [count === 0 && format === 'table' && `no ${view.noun}`, writer.notice?.()];
+    const lines = [writer.warning?.(), ...(io.stderr.isTerminal ? forPeople : [])];
+    for (const line of lines) if (line) await io.stderr.write(`${prose(io, line)}\n`);
   }
 
   private async openWriter<Entity>(

@@ -16,12 +16,12 @@ const maxLines = 1000;
 export function tableWriter<Entity>(sheet: Sheet<Entity>): Writer<Entity> {
   let held: Entity[] = [];
   let aligned: Writer<Entity> | undefined;
-  let remark: string | undefined;
+  let notice: string | undefined;
   const drawHeld = async () => {
     const { columns, frame } = await drawFrame(sheet, held);
     const left = sheet.columns.filter((column) => !columns.includes(column)).map(({ name }) => name);
     if (left.length > 0 && held.length > 0)
-      remark = `no room for ${left.join(', ')}: see --fields, or widen the terminal`;
+      notice = `no room for ${left.join(', ')}: see --fields, or widen the terminal`;
     if (frame !== undefined) return frame;
     const writer = alignedWriter({ ...sheet, columns });
     return (await writer.print(held)) + (await writer.end());
@@ -38,7 +38,7 @@ export function tableWriter<Entity>(sheet: Sheet<Entity>): Writer<Entity> {
     },
     end: () => aligned?.end() ?? (held.length > 0 || sheet.header ? drawHeld() : ''),
     abandon: () => (held.length > 0 ? drawHeld() : ''),
-    remark: () => remark,
+    notice: () => notice,
   };
 }
 

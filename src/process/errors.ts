@@ -26,9 +26,9 @@ export interface ErrorDetails {
   /** The service's own message, if it sent one. Programs read it in place of the whole sentence. */
   readonly serviceMessage?: string | undefined;
   /**
-   * More about the failure than the service's message says, such as `it asks to wait 60 s`; JSON shows it in the hint.
+   * More about the failure than the service's message says, such as `the service asks to wait 60 s`; JSON shows it in the hint.
    */
-  readonly remark?: string | undefined;
+  readonly addition?: string | undefined;
   /** HTTP status, if an answer came. */
   readonly status?: number | undefined;
   readonly method?: string | undefined;

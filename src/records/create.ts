@@ -5,12 +5,12 @@ import { UsageError } from '../process/errors.ts';
 import { printJson } from '../process/exact-json.ts';
 import { counted, shellWord } from '../process/text.ts';
 import {
+  checkOfferedFields,
   extraFields,
   flagFields,
   type Given,
   missingFields,
   noteUnknownFields,
-  refuseForeignFields,
 } from './fields.ts';
 import {
   type Body,
@@ -33,7 +33,7 @@ export async function createRecords<Entity>(
   const extra = extraFields(noun, given);
   if (given.from !== undefined) return createFromFile(access, given.from, extra);
   const fields = { ...flagFields(noun, given), ...extra };
-  refuseForeignFields(access, fields);
+  checkOfferedFields(access, fields);
   const asked = fieldsToAsk(access, fields);
   await confirmWrite(context, { what: `create ${noun.one}` });
   const all: Record<string, unknown> = { ...given };
@@ -84,7 +84,7 @@ function asArgument(example: unknown): string {
 /** Creates each record of a file, in order. Checks the whole file before the first request. */
 async function createFromFile<Entity>(access: EditAccess<Entity>, path: string, extra: Body): Promise<void> {
   const { context, noun } = access;
-  refuseForeignFields(access, extra);
+  checkOfferedFields(access, extra);
   const [{ readRecordFile, maxUnasked }, { endFile }] = await Promise.all([
     import('./file.ts'),
     import('./rejects.ts'),

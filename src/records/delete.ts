@@ -85,7 +85,7 @@ function withHolders<Entity>(
   error: unknown,
 ): unknown {
   if (!holders || !(error instanceof ApiError) || error.status !== 409) return error;
-  const hint = `see what holds it: ${commandLine(context, holders(id))}`;
+  const hint = `see what uses it: ${commandLine(context, holders(id))}`;
   return new ApiError(error.message, { ...error.details, status: error.status, hint });
 }
 

@@ -32,7 +32,7 @@ export async function editRecord<Entity extends object>(
       await draft.discard();
       return;
     }
-    if (before.etag === undefined && !flags.dryRun) await refuseChanged(access, id, before);
+    if (before.etag === undefined && !flags.dryRun) await checkUnchanged(access, id, before);
     await writeRecord(access, write);
     if (flags.dryRun) await context.note(`note: nothing was sent; the text is kept in ${draft.path}`);
     else await draft.discard();
@@ -111,7 +111,7 @@ function checkRecord<Entity extends object>(
  * Reads the record again and compares. Needed without an ETag, because the service then cannot detect a concurrent
  * change.
  */
-async function refuseChanged<Entity extends object>(
+async function checkUnchanged<Entity extends object>(
   access: EditAccess<Entity>,
   id: bigint,
   before: Answer<Entity>,
@@ -128,6 +128,6 @@ function withPath(error: unknown, path: string): unknown {
   if (!(error instanceof CliError)) return error;
   const kept = `the text is kept in ${path}`;
   const { kind, message, details } = error;
-  const remark = details.remark === undefined ? kept : `${details.remark}; ${kept}`;
-  return new CliError(kind, `${message}; ${kept}`, { ...details, remark });
+  const addition = details.addition === undefined ? kept : `${details.addition}; ${kept}`;
+  return new CliError(kind, `${message}; ${kept}`, { ...details, addition });
 }

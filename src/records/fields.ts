@@ -40,7 +40,7 @@ export function extraFields<Entity>(noun: EditableNoun<Entity>, { field: given =
 }
 
 /** @throws UsageError for a field that the body of an operation does not have, or for an id that it does not need. */
-export function refuseForeignFields<Entity>({ operation, noun }: EditAccess<Entity>, given: Body): void {
+export function checkOfferedFields<Entity>({ operation, noun }: EditAccess<Entity>, given: Body): void {
   for (const name of Object.keys(given)) {
     if (name === 'id' && !operation.body?.choosesId)
       throw new UsageError(`--field 'id=${given.id}': the id of a record cannot be given`);

@@ -301,7 +301,7 @@ async function firstCharacter(source: Source): Promise<string> {
 function toFields<Entity>(access: EditAccess<Entity>, { isTable, values }: FileItem, extra: Body): Body {
   const { client, noun, operation } = access;
   const isNew = operation.id === noun.operations.create;
-  // The id of an order is part of its body. In CSV output of `list`, however, the id only tells the rows apart.
+  // The id of an order is part of its body. In CSV output of `list`, however, the id only distinguishes the rows.
   const keepsId =
     isNew && (operation.body?.choosesId || (!isTable && Object.hasOwn(noun.schema.entries, 'id')));
   // Without a prototype, because a field of the service may be called `constructor`.

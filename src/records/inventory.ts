@@ -32,7 +32,7 @@ export async function setCount(context: Context, pet: IdOrName, quantity: number
   await writeCount(access, petId, quantity, await readForPerson(access, petId));
 }
 
-/** The entry to tell the change of, if somebody watches; setting a count needs no other knowledge of it. */
+/** The entry before the change, to print what changed on a terminal; undefined elsewhere. */
 async function readForPerson(
   access: Access<InventoryItem>,
   petId: bigint,
@@ -152,7 +152,7 @@ interface Adjustment {
 function describeCount(now: number | bigint | undefined, { old, quantity }: Adjustment): string {
   if (now === undefined) return 'it may or may not have been applied, and the count could not be read back';
   if (now === quantity)
-    return `read back, the count is ${now}, as this adjustment leaves it: it seems to have been applied`;
+    return `read back, the count is ${now}, which is the result of this adjustment: it was probably applied`;
   if (now === old)
     return `read back, the count is still ${now}: it was not applied when it was read, but still may be`;
   return `read back, the count is ${now}, and ${quantity} was sent: it may or may not have been applied`;

@@ -206,10 +206,10 @@ function unknownName(noun: Named, name: string, records: readonly NamedRecord[])
   const ranked = [...new Set(records.map((record) => record.name))]
     .map((other) => ({ other, rank: distance(caseless(other)) }))
     .sort((a, b) => a.rank - b.rank);
-  const nearest = ranked.slice(0, mostNearest).map(({ other }) => other);
+  const nearest = ranked.slice(0, maxNearest).map(({ other }) => other);
   return new CliError('not-found', `${one[noun]} '${name}': no ${one[noun]} has this name`, {
     hint: nearest.length === 0 ? `there are no ${noun}` : `the nearest names are ${nearest.join(', ')}`,
   });
 }
 
-const mostNearest = 5;
+const maxNearest = 5;

@@ -102,7 +102,7 @@ export function viewOf<Entity>({ many, columns }: Noun<Entity>): View<Entity> {
   return { noun: many, columns: columns(new Map()) };
 }
 
-const mostNamed = 20;
+const maxNamed = 20;
 
 /** `pet 3 (Rex)`, or `2 pets: 3 (Rex), 4 (Mia)`. */
 export function nameAll<Entity>(
@@ -110,12 +110,12 @@ export function nameAll<Entity>(
   ids: readonly bigint[],
   titleOf: (id: bigint) => string | undefined = () => undefined,
 ): string {
-  const names = ids.slice(0, mostNamed).map((id) => {
+  const names = ids.slice(0, maxNamed).map((id) => {
     const title = titleOf(id);
     return title === undefined ? `${id}` : `${id} (${title})`;
   });
   if (ids.length === 1) return `${one} ${names[0]}`;
-  const more = ids.length > mostNamed ? ` and ${ids.length - mostNamed} more` : '';
+  const more = ids.length > maxNamed ? ` and ${ids.length - maxNamed} more` : '';
   return `${ids.length} ${many}: ${names.join(', ')}${more}`;
 }
 

@@ -101,12 +101,12 @@ function isEndpointGone({ status, details }: ApiError): boolean {
   return status === 410 || ((status === 404 || status === 405) && details.code === undefined);
 }
 
-const told = new WeakSet<Client>();
+const warned = new WeakSet<Client>();
 
 /** @param why getPet did not help, as the end of a sentence. */
 async function findPet(context: Context, client: Client, id: bigint, why: string): Promise<Answer<Pet>> {
-  if (!told.has(client)) await context.note(`note: getPet ${why}: looking through listPets instead`);
-  told.add(client);
+  if (!warned.has(client)) await context.note(`note: getPet ${why}: looking through listPets instead`);
+  warned.add(client);
   const after = id > 0n ? id - 1n : undefined;
   const canSeek = takesParameter(offeredOperation(client.contract, 'listPets'), 'after');
   for await (const page of client.list('listPets', {}, { after, whole: true })) {

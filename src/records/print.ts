@@ -69,8 +69,8 @@ export async function printResults<Entity>(
   const first = await results.next();
   if (first.done) return;
   const { view, note, prepare } = await filled;
-  const told = note ?? (await prepare?.(first.value));
-  if (told !== undefined) await access.context.note(told);
+  const warning = note ?? (await prepare?.(first.value));
+  if (warning !== undefined) await access.context.note(warning);
   if (asList) await printer.records(onePerPage(first.value, results, prepare), view);
   else await printer.record(first.value, view);
 }

@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import { counted } from '../process/text.ts';
-import { extraFields, flagFields, type Given, noteUnknownFields, refuseForeignFields } from './fields.ts';
+import { checkOfferedFields, extraFields, flagFields, type Given, noteUnknownFields } from './fields.ts';
 import {
   type Body,
   type EditAccess,
@@ -27,10 +27,10 @@ export async function updateRecords<Entity extends object>(
   const { from } = given;
   const flags = flagFields(noun, given);
   const extra = extraFields(noun, given);
-  refuseMisfits(noun, given.ids, { ...flags, ...(from === undefined && extra) }, from);
+  checkCombination(noun, given.ids, { ...flags, ...(from === undefined && extra) }, from);
   const use = from === undefined ? 'records' : 'bulk';
   const access = await openAccess(context, noun, noun.operations.update, use);
-  refuseForeignFields(access, { ...flags, ...extra });
+  checkOfferedFields(access, { ...flags, ...extra });
   if (from === undefined) {
     const ids = await access.names.idsOf(noun.named, given.ids);
     await confirmWrite(context, { what: `change ${nameAll(noun, ids)}` });
@@ -114,7 +114,7 @@ export function replacement<Entity extends object>(
 }
 
 /** @throws UsageError for ids, flags and a file that do not go together. */
-function refuseMisfits<Entity>(
+function checkCombination<Entity>(
   { one, many, fields }: EditableNoun<Entity>,
   ids: readonly IdOrName[],
   given: Body,

@@ -38,7 +38,7 @@ export function checkIdsOrFile(what: string, ids: readonly IdOrName[], from: str
     throw new UsageError(`${what}: give ids or --from, not both`, 'the file of --from has the ids');
 }
 
-/** A count from 0 to 2^53 - 1, decimal digits only: `12.0`, `1e3` and an empty text are refused, not rounded. */
+/** A count from 0 to 2^53 - 1, decimal digits only: `12.0`, `1e3` and an empty text are rejected, not rounded. */
 export function parseQuantity(text: string, what = 'quantity', least = 0): number {
   const value = /^(0|[1-9]\d{0,15})$/.test(text) ? Number(text) : Number.NaN;
   if (Number.isSafeInteger(value) && value >= least) return value;

@@ -72,7 +72,7 @@ interface Watcher {
 
 /**
  * Polls until a signal ends it, which is its end and no failure: there is no message, and the exit code is the
- * signal's. A failed poll is told to the watcher, and polling continues, after the time in Retry-After if the answer
+ * signal's. A failed poll is reported, and polling continues, after the time in Retry-After if the answer
  * has one.
  *
  * @param poll sends its requests with these options.

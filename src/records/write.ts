@@ -90,7 +90,8 @@ export async function writeRecords<Item, Entity>(
     else if (record === undefined) unanswered += 1;
     if (mismatch) work.fail(item, mismatch);
     // The table of a file's records says it too.
-    else if (!isAccepted && !place?.(item)) await tellChange(context, prepared, record as object | undefined);
+    else if (!isAccepted && !place?.(item))
+      await printChange(context, prepared, record as object | undefined);
     return record;
   };
   const work = new Work(items, write, { unit: noun.many, place, atOnce });
@@ -187,8 +188,8 @@ export async function showWrites<Item, Entity>(
   return { error: work.error(), failures: [], standing: work.standing() };
 }
 
-/** Tells a person on a terminal what a write has changed: `pet 3: status available -> sold`. */
-async function tellChange(
+/** Prints for a person on a terminal what a write has changed: `pet 3: status available -> sold`. */
+async function printChange(
   { io, notice }: Context,
   { change, input }: Write,
   record: object | undefined,

@@ -98,7 +98,7 @@ describe('a request of a description is refused if', () => {
   });
 
   test('a value would make a dot segment', () => {
-    expect(() => urlOf(operation('getPet'), { petId: '..' })).toThrow("petId: '..' cannot stand in a path");
+    expect(() => urlOf(operation('getPet'), { petId: '..' })).toThrow("petId: '..' is not allowed in a path");
     expect(urlOf(operation('getPet'), { petId: '../x' })).toBe('http://shop.example/api/pets/..%2Fx');
   });
 

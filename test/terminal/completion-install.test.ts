@@ -43,7 +43,7 @@ test('completion --install takes the shell from SHELL, and asks for a name if it
   const unknown = await install(['--install', '--yes'], { SHELL: '/bin/tcsh' });
   expect([unknown.code, unknown.stderr]).toEqual([
     2,
-    'error: completion --install: SHELL names no shell that is known\nhint: name one of bash, zsh, fish, powershell\n',
+    'error: completion --install: SHELL does not name a known shell\nhint: name one of bash, zsh, fish, powershell\n',
   ]);
 });
 
@@ -75,11 +75,11 @@ test('completion --install prints the line for zsh, ready to paste', async () =>
   expect(stderr).toContain(`  fpath=('${folder}' $fpath)\n`);
 });
 
-test('completion --install needs --yes if there is no terminal to ask on', async () => {
+test('completion --install needs --yes if there is no terminal', async () => {
   expect(await install(['bash', '--install'])).toEqual({
     code: 2,
     stdout: '',
-    stderr: `error: write the bash completion to ${join(home, '.local/share/bash-completion/completions/petstore')}: needs confirmation, but there is no terminal to ask on\nhint: use --yes\n`,
+    stderr: `error: write the bash completion to ${join(home, '.local/share/bash-completion/completions/petstore')}: needs confirmation, but there is no terminal\nhint: use --yes\n`,
   });
 });
 

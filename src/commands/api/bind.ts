@@ -22,7 +22,7 @@ export async function bindDescription(
   map: readonly string[],
   withToken: boolean,
 ): Promise<void> {
-  await refuseOffline(context, 'api bind');
+  await checkOnline(context, 'api bind');
   const targets = readTargets(map);
   const printer = await context.printer();
   await printer.check(view);
@@ -53,7 +53,7 @@ export async function bindDescription(
 
 /** Removes the bound contract of the active profile, or that of the base URL's origin. */
 export async function unbind(context: Context): Promise<void> {
-  await refuseOffline(context, 'api unbind');
+  await checkOnline(context, 'api unbind');
   const baseUrl = (await context.settings()).get('base-url');
   if (baseUrl === undefined) throw noBaseUrl('api unbind');
   const key = await bindingKey(context, new URL(baseUrl).origin);
@@ -63,7 +63,7 @@ export async function unbind(context: Context): Promise<void> {
 }
 
 /** @throws UsageError for the embedded store, which always has the built-in contract. */
-async function refuseOffline(context: Context, what: string): Promise<void> {
+async function checkOnline(context: Context, what: string): Promise<void> {
   if ((await context.settings()).offline)
     throw new UsageError(
       `${what}: the embedded store has the built-in contract`,

@@ -4,9 +4,9 @@ import { linkTarget } from '../../api/links.ts';
 import {
   type Description,
   decodeText,
+  forbiddenReference,
   parseDocument,
   readDescription,
-  refusedReference,
 } from '../../binding/description.ts';
 import type { CallOptions } from '../../client/call.ts';
 import type { Client, RawAnswer } from '../../client/client.ts';
@@ -80,7 +80,7 @@ export async function findDescription(
 /** The text of a document that the description refers to. */
 async function readOther({ client }: Search, url: string): Promise<string> {
   if (!URL.canParse(url) || new URL(url).origin !== client.baseUrl)
-    throw refusedReference(url, 'a description may refer to documents of its own origin only');
+    throw forbiddenReference(url, 'a description may refer to documents of its own origin only');
   const { error, body } = await get(client, url);
   if (error) throw error;
   return decodeText(body, url);

@@ -4,9 +4,9 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import {
   type Description,
   decodeText,
+  forbiddenReference,
   maxBytes,
   readDescription,
-  refusedReference,
 } from '../../binding/description.ts';
 import type { Context } from '../../context.ts';
 import { InputError, messageOf } from '../../process/errors.ts';
@@ -55,13 +55,13 @@ async function readStdin({ stdin }: Io): Promise<string> {
 /** The text of a file that a description refers to. @throws UsageError if it is not in the description's folder. */
 async function readBeside(folder: string, url: string): Promise<string> {
   const why = 'a file may refer to files in its own folder only';
-  if (/^https?:/i.test(url)) throw refusedReference(url, why);
+  if (/^https?:/i.test(url)) throw forbiddenReference(url, why);
   const path = toPath(url);
   const real = await realpath(path).catch((error) => {
     throw new InputError(`description refers to ${path}: ${systemReason(error)}`);
   });
   const allowed = await realpath(folder);
-  if (!real.startsWith(allowed.endsWith(sep) ? allowed : allowed + sep)) throw refusedReference(path, why);
+  if (!real.startsWith(allowed.endsWith(sep) ? allowed : allowed + sep)) throw forbiddenReference(path, why);
   // Only the user may name a pipe, which can be waited for without end.
   if (!(await stat(real)).isFile())
     throw new InputError(`description refers to ${path}: is not a regular file`);

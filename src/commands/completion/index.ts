@@ -66,7 +66,7 @@ export const completion = action({
   flags: { install: flag('--install', 'put the script where the shell looks for it; asks first') },
   async run(context, { shell, install }) {
     if (install) return installCompletion(context, shell ?? currentShell(context.io));
-    if (!shell) throw new UsageError('completion: no shell named', `one of ${shellNames.join(', ')}`);
+    if (!shell) throw new UsageError('completion: no shell given', `one of ${shellNames.join(', ')}`);
     await context.io.stdout.write(await readScript(context.io, shell));
   },
 });
@@ -102,7 +102,7 @@ function currentShell({ env, platform }: Io): ShellName {
   const shell = shellNames.find((each) => each === name || (each === 'powershell' && name === 'pwsh'));
   if (shell) return shell;
   throw new UsageError(
-    'completion --install: SHELL names no shell that is known',
+    'completion --install: SHELL does not name a known shell',
     `name one of ${shellNames.join(', ')}`,
   );
 }

@@ -27,10 +27,10 @@ export const explain = verb({
   async run(context) {
     const printer = await context.printer();
     const settings = await context.settings();
-    const { setAside } = settings;
-    if (setAside)
+    const { ignoredProfile } = settings;
+    if (ignoredProfile)
       await context.notice(
-        `note: profile ${setAside.value} is active, but the base URL is of another origin: nothing of the profile is used`,
+        `note: profile ${ignoredProfile.value} is active, but nothing of it is used, because the base URL has another origin`,
       );
     const records = [
       ...explainTarget(settings),

@@ -214,7 +214,7 @@ function judgeAnswer(line: string, { status, fields }: HttpResponse): Verdict {
   const type = fieldValue(fields, 'content-type') ?? 'no content type';
   if (/^application\/([\w.-]+\+)?json\b/i.test(type)) return pass(line);
   return warn(`${line}, but with ${type}`, {
-    hint: 'is the base URL that of the service, and not of a page?',
+    hint: 'does the base URL lead to the service, and not to a web page?',
   });
 }
 

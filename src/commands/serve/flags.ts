@@ -71,7 +71,7 @@ function parseRate(text: string, name: string): number {
   throw new UsageError(`${name} 0: must be more than 0 requests a second`);
 }
 
-/** Milliseconds. A bare number is refused, because it meant milliseconds once and means seconds elsewhere. */
+/** Milliseconds. A number without a unit is rejected, because it was milliseconds in 1.x and is seconds elsewhere. */
 function parseLatency(text: string, name: string): number {
   if (/^0[a-z]*$/.test(text)) return 0;
   if (/\d$/.test(text)) throw new UsageError(`${name} ${text}: must have a unit, such as ${text}ms`);

@@ -38,7 +38,7 @@ test('shows the new pet with its category by name', async () => {
   expect(run.stdout).toBe('id  name  category  status\n26  Rex   Dogs      available\n');
 });
 
-test('names the flags that are missing if there is no terminal to ask on', async () => {
+test('names the flags that are missing if there is no terminal', async () => {
   const run = await runCli(['--offline', 'pets', 'create', '--status', 'sold']);
   expect(run).toMatchObject({ code: 2, stdout: '' });
   expect(run.stderr).toContain('error: create pet: --name and --category are missing\n');

@@ -14,7 +14,7 @@ test('deletes with --yes, reports it on stderr and prints nothing', async () => 
   expect(await shop.json('pets', 'list')).toHaveLength(22);
 });
 
-test('needs --yes if there is no terminal to ask on, and sends nothing', async () => {
+test('needs --yes if there is no terminal, and sends nothing', async () => {
   await using server = await recordingServer({});
   const run = await runCli(['pets', 'delete', '1', '--base-url', server.url], { stdin: 'y\n' });
   expect(run).toMatchObject({ code: 2, stdout: '' });

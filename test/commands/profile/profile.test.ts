@@ -58,7 +58,7 @@ test.each([
   ['create offline --base-url http://a', "profile 'offline': that name is the built-in profile"],
   ['create a/b --base-url http://a', "profile 'a/b': a name is 1 to 64 letters"],
   ['create __proto__ --base-url http://a', "profile '__proto__': a name is"],
-  ['create x', 'profile create: --base-url is missing, and there is no terminal to ask on'],
+  ['create x', 'profile create: --base-url is missing, and there is no terminal'],
   ['create x --base-url ftp://a', "--base-url 'ftp://a': must begin with http:// or https://"],
   ['create x --base-url http://a --retries many', "--retries 'many': must be a whole number"],
   ['create x --offline', 'profile create: --offline needs no profile'],
