@@ -38,8 +38,8 @@ async function readForPerson(
   petId: bigint,
 ): Promise<Answer<InventoryItem> | undefined> {
   const { context, client } = access;
-  const isTold = context.io.stderr.isTerminal && !context.quiet && !context.flags.dryRun;
-  if (!isTold || !client.contract.operations.has('getInventory')) return undefined;
+  const isShown = context.io.stderr.isTerminal && !context.quiet && !context.flags.dryRun;
+  if (!isShown || !client.contract.operations.has('getInventory')) return undefined;
   const before = await readRecord(access, petId).catch(() => undefined);
   return before && { ...before, etag: undefined };
 }

@@ -198,7 +198,7 @@ test('reads the count back after an adjustment whose answer was lost, and never 
   expect(error.hint).toContain('petstore inventory get 4');
   quantity = 3;
   const shown = await runCli(argv);
-  expect(shown.stderr).toContain('read back, the count is 8, as this adjustment leaves it');
+  expect(shown.stderr).toContain('read back, the count is 8, which is the result of this adjustment');
 });
 
 test('tries all of several names, and fails for an unknown one', async () => {

@@ -455,7 +455,7 @@ export const cases: readonly Case[] = [
     ask: 'list',
     exit: 6,
     requests: [1, 1],
-    says: /answered 200 with text\/html, not JSON: <html>.*hint: is the base URL that of the service/s,
+    says: /answered 200 with text\/html, not JSON: <html>.*hint: does the base URL lead to the service/s,
   },
   {
     name: 'answers JSON without a content type',

@@ -48,7 +48,7 @@ test('does not delete a category with pets, and names it in the question', async
   const run = await shop.typing(['categories', 'delete', '1'], [['Delete category 1 (Dogs)?', 'y\r']]);
   expect(run).toMatchObject({ code: 1, stdout: '' });
   expect(run.stderr).toContain('409 in_use');
-  expect(run.stderr).toContain('see what holds it: petstore pets list --category 1 --offline\n');
+  expect(run.stderr).toContain('see what uses it: petstore pets list --category 1 --offline\n');
 });
 
 test.each([
