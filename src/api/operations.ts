@@ -110,7 +110,7 @@ export interface WireFormat {
   readonly names: Readonly<Record<string, string>>;
   /** The same for the fields of the body. */
   readonly bodyNames: Readonly<Record<string, string>>;
-  /** How the body has the category of a pet, if not as an id: `{id, name}`, or its name. */
+  /** How the body, or else the records, have the category of a pet, if not as an id: `{id, name}`, or its name. */
   readonly category?: 'object' | 'name' | undefined;
 }
 

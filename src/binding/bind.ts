@@ -122,8 +122,8 @@ function toOperation(
   const { source, pathItem, responses } = from;
   const success = successStatuses(responses);
   const [tag] = listOf(source.tags);
-  const { result, fields, furtherFields, envelope, names } = recordsOf(own, from);
-  const { body, bodyNames, category } = bodyOf(own, from);
+  const { result, fields, furtherFields, envelope, names, category: answered } = recordsOf(own, from);
+  const { body, bodyNames, category = answered } = bodyOf(own, from);
   return {
     id,
     noun: own.noun,
@@ -152,7 +152,7 @@ function toOperation(
 }
 
 type Records = Pick<Operation, 'result' | 'fields' | 'furtherFields'> &
-  Pick<WireFormat, 'envelope' | 'names'>;
+  Pick<WireFormat, 'envelope' | 'names' | 'category'>;
 
 /** The records in the answer of an operation; no `result` if the answer has none. */
 function recordsOf(own: Operation, { answer, names }: DocumentOperation): Records {
@@ -164,7 +164,7 @@ function recordsOf(own: Operation, { answer, names }: DocumentOperation): Record
   const { envelope, shape } = content;
   // A write may be answered with something else, such as a message; then there is no record to print.
   if (!isRecord(own.noun, shape)) return { ...open, result: undefined };
-  const found = fieldNamesOf(own.noun, shape).names;
+  const { names: found, category } = fieldNamesOf(own.noun, shape);
   const written = new Set(found.values());
   return {
     result: own.result,
@@ -172,6 +172,7 @@ function recordsOf(own: Operation, { answer, names }: DocumentOperation): Record
     furtherFields: [...shape.fields.keys()].filter((name) => !written.has(name)),
     envelope,
     names: differing(found),
+    category,
   };
 }
 

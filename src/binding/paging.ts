@@ -40,11 +40,12 @@ function answerHeaders({ responses }: DocumentOperation): string[] {
   );
 }
 
-/** The number of the first page, if the description gives it by a default or a minimum of 0 or 1. */
+/** The number of the first page, if the description gives it by a default or a minimum of 0 or 1, or has it sent. */
 function firstPage(parameter: DocumentParameter): number | undefined {
   const { minimum } = objectOf(parameter.schema);
   const first = Number(fixedValue(parameter) ?? minimum ?? Number.NaN);
-  return first === 0 || first === 1 ? first : undefined;
+  if (first === 0 || first === 1) return first;
+  return parameter.required ? 1 : undefined;
 }
 
 /** The fields that lead from an answer to its link or cursor to the next page. */

@@ -95,7 +95,7 @@ export function parentOf({ parent, create }: Kind, { operations }: Contract): Ki
   if (parent !== category || !fields) return parent;
   // A category that is an object or a name needs no record of its own.
   const needsRecord = required.includes(parent.idName) && typeof fields[parent.idName] === 'number';
-  const isTaken = Object.hasOwn(fields, parent.idName);
+  const isTaken = Object.hasOwn(fields, parent.idName) && typeof fields[parent.idName] !== 'string';
   return isTaken && (needsRecord || operations.has(parent.create)) ? parent : undefined;
 }
 

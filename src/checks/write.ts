@@ -173,7 +173,8 @@ async function update(
   );
   if (!operation || Object.keys(change).length === 0) return false;
   const changed = { ...body, ...change };
-  const whole = kind.name === 'inventory' ? { quantity: changed.quantity ?? 0 } : changed;
+  const isCount = kind.name === 'inventory' && !operation.body?.fields;
+  const whole = isCount ? { quantity: changed.quantity ?? 0 } : changed;
   const required = operation.body?.required ?? [];
   const patch = Object.entries(changed).filter(([name]) => name in change || required.includes(name));
   const sent = operation.method === 'PATCH' ? Object.fromEntries(patch) : whole;

@@ -6,6 +6,7 @@ import type { Answer, Client } from '../client/client.ts';
 import type { ClientUse, Context } from '../context.ts';
 import type { Prompt } from '../input/question.ts';
 import type { Column, View } from '../output/columns.ts';
+import type { JsonObject } from '../process/exact-json.ts';
 import { type Named, Names } from './names.ts';
 
 /** An operation on one record. */
@@ -97,9 +98,27 @@ export function inputFor(operation: RecordOperation, id: bigint, body?: Body): o
   return { [idName(operation) ?? 'id']: id, ...(body && { body }) };
 }
 
-/** The view of a noun before any name has been looked up. */
-export function viewOf<Entity>({ many, columns }: Noun<Entity>): View<Entity> {
-  return { noun: many, columns: columns(new Map()) };
+/**
+ * The view of a noun. Further fields of a bound service are columns that only `--fields` shows.
+ *
+ * @param operation whose records are shown; undefined for our fields alone.
+ * @param names as for `columns`.
+ */
+export function viewOf<Entity>(
+  { many, columns }: Noun<Entity>,
+  operation?: Operation,
+  names: ReadonlyMap<bigint, string> = new Map(),
+): View<Entity> {
+  const own = columns(names);
+  const isFurther = (name: string) => own.every((column) => column.name !== name);
+  const further = (operation?.furtherFields ?? []).filter(isFurther).map(
+    (name): Column<Entity> => ({
+      name,
+      value: (record) => (record as JsonObject)[name],
+      extra: true,
+    }),
+  );
+  return { noun: many, columns: [...own, ...further] };
 }
 
 const maxNamed = 20;
@@ -144,8 +163,8 @@ export async function openAccess<Entity, Kind extends Noun<Entity>>(
   operationId: OperationId,
   use: ClientUse = 'records',
 ): Promise<Access<Entity, Kind>> {
-  await (await context.printer()).check(viewOf(noun));
   const operation = offeredOperation(await context.contract(), operationId);
+  await (await context.printer()).check(viewOf(noun, operation));
   const client = await context.client(use);
   return { context, client, noun, names: new Names(context, client), operation };
 }

@@ -20,15 +20,16 @@ interface FilledView<Entity> {
  * @param extent for a list all names are read at once; for a few records each when it is needed.
  */
 export async function fillView<Entity>(
-  { context, names: known, noun }: Access<Entity>,
+  { context, names: known, noun, operation }: Access<Entity>,
   extent: 'list' | 'few',
 ): Promise<FilledView<Entity>> {
   const { lookup } = noun;
-  if (!lookup) return { view: viewOf(noun) };
+  if (!lookup) return { view: viewOf(noun, operation) };
   const printer = await context.printer();
   const isOnTerminal = printer.format === 'table' && context.io.stdout.isTerminal;
   const names = new Map<bigint, string>();
-  const columns = noun.columns(names).map((column) => {
+  const { columns: all } = viewOf(noun, operation, names);
+  const columns = all.map((column) => {
     const { extra: _, ...usual } = column;
     return isOnTerminal && column.name === lookup.column ? usual : column;
   });

@@ -1,0 +1,201 @@
+import { type RecordingServer, type Reply, recordingServer, type Seen } from './recording-server.ts';
+
+// A small pet store that keeps records of ours, and writes them as a shape says: in its description, its answers and the
+// bodies that it takes. It knows nothing of the program.
+
+type Value = string | number | boolean | null | object;
+type Fields = Record<string, Value>;
+type Noun = 'pets' | 'categories' | 'orders' | 'inventory';
+
+export interface Shape {
+  /** The body of a list. */
+  list?(records: Fields[], noun: string, url: URL, all: Fields[]): unknown;
+  /** The body of one record. */
+  one?(record: Fields, noun: string): unknown;
+  /** A record as the service writes it, and back. */
+  write?(record: Fields, noun: string): Fields;
+  read?(record: Fields, noun: string): Fields;
+  /** The part of a list that a request gets. */
+  page?(records: Fields[], url: URL): Fields[];
+  /** Headers of a list's answer. */
+  headers?(records: Fields[], url: URL): Record<string, string>;
+  /** Of every list. */
+  readonly parameters?: readonly object[];
+  /** Names of headers that the description has. */
+  readonly documented?: readonly string[];
+  /** Updates lie at the path of the collection. */
+  readonly hasIdInBody?: boolean;
+  /** Creates are answered without a body. */
+  readonly isSilent?: boolean;
+  readonly securitySchemes?: object;
+  isAllowed?(seen: Seen): boolean;
+}
+
+const shop = (): Record<Noun, Fields[]> => ({
+  pets: [1, 2, 3, 4, 5].map((id) => ({
+    id,
+    name: `Pet${id}`,
+    categoryId: 1 + (id % 2),
+    status: ['available', 'pending', 'sold'][id % 3] ?? '',
+  })),
+  categories: [
+    { id: 1, name: 'Dogs', description: 'large' },
+    { id: 2, name: 'Cats', description: 'small' },
+  ],
+  orders: [1, 2, 3].map((id) => ({
+    id,
+    petId: id,
+    quantity: id,
+    shipDate: '2027-01-15T09:00:00Z',
+    complete: id > 1,
+  })),
+  inventory: [1, 2, 3, 4, 5].map((petId) => ({ petId, quantity: petId * 10, status: 'sold' })),
+});
+
+export const names: Readonly<Record<string, string>> = {
+  pets: 'Pet',
+  categories: 'Category',
+  orders: 'Order',
+  inventory: 'InventoryItem',
+};
+
+export interface ShapedService extends RecordingServer {
+  /** The records as they are now, with our names. */
+  readonly records: Record<Noun, Fields[]>;
+  readonly description: object;
+  /** The writes that it got: `PUT /pets/1 {"name":"Rex"}`. */
+  writes(): string[];
+}
+
+export async function shapedService(shape: Shape): Promise<ShapedService> {
+  const records = shop();
+  const description = describe(shape, records);
+  const server = await recordingServer({ '/openapi.json': description }, (seen) =>
+    answer(shape, records, seen),
+  );
+  const writes = () =>
+    server.seen
+      .filter(({ method }) => method !== 'GET')
+      .map(({ method, path, body }) => `${method} ${path.split('?')[0]} ${body}`.trimEnd());
+  return Object.assign(server, { records, description, writes });
+}
+
+function answer(shape: Shape, all: Record<Noun, Fields[]>, seen: Seen): Reply {
+  const url = new URL(seen.path, 'http://service.test');
+  const [, noun = '', id] = url.pathname.split('/');
+  const failure = (status: number) => ({ status, body: { code: 'x', message: 'no', status } });
+  if (shape.isAllowed && !shape.isAllowed(seen)) return failure(401);
+  const records = all[noun as Noun];
+  if (!records) return failure(404);
+  const { write = (record) => record, read = (record) => record, one = (record) => record } = shape;
+  const key = noun === 'inventory' ? 'petId' : 'id';
+  const at = (wanted: unknown) => records.findIndex((record) => String(record[key]) === String(wanted));
+  const show = (record: Fields, status = 200) => ({ status, body: one(write(record, noun), noun) });
+  const given = seen.body === '' ? {} : read(JSON.parse(seen.body), noun);
+  if (seen.method === 'GET' && id === undefined) {
+    const filtered = records.filter((record) =>
+      ['status', 'categoryId', 'petId', 'complete'].every((name) => {
+        const wanted = url.searchParams.get(name);
+        return wanted === null || String(record[name]) === wanted;
+      }),
+    );
+    const page = shape.page?.(filtered, url) ?? filtered;
+    const written = page.map((record) => write(record, noun));
+    const body = shape.list?.(written, noun, url, filtered) ?? written;
+    return { status: 200, headers: shape.headers?.(filtered, url) ?? {}, body };
+  }
+  if (seen.method === 'POST') {
+    const record = noun === 'inventory' ? given : { id: records.length + 1, ...given };
+    records.push(record);
+    const location = `/${noun}/${record[key]}`;
+    return shape.isSilent ? { status: 201, headers: { location } } : show(record, 201);
+  }
+  const found = at(id ?? given[key]);
+  if (found === -1) return failure(404);
+  if (seen.method === 'DELETE') {
+    records.splice(found, 1);
+    return { status: 204 };
+  }
+  // A PUT replaces: what it leaves out is gone.
+  if (seen.method === 'PUT') records[found] = { [key]: records[found]?.[key] ?? 0, ...given };
+  return show(records[found] ?? {});
+}
+
+function describe(shape: Shape, all: Record<Noun, Fields[]>): object {
+  const {
+    write = (record) => record,
+    one = (record) => record,
+    list = (records: Fields[]) => records,
+  } = shape;
+  const json = (schema: object) => ({ content: { 'application/json': { schema } } });
+  const paths: Record<string, object> = {};
+  const schemas: Record<string, object> = {};
+  for (const [noun, [example = {}]] of Object.entries(all)) {
+    const key = noun === 'inventory' ? 'petId' : 'id';
+    const written = write(example, noun);
+    const record = schemaOf(written) as { properties: Record<string, object> };
+    const name = names[noun] ?? '';
+    schemas[name] = record;
+    const idName = Object.keys(write({ [key]: 1 }, noun))[0] ?? key;
+    const { [idName]: _, ...withoutId } = record.properties;
+    const ref = { $ref: `#/components/schemas/${name}` };
+    const isBody = shape.hasIdInBody || noun === 'inventory';
+    const body = json(isBody ? ref : { type: 'object', properties: withoutId });
+    const answers = (schema: object, status: number) => ({
+      [status]: { description: 'ok', ...json(schema) },
+    });
+    const mark = { $ref: '#mark' } as unknown as Fields;
+    const single = withMark(one(mark, noun), ref);
+    const headers = Object.fromEntries(
+      (shape.documented ?? []).map((each) => [each, { schema: { type: 'string' } }]),
+    );
+    const lists = withMark(list([mark], noun, new URL('http://service.test'), [mark]), ref);
+    const update = { requestBody: body, responses: answers(single, 200) };
+    paths[`/${noun}`] = {
+      get: {
+        parameters: shape.parameters ?? [],
+        responses: { 200: { ...answers(lists, 200)[200], headers } },
+      },
+      post: {
+        requestBody: body,
+        responses: shape.isSilent ? { 201: { description: 'made' } } : answers(single, 201),
+      },
+      ...(shape.hasIdInBody && { put: update }),
+    };
+    const parameters = [
+      { name: key === 'id' ? 'id' : 'petId', in: 'path', required: true, schema: { type: 'integer' } },
+    ];
+    paths[`/${noun}/{${parameters[0]?.name}}`] = {
+      parameters,
+      get: { responses: answers(single, 200) },
+      delete: { responses: { 204: { description: 'gone' } } },
+      ...(!shape.hasIdInBody && { put: update }),
+    };
+  }
+  const securitySchemes = shape.securitySchemes ?? {};
+  return {
+    openapi: '3.1.0',
+    info: { title: 'shaped', version: '1' },
+    security: Object.keys(securitySchemes).map((name) => ({ [name]: [] })),
+    paths,
+    components: { schemas, securitySchemes },
+  };
+}
+
+/** The schema of an answer that was made with a mark in place of each record. */
+function withMark(answer: unknown, ref: object): object {
+  if (Array.isArray(answer)) return { type: 'array', items: withMark(answer[0], ref) };
+  if (typeof answer !== 'object' || answer === null) return schemaOf(answer as Value);
+  if ('$ref' in answer) return ref;
+  const properties = Object.entries(answer).map(([name, value]) => [name, withMark(value, ref)]);
+  return { type: 'object', properties: Object.fromEntries(properties) };
+}
+
+function schemaOf(value: Value): object {
+  if (Array.isArray(value)) return { type: 'array', items: schemaOf(value[0] ?? null) };
+  if (value === null) return { type: ['string', 'null'] };
+  if (typeof value === 'number') return { type: 'integer' };
+  if (typeof value !== 'object') return { type: typeof value };
+  const properties = Object.entries(value).map(([name, inner]) => [name, schemaOf(inner as Value)]);
+  return { type: 'object', properties: Object.fromEntries(properties) };
+}
