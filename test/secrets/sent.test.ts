@@ -8,7 +8,7 @@ import { answerJson, misbehave } from '../helpers/misbehaving-server.ts';
 import { runCli } from '../helpers/run-cli.ts';
 import { spawnCli } from '../helpers/spawn-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
-import * as mode from './modes.ts';
+import * as mode from '../network/modes.ts';
 
 const secret = 's3cret/w0rd+"';
 

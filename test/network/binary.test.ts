@@ -34,7 +34,7 @@ describe.each([
 
 /** The case as a bulk write meets it: one row, whose summary says why in words of its own. */
 function asWrite(one: Case): Case[] {
-  if (one.asWrite === 'differs' || (one.ask !== 'list' && one.ask !== 'set')) return [];
+  if (one.notAsWrite || (one.ask !== 'list' && one.ask !== 'set')) return [];
   const { says: _, ...rest } = one;
   const [least, most] = one.requests;
   // A row that is not there is a failed row, and one that was refused may be read once more to say what it is now.

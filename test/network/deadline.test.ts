@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { pause, race } from '../src/process/deadline.ts';
+import { pause, race } from '../../src/process/deadline.ts';
 
 const signals: AbortSignal[] = [];
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { cliPath, nodeBinary, type Outcome, outcomeOf, startCli } from './helpers/spawn-cli.ts';
+import { cliPath, nodeBinary, type Outcome, outcomeOf, startCli } from '../helpers/spawn-cli.ts';
 
 const manyRows = 60_000;
 const fewRows = 3000;
@@ -96,17 +96,13 @@ test('the process ends with its last output, though the connection is kept', asy
   expect(performance.now() - last).toBeLessThan(2000);
 });
 
-test.each([
-  ['SIGINT', 130],
-  ['SIGTERM', 143],
-  ['SIGHUP', 143],
-] as const)('%s while a page is awaited ends the run with %i', async (signal, code) => {
+test('SIGHUP while a page is awaited ends the run', async () => {
   const child = startCli(words('hung'));
   const outcome = outcomeOf(child);
   await once(child.stdout ?? process.stdout, 'data');
   const sent = performance.now();
-  child.kill(signal);
-  expect(await outcome).toMatchObject({ code });
+  child.kill('SIGHUP');
+  expect(await outcome).toMatchObject({ code: 143 });
   expect(performance.now() - sent).toBeLessThan(4000);
 });
 

@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { answer, misbehave, type Script } from '../helpers/misbehaving-server.ts';
 import { cliPath, nodeBinary, outcomeOf, startCli } from '../helpers/spawn-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
-import * as mode from './modes.ts';
+import * as mode from '../network/modes.ts';
 
 interface Stall {
   readonly name: string;

@@ -1,31 +1,12 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { execFile } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { build } from 'esbuild';
 import { expect, test } from 'vitest';
 import { recordingServer } from '../helpers/recording-server.ts';
 import { spawnCli, startCli } from '../helpers/spawn-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
-
-const pets = { '/pets': [] };
-
-test('a token of a profile reaches its own service, and no other that the command line names', async () => {
-  await using own = await recordingServer(pets);
-  await using other = await recordingServer(pets);
-  const env = configured({
-    profile: 'own',
-    profiles: { own: { 'base-url': own.url, 'token-command': `${process.execPath} -p "'s3cret'"` } },
-  });
-  await spawnCli(['pets', 'list', '-o', 'ids'], { env });
-  expect(own.seen.map(({ headers }) => headers.authorization)).toContain('Bearer s3cret');
-  for (const run of [
-    await spawnCli(['pets', 'list', '-o', 'ids', '--base-url', other.url], { env }),
-    await spawnCli(['pets', 'list', '-o', 'ids'], { env: { ...env, PETSTORE_BASE_URL: other.url } }),
-  ]) {
-    expect(run).toMatchObject({ code: 0, stdout: '' });
-    expect(run.stderr.match(/is not sent: it belongs to/g)).toHaveLength(1);
-  }
-  expect(other.seen.length).toBeGreaterThan(0);
-  expect(other.seen.map(({ headers }) => headers.authorization)).not.toContain('Bearer s3cret');
-});
 
 test('a token is never shown, at any level of tracing', async () => {
   await using server = await recordingServer({}, () => ({
@@ -42,26 +23,6 @@ test('a token is never shown, at any level of tracing', async () => {
     const { stdout, stderr } = await spawnCli(words.split(' '), { env });
     expect(stdout + stderr).not.toContain('s3cret-token');
   }
-});
-
-test('a protected profile refuses writes that do not name it, and allows reads', async () => {
-  await using server = await recordingServer(pets, ({ method }) =>
-    method === 'POST' ? { status: 201, body: { id: 1, name: 'Rex', categoryId: 1 } } : { body: [] },
-  );
-  const env = configured({
-    profile: 'prod',
-    profiles: { prod: { 'base-url': server.url, protected: true } },
-  });
-  const create = ['categories', 'create', '--name', 'Dogs'];
-  expect(await spawnCli([...create, '--yes'], { env })).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining('--confirm prod'),
-  });
-  expect(await spawnCli([...create, '--confirm', 'staging'], { env })).toMatchObject({ code: 2 });
-  expect(server.seen.filter(({ method }) => method !== 'GET')).toEqual([]);
-  expect(await spawnCli(['pets', 'list', '-o', 'ids'], { env })).toMatchObject({ code: 0 });
-  await spawnCli([...create, '--confirm', 'prod'], { env });
-  expect(server.seen.filter(({ method }) => method === 'POST')).toHaveLength(1);
 });
 
 test('reading works without a home and with folders that cannot be written to', async () => {
@@ -91,6 +52,49 @@ test('a change that is killed leaves the old config or the new one, and the next
   expect(await spawnCli(['config', 'set', 'retries', '9'], { env })).toMatchObject({ code: 0 });
   expect(read()).toEqual({ timeout: '1s', retries: 9 });
 }, 20_000);
+
+test('eight processes that make fifty changes each keep all four hundred', async () => {
+  const folder = temporaryFolder();
+  const worker = join(folder, 'worker.cjs');
+  const contents = `
+    import { editConfig, setValue } from './src/config/edit.ts';
+    import { processIo } from './src/process/io.ts';
+    const [, , writer] = process.argv;
+    (async () => {
+      for (let turn = 0; turn < 50; turn += 1)
+        await editConfig(processIo(), (config) => setValue(config, { profile: 'p' + writer + '.' + turn, key: 'retries' }, turn));
+    })();`;
+  await build({
+    stdin: { contents, resolveDir: resolve(import.meta.dirname, '../..'), loader: 'ts' },
+    bundle: true,
+    platform: 'node',
+    outfile: worker,
+    logLevel: 'error',
+  });
+  const env = { PETSTORE_CONFIG_DIR: join(folder, 'config') };
+  await Promise.all(
+    Array.from({ length: 8 }, (_, writer) =>
+      promisify(execFile)(process.execPath, [worker, String(writer)], { env }),
+    ),
+  );
+  expect(Object.keys(readConfig(folder).profiles ?? {})).toHaveLength(400);
+  expect(readdirSync(env.PETSTORE_CONFIG_DIR)).toEqual(['config.json']);
+}, 30_000);
+
+test('commands that set different keys at the same time keep them all', async () => {
+  const folder = temporaryFolder();
+  const env = { PETSTORE_CONFIG_DIR: join(folder, 'config') };
+  const values = { timeout: '5s', retries: '2', concurrency: '4', rate: '9', color: 'never', output: 'csv' };
+  const runs = await Promise.all(
+    Object.entries(values).map(([key, value]) => spawnCli(['config', 'set', key, value], { env })),
+  );
+  expect(runs.map(({ code }) => code)).toEqual(runs.map(() => 0));
+  expect(readConfig(folder)).toEqual({ ...values, retries: 2, concurrency: 4, rate: 9 });
+});
+
+function readConfig(folder: string): { readonly profiles?: Record<string, unknown> } {
+  return JSON.parse(readFileSync(join(folder, 'config', 'config.json'), 'utf8'));
+}
 
 function configured(config: unknown) {
   const folder = temporaryFolder();
