@@ -1,5 +1,5 @@
 import { chmodSync, chownSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { recordingServer } from '../helpers/recording-server.ts';
 import { runCli } from '../helpers/run-cli.ts';
@@ -67,9 +67,10 @@ describe.each(spoils)('a config that %s', (_, spoil, says) => {
 
 test('a contract that others may write is exit 2', async () => {
   const { folder, env } = configFolder('http://127.0.0.1:9');
-  mkdirSync(join(folder, 'contracts'));
-  writeFileSync(join(folder, 'contracts', 'p.json'), '{}');
-  chmodSync(join(folder, 'contracts', 'p.json'), 0o666);
+  const file = join(folder, 'contracts', 'profiles', 'p.json');
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, '{}');
+  chmodSync(file, 0o666);
   const run = await runCli(['pets', 'list'], { env });
   expect(run).toMatchObject({ code: 2, stderr: expect.stringContaining('others may write it') });
 });
