@@ -20,10 +20,22 @@ export interface Run {
   readonly stderr: string;
 }
 
+/** A command line: its words, or all of them with single spaces between. */
+export type Line = string | readonly string[];
+
+export function wordsOf(line: Line): readonly string[] {
+  return typeof line === 'string' ? line.split(' ') : line;
+}
+
+/** Runs the program against a server. @see runCli */
+export function runAt({ url }: { readonly url: string }, line: Line, options?: RunOptions): Promise<Run> {
+  return runCli([...wordsOf(line), '--base-url', url], options);
+}
+
 /** Runs the whole program in this process with streams of its own. */
-export async function runCli(argv: readonly string[], options: RunOptions = {}): Promise<Run> {
+export async function runCli(line: Line, options: RunOptions = {}): Promise<Run> {
   const io = fakeIo(options);
-  const code = await main(argv, io);
+  const code = await main(wordsOf(line), io);
   return { code, stdout: io.written('stdout'), stderr: io.written('stderr') };
 }
 

@@ -2,16 +2,16 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Answers, runTyping } from './person.ts';
-import { type Run, type RunOptions, runCli } from './run-cli.ts';
+import { type Line, type Run, type RunOptions, runCli, wordsOf } from './run-cli.ts';
 
 /** An embedded store in a file of its own, kept from command to command. */
 interface Shop extends Disposable {
   readonly file: string;
-  run(argv: readonly string[], options?: RunOptions): Promise<Run>;
-  /** What a command that must succeed prints as JSON. */
+  run(line: Line, options?: RunOptions): Promise<Run>;
+  /** What a command that must succeed prints as JSON: its words, or a line. */
   json(...argv: string[]): Promise<unknown>;
   /** @see runTyping */
-  typing(argv: readonly string[], answers: Answers): Promise<Run>;
+  typing(line: Line, answers: Answers): Promise<Run>;
 }
 
 export function openShop(): Shop {
@@ -23,13 +23,16 @@ export function openShop(): Shop {
   });
   return {
     file,
-    run: (argv, options) => runCli(['--offline', ...argv], inStore(options)),
+    run: (line, options) => runCli(['--offline', ...wordsOf(line)], inStore(options)),
     async json(...argv) {
-      const { code, stdout, stderr } = await runCli(['--offline', ...argv, '-o', 'json'], inStore());
+      const { code, stdout, stderr } = await runCli(
+        ['--offline', ...(argv.length === 1 ? argv.join().split(' ') : argv), '-o', 'json'],
+        inStore(),
+      );
       if (code !== 0) throw new Error(`${argv.join(' ')}: exit ${code}: ${stderr}`);
       return JSON.parse(stdout);
     },
-    typing: (argv, answers) => runTyping(['--offline', ...argv], answers, inStore()),
+    typing: (line, answers) => runTyping(['--offline', ...wordsOf(line)], answers, inStore()),
     [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
   };
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { recordingServer } from '../helpers/recording-server.ts';
-import { runCli } from '../helpers/run-cli.ts';
+import { runAt, runCli } from '../helpers/run-cli.ts';
 import { openShop } from '../helpers/shop.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-editor-'));
@@ -33,7 +33,7 @@ function keptText(message: string): string {
 test('edits a record as YAML, sends it, and says what changed', async () => {
   using shop = openShop();
   const env = editor(`sed -i 's/name: Bella/name: Bellissima/' "$1"`);
-  const run = await shop.run(['pets', 'edit', 'bella', '-o', 'json'], { env, terminals: ['stderr'] });
+  const run = await shop.run('pets edit bella -o json', { env, terminals: ['stderr'] });
   expect(run).toMatchObject({ code: 0 });
   expect(run.stderr).toContain('pet 1: name Bella -> Bellissima\n');
   expect(JSON.parse(run.stdout)).toMatchObject({ id: 1, name: 'Bellissima' });
@@ -44,7 +44,7 @@ test.each([
   [': > "$1"', 'emptied'],
 ])('sends nothing for %s and exits 0', async (line) => {
   using shop = openShop();
-  const run = await shop.run(['categories', 'edit', '1'], { env: editor(line) });
+  const run = await shop.run('categories edit 1', { env: editor(line) });
   expect(run).toEqual({
     code: 0,
     stdout: '',
@@ -58,7 +58,7 @@ test('sends fields that it does not know back as they came', async () => {
     body: method === 'PUT' ? `{"id":1,${body.slice(1)}` : `{"id":1,"name":"Rex","categoryId":1,${unknown}}`,
   }));
   const env = editor(`sed -i 's/name: Rex/name: Max/' "$1"`);
-  const run = await runCli(['pets', 'edit', '1', '-o', 'json', '-q', '--base-url', server.url], { env });
+  const run = await runAt(server, 'pets edit 1 -o json -q', { env });
   expect(run).toEqual({ code: 0, stdout: `{"id":1,"name":"Max","categoryId":1,${unknown}}\n`, stderr: '' });
 });
 
@@ -67,13 +67,13 @@ test('opens the editor again with the reason on top, and accepts a valid text th
   const env = editor(
     `if grep -q '^# error: status must be one of' "$1"; then sed -i 's/lost/sold/' "$1"; else sed -i 's/status: .*/status: lost/' "$1"; fi`,
   );
-  expect(await shop.run(['pets', 'edit', '1'], { env })).toMatchObject({ code: 0 });
-  expect(await shop.json('pets', 'get', '1')).toMatchObject({ status: 'sold' });
+  expect(await shop.run('pets edit 1', { env })).toMatchObject({ code: 0 });
+  expect(await shop.json('pets get 1')).toMatchObject({ status: 'sold' });
 });
 
 test('reports text that is not YAML in one line', async () => {
   using shop = openShop();
-  const run = await shop.run(['pets', 'edit', '3'], { env: editor('echo "name: [open" > "$1"') });
+  const run = await shop.run('pets edit 3', { env: editor('echo "name: [open" > "$1"') });
   expect(run.code).toBe(2);
   expect(run.stderr).toMatch(
     /^error: edit pet 3: Flow sequence .* at line 1, column \d+; the text is kept in /m,
@@ -84,7 +84,7 @@ test('reports text that is not YAML in one line', async () => {
 test('exits 2 and keeps the text if an invalid text is saved again', async () => {
   using shop = openShop();
   const env = editor(`sed -i 's/status: .*/status: lost/' "$1"`);
-  const run = await shop.run(['pets', 'edit', '1'], { env });
+  const run = await shop.run('pets edit 1', { env });
   expect(run).toMatchObject({ code: 2, stdout: '' });
   expect(run.stderr).toContain('status must be one of available, pending, sold');
   expect(keptText(run.stderr)).toContain('status: lost');
@@ -96,7 +96,7 @@ test.each([
   ['YAML', `echo 'name: {' > "$1"`, 'edit pet 1: '],
 ])('refuses a wrong %s', async (_, line, message) => {
   using shop = openShop();
-  const run = await shop.run(['pets', 'edit', '1'], { env: editor(line) });
+  const run = await shop.run('pets edit 1', { env: editor(line) });
   expect(run.code).toBe(2);
   expect(run.stderr).toContain(message);
 });
@@ -112,7 +112,7 @@ test('sends If-Match if there is an ETag, and keeps the text if the service refu
       : { status: 412, body: { code: 'precondition_failed', message: 'changed', status: 412 } },
   );
   const env = editor(`sed -i 's/Rex/Rexy/' "$1"`);
-  const run = await runCli(['pets', 'edit', '3', '--base-url', server.url], { env });
+  const run = await runAt(server, 'pets edit 3', { env });
   expect(run).toMatchObject({ code: 1, stdout: '' });
   expect(keptText(run.stderr)).toContain('name: Rexy');
   const put = server.seen.find(({ method }) => method === 'PUT');
@@ -127,7 +127,7 @@ test('without an ETag, refuses to overwrite a record that has changed in the mea
     return { body: { id: 1, petId: 2, quantity: reads } };
   });
   const env = editor(`sed -i 's/petId: 2/petId: 3/' "$1"`);
-  const run = await runCli(['orders', 'edit', '1', '--base-url', server.url], { env });
+  const run = await runAt(server, 'orders edit 1', { env });
   expect(run).toMatchObject({ code: 1, stdout: '' });
   expect(run.stderr).toContain('edit order 1: it was changed in the meantime');
   expect(keptText(run.stderr)).toContain('petId: 3');
@@ -136,7 +136,7 @@ test('without an ETag, refuses to overwrite a record that has changed in the mea
 
 test('exits 1 and keeps the text if the editor fails', async () => {
   using shop = openShop();
-  const run = await shop.run(['pets', 'edit', '1'], { env: editor('exit 3') });
+  const run = await shop.run('pets edit 1', { env: editor('exit 3') });
   expect(run).toMatchObject({ code: 1, stdout: '' });
   expect(keptText(run.stderr)).toContain('name: Bella');
 });
@@ -144,18 +144,18 @@ test('exits 1 and keeps the text if the editor fails', async () => {
 test('a dry run shows the request, sends nothing and keeps the text', async () => {
   using shop = openShop();
   const env = editor(`sed -i 's/Bella/Bello/' "$1"`);
-  const run = await shop.run(['pets', 'edit', '1', '--dry-run'], { env });
+  const run = await shop.run('pets edit 1 --dry-run', { env });
   expect(run.code).toBe(0);
   expect(run.stdout).toContain('PUT ');
   expect(keptText(run.stderr)).toContain('name: Bello');
-  expect(await shop.json('pets', 'get', '1')).toMatchObject({ name: 'Bella' });
+  expect(await shop.json('pets get 1')).toMatchObject({ name: 'Bella' });
 });
 
 test('removes the text file once the text is sent', async () => {
   using shop = openShop();
   const seen = join(folder, 'seen');
   const env = editor(`echo "$1" > ${seen}; sed -i 's/Bella/Bello/' "$1"`);
-  await shop.run(['pets', 'edit', '1'], { env });
+  await shop.run('pets edit 1', { env });
   expect(existsSync(readFileSync(seen, 'utf8').trim())).toBe(false);
 });
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { toOpenApi } from '../../src/api/openapi.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
-import { runCli } from '../helpers/run-cli.ts';
+import { runAt, runCli } from '../helpers/run-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const past = '2020-01-02T00:00:00Z';
@@ -38,7 +38,7 @@ function service() {
 
 test('the overview is the state of the shop as data, from one read of every list', async () => {
   await using server = await service();
-  const run = await runCli(['overview', '-o', 'json', '--base-url', server.url]);
+  const run = await runAt(server, 'overview -o json');
   expect(run).toMatchObject({ code: 0, stderr: '' });
   expect(JSON.parse(run.stdout)).toEqual({
     pets: {
@@ -110,7 +110,7 @@ test('notes more than 20 requests', async () => {
     const next = pages < 20 ? { link: `</pets?after=${pages}>; rel="next"` } : {};
     return { headers: next, body: [{ id: pages, name: 'x', categoryId: 1 }] };
   });
-  const run = await runCli(['overview', '--base-url', server.url]);
+  const run = await runAt(server, 'overview');
   expect(run).toMatchObject({ code: 0, stderr: 'note: 23 requests were sent\n' });
 });
 
@@ -120,7 +120,7 @@ test('counts how many more low counts there are', async () => {
       ? Array.from({ length: 14 }, (_, at) => ({ petId: at + 1, quantity: 0, status: 'available' }))
       : [];
   await using server = await recordingServer({}, ({ path }) => ({ body: body(path) }));
-  expect((await runCli(['overview', '--base-url', server.url])).stdout).toContain('  and 4 more');
+  expect((await runAt(server, 'overview')).stdout).toContain('  and 4 more');
 });
 
 test('a part that cannot be read is missing, and the rest is shown', async () => {
@@ -141,7 +141,7 @@ test('a part that cannot be read is missing, and the rest is shown', async () =>
 
 test('if no part can be read, the overview fails with the code of the first', async () => {
   await using server = await recordingServer({}, () => ({ status: 401 }));
-  expect(await runCli(['overview', '--base-url', server.url])).toMatchObject({ code: 4, stdout: '' });
+  expect(await runAt(server, 'overview')).toMatchObject({ code: 4, stdout: '' });
 });
 
 test('counts the statuses that only a bound service has', async () => {
@@ -153,10 +153,10 @@ test('counts the statuses that only a bound service has', async () => {
   await using server = await recordingServer({}, ({ path }) => ({
     body: path.startsWith('/pets') ? pets : [],
   }));
-  await runCli(['api', 'bind', description, '--base-url', server.url], { env });
-  const run = await runCli(['overview', '-o', 'json', '--base-url', server.url], { env });
+  await runAt(server, ['api', 'bind', description], { env });
+  const run = await runAt(server, 'overview -o json', { env });
   expect(JSON.parse(run.stdout).pets.byStatus).toEqual({ available: 0, pending: 0, sold: 0, lost: 1 });
-  const shown = await runCli(['overview', '--base-url', server.url], { env });
+  const shown = await runAt(server, 'overview', { env });
   expect(shown.stdout).toMatch(/available +0 /);
 });
 

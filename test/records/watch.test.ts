@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { main } from '../../src/main.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
-import { fakeIo, runCli } from '../helpers/run-cli.ts';
+import { fakeIo, runAt, runCli } from '../helpers/run-cli.ts';
 import { openShop } from '../helpers/shop.ts';
 
 const bella = { id: 1, name: 'Bella', categoryId: 1, status: 'available' };
@@ -124,17 +124,7 @@ test('get --until waits until a field has a value, and prints the record', async
     reads += 1;
     return { body: { ...bella, status: reads > 1 ? 'sold' : 'available' } };
   });
-  const run = await runCli([
-    'pets',
-    'get',
-    '1',
-    '--until',
-    'status=sold',
-    '-o',
-    'json',
-    '--base-url',
-    server.url,
-  ]);
+  const run = await runAt(server, 'pets get 1 --until status=sold -o json');
   expect(run).toMatchObject({ code: 0, stdout: '{"id":1,"name":"Bella","categoryId":1,"status":"sold"}\n' });
   expect(reads).toBe(2);
 });
@@ -144,19 +134,19 @@ test('get --until looks once more right before the time is over', async () => {
   const argv = ['inventory', 'get', '1', '--until', 'quantity=77', '--timeout', '1500ms', '-o', 'ids'];
   const waiting = shop.run(argv);
   await sleep(300);
-  await shop.run(['inventory', 'set', '1', '77']);
+  await shop.run('inventory set 1 77');
   expect(await waiting).toMatchObject({ code: 0, stdout: '1\n' });
 });
 
 test('get --until exits 6 at the timeout, and names the last value', async () => {
   using shop = openShop();
-  const run = await shop.run(['inventory', 'get', '1', '--until', 'quantity=77', '--timeout', '1s']);
+  const run = await shop.run('inventory get 1 --until quantity=77 --timeout 1s');
   expect(run).toMatchObject({ code: 6, stdout: '' });
   expect(run.stderr).toMatch(
     /quantity was not 77 within 1 s: quantity is \d+\nhint: allow more time with --timeout/,
   );
-  const absent = await shop.run(['pets', 'get', '1', '--until', 'constructor=red', '--timeout', '1s']);
+  const absent = await shop.run('pets get 1 --until constructor=red --timeout 1s');
   expect(absent.stderr).toContain('it has no constructor');
-  expect((await shop.run(['pets', 'get', '999', '--until', 'status=sold'])).code).toBe(5);
-  expect((await shop.run(['pets', 'get', '1', '--until', 'status'])).code).toBe(2);
+  expect((await shop.run('pets get 999 --until status=sold')).code).toBe(5);
+  expect((await shop.run('pets get 1 --until status')).code).toBe(2);
 });

@@ -113,7 +113,7 @@ test('a closed stdout does not stop the writes', async () => {
   const argv = ['--offline', 'pets', 'create', '--from', '-', '-o', 'ids'];
   const run = await runInto(new OutputClosedError(), argv, { file: shop.file, stdin: records });
   expect(run).toEqual({ code: 0, stderr: '' });
-  expect(await shop.json('pets', 'list')).toHaveLength(34);
+  expect(await shop.json('pets list')).toHaveLength(34);
 });
 
 test('a full disk stops the writes, and a note says how many were written', async () => {
@@ -128,7 +128,7 @@ test('a full disk stops the writes, and a note says how many were written', asyn
       'note: 7 pets not done: see stdin.rejects.jsonl, and run: petstore pets create --from stdin.rejects.jsonl --offline\n' +
       'error: write to stdout: no space left on device\n',
   });
-  expect(await shop.json('pets', 'list')).toHaveLength(27);
+  expect(await shop.json('pets list')).toHaveLength(27);
 });
 
 test('a full disk during several writes at once waits for those under way and counts them', async () => {
@@ -160,7 +160,7 @@ test('a full disk after a lone write leaves no doubt that it was sent', async ()
   expect(io.written('stderr')).toBe(
     'note: the write succeeded, but its record could not be printed\nerror: write to stdout: no space left on device\n',
   );
-  expect(await shop.json('inventory', 'get', '12')).toMatchObject({ quantity: 7 });
+  expect(await shop.json('inventory get 12')).toMatchObject({ quantity: 7 });
 });
 
 /** Runs with a closed stderr. */
@@ -176,7 +176,7 @@ test('a closed stderr does not stop the deletes', async () => {
   using shop = openShop();
   const ids = Array.from({ length: 20 }, (_, at) => String(at + 1));
   await runUnheard(['pets', 'delete', ...ids, '--yes'], shop);
-  const left = (await shop.json('pets', 'list')) as unknown[];
+  const left = (await shop.json('pets list')) as unknown[];
   // Pets with an open order stay.
   expect(left.length).toBeLessThan(10);
 });
@@ -184,7 +184,7 @@ test('a closed stderr does not stop the deletes', async () => {
 test('a closed stderr does not prevent a write', async () => {
   using shop = openShop();
   expect(await runUnheard(['inventory', 'adjust', '12', '+2'], shop)).toBe(0);
-  expect(await shop.json('inventory', 'get', '12')).toMatchObject({ quantity: 42 });
+  expect(await shop.json('inventory get 12')).toMatchObject({ quantity: 42 });
 });
 
 test('a full disk exits 1 even if stderr is closed', async () => {
@@ -219,7 +219,7 @@ test('Ctrl-C between writes exits 130, and a note says how many were written', a
       'note: 6 pets not done: see stdin.rejects.jsonl, and run: petstore pets create --from stdin.rejects.jsonl --offline\n' +
       'error: interrupted: 3 of 9 pets were written\n',
   );
-  const again = await shop.run(['pets', 'create', '--from', 'stdin.rejects.jsonl'], { cwd: io.cwd });
+  const again = await shop.run('pets create --from stdin.rejects.jsonl', { cwd: io.cwd });
   expect(again).toMatchObject({ code: 0, stderr: '' });
-  expect(await shop.json('pets', 'list')).toHaveLength(34);
+  expect(await shop.json('pets list')).toHaveLength(34);
 });

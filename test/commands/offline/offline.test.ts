@@ -113,19 +113,19 @@ test('copies nothing if a list may have been cut: a full page without a link to 
 
 test('records created after the pull get ids above those of the service', async () => {
   await run(['offline', 'pull']);
-  expect(await shop.json('pets', 'create', '--name', 'Rex', '--category', '1')).toMatchObject({ id: 2501 });
-  const order = await shop.run(['orders', 'create', '--pet', '1', '-o', 'ids']);
+  expect(await shop.json('pets create --name Rex --category 1')).toMatchObject({ id: 2501 });
+  const order = await shop.run('orders create --pet 1 -o ids');
   expect(order.stdout).toBe('9223372036854775807\n');
 });
 
 test('an unchanged store is replaced, a changed one only with --yes', async () => {
-  await shop.json('pets', 'list');
+  await shop.json('pets list');
   expect(await run(['offline', 'pull'])).toMatchObject({ code: 0 });
   store.pets.put(1n, { id: 1n, name: 'Renamed', categoryId: 1n, status: 'available' });
   store.inventory.put(1n, { petId: 1n, quantity: 3, status: 'available' });
   expect(await run(['offline', 'pull'])).toMatchObject({ code: 0 });
-  expect(await shop.json('pets', 'get', '1')).toMatchObject({ name: 'Renamed' });
-  await shop.json('inventory', 'set', '1', '77');
+  expect(await shop.json('pets get 1')).toMatchObject({ name: 'Renamed' });
+  await shop.json('inventory set 1 77');
   requests = [];
   const text = readFileSync(shop.file, 'utf8');
   const refused = await run(['offline', 'pull']);
@@ -135,20 +135,20 @@ test('an unchanged store is replaced, a changed one only with --yes', async () =
   expect(requests).toEqual([]);
   expect(readFileSync(shop.file, 'utf8')).toBe(text);
   expect(await run(['offline', 'pull', '--yes'])).toMatchObject({ code: 0 });
-  expect(await shop.json('inventory', 'get', '1')).toMatchObject({ quantity: 3 });
+  expect(await shop.json('inventory get 1')).toMatchObject({ quantity: 3 });
 });
 
 test('config path shows the origin and the time of the copy, and whether it was changed since', async () => {
-  const path = async () => (await shop.run(['config', 'path', '-o', 'json'])).stdout;
+  const path = async () => (await shop.run('config path -o json')).stdout;
   expect(await path()).not.toContain('pulled');
   await run(['offline', 'pull']);
   expect(await path()).toMatch(new RegExp(`"pulled from ${server.url} at 2\\d{3}-[\\d-]+T[\\d:.]+Z"`));
-  await shop.json('inventory', 'set', '1', '77');
+  await shop.json('inventory set 1 77');
   expect(await path()).toContain('Z, changed since"');
 });
 
 test('a service that fails during the pull leaves the store unchanged', async () => {
-  await shop.json('pets', 'list');
+  await shop.json('pets list');
   const text = readFileSync(shop.file, 'utf8');
   await server.close();
   const failing = await startServer({
@@ -216,14 +216,14 @@ test('a pipe as the embedded store is refused at once', async () => {
 });
 
 test('reset asks, then starts the store again with its seed', async () => {
-  await shop.json('pets', 'delete', '1', '-y').catch(() => {});
-  const refused = await shop.run(['offline', 'reset']);
+  await shop.json('pets delete 1 -y').catch(() => {});
+  const refused = await shop.run('offline reset');
   expect(refused.code).toBe(2);
   expect(refused.stderr).toContain('--yes');
-  expect((await shop.run(['pets', 'get', '1'])).code).toBe(5);
-  const typed = await shop.typing(['offline', 'reset'], [['Reset the embedded store', 'y\r']]);
+  expect((await shop.run('pets get 1')).code).toBe(5);
+  const typed = await shop.typing('offline reset', [['Reset the embedded store', 'y\r']]);
   expect(typed.code).toBe(0);
-  expect(await shop.json('pets', 'get', '1')).toMatchObject({ name: 'Bella' });
+  expect(await shop.json('pets get 1')).toMatchObject({ name: 'Bella' });
 });
 
 test('pull and reset do not replace a file that is not a store', async () => {
@@ -237,7 +237,7 @@ test('pull and reset do not replace a file that is not a store', async () => {
 });
 
 test('pull needs a service, and pull and reset need a store in a file', async () => {
-  expect((await shop.run(['offline', 'pull'])).stderr).toContain('cannot be copied into itself');
+  expect((await shop.run('offline pull')).stderr).toContain('cannot be copied into itself');
   const env = { PETSTORE_OFFLINE_STORE: ':memory:' };
   for (const verb of ['pull', 'reset'])
     expect((await run(['offline', verb, '--yes'], { env })).stderr).toContain(':memory:');

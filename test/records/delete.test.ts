@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { runTyping } from '../../helpers/person.ts';
-import { recordingServer } from '../../helpers/recording-server.ts';
-import { runCli } from '../../helpers/run-cli.ts';
-import { openShop } from '../../helpers/shop.ts';
+import { runTyping } from '../helpers/person.ts';
+import { recordingServer } from '../helpers/recording-server.ts';
+import { runAt } from '../helpers/run-cli.ts';
+import { openShop } from '../helpers/shop.ts';
 
 /** Pets of the seeded shop without an open order. */
 const free = ['1', '2', '3'];
@@ -11,12 +11,12 @@ test('deletes with --yes, reports it on stderr and prints nothing', async () => 
   using shop = openShop();
   const run = await shop.run(['pets', 'delete', ...free, '--yes']);
   expect(run).toEqual({ code: 0, stdout: '', stderr: 'deleted pet 1\ndeleted pet 2\ndeleted pet 3\n' });
-  expect(await shop.json('pets', 'list')).toHaveLength(22);
+  expect(await shop.json('pets list')).toHaveLength(22);
 });
 
 test('needs --yes if there is no terminal, and sends nothing', async () => {
   await using server = await recordingServer({});
-  const run = await runCli(['pets', 'delete', '1', '--base-url', server.url], { stdin: 'y\n' });
+  const run = await runAt(server, 'pets delete 1', { stdin: 'y\n' });
   expect(run).toMatchObject({ code: 2, stdout: '' });
   expect(run.stderr).toContain('hint: use --yes\n');
   expect(server.seen).toEqual([]);
@@ -24,12 +24,9 @@ test('needs --yes if there is no terminal, and sends nothing', async () => {
 
 test('names what it will delete, and accepts yes', async () => {
   using shop = openShop();
-  const run = await shop.typing(
-    ['pets', 'rm', '1', '-q'],
-    [['Delete pet 1 (Bella) and its inventory entry (', 'y\r']],
-  );
+  const run = await shop.typing('pets rm 1 -q', [['Delete pet 1 (Bella) and its inventory entry (', 'y\r']]);
   expect(run).toMatchObject({ code: 0, stdout: '' });
-  expect((await shop.run(['pets', 'get', '1'])).code).toBe(5);
+  expect((await shop.run('pets get 1')).code).toBe(5);
 });
 
 test.each([
@@ -38,29 +35,27 @@ test.each([
   ['\x03', 130],
 ])('keeps it at the answer %j and exits %i', async (keys, code) => {
   using shop = openShop();
-  const run = await shop.typing(
-    ['pets', 'delete', '1', '2'],
-    [['Delete 2 pets: 1 (Bella), 2 (Max), and their inventory entries?', keys]],
-  );
+  const run = await shop.typing('pets delete 1 2', [
+    ['Delete 2 pets: 1 (Bella), 2 (Max), and their inventory entries?', keys],
+  ]);
   expect(run).toMatchObject({ code, stdout: '' });
-  expect(await shop.json('pets', 'list')).toHaveLength(25);
+  expect(await shop.json('pets list')).toHaveLength(25);
 });
 
 test('asks only about the pets that exist', async () => {
   using shop = openShop();
-  expect(await shop.typing(['pets', 'delete', '999'], [])).toMatchObject({ code: 5, stdout: '' });
-  const run = await shop.typing(
-    ['pets', 'delete', '999', '1'],
-    [['Delete pet 1 (Bella) and its inventory entry (', 'y\r']],
-  );
+  expect(await shop.typing('pets delete 999', [])).toMatchObject({ code: 5, stdout: '' });
+  const run = await shop.typing('pets delete 999 1', [
+    ['Delete pet 1 (Bella) and its inventory entry (', 'y\r'],
+  ]);
   expect(run.code).toBe(3);
   expect(run.stderr).toContain('pet 999 does not exist');
-  expect(await shop.json('pets', 'list')).toHaveLength(24);
+  expect(await shop.json('pets list')).toHaveLength(24);
 });
 
 test('tries all, and exits 3 if some failed', async () => {
   using shop = openShop();
-  const run = await shop.run(['pets', 'delete', '1', '999', '1', '2', '--yes']);
+  const run = await shop.run('pets delete 1 999 1 2 --yes');
   expect(run).toMatchObject({ code: 3, stdout: '' });
   expect(run.stderr).toMatch(
     /^deleted pet 1\ndeleted pet 2\nerror: delete .*pet 999 does not exist \(404 not_found\)\n$/,
@@ -69,16 +64,16 @@ test('tries all, and exits 3 if some failed', async () => {
 
 test('the JSON error lists what was deleted in its warnings', async () => {
   using shop = openShop();
-  const run = await shop.run(['pets', 'delete', '1', '999', '--yes', '-o', 'json']);
+  const run = await shop.run('pets delete 1 999 --yes -o json');
   expect(run).toMatchObject({ code: 3, stdout: '' });
   expect(JSON.parse(run.stderr).error).toMatchObject({ kind: 'partial', warnings: ['deleted pet 1'] });
-  const done = await shop.run(['pets', 'delete', '2', '--yes', '-o', 'json']);
+  const done = await shop.run('pets delete 2 --yes -o json');
   expect(done).toEqual({ code: 0, stdout: '', stderr: 'deleted pet 2\n' });
 });
 
 test('does not delete a pet with an open order', async () => {
   using shop = openShop();
-  const run = await shop.run(['pets', 'delete', '4', '-y', '-o', 'json']);
+  const run = await shop.run('pets delete 4 -y -o json');
   expect(run).toMatchObject({ code: 1, stdout: '' });
   expect(JSON.parse(run.stderr).error).toMatchObject({ kind: 'failed', code: 'in_use', status: 409 });
 });
@@ -95,7 +90,7 @@ test('asks by id if the pet may not be read', async () => {
 
 test('a dry run shows each request, asks nothing and sends nothing', async () => {
   using shop = openShop();
-  const run = await shop.run(['pets', 'delete', '1', '2', '--dry-run', '-o', 'jsonl']);
+  const run = await shop.run('pets delete 1 2 --dry-run -o jsonl');
   expect(run.code).toBe(0);
   const requests = run.stdout
     .trim()
@@ -105,12 +100,5 @@ test('a dry run shows each request, asks nothing and sends nothing', async () =>
     { method: 'DELETE', url: expect.stringMatching(/\/pets\/1$/) },
     { method: 'DELETE', url: expect.stringMatching(/\/pets\/2$/) },
   ]);
-  expect(await shop.json('pets', 'list')).toHaveLength(25);
-});
-
-test('prints one JSON object and nothing else on stderr if some fail', async () => {
-  using shop = openShop();
-  const run = await shop.run(['pets', 'delete', '1', '99', '-y', '-o', 'json']);
-  expect(run.code).toBe(3);
-  expect(JSON.parse(run.stderr)).toMatchObject({ error: { kind: 'partial', errors: [{ status: 404 }] } });
+  expect(await shop.json('pets list')).toHaveLength(25);
 });

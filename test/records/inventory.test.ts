@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { recordingServer } from '../../helpers/recording-server.ts';
-import { runCli } from '../../helpers/run-cli.ts';
-import { openShop } from '../../helpers/shop.ts';
+import { recordingServer } from '../helpers/recording-server.ts';
+import { runAt, runCli } from '../helpers/run-cli.ts';
+import { openShop } from '../helpers/shop.ts';
 
 interface Item {
   readonly petId: number;
@@ -10,52 +10,41 @@ interface Item {
 }
 
 test('lists petId, quantity and status', async () => {
-  const { stdout } = await runCli(['--offline', 'inventory', 'list', '--limit', '1', '-o', 'csv']);
+  const { stdout } = await runCli('--offline inventory list --limit 1 -o csv');
   expect(stdout).toBe('petId,quantity,status\n1,1,available\n');
 });
 
 test('filters by status and by a quantity under a number', async () => {
   using shop = openShop();
-  const all = (await shop.json('inventory', 'list')) as Item[];
-  const low = await shop.json('inventory', 'list', '--below', '2', '--status', 'available');
+  const all = (await shop.json('inventory list')) as Item[];
+  const low = await shop.json('inventory list --below 2 --status available');
   expect(low).toEqual(all.filter(({ quantity, status }) => quantity < 2 && status === 'available'));
   expect(low).not.toEqual([]);
-  expect(await shop.json('inventory', 'list', '--below', '0')).toEqual([]);
+  expect(await shop.json('inventory list --below 0')).toEqual([]);
 });
 
 test('stops at the limit also if it filters the list itself', async () => {
-  const { stdout } = await runCli([
-    '--offline',
-    'inventory',
-    'ls',
-    '--below',
-    '1',
-    '--limit',
-    '2',
-    '-o',
-    'ids',
-  ]);
+  const { stdout } = await runCli('--offline inventory ls --below 1 --limit 2 -o ids');
   expect(stdout.trim().split('\n')).toHaveLength(2);
 });
 
 test('sets, gets, deletes and creates an entry', async () => {
   using shop = openShop();
   const entry = { petId: 4, quantity: 12, status: 'pending' };
-  expect(await shop.json('inventory', 'set', '4', '12')).toEqual(entry);
-  expect(await shop.json('inventory', 'get', '4')).toEqual(entry);
-  const deleted = await shop.run(['inventory', 'delete', '4', '--yes', '-q']);
+  expect(await shop.json('inventory set 4 12')).toEqual(entry);
+  expect(await shop.json('inventory get 4')).toEqual(entry);
+  const deleted = await shop.run('inventory delete 4 --yes -q');
   expect(deleted).toEqual({ code: 0, stdout: '', stderr: '' });
-  expect((await shop.run(['inventory', 'get', '4'])).code).toBe(5);
-  expect(await shop.json('inventory', 'create', '4', '3')).toEqual({ ...entry, quantity: 3 });
-  expect(await shop.run(['inventory', 'create', '4', '3'])).toMatchObject({ code: 1, stdout: '' });
+  expect((await shop.run('inventory get 4')).code).toBe(5);
+  expect(await shop.json('inventory create 4 3')).toEqual({ ...entry, quantity: 3 });
+  expect(await shop.run('inventory create 4 3')).toMatchObject({ code: 1, stdout: '' });
 });
 
 test('names the entry that will go', async () => {
   using shop = openShop();
-  const run = await shop.typing(
-    ['inventory', 'delete', '1'],
-    [['Delete the inventory entry of pet 1 (1 in stock)?', 'y\r']],
-  );
+  const run = await shop.typing('inventory delete 1', [
+    ['Delete the inventory entry of pet 1 (1 in stock)?', 'y\r'],
+  ]);
   expect(run.code).toBe(0);
   expect(run.stderr).toContain('deleted the inventory entry of pet 1 (1 in stock)\n');
 });
@@ -68,7 +57,7 @@ test.each([
   [['--', '-3'], 7],
 ])('adjusts 10 by %j to %i', async (change, sum) => {
   using shop = openShop();
-  await shop.run(['inventory', 'set', '4', '10']);
+  await shop.run('inventory set 4 10');
   const run = await shop.run(['inventory', 'adjust', '-o', 'json', '4', ...change]);
   expect(run).toMatchObject({ code: 0, stdout: `{"petId":4,"quantity":${sum},"status":"pending"}\n` });
   expect(run.stderr).toBe('');
@@ -76,18 +65,18 @@ test.each([
 
 test('refuses to go below 0', async () => {
   using shop = openShop();
-  await shop.run(['inventory', 'set', '4', '2']);
-  const run = await shop.run(['inventory', 'adjust', '4', '-3']);
+  await shop.run('inventory set 4 2');
+  const run = await shop.run('inventory adjust 4 -3');
   expect(run).toMatchObject({ code: 2, stdout: '' });
   expect(run.stderr).toContain('error: adjust the stock of pet 4: 2 now, -3: the count would go below 0\n');
-  expect(await shop.json('inventory', 'get', '4')).toMatchObject({ quantity: 2 });
+  expect(await shop.json('inventory get 4')).toMatchObject({ quantity: 2 });
 });
 
 test('warns that an adjustment is not atomic if the service sends no ETag', async () => {
   await using server = await recordingServer({}, () => ({
     body: { petId: 4, quantity: 10, status: 'sold' },
   }));
-  const run = await runCli(['inventory', 'adjust', '4', '+1', '--base-url', server.url]);
+  const run = await runAt(server, 'inventory adjust 4 +1');
   expect(run.stderr).toContain('note: adjust is not atomic');
 });
 
@@ -97,7 +86,7 @@ test('adjusts atomically if the service sends an ETag, and warns no more', async
       ? { headers: { etag: '"3"' }, body: { petId: 4, quantity: 10, status: 'sold' } }
       : { status: 412, body: { code: 'precondition_failed', message: 'changed', status: 412 } },
   );
-  const run = await runCli(['inventory', 'adjust', '4', '+1', '--base-url', server.url]);
+  const run = await runAt(server, 'inventory adjust 4 +1');
   expect(run).toMatchObject({ code: 1, stdout: '' });
   expect(run.stderr).not.toContain('atomic');
   expect(server.seen.at(-1)).toMatchObject({
@@ -112,7 +101,7 @@ test('adjusts a count beyond a double without rounding, or refuses', async () =>
     headers: { 'content-type': 'application/json' },
     body: '{"petId":4,"quantity":9007199254740993,"status":"sold"}',
   }));
-  const run = await runCli(['inventory', 'adjust', '4', '-1', '--base-url', server.url]);
+  const run = await runAt(server, 'inventory adjust 4 -1');
   expect(run).toMatchObject({ code: 2, stdout: '' });
   expect(server.seen.map(({ method }) => method)).toEqual(['GET']);
 });
@@ -123,7 +112,7 @@ test('takes the status of the pet for a new entry even if getPet is gone', async
     if (method === 'POST') return { status: 201, body: JSON.parse(body) };
     return path.startsWith('/pets/') ? { status: 410 } : { body: [pet] };
   });
-  const run = await runCli(['inventory', 'create', '3', '8', '-o', 'json', '--base-url', server.url]);
+  const run = await runAt(server, 'inventory create 3 8 -o json');
   expect(run).toMatchObject({ code: 0, stdout: '{"petId":3,"quantity":8,"status":"sold"}\n' });
   expect(run.stderr).toContain('looking through listPets');
 });
@@ -146,14 +135,14 @@ test.each([
 
 test('a dry run of an adjustment reads, and shows the PUT with the sum', async () => {
   using shop = openShop();
-  await shop.run(['inventory', 'set', '4', '10']);
-  const run = await shop.run(['inventory', 'adjust', '4', '+5', '--dry-run', '-o', 'json']);
+  await shop.run('inventory set 4 10');
+  const run = await shop.run('inventory adjust 4 +5 --dry-run -o json');
   expect(JSON.parse(run.stdout)).toMatchObject({ method: 'PUT', body: { quantity: 15 } });
-  expect(await shop.json('inventory', 'get', '4')).toMatchObject({ quantity: 10 });
+  expect(await shop.json('inventory get 4')).toMatchObject({ quantity: 10 });
 });
 
 test('a deprecated and a beta operation give one warning each', async () => {
-  const run = await runCli(['inventory', 'create', '1', '5', '--offline']);
+  const run = await runCli('inventory create 1 5 --offline');
   expect(run.stderr).toMatch(
     /^warning: inventory create uses an endpoint that ends on .*, in \d+ days .*\nwarning: inventory create uses an endpoint that is beta and may change\nerror: /,
   );
