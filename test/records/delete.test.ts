@@ -102,3 +102,11 @@ test('a dry run shows each request, asks nothing and sends nothing', async () =>
   ]);
   expect(await shop.json('pets list')).toHaveLength(25);
 });
+
+test('does not delete a category with pets, names it in the question, and says what uses it', async () => {
+  using shop = openShop();
+  const run = await shop.typing('categories delete 1', [['Delete category 1 (Dogs)?', 'y\r']]);
+  expect(run).toMatchObject({ code: 1, stdout: '' });
+  expect(run.stderr).toContain('409 in_use');
+  expect(run.stderr).toContain('see what uses it: petstore pets list --category 1 --offline\n');
+});
