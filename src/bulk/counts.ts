@@ -3,12 +3,11 @@ import type { CallOptions } from '../client/call.ts';
 import type { Client } from '../client/client.ts';
 import { ApiError, UnavailableError, UsageError } from '../process/errors.ts';
 import { StoppedError } from '../process/signals.ts';
+import type { Run } from './open-run.ts';
 import { eachAtPace } from './pace.ts';
-import type { Session } from './session.ts';
+import type { Count } from './rows.ts';
 
-/** A count of the service; null for a pet without an entry. */
-export type Count = number | bigint | null;
-
+/** A count as it was read. */
 interface Entry {
   readonly count: Count;
   readonly etag?: string | undefined;
@@ -28,15 +27,6 @@ export async function readEntry(client: Client, petId: bigint, call?: CallOption
   }
 }
 
-/** The current count; undefined if it cannot be read. */
-export async function readNow({ client }: Session, petId: bigint): Promise<Count | undefined> {
-  if (!client.contract.operations.has('getInventory')) return undefined;
-  return readEntry(client, petId).then(
-    ({ count }) => count,
-    () => undefined,
-  );
-}
-
 export function isMissing(error: unknown): boolean {
   return error instanceof ApiError && error.kind === 'not-found';
 }
@@ -50,12 +40,12 @@ function otherPet(petId: bigint, found: number | bigint): UnavailableError {
   });
 }
 
-/** @throws UsageError if the service offers no way to read counts. */
-export function checkReadable({ contract: { operations } }: Client, hint: string): void {
+/** @throws UsageError if the service offers no way to read counts: then there is no plan, no guard and no undo. */
+export function checkReadable({ contract: { operations } }: Client): void {
   if (operations.has('getInventory') || operations.has('listInventory')) return;
   throw new UsageError(
-    'read counts: the service offers neither getInventory nor listInventory',
-    hint,
+    'read counts: the service offers neither getInventory nor listInventory, so nothing can be planned',
+    '`petstore inventory set` sets single counts',
     'unbound',
   );
 }
@@ -63,23 +53,22 @@ export function checkReadable({ contract: { operations } }: Client, hint: string
 /** Fewer rows than this are read one by one, with their ETags; otherwise the whole list is read. */
 const rowsForList = 100;
 
-/** Gets the count of a row; an ETag too if the entry was read alone. */
+/** Gets the count of a row; an ETag too if the entry was read by itself. */
 type LookAtCount = (row: number, count: Count, etag?: string) => void;
 
 /**
- * Reads the current counts of the wanted rows: one by one if they are few, else from the paged list. When it ends, also
- * with an error, no request is in progress.
+ * Reads the current counts of the wanted rows: one by one if they are few, else from the paged list, and then one by
+ * one those that the list lacks. When it ends, also with an error, no request is in progress.
  *
- * @param look is called once for each wanted row, at last for those without an entry.
+ * @param look is called once for each wanted row.
  * @throws ApiError or UnavailableError if one could not be read; StoppedError if the run has stopped.
  */
 export async function readCounts(
-  session: Session,
+  run: Run,
   isWanted: (row: number) => boolean,
   look: LookAtCount,
 ): Promise<void> {
-  const { rows, client } = session;
-  checkReadable(client, '--blind writes without reading');
+  const { rows, client } = run;
   const { operations } = client.contract;
   const canGet = operations.has('getInventory');
   const canList = operations.has('listInventory');
@@ -93,19 +82,17 @@ export async function readCounts(
     seen[row] = 1;
     look(row, count, etag);
   };
-  const readAlone = () =>
-    readEach(session, unseen(), async (row) => {
-      const { count, etag } = await readEntry(client, rows.id(row));
-      if (count !== null) found(row, count, etag);
-      session.entriesRead += 1;
+  if (canList && !(canGet && isFewerThan(rowsForList, unseen())))
+    await readList(run, found).catch((error) => {
+      // A list that may end early has told nothing about the rows that it lacks, but those are read one by one.
+      if (!canGet || !isCut(error)) throw error;
     });
-  session.entriesRead = 0;
-  if (!canList || (canGet && isFewerThan(rowsForList, unseen()))) await readAlone();
-  else {
-    const doubt = await readList(session, found).catch((error) => error);
-    if (doubt && !(canGet && isCut(doubt))) throw doubt;
-    if (doubt) await readAlone();
-  }
+  if (canGet)
+    await readEach(run, unseen(), async (row) => {
+      const { count, etag } = await readEntry(client, rows.id(row));
+      run.entriesRead += 1;
+      found(row, count, etag);
+    });
   for (const row of unseen()) look(row, null);
 }
 
@@ -120,7 +107,7 @@ function isFewerThan(limit: number, items: Iterable<unknown>): boolean {
 }
 
 /** Whether a list was not read because it may end before its last record without saying so. */
-export function isCut(error: unknown): boolean {
+function isCut(error: unknown): boolean {
   return error instanceof UsageError && error.details.code === 'unbound';
 }
 
@@ -129,14 +116,14 @@ export async function* listInventory(client: Client): AsyncGenerator<InventoryIt
   yield* client.list('listInventory', {}, { whole: true });
 }
 
-async function readList(session: Session, found: LookAtCount): Promise<void> {
-  const { client, rows } = session;
+async function readList(run: Run, found: LookAtCount): Promise<void> {
+  const { client, rows } = run;
   for await (const page of ahead(listInventory(client))) {
     for (const { petId, quantity } of page) {
       const row = rows.find(petId);
       if (row !== undefined) found(row, quantity);
     }
-    session.entriesRead += page.length;
+    run.entriesRead += page.length;
   }
 }
 
@@ -160,11 +147,11 @@ export async function* ahead<Page>(pages: AsyncIterable<Page>): AsyncGenerator<P
 
 /** Reads each item. @throws the first error; StoppedError if the run has stopped, because that aborted the reads. */
 export async function readEach<Item>(
-  session: Session,
+  run: Run,
   items: Iterable<Item>,
   read: (item: Item) => Promise<void>,
 ): Promise<void> {
-  await eachAtPace(session.pace, items, read).catch((error) => {
-    throw session.stop.reason ? new StoppedError() : error;
+  await eachAtPace(run.pace, items, read).catch((error) => {
+    throw run.stop.reason ? new StoppedError() : error;
   });
 }

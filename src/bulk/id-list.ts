@@ -12,7 +12,8 @@ export class IdList {
   private readonly lows = new NumberList(createWords);
   private readonly highs = new NumberList(createWords);
   /** Indexed rows by the hash of their ids; -1 if free. */
-  private slots: Int32Array | undefined;
+  private slots = new Int32Array(256).fill(-1);
+  private indexed = 0;
 
   get(row: number): bigint {
     scratchWords[0] = this.lows.get(row);
@@ -31,22 +32,26 @@ export class IdList {
     }
   }
 
-  /**
-   * Makes `row` the row of its id, and returns the previous one.
-   *
-   * @param most how many rows may be indexed.
-   */
-  index(row: number, most: number): number | undefined {
-    this.slots ??= new Int32Array(2 ** Math.ceil(Math.log2(Math.max(2, most) * 1.5))).fill(-1);
+  /** Makes `row` the row of its id, and returns the row that was it before. */
+  index(row: number): number | undefined {
+    if ((this.indexed + 1) * 1.5 > this.slots.length) this.grow();
     const slot = this.slotOf(this.slots, this.lows.get(row), this.highs.get(row));
     const before = this.slots[slot] as number;
     this.slots[slot] = row;
-    return before === -1 ? undefined : before;
+    if (before !== -1) return before;
+    this.indexed += 1;
+    return undefined;
+  }
+
+  private grow(): void {
+    const { slots } = this;
+    this.slots = new Int32Array(slots.length * 2).fill(-1);
+    for (const row of slots)
+      if (row !== -1) this.slots[this.slotOf(this.slots, this.lows.get(row), this.highs.get(row))] = row;
   }
 
   /** The indexed row with this id; undefined if there is none. */
   find(id: bigint): number | undefined {
-    if (!this.slots) return undefined;
     scratch[0] = id;
     const slot = this.slotOf(this.slots, scratchWords[0] as number, scratchWords[1] as number);
     const row = this.slots[slot] as number;

@@ -1,162 +1,351 @@
-import { crc32 } from 'node:zlib';
-import { printJson } from '../process/exact-json.ts';
+import { createReadStream } from 'node:fs';
+import { CliError } from '../process/errors.ts';
+import { isJsonObject, type JsonObject, parseJson, printJson } from '../process/exact-json.ts';
+import type { LineFile } from '../process/line-file.ts';
 import { fileError } from '../process/system-error.ts';
-import type { Events } from './events.ts';
-import type { Ending, EndLine, JournalHeader, JournalLine } from './journal-lines.ts';
-import type { JournalImage } from './journal-reader.ts';
-import { LineFile } from './line-file.ts';
-import type { Outcome, Rows } from './rows.ts';
-import { seal } from './sealed-lines.ts';
+import { type Count, marks, type Outcome, type Reason, Rows, type StateCounts, stateOf } from './rows.ts';
+import type { Guards, RunFlags } from './run-flags.ts';
 
-/** Most rows that one line marks as sent before they are. */
-const rowsPerMark = 64;
-const changesPerLine = 500;
+// The journal of a run: JSON lines. The header; for each row of the plan what was read (`before`) and what is written
+// (`after`); `planned`, synced before the first write; an outcome for each row that was settled; `ended`, synced. A
+// resumed run appends a second plan, its outcomes and a second end. Outcomes are not synced: a lost one is found by
+// reading the count again and comparing it with the plan.
 
-type Outcomes = Iterable<readonly [row: number, outcome: Outcome]>;
+/** The version of the format; a program reads only its own. */
+const version = 4;
 
-/** The journal as a session writes it. */
+/** The first line of a journal: what the run is. */
+export interface RunHeader {
+  readonly journal: typeof version;
+  /** Such as `r7`. */
+  readonly run: string;
+  readonly kind: 'apply' | 'undo';
+  /** As `targetOf` has it. */
+  readonly target: string;
+  /** The input as the user named it; of an undo, that of the run that it undoes. */
+  readonly name: string;
+  /** The absolute path of the input; null for stdin and for an undo. */
+  readonly file: string | null;
+  /** Of the input's bytes; null for an undo. */
+  readonly sha256: string | null;
+  readonly format: 'csv' | 'json' | 'jsonl';
+  /** Of a relative run: the hash of its delivery. */
+  readonly delivery: string | null;
+  /** Of an undo: the run that it undoes. */
+  readonly undoes: string | null;
+  readonly flags: RunFlags;
+  readonly guards: Guards;
+  /** Data rows of the input, and how many of them were left out from the start. */
+  readonly rows: number;
+  readonly invalid: number;
+  readonly skipped: number;
+  /** RFC 3339. */
+  readonly started: string;
+}
+
+/** The last line of a session. */
+export interface RunEnd {
+  readonly counts: StateCounts;
+  /** How many rows `resume` would take. */
+  readonly left: number;
+  /** Milliseconds since the epoch. */
+  readonly ended: number;
+}
+
+/** A row of the input that was invalid. */
+export interface InvalidRow {
+  readonly line: number;
+  readonly message: string;
+  /** The cells that apply reads, as they were written. */
+  readonly cells: readonly string[];
+}
+
+/** Appends to the journal of a run. */
 export class Journal {
   private readonly file: LineFile;
   private readonly rows: Rows;
-  /** The checksum of all lines so far. */
-  private sum: number;
-  private markedTo = -1;
 
-  private constructor(file: LineFile, rows: Rows, sum: number) {
+  constructor(file: LineFile, rows: Rows) {
     this.file = file;
     this.rows = rows;
-    this.sum = sum;
   }
 
-  /**
-   * Begins a new run. Its plan is every row that is unprocessed now; the file is created together with that plan, in one
-   * step, so that a journal never holds half of a first plan.
-   *
-   * @param outcomes of the rows that the plan has settled.
-   * @throws CliError `failed` if it cannot be written; then there is no journal.
-   */
-  static async create(path: string, header: JournalHeader, rows: Rows, outcomes: Outcomes): Promise<Journal> {
-    const journal = new Journal(createFile(path), rows, 0);
-    try {
-      journal.append(header);
-      for (const [row, outcome] of outcomes) if (outcome.state === 'failed') journal.settled(row, outcome);
-      journal.appendPlan(header.flags.blind);
-      journal.file.rename(path);
-      return journal;
-    } catch (error) {
-      await journal.file.remove().catch(() => {});
-      throw error;
-    }
+  header(header: RunHeader): void {
+    this.file.append(printJson(header));
   }
 
-  /**
-   * Begins a further session of a run after the last complete line of its journal. Its plan is every row that is
-   * unprocessed now.
-   *
-   * @param outcomes of the rows that the plan has settled.
-   * @throws CliError `failed` if it cannot be written.
-   */
-  static async resume(path: string, earlier: JournalImage, outcomes: Outcomes): Promise<Journal> {
-    const { header, rows, sessions, bytes, sum } = earlier;
-    const journal = new Journal(LineFile.reopen(path, bytes), rows, sum);
-    try {
-      journal.append({ session: sessions + 1, at: Date.now() });
-      for (const [row, outcome] of outcomes) journal.settled(row, outcome);
-      journal.appendPlan(header.flags.blind);
-      return journal;
-    } catch (error) {
-      await journal.file.close().catch(() => {});
-      throw error;
-    }
+  invalid(row: InvalidRow): void {
+    this.file.append(printJson({ invalid: row }));
   }
 
-  /** Appends a later end of the run to a journal without an active session. @throws CliError `failed` */
-  static async conclude(path: string, { bytes, rows, sum }: JournalImage, end: EndLine): Promise<void> {
-    const journal = new Journal(LineFile.reopen(path, bytes), rows, sum);
-    try {
-      journal.append(end);
-    } finally {
-      await journal.file.close();
-    }
-  }
-
-  /**
-   * Lets events reach their file before the same outcomes reach the journal: a resumed session tells no outcome that the
-   * journal of a killed one has.
-   */
-  follow(events: Events): void {
-    this.file.beforeWrite = () => events.flush();
-  }
-
-  settled(row: number, { state, status, code, message, attempts, requestId, isFinal }: Outcome): void {
+  /** @param reason why it cannot be written, if the plan found that. */
+  plan(row: number, etag: string | undefined, reason: Reason | undefined): void {
     const { rows } = this;
-    const petId = rows.id(row);
     const before = rows.before(row);
-    const after = rows.quantity(row);
-    if (message === undefined) {
-      // Built by hand, which is five times as fast: there is a line for every row.
-      const known = before === undefined ? '' : `,"before":${before}`;
-      this.appendText(`{"row":${row},"petId":${petId},"state":"${state}"${known},"after":${after}}`);
-      return;
-    }
-    const line = { row, petId, state, before, after, status, code, message, attempts, requestId };
-    this.append(isFinal ? { ...line, maySent: true } : line);
+    const change = rows.change(row);
+    const expected = rows.expected(row);
+    // Built by hand, which is five times as fast: there is a line for every row.
+    let text = `{"plan":${rows.id(row)},"line":${rows.line(row)},"before":${before},"after":${rows.after(row)}`;
+    if (before === undefined)
+      text = `{"plan":${rows.id(row)},"line":${rows.line(row)},"after":${rows.after(row)}`;
+    if (change !== undefined) text += `,"change":${change}`;
+    if (expected !== undefined) text += `,"expected":${expected}`;
+    if (etag !== undefined) text += `,"etag":${JSON.stringify(etag)}`;
+    if (rows.isMarked(row, marks.perhaps)) text += ',"perhaps":true';
+    if (reason !== undefined) text += `,"failed":${printJson(reason)}`;
+    this.file.append(`${text}}`);
   }
 
-  /** To be called before a row is sent: after a kill, every row that may have been sent must be on record. */
-  starting(row: number): void {
-    if (row <= this.markedTo) return;
-    const { rows } = this;
-    this.markedTo = row;
-    for (let left = rowsPerMark - 1, at = row + 1; left > 0 && at < rows.length; at += 1)
-      if (rows.isState(at, 'unprocessed')) {
-        this.markedTo = at;
-        left -= 1;
-      }
-    this.appendText(`{"sending":${this.markedTo}}`);
-    this.file.flush();
+  /** The plan is complete and on the disk when this returns. */
+  planned(rows: number): void {
+    this.file.append(printJson({ planned: rows, at: Date.now() }));
+    this.file.sync();
+  }
+
+  outcome(row: number, { effect, reason }: Outcome): void {
+    const why = reason === undefined ? '' : `,"reason":${printJson(reason)}`;
+    this.file.append(`{"row":${this.rows.id(row)},"effect":"${effect}"${why}}`);
   }
 
   /** Ends the session. @throws CliError `failed` if a line was lost. */
-  async end(ended: Ending): Promise<void> {
-    try {
-      this.append({ ended, counts: this.rows.countStates(), at: Date.now() });
-    } finally {
-      await this.file.close();
-    }
+  end(end: RunEnd): void {
+    this.file.append(printJson(end));
+    this.file.sync();
   }
 
-  private appendPlan(isBlind: boolean): void {
-    const { rows } = this;
-    let planned = 0;
-    let texts: string[] = [];
-    for (const row of rows.inState('unprocessed')) {
-      planned += 1;
-      if (isBlind) continue;
-      texts.push(`[${row},${rows.id(row)},${rows.before(row) ?? null},${rows.quantity(row)}]`);
-      if (texts.length < changesPerLine) continue;
-      this.appendText(`{"plan":[${texts.join()}]}`);
-      texts = [];
-    }
-    if (texts.length > 0) this.appendText(`{"plan":[${texts.join()}]}`);
-    this.append({ planned, at: Date.now() });
-    this.file.flushToDisk();
-  }
-
-  private append(line: JournalLine): void {
-    this.appendText(printJson(line));
-  }
-
-  private appendText(text: string): void {
-    this.sum = crc32(text, this.sum);
-    this.file.append(seal(text, this.sum));
+  close(): void {
+    this.file.close();
   }
 }
 
-function createFile(path: string): LineFile {
-  try {
-    return LineFile.create(`${path}.new`);
-  } catch (error) {
-    throw fileError('write', path, error);
+/** A journal as it was read. */
+export interface JournalImage {
+  readonly header: RunHeader;
+  /**
+   * The rows of its plans, indexed, with their states. A row without an outcome is unknown if a session was killed that
+   * perhaps sent it, else unprocessed.
+   */
+  readonly rows: Rows;
+  /** ETags of the last plan, by row. */
+  readonly etags: ReadonlyMap<number, string>;
+  /** Reasons of the first 10,000 rows that failed or are unknown, by row. */
+  readonly reasons: ReadonlyMap<number, Reason>;
+  /** The end of the last session; undefined if it has none, and the process was killed. */
+  readonly end: RunEnd | undefined;
+  /** True if an earlier session has ended, and so has written the invalid rows into its rejects. */
+  readonly hasEnded: boolean;
+  /** The length of the lines that count, in bytes. */
+  readonly bytes: number;
+}
+
+/** Reasons beyond this number are not kept in memory. */
+export const maxReasons = 10_000;
+
+/**
+ * Reads a journal. An incomplete last line, and plan lines at the end without their `planned`, do not count.
+ *
+ * @returns undefined if no plan is complete: then the run does not exist.
+ * @throws CliError `failed` if a line cannot be read.
+ */
+export async function readJournal(path: string): Promise<JournalImage | undefined> {
+  const first = await replay(path, Number.POSITIVE_INFINITY);
+  if (!first?.isPlanned) return undefined;
+  // Plan lines without their `planned` have changed rows: read again without them.
+  const whole = first.isPlanning ? await replay(path, first.bytes) : first;
+  whole?.settle();
+  return whole;
+}
+
+async function replay(path: string, maxBytes: number): Promise<Replay | undefined> {
+  let found: Replay | undefined;
+  for await (const { line, end } of journalLines(path)) {
+    if (end > maxBytes) break;
+    if (found) found.take(line, end);
+    else found = new Replay(path, toHeader(path, line));
   }
+  return found;
+}
+
+/** The header alone. @throws CliError `failed` if it cannot be read. */
+export async function readHeader(path: string): Promise<RunHeader> {
+  for await (const { line } of journalLines(path)) return toHeader(path, line);
+  throw unreadable(path, 'it is empty');
+}
+
+/** The rows that were invalid. */
+export async function* readInvalid(path: string): AsyncGenerator<InvalidRow> {
+  let isFirst = true;
+  for await (const { line } of journalLines(path)) {
+    if (isJsonObject(line.invalid)) yield line.invalid as unknown as InvalidRow;
+    // They come before the plan.
+    else if (!isFirst) return;
+    isFirst = false;
+  }
+}
+
+/** The complete lines of a journal, each with the offset of its end. */
+async function* journalLines(
+  path: string,
+): AsyncGenerator<{ readonly line: JsonObject; readonly end: number }> {
+  let rest: Buffer = Buffer.alloc(0);
+  let at = 0;
+  try {
+    for await (const piece of createReadStream(path, { highWaterMark: 256 * 1024 })) {
+      const bytes = rest.length === 0 ? (piece as Buffer) : Buffer.concat([rest, piece as Buffer]);
+      const length = bytes.lastIndexOf(10) + 1;
+      const text = bytes.toString('utf8', 0, length);
+      for (let from = 0; from < text.length; ) {
+        const to = text.indexOf('\n', from);
+        const written = text.slice(from, to);
+        at += Buffer.byteLength(written) + 1;
+        yield { line: parseLine(path, written), end: at };
+        from = to + 1;
+      }
+      rest = bytes.subarray(length);
+    }
+  } catch (error) {
+    throw error instanceof CliError ? error : fileError('read', path, error);
+  }
+}
+
+function parseLine(path: string, text: string): JsonObject {
+  try {
+    const line = parseJson(text);
+    if (isJsonObject(line)) return line;
+  } catch {}
+  throw unreadable(path, 'it has a line that is no JSON object');
+}
+
+function toHeader(path: string, line: JsonObject): RunHeader {
+  if (line.journal === version && typeof line.run === 'string') return line as unknown as RunHeader;
+  throw unreadable(
+    path,
+    line.journal === undefined ? 'its header is missing' : 'another version of this program wrote it',
+  );
+}
+
+function unreadable(path: string, why: string): CliError {
+  return new CliError('failed', `${path}: this journal cannot be read: ${why}; nothing was written`, {
+    hint: 'look at the counts of its pets, then move the file away',
+  });
+}
+
+const effects: readonly string[] = ['none', 'maybe', 'done'];
+
+/** Applies the lines of a journal, one after the other. */
+class Replay implements JournalImage {
+  readonly header: RunHeader;
+  readonly rows = new Rows();
+  readonly etags = new Map<number, string>();
+  readonly reasons = new Map<number, Reason>();
+  end: RunEnd | undefined;
+  hasEnded = false;
+  bytes = 0;
+  /** True if a plan is complete. */
+  isPlanned = false;
+  /** True while the last lines are a plan that is not. */
+  isPlanning = false;
+  private readonly path: string;
+
+  constructor(path: string, header: RunHeader) {
+    this.path = path;
+    this.header = header;
+  }
+
+  take(line: JsonObject, end: number): void {
+    if (line.plan !== undefined) this.takePlan(line);
+    else if (line.planned !== undefined) {
+      this.isPlanned = true;
+      this.isPlanning = false;
+      this.end = undefined;
+      this.bytes = end;
+    } else if (line.row !== undefined) {
+      const row = this.rows.find(BigInt(line.row as bigint | number));
+      if (row === undefined)
+        throw unreadable(this.path, 'it has an outcome of a row that is not in its plan');
+      this.takeOutcome(row, line as unknown as Outcome);
+      this.bytes = end;
+    } else if (line.ended !== undefined) {
+      this.end = line as unknown as RunEnd;
+      this.hasEnded = true;
+      const { rows } = this;
+      for (let row = 0; row < rows.length; row += 1) rows.mark(row, marks.reported);
+      this.bytes = end;
+    } else if (line.invalid === undefined) throw unreadable(this.path, 'it has an unknown line');
+  }
+
+  /** States that follow from how the last session ended. */
+  settle(): void {
+    const { rows } = this;
+    for (const row of rows.inState('unprocessed')) {
+      if (!this.end) rows.mark(row, marks.perhaps);
+      if (rows.isMarked(row, marks.perhaps)) rows.setState(row, 'unknown');
+    }
+  }
+
+  private takePlan(line: JsonObject): void {
+    const { rows } = this;
+    const id = BigInt(line.plan as bigint | number);
+    const after = line.after as Count;
+    let row = rows.find(id);
+    if (row === undefined) {
+      row = rows.add({
+        id,
+        after,
+        change: line.change as number | undefined,
+        expected: line.expected as Count | undefined,
+        line: Number(line.line),
+      });
+      rows.index(row);
+    } else rows.setAfter(row, after);
+    if (line.before !== undefined) rows.setBefore(row, line.before as Count);
+    rows.setState(row, 'unprocessed');
+    rows.mark(row, marks.perhaps, line.perhaps === true);
+    rows.mark(row, marks.passes | marks.reported, false);
+    if (typeof line.etag === 'string') this.etags.set(row, line.etag);
+    else this.etags.delete(row);
+    this.reasons.delete(row);
+    this.isPlanning = true;
+    if (isJsonObject(line.failed))
+      this.takeOutcome(row, { effect: 'none', reason: line.failed as unknown as Reason });
+  }
+
+  private takeOutcome(row: number, outcome: Outcome): void {
+    const { rows } = this;
+    const { reason } = outcome;
+    const state = stateOf(outcome);
+    if (!effects.includes(outcome.effect)) throw unreadable(this.path, 'it has an unknown outcome');
+    rows.setState(row, state);
+    rows.mark(row, marks.perhaps, state === 'unknown');
+    rows.mark(row, marks.passes, reason?.passes === true);
+    rows.mark(row, marks.reported, false);
+    if (reason && this.reasons.size < maxReasons) this.reasons.set(row, reason);
+    else this.reasons.delete(row);
+  }
+}
+
+/** The counts of a run: its planned rows, and those that were left out or needed no change. */
+export function countRows({
+  header,
+  rows,
+}: {
+  readonly header: Pick<RunHeader, 'rows' | 'invalid' | 'skipped'>;
+  readonly rows: Rows;
+}): StateCounts {
+  const counts = rows.countStates();
+  const { invalid, skipped } = header;
+  return {
+    ...counts,
+    invalid,
+    skipped,
+    unchanged:
+      counts.unchanged + header.rows - invalid - skipped - (rows.length - counts.invalid - counts.skipped),
+  };
+}
+
+/** How many rows `resume` would take. */
+export function countLeft(rows: Rows): number {
+  let left = 0;
+  for (let row = 0; row < rows.length; row += 1) if (rows.isLeft(row)) left += 1;
+  return left;
 }

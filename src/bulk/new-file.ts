@@ -1,6 +1,7 @@
 import { type FileHandle, lstat, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { UsageError } from '../process/errors.ts';
+import { syncFolder } from '../process/files.ts';
 import { processId } from '../process/io.ts';
 import { fileError } from '../process/system-error.ts';
 
@@ -36,38 +37,38 @@ export async function exists(path: string): Promise<boolean> {
 }
 
 /**
- * Creates a file with the output of `write`. If that fails or returns false, no file is created, and an existing one
- * stays; a kill leaves an empty file, never a part. Removes only files that this call created.
+ * Creates a file with the output of `write`, on the disk when this returns. If that fails no file is created, and an
+ * existing one stays; a kill leaves an empty file, never a part. Removes only files that this call created.
  *
  * @throws CliError `failed`
  */
 export async function writeNewFile(
   { path, name, mayReplace }: NewFile,
-  write: (file: FileHandle) => Promise<boolean>,
-): Promise<boolean> {
-  const there = mayReplace ? await stat(path).catch(() => undefined) : undefined;
+  write: (file: FileHandle) => Promise<void>,
+): Promise<void> {
+  const found = mayReplace ? await stat(path).catch(() => undefined) : undefined;
   const made: string[] = [];
   const create = async (target: string) => {
     const file = await open(target, 'wx');
     made.push(target);
     return file;
   };
-  const writeTo = (file: FileHandle) => write(file).finally(() => file.close());
   try {
     // A pipe or a device is written to directly.
-    if (there && !there.isFile()) return await writeTo(await open(path, 'a'));
-    if (!there) await (await create(path)).close();
+    if (found && !found.isFile()) {
+      const file = await open(path, 'a');
+      return await write(file).finally(() => file.close());
+    }
+    if (!found) await (await create(path)).close();
     const whole = `${path}.${processId()}-${Math.random().toString(36).slice(2, 10)}.new`;
-    const isWanted = await writeTo(await create(whole));
-    if (isWanted) await rename(whole, path);
-    else await removeAll(made);
-    return isWanted;
+    const file = await create(whole);
+    await write(file)
+      .then(() => file.sync())
+      .finally(() => file.close());
+    await rename(whole, path);
+    await syncFolder(dirname(path));
   } catch (error) {
-    await removeAll(made).catch(() => {});
+    for (const each of made) await rm(each, { force: true }).catch(() => {});
     throw fileError('write', name, error);
   }
-}
-
-async function removeAll(paths: readonly string[]): Promise<void> {
-  for (const path of paths) await rm(path, { force: true });
 }

@@ -18,9 +18,10 @@ export interface PaceOptions {
   readonly concurrency: number;
   /** Most requests a second, every attempt counted; undefined for no limit. */
   readonly rate: number | undefined;
-  /** Longest Retry-After that is obeyed, in milliseconds. */
-  readonly maxRetryWaitMs: number;
 }
+
+/** The longest Retry-After that is waited for; a longer one stops the run. */
+export const maxRetryWaitMs = 120_000;
 
 /**
  * The pace of requests, shared by all workers: the number of requests in flight, which is halved when the service is
@@ -31,8 +32,7 @@ export class Pace {
   limit: number;
   requests = 0;
   retries = 0;
-  readonly maxRetryWaitMs: number;
-  private readonly most: number;
+  private readonly max: number;
   private readonly intervalMs: number;
   private readonly stop: Stop<StopReason>;
   private inFlight = 0;
@@ -44,11 +44,10 @@ export class Pace {
   private readonly waiting: ((mayStart: boolean) => void)[] = [];
   private timer: NodeJS.Timeout | undefined;
 
-  constructor({ concurrency, rate, maxRetryWaitMs }: PaceOptions, stop: Stop<StopReason>) {
+  constructor({ concurrency, rate }: PaceOptions, stop: Stop<StopReason>) {
     this.limit = concurrency;
-    this.most = concurrency;
+    this.max = concurrency;
     this.intervalMs = rate === undefined ? 0 : 1000 / rate;
-    this.maxRetryWaitMs = maxRetryWaitMs;
     this.stop = stop;
     stop.stopped.addEventListener('abort', () => this.turnAllAway());
   }
@@ -76,8 +75,7 @@ export class Pace {
     if (status === 429 || status === 503 || isTimeout(error)) this.slowDown(elapsedMs);
     else if (status !== undefined && status < 300) this.speedUp();
     if (retryAfterMs !== undefined && status !== undefined && status >= 400) {
-      if (retryAfterMs > this.maxRetryWaitMs)
-        this.stop.stop(tooLongWait(status, retryAfterMs, this.maxRetryWaitMs));
+      if (retryAfterMs > maxRetryWaitMs) this.stop.stop(tooLongWait(status, retryAfterMs));
       else this.pausedUntil = Math.max(this.pausedUntil, monotonicMs() + retryAfterMs);
     }
     if (this.stop.reason) this.abandonIfIdle();
@@ -120,7 +118,7 @@ export class Pace {
 
   private turnAllAway(): void {
     clearTimeout(this.timer);
-    for (const tell of this.waiting.splice(0)) tell(false);
+    for (const start of this.waiting.splice(0)) start(false);
     this.abandonIfIdle();
   }
 
@@ -139,7 +137,7 @@ export class Pace {
   }
 
   private speedUp(): void {
-    if (this.limit === this.most) return;
+    if (this.limit === this.max) return;
     this.successes += 1;
     if (this.successes < this.limit) return;
     this.limit += 1;
@@ -193,10 +191,10 @@ function isTimeout(error: Error | undefined): boolean {
   return error instanceof UnavailableError && error.reason === 'timeout';
 }
 
-function tooLongWait(status: number, waitMs: number, mostMs: number) {
+function tooLongWait(status: number, waitMs: number): StopReason {
   const seconds = (ms: number) => `${Math.ceil(ms / 1000)} s`;
   return {
     kind: 'unavailable',
-    message: `the service answered ${status} and asks to wait ${seconds(waitMs)}, longer than --max-retry-wait ${seconds(mostMs)}`,
-  } as const;
+    message: `the service answered ${status} and asks to wait ${seconds(waitMs)}, longer than ${seconds(maxRetryWaitMs)}`,
+  };
 }

@@ -1,11 +1,10 @@
+import { thousandsSeparators } from '../config/values.ts';
 import { cellPosition } from '../input/csv.ts';
 import { type Member, membersOf } from '../input/json.ts';
 import type { InputRecord, Position } from '../input/record.ts';
 import { messageOf } from '../process/errors.ts';
 import { isJsonObject, parseJson } from '../process/exact-json.ts';
 import { shorten } from '../process/text.ts';
-import type { RowValues } from './rows.ts';
-import { type Field, fields, normaliseName, type RunFlags } from './run-flags.ts';
 import {
   changeRule,
   idRule,
@@ -14,7 +13,9 @@ import {
   parseQuantity,
   quantityRule,
   withoutThousands,
-} from './values.ts';
+} from './cell-values.ts';
+import type { RowValues } from './rows.ts';
+import { type Field, fields, normaliseName, type RunFlags } from './run-flags.ts';
 
 /** The column names for each field. */
 const aliases: Readonly<Record<Field, readonly string[]>> = {
@@ -26,7 +27,7 @@ const aliases: Readonly<Record<Field, readonly string[]>> = {
 const changeNames = ['change', 'delta'];
 const changeAliases = [...changeNames, ...aliases.quantity];
 
-/** The index of each field among the columns of a row; with `--key`, petId is the index of the key. */
+/** The index of each field among the columns of a row. */
 interface Columns {
   readonly petId: number;
   readonly quantity: number;
@@ -38,20 +39,22 @@ interface Columns {
  *
  * @returns a string if that fails: a clause about the missing or ambiguous column.
  */
-export function findColumns(names: readonly string[], { map, key, relative }: RunFlags): Columns | string {
+export function findColumns(names: readonly string[], { map, relative }: ReadOptions): Columns | string {
   const normalised = names.map(normaliseName);
   const found: Partial<Record<Field, number>> = {};
   for (const field of fields) {
-    const named = (field === 'petId' ? key?.column : undefined) ?? map[field];
+    const named = map[field];
     const known = field === 'quantity' && relative ? changeAliases : aliases[field];
     const wanted = named === undefined ? known : [normaliseName(named)];
     const matches = normalised.flatMap((name, index) => (wanted.includes(name) ? [index] : []));
     const [match, another] = matches;
     if (another !== undefined)
-      return `${matches.map((index) => names[index]).join(' and ')} may both be ${field}`;
+      return ambiguous(
+        field,
+        matches.map((index) => names[index] ?? ''),
+      );
     if (match !== undefined) found[field] = match;
-    else if (named !== undefined)
-      return `no column ${named}, which ${named === key?.column ? '--key' : '--map'} names`;
+    else if (named !== undefined) return `no column ${named}, which --map names`;
   }
   const { petId, quantity, expected } = found;
   if (petId === undefined) return 'no column petId (or id, pet)';
@@ -64,19 +67,27 @@ export function findColumns(names: readonly string[], { map, key, relative }: Ru
   return { petId, quantity, expected };
 }
 
+function ambiguous(field: Field, names: readonly string[]): string {
+  const [first = '', second = ''] = names;
+  return normaliseName(first) === normaliseName(second)
+    ? `duplicate column ${first}`
+    : `the columns ${names.join(' and ')} may both be ${field}`;
+}
+
 /** The reason why a row cannot be used; `message` names column and value if one of them is wrong. */
 export interface RowIssue extends Position {
   readonly message: string;
+  /** The flag that would let the row pass. */
+  readonly remedy?: string | undefined;
+  /** The cells that apply reads, as they were written, if they were found. */
+  readonly cells?: readonly string[] | undefined;
 }
 
 /** Returns the values of a record, or the reason why it has none. */
 export type ParseRow = (record: InputRecord) => RowValues | RowIssue;
 
 /** Options for reading an input. With the same options, the same bytes give the same rows. */
-export interface ReadOptions extends RunFlags {
-  /** Ids by key, from the table of `--key`. */
-  readonly ids?: ReadonlyMap<string, number | bigint> | undefined;
-}
+export type ReadOptions = Omit<RunFlags, 'createMissing'>;
 
 export function isIssue(parsed: RowValues | RowIssue): parsed is RowIssue {
   return 'message' in parsed;
@@ -85,7 +96,7 @@ export function isIssue(parsed: RowValues | RowIssue): parsed is RowIssue {
 /** For the rows below a CSV header. */
 export function createCsvParser(header: readonly string[], columns: Columns, options: ReadOptions): ParseRow {
   const { petId, quantity, expected } = columns;
-  const isPlain = expected === undefined && !options.relative && !options.ids && !options.thousands;
+  const isPlain = expected === undefined && !options.relative && !options.thousands;
   return (record) => {
     const { cells = [], problem } = record;
     if (problem !== undefined) return { ...placeOf(record), message: problem };
@@ -93,7 +104,7 @@ export function createCsvParser(header: readonly string[], columns: Columns, opt
     if (isPlain) {
       const id = parseId(cells[petId] as string);
       const count = parseQuantity(cells[quantity] as string);
-      if (id !== undefined && count !== undefined) return { id, quantity: count, line: record.line };
+      if (id !== undefined && count !== undefined) return { id, after: count, line: record.line };
     }
     const place = (at: number) => cellPosition(record, at);
     return toValues(
@@ -139,30 +150,40 @@ function toValues(
   line: number,
   columns: Columns,
   { name, text, place }: Cells,
-  { relative, thousands, ids }: ReadOptions,
+  { relative, thousands }: ReadOptions,
 ): RowValues | RowIssue {
   const numberText = (at: number) => {
     const written = text(at) ?? '';
     return thousands === null ? written : withoutThousands(written, thousands);
   };
-  const refuse = (at: number, rule: string): RowIssue => {
+  const invalid = (at: number, rule: string, remedy?: string): RowIssue => {
     const value = text(at) ?? '';
     const why = value.trim() === '' ? `${name(at)} is empty` : `${name(at)} ${quoteValue(value)}`;
-    return { ...place(at), message: `${why}: ${rule}` };
+    const read = [columns.petId, columns.quantity, columns.expected];
+    const cells = read.flatMap((each) => (each === undefined ? [] : [text(each) ?? '']));
+    return { ...place(at), message: `${why}: ${rule}`, remedy, cells };
   };
-  const idText = text(columns.petId) ?? '';
-  const id = ids ? ids.get(idText.trim()) : parseId(idText);
-  if (id === undefined) return refuse(columns.petId, ids ? 'not in the table of --key' : idRule);
-  const written = numberText(columns.quantity);
+  const id = parseId(text(columns.petId) ?? '');
+  if (id === undefined) return invalid(columns.petId, idRule);
+  const at = columns.quantity;
+  const written = numberText(at);
   const change = relative ? parseChange(written) : undefined;
-  const quantity = relative ? 0 : parseQuantity(written);
-  if (quantity === undefined) return refuse(columns.quantity, quantityRule);
-  if (relative && change === undefined) return refuse(columns.quantity, changeRule);
-  const values = { id, quantity, change, line };
-  const { expected: at } = columns;
-  if (at === undefined || (text(at) ?? '').trim() === '') return values;
-  const expected = parseQuantity(numberText(at));
-  return expected === undefined ? refuse(at, quantityRule) : { ...values, expected };
+  const after = relative ? 0 : parseQuantity(written);
+  if (after === undefined) return invalid(at, quantityRule, remedyOf(written));
+  if (relative && change === undefined) return invalid(at, changeRule, remedyOf(written));
+  const values = { id, after, change, line };
+  const { expected: expectedAt } = columns;
+  if (expectedAt === undefined || (text(expectedAt) ?? '').trim() === '') return values;
+  const expected = parseQuantity(numberText(expectedAt));
+  return expected === undefined ? invalid(expectedAt, quantityRule) : { ...values, expected };
+}
+
+/** The flag with which a quantity would be valid. */
+function remedyOf(text: string): string | undefined {
+  const trimmed = text.trim();
+  const separator = thousandsSeparators.find((each) => withoutThousands(trimmed, each) !== trimmed);
+  if (separator !== undefined) return `--thousands ${separator === ' ' ? "' '" : separator}`;
+  return /^[+-]\d+$/.test(trimmed) ? '--relative' : undefined;
 }
 
 function placeOf({ line, column }: InputRecord): Position {

@@ -2,7 +2,8 @@ import { createHash, type Hash } from 'node:crypto';
 import type { InputRecord } from '../input/record.ts';
 import { type Layout, readRecords } from '../input/records.ts';
 import type { Source } from '../input/source.ts';
-import { InputError } from '../process/errors.ts';
+import { InputError, ManyError } from '../process/errors.ts';
+import { counted } from '../process/text.ts';
 import {
   createCsvParser,
   createJsonParser,
@@ -14,34 +15,44 @@ import {
 } from './parse.ts';
 import { Rows } from './rows.ts';
 import { type Shard, shardOf } from './run-flags.ts';
-import { parseId } from './values.ts';
 
 /** A complete input, read and checked. */
 export interface RowInput {
   readonly source: Source;
   readonly options: ReadOptions;
   readonly rows: Rows;
+  /** All that is wrong: invalid rows, and different rows of one pet. */
   readonly issues: RowIssues;
   /** Undefined for an empty input. */
   readonly layout: Layout | undefined;
   /** Of the bytes, in hexadecimal. */
   readonly sha256: string;
+  /** Of the valid ids and changes of a relative input; the order of its rows does not matter. */
+  readonly delivery: string | undefined;
   /** Rows that repeat another row. */
-  readonly same: number;
-  /** Rows that were dropped, or added to another one, by the rule. */
-  readonly overruled: number;
-  /** Different rows of one pet without a rule to choose one. */
-  readonly conflicts: RowIssues;
+  readonly repeated: number;
+  /** Rows that were added to another row of their pet. */
+  readonly summed: number;
 }
 
-/** Keeps the first few issues and counts all: a wrong file may have one in every row. */
+/** Keeps the first issues and counts all: a wrong file may have one in every row. */
 export class RowIssues {
-  count = 0;
+  /** Invalid rows. */
+  invalid = 0;
+  /** Rows that conflict with another row of their pet. */
+  conflicts = 0;
   readonly first: RowIssue[] = [];
+  /** How many rows each flag would let pass. */
+  readonly remedies = new Map<string, number>();
+
+  get count(): number {
+    return this.invalid + this.conflicts;
+  }
 
   add(issue: RowIssue): void {
-    this.count += 1;
-    if (this.first.length < 20) this.first.push(issue);
+    const { remedy } = issue;
+    if (remedy !== undefined) this.remedies.set(remedy, (this.remedies.get(remedy) ?? 0) + 1);
+    if (this.first.length < 3) this.first.push(issue);
   }
 }
 
@@ -61,12 +72,21 @@ export async function readRows(source: Source, options: ReadOptions): Promise<Ro
       const parsed = parse(record);
       if (isIssue(parsed)) {
         rows.addInvalid(record.line);
+        issues.invalid += 1;
         issues.add(parsed);
       } else rows.add(parsed);
     }
-  const duplicates = resolveDuplicates(rows, options.onDuplicate);
+  const duplicates = resolveDuplicates(rows, options, issues);
+  const delivery = options.relative ? deliveryHash(rows) : undefined;
   if (options.shard) skipOtherShards(rows, options.shard);
-  return { source, options, rows, issues, layout, sha256: hash.digest('hex'), ...duplicates };
+  return { source, options, rows, issues, layout, sha256: hash.digest('hex'), delivery, ...duplicates };
+}
+
+/** The hash of the bytes of a source, in hexadecimal. */
+export async function hashOf(source: Source): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const piece of source.bytes()) hash.update(piece);
+  return hash.digest('hex');
 }
 
 /** The bytes of a source, which the hash gets too. */
@@ -96,7 +116,6 @@ export async function openRows(
 ): Promise<RowStream> {
   const { layout, batches } = await readRecords(bytes, {
     name,
-    format: options.format ?? undefined,
     delimiter: options.delimiter || undefined,
     rankHeader: (cells) => (options.columns || typeof findColumns(cells, options) === 'string' ? 0 : 1),
   });
@@ -144,42 +163,57 @@ function parserOf(
   );
 }
 
-/** Keeps one row for each pet, and skips the others. */
+/**
+ * Keeps one row for each pet: equal rows count once, and relative ones are added up if `sum` is set. All others are
+ * issues.
+ */
 function resolveDuplicates(
   rows: Rows,
-  rule: ReadOptions['onDuplicate'],
-): Pick<RowInput, 'same' | 'overruled' | 'conflicts'> {
-  const conflicts = new RowIssues();
-  let [same, overruled] = [0, 0];
+  { relative, sum }: ReadOptions,
+  issues: RowIssues,
+): Pick<RowInput, 'repeated' | 'summed'> {
+  let [repeated, summed] = [0, 0];
   for (const row of rows.inState('unprocessed')) {
-    const before = rows.indexRow(row);
-    if (before === undefined) continue;
-    const change = rows.change(row);
-    const isRelative = change !== undefined;
-    const isAlike = rows.expected(row) === rows.expected(before);
-    const isSame = !isRelative && isAlike && rows.quantity(row) === rows.quantity(before);
-    const sum = (change ?? 0) + (rows.change(before) ?? 0);
-    const mayAdd = rule === 'sum' && isRelative && isAlike && Number.isSafeInteger(sum);
-    const loser = rule === 'last' && !isSame ? before : row;
-    if (loser === row) rows.indexRow(before);
-    if (isSame) same += 1;
-    else if (mayAdd) rows.setChange(before, sum);
-    if (!isSame) overruled += 1;
-    if (isSame || mayAdd || rule === 'first' || rule === 'last') rows.setState(loser, 'skipped');
-    else {
+    const first = rows.index(row);
+    if (first === undefined) continue;
+    rows.index(first);
+    const isAlike = rows.expected(row) === rows.expected(first);
+    const total = (rows.change(row) ?? 0) + (rows.change(first) ?? 0);
+    if (!relative && isAlike && rows.after(row) === rows.after(first)) {
+      repeated += 1;
+      rows.setState(row, 'skipped');
+    } else if (relative && sum && isAlike && Number.isSafeInteger(total)) {
+      summed += 1;
+      rows.setChange(first, total);
+      rows.setState(row, 'skipped');
+    } else {
+      issues.conflicts += 1;
+      const remedy = relative && !sum ? '--sum' : undefined;
+      issues.add({ line: rows.line(row), column: 1, message: describeConflict(rows, row, first), remedy });
       rows.setState(row, 'invalid');
-      conflicts.add({ line: rows.line(row), column: 1, message: describeConflict(rows, row, before) });
     }
   }
-  return { same, overruled, conflicts };
+  return { repeated, summed };
 }
 
-function describeConflict(rows: Rows, row: number, before: number): string {
-  const [here, there] = [row, before].map((each) => {
+function describeConflict(rows: Rows, row: number, first: number): string {
+  const [here, there] = [row, first].map((each) => {
     const expected = rows.expected(each);
-    return `${rows.change(each) ?? rows.quantity(each)}${expected === undefined ? '' : ` (expected ${expected})`}`;
+    return `${rows.change(each) ?? rows.after(each)}${expected === undefined ? '' : ` (expected ${expected})`}`;
   });
-  return `pet ${rows.id(row)} is ${here} here and ${there} on line ${rows.line(before)}`;
+  return `pet ${rows.id(row)} has ${here} here and ${there} on line ${rows.line(first)}`;
+}
+
+/** The hash of a delivery: of its pets and changes, sorted by pet. */
+function deliveryHash(rows: Rows): string {
+  const valid = Uint32Array.from(rows.inState('unprocessed'));
+  valid.sort((one, other) => (rows.id(one) < rows.id(other) ? -1 : 1));
+  const hash = createHash('sha256');
+  for (let at = 0; at < valid.length; at += 1000) {
+    const texts = Array.from(valid.subarray(at, at + 1000), (row) => `${rows.id(row)},${rows.change(row)}\n`);
+    hash.update(texts.join(''));
+  }
+  return hash.digest('hex');
 }
 
 function skipOtherShards(rows: Rows, { index, count }: Shard): void {
@@ -187,39 +221,57 @@ function skipOtherShards(rows: Rows, { index, count }: Shard): void {
     if (shardOf(rows.id(row), count) !== index) rows.setState(row, 'skipped');
 }
 
-/** A table of keys and ids, given by `--key SKU=skus.csv`. */
-interface KeyTable {
-  readonly ids: ReadonlyMap<string, number | bigint>;
-  /** Of the table's bytes, in hexadecimal. */
-  readonly sha256: string;
+/**
+ * Checks that an input can be applied.
+ *
+ * @returns warnings about rows that are left out.
+ * @throws UsageError that shows the first problems, if there are any that are not to be skipped.
+ */
+export function checkInput({ source, options, issues, rows, repeated, summed }: RowInput): string[] {
+  const { name } = source;
+  const { invalid, conflicts } = issues;
+  if (conflicts > 0 || (invalid > 0 && !options.skipInvalid)) {
+    const what = [
+      ...(invalid > 0 ? [`${counted(invalid, 'row is', 'rows are')} invalid`] : []),
+      ...(conflicts > 0
+        ? [`${counted(conflicts, 'row conflicts', 'rows conflict')} with another row of the same pet`]
+        : []),
+    ];
+    const summary = new InputError(
+      `${name}: ${what.join(' and ')}; nothing was sent`,
+      hintFor(issues, rows.length),
+    );
+    const errors = issueLines(name, issues).map((line) => new InputError(line));
+    throw new ManyError(summary.message, [...errors, summary], 0, summary.details);
+  }
+  if (rows.length === 0) throw new InputError(`${name}: no data rows`);
+  return [
+    ...(invalid > 0 ? [`${name}: ${counted(invalid, 'row is', 'rows are')} invalid and skipped`] : []),
+    ...issueLines(name, issues),
+    ...(repeated > 0
+      ? [`${name}: ${counted(repeated, 'row is', 'rows are')} repeated, and counted once`]
+      : []),
+    ...(summed > 0
+      ? [`${name}: ${counted(summed, 'row was', 'rows were')} added to another row of the same pet`]
+      : []),
+  ];
 }
 
-/**
- * Reads a table of two columns: the key, and the id of its pet. A first row without an id is a header.
- *
- * @throws UsageError for a row that is not a key and an id, or for a key with two ids.
- */
-export async function readKeys(source: Source): Promise<KeyTable> {
-  const { name } = source;
-  const hash = createHash('sha256');
-  const ids = new Map<string, number | bigint>();
-  let isFirst = true;
-  for await (const batch of (await readRecords(hashed(source, hash), { name, format: 'csv' })).batches)
-    for (const record of batch) {
-      if (isBlank(record)) continue;
-      const [key = '', text = ''] = (record.cells ?? []).map((cell) => cell.trim());
-      const id = parseId(text);
-      const isHeader = isFirst && id === undefined;
-      isFirst = false;
-      const refuse = (why: string) => new InputError(`${name}:${record.line}: ${why}`);
-      if (record.problem !== undefined) throw refuse(record.problem);
-      if (record.cells?.length !== 2) throw refuse('a table of keys has two columns');
-      if (isHeader) continue;
-      if (id === undefined || key === '') throw refuse('must be a key and the id of a pet');
-      const known = ids.get(key);
-      if (known !== undefined && known !== id)
-        throw refuse(`${key} is pet ${id} here and pet ${known} above`);
-      ids.set(key, id);
-    }
-  return { ids, sha256: hash.digest('hex') };
+function issueLines(name: string, { first, count }: RowIssues): string[] {
+  const lines = first.map(({ line, column, message }) => `${name}:${line}:${column}: ${message}`);
+  const more = count - first.length;
+  return more > 0 ? [...lines, `and ${counted(more, 'more', 'more')} like this`] : lines;
+}
+
+/** The flag that lets most of the rows pass; to skip rows is only right if few are wrong. */
+function hintFor({ remedies, invalid, conflicts, count }: RowIssues, rows: number): string | undefined {
+  const [best] = [...remedies].sort(([, one], [, other]) => other - one);
+  if (best && best[1] * 2 > count) {
+    const [flag] = best;
+    if (flag === '--relative') return 'if the rows are changes, add --relative';
+    if (flag === '--sum') return 'if they are several deliveries, --sum adds them up';
+    return `if that separates the thousands, add ${flag}`;
+  }
+  if (conflicts > 0) return 'remove all but one row of each pet';
+  return invalid * 20 <= rows ? '--skip-invalid applies the other rows' : undefined;
 }

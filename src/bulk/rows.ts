@@ -1,10 +1,7 @@
 import { IdList } from './id-list.ts';
 import { createBytes, createWords, NumberList } from './number-list.ts';
 
-/**
- * The states of a row; the first is that of a new one. Every row is in exactly one of them, so that a summary always adds
- * up.
- */
+/** The states of a row; the first is that of a new one. Every row is in exactly one of them, so a summary adds up. */
 export const states = [
   'unprocessed',
   'applied',
@@ -16,96 +13,111 @@ export const states = [
 ] as const;
 export type State = (typeof states)[number];
 
-/** A state as one byte of the row store. */
+/** A state as one byte. */
 const stateCodes = Object.fromEntries(states.map((state, code) => [state, code])) as Readonly<
   Record<State, number>
 >;
 
-/** What became of a row, and why. */
+export type StateCounts = Record<State, number>;
+
+/** A count of the service or of a file; null for a pet without an entry, a bigint beyond 2^53. */
+export type Count = number | bigint | null;
+
+/**
+ * What a run has done for a row: nothing, perhaps something, or what it was to do. Nothing, without a reason: the count
+ * was already as it should be.
+ */
 export interface Outcome {
-  readonly state: Exclude<State, 'unprocessed'>;
+  readonly effect: 'none' | 'maybe' | 'done';
+  readonly reason?: Reason | undefined;
+}
+
+/** Why a row failed or is unknown. */
+export interface Reason {
+  /** The service's own code, or this program's. */
+  readonly code: string;
+  /** For people; may contain foreign text. */
+  readonly message: string;
   /** HTTP status of the answer that decided it. */
   readonly status?: number | undefined;
-  /** The service's own code, or this program's code for the reason. */
-  readonly code?: string | undefined;
-  /** For people; may contain foreign text. */
-  readonly message?: string | undefined;
   /** How many requests were sent for the row. */
   readonly attempts?: number | undefined;
   /** The service's id of the request. */
   readonly requestId?: string | undefined;
-  /** The service could not be reached or was overloaded: the same row may succeed later. */
-  readonly isUnavailable?: boolean | undefined;
-  /** It failed finally, although one of its writes may have been applied. */
-  readonly isFinal?: boolean | undefined;
+  /** The same row may succeed later: `resume` takes it. Without it a person must mend the row. */
+  readonly passes?: boolean | undefined;
+}
+
+export function stateOf({ effect, reason }: Outcome): State {
+  if (effect === 'done') return 'applied';
+  if (effect === 'maybe') return 'unknown';
+  return reason ? 'failed' : 'unchanged';
 }
 
 /** The values of a data row of the input. */
 export interface RowValues {
   readonly id: number | bigint;
-  /** Null: the entry is removed. For a relative row: 0 until the plan knows the count. */
-  readonly quantity: number | null;
+  /** The count that the pet is to have; 0 for a relative row until it is planned. Null: the entry is removed. */
+  readonly after: Count;
   /** For a relative row: the change to add to the count. */
   readonly change?: number | undefined;
-  /** The count that the pet must have for the row to apply; null: it must not have an entry. */
-  readonly expected?: number | null | undefined;
+  /** The count that the pet must have for the row to apply. */
+  readonly expected?: Count | undefined;
   /** The line on which the row begins, from 1; 0 for a row that did not come from an input. */
   readonly line: number;
 }
 
-/** The count is unknown. */
-const notKnown = Number.NaN;
-/** The count of a pet without an entry. */
-const noEntry = Number.NEGATIVE_INFINITY;
-
-const createCounts = (length: number) => new Float64Array(length).fill(notKnown);
-
-/** Bits of a row's marks: its state after the last session, and whether a write may have been applied. */
-const stateMask = 7;
-const sentMark = 8;
+/** Marks of a row, as bits. */
+export const marks = {
+  /** A write of an earlier session was perhaps sent. */
+  perhaps: 1,
+  /** It failed for a reason that passes: `resume` takes it. */
+  passes: 2,
+  /** It is in the plan of this session. */
+  planned: 4,
+  /** It was settled before the last end of its run, and is in the rejects of that session. */
+  reported: 8,
+} as const;
 
 /**
- * All data rows of an input, by their number from 0, in about 20 bytes each; the counts before the run and the expected
- * counts take 8 more if they are used. Other columns are not kept; they are read again from the input if necessary.
+ * The data rows of a run, by their number from 0, in about 35 bytes each. Other columns of the input are not kept; they
+ * are read again if necessary.
  */
 export class Rows {
   length = 0;
   private readonly ids = new IdList();
-  private readonly quantities = new NumberList(createCounts);
   private readonly lines = new NumberList(createWords);
   private readonly codes = new NumberList(createBytes);
-  private readonly expectations = new NumberList(createCounts);
-  private readonly changes = new NumberList(createCounts);
-  private readonly befores = new NumberList(createCounts);
-  private readonly marks = new NumberList(createBytes);
+  private readonly bits = new NumberList(createBytes);
+  private readonly afters = new CountList();
+  private readonly befores = new CountList();
+  private readonly expectations = new CountList();
+  private readonly changes = new CountList();
 
-  add(values: RowValues): void {
-    this.lines.set(this.length, values.line);
-    this.put(this.length, values);
-    this.length += 1;
-  }
-
-  /** Sets the values of an existing row. */
-  put(row: number, { id, quantity, expected, change }: Omit<RowValues, 'line'>): void {
+  /** Adds a row and returns its number. */
+  add({ id, after, change, expected, line }: RowValues): number {
+    const row = this.length;
     this.ids.set(row, id);
-    this.quantities.set(row, toStored(quantity));
+    this.lines.set(row, line);
+    this.afters.set(row, after);
     if (change !== undefined) this.changes.set(row, change);
-    if (expected !== undefined) this.expectations.set(row, toStored(expected));
+    if (expected !== undefined) this.expectations.set(row, expected);
+    this.length += 1;
+    return row;
   }
 
   /** Adds a row without usable values. */
   addInvalid(line: number): void {
-    this.setState(this.length, 'invalid');
-    this.add({ id: 0, quantity: 0, line });
+    this.setState(this.add({ id: 0, after: 0, line }), 'invalid');
   }
 
   id(row: number): bigint {
     return this.ids.get(row);
   }
 
-  /** Lets `find` find a row; returns the row that it found for this id before. All rows must have been added. */
-  indexRow(row: number): number | undefined {
-    return this.ids.index(row, this.length);
+  /** Lets `find` find a row; returns the row that it found for this id before. */
+  index(row: number): number | undefined {
+    return this.ids.index(row);
   }
 
   /** The indexed row with this id; undefined if there is none. */
@@ -113,40 +125,48 @@ export class Rows {
     return this.ids.find(id);
   }
 
-  /** The new count; null if the row removes the entry. */
-  quantity(row: number): number | null {
-    const quantity = this.quantities.get(row);
-    return quantity === noEntry ? null : quantity;
+  line(row: number): number {
+    return this.lines.get(row);
   }
 
-  setQuantity(row: number, quantity: number): void {
-    this.quantities.set(row, quantity);
+  /** The count that the row writes; null if it removes the entry. */
+  after(row: number): Count {
+    return this.afters.get(row) ?? null;
+  }
+
+  setAfter(row: number, after: Count): void {
+    this.afters.set(row, after);
+  }
+
+  /** The count that was read before the write; undefined if it was not read. */
+  before(row: number): Count | undefined {
+    return this.befores.get(row);
+  }
+
+  setBefore(row: number, before: Count): void {
+    this.befores.set(row, before);
   }
 
   /** The change of a relative row; undefined for a row that sets the count. */
   change(row: number): number | undefined {
-    return fromStored(this.changes.get(row)) ?? undefined;
+    return this.changes.get(row) as number | undefined;
   }
 
   setChange(row: number, change: number): void {
     this.changes.set(row, change);
   }
 
-  /** The expected count: null for no entry, undefined for any count. */
-  expected(row: number): number | null | undefined {
-    return fromStored(this.expectations.get(row));
+  /** The count that the pet must have; undefined for any. */
+  expected(row: number): Count | undefined {
+    return this.expectations.get(row);
   }
 
   get hasExpectations(): boolean {
     return !this.expectations.isEmpty;
   }
 
-  line(row: number): number {
-    return this.lines.get(row);
-  }
-
   state(row: number): State {
-    return stateOf(this.codes.get(row));
+    return states[this.codes.get(row)] ?? 'unprocessed';
   }
 
   isState(row: number, state: State): boolean {
@@ -157,37 +177,33 @@ export class Rows {
     this.codes.set(row, stateCodes[state]);
   }
 
-  /** The count of the service before the run: null for a pet without an entry, undefined if it was not read. */
-  before(row: number): number | null | undefined {
-    return fromStored(this.befores.get(row));
+  isMarked(row: number, mark: number): boolean {
+    return (this.bits.get(row) & mark) !== 0;
   }
 
-  setBefore(row: number, before: number | null | undefined): void {
-    this.befores.set(row, toStored(before));
+  mark(row: number, mark: number, isSet = true): void {
+    const bits = this.bits.get(row);
+    this.bits.set(row, isSet ? bits | mark : bits & ~mark);
   }
 
-  /** Whether a write of this row was, or may have been, applied: in an earlier session, or before it failed in this one. */
-  wasSent(row: number): boolean {
-    return (this.marks.get(row) & sentMark) !== 0;
+  /** Whether a write of the row was, or may have been, applied. */
+  mayHaveBeenWritten(row: number): boolean {
+    return this.isState(row, 'applied') || this.isState(row, 'unknown') || this.isMarked(row, marks.perhaps);
   }
 
-  setSent(row: number): void {
-    this.marks.set(row, this.marks.get(row) | sentMark);
-  }
-
-  /** The state of the row after the last session of the run; `unprocessed` in a first session. */
-  earlierState(row: number): State {
-    return stateOf(this.marks.get(row) & stateMask);
-  }
-
-  /** Keeps the current state as the one after the last session. */
-  keepState(row: number): void {
-    this.marks.set(row, (this.marks.get(row) & ~stateMask) | this.codes.get(row));
+  /** Whether `resume` takes the row: neither as it should be, nor failed for a reason of its own. */
+  isLeft(row: number): boolean {
+    const state = this.state(row);
+    return (
+      state === 'unprocessed' ||
+      state === 'unknown' ||
+      (state === 'failed' && this.isMarked(row, marks.passes))
+    );
   }
 
   /** How many rows are in each state. */
-  countStates(): Record<State, number> {
-    const counts = Object.fromEntries(states.map((state) => [state, 0])) as Record<State, number>;
+  countStates(): StateCounts {
+    const counts = Object.fromEntries(states.map((state) => [state, 0])) as StateCounts;
     for (let row = 0; row < this.length; row += 1) counts[this.state(row)] += 1;
     return counts;
   }
@@ -198,15 +214,33 @@ export class Rows {
   }
 }
 
-function stateOf(code: number): State {
-  return states[code] ?? 'unprocessed';
-}
+/** The count is unknown, or the pet has no entry, or the count is beyond 2^53 and in a map. */
+const notKnown = Number.NaN;
+const noEntry = Number.NEGATIVE_INFINITY;
+const beyond = Number.POSITIVE_INFINITY;
 
-function toStored(count: number | null | undefined): number {
-  return count === null ? noEntry : (count ?? notKnown);
-}
+const createCounts = (length: number) => new Float64Array(length).fill(notKnown);
 
-function fromStored(stored: number): number | null | undefined {
-  if (Number.isNaN(stored)) return undefined;
-  return stored === noEntry ? null : stored;
+/** A list of counts, in 8 bytes each. */
+class CountList {
+  private readonly numbers = new NumberList(createCounts);
+  private readonly large = new Map<number, bigint>();
+
+  get isEmpty(): boolean {
+    return this.numbers.isEmpty;
+  }
+
+  get(at: number): Count | undefined {
+    const stored = this.numbers.get(at);
+    if (Number.isFinite(stored)) return stored;
+    if (stored === noEntry) return null;
+    return stored === beyond ? this.large.get(at) : undefined;
+  }
+
+  set(at: number, count: Count): void {
+    if (typeof count === 'bigint' && !Number.isSafeInteger(Number(count))) {
+      this.large.set(at, count);
+      this.numbers.set(at, beyond);
+    } else this.numbers.set(at, count === null ? noEntry : Number(count));
+  }
 }

@@ -1,39 +1,30 @@
 import type { ThousandsSeparator } from '../config/values.ts';
-import type { RecordFormat } from '../input/records.ts';
 import { UsageError } from '../process/errors.ts';
 
-/** The rule for several different rows of one pet. */
-export const duplicateRules = ['error', 'first', 'last', 'sum'] as const;
-
-/** The flags that determine what a run writes. Together with the same bytes and the same target they identify a run. */
+/** The flags that decide how an input is read, and what a run writes. A resumed run keeps them. */
 export interface RunFlags {
-  readonly format: RecordFormat | null;
+  /** Null: by the text. */
   readonly delimiter: string | null;
   readonly map: ColumnMap;
   /** The names of the columns of a file without a header. */
   readonly columns: readonly string[] | null;
-  /** `--key`: the column, the file as the user named it, and the hash of its bytes. */
-  readonly key: { readonly column: string; readonly file: string; readonly sha256: string } | null;
   readonly thousands: ThousandsSeparator | null;
-  readonly onDuplicate: (typeof duplicateRules)[number];
+  /** Adds up several rows of one pet; only with `relative`. */
+  readonly sum: boolean;
   readonly skipInvalid: boolean;
   readonly shard: Shard | null;
-  readonly blind: boolean;
   readonly relative: boolean;
   readonly createMissing: boolean;
 }
 
 export const defaultFlags: RunFlags = {
-  format: null,
   delimiter: null,
   map: {},
   columns: null,
-  key: null,
   thousands: null,
-  onDuplicate: 'error',
+  sum: false,
   skipInvalid: false,
   shard: null,
-  blind: false,
   relative: false,
   createMissing: false,
 };
@@ -87,7 +78,7 @@ export interface Shard {
 export function parseShard(text: string): Shard {
   const [, index, count] = /^(\d{1,6})\/([1-9]\d{0,5})$/.exec(text) ?? [];
   if (index === undefined || Number(index) > Number(count))
-    throw new UsageError(`--shard '${text}': must be <i>/<n>, i from 0 or from 1 and at most n, as 2/8`);
+    throw new UsageError(`--shard '${text}': must be <i>/<n>, for example 2/8`);
   return { index: Number(index) % Number(count), count: Number(count) };
 }
 
@@ -98,7 +89,12 @@ export function shardOf(id: bigint, count: number): number {
   return (hash >>> 0) % count;
 }
 
-/** A number of rows, or a percentage of the considered rows. */
+/** Whether two runs work on different parts of one division, so that they share no pet. */
+export function areDisjoint(one: Shard | null, other: Shard | null): boolean {
+  return one !== null && other !== null && one.count === other.count && one.index !== other.index;
+}
+
+/** A number of rows, or a percentage of the rows of a run. */
 export type RowLimit = { readonly rows: number } | { readonly percent: number };
 
 /** @throws UsageError if it is neither a whole number nor a percentage up to 100. */
@@ -115,7 +111,7 @@ export function toRows(limit: RowLimit, all: number): number {
   return 'rows' in limit ? limit.rows : Math.floor((all * limit.percent) / 100);
 }
 
-/** Limits that a plan must keep. */
+/** Limits that the plans of a run must keep. */
 export interface Guards {
   readonly maxChanges?: RowLimit | undefined;
   /** The largest change of one row, up or down. */

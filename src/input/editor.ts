@@ -3,11 +3,11 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Context } from '../context.ts';
-import { CliError, InterruptedError, UsageError } from '../process/errors.ts';
+import { CliError, InterruptedError, messageOf, UsageError } from '../process/errors.ts';
 import type { Io, Signal } from '../process/io.ts';
 import type { Interrupts } from '../process/signals.ts';
 import { fileError } from '../process/system-error.ts';
-import { shellWord } from '../process/text.ts';
+import { sanitizeExcept, shellWord } from '../process/text.ts';
 
 /** A text in a file that only its owner may read, for a person to change in an editor. */
 export interface Draft {
@@ -59,6 +59,48 @@ export async function openDraft(
   };
 }
 
+interface Editing<Value> {
+  /** What is edited, for errors: `edit pet 3`. */
+  readonly what: string;
+  /** Comment lines on top of the text. */
+  readonly usage: string;
+  readonly original: string;
+  /** @throws an error that says what is wrong with the text. */
+  parse(text: string): Promise<Value>;
+}
+
+/**
+ * Opens the editor until the saved text is valid; undefined if it is saved unchanged or empty. After an error the editor
+ * opens again with the reason on top.
+ *
+ * @throws UsageError if a text that is not valid is saved a second time without a change.
+ */
+export async function editUntilValid<Value>(
+  draft: Draft,
+  { what, usage, original, parse }: Editing<Value>,
+): Promise<Value | undefined> {
+  let text = original;
+  let problem: string | undefined;
+  for (;;) {
+    const why = problem === undefined ? '' : problem.replace(/^/gm, '# error: ').concat('\n');
+    const saved = withoutComments(await draft.edit(`${why}${usage}${text}`));
+    if (saved.trim() === '' || saved.trimEnd() === original.trimEnd()) return undefined;
+    if (problem !== undefined && saved.trimEnd() === text.trimEnd())
+      throw new UsageError(`${what}: ${problem.split('\n')[0]?.replace(/:$/, '')}`);
+    text = saved;
+    try {
+      return await parse(saved);
+    } catch (error) {
+      problem = sanitizeExcept(messageOf(error), '\n');
+    }
+  }
+}
+
+/** The text without the comments at its top, which hold the usage and the last error. */
+function withoutComments(text: string): string {
+  return text.replace(/^(?:#[^\n]*(?:\n|$))+/, '');
+}
+
 function quoted(path: string, platform: NodeJS.Platform): string {
   return platform === 'win32' ? `"${path}"` : shellWord(path);
 }
@@ -82,4 +124,13 @@ async function runEditor(io: Io, line: string, interrupts: Interrupts): Promise<
   } finally {
     release();
   }
+}
+
+/** An error of this program with the path of the kept text; any other as it is. */
+export function withDraft(error: unknown, { path }: Draft): unknown {
+  if (!(error instanceof CliError)) return error;
+  const kept = `the text is kept in ${path}`;
+  const { kind, message, details } = error;
+  const addition = details.addition === undefined ? kept : `${details.addition}; ${kept}`;
+  return new CliError(kind, `${message}; ${kept}`, { ...details, addition });
 }

@@ -162,8 +162,8 @@ export class UnavailableError extends CliError {
 export class ManyError extends CliError {
   readonly errors: readonly CliError[];
 
-  constructor(message: string, errors: readonly CliError[], succeeded: number) {
-    super(kindOfMany(errors, succeeded), message);
+  constructor(message: string, errors: readonly CliError[], succeeded: number, details: ErrorDetails = {}) {
+    super(kindOfMany(errors, succeeded), message, details);
     this.errors = errors;
   }
 }

@@ -42,7 +42,7 @@ async function replace(target: string, data: string | Uint8Array, mode: number):
 }
 
 /** Makes a rename survive a power cut, if the system allows a folder to be synchronised. */
-async function syncFolder(path: string): Promise<void> {
+export async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r').catch(() => undefined);
   await folder?.sync().catch(() => {});
   await folder?.close();

@@ -1,11 +1,10 @@
 import { confirmWrite } from '../asking.ts';
 import type { Answer } from '../client/client.ts';
 import type { Context } from '../context.ts';
-import { type Draft, findEditor, openDraft } from '../input/editor.ts';
-import { CliError, messageOf, UsageError } from '../process/errors.ts';
+import { editUntilValid, findEditor, openDraft, withDraft } from '../input/editor.ts';
+import { CliError, UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, printJson } from '../process/exact-json.ts';
 import { loadYaml } from '../process/exact-yaml.ts';
-import { sanitizeExcept } from '../process/text.ts';
 import { checkFields, missingFields } from './fields.ts';
 import { type Body, type EditAccess, type EditableNoun, openAccess, readRecord } from './noun.ts';
 import { replacement } from './update.ts';
@@ -26,7 +25,12 @@ export async function editRecord<Entity extends object>(
   const before = await readRecord(access, id);
   const draft = await openDraft(context, editor, `${noun.one}-${id}.yaml`);
   try {
-    const write = await editUntilValid(access, id, before, draft);
+    const write = await editUntilValid(draft, {
+      what: `edit ${noun.one} ${id}`,
+      usage: `# ${noun.one} ${id}. Save to send it. Saved unchanged or empty, nothing is sent.\n`,
+      original: (await loadYaml()).print(before.value),
+      parse: (text) => toWrite(access, id, before, text),
+    });
     if (write === undefined) {
       await context.notice(`${noun.one} ${id}: nothing was changed, and nothing was sent`);
       await draft.discard();
@@ -37,52 +41,25 @@ export async function editRecord<Entity extends object>(
     if (flags.dryRun) await context.note(`note: nothing was sent; the text is kept in ${draft.path}`);
     else await draft.discard();
   } catch (error) {
-    throw withPath(error, draft.path);
+    throw withDraft(error, draft);
   }
 }
 
-/**
- * Opens the editor until the saved text is valid; undefined if it is empty or unchanged.
- *
- * @throws UsageError if an invalid text is saved a second time without a change.
- */
-async function editUntilValid<Entity extends object>(
-  access: EditAccess<Entity>,
+/** The write of an edited text. @throws UsageError or SyntaxError if the text is not valid */
+async function toWrite<Entity extends object>(
+  { client, noun, ...access }: EditAccess<Entity>,
   id: bigint,
   before: Answer<Entity>,
-  draft: Draft,
-): Promise<Write | undefined> {
-  const { client, noun } = access;
-  const yaml = await loadYaml();
-  const usage = `# ${noun.one} ${id}. Save to send it. Saved unchanged or empty, nothing is sent.\n`;
-  const original = yaml.print(before.value);
-  let text = original;
-  let problem: string | undefined;
-  for (;;) {
-    const why = problem === undefined ? '' : problem.replace(/^/gm, '# error: ').concat('\n');
-    const saved = withoutComments(await draft.edit(`${why}${usage}${text}`));
-    if (saved.trim() === '' || saved === withoutComments(original)) return undefined;
-    if (problem !== undefined && saved === withoutComments(text))
-      throw new UsageError(`edit ${noun.one} ${id}: ${problem.split('\n')[0]?.replace(/:$/, '')}`);
-    text = saved;
-    try {
-      const record = yaml.parse(saved);
-      if (!isJsonObject(record)) throw new UsageError('it must be the fields of one record');
-      const body = checkRecord(access, before.value, record);
-      const names = new Set([...Object.keys(before.value), ...Object.keys(record)]);
-      names.delete('id');
-      const write = replacement(noun, id, before, body, [...names]);
-      toRequest(client, write);
-      return write;
-    } catch (error) {
-      problem = sanitizeExcept(messageOf(error), '\n');
-    }
-  }
-}
-
-/** The text without the comments at its top, which hold the usage and the last error. */
-function withoutComments(text: string): string {
-  return text.replace(/^(?:#[^\n]*(?:\n|$))+/, '').trimEnd();
+  text: string,
+): Promise<Write> {
+  const record = (await loadYaml()).parse(text);
+  if (!isJsonObject(record)) throw new UsageError('it must be the fields of one record');
+  const body = checkRecord({ client, noun, ...access }, before.value, record);
+  const names = new Set([...Object.keys(before.value), ...Object.keys(record)]);
+  names.delete('id');
+  const write = replacement(noun, id, before, body, [...names]);
+  toRequest(client, write);
+  return write;
 }
 
 /** The body of an edited record. @throws UsageError that names each field that is wrong. */
@@ -121,13 +98,4 @@ async function checkUnchanged<Entity extends object>(
   throw new CliError('failed', `edit ${access.noun.one} ${id}: it was changed in the meantime`, {
     hint: 'edit it again; nothing was sent',
   });
-}
-
-/** An error of this program with the path of the kept text; any other as it is. */
-function withPath(error: unknown, path: string): unknown {
-  if (!(error instanceof CliError)) return error;
-  const kept = `the text is kept in ${path}`;
-  const { kind, message, details } = error;
-  const addition = details.addition === undefined ? kept : `${details.addition}; ${kept}`;
-  return new CliError(kind, `${message}; ${kept}`, { ...details, addition });
 }

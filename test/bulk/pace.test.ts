@@ -11,7 +11,7 @@ function attempt(status: number, more: Partial<Attempt> = {}): Attempt {
 
 function paceOf(concurrency: number) {
   const stop = new Stop<StopReason>();
-  const pace = new Pace({ concurrency, rate: undefined, maxRetryWaitMs: 120_000 }, stop);
+  const pace = new Pace({ concurrency, rate: undefined }, stop);
   const answer = (status: number, times = 1) => {
     for (let time = 0; time < times; time += 1) {
       void pace.gate();

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ReadOptions } from '../../src/bulk/parse.ts';
-import { type RowInput, readKeys, readRows } from '../../src/bulk/read.ts';
+import { checkInput, type RowInput, readRows } from '../../src/bulk/read.ts';
 import { defaultFlags, parseColumnMap, parseShard, shardOf } from '../../src/bulk/run-flags.ts';
 import type { Source } from '../../src/input/source.ts';
 
@@ -21,7 +21,7 @@ function read(text: string, options: Partial<ReadOptions> & { name?: string } = 
 }
 
 function valuesOf({ rows }: RowInput) {
-  return Array.from({ length: rows.length }, (_, row) => [rows.id(row), rows.quantity(row), rows.state(row)]);
+  return Array.from({ length: rows.length }, (_, row) => [rows.id(row), rows.after(row), rows.state(row)]);
 }
 
 const issuesOf = ({ issues }: RowInput) =>
@@ -57,7 +57,7 @@ test.each([
   expect(json.issues.count).toBe(1);
 });
 
-test.each(['0', '-1', '', '1.0', '01', '9223372036854775808', 'abc', '1e3'])(
+test.each(['-1', '', '1.0', '01', '9223372036854775808', 'abc', '1e3'])(
   'refuses %j as an id',
   async (value) => {
     expect(issuesOf(await read(`petId,quantity\n${value},3\n`))[0]).toMatch(
@@ -112,9 +112,9 @@ test.each([
   ['petId,name\n1,2\n', 'stock.csv:1: no column quantity (or qty, stock, count); the header has petId, name'],
   [
     'id,petId,quantity\n1,1,2\n',
-    'stock.csv:1: id and petId may both be petId; the header has id, petId, quantity',
+    'stock.csv:1: the columns id and petId may both be petId; the header has id, petId, quantity',
   ],
-  ['petId,count,count\n1,1,2\n', 'stock.csv:1: count and count may both be quantity'],
+  ['petId,count,count\n1,1,2\n', 'stock.csv:1: duplicate column count'],
   ['1,2\n3,4\n', 'stock.csv:1: no column petId (or id, pet); the header has 1, 2'],
 ])('refuses the header of %j, and lists the names in it', async (text, message) => {
   await expect(read(text)).rejects.toThrow(message);
@@ -130,21 +130,24 @@ test('reports line and length of a row that is too long or too short', async () 
 });
 
 test('reports what is wrong with a JSON record, and its position', async () => {
-  const input = await read('{"petId":1}\n{"petId":1,"quantity":2\n[1,2]\n{}\n{"id":1,"pet":2,"count":3}\n', {
+  const input = await read('{"petId":1}\n{"petId":1,"quantity":2\n[1,2]\n', {
     name: 'a.jsonl',
   });
   expect(issuesOf(input)).toEqual([
     '1:1: no column quantity (or qty, stock, count); its names are petId',
     expect.stringMatching(/^2:1: not valid JSON: /),
     '3:1: "[1,2]" is not a JSON object',
-    '4:1: no column petId (or id, pet); the object is empty',
-    '5:1: id and pet may both be petId; its names are id, pet, count',
+  ]);
+  const names = await read('{}\n{"id":1,"pet":2,"count":3}\n', { name: 'a.jsonl' });
+  expect(issuesOf(names)).toEqual([
+    '1:1: no column petId (or id, pet); the object is empty',
+    '2:1: the columns id and pet may both be petId; its names are id, pet, count',
   ]);
 });
 
 test('counts a repeated row once', async () => {
   const input = await read('petId,quantity\n1,2\n3,4\n1,2\n1,2\n');
-  expect(input).toMatchObject({ same: 2, overruled: 0 });
+  expect(input).toMatchObject({ repeated: 2, summed: 0 });
   expect(valuesOf(input).map(([, , state]) => state)).toEqual([
     'unprocessed',
     'unprocessed',
@@ -154,19 +157,9 @@ test('counts a repeated row once', async () => {
 });
 
 test('names both lines if two rows for one pet differ', async () => {
-  const { conflicts } = await read('petId,quantity\n1,2\n3,4\n1,5\n1,2\n');
-  expect(conflicts.first).toEqual([{ line: 4, column: 1, message: 'pet 1 is 5 here and 2 on line 2' }]);
-});
-
-test.each([
-  ['first', [2, 4]],
-  ['last', [4, 7]],
-] as const)('takes the %s of rows that differ with --on-duplicate', async (onDuplicate, expected) => {
-  const input = await read('petId,quantity\n1,2\n3,4\n1,5\n1,7\n', { onDuplicate });
-  const counted = valuesOf(input).filter(([, , state]) => state === 'unprocessed');
-  expect(counted.map(([, quantity]) => quantity)).toEqual(expected);
-  expect(input).toMatchObject({ overruled: 2 });
-  expect(input.rows.find(1n)).toBe(onDuplicate === 'first' ? 0 : 3);
+  const { issues } = await read('petId,quantity\n1,2\n3,4\n1,5\n1,2\n');
+  expect(issues).toMatchObject({ count: 1, conflicts: 1 });
+  expect(issues.first).toMatchObject([{ line: 4, message: 'pet 1 has 5 here and 2 on line 2' }]);
 });
 
 test('reads the counts that rows expect', async () => {
@@ -178,8 +171,8 @@ test('reads the counts that rows expect', async () => {
 test('finds every row by its id, over many segments', async () => {
   const count = 70_000;
   const lines = Array.from({ length: count }, (_, at) => `${BigInt(at + 1) * 61_489_146_912_365n},${at}`);
-  const { rows, same } = await read(`petId,quantity\n${lines.join('\n')}\n`);
-  expect([rows.length, same]).toEqual([count, 0]);
+  const { rows, repeated } = await read(`petId,quantity\n${lines.join('\n')}\n`);
+  expect([rows.length, repeated]).toEqual([count, 0]);
   for (let row = 0; row < count; row += 997) expect(rows.find(rows.id(row))).toBe(row);
   expect(rows.find(5n)).toBeUndefined();
 });
@@ -213,31 +206,15 @@ test('reads changes, signed or not, with --relative', async () => {
   expect(changes).toEqual([24, -3, 0, 7]);
   expect(issuesOf(input).map((text) => text.split(':')[0])).toEqual(['6', '7', '8']);
   await expect(read('petId,change,quantity\n1,2,3\n', { relative: true })).rejects.toThrow(
-    'change and quantity may both be quantity',
+    'the columns change and quantity may both be quantity',
   );
 });
 
-test('adds up the changes of one pet with --on-duplicate sum, and otherwise refuses them, also equal ones', async () => {
+test('adds up the changes of one pet with --sum, and otherwise refuses them, also equal ones', async () => {
   const text = 'petId,change\n1,+5\n2,1\n1,+5\n1,-2\n';
-  const summed = await read(text, { relative: true, onDuplicate: 'sum' });
-  expect([summed.rows.change(0), summed.overruled, summed.conflicts.count]).toEqual([8, 2, 0]);
-  expect((await read(text, { relative: true })).conflicts.count).toBe(2);
-});
-
-test('looks pets up by a key, whose table may have a header', async () => {
-  const { ids } = await readKeys(sourceOf('SKU,pet\nA-1,7\nB-2,8\n', 'skus.csv'));
-  const input = await read('sku,count\nA-1,3\nB-2,4\nC-3,5\n', {
-    key: { column: 'SKU', file: 'skus.csv', sha256: '' },
-    ids,
-  });
-  expect(valuesOf(input).slice(0, 2)).toEqual([
-    [7n, 3, 'unprocessed'],
-    [8n, 4, 'unprocessed'],
-  ]);
-  expect(issuesOf(input)).toEqual(['4:1: sku "C-3": not in the table of --key']);
-  await expect(readKeys(sourceOf('A,1\nA,2\n', 'skus.csv'))).rejects.toThrow(
-    'skus.csv:2: A is pet 2 here and pet 1 above',
-  );
+  const summed = await read(text, { relative: true, sum: true });
+  expect([summed.rows.change(0), summed.summed, summed.issues.count]).toEqual([8, 2, 0]);
+  expect((await read(text, { relative: true })).issues.conflicts).toBe(2);
 });
 
 test('uses the names of --columns for a file without a header', async () => {
@@ -293,4 +270,42 @@ test('says how to convert an Excel workbook', async () => {
     message: 'stock.xlsx: not text: the file looks like an Excel workbook',
     details: { hint: 'in Excel, save the workbook as CSV UTF-8' },
   });
+});
+
+test('knows a delivery by its pets and changes, whatever its bytes, its order and its shard are', async () => {
+  const relative = { relative: true };
+  const { delivery } = await read('petId,change\n2,+3\n1,5\n', relative);
+  expect(delivery).toMatch(/^[0-9a-f]{64}$/);
+  const same = ['petId;delta\r\n1;+5\r\n2;3\r\n\r\n', '{"id":1,"change":5}\n{"id":"2","change":"+3"}\n'];
+  for (const text of same) expect((await read(text, { ...relative, name: 'x' })).delivery).toBe(delivery);
+  const summed = await read('petId,change\n1,2\n1,3\n2,3\n', { ...relative, sum: true });
+  expect(summed.delivery).toBe(delivery);
+  const shard = await read('petId,change\n1,5\n2,3\n', { ...relative, shard: parseShard('1/2') });
+  expect(shard.delivery).toBe(delivery);
+  expect((await read('petId,change\n1,5\n2,4\n', relative)).delivery).not.toBe(delivery);
+  expect((await read('petId,quantity\n1,5\n')).delivery).toBeUndefined();
+});
+
+test.each([
+  ['petId,quantity\n1,1.234\n2,5.000\n3,x\n', {}, 'if that separates the thousands, add --thousands .'],
+  ['petId,quantity\n1,+5\n2,-3\n', {}, 'if the rows are changes, add --relative'],
+  ['petId,change\n1,+5\n1,+3\n', { relative: true }, 'if they are several deliveries, --sum adds them up'],
+  [`petId,quantity\n1,x\n${'2,1\n'.repeat(30)}`, {}, '--skip-invalid applies the other rows'],
+  ['petId,quantity\n1,x\n2,1\n', {}, undefined],
+])('the hint fits what is wrong: %j', async (text, options, hint) => {
+  const input = await read(text, options);
+  const error = await Promise.resolve(input)
+    .then(checkInput)
+    .catch((thrown) => thrown);
+  expect(error.details).toMatchObject({ code: 'invalid_input', hint });
+});
+
+test('shows the first three problems, and how many more there are', async () => {
+  const input = await read(`petId,quantity\n${'1,x\n'.repeat(330)}`);
+  expect(() => checkInput(input)).toThrow('stock.csv: 330 rows are invalid; nothing was sent');
+  const error = await Promise.resolve(input)
+    .then(checkInput)
+    .catch((thrown) => thrown);
+  expect(error.errors.map(({ message }: Error) => message).at(-2)).toBe('and 327 more like this');
+  expect(error.errors).toHaveLength(5);
 });

@@ -19,7 +19,7 @@ export const few: Commands = {
 /** Commands that send many, over undici. */
 export const many: Commands = {
   set: {
-    argv: ['inventory', 'apply', '-', '--blind', '--yes', '--progress', 'none'],
+    argv: ['inventory', 'apply', '-', '--yes'],
     stdin: 'petId,quantity\n1,5\n',
   },
 };

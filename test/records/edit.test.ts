@@ -76,7 +76,7 @@ test('reports text that is not YAML in one line', async () => {
   const run = await shop.run('pets edit 3', { env: editor('echo "name: [open" > "$1"') });
   expect(run.code).toBe(2);
   expect(run.stderr).toMatch(
-    /^error: edit pet 3: Flow sequence .* at line 1, column \d+; the text is kept in /m,
+    /^error: edit pet 3: Flow sequence .* at line \d, column \d+; the text is kept in /m,
   );
   expect(run.stderr).not.toContain('\\x0a');
 });

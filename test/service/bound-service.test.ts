@@ -228,17 +228,19 @@ test.each(['put', 'patch'])(
       },
       components: { schemas: { InventoryItem: schema } },
     };
-    await using service = await bound(document, () => ({ body: { petId: 7, quantity: 5, status: 'sold' } }));
+    await using service = await bound(document, ({ body }) => ({
+      body: { petId: 7, quantity: 5, status: 'sold', ...(body && JSON.parse(body)) },
+    }));
     expect(await service.run(['inventory', 'set', '7', '5'])).toMatchObject({ code: 0 });
     const [sent = ''] = bodies(service.server, method.toUpperCase());
     expect(JSON.parse(sent)).toEqual({ petId: 7, status: 'sold', quantity: 5 });
     const folder = await mkdtemp(join(tmpdir(), 'petstore-rows-'));
     const env = { PETSTORE_STATE_DIR: folder };
-    const words = ['inventory', 'apply', '-', '--format', 'csv', '--yes', '--blind'];
-    const applied = await service.run(words, { stdin: 'petId,quantity\n7,5\n', env });
+    const words = ['inventory', 'apply', '-', '--yes'];
+    const applied = await service.run(words, { stdin: 'petId,quantity\n7,6\n', env });
     expect(applied).toMatchObject({ code: 0 });
     const [, row = ''] = bodies(service.server, method.toUpperCase());
-    expect(JSON.parse(row)).toMatchObject({ status: 'sold', quantity: 5 });
+    expect(JSON.parse(row)).toMatchObject({ status: 'sold', quantity: 6 });
     await rm(folder, { recursive: true });
   },
 );

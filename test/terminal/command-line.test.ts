@@ -134,7 +134,7 @@ test('help for a command that does not exist is a usage error', async () => {
 });
 
 test.each([
-  [['inventory', 'runs', '--limit', '2'], "petstore inventory runs: unknown option '--limit'"],
+  [['inventory', 'runs', '--below', '2'], "petstore inventory runs: unknown option '--below'"],
   [['--limit', '2', 'pets', 'list'], "petstore: unknown option '--limit'"],
   [['pets', '-q', '2'], "petstore pets: unknown command '2'"],
   [['--dry-run', 'petz'], "petstore: unknown command 'petz'"],

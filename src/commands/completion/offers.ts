@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import type { ListId, Result } from '../../api/operations.ts';
 import type { Category, Order, Pet } from '../../api/schemas.ts';
 import type { LookUpKind } from '../../cli/flag.ts';
@@ -89,8 +90,12 @@ function orderOffers(orders: readonly Order[], pets: readonly Pet[]): Offer[] {
 }
 
 async function runs({ io }: Context): Promise<Offer[]> {
-  const { RunStore } = await import('../../bulk/runs.ts');
-  return (await new RunStore(resolvePaths(io).stateDir).ids()).map((word) => ({ word }));
+  const { isReadable, RunStore } = await import('../../bulk/run-store.ts');
+  const all = await new RunStore(resolvePaths(io).stateDir).all();
+  return all.filter(isReadable).map(({ header: { run, undoes, name, started } }) => ({
+    word: run,
+    summary: `${undoes === null ? basename(name) : `undo of ${undoes}`} ${started.slice(0, 16)}`,
+  }));
 }
 
 async function fields({ group }: Typed): Promise<readonly Offer[]> {

@@ -1,15 +1,14 @@
 import { argument, flag, value } from '../../cli/flag.ts';
 import { verb } from '../../cli/verb.ts';
-import { UsageError } from '../../process/errors.ts';
-import { parseQuantity } from '../../records/values.ts';
-import { petIdArgument, statusesFlag } from '../arguments.ts';
-import { beginFlags, inputFlags, paceFlags, planFlags, runFlags } from './flags.ts';
+import { parseIdOrName, parseQuantity } from '../../records/values.ts';
+import { statusesFlag } from '../arguments.ts';
+import { diffPlanFlags, inputFlags, paceFlags, planFlags, writeFlags } from './bulk-flags.ts';
 
 const diff = verb({
   name: 'diff',
   summary: 'Show what apply would change',
   description:
-    'Compares the counts of a file with the current ones and prints those that differ; changes nothing. Exits 0 if none does, 8 if some do.',
+    'Compares the counts of a file with the current ones and prints those that differ, and the rows that cannot be written; changes nothing. Exits 0 if there are none, 8 if there are some.',
   operation: 'listInventory',
   examples: [
     'petstore inventory diff stock.csv',
@@ -17,7 +16,7 @@ const diff = verb({
     'petstore inventory diff stock.csv > /dev/null || echo "the shelves and the service disagree"',
   ],
   args: { file: argument('<file>', 'the counts; - for stdin', { offers: 'file' }) },
-  flags: { ...inputFlags, ...planFlags, ...paceFlags },
+  flags: { ...inputFlags, ...diffPlanFlags, ...paceFlags },
   run: async (context, { file, ...flags }) => (await import('./apply.ts')).diffInput(context, file, flags),
 });
 
@@ -25,19 +24,19 @@ const apply = verb({
   name: 'apply',
   summary: 'Set stock counts to those of a file',
   description:
-    'Reads a CSV, JSON or JSONL file of petId and quantity (- is stdin), checks all of it, compares it with the current counts, asks, and sets those that differ. What it does is kept in a journal: a run that was stopped can be resumed, and one that was wrong undone.',
+    'Reads a CSV, JSON or JSONL file of petId and quantity (- is stdin), checks all of it, compares it with the current counts, asks, and sets those that differ. The plan is kept: resume finishes a run that was stopped, undo sets it back.',
   operation: 'updateInventory',
   write: 'planned',
   examples: [
     'petstore inventory apply stock.csv',
     'petstore inventory apply stock.csv --dry-run',
+    'petstore inventory apply delivery.csv --relative',
     'petstore inventory apply - --yes < feed.jsonl',
     'petstore inventory apply stock.csv --yes --max-changes 10% --max-delta 500',
-    'petstore inventory apply stock.csv --yes --blind --concurrency 16 --rate 200',
     'petstore inventory apply stock.csv --yes --map petId=SKU --map "quantity=On hand"',
   ],
   args: { file: argument('<file>', 'the counts; - for stdin', { offers: 'file' }) },
-  flags: { ...inputFlags, ...planFlags, ...beginFlags, ...runFlags },
+  flags: { ...inputFlags, ...planFlags, ...writeFlags },
   run: async (context, { file, ...flags }) => (await import('./apply.ts')).applyInput(context, file, flags),
 });
 
@@ -50,7 +49,7 @@ const exportAll = verb({
   examples: [
     'petstore inventory export > stock.csv',
     'petstore inventory export --with-expected > stock.csv',
-    'petstore inventory export -o jsonl > stock.jsonl',
+    'petstore inventory export --fields petId,name,quantity',
   ],
   flags: {
     withExpected: flag(
@@ -66,128 +65,89 @@ const edit = verb({
   name: 'edit',
   summary: 'Change counts in an editor',
   description:
-    'Opens the counts in $VISUAL, $EDITOR or vi, as `export --with-expected` prints them; then plans, asks and writes what was saved, as apply does.',
+    'Opens counts with the names of their pets in $VISUAL, $EDITOR or vi; then plans, asks and writes the rows that you changed, each only if nobody else has changed the count meanwhile. For the other flags see `petstore help bulk`.',
   operation: 'updateInventory',
   write: 'planned',
   examples: ['petstore inventory edit --below 5', 'EDITOR="code --wait" petstore inventory edit'],
   flags: {
     status: statusesFlag('only entries of pets of this status'),
     below: value('--below <n>', 'only entries with a quantity under n', { parse: parseQuantity }),
-    ...runFlags,
+    ...writeFlags,
   },
   run: async (context, { status, below, ...flags }) =>
-    (await import('./edit.ts')).editInventory(context, { status, below }, flags),
+    (await import('./edit-counts.ts')).editInventory(context, { status, below }, flags),
 });
 
-const runArgument = argument('<run>', 'its id, or how the id begins', { offers: 'run' });
+const listFlags = {
+  limit: value('--limit <n>', 'show at most n (default: all)', {
+    parse: (text, name) => parseQuantity(text, name, 1),
+  }),
+  pet: value('--pet <id or name>', 'only runs that wrote the count of this pet', {
+    parse: parseIdOrName,
+    offers: 'pet',
+  }),
+};
 
 const listRuns = verb({
   name: 'list',
   aliases: ['ls'],
   summary: 'List past runs, the newest first',
   description: 'Lists the runs of apply and undo that this machine has kept, and what became of their rows.',
-  examples: ['petstore inventory runs', 'petstore inventory runs -o json', 'petstore inventory runs -o ids'],
-  run: async (context) => (await import('./runs.ts')).listRuns(context),
+  examples: [
+    'petstore inventory runs',
+    'petstore inventory runs --pet 42',
+    'petstore inventory runs -o json --limit 5',
+  ],
+  flags: listFlags,
+  run: async (context, flags) => (await import('./show-runs.ts')).listRuns(context, flags),
 });
 
 const runs = {
   name: 'runs',
-  summary: 'List past runs, the newest first; show one, give one up, delete old ones',
+  summary: 'List past runs, the newest first, or show one row by row',
   alone: listRuns,
-  examples: ['petstore inventory runs', 'petstore inventory runs show 20271121-0215'],
+  flags: listFlags,
+  examples: ['petstore inventory runs', 'petstore inventory runs show r7'],
   verbs: [
     listRuns,
     verb({
       name: 'show',
       summary: 'Show what a run did, row by row',
-      examples: [
-        'petstore inventory runs show 20271121-0215',
-        'petstore inventory runs show 20271121-0215 -o csv',
-      ],
-      args: { run: runArgument },
-      run: async (context, { run }) => (await import('./runs.ts')).showRun(context, run),
-    }),
-    verb({
-      name: 'discard',
-      summary: 'Give up an unfinished run',
-      description:
-        'Gives up a run that was stopped or killed: it cannot be resumed any more. It can still be undone.',
-      examples: ['petstore inventory runs discard 20271121-0215'],
-      args: { run: runArgument },
-      run: async (context, { run }) => (await import('./runs.ts')).discardRun(context, run),
-    }),
-    verb({
-      name: 'prune',
-      summary: 'Delete the journals of old runs, after asking',
-      description:
-        'Deletes the journals of runs that have ended: they cannot be undone any more. Unfinished runs stay, and deliveries of the last 7 days.',
-      examples: ['petstore inventory runs prune', 'petstore inventory runs prune --older-than 30d --yes'],
-      flags: {
-        olderThan: value('--older-than <duration>', 'only runs that ended so long ago (default 90d)', {
-          parse: parseAge,
-        }),
-      },
-      run: async (context, { olderThan = 90 * dayMs }) =>
-        (await import('./runs.ts')).pruneRuns(context, olderThan),
+      examples: ['petstore inventory runs show r7', 'petstore inventory runs show r7 -o jsonl'],
+      args: { run: argument('<run>', 'its id, such as r7', { offers: 'run' }) },
+      run: async (context, { run }) => (await import('./show-runs.ts')).showRun(context, run),
     }),
   ],
 };
 
-const log = verb({
-  name: 'log',
-  summary: "Show which runs set a pet's count",
-  description:
-    "Shows which runs on this machine set, or may have set, a pet's count, the newest first. What set, adjust and create did to a single count is not kept.",
-  examples: ['petstore inventory log 42', 'petstore inventory log Luna -o json'],
-  args: { pet: petIdArgument },
-  run: async (context, { pet }) => (await import('./runs.ts')).logPet(context, pet),
+const runArgument = argument('[run]', 'its id, such as r7 (default: the last run on this service)', {
+  offers: 'run',
 });
-
-const dayMs = 24 * 3_600_000;
-
-/** `90d` or `12h`, in milliseconds. */
-function parseAge(text: string): number {
-  const [, digits, unit] = /^(\d{1,5})(d|h)$/.exec(text) ?? [];
-  if (digits === undefined)
-    throw new UsageError(`--older-than '${text}': must be days or hours, as 90d or 12h`);
-  return Number(digits) * (unit === 'd' ? dayMs : dayMs / 24);
-}
 
 const resume = verb({
   name: 'resume',
-  summary: 'Go on where a run stopped',
+  summary: 'Finish a run that stopped',
   description:
-    'Goes on with a run of apply or undo that was stopped or killed: reads the current counts again, asks, and writes what still differs, from the same input and with the same flags.',
+    'Goes on with a run of apply or undo that was stopped or killed: reads the counts of the rows that are left, compares them with the plan, asks, and writes what is missing. It needs no file. For the other flags see `petstore help bulk`.',
   operation: 'updateInventory',
   write: 'planned',
-  examples: ['petstore inventory resume', 'petstore inventory resume 20271121-0215'],
-  args: {
-    run: argument(
-      '[run]',
-      'its id, or how the id begins (default: the newest unfinished run of this service)',
-      {
-        offers: 'run',
-      },
-    ),
-  },
-  flags: runFlags,
-  run: async (context, { run, ...flags }) => (await import('./apply.ts')).resumeRun(context, run, flags),
+  examples: ['petstore inventory resume', 'petstore inventory resume r7'],
+  args: { run: runArgument },
+  flags: writeFlags,
+  run: async (context, { run, ...flags }) => (await import('./resume.ts')).resumeRun(context, run, flags),
 });
 
 const undo = verb({
   name: 'undo',
-  summary: 'Set back what a run changed',
+  summary: 'Set back what a run wrote',
   description:
-    'Sets every count that a run changed back to what it was before, and removes the entries that its --create-missing made, if the count is still the one that the run set: what somebody has changed since is left alone, and reported as failed. A --blind run read no counts to go back to and cannot be undone. An undo is a run too: it can be resumed, and undone, which makes removed entries again.',
+    'Sets every count that a run wrote back to what it was before, and removes the entries that it created, if the count is still the one that the run wrote; what somebody has changed since is left alone and reported. An undo that stopped goes on when it is typed again. For the other flags see `petstore help bulk`.',
   operation: 'updateInventory',
   write: 'planned',
-  examples: [
-    'petstore inventory undo 20271121-021530123-3f2a9c',
-    'petstore inventory undo 20271121-0215 --dry-run',
-  ],
+  examples: ['petstore inventory undo', 'petstore inventory undo r7 --dry-run'],
   args: { run: runArgument },
-  flags: runFlags,
-  run: async (context, { run, ...flags }) => (await import('./apply.ts')).undoRun(context, run, flags),
+  flags: writeFlags,
+  run: async (context, { run, ...flags }) => (await import('./resume.ts')).undoRun(context, run, flags),
 });
 
-export const bulkVerbs = [diff, apply, exportAll, edit, runs, log, resume, undo];
+export const bulkVerbs = [diff, apply, exportAll, edit, runs, resume, undo];

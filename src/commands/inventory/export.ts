@@ -3,7 +3,7 @@ import { listInventory } from '../../bulk/counts.ts';
 import type { Context } from '../../context.ts';
 import type { Column } from '../../output/columns.ts';
 import { inventory } from '../../records/inventory.ts';
-import { viewOf } from '../../records/noun.ts';
+import { Names } from '../../records/names.ts';
 
 const expected: Column<InventoryItem> = {
   name: 'expected',
@@ -18,14 +18,22 @@ const expected: Column<InventoryItem> = {
  */
 export async function exportInventory(context: Context, withExpected: boolean): Promise<void> {
   const printer = await (context.flags.output === undefined ? context.printer('csv') : context.printer());
-  const list = listInventory(await context.client());
-  const plain = viewOf(inventory);
-  const at = plain.columns.findIndex(({ name }) => name === 'quantity') + 1;
-  const view = withExpected ? { ...plain, columns: plain.columns.toSpliced(at, 0, expected) } : plain;
+  const names = new Map<bigint, string>();
+  const columns = inventory.columns(names);
+  const at = columns.findIndex(({ name }) => name === 'quantity') + 1;
+  const view = {
+    noun: inventory.many,
+    columns: withExpected ? columns.toSpliced(at, 0, expected) : columns,
+  };
+  await printer.check(view);
+  const client = await context.client();
+  const note = printer.shows(view, 'name')
+    ? await new Names(context, client).addAll('pets', names)
+    : undefined;
+  if (note) await context.note(note);
   async function* pages(): AsyncGenerator<InventoryItem[]> {
-    for await (const page of list)
+    for await (const page of listInventory(client))
       yield withExpected ? page.map((item) => ({ ...item, expected: item.quantity })) : page;
   }
-  await printer.check(view);
   await printer.records(pages(), view);
 }

@@ -5,7 +5,7 @@ const wholeNumber = /^[1-9]\d{0,18}$/;
 /** A double holds every number of this many digits. */
 const exactDigits = 15;
 
-export const idRule = 'must be a whole number from 1 to 9223372036854775807, in digits alone';
+export const idRule = 'must be a whole number from 0 to 9223372036854775807, in digits alone';
 export const quantityRule = 'must be a whole number from 0 to 9007199254740991, in digits alone';
 export const changeRule = 'must be a whole number with or without a sign, as 24, +24 or -3';
 
@@ -15,7 +15,7 @@ export const changeRule = 'must be a whole number with or without a sign, as 24,
  */
 export function parseId(text: string): number | bigint | undefined {
   const digits = unpadded(text);
-  if (digits.length <= exactDigits) return parseDigits(digits) || undefined;
+  if (digits.length <= exactDigits) return parseDigits(digits);
   const id = wholeNumber.test(digits) ? BigInt(digits) : undefined;
   return id !== undefined && id <= largestId ? id : undefined;
 }

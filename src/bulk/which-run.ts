@@ -1,0 +1,86 @@
+import { UsageError } from '../process/errors.ts';
+import { isReadable, isUnfinished, type RunInfo, type RunStore } from './run-store.ts';
+
+/** What `resume` or `undo` is to do: go on with a run, undo a run, or nothing, because nothing is left of `last`. */
+export type Choice =
+  | { readonly go: 'resume' | 'undo'; readonly info: RunInfo }
+  | { readonly go: 'nothing'; readonly info: RunInfo | undefined };
+
+/**
+ * The run that `resume` goes on with: the named one, or the last one on the target.
+ *
+ * @throws UsageError if it must not be resumed; CliError `failed` if its journal cannot be read.
+ */
+export async function chooseResume(
+  runs: RunStore,
+  target: string,
+  named: string | undefined,
+): Promise<Choice> {
+  if (named !== undefined) {
+    const info = await findRun(runs, named);
+    checkNotUndone(info);
+    return { go: 'resume', info };
+  }
+  const all = await runs.onTarget(target);
+  const [last] = all;
+  if (!last) return { go: 'nothing', info: undefined };
+  if (last.state === 'running' || isUnfinished(last)) return { go: 'resume', info: last };
+  const older = all.filter((each) => isUnfinished(each) && !each.undo);
+  if (older.length === 0) return { go: 'nothing', info: last };
+  const names = older.map(({ header }) => `${header.run} (${header.name})`);
+  throw new UsageError(
+    `resume: the last run, ${last.header.run}, is ${last.state}; unfinished ${older.length === 1 ? 'is' : 'are'} ${names.join(', ')}`,
+    `name one: petstore inventory resume ${older[0]?.header.run}`,
+  );
+}
+
+/**
+ * The run that `undo` undoes, or the undo that it goes on with.
+ *
+ * @throws UsageError for an undo, or if there is no run; CliError `failed` if its journal cannot be read.
+ */
+export async function chooseUndo(runs: RunStore, target: string, named: string | undefined): Promise<Choice> {
+  if (named === undefined) {
+    const [last] = await runs.onTarget(target);
+    if (!last)
+      throw new UsageError(
+        `undo: no run at ${target}`,
+        '`petstore inventory runs` lists those of other targets',
+      );
+    if (last.header.kind === 'undo')
+      return isUnfinished(last) || last.state === 'running'
+        ? { go: 'resume', info: last }
+        : { go: 'nothing', info: last };
+    return { go: 'undo', info: last };
+  }
+  const info = await findRun(runs, named);
+  const { header, undo, state } = info;
+  if (header.kind === 'undo')
+    throw new UsageError(
+      `undo ${named}: it is an undo itself, of run ${header.undoes}`,
+      isUnfinished(info)
+        ? `go on with it: petstore inventory undo ${header.undoes}`
+        : `apply the file of run ${header.undoes} again`,
+    );
+  if (undo && (isUnfinished(undo) || undo.state === 'running')) return { go: 'resume', info: undo };
+  return state === 'undone' ? { go: 'nothing', info: undo } : { go: 'undo', info };
+}
+
+/** @throws UsageError if a planned undo names the run. */
+export function checkNotUndone({ header, undo }: RunInfo): void {
+  if (!undo) return;
+  const isOpen = isUnfinished(undo) || undo.state === 'running';
+  throw new UsageError(
+    `resume ${header.run}: run ${undo.header.run} ${isOpen ? 'is undoing' : 'has undone'} it`,
+    isOpen ? `go on with that: petstore inventory undo ${header.run}` : 'apply the file again',
+  );
+}
+
+async function findRun(runs: RunStore, named: string): Promise<RunInfo> {
+  await runs.check(named);
+  for (const each of await runs.all())
+    if (!isReadable(each)) {
+      if (each.run === named) throw each.problem;
+    } else if (each.header.run === named) return each;
+  throw new UsageError(`run ${named}: it has no plan, and wrote nothing`);
+}

@@ -1,0 +1,310 @@
+import type { InventoryItem, PetStatus } from '../api/schemas.ts';
+import { ApiError, CliError, UnavailableError, type UnavailableReason } from '../process/errors.ts';
+import { isJsonObject } from '../process/exact-json.ts';
+import { StoppedError } from '../process/signals.ts';
+import { isMissing, readEntry } from './counts.ts';
+import { changedSince, countNow } from './make-plan.ts';
+import type { Run } from './open-run.ts';
+import { eachAtPace } from './pace.ts';
+import { PacedCall } from './paced-call.ts';
+import { type Count, marks, type Outcome, type Reason } from './rows.ts';
+
+/** How long requests in flight may continue after a run has stopped. */
+export const graceMs = 10_000;
+const maxTransportFailures = 20;
+
+/**
+ * Writes the rows of a plan, as many at a time as the pace allows, until all are settled or the run stops; then no
+ * request is in flight.
+ */
+export async function writeRows(run: Run): Promise<void> {
+  const { rows, stop } = run;
+  const writer = new RowWriter(run);
+  let grace: NodeJS.Timeout | undefined;
+  stop.stopped.addEventListener('abort', () => {
+    grace = setTimeout(() => stop.abandon(), graceMs);
+  });
+  function* untilStopped(): Generator<number> {
+    for (const row of rows.inState('unprocessed')) {
+      if (stop.reason) return;
+      yield row;
+    }
+  }
+  try {
+    await eachAtPace(run.pace, untilStopped(), async (row) => {
+      const outcome = await writer.write(row);
+      if (!outcome) return;
+      run.settle(row, outcome);
+      run.countWritten(row);
+    });
+  } finally {
+    clearTimeout(grace);
+  }
+}
+
+/** Ends a call: the reading before a further attempt has settled the row; undefined as in `RowWriter.write`. */
+class SettledError extends Error {
+  readonly outcome: Outcome | undefined;
+
+  constructor(outcome: Outcome | undefined) {
+    super('settled');
+    this.outcome = outcome;
+  }
+}
+
+/** Writes single rows, and stops the run if every further one would fail too. */
+class RowWriter {
+  private readonly run: Run;
+  private transportFailures = 0;
+
+  constructor(run: Run) {
+    this.run = run;
+  }
+
+  /** Writes one row and returns its outcome; undefined if the run stopped before anything was sent. */
+  async write(row: number): Promise<Outcome | undefined> {
+    const { run } = this;
+    const canRead = run.client.contract.operations.has('getInventory');
+    const isBound = this.isBound(row) && !run.etags.has(row);
+    // Without a way to read one count, a further attempt could overwrite what somebody else has written.
+    const call = new PacedCall(run.pace, run.stop, isBound && !canRead ? 0 : undefined);
+    call.ifMatch = run.etags.get(row);
+    try {
+      let before: InventoryItem | undefined;
+      if (isBound && canRead) {
+        before = await this.look(row, call);
+        call.checkAgain = () => this.lookAgain(row, call);
+      }
+      return this.accept(row, await this.send(row, before, call), call);
+    } catch (error) {
+      if (error instanceof SettledError) return error.outcome;
+      if (error instanceof StoppedError) return call.isUncertain ? interrupted(call) : undefined;
+      if (!(error instanceof CliError)) throw error;
+      const answer = otherAnswer(error);
+      return answer ? this.accept(row, answer, call) : this.refuse(row, error, call);
+    }
+  }
+
+  /** Whether the row may only be written if the count is the one that the plan saw. */
+  private isBound(row: number): boolean {
+    const { rows, header } = this.run;
+    return header.flags.relative || rows.expected(row) !== undefined;
+  }
+
+  /** Reads the count right before an attempt. @throws SettledError if it must not be written now. */
+  private async look(row: number, call: PacedCall): Promise<InventoryItem | undefined> {
+    const { run } = this;
+    const { rows } = run;
+    const { count, etag, item } = await readEntry(run.client, rows.id(row));
+    // A count that others moved away and back has another ETag.
+    const isSame = call.ifMatch === undefined || call.ifMatch === etag;
+    if (count === rows.before(row) && isSame) {
+      call.ifMatch = etag;
+      return item;
+    }
+    throw new SettledError(this.settledBy(row, count, call));
+  }
+
+  /** The same before a further attempt. @throws SettledError also if the count cannot be read */
+  private async lookAgain(row: number, call: PacedCall): Promise<void> {
+    await this.look(row, call).catch(async (error) => {
+      if (!(error instanceof CliError)) throw error;
+      throw new SettledError(await this.refuse(row, error, call));
+    });
+  }
+
+  /** The outcome of a row by a count that is not the one before it. */
+  private settledBy(row: number, count: Count, call: PacedCall): Outcome {
+    const { run } = this;
+    const { rows, header } = run;
+    const isAfter = count === rows.after(row);
+    if (call.mayBeApplied || rows.isMarked(row, marks.perhaps))
+      return isAfter ? { effect: 'done' } : { effect: 'maybe', reason: changedSince(run, row, count) };
+    const { relative } = header.flags;
+    if (isAfter && !relative) return { effect: 'none' };
+    const message = `changed since the plan: ${countNow(count)}`;
+    // A change can be booked on the new count; a row that expects a count cannot.
+    const passes = relative || rows.expected(row) === undefined;
+    return { effect: 'none', reason: { code: passes ? 'changed' : 'changed_since', message, passes } };
+  }
+
+  /** @param before the entry, if it has just been read. */
+  private async send(row: number, before: InventoryItem | undefined, call: PacedCall): Promise<Accepted> {
+    const { client, rows, header } = this.run;
+    const petId = rows.id(row);
+    const after = rows.after(row);
+    if (after === null) return client.call('deleteInventory', { petId }, call);
+    try {
+      const body = { quantity: after as number };
+      return await client.call('updateInventory', { petId, body, ...(before && { before }) }, call);
+    } catch (error) {
+      const mayCreate = header.flags.createMissing && client.contract.operations.has('createInventory');
+      if (!mayCreate || !isMissing(error)) throw error;
+      return await this.create(row, after, call);
+    }
+  }
+
+  private async create(row: number, quantity: number | bigint, call: PacedCall): Promise<Accepted> {
+    const { run } = this;
+    const { client, rows, options } = run;
+    const petId = rows.id(row);
+    const status = await options.readPetStatus(client, petId);
+    const body = { petId, quantity: quantity as number, status: status as PetStatus };
+    try {
+      return await client.call('createInventory', { body }, call);
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 409) throw error;
+      const { count } = await readEntry(client, petId);
+      // There is no entry, and none can be created.
+      if (count === null) throw error;
+      throw new SettledError(this.settledBy(row, count, call));
+    }
+  }
+
+  /**
+   * The outcome of an answer with a status of success: 200, 201 or 204, with the pet and the quantity that were sent, if
+   * it names them. Anything else may or may not have been applied.
+   */
+  private accept(row: number, { value, status, attempts }: Accepted, call: PacedCall): Outcome {
+    const { rows } = this.run;
+    this.transportFailures = 0;
+    const after = rows.after(row);
+    const { petId, quantity, code, message } = isJsonObject(value) ? value : {};
+    const maybe = (why: string, what: string): Outcome => ({
+      effect: 'maybe',
+      reason: {
+        code: why,
+        message: what + uncertainty,
+        status,
+        attempts,
+        requestId: call.requestId,
+        passes: true,
+      },
+    });
+    if (after === null && status === 404) return { effect: 'done' };
+    if (status !== 200 && status !== 201 && status !== 204)
+      return maybe('not_done', `the service answered ${status}, which does not say that it is done`);
+    if (quantity === undefined && code !== undefined && message !== undefined)
+      return maybe(
+        String(code),
+        `the service answered ${status} with the body of an error: ${String(message)}`,
+      );
+    if (petId !== undefined && petId !== null && String(petId) !== String(rows.id(row)))
+      return maybe('other_pet', `the service answered about pet ${String(petId)}`);
+    if (after !== null && quantity !== undefined && quantity !== null && String(quantity) !== String(after))
+      return maybe('other_quantity', `the service answered the quantity ${String(quantity)}, not ${after}`);
+    return { effect: 'done' };
+  }
+
+  /** The outcome of a row whose call has failed; stops the run if every remaining row would fail too. */
+  private async refuse(row: number, error: CliError, call: PacedCall): Promise<Outcome | undefined> {
+    const { rows, stop } = this.run;
+    const { status } = error.details;
+    const isRead = error.details.method === 'GET';
+    const effect = call.mayBeApplied ? 'maybe' : 'none';
+    if (rows.after(row) === null && isMissing(error) && !isRead)
+      return { effect: effect === 'maybe' || rows.isMarked(row, marks.perhaps) ? 'done' : 'none' };
+    if (status === 412 && !isRead) {
+      const outcome = await this.overtaken(row, call);
+      if (outcome) return outcome;
+    }
+    this.stopIfFatal(error);
+    const reason: Reason = {
+      code: codeOf(error),
+      message: reasonOf(error) + (effect === 'maybe' ? uncertainty : ''),
+      status,
+      attempts: call.attempts,
+      requestId: call.requestId,
+      passes: effect === 'maybe' || mayPass(error),
+    };
+    // The service was busy, and then the run stopped: the row is as if it had not been tried.
+    if (stop.reason && effect === 'none' && status !== undefined && busyStatuses.has(status))
+      return undefined;
+    return { effect, reason };
+  }
+
+  /** The outcome of a row whose entry has another ETag than the plan saw; undefined if the count cannot be read. */
+  private async overtaken(row: number, call: PacedCall): Promise<Outcome | undefined> {
+    const { client, rows } = this.run;
+    if (!client.contract.operations.has('getInventory')) return undefined;
+    const found = await readEntry(client, rows.id(row)).catch(() => undefined);
+    if (!found) return undefined;
+    const outcome = this.settledBy(row, found.count, call);
+    if (!outcome.reason) return outcome;
+    const { attempts, requestId } = call;
+    // Somebody has changed the entry: a person must look at what is expected, and all others are planned again.
+    return { ...outcome, reason: { ...outcome.reason, status: 412, attempts, requestId, passes: true } };
+  }
+
+  /** To be called for each row that did not succeed: stops the run if every remaining row would fail too. */
+  private stopIfFatal(error: CliError): void {
+    const { stop } = this.run;
+    const { message, kind, details } = error;
+    const { hint, status } = details;
+    const reason = error instanceof UnavailableError ? error.reason : undefined;
+    this.transportFailures = reason !== undefined && status === undefined ? this.transportFailures + 1 : 0;
+    const fatal = reason && fatalReasons[reason];
+    if (fatal) stop.stop({ kind, message: `${fatal}: ${message}`, hint });
+    else if (error instanceof ApiError && kind === 'auth') stop.stop({ kind, message, hint });
+    else if (this.transportFailures >= maxTransportFailures) {
+      const all = `${maxTransportFailures} rows in a row got no answer`;
+      stop.stop({ kind: 'unavailable', message: `${all}: ${message}` });
+    }
+  }
+}
+
+/** Failures that every remaining row would hit too. */
+const fatalReasons: Partial<Record<UnavailableReason, string>> = {
+  tls: 'TLS failed',
+  redirect: 'the service redirects writes',
+};
+
+/** Refusals that may pass, or that end with the cause of the stop. */
+const passingStatuses: ReadonlySet<number> = new Set([401, 403, 412, 429, 503]);
+const busyStatuses: ReadonlySet<number> = new Set([429, 503]);
+
+/** Whether the same row may succeed later without a change to it. */
+function mayPass(error: CliError): boolean {
+  const { status, method } = error.details;
+  if (error instanceof UnavailableError || status === undefined) return error.kind !== 'usage';
+  if (method === 'GET' && error.kind === 'unavailable') return true;
+  return passingStatuses.has(status);
+}
+
+function codeOf(error: CliError): string {
+  if (error instanceof UnavailableError) return error.reason;
+  if (error.kind === 'not-found' && error.details.method === 'GET') return 'no_pet';
+  return error.details.code ?? String(error.details.status ?? error.kind);
+}
+
+/** A success, with its body. */
+interface Accepted {
+  readonly value?: unknown;
+  readonly status: number;
+  readonly attempts: number;
+}
+
+/** A success whose JSON body has another shape, because a service need not answer with the entry. */
+function otherAnswer(error: CliError): Accepted | undefined {
+  if (!(error instanceof UnavailableError) || error.answer === undefined) return undefined;
+  const { answer, details } = error;
+  if (details.method === 'GET') return undefined;
+  if (isJsonObject(answer) && answer.quantity !== undefined && typeof answer.quantity !== 'number')
+    return undefined;
+  return { value: answer, status: details.status ?? 200, attempts: details.attempts ?? 1 };
+}
+
+const uncertainty = '; it may or may not have been applied';
+
+function interrupted({ attempts }: PacedCall): Outcome {
+  const message = `the run stopped before the answer came${uncertainty}`;
+  return { effect: 'maybe', reason: { code: 'interrupted', message, attempts, passes: true } };
+}
+
+/** The message without the parts that all rows share: the operation, the method and the URL. */
+function reasonOf({ message, details: { method, url } }: CliError): string {
+  const request = `${method} ${url}: `;
+  const at = message.indexOf(request);
+  const reason = at === -1 ? message : message.slice(at + request.length);
+  return reason.replace('; the request may or may not have been applied', '');
+}

@@ -1,0 +1,243 @@
+import { resolve } from 'node:path';
+import { offeredOperation } from '../../api/contract.ts';
+import { confirmWrite } from '../../asking.ts';
+import { beginRun, endRun, writePlanned } from '../../bulk/carry-out.ts';
+import { checkGuards, makePlan, type Plan } from '../../bulk/make-plan.ts';
+import { checkNewFile, type NewFile } from '../../bulk/new-file.ts';
+import { Run, type RunParts } from '../../bulk/open-run.ts';
+import type { StopReason } from '../../bulk/pace.ts';
+import { toRows } from '../../bulk/run-flags.ts';
+import { laterRuns } from '../../bulk/run-parts.ts';
+import { RunStore } from '../../bulk/run-store.ts';
+import { holdTarget, type NameRun, targetOf } from '../../bulk/target.ts';
+import { graceMs } from '../../bulk/write-rows.ts';
+import { resolvePaths } from '../../config/paths.ts';
+import type { Context } from '../../context.ts';
+import { type ProgressState, startProgress } from '../../output/progress.ts';
+import { CliError, exitCodes, InterruptedError, UsageError } from '../../process/errors.ts';
+import { realFile } from '../../process/files.ts';
+import type { Signal } from '../../process/io.ts';
+import { StoppedError } from '../../process/signals.ts';
+import { counted } from '../../process/text.ts';
+import { readPet } from '../../records/pets.ts';
+import type { WriteFlags } from './bulk-flags.ts';
+import { report, summaryView } from './report-run.ts';
+import { checkPlanView, countProblems, printPlan, printTotals, showLargestChanges } from './show-plan.ts';
+
+// What apply, edit, resume and undo have in common: plan, confirm, write, report.
+
+export function runStore({ io }: Context): RunStore {
+  return new RunStore(resolvePaths(io).stateDir);
+}
+
+/** The target of this command's writes, for journals and locks: a service, or the file of the embedded store. */
+export async function targetHere(context: Context): Promise<string> {
+  const settings = await context.settings();
+  if (settings.offline) {
+    const store = resolvePaths(context.io).offlineStore;
+    return `offline:${store === ':memory:' ? store : realFile(store)}`;
+  }
+  return targetOf(settings.get('base-url') ?? '');
+}
+
+/** Does `work` while no other run works on the target. @throws CliError `unavailable` if one does */
+export async function holdTargetOf<Value>(
+  context: Context,
+  { target, name, flags }: Pick<RunParts['header'], 'target' | 'name' | 'flags'>,
+  { lockWait = 0 }: WriteFlags,
+  work: (nameRun: NameRun) => Promise<Value>,
+): Promise<Value> {
+  const runs = runStore(context);
+  await runs.ensureFolder();
+  const { signal } = context.interrupts;
+  return holdTarget(runs.folder, target, { shard: flags.shard, name, waitMs: lockWait, signal }, work);
+}
+
+/**
+ * One session of a run, under the lock of its target: plans, asks, writes, and reports.
+ *
+ * @returns what was written, or undefined if nothing was asked for: --dry-run.
+ * @throws UsageError if the service offers no way to do it, or a guard stops the plan; CliError after the report if not
+ *   every row is as it should be.
+ */
+export async function runSession(
+  context: Context,
+  parts: RunParts,
+  flags: WriteFlags,
+  nameRun: NameRun,
+): Promise<void> {
+  const runs = runStore(context);
+  await (await context.printer()).check(summaryView);
+  const named = await checkRejects(context, parts, flags);
+  const run = await openRun(context, parts, flags);
+  const plan = await planRun(context, run);
+  checkGuards(run, plan, run.header.guards);
+  if (plan.changes > 0) await confirmPlan(context, run, plan);
+  else await printTotals(context, run, plan);
+  await withSignals(context, run, async () => {
+    // A run that has nothing to write leaves no trace; an undo does, because the run is undone.
+    if (plan.changes > 0 || run.earlier || run.header.kind === 'undo') {
+      await beginRun(run, runs);
+      if (run.id !== undefined) await nameRun(run.id);
+    }
+    if (plan.changes > 0) await writePlan(context, run, plan);
+    const ended = await endRun(run, runs, { named, folder: context.io.cwd });
+    await report(context, run, ended);
+  });
+}
+
+/**
+ * Shows the plan of a run; nothing is written.
+ *
+ * @returns whether there is something to write, and whether there are rows that cannot be.
+ */
+export async function preview(
+  context: Context,
+  parts: RunParts,
+  flags: WriteFlags,
+): Promise<{ readonly changes: number; readonly problems: number }> {
+  await checkPlanView(context);
+  const run = await openRun(context, parts, flags);
+  const plan = await planRun(context, run);
+  await printPlan(context, run, plan);
+  await printTotals(context, run, plan);
+  checkGuards(run, plan, run.header.guards);
+  return { changes: plan.changes, problems: countProblems(run) };
+}
+
+/** `--dry-run`: exits 3 if there are rows that cannot be written. */
+export async function dryRun(context: Context, parts: RunParts, flags: WriteFlags): Promise<void> {
+  const { problems } = await preview(context, parts, flags);
+  if (problems > 0) context.exitCode = exitCodes.partial;
+}
+
+async function openRun(context: Context, parts: RunParts, flags: WriteFlags): Promise<Run> {
+  const settings = await context.settings();
+  const client = await context.client('bulk');
+  offeredOperation(client.contract, 'updateInventory');
+  const later = await laterRuns(runStore(context), parts);
+  return new Run(
+    { ...parts, laterRuns: later },
+    {
+      client,
+      maxErrors: Math.max(1, toRows(flags.maxErrors ?? { rows: 100 }, parts.header.rows)),
+      concurrency: settings.get('concurrency'),
+      rate: settings.get('rate'),
+      readPetStatus: async (given, petId) =>
+        (await readPet(context, given, petId, { isAside: true })).value.status ?? 'available',
+    },
+  );
+}
+
+/** The file of --rejects. @throws UsageError if it is the input, or exists */
+async function checkRejects(
+  { io }: Context,
+  { header }: RunParts,
+  { rejects: name, force }: WriteFlags,
+): Promise<NewFile | undefined> {
+  if (name === undefined) return undefined;
+  const file = { path: resolve(io.cwd, name), name, flag: '--rejects', mayReplace: force === true };
+  if (header.file !== null && realFile(file.path) === realFile(header.file))
+    throw new UsageError(`--rejects ${name}: it is the input`);
+  await checkNewFile(file);
+  return file;
+}
+
+/** Reads the counts and plans. @throws InterruptedError, or CliError if the run had to stop: then there is no plan. */
+async function planRun(context: Context, run: Run): Promise<Plan> {
+  const { stop, header } = run;
+  const read = () => ({ done: run.entriesRead });
+  const release = context.interrupts.take((signal) => {
+    stop.stop(interruption(signal));
+    stop.abandon();
+  });
+  try {
+    const activity = { label: 'reading counts', unit: 'entries', read };
+    return await withProgress(context, activity, () => run.time('planning', () => makePlan(run)));
+  } catch (error) {
+    if (!(error instanceof StoppedError) || !stop.reason) throw error;
+    const { kind, message, hint } = stop.reason;
+    if (kind === 'interrupted') throw new InterruptedError('SIGINT');
+    if (kind === 'terminated') throw new InterruptedError('SIGTERM');
+    throw new CliError(kind, `${header.name}: ${message}; nothing was sent`, { hint, retryable: true });
+  } finally {
+    release();
+  }
+}
+
+/** Shows the plan and asks the user. @throws UsageError if the answer is no, or if questions are impossible. */
+async function confirmPlan(context: Context, run: Run, plan: Plan): Promise<void> {
+  if (!context.flags.yes && context.prompt()) await showLargestChanges(context, run, plan);
+  await printTotals(context, run, plan);
+  const { changes, removed } = plan;
+  const set = changes - removed;
+  const what = [
+    ...(set > 0 ? [`set ${counted(set, 'count', 'counts')}`] : []),
+    ...(removed > 0 ? [`remove ${counted(removed, 'entry', 'entries')}`] : []),
+  ];
+  await confirmWrite(context, { what: what.join(' and '), destructive: true });
+}
+
+/** Writes the rows of a plan, and shows the progress. */
+function writePlan(context: Context, run: Run, plan: Plan): Promise<void> {
+  const read = () => ({
+    done: run.written,
+    total: plan.changes,
+    failed: run.writeErrors,
+    concurrency: run.pace.limit,
+  });
+  const label = run.header.kind === 'undo' ? 'undoing' : 'applying';
+  return withProgress(context, { label, unit: 'rows', read }, () => writePlanned(run));
+}
+
+/** How long a run may take to its end after the first signal, and after the second. */
+const endingMs = [graceMs + 1000, 1000] as const;
+
+/**
+ * Does the work with signals turned into a stop: the first waits for requests in flight, the second abandons them. Both
+ * leave time for journal, rejects and report, but nobody who does not read these can hold the process.
+ */
+async function withSignals(
+  { interrupts, notice }: Context,
+  { stop }: Run,
+  work: () => Promise<void>,
+): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const release = interrupts.take((signal) => {
+    const leftMs = endingMs[timer ? 1 : 0];
+    clearTimeout(timer);
+    timer = setTimeout(() => interrupts.abort(signal), leftMs);
+    if (stop.reason) return stop.abandon('stopped by a second signal');
+    stop.stop(interruption(signal));
+    const waiting = 'stopping: waiting up to 10 s for requests in flight; press Ctrl-C again to abandon them';
+    if (!stop.cut.aborted) void notice(waiting);
+  });
+  try {
+    await work();
+  } finally {
+    clearTimeout(timer);
+    release();
+  }
+}
+
+function interruption(signal: Signal): StopReason {
+  return signal === 'SIGINT'
+    ? { kind: 'interrupted', message: 'interrupted' }
+    : { kind: 'terminated', message: 'terminated' };
+}
+
+/** Shows the progress of the work on stderr. */
+async function withProgress<Value>(
+  context: Context,
+  activity: { readonly label: string; readonly unit: string; readonly read: () => ProgressState },
+  work: () => Promise<Value>,
+): Promise<Value> {
+  const style = await context.style('stderr');
+  const mode = context.quiet ? 'none' : 'auto';
+  const stop = startProgress(context.io, context.liveLine, { ...activity, mode, style });
+  try {
+    return await work();
+  } finally {
+    await stop();
+  }
+}

@@ -1,0 +1,286 @@
+import { takesParameter } from '../../api/contract.ts';
+import type { FailureKind } from '../../bulk/failures.ts';
+import { maxReasons } from '../../bulk/journal.ts';
+import { changeOf, type Plan } from '../../bulk/make-plan.ts';
+import type { Run } from '../../bulk/open-run.ts';
+import { eachAtPace } from '../../bulk/pace.ts';
+import { invalidRows } from '../../bulk/reject-rows.ts';
+import { type Count, marks } from '../../bulk/rows.ts';
+import type { Context } from '../../context.ts';
+import type { View } from '../../output/columns.ts';
+import { Printer } from '../../output/print.ts';
+import type { Style } from '../../output/style.ts';
+import { counted, groupDigits, sanitize } from '../../process/text.ts';
+
+/**
+ * A row of a plan. `now` is null for a pet without an entry, undefined if it is not written; `new` is null for a removed
+ * entry.
+ */
+interface ChangeRecord {
+  /** Undefined for an invalid row. */
+  readonly petId: bigint | undefined;
+  readonly name: string | null;
+  readonly now: Count | undefined;
+  readonly new: Count | undefined;
+  readonly change: number | undefined;
+  readonly line: number;
+  /** `planned`, or why it is not written. */
+  readonly state: string;
+  readonly reason: string | undefined;
+}
+
+/** How many changes are shown before the question. */
+const shownChanges = 20;
+/** With more changes than this, the names of their pets are not read. */
+const maxNames = 100;
+
+/**
+ * @param isForPeople whether changes have a sign, and removals a word; programs get numbers and null.
+ * @param hasProblems whether rows that cannot be written are among them.
+ */
+function changesView(isForPeople: boolean, hasProblems = true): View<ChangeRecord> {
+  const problems = hasProblems ? {} : ({ extra: true } as const);
+  const removed = isForPeople ? 'removed' : null;
+  return {
+    noun: 'changes',
+    columns: [
+      { name: 'petId', value: ({ petId }) => petId, align: 'right' },
+      { name: 'name', value: ({ name }) => name },
+      { name: 'now', value: ({ now }) => now, align: 'right' },
+      { name: 'new', value: (row) => (row.new === null ? removed : row.new), align: 'right' },
+      {
+        name: 'change',
+        value: ({ change }) => (change && isForPeople ? signed(change) : change),
+        align: 'right',
+      },
+      { name: 'state', value: ({ state }) => state, status: true, ...problems },
+      { name: 'reason', value: ({ reason }) => reason, ...problems },
+      { name: 'line', value: ({ line }) => line, align: 'right', extra: true },
+    ],
+  };
+}
+
+/** Checks `--fields` and `--sort` for a plan before anything is sent. @see Printer.check */
+export async function checkPlanView(context: Context): Promise<void> {
+  const printer = await context.printer();
+  await printer.check(changesView(printer.format === 'table'));
+}
+
+/** Prints the plan on stdout, in the format asked for: what is written, and what cannot be. */
+export async function printPlan(context: Context, run: Run, plan: Plan): Promise<void> {
+  const printer = await context.printer();
+  const hasProblems = printer.format !== 'table' || countProblems(run) > 0;
+  await printer.records(changePages(run, plan), changesView(printer.format === 'table', hasProblems));
+}
+
+/** How many rows of the plan cannot be written. */
+export function countProblems({ rows }: Run): number {
+  let count = 0;
+  for (let row = 0; row < rows.length; row += 1) if (isProblem(rows, row)) count += 1;
+  return count;
+}
+
+function isProblem(rows: Run['rows'], row: number): boolean {
+  const state = rows.state(row);
+  return (
+    state === 'invalid' || ((state === 'failed' || state === 'unknown') && rows.isMarked(row, marks.planned))
+  );
+}
+
+async function* changePages(run: Run, plan: Plan): AsyncGenerator<ChangeRecord[]> {
+  const { rows } = run;
+  function* shown(): Generator<number> {
+    for (let row = 0; row < rows.length; row += 1)
+      if (rows.isState(row, 'unprocessed') || isProblem(rows, row)) yield row;
+  }
+  const names = await readPetNames(run, plan.changes > maxNames ? [] : [...rows.inState('unprocessed')]);
+  const invalid = await invalidReasons(run);
+  let page: ChangeRecord[] = [];
+  for (const row of shown()) {
+    page.push(toRecord(run, row, names, invalid));
+    if (page.length < 1000) continue;
+    yield page;
+    page = [];
+  }
+  if (page.length > 0) yield page;
+}
+
+/** Why rows are invalid, by their lines: of the first 10,000. */
+async function invalidReasons({ source, header }: Run): Promise<ReadonlyMap<number, string>> {
+  const reasons = new Map<number, string>();
+  if (source && header.invalid > 0)
+    for await (const { line, message } of invalidRows(source, header.flags)) {
+      if (reasons.size === maxReasons) break;
+      reasons.set(line, message);
+    }
+  return reasons;
+}
+
+function toRecord(
+  { rows, failures }: Run,
+  row: number,
+  names: ReadonlyMap<bigint, string>,
+  invalid: ReadonlyMap<number, string> = new Map(),
+): ChangeRecord {
+  const state = rows.state(row);
+  const line = rows.line(row);
+  const unwritten = { now: undefined, new: undefined, change: undefined, name: null, line };
+  if (state === 'invalid')
+    return { ...unwritten, petId: undefined, state, reason: invalid.get(line) ?? 'it is not valid' };
+  const petId = rows.id(row);
+  if (state !== 'unprocessed') {
+    const reason = failures.reasonOf(row).message;
+    return { ...unwritten, petId, state, reason };
+  }
+  const now = rows.before(row) ?? null;
+  const after = rows.after(row);
+  const change = changeOf(now, after);
+  const name = names.get(petId) ?? null;
+  return { petId, name, now, new: after, change, line, state: 'planned', reason: undefined };
+}
+
+/** Shows the largest changes on stderr. */
+export async function showLargestChanges(context: Context, run: Run, plan: Plan): Promise<void> {
+  const { io, quiet } = context;
+  if (quiet) return;
+  const color = (await context.settings()).get('color');
+  const columns = { fields: undefined, sort: undefined, header: true };
+  const shown = { format: 'table', ...columns, color, quiet: true } as const;
+  const largest = await largestChanges(run);
+  await new Printer({ ...io, stdout: io.stderr }, shown).records([largest], changesView(true, false));
+  if (plan.changes > largest.length)
+    await context.notice(
+      `and ${groupDigits(plan.changes - largest.length)} more; --dry-run shows all of them`,
+    );
+}
+
+async function largestChanges(run: Run): Promise<ChangeRecord[]> {
+  const { rows } = run;
+  const size = (row: number) => Math.abs(changeOf(rows.before(row) ?? null, rows.after(row)));
+  const bySize = (one: number, other: number) => size(other) - size(one);
+  let largest: number[] = [];
+  for (const row of rows.inState('unprocessed')) {
+    largest.push(row);
+    if (largest.length >= 50 * shownChanges) largest = largest.sort(bySize).slice(0, shownChanges);
+  }
+  const shown = largest.sort(bySize).slice(0, shownChanges);
+  const names = await readPetNames(run, shown);
+  return shown.map((row) => toRecord(run, row, names));
+}
+
+function signed(change: number): string {
+  return change > 0 ? `+${groupDigits(change)}` : groupDigits(change);
+}
+
+/**
+ * The names of the pets of a few rows, for people; unreadable ones are left out. Each is read as the first of the list
+ * after the id before it, because the operation that reads one pet is deprecated.
+ */
+async function readPetNames(run: Run, shown: readonly number[]): Promise<ReadonlyMap<bigint, string>> {
+  const { client, rows } = run;
+  const names = new Map<bigint, string>();
+  const list = client.contract.operations.get('listPets');
+  if (!list || !takesParameter(list, 'after')) return names;
+  await eachAtPace(run.pace, shown, async (row) => {
+    const id = rows.id(row);
+    if (id === 0n) return;
+    // A name is worth no long wait.
+    for await (const [pet] of client.list('listPets', {}, { after: id - 1n, limit: 1, retries: 1 })) {
+      if (pet?.id === id) names.set(id, pet.name);
+      return;
+    }
+  }).catch(() => {});
+  return names;
+}
+
+/** Prints the totals of the plan and the rows that cannot be written: aligned on a terminal, plain lines in a log. */
+export async function printTotals(context: Context, run: Run, plan: Plan): Promise<void> {
+  const { io, quiet } = context;
+  if (quiet) return;
+  const failures = run.failures.byKind();
+  if (io.stderr.isTerminal && !io.env.CI)
+    await io.stderr.write(totalsBlock(plan, failures, await context.style('stderr')));
+  else for (const line of totalsLines(plan, failures)) await context.notice(line);
+}
+
+/** One line of the totals, as texts. */
+interface Total {
+  readonly label: string;
+  readonly count: string;
+  readonly noun: string;
+  /** The sum of the changes, with its sign. */
+  readonly units: string;
+  readonly note: string;
+  readonly paint?: 'green' | 'yellow' | 'red' | 'dim';
+}
+
+/** The totals and the failures as aligned lines for a terminal. */
+function totalsBlock(plan: Plan, failures: readonly FailureKind[], style: Style): string {
+  const all = [...totalsOf(plan), ...failures.map(failureTotal)];
+  const totals = all.length > 0 ? all : [sameTotal(plan)];
+  const widest = (key: 'count' | 'noun' | 'units') => Math.max(...totals.map((total) => total[key].length));
+  const [counts, nouns, units] = [widest('count'), widest('noun'), widest('units')];
+  const lines = totals.map((total) => {
+    const { label, count, noun, note, paint } = total;
+    const change = total.units.padStart(units);
+    const text = `${label.padStart(6)}  ${count.padStart(counts)} ${noun.padEnd(nouns)}  ${change}  ${note}`;
+    return `${paint ? style[paint](text.trimEnd()) : text.trimEnd()}\n`;
+  });
+  return lines.join('');
+}
+
+/** The same as plain lines for a log: one for the plan, one for each kind of failure. */
+function totalsLines(plan: Plan, failures: readonly FailureKind[]): string[] {
+  const facts = totalsOf(plan).map(({ label, count, noun, units, note }) =>
+    [label, count, noun, units, note && `(${note})`].filter((part) => part).join(' '),
+  );
+  const head = `plan: ${groupDigits(plan.changes)} of ${counted(plan.rows, 'row', 'rows')} to write`;
+  const tail = facts.length > 0 ? `: ${facts.join(', ')}` : '';
+  const warnings = failures
+    .map(failureTotal)
+    .map(({ count, noun, note }) => `warning: ${count} ${noun} cannot be written: ${note}`);
+  return [head + tail, ...warnings];
+}
+
+function totalsOf(plan: Plan): Total[] {
+  const { unchanged, raised, lowered, toZero, created, removed } = plan;
+  const totals: Total[] = [];
+  if (raised.rows > 0) {
+    const units = `+${groupDigits(raised.units)}`;
+    totals.push(totalOf('up', raised.rows, { units, note: noteOf([[created, 'new']]), paint: 'green' }));
+  }
+  if (lowered.rows > 0) {
+    const units = `-${groupDigits(lowered.units)}`;
+    const note = noteOf([
+      [toZero, 'to 0'],
+      [removed, 'removed'],
+    ]);
+    totals.push(totalOf('down', lowered.rows, { units, note, paint: 'yellow' }));
+  }
+  return unchanged > 0 ? [...totals, sameTotal(plan)] : totals;
+}
+
+function sameTotal({ unchanged }: Plan): Total {
+  return totalOf('same', unchanged, { paint: 'dim' });
+}
+
+function totalOf(label: string, count: number, more: Partial<Total>): Total {
+  const noun = count === 1 ? 'pet' : 'pets';
+  return { label, count: groupDigits(count), noun, units: '', note: '', ...more };
+}
+
+function failureTotal({ count, example }: FailureKind): Total {
+  const noun = count === 1 ? 'row' : 'rows';
+  return totalOf('fails', count, { noun, note: exampleText(example), paint: 'red' });
+}
+
+function noteOf(parts: readonly (readonly [count: number, what: string])[]): string {
+  const present = parts.filter(([count]) => count > 0);
+  return present.map(([count, what]) => `${groupDigits(count)} ${what}`).join(', ');
+}
+
+/** The first row of a kind of failure: its line in the input if it has one, its pet, and the reason. */
+export function exampleText({ line, petId, message, requestId }: FailureKind['example']): string {
+  const place = line > 0 ? `line ${line}, pet ${petId}` : `pet ${petId}`;
+  return sanitize(`${place}: ${message}${requestId === undefined ? '' : ` (request ${requestId})`}`);
+}
