@@ -186,6 +186,7 @@ export const ownVariables: readonly (readonly [name: string, meaning: string])[]
   ['PETSTORE_STATE_DIR', 'the folder of the runs of inventory apply and of the embedded store'],
   ['PETSTORE_OFFLINE_STORE', 'the file of the embedded store; :memory: keeps nothing'],
   ['PETSTORE_DEBUG', '1 shows the stack of an error'],
+  ['PETSTORE_BUILT_IN_CONTRACT', 'not empty: bindings do not apply; serve sets it for its command'],
 ];
 
 /** @throws UsageError for an unknown key; if the key looks like a secret, the hint says how to give one. */
