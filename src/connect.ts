@@ -94,13 +94,13 @@ async function openClient(context: Context, connection: Connection): Promise<Cli
  * one with a status of 500 or above does not count.
  */
 function observer(
-  { lifecycle, note, now }: Context,
+  { lifecycle, warn, now }: Context,
   show: (event: ClientEvent) => void,
 ): (event: ClientEvent) => void {
   const read = new Set<OperationId>();
   return (event) => {
     show(event);
-    if (event.kind === 'note') void note(event.line);
+    if (event.kind === 'note') void warn(event.line);
     if (event.kind !== 'answer' || read.has(event.operation.id) || event.response.status >= 500) return;
     const { operation, response } = event;
     read.add(operation.id);
@@ -137,7 +137,7 @@ interface CarriedTarget {
 
 /** The common fields, the credential, and the user's own headers. */
 async function readCarried(
-  { io, flags, secrets, note, interrupts, settings: resolve }: Context,
+  { io, flags, secrets, warn, interrupts, settings: resolve }: Context,
   { baseUrl, headers, places }: CarriedTarget,
 ): Promise<Carried> {
   const settings = await resolve();
@@ -150,7 +150,7 @@ async function readCarried(
   for (const name of names) secrets.addField(name);
   if (baseUrl !== embeddedOrigin && !allowInsecureHttp) rejectInsecure(added, baseUrl, secrets);
   for (const each of added) addSecrets(secrets, each);
-  const reader = { io, secrets, note, signal: interrupts.signal };
+  const reader = { io, secrets, warn, signal: interrupts.signal };
   const credential =
     settings.offline || !places
       ? undefined
@@ -194,7 +194,7 @@ async function openTransport(
     const warning =
       'warning: NODE_TLS_REJECT_UNAUTHORIZED=0 is set: certificates are not verified, so others can read and change everything';
     // --quiet does not hide it.
-    await (context.quiet ? io.stderr.write(`${warning}\n`).catch(() => {}) : context.note(warning));
+    await (context.quiet ? io.stderr.write(`${warning}\n`).catch(() => {}) : context.warn(warning));
   }
   const options = {
     tls,

@@ -22,7 +22,7 @@ import { shellWord } from './process/text.ts';
 export type ClientUse = 'records' | 'bulk';
 
 /** Everything that a command works with. Each part is created when it is first asked for, and then kept. */
-export interface Context extends Pick<Notices, 'notice' | 'note' | 'lifecycle'> {
+export interface Context extends Pick<Notices, 'print' | 'warn' | 'lifecycle'> {
   readonly io: Io;
   /** Texts that must never be shown or written; the streams of `io` mask them. */
   readonly secrets: Secrets;
@@ -142,15 +142,15 @@ export function createContext(
 }
 
 async function settingsWithWarnings(
-  { quietSettings, note }: MutableContext,
+  { quietSettings, warn }: MutableContext,
   isRepair: boolean,
 ): Promise<Settings> {
   const settings = await quietSettings();
   const [problem] = settings.problems;
   if (problem && !isRepair) throw problem;
   for (const { message, details } of settings.problems)
-    await note(`warning: ${[message, details.hint].filter(Boolean).join('; ')}`);
-  for (const warning of settings.warnings) await note(warning);
+    await warn(`warning: ${[message, details.hint].filter(Boolean).join('; ')}`);
+  for (const warning of settings.warnings) await warn(warning);
   return settings;
 }
 

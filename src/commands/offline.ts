@@ -50,7 +50,7 @@ const pull = verb({
     const from = withoutSecrets(client.baseUrl);
     const store = toPulledStore(records, from, context.now());
     await keep(store);
-    await context.notice(`pulled ${summaryOf(records)} from ${from} into ${to ?? 'the embedded store'}`);
+    await context.print(`pulled ${summaryOf(records)} from ${from} into ${to ?? 'the embedded store'}`);
   },
 });
 
@@ -64,7 +64,7 @@ const reset = verb({
     const { replace } = beginReplacement(storeFile(context, 'offline reset'));
     await confirmDestruction(context, 'reset the embedded store');
     await replace(seedStore());
-    await context.notice('the embedded store has been reset to its seed');
+    await context.print('the embedded store has been reset to its seed');
   },
 });
 

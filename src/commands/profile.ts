@@ -78,7 +78,7 @@ const create = verb({
 });
 
 async function createProfile(context: Context, name: string, use: boolean): Promise<void> {
-  const { io, flags, notice } = context;
+  const { io, flags, print } = context;
   checkProfileName(name);
   if (flags.offline)
     throw new UsageError(
@@ -92,7 +92,7 @@ async function createProfile(context: Context, name: string, use: boolean): Prom
     if (use || config.profile === undefined) activate(config, name);
     return config.profile === name;
   });
-  await notice(
+  await print(
     `created profile ${name}${isActive ? ' (now active)' : `; \`petstore profile use ${name}\` makes it the active one`}`,
   );
 }
@@ -107,10 +107,10 @@ const use = verb({
   examples: ['petstore profile use staging', 'petstore profile use offline'],
   args: { name: argument('<profile>', 'the profile to use', { offers: 'profile' }) },
   async run(context, { name }) {
-    const { io, notice } = context;
+    const { io, print } = context;
     await editConfig(io, (config) => activate(config, name));
-    await notice(`the active profile is ${name}`);
-    if (io.env.PETSTORE_PROFILE) await notice('note: PETSTORE_PROFILE is set, and takes precedence');
+    await print(`the active profile is ${name}`);
+    if (io.env.PETSTORE_PROFILE) await print('note: PETSTORE_PROFILE is set, and takes precedence');
   },
 });
 
@@ -150,7 +150,7 @@ const remove = verb({
   examples: ['petstore profile delete staging', 'petstore profile delete staging --yes'],
   args: { name: argument('<profile>', 'the profile to delete', { offers: 'ownProfile' }) },
   async run(context, { name }) {
-    const { io, notice } = context;
+    const { io, print } = context;
     const file = readConfigFile(io);
     if (file.problem === undefined) {
       requireProfile(file, name);
@@ -158,7 +158,7 @@ const remove = verb({
     }
     const wasActive = await editConfig(io, (config) => dropProfile(config, name));
     await removeContract(io, { profile: name });
-    await notice(`deleted profile ${name}${wasActive ? '; no profile is active now' : ''}`);
+    await print(`deleted profile ${name}${wasActive ? '; no profile is active now' : ''}`);
   },
 });
 

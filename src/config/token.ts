@@ -149,7 +149,7 @@ interface TokenReader {
   /** Aborts a token-command. */
   readonly signal: AbortSignal;
   /** Shows why a token is not sent. */
-  note(line: string): Promise<void>;
+  warn(line: string): Promise<void>;
 }
 
 /**
@@ -174,7 +174,7 @@ export async function readCredential(
         'use https, or --allow-insecure-http to send it anyway',
         'insecure',
       );
-    await reader.note(`warning: the token of ${source} is not sent: ${plan.why}`);
+    await reader.warn(`warning: the token of ${source} is not sent: ${plan.why}`);
     return undefined;
   }
   const secret = await readToken(plan.source, settings, reader);

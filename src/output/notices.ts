@@ -9,12 +9,12 @@ export interface Notices {
    * Writes a line for people to stderr, with control characters made visible; writes nothing with --quiet. Never
    * rejects: a closed stderr must not change what the command does.
    */
-  notice(line: string): Promise<void>;
+  print(line: string): Promise<void>;
   /**
    * A notice about what the command does. If errors are printed as JSON, stderr holds nothing else: the note is kept
    * until the end, and the error object carries it.
    */
-  note(line: string): Promise<void>;
+  warn(line: string): Promise<void>;
   /** Life cycle notices (deprecation, stability) of the operations that this command used. */
   readonly lifecycle: Map<OperationId, LifecycleNotice>;
   /** Removes and returns the kept notes and the life cycle notices, one line each; an empty list if quiet. */
@@ -42,14 +42,14 @@ export function createNotices(context: NoticesContext): Notices {
     lifecycle.clear();
     return lines;
   };
-  const notice = async (line: string) => {
+  const print = async (line: string) => {
     if (!(await isQuiet())) await io.stderr.write(`${prose(io, line)}\n`).catch(() => {});
   };
   return {
-    notice,
-    async note(line) {
+    print,
+    async warn(line) {
       if (await hasJsonErrors()) notes.push(line);
-      else await notice(line);
+      else await print(line);
     },
     lifecycle,
     async takeNotices() {
@@ -57,13 +57,13 @@ export function createNotices(context: NoticesContext): Notices {
       return (await isQuiet()) ? [] : lines;
     },
     async printNotices() {
-      for (const line of notes.splice(0)) await notice(line);
+      for (const line of notes.splice(0)) await print(line);
       const lines = takeLifecycle();
       if (lines.length === 0 || (await isQuiet())) return;
       // Few commands come here, so these modules are loaded only now.
       const { resolvePaths } = await import('../config/paths.ts');
       const { notShownToday } = await import('./once-a-day.ts');
-      for (const line of await notShownToday(lines, resolvePaths(io).stateDir, now())) await notice(line);
+      for (const line of await notShownToday(lines, resolvePaths(io).stateDir, now())) await print(line);
     },
   };
 }

@@ -95,7 +95,7 @@ async function createFromFile<Entity>(access: EditAccess<Entity>, path: string, 
     asks: file.records.length > maxUnasked,
   });
   if (file.hasIds)
-    await context.note(
+    await context.warn(
       `note: ids in the file are left out because the service gives each new ${noun.one} its own`,
     );
   await noteUnknownFields(access, file.records);

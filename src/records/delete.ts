@@ -25,7 +25,7 @@ export async function deleteByIdsOrFile<Entity>(
   const [{ readIds }, { endFile }] = await Promise.all([import('./file.ts'), import('./rejects.ts')]);
   const access = await openAccess(context, noun, noun.operations.delete, 'bulk');
   const file = await readIds(context, noun, from);
-  if (file.records.length === 0) return context.note(`note: ${file.name} has no ids: nothing to delete`);
+  if (file.records.length === 0) return context.warn(`note: ${file.name} has no ids: nothing to delete`);
   const records = new Map(file.records.map((record) => [record.id, record]));
   const ended = await removeAll(access, [...records.keys()], (id) => records.get(id)?.place);
   const failures = ended.failures.flatMap((failure) => {
@@ -73,7 +73,7 @@ async function removeAll<Entity>(
   };
   const atOnce = (await context.settings()).get('concurrency');
   const work = new Work(ids, remove, { unit: noun.many, atOnce, place });
-  for await (const line of work.results) await context.note(line);
+  for await (const line of work.results) await context.warn(line);
   return { error: work.error(), failures: work.failures(), standing: work.standing() };
 }
 

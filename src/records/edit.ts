@@ -32,13 +32,13 @@ export async function editRecord<Entity extends object>(
       parse: (text) => toWrite(access, id, before, text),
     });
     if (write === undefined) {
-      await context.notice(`${noun.one} ${id}: nothing was changed, and nothing was sent`);
+      await context.print(`${noun.one} ${id}: nothing was changed, and nothing was sent`);
       await draft.discard();
       return;
     }
     if (before.etag === undefined && !flags.dryRun) await checkUnchanged(access, id, before);
     await writeRecord(access, write);
-    if (flags.dryRun) await context.note(`note: nothing was sent; the text is kept in ${draft.path}`);
+    if (flags.dryRun) await context.warn(`note: nothing was sent; the text is kept in ${draft.path}`);
     else await draft.discard();
   } catch (error) {
     throw withDraft(error, draft);

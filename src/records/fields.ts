@@ -65,7 +65,7 @@ export async function noteUnknownFields<Entity>(
   for (const record of records)
     for (const name of Object.keys(record.fields)) if (!known.has(name)) unknown.add(name);
   if (unknown.size > 0)
-    await context.note(
+    await context.warn(
       `note: ${many} have no such fields, they are sent as they are: ${[...unknown].join(', ')}`,
     );
 }

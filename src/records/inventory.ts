@@ -62,7 +62,7 @@ async function readAndAdd(access: Access<InventoryItem>, petId: bigint, change: 
     BigInt(old) + change,
     `adjust the stock of pet ${petId}: ${old} now, ${change < 0n ? change : `+${change}`}`,
   );
-  if (before.etag === undefined && !client.exclusively) await context.note(notAtomic);
+  if (before.etag === undefined && !client.exclusively) await context.warn(notAtomic);
   try {
     await writeCount(access, petId, quantity, before);
   } catch (error) {

@@ -39,7 +39,7 @@ export async function listRecords<Entity>(
   const pages = await readList(access, listing);
   // The first page is read at the same time as the names.
   const [first, { view, note }] = await Promise.all([pages.next(), fillView(access, 'list')]);
-  if (note) await context.note(note);
+  if (note) await context.warn(note);
   let found: 'any' | 'none' = 'none';
   async function* all() {
     for (let page = first; !page.done; page = await pages.next()) {

@@ -39,7 +39,7 @@ export async function showOverview(context: Context, below: number): Promise<voi
     requests += 1;
   };
   const { lowCount, ...overview } = await readOverview(context, client, below, { afterAttempt });
-  if (requests > quietRequests) await context.note(`note: ${groupDigits(requests)} requests were sent`);
+  if (requests > quietRequests) await context.warn(`note: ${groupDigits(requests)} requests were sent`);
   const lines = overviewLines(overview, lowCount, await canvasFor(context, overview));
   await printer.documents([overview], `${lines.join('\n')}\n`);
 }
@@ -57,7 +57,7 @@ async function readOverview(context: Context, client: Client, below: number, opt
     } catch (error) {
       if (!(error instanceof CliError) || context.interrupts.signal.aborted) throw error;
       failures.push(error);
-      await context.note(`warning: ${what} missing: ${error.message}`);
+      await context.warn(`warning: ${what} missing: ${error.message}`);
       return undefined;
     }
   };

@@ -105,7 +105,7 @@ const warned = new WeakSet<Client>();
 
 /** @param why getPet did not help, as the end of a sentence. */
 async function findPet(context: Context, client: Client, id: bigint, why: string): Promise<Answer<Pet>> {
-  if (!warned.has(client)) await context.note(`note: getPet ${why}: looking through listPets instead`);
+  if (!warned.has(client)) await context.warn(`note: getPet ${why}: looking through listPets instead`);
   warned.add(client);
   const after = id > 0n ? id - 1n : undefined;
   const canSeek = takesParameter(offeredOperation(client.contract, 'listPets'), 'after');

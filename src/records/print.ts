@@ -71,7 +71,7 @@ export async function printResults<Entity>(
   if (first.done) return;
   const { view, note, prepare } = await filled;
   const warning = note ?? (await prepare?.(first.value));
-  if (warning !== undefined) await access.context.note(warning);
+  if (warning !== undefined) await access.context.warn(warning);
   if (asList) await printer.records(onePerPage(first.value, results, prepare), view);
   else await printer.record(first.value, view);
 }

@@ -37,14 +37,14 @@ export async function endFile<Entity>(
     await writeRejects(context, file, rejected).then(
       (name) => {
         const again = commandLine(context, [noun.many, verb, '--from', name]);
-        return context.note(`note: ${some}: see ${name}, and run: ${again}`);
+        return context.warn(`note: ${some}: see ${name}, and run: ${again}`);
       },
-      (failed: unknown) => context.note(`warning: ${some}, and no file of them: ${messageOf(failed)}`),
+      (failed: unknown) => context.warn(`warning: ${some}, and no file of them: ${messageOf(failed)}`),
     );
   }
   if (unsure.length > 0) {
     const places = unsure.map(({ item }) => item.place.text).join(', ');
-    await context.note(
+    await context.warn(
       `warning: look at these before you run them again, they may have been done: ${places}`,
     );
   }

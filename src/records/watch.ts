@@ -158,7 +158,7 @@ function eventDisplay<Entity>(context: Context): Display<Entity> {
       );
       if (lines.length > 0) await stdout.write(lines.join(''));
     },
-    fail: (why) => context.notice(`note: ${why}`),
+    fail: (why) => context.print(`note: ${why}`),
     close: async () => {},
   };
 }

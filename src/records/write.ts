@@ -110,7 +110,7 @@ export async function writeRecords<Item, Entity>(
     else {
       await work.finishBegun();
       const { done, failed, total } = work.standing();
-      if (total > 1 || done > failed) await context.note(howFar(work.standing(), unchanged, noun.many));
+      if (total > 1 || done > failed) await context.warn(howFar(work.standing(), unchanged, noun.many));
       if (!(thrown instanceof CliError)) throw thrown;
       error = thrown;
     }
@@ -119,17 +119,17 @@ export async function writeRecords<Item, Entity>(
     await stopProgress();
   }
   if (accepted > 0)
-    await context.note(
+    await context.warn(
       `note: the service accepted ${asList ? `${accepted} of these writes` : 'the write'}, and has not done ${asList ? 'them' : 'it'} yet (202)`,
     );
   if (unanswered > 0)
-    await context.note(
+    await context.warn(
       asList
         ? `note: the service answered ${unanswered} of these writes without a record, so there is none to print`
         : 'note: the service answered without a record, so there is none to print',
     );
   if (unchanged > 0)
-    await context.note(
+    await context.warn(
       `note: ${unchanged} of ${counted(items.length, noun.one, noun.many)} ${unchanged === 1 ? 'is' : 'are'} as the file says, and ${unchanged === 1 ? 'was' : 'were'} not sent`,
     );
   return { error: error ?? work.error(), failures: work.failures(), standing: work.standing() };
@@ -142,13 +142,13 @@ async function* whole<Result>(results: AsyncGenerator<Result>): AsyncGenerator<R
   yield* all;
 }
 
-function stopAtSignal<Item, Result>({ interrupts, note }: Context, work: Work<Item, Result>): () => void {
+function stopAtSignal<Item, Result>({ interrupts, warn }: Context, work: Work<Item, Result>): () => void {
   let isStopping = false;
   return interrupts.take((signal) => {
     if (isStopping) return interrupts.abort(signal);
     isStopping = true;
     work.stop(new InterruptedError(signal));
-    void note('note: no further write begins; waiting for those under way; a second signal ends at once');
+    void warn('note: no further write begins; waiting for those under way; a second signal ends at once');
   });
 }
 
@@ -190,7 +190,7 @@ export async function showWrites<Item, Entity>(
 
 /** Prints for a person on a terminal what a write has changed: `pet 3: status available -> sold`. */
 async function printChange(
-  { io, notice }: Context,
+  { io, print }: Context,
   { change, input }: Write,
   record: object | undefined,
 ): Promise<void> {
@@ -200,7 +200,7 @@ async function printChange(
     .map((name) => ({ name, from: shown(before[name]), to: shown(after[name]) }))
     .filter(({ from, to }) => from !== to)
     .map(({ name, from, to }) => `${name} ${from} -> ${to}`);
-  await notice(`${change.subject}: ${changes.length === 0 ? 'nothing changed' : changes.join(', ')}`);
+  await print(`${change.subject}: ${changes.length === 0 ? 'nothing changed' : changes.join(', ')}`);
 }
 
 function shown(value: unknown): string {

@@ -302,7 +302,7 @@ async function read({ config = {}, env = {}, flags = {}, places = [], ...given }
     io,
     secrets: createSecrets(),
     signal: new AbortController().signal,
-    note: async (line) => void notices.push(line),
+    warn: async (line) => void notices.push(line),
   });
   return { credential, notices };
 }

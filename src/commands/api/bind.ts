@@ -28,7 +28,7 @@ export async function bindDescription(
   await printer.check(view);
   const description = await readDescriptionAt(context, location, withToken);
   if (description.convertedFrom !== undefined)
-    await context.note(`the description is Swagger ${description.convertedFrom}: converted to OpenAPI 3.1`);
+    await context.warn(`the description is Swagger ${description.convertedFrom}: converted to OpenAPI 3.1`);
   const matches = await matchAndAsk(context, description, targets);
   await printer.records([toRecords(matches)], view);
   const contract = toContract(description, matches);
@@ -46,7 +46,7 @@ export async function bindDescription(
     await writeContract(context.io, key, { contract: bound, origin, source: description.url, boundAt });
   }
   const outcome = dryRun ? 'nothing stored (--dry-run)' : `stored for ${nameOfKey(key)}`;
-  await context.note(`${summary(matches)}; ${outcome}`);
+  await context.warn(`${summary(matches)}; ${outcome}`);
   await noteCredential(context, contract);
   checkTies(matches);
 }
@@ -59,7 +59,7 @@ export async function unbind(context: Context): Promise<void> {
   const key = await bindingKey(context, new URL(baseUrl).origin);
   const removed = await removeContract(context.io, key);
   const name = nameOfKey(key);
-  await context.notice(removed ? `${name} has the built-in contract again` : `${name} was not bound`);
+  await context.print(removed ? `${name} has the built-in contract again` : `${name} was not bound`);
 }
 
 /** @throws UsageError for the embedded store, which always has the built-in contract. */
@@ -183,9 +183,9 @@ async function settleAddress(context: Context, description: Description): Promis
     const own = servers.find((each) => new URL(each).origin === origin);
     const basePath = own !== undefined && pathname === '/' ? new URL(own).pathname.replace(/\/$/, '') : '';
     if (basePath !== '')
-      await context.note(`its operations lie below ${origin}${basePath}, as the description says`);
+      await context.warn(`its operations lie below ${origin}${basePath}, as the description says`);
     else if (servers.length > 0 && !servers.includes(current))
-      await context.note(`note: the description is that of ${servers.join(', ')}; commands go to ${current}`);
+      await context.warn(`note: the description is that of ${servers.join(', ')}; commands go to ${current}`);
     return { origin, basePath };
   }
   const { url } = description;
@@ -194,14 +194,14 @@ async function settleAddress(context: Context, description: Description): Promis
   const { origin, pathname } = new URL(first);
   const taken = context.flags.yes ? first : await chooseServer(context, first, servers);
   if (taken === undefined || context.flags.dryRun) {
-    await context.note(`note: no base URL is set: petstore config set base-url ${first}`);
+    await context.warn(`note: no base URL is set: petstore config set base-url ${first}`);
     return { origin, basePath: pathname.replace(/\/$/, '') };
   }
   const profile = settings.profile?.value;
   const stored = toStoredValue('base-url', taken, 'base-url', context.io.cwd);
   await editConfig(context.io, (config) => setValue(config, { profile, key: 'base-url' }, stored));
   const owner = profile === undefined ? 'the config' : `profile ${profile}`;
-  await context.note(`the base URL of ${owner} is ${stored}`);
+  await context.warn(`the base URL of ${owner} is ${stored}`);
   return { origin: new URL(taken).origin, basePath: '' };
 }
 
@@ -236,13 +236,13 @@ async function noteCredential(context: Context, { credentialPlaces }: Contract):
       const profile = source === 'profile' ? settings.profile?.value : undefined;
       return source === 'default' ? [] : [`\`${unsetLine(key, profile)}\``];
     });
-    return context.note(
+    return context.warn(
       `note: the service takes its credential in ${describePlace(first)}, and the config puts it in ${describePlace(place)}; to leave it to the description: ${lines.join(' and ')}`,
     );
   }
   const isUsual = isSamePlace(place, { in: 'header', name: 'authorization' }) && !place.scheme;
   if (credentialPlaces.includes(place) && !isUsual)
-    await context.note(`note: a token is sent in ${describePlace(place)}, as the description asks`);
+    await context.warn(`note: a token is sent in ${describePlace(place)}, as the description asks`);
 }
 
 /** What was found for one operation of the table, as it is printed. */

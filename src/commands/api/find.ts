@@ -66,7 +66,7 @@ export async function findDescription(
     const found =
       (first && (await findBy(search, href, first))) ?? (await findBelow(search, href, first?.url ?? href));
     if (!found) throw notFound(location, first?.status, search.tried);
-    await context.notice(`found the description at ${found.url}`);
+    await context.print(`found the description at ${found.url}`);
     return await readDescription({
       url: found.url,
       content: found.document,

@@ -61,7 +61,7 @@ export async function sendRaw(context: Context, given: RequestArguments): Promis
     await printBody(context, answer);
   } catch (error) {
     // Whoever sends a write again because of a full disk must know that it was answered.
-    if (error instanceof CliError) await context.note(`note: the service answered ${answer.status}`);
+    if (error instanceof CliError) await context.warn(`note: the service answered ${answer.status}`);
     throw error;
   }
   if (answer.error) throw answer.error;

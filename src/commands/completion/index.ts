@@ -80,21 +80,21 @@ function readScript({ packageDir }: Io, shell: ShellName): Promise<string> {
  * left alone. Prints the remaining steps, and how to undo it.
  */
 async function installCompletion(context: Context, shell: ShellName): Promise<void> {
-  const { io, notice } = context;
+  const { io, print } = context;
   const target = shells[shell].target(io);
   const script = await readScript(io, shell);
   if ((await readFile(target, 'utf8').catch(() => undefined)) === script) {
-    await notice(`${target} is up to date`);
+    await print(`${target} is up to date`);
   } else {
     await confirmDestruction(context, `write the ${shell} completion to ${target}`);
     // The XDG specification asks for it; and zsh loads nothing from a folder that others may write to.
     await ensurePrivateFolder(dirname(target));
     await writeFileAtomic(target, script, 0o644);
-    await notice(`wrote ${target}`);
+    await print(`wrote ${target}`);
   }
   const removal =
     shell === 'powershell' ? `Remove-Item ${powershellWord(target)}` : `rm ${shellWord(target)}`;
-  for (const line of [...shells[shell].steps(target), `to undo: ${removal}`]) await notice(line);
+  for (const line of [...shells[shell].steps(target), `to undo: ${removal}`]) await print(line);
 }
 
 function currentShell({ env, platform }: Io): ShellName {

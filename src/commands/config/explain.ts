@@ -29,7 +29,7 @@ export const explain = verb({
     const settings = await context.settings();
     const { ignoredProfile } = settings;
     if (ignoredProfile)
-      await context.notice(
+      await context.print(
         `note: profile ${ignoredProfile.value} is active, but nothing of it is used, because the base URL has another origin`,
       );
     const records = [

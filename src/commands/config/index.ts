@@ -135,7 +135,7 @@ async function setKey(context: Context, text: string, value: string): Promise<vo
   const { io, flags } = context;
   if (text === 'profile') {
     await editConfig(io, (config) => activate(config, value));
-    return context.notice(`the active profile is ${value}`);
+    return context.print(`the active profile is ${value}`);
   }
   const address = parseAddress(text, flags.profile);
   const key = requireKey(address.key);
@@ -144,7 +144,7 @@ async function setKey(context: Context, text: string, value: string): Promise<vo
     if (flags.profile !== undefined) requireProfile(config, flags.profile);
     setValue(config, address, stored);
   });
-  await context.notice(`${formatAddress(address)} is ${shownValue(key, stored)}`);
+  await context.print(`${formatAddress(address)} is ${shownValue(key, stored)}`);
   await warnOfNothingThere(context, key, String(stored));
   await warnOfWinner(context, key, address);
 }
@@ -152,7 +152,7 @@ async function setKey(context: Context, text: string, value: string): Promise<vo
 async function warnOfNothingThere(context: Context, key: SettingKey, path: string): Promise<void> {
   if (!keyRules[key].isFile || path.startsWith('~/')) return;
   const { existsSync } = await import('node:fs');
-  if (!existsSync(path)) await context.notice(`warning: there is no file ${path} yet`);
+  if (!existsSync(path)) await context.print(`warning: there is no file ${path} yet`);
 }
 
 /** Warns if another source takes precedence over the new value. */
@@ -161,9 +161,9 @@ async function warnOfWinner(context: Context, key: SettingKey, { profile }: Addr
   try {
     const { profile: active, explain } = settingsFrom(context.io, {}, readConfigFile(context.io));
     const { source, givenBy } = explain(key);
-    if (source === 'environment') await context.notice(`note: ${givenBy} is set, and takes precedence`);
+    if (source === 'environment') await context.print(`note: ${givenBy} is set, and takes precedence`);
     if (source === 'profile')
-      await context.notice(`note: profile ${active?.value} sets ${key} too, and takes precedence`);
+      await context.print(`note: profile ${active?.value} sets ${key} too, and takes precedence`);
   } catch {
     // The command that uses the config reports other mistakes in it.
   }
@@ -186,7 +186,7 @@ const unset = verb({
   run: (context, { key }) => unsetKey(context, key),
 });
 
-async function unsetKey({ io, flags, notice }: Context, text: string): Promise<void> {
+async function unsetKey({ io, flags, print }: Context, text: string): Promise<void> {
   const address = parseAddress(text, text === 'profile' ? undefined : flags.profile);
   const wasSet = await editConfig(io, (config) => {
     if (address.profile !== undefined) requireProfile(config, address.profile);
@@ -195,7 +195,7 @@ async function unsetKey({ io, flags, notice }: Context, text: string): Promise<v
     if (!found && text !== 'profile') requireKey(address.key);
     return found;
   });
-  await notice(`${formatAddress(address)} ${wasSet ? 'is no longer set' : 'was not set'}`);
+  await print(`${formatAddress(address)} ${wasSet ? 'is no longer set' : 'was not set'}`);
 }
 
 const places = ['config', 'state', 'offline-store'] as const;

@@ -61,7 +61,7 @@ async function readParts(context: Context, source: Source, given: ApplyFlags): P
     thousands: given.thousands ?? settings.get('import-thousands'),
   });
   const input = await readRows(source, flags);
-  for (const warning of checkInput(input)) await context.note(`warning: ${warning}`);
+  for (const warning of checkInput(input)) await context.warn(`warning: ${warning}`);
   return newRun(input, { target: await targetHere(context), flags, guards: toGuards(given) });
 }
 
@@ -84,5 +84,5 @@ async function checkBooking(context: Context, { header }: RunParts): Promise<voi
 
 async function warnOfBooking(context: Context, { header }: RunParts): Promise<void> {
   const booking = await findBooking(runStore(context), header);
-  if (booking) await context.note(`warning: ${header.name}: this delivery ${booking.what}`);
+  if (booking) await context.warn(`warning: ${header.name}: this delivery ${booking.what}`);
 }

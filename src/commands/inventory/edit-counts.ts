@@ -29,7 +29,7 @@ const usage = [
 export async function editInventory(context: Context, filter: EditFilter, flags: WriteFlags): Promise<void> {
   const editor = findEditor(context, 'edit inventory');
   const { text, counts } = await readText(context, filter);
-  if (counts.size === 0) return context.notice('no inventory entries to edit');
+  if (counts.size === 0) return context.print('no inventory entries to edit');
   const target = await targetHere(context);
   const draft = await openDraft(context, editor, 'inventory.csv');
   try {
@@ -40,12 +40,12 @@ export async function editInventory(context: Context, filter: EditFilter, flags:
       parse: (edited) => readEdited(edited, counts, target),
     });
     if (parts === undefined || parts.rows.length === 0) {
-      await context.notice('nothing was changed, and nothing was sent');
+      await context.print('nothing was changed, and nothing was sent');
       return await draft.discard();
     }
     if (context.flags.dryRun) {
       await dryRun(context, parts, flags);
-      return await context.note(`note: nothing was sent; the text is kept in ${draft.path}`);
+      return await context.warn(`note: nothing was sent; the text is kept in ${draft.path}`);
     }
     await holdTargetOf(context, parts.header, flags, (nameRun) => runSession(context, parts, flags, nameRun));
     await draft.discard();
@@ -64,7 +64,7 @@ async function readText(context: Context, { below, status }: EditFilter): Promis
   const client = await context.client();
   const names = new Map<bigint, string>();
   const note = await new Names(context, client).addAll('pets', names);
-  if (note) await context.note(note);
+  if (note) await context.warn(note);
   const counts = new Map<bigint, Count>();
   const lines = ['petId,name,quantity,expected,status'];
   for await (const page of listInventory(client))

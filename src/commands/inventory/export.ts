@@ -30,7 +30,7 @@ export async function exportInventory(context: Context, withExpected: boolean): 
   const note = printer.shows(view, 'name')
     ? await new Names(context, client).addAll('pets', names)
     : undefined;
-  if (note) await context.note(note);
+  if (note) await context.warn(note);
   async function* pages(): AsyncGenerator<InventoryItem[]> {
     for await (const page of listInventory(client))
       yield withExpected ? page.map((item) => ({ ...item, expected: item.quantity })) : page;

@@ -59,9 +59,9 @@ export async function report(
     undo && !resume ? `set back with: ${undo}` : '',
   ].filter((hint) => hint);
   const error = errorOf(summary, hints.length > 0 ? hints.join('; ') : undefined);
-  if (rejects) await context.note(`rejected rows are in ${rejects}`);
-  if (!error && undo !== undefined) await context.note(`undo with: ${undo}`);
-  if (error && problem) await context.note(`warning: ${problem.message}`);
+  if (rejects) await context.warn(`rejected rows are in ${rejects}`);
+  if (!error && undo !== undefined) await context.warn(`undo with: ${undo}`);
+  if (error && problem) await context.warn(`warning: ${problem.message}`);
   if (error ?? problem) throw error ?? problem;
 }
 

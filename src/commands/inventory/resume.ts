@@ -64,7 +64,7 @@ async function goOnHeld(
   if (info) checkNotUndone(info);
   if (!isLeft(image)) return reportNothing(context, info);
   await nameRun?.(run);
-  await context.note(`resuming run ${run} of ${name}`);
+  await context.warn(`resuming run ${run} of ${name}`);
   // The input is only wanted for the columns of the rejects.
   const source = file === null ? undefined : await openSource(context.io, file).catch(() => undefined);
   try {
@@ -77,10 +77,10 @@ async function goOnHeld(
 
 /** Says that nothing is left to do. @throws CliError with the exit code of the run */
 async function reportNothing(context: Context, info: RunInfo | undefined): Promise<void> {
-  if (!info) return context.notice('no run on this target: there is nothing to resume');
+  if (!info) return context.print('no run on this target: there is nothing to resume');
   const { header, counts, left } = info;
   const { run, kind, rows, flags, undoes } = header;
-  await context.notice(`run ${run} is ${info.state}: nothing is left to do`);
+  await context.print(`run ${run} is ${info.state}: nothing is left to do`);
   const error = errorOf({
     ...counts,
     kind,

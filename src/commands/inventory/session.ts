@@ -198,7 +198,7 @@ const endingMs = [graceMs + 1000, 1000] as const;
  * leave time for journal, rejects and report, but nobody who does not read these can hold the process.
  */
 async function withSignals(
-  { interrupts, notice }: Context,
+  { interrupts, print }: Context,
   { stop }: Run,
   work: () => Promise<void>,
 ): Promise<void> {
@@ -210,7 +210,7 @@ async function withSignals(
     if (stop.reason) return stop.abandon('stopped by a second signal');
     stop.stop(interruption(signal));
     const waiting = 'stopping: waiting up to 10 s for requests in flight; press Ctrl-C again to abandon them';
-    if (!stop.cut.aborted) void notice(waiting);
+    if (!stop.cut.aborted) void print(waiting);
   });
   try {
     await work();

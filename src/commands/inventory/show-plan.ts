@@ -149,7 +149,7 @@ export async function showLargestChanges(context: Context, run: Run, plan: Plan)
   const largest = await largestChanges(run);
   await new Printer({ ...io, stdout: io.stderr }, shown).records([largest], changesView(true, false));
   if (plan.changes > largest.length)
-    await context.notice(
+    await context.print(
       `and ${groupDigits(plan.changes - largest.length)} more; --dry-run shows all of them`,
     );
 }
@@ -200,7 +200,7 @@ export async function printTotals(context: Context, run: Run, plan: Plan): Promi
   const failures = run.failures.byKind();
   if (io.stderr.isTerminal && !io.env.CI)
     await io.stderr.write(totalsBlock(plan, failures, await context.style('stderr')));
-  else for (const line of totalsLines(plan, failures)) await context.notice(line);
+  else for (const line of totalsLines(plan, failures)) await context.print(line);
 }
 
 /** One line of the totals, as texts. */

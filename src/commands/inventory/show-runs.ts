@@ -70,7 +70,7 @@ export async function listRuns(context: Context, { limit, pet }: Filter): Promis
 async function* readRuns(context: Context, petId: bigint | undefined): AsyncGenerator<RunRecord[]> {
   const runs = runStore(context);
   for (const each of await runs.all())
-    if (!isReadable(each)) await context.notice(`warning: ${each.problem.message}`);
+    if (!isReadable(each)) await context.print(`warning: ${each.problem.message}`);
     else if (petId === undefined || hasWritten(await runs.read(each.header.run), petId))
       yield [toRecord(each)];
 }

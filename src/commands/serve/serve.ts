@@ -163,8 +163,8 @@ async function announce(
     );
   // With a command, stdout belongs to that command.
   if (isAlone) await context.io.stdout.write(`${url}\n`);
-  await context.notice(isAlone ? `documentation: ${url}/docs` : `serving ${url}`);
-  if (isAlone && context.io.stderr.isTerminal) await context.notice(`${fateOf(flags)}; Ctrl-C stops it`);
+  await context.print(isAlone ? `documentation: ${url}/docs` : `serving ${url}`);
+  if (isAlone && context.io.stderr.isTerminal) await context.print(`${fateOf(flags)}; Ctrl-C stops it`);
 }
 
 function fateOf({ readOnly, save, data }: Pick<ServeFlags, 'readOnly' | 'save' | 'data'>): string {

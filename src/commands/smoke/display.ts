@@ -59,7 +59,7 @@ export async function createDisplay(
       await say(human.run(results));
       silence.end();
     },
-    notice: context.notice,
+    notice: context.print,
     /** @returns the error, if the output could not be written completely. */
     async end(report: SmokeReport): Promise<Error | undefined> {
       silence.close();
