@@ -1,0 +1,414 @@
+import fs, { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { main } from '../../src/main.ts';
+import { fakeIo, runCli } from '../helpers/run-cli.ts';
+import { cutPower, die, running, type SimulatedProcess, settleFile, settleFolder } from './simulator-disk.ts';
+import { fileText, type History, type InputFile, type Step } from './simulator-history.ts';
+import { randomOf } from './simulator-random.ts';
+import { SimulatedService } from './simulator-service.ts';
+
+/** A command that was run, and all that is known about it from outside. */
+export interface Command {
+  readonly number: number;
+  readonly words: readonly string[];
+  readonly step: Step;
+  /** The file that it applies, also by way of rejects. */
+  readonly file: InputFile | undefined;
+  readonly isRejects: boolean;
+  readonly hasCrashed: boolean;
+  readonly wasSignalled: boolean;
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** The summary that it printed. */
+  readonly summary: Record<string, unknown> | undefined;
+  /** The error that it printed as JSON. */
+  readonly error: Record<string, unknown> | undefined;
+  /** The journals that it wrote to, as ids of runs. */
+  readonly touched: readonly string[];
+  /** The first and the last of the service's changes while it ran. */
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A run as `runs` lists it. */
+export interface ListedRun extends Readonly<Record<string, unknown>> {
+  readonly id: string;
+  readonly kind: string;
+  readonly file: string;
+  readonly state: string;
+}
+
+/** A row as `runs show` prints it. */
+export interface ShownRow {
+  readonly petId: string;
+  readonly state: string;
+  readonly before: number | undefined;
+  readonly after: number | undefined;
+  /** It failed for a reason that passes: resume takes it. */
+  readonly passes: boolean;
+}
+
+/** A machine with a folder, one service, and the commands that were typed. */
+export class World {
+  readonly history: History;
+  readonly service: SimulatedService;
+  readonly commands: Command[] = [];
+  /** What happened, for a person who looks into a failure. */
+  readonly trace: string[] = [];
+  readonly folder: string;
+  /** The rejects files by path, with the file that they come from. */
+  readonly rejects = new Map<string, InputFile>();
+  /** The processes that run at once. */
+  private readonly alive = new Set<SimulatedProcess>();
+  private numbers = 0;
+
+  constructor(history: History) {
+    this.history = history;
+    this.service = new SimulatedService(history.service);
+    this.folder = mkdtempSync(join(tmpdir(), 'petstore-simulator-'));
+  }
+
+  async open(): Promise<void> {
+    await this.service.listen();
+    for (const [petId, count] of this.history.stock) this.service.set(petId, count);
+    settleFolder(this.folder);
+  }
+
+  async close(): Promise<void> {
+    await this.service.close();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  /** Does a step. @returns its commands: none, one, or two at once. */
+  async take(step: Step): Promise<readonly Command[]> {
+    if (step.kind === 'others') {
+      const random = randomOf(step.conduct.seed);
+      for (const petId of [...this.service.stock.keys()])
+        if (random.chance(0.3)) {
+          this.service.edit(petId, random);
+          this.trace.push(`somebody sets pet ${petId} to ${this.service.count(petId)}`);
+        }
+      return [];
+    }
+    if (step.kind === 'power') {
+      this.losePower(step);
+      return [];
+    }
+    const lines = [step, ...(step.beside ? [{ ...step.beside, losesPower: step.losesPower }] : [])].flatMap(
+      (each) => this.lineOf(each) ?? [],
+    );
+    this.alive.clear();
+    const taken = await Promise.all(lines.map((line) => this.run(line)));
+    await this.service.idle();
+    if (step.losesPower && taken.some(({ hasCrashed }) => hasCrashed)) this.losePower(step);
+    this.findRejects(taken);
+    return taken;
+  }
+
+  private losePower(step: Step): void {
+    this.trace.push('power cut');
+    cutPower(this.folder, randomOf(step.conduct.seed, 'power'));
+  }
+
+  /** `runs`, as a person sees it afterwards. */
+  async runs(): Promise<readonly ListedRun[]> {
+    const { stdout, stderr } = await this.look(['runs', '-o', 'json']);
+    if (stderr !== '') throw new Violation(`runs says: ${stderr}`);
+    return JSON.parse(stdout);
+  }
+
+  async show(run: string): Promise<ReadonlyMap<string, ShownRow>> {
+    const { code, stdout, stderr } = await this.look(['runs', 'show', run, '-o', 'jsonl']);
+    if (code !== 0) throw new Violation(`runs show ${run} says: ${stderr}`);
+    const rows = stdout
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line));
+    return new Map(
+      rows.map(({ petId, state, before, after, reason }) => [
+        String(petId),
+        {
+          ...{ petId: String(petId), state, before: before ?? undefined, after: after ?? undefined },
+          passes: reason?.passes === true,
+        },
+      ]),
+    );
+  }
+
+  /** The rows of all files of rejects, with the input that they come from. */
+  readRejects(): {
+    readonly path: string;
+    readonly file: InputFile;
+    readonly rows: readonly RejectedRow[];
+  }[] {
+    return [...this.rejects]
+      .filter(([path]) => fs.existsSync(join(this.folder, path)))
+      .map(([path, file]) => ({
+        path,
+        file,
+        rows: rejectedRows(fs.readFileSync(join(this.folder, path), 'utf8')),
+      }));
+  }
+
+  private look(words: readonly string[]) {
+    return runCli(['inventory', ...words], { cwd: this.folder, env: this.env() });
+  }
+
+  private env(host = '127.0.0.1') {
+    return {
+      PETSTORE_STATE_DIR: join(this.folder, 'state'),
+      PETSTORE_BASE_URL: this.service.url.replace('127.0.0.1', host),
+    };
+  }
+
+  /** What is typed for a step; undefined if there is nothing to type. */
+  private lineOf(step: Step): Line | undefined {
+    this.numbers += 1;
+    const number = this.numbers;
+    const { kind, pick, words } = step;
+    const line = (typed: readonly string[], file?: InputFile, isRejects = false): Line => ({
+      ...{ number, step, file, isRejects },
+      words: [
+        ...typed,
+        ...words.filter((word) => word !== '--no-yes'),
+        ...(words.includes('--no-yes') ? [] : ['--yes']),
+      ],
+    });
+    if (kind === 'apply') {
+      const { files } = this.history;
+      const file = files[(pick ?? 0) % files.length] as InputFile;
+      const { text, extension } = fileText(file, step.form);
+      const name = `${file.kind}-${number}.${extension}`;
+      this.write(name, text);
+      return line(['apply', name, ...flagsOf(file)], file);
+    }
+    if (kind === 'rejects') {
+      const found = [...this.rejects];
+      const [path, file] = found[(pick ?? 0) % Math.max(1, found.length)] ?? [];
+      if (path === undefined || file === undefined || !fs.existsSync(join(this.folder, path)))
+        return undefined;
+      return line(['apply', path, ...flagsOf(file)], file, true);
+    }
+    if (kind === 'follow') {
+      const last = this.commands.at(-1);
+      const named = last && namedCommand(last);
+      if (!named) return undefined;
+      const file = named[0] === 'apply' ? last.file : undefined;
+      return line(named, file, file !== undefined && named[1] !== last.words[1]);
+    }
+    const known = this.knownRuns();
+    const id = pick === undefined ? undefined : known[pick % Math.max(1, known.length)];
+    return line([kind, ...(id === undefined ? [] : [id])]);
+  }
+
+  private knownRuns(): string[] {
+    return [...new Set(this.commands.flatMap(({ touched }) => touched))];
+  }
+
+  private write(name: string, text: string): void {
+    const path = join(this.folder, name);
+    writeFileSync(path, text);
+    settleFile(path);
+  }
+
+  private async run({ number, words, step, file, isRejects }: Line): Promise<Command> {
+    const { conduct } = step;
+    const hangs = conduct.writeFaults + conduct.readFaults > 0;
+    const argv = [
+      ...['inventory', ...words, '-o', 'json', '-H', `${SimulatedService.tag}: ${number}`],
+      ...(hangs ? ['--timeout', '100ms'] : []),
+    ];
+    const io = fakeIo({ cwd: this.folder, env: this.env(step.host) });
+    let wasSignalled = false;
+    let died = () => {};
+    const death = new Promise<void>((resolve) => {
+      died = resolve;
+    });
+    const process: SimulatedProcess = {
+      ...{ folder: this.folder, isDead: false, operations: 0, dieAt: step.dieAt, tornShare: step.tornShare },
+      touched: new Set(),
+      links: new Set(),
+      onDeath: () => {
+        died();
+        // Power is lost for all.
+        if (step.losesPower) for (const other of this.alive) die(other);
+      },
+    };
+    this.alive.add(process);
+    const raise = () => {
+      wasSignalled = true;
+      io.raise('SIGINT');
+    };
+    this.service.admit(number, { process, conduct, raise });
+    const from = this.service.changes.length;
+    const ended = running.run(process, () => main(argv, io));
+    const code = await Promise.race([ended, death.then(() => -1)]);
+    if (process.isDead) {
+      // Nothing that it does from now on has an effect; let it come to its end.
+      io.raise('SIGINT');
+      io.raise('SIGINT');
+      await Promise.race([ended.catch(() => {}), new Promise((resolve) => setTimeout(resolve, 500).unref())]);
+    }
+    const [stdout, stderr] = [io.written('stdout'), io.written('stderr')];
+    const command: Command = {
+      ...{ number, words, step, file, isRejects, code, stdout, stderr, wasSignalled, from },
+      hasCrashed: process.isDead,
+      summary: process.isDead ? undefined : (parseJson(stdout) as Record<string, unknown> | undefined),
+      error: process.isDead ? undefined : errorOf(stderr),
+      touched: runsOf(process.touched),
+      to: this.service.changes.length,
+    };
+    this.commands.push(command);
+    this.trace.push(...describe(command));
+    return command;
+  }
+
+  /** What was changed in the service, and by which command; `-` is somebody else. */
+  describeChanges(): string[] {
+    const { changes } = this.service;
+    return changes
+      .slice(this.history.stock.size)
+      .map(({ command, petId, before, after }) => `   ${command ?? '-'}: pet ${petId} ${before} -> ${after}`);
+  }
+
+  /** Remembers which file each new file of rejects belongs to. */
+  private findRejects(taken: readonly Command[]): void {
+    for (const name of readdirSync(this.folder))
+      if (name.includes('.rejects') && !this.rejects.has(name)) {
+        const origin = /^(delivery|count)/.exec(name)?.[1] ?? '';
+        const from = [...taken, ...this.commands].find(
+          ({ words }) => words[1] && name.startsWith(`${stem(words[1])}.`),
+        );
+        const file = from?.file ?? this.history.files.find(({ kind }) => kind === origin);
+        if (file) this.rejects.set(name, file);
+      }
+  }
+}
+
+/** A command line that is to be run. */
+interface Line {
+  readonly number: number;
+  readonly words: readonly string[];
+  readonly step: Step;
+  readonly file: InputFile | undefined;
+  readonly isRejects: boolean;
+}
+
+/** What must not happen has happened. */
+export class Violation extends Error {
+  /** Whether the *Limits* of the help allow it, in a history that meets them. */
+  readonly isLimit: boolean;
+
+  constructor(message: string, { isLimit = false } = {}) {
+    super(message);
+    this.isLimit = isLimit;
+  }
+}
+
+interface RejectedRow {
+  readonly petId: string;
+  readonly state: string;
+  readonly status: string;
+}
+
+/** The rows of a file of rejects; its cells hold no commas but in the message, which comes after these. */
+function rejectedRows(text: string): RejectedRow[] {
+  const lines = text.split('\n').filter((line) => line !== '');
+  if (text.startsWith('{'))
+    return lines.flatMap((line) => {
+      const { petId, _state, _status } = (parseJson(line) ?? {}) as Record<string, unknown>;
+      return petId === undefined
+        ? []
+        : { petId: String(petId), state: String(_state), status: String(_status ?? '') };
+    });
+  const [header = [], ...rows] = lines.map((line) => line.replace('\r', '').split(','));
+  const cell = (row: readonly string[], name: string) => row[header.indexOf(name)] ?? '';
+  return rows.map((row) => ({
+    petId: cell(row, 'petId'),
+    state: cell(row, '_state'),
+    status: cell(row, '_status'),
+  }));
+}
+
+function flagsOf({ kind, lines, createMissing, hasInvalid }: InputFile): string[] {
+  const isRepeated = new Set(lines.map(([petId]) => petId)).size < lines.length;
+  return [
+    ...(kind === 'delivery' ? ['--relative'] : ['--allow-zero']),
+    ...(isRepeated ? ['--sum'] : []),
+    ...(createMissing ? ['--create-missing'] : []),
+    ...(hasInvalid ? ['--skip-invalid'] : []),
+  ];
+}
+
+/** The name of a file without its endings. */
+function stem(name: string): string {
+  return name.slice(0, name.indexOf('.'));
+}
+
+/** The command that a command names as the way on, as words after `petstore inventory`. */
+export function namedCommand({ error, summary, stderr }: Command): string[] | undefined {
+  for (const text of [error?.hint, error?.message, summary?.resume, stderr]) {
+    const found = /petstore inventory ((?:resume|undo|apply)[^"`;,()\n]*)/.exec(String(text ?? ''))?.[1];
+    if (found !== undefined) return found.trim().replace(/[.:]$/, '').split(/\s+/);
+  }
+  return undefined;
+}
+
+function runsOf(touched: ReadonlySet<string>): string[] {
+  const ids = [...touched].map((path) => /^([\w-]+)\.jsonl/.exec(basename(path))?.[1]);
+  return [...new Set(ids.filter((id) => id !== undefined))];
+}
+
+function errorOf(stderr: string): Record<string, unknown> | undefined {
+  const found = parseJson(stderr.trim().split('\n').at(-1) ?? '') as
+    | { error?: Record<string, unknown> }
+    | undefined;
+  return found?.error;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function describe({
+  number,
+  words,
+  step,
+  hasCrashed,
+  wasSignalled,
+  code,
+  summary,
+  error,
+  touched,
+}: Command): string[] {
+  const { conduct } = step;
+  const states = [
+    'run',
+    'rows',
+    'applied',
+    'unchanged',
+    'failed',
+    'unknown',
+    'invalid',
+    'skipped',
+    'unprocessed',
+  ];
+  const facts = summary && states.map((name) => `${name} ${summary[name]}`).join(', ');
+  const how = [
+    conduct.writeFaults > 0 || conduct.readFaults > 0
+      ? `faults ${conduct.writeFaults}/${conduct.readFaults} ${JSON.stringify(conduct.only ?? 'any')}`
+      : 'healthy',
+    ...(wasSignalled ? ['Ctrl-C'] : []),
+    ...(hasCrashed ? [`died at ${step.dieAt || `request ${conduct.dieAt}`}`] : []),
+  ].join(', ');
+  return [
+    `${number}: petstore inventory ${words.join(' ')}  [${how}] ${touched}`,
+    `   ${hasCrashed ? '' : `exit ${code}; ${facts ?? ''} ${error ? JSON.stringify([error.code, error.message, error.hint]) : ''}`}`,
+  ];
+}
