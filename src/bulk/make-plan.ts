@@ -42,6 +42,7 @@ export async function makePlan(run: Run): Promise<Plan> {
   for (let row = 0; row < rows.length; row += 1)
     if (rows.isLeft(row)) {
       rows.mark(row, marks.planned);
+      rows.mark(row, marks.reported, false);
       rows.setState(row, 'unprocessed');
     }
   const isWanted = (row: number) => rows.isState(row, 'unprocessed');

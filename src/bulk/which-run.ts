@@ -67,12 +67,12 @@ export async function chooseUndo(runs: RunStore, target: string, named: string |
 }
 
 /** @throws UsageError if a planned undo names the run. */
-export function checkNotUndone({ header, undo }: RunInfo): void {
+export function checkNotUndone({ header: { run }, state, undo }: RunInfo): void {
   if (!undo) return;
-  const isOpen = isUnfinished(undo) || undo.state === 'running';
+  const by = undo.header.run;
   throw new UsageError(
-    `resume ${header.run}: run ${undo.header.run} ${isOpen ? 'is undoing' : 'has undone'} it`,
-    isOpen ? `go on with that: petstore inventory undo ${header.run}` : 'apply the file again',
+    `resume ${run}: ${state === 'undone' ? `run ${by} has undone it` : `run ${by} has begun to undo it, and has not set back every row`}`,
+    state === 'undone' ? 'apply the file again' : `go on with that: petstore inventory undo ${run}`,
   );
 }
 

@@ -143,6 +143,15 @@ test('a row that failed for a reason of its own is final; a lost answer stays un
   });
 });
 
+test('a row that a resumed session fails for good is in its rejects', async () => {
+  await using server = await stockServer(shelves(4, () => 1));
+  const { desk } = await stoppedRun(server, 4);
+  server.misbehave = ({ method, petId }, response) =>
+    method === 'PUT' && petId === '4' ? refuse(response, 409, 'no') : undefined;
+  expect(await desk.summary(['resume', '--yes'])).toMatchObject({ code: 3, applied: 3, failed: 1 });
+  expect(desk.read('stock.rejects.2.csv').match(/^\d+,/gm)).toEqual(['4,']);
+});
+
 test('guards hold for the whole run when it is resumed', async () => {
   await using server = await stockServer(shelves(20, () => 1));
   const desk = stockDesk(server);

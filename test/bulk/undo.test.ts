@@ -62,8 +62,12 @@ test("undo never overwrites somebody's later change, and exits 3, also if that i
     applied: 148,
     failed: 2,
     failures: [{ kind: 'changed_since', count: 2 }],
+    resume: 'petstore inventory undo r1',
   });
   expect([server.stock.get('7'), server.stock.get('9')]).toEqual([8, 10]);
+  const refused = await desk.inventory(['resume', 'r1']);
+  expect(refused.code).toBe(2);
+  expect(refused.stderr).toContain('go on with that: petstore inventory undo r1');
   server.misbehave = undefined;
   desk.write('one.csv', toCsv([[7, 1]]));
   await desk.summary(['apply', 'one.csv', '--yes']);

@@ -36,7 +36,9 @@ export async function report(
   const { run: id, stop, left, applied, unknown } = summary;
   const command = (...words: string[]) => commandLine(context, ['inventory', ...words]);
   const goOn = header.undoes === null ? ['resume', id ?? ''] : ['undo', header.undoes];
-  const isOpen = id !== undefined && (left > 0 || failure !== undefined);
+  // An undo that left rows alone compares again when it is typed again.
+  const isPartial = header.undoes !== null && summary.failed > 0;
+  const isOpen = id !== undefined && (left > 0 || isPartial || failure !== undefined);
   const resume = isOpen ? command(...goOn) : undefined;
   const mayUndo = id !== undefined && header.undoes === null && applied + unknown > 0;
   const undo = mayUndo ? command('undo', id) : undefined;
