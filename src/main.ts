@@ -48,7 +48,7 @@ async function endedBy(thrown: unknown, running: Promise<unknown>): Promise<unkn
 
 async function run(argv: readonly string[], context: MutableContext): Promise<number> {
   const [{ runCommand }, { program }] = await Promise.all([
-    import('./cli/run.ts'),
+    import('./cli/dispatch.ts'),
     import('./commands/index.ts'),
   ]);
   return runCommand(argv, context, program);

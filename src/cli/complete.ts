@@ -2,7 +2,7 @@ import type { MutableContext } from '../context.ts';
 import { withDeadline } from '../process/deadline.ts';
 import { exitCodes } from '../process/errors.ts';
 import { sanitize } from '../process/text.ts';
-import { type Argument, isRepeated, nameOf } from './flag.ts';
+import { type Argument, nameOf, takesMany } from './flag.ts';
 import { globalsOf } from './given.ts';
 import { writeFlags } from './global-flags.ts';
 import { readLine } from './tree.ts';
@@ -100,7 +100,7 @@ function offersOf(commands: readonly Named[]): Offer[] {
 function argumentAt({ args = {} }: Action, place: number): Argument | undefined {
   const all = Object.values(args);
   const last = all.at(-1);
-  return all[place] ?? (last && isRepeated(last) ? last : undefined);
+  return all[place] ?? (last && takesMany(last) ? last : undefined);
 }
 
 /** An empty list if the values are not available in time: completion never reports an error. */

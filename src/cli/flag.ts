@@ -135,7 +135,7 @@ export function argument<Written extends string, Value = string>(
 ): Argument<Bracketed<Written, NoInfer<Value>>>;
 export function argument(written: string, summary: string, options: Options<unknown> = {}): Argument {
   const parse = parserOf(written, options);
-  return { written, summary, ...options, parse: isRepeated({ written }) ? collect(parse) : parse };
+  return { written, summary, ...options, parse: takesMany({ written }) ? collect(parse) : parse };
 }
 
 function parserOf<Value>(written: string, { parse }: Options<Value>): (text: string) => Value {
@@ -152,12 +152,12 @@ function oneOf<Word extends string>(words: readonly Word[]): (text: string, name
   return (text, name) => {
     const found = words.find((word) => word === text) ?? words.find((word) => word === text.toLowerCase());
     if (found !== undefined) return found;
-    throw new UsageError(`${name} '${text}': must be one of ${listOf(words)}`);
+    throw new UsageError(`${name} '${text}': must be one of ${inWords(words)}`);
   };
 }
 
 /** `csv, json`; punctuation is quoted: `'.', ','`. */
-export function listOf(choices: readonly string[]): string {
+export function inWords(choices: readonly string[]): string {
   return choices.map((word) => (/^\w/.test(word) ? word : `'${word}'`)).join(', ');
 }
 
@@ -169,6 +169,6 @@ export function nameOf({ written }: Written): string {
 }
 
 /** Whether an argument takes all words that follow: `<id...>`. */
-export function isRepeated({ written }: Written): boolean {
+export function takesMany({ written }: Written): boolean {
   return written.includes('...');
 }

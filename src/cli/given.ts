@@ -1,4 +1,4 @@
-import { type Argument, type Flag, isRepeated } from './flag.ts';
+import { type Argument, type Flag, takesMany } from './flag.ts';
 import { type GlobalFlags, globalFlags, writeFlags } from './global-flags.ts';
 
 /** A flag on a command line, not yet parsed. */
@@ -36,8 +36,8 @@ export function argumentsOf(operands: readonly string[], args: Readonly<Record<s
   const values: Record<string, unknown> = {};
   for (const [at, [key, argument]] of Object.entries(args).entries()) {
     const parse = argument.parse ?? ((text: string) => text);
-    const texts = operands.slice(at, isRepeated(argument) ? undefined : at + 1);
-    if (isRepeated(argument)) values[key] = [];
+    const texts = operands.slice(at, takesMany(argument) ? undefined : at + 1);
+    if (takesMany(argument)) values[key] = [];
     for (const text of texts) values[key] = parse(text, values[key]);
   }
   return values;

@@ -1,12 +1,12 @@
 import { type OperationId, operations } from '../api/operations.ts';
 import type { Io } from '../process/io.ts';
 import { type Block, formatBlock, type Item, type TermList } from './blocks.ts';
-import { type Flag, listOf, nameOf } from './flag.ts';
+import { type Flag, inWords, nameOf } from './flag.ts';
 import type { Line } from './tree.ts';
 import { type Action, commandName, type Group, isGroup, type Named, ownFlags, topicNames } from './verb.ts';
 
 /** The text of `petstore` without a command: a first orientation, not the whole help. */
-export const overview = `petstore works with a pet store service: pets, categories, orders and inventory.
+export const introduction = `petstore works with a pet store service: pets, categories, orders and inventory.
 
 Try it without a service:
   petstore --offline overview
@@ -106,7 +106,7 @@ export function flagItem(flag: Flag): Item {
 }
 
 export function meaningOf({ summary, choices }: Pick<Flag, 'summary' | 'choices'>): string {
-  return choices ? `${summary} (one of ${listOf(choices)})` : summary;
+  return choices ? `${summary} (one of ${inWords(choices)})` : summary;
 }
 
 /** A flag's term; long flags are aligned, with or without a short form. */

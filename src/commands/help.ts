@@ -4,7 +4,7 @@ import { formatTopic, readTopics } from '../cli/topics.ts';
 import { action, topicNames } from '../cli/verb.ts';
 import { UsageError } from '../process/errors.ts';
 
-/** `petstore help <topic>`. For the words of a command, `cli/run.ts` shows the help of that command instead. */
+/** `petstore help <topic>`. For the words of a command, `cli/dispatch.ts` shows the help of that command instead. */
 export const help = action({
   examples: ['petstore help pets list', ...topicNames.map((name) => `petstore help ${name}`)],
   args: { words: argument('[words...]', `a command, or ${topicNames.join(', ')}`, { offers: 'command' }) },

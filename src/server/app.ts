@@ -2,10 +2,10 @@ import { builtInContract } from '../api/contract.ts';
 import type { HttpFields, HttpRequest, HttpResponse } from '../api/http.ts';
 import type { Operation } from '../api/operations.ts';
 import { printJson } from '../process/exact-json.ts';
-import { type Page, textOf } from './collection.ts';
-import { handlers, type Reply } from './handlers.ts';
+import { type RecordPage, textOf } from './collection.ts';
+import { type HandlerReply, handlers } from './handlers.ts';
+import { createReadInput, type ReadInput, splitUrl, type UrlParts } from './read-input.ts';
 import { methodNotAllowed, Refusal, toRefusal } from './refusal.ts';
-import { createReadInput, type ReadInput, splitUrl, type UrlParts } from './request.ts';
 import type { Store } from './store.ts';
 
 /** The service: a request in, a response out, whether it came through a socket or from the same process. */
@@ -50,7 +50,7 @@ export function createApp({ store, sunset, onDefect }: AppOptions): App {
 /** An operation with what is needed to answer it. The types of `read` and `handle` agree because both follow the table. */
 interface Endpoint {
   readonly read: ReadInput;
-  handle(store: Store, input: Record<string, unknown>): Page<object> | Reply<object>;
+  handle(store: Store, input: Record<string, unknown>): RecordPage<object> | HandlerReply<object>;
   /** Fields of every response, also of refusals. */
   readonly announced: HttpFields;
   /** Fields of every response that has a body. */
@@ -93,7 +93,11 @@ function deprecationFields(sunset: string | undefined): HttpFields {
   return { deprecation: `@${since / 1000}`, sunset: end.toUTCString() };
 }
 
-function toResponse(reply: Page<object> | Reply<object>, endpoint: Endpoint, target: UrlParts): HttpResponse {
+function toResponse(
+  reply: RecordPage<object> | HandlerReply<object>,
+  endpoint: Endpoint,
+  target: UrlParts,
+): HttpResponse {
   if (!('status' in reply)) return toPage(reply, endpoint, target);
   if (reply.status === 204) return { status: 204, fields: endpoint.announced, body: '' };
   const { status, stored } = reply;
@@ -105,7 +109,7 @@ function toResponse(reply: Page<object> | Reply<object>, endpoint: Endpoint, tar
   return { status, fields: { location, ...endpoint.json }, body };
 }
 
-function toPage({ stored, after }: Page<object>, { json }: Endpoint, target: UrlParts): HttpResponse {
+function toPage({ stored, after }: RecordPage<object>, { json }: Endpoint, target: UrlParts): HttpResponse {
   let body = '[';
   let before = '';
   for (const each of stored) {

@@ -1,15 +1,15 @@
 import { printJson } from '../process/exact-json.ts';
 
 /** A record in its collection. */
-export interface Stored<Value> {
+export interface StoredRecord<Value> {
   readonly id: bigint;
   record: Value;
   /** Its JSON text, once `textOf` has printed it. */
   text: string | undefined;
 }
 
-export interface Page<Value> {
-  readonly stored: readonly Stored<Value>[];
+export interface RecordPage<Value> {
+  readonly stored: readonly StoredRecord<Value>[];
   /** The last id of this page, if there are records after it. */
   readonly after: bigint | undefined;
 }
@@ -26,7 +26,7 @@ type Filters<Value, Field extends keyof Value> = { readonly [F in Field]?: Value
 const defaultLimit = 100;
 
 /** The JSON text of a record, which is printed once: printing the records takes most of the time of a list. */
-export function textOf(stored: Stored<object>): string {
+export function textOf(stored: StoredRecord<object>): string {
   if (stored.text === undefined) {
     stored.text = printJson(stored.record);
     // V8 joins a concatenated text when it is first read: done here, it happens once and not for every list.
@@ -47,9 +47,9 @@ export class Collection<Value extends object, Field extends keyof Value & string
   /** How often a record was added, replaced or removed. */
   changes = 0;
   private readonly fields: readonly Field[];
-  private readonly byId = new Map<number | bigint, Stored<Value>>();
+  private readonly byId = new Map<number | bigint, StoredRecord<Value>>();
   /** In ascending order of the ids. */
-  private readonly ordered: Stored<Value>[] = [];
+  private readonly ordered: StoredRecord<Value>[] = [];
 
   /** @param fields to filter by; one that a record lacks counts as false. */
   constructor(noun: string, fields: readonly Field[]) {
@@ -61,7 +61,7 @@ export class Collection<Value extends object, Field extends keyof Value & string
     return this.byId.size;
   }
 
-  get(id: bigint): Stored<Value> | undefined {
+  get(id: bigint): StoredRecord<Value> | undefined {
     return this.byId.get(mapKey(id));
   }
 
@@ -69,7 +69,7 @@ export class Collection<Value extends object, Field extends keyof Value & string
     return this.byId.has(mapKey(id));
   }
 
-  put(id: bigint, record: Value): Stored<Value> {
+  put(id: bigint, record: Value): StoredRecord<Value> {
     this.changes += 1;
     const stored = this.byId.get(mapKey(id));
     if (!stored) {
@@ -89,11 +89,12 @@ export class Collection<Value extends object, Field extends keyof Value & string
     this.ordered.splice(this.placeOf(id), 1);
   }
 
-  page(query: PageQuery<Value, Field>): Page<Value> {
+  page(query: PageQuery<Value, Field>): RecordPage<Value> {
     const { limit = defaultLimit, after = -1n } = query;
     const filtered = this.fields.filter((field) => query[field] !== undefined);
     const from = this.placeOf(after + 1n);
-    const stored: Stored<Value>[] = filtered.length === 0 ? this.ordered.slice(from, from + limit + 1) : [];
+    const stored: StoredRecord<Value>[] =
+      filtered.length === 0 ? this.ordered.slice(from, from + limit + 1) : [];
     for (let at = from; filtered.length > 0 && at < this.ordered.length && stored.length <= limit; at += 1) {
       const each = this.ordered[at];
       if (each && filtered.every((field) => (each.record[field] ?? false) === query[field]))
@@ -109,7 +110,7 @@ export class Collection<Value extends object, Field extends keyof Value & string
   }
 
   /** Every record, in the order of the ids. */
-  all(): readonly Stored<Value>[] {
+  all(): readonly StoredRecord<Value>[] {
     return this.ordered;
   }
 

@@ -1,9 +1,9 @@
 import { fieldValue, type HttpFields, type HttpRequest, type HttpResponse } from '../api/http.ts';
 import { printJson } from '../process/exact-json.ts';
 import type { SlowApp } from './app.ts';
-import type { OpenApi } from './docs/openapi.ts';
+import type { OpenApi } from './docs/documented.ts';
+import { splitUrl } from './read-input.ts';
 import { methodNotAllowed, Refusal } from './refusal.ts';
-import { splitUrl } from './request.ts';
 
 interface DocumentsOptions {
   readonly sunset?: string | undefined;

@@ -1,19 +1,19 @@
 import type { Input, ListId, OperationId, Result } from '../api/operations.ts';
 import { notAnId } from '../api/values.ts';
-import type { Page, Stored } from './collection.ts';
+import type { RecordPage, StoredRecord } from './collection.ts';
 import { Refusal } from './refusal.ts';
 import { type Store, toPet } from './store.ts';
 
 /** The reply of a handler that does not list: a record that exists, a new one, or nothing. */
-export type Reply<Value> =
-  | { readonly status: 200 | 201; readonly stored: Stored<Value> }
+export type HandlerReply<Value> =
+  | { readonly status: 200 | 201; readonly stored: StoredRecord<Value> }
   | { readonly status: 204 };
 
 /** Carries out one operation on the store, or throws a Refusal before it changes anything. */
 type Handler<K extends OperationId> = (
   store: Store,
   input: Input<K>,
-) => K extends ListId ? Page<Result<K>> : Reply<Result<K>>;
+) => K extends ListId ? RecordPage<Result<K>> : HandlerReply<Result<K>>;
 
 /** The handler of every operation of the table; a missing one is a compile error. */
 export const handlers: { readonly [K in OperationId]: Handler<K> } = {
@@ -120,18 +120,18 @@ export const handlers: { readonly [K in OperationId]: Handler<K> } = {
 
 const deleted: { readonly status: 204 } = { status: 204 };
 
-function ok<Value>(stored: Stored<Value>): Reply<Value> {
+function ok<Value>(stored: StoredRecord<Value>): HandlerReply<Value> {
   return { status: 200, stored };
 }
 
-function created<Value>(stored: Stored<Value>): Reply<Value> {
+function created<Value>(stored: StoredRecord<Value>): HandlerReply<Value> {
   return { status: 201, stored };
 }
 
 /** Where records are looked up. */
 interface Records<Value> {
   readonly noun: string;
-  get(id: bigint): Stored<Value> | undefined;
+  get(id: bigint): StoredRecord<Value> | undefined;
 }
 
 /**
@@ -140,7 +140,7 @@ interface Records<Value> {
  * @param pointer of the body's field that has the id; the path has it if there is none.
  * @throws Refusal `unknown_reference` or `not_found` if there is no such record.
  */
-function found<Value>(records: Records<Value>, id: bigint, pointer?: string): Stored<Value> {
+function found<Value>(records: Records<Value>, id: bigint, pointer?: string): StoredRecord<Value> {
   const stored = records.get(id);
   if (stored) return stored;
   const why = `${records.noun} ${id} does not exist`;

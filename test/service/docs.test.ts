@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { toOpenApi } from '../../src/api/openapi.ts';
 import { operationIds, operations } from '../../src/api/operations.ts';
-import type { OpenApi } from '../../src/server/docs/openapi.ts';
+import type { OpenApi } from '../../src/server/docs/documented.ts';
 import { renderPage } from '../../src/server/docs/page.ts';
 import { type Browser, browserPath, openBrowser } from '../helpers/browser.ts';
 import { cliPath, nodeBinary, outcomeOf, startCli } from '../helpers/spawn-cli.ts';

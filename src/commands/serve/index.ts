@@ -1,6 +1,6 @@
 import { argument } from '../../cli/flag.ts';
 import { action } from '../../cli/verb.ts';
-import { flags } from './flags.ts';
+import { flags } from './serve-flags.ts';
 
 export const serve = action({
   repairs: true,
@@ -18,9 +18,9 @@ export const serve = action({
   args: { command: argument('[command...]', 'command to run against the server, after --') },
   flags,
   async run(context, { command, ...given }) {
-    const { serve: serveUntilStopped } = await import('./serve.ts');
+    const { runServe } = await import('./serve.ts');
     // serve uses no settings, but an unknown --profile is an error here as in every command.
     await context.settings();
-    await serveUntilStopped(context, given, command);
+    await runServe(context, given, command);
   },
 });

@@ -14,12 +14,12 @@ import { type Listening, startServer } from '../../server/server.ts';
 import { Store } from '../../server/store.ts';
 import { noFile, printStore, readStore, versionOf } from '../../server/store-file.ts';
 import { type Autosave, createAutosave } from './autosave.ts';
-import type { ServeFlags } from './flags.ts';
+import { runChildCommand } from './child-command.ts';
 import { prepareReadyFile, removeReadyFile } from './ready-file.ts';
-import { runCommand } from './run-command.ts';
+import type { ServeFlags } from './serve-flags.ts';
 
 /** Serves until a signal comes, or until the command has ended. */
-export function serve(context: Context, flags: ServeFlags, command: readonly string[]): Promise<void> {
+export function runServe(context: Context, flags: ServeFlags, command: readonly string[]): Promise<void> {
   checkFlags(context, flags);
   const work = () => serveShop(context, flags, command);
   // Two servers that save to one file would overwrite each other's changes.
@@ -57,7 +57,7 @@ async function serveShop(context: Context, flags: ServeFlags, command: readonly 
     if (readyFile !== undefined) await writeFileAtomic(readyFile, `${server.url}\n`);
     await announce(context, flags, server.url, command.length === 0);
     if (command.length === 0) await Promise.all([stop, loadDocuments()]);
-    else context.exitCode = await runCommand(context, command, server.url);
+    else context.exitCode = await runChildCommand(context, command, server.url);
   } finally {
     await server.close();
     if (readyFile !== undefined) await removeReadyFile(readyFile, `${server.url}\n`);

@@ -2,7 +2,7 @@ import { builtInContract } from '../../api/contract.ts';
 import type { OperationId } from '../../api/operations.ts';
 import { type JsonValue, printJson } from '../../process/exact-json.ts';
 import { shellWord } from '../../process/text.ts';
-import type { Documented } from './openapi.ts';
+import type { Documented } from './documented.ts';
 
 /**
  * The operation as a command line of this program, with the examples of the document. It works on the seeded shop as it
@@ -26,7 +26,7 @@ export function petstoreCall(documented: Documented, baseUrl: string): string {
 export function curlCall(documented: Documented, baseUrl: string): string {
   const { operation, method, path, parameters, body } = documented;
   const target = path.replace(/\{(\w+)\}/g, (_, name) =>
-    exampleOf(parameters.find((each) => each.name === name)?.example),
+    exampleBody(parameters.find((each) => each.name === name)?.example),
   );
   const words = ['curl', ...(method === 'GET' ? [] : ['-X', method]), baseUrl + target];
   if (body) words.push('-H', 'Content-Type: application/json', '-d', printJson(body.example));
@@ -36,12 +36,12 @@ export function curlCall(documented: Documented, baseUrl: string): string {
   return `curl -X DELETE ${entry} && ${line}`;
 }
 
-export function exampleOf(value: JsonValue | undefined): string {
+export function exampleBody(value: JsonValue | undefined): string {
   return value === undefined ? '' : String(value);
 }
 
 function idsOf({ parameters }: Documented): string[] {
-  return parameters.filter((parameter) => parameter.in === 'path').map(({ example }) => exampleOf(example));
+  return parameters.filter((parameter) => parameter.in === 'path').map(({ example }) => exampleBody(example));
 }
 
 /** The flags for the fields of a body: `--ship-date` for `shipDate`, `--pet` for `petId`. */
@@ -50,6 +50,6 @@ function flagsOf({ body }: Documented): string[] {
     if (field === 'id') return [];
     if (field === 'complete') return [value === true ? '--complete' : '--no-complete'];
     const name = field.replace(/Id$/, '').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-    return [`--${name}`, exampleOf(value)];
+    return [`--${name}`, exampleBody(value)];
   });
 }

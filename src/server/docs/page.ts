@@ -1,16 +1,16 @@
 import { hidesTryIt } from '../../api/contract.ts';
 import { type JsonObject, printJson } from '../../process/exact-json.ts';
-import { curlCall, exampleOf, petstoreCall } from './calls.ts';
+import { curlCall, exampleBody, petstoreCall } from './calls.ts';
 import {
   type Documented,
+  documentedOperations,
   type OpenApi,
   type OpenApiParameter,
-  operationsOf,
   referenceName,
   resolveSchema,
   responsesOf,
   type Schema,
-} from './openapi.ts';
+} from './documented.ts';
 
 interface PageOptions {
   /** The URL of the server, without a slash at the end, for the calls on the page. */
@@ -21,7 +21,7 @@ interface PageOptions {
 
 /** The documentation of a service as one page of HTML. */
 export function renderPage(document: OpenApi, options: PageOptions): string {
-  const operations = operationsOf(document);
+  const operations = documentedOperations(document);
   const { title, version, description } = document.info;
   const groups = document.tags.map((tag) => ({
     ...tag,
@@ -182,7 +182,7 @@ function renderField(document: OpenApi, id: string, parameter: OpenApiParameter)
     ? html`<select ${field}>${!required && html`<option value="">(left out)</option>`}${choices.map((choice) => html`<option>${String(choice)}</option>`)}</select>`
     : type === 'boolean'
       ? html`<input type="checkbox" ${field}>`
-      : html`<input type="text" ${field}${type === 'integer' && html` inputmode="numeric"`} autocomplete="off" value="${exampleOf(example)}">`;
+      : html`<input type="text" ${field}${type === 'integer' && html` inputmode="numeric"`} autocomplete="off" value="${exampleBody(example)}">`;
   return html`<div class="field"><label for="${id}-${name}"><code>${name}</code> <span class="hint">${parameter.in}${required && ', required'}</span></label>
 ${control}</div>
 `;

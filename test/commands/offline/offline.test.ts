@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { toOpenApi } from '../../../src/api/openapi.ts';
 import { createApp } from '../../../src/server/app.ts';
-import type { OpenApi } from '../../../src/server/docs/openapi.ts';
+import type { OpenApi } from '../../../src/server/docs/documented.ts';
 import { generateStore } from '../../../src/server/seed.ts';
 import { type Listening, listen, startServer } from '../../../src/server/server.ts';
 import type { Store } from '../../../src/server/store.ts';

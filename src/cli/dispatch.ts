@@ -17,7 +17,7 @@ export async function runCommand(
   if (argv[0] === '__complete')
     return (await import('./complete.ts')).complete(argv.slice(1), context, program);
   if (argv.length === 0) {
-    await context.io.stdout.write((await import('./help.ts')).overview);
+    await context.io.stdout.write((await import('./help.ts')).introduction);
     return exitCodes.done;
   }
   const topic = wordsOfHelp(argv);

@@ -15,7 +15,7 @@ const graceMs = 12_000;
  * @returns its exit code; 128 plus the signal's number if a signal ended it.
  * @throws UsageError if it cannot be started.
  */
-export async function runCommand(
+export async function runChildCommand(
   context: Context,
   command: readonly string[],
   baseUrl: string,

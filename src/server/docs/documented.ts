@@ -49,7 +49,7 @@ export interface Documented {
 
 const methods = ['get', 'post', 'put', 'patch', 'delete'];
 
-export function operationsOf(document: OpenApi): Documented[] {
+export function documentedOperations(document: OpenApi): Documented[] {
   return Object.entries(document.paths).flatMap(([path, pathItem]) =>
     methods.flatMap((method) => {
       const operation = pathItem[method];
