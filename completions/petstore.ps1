@@ -9,7 +9,7 @@ Register-ArgumentCompleter -Native -CommandName petstore -ScriptBlock {
     ForEach-Object { if ($_ -is [System.Management.Automation.Language.StringConstantExpressionAst]) { $_.Value } else { "$_" } })
   $given = if ($wordToComplete -match '^--[\w-]+=') { $Matches[0] } else { '' }
   # Windows PowerShell drops an empty argument unless it is written as quotes.
-  $current = if ($given) { $given } elseif ($wordToComplete.StartsWith('-')) { '-' } else { '""' }
+  $current = if ($given) { $given } elseif ($wordToComplete.StartsWith('-')) { '-' } elseif ($wordToComplete -match '^\w+$') { $wordToComplete } else { '""' }
   if ($PSVersionTable.PSVersion.Major -ge 7 -and $current -eq '""') { $current = '' }
   $begun = $wordToComplete.Substring($given.Length) -replace '^["'']', ''
 

@@ -102,6 +102,12 @@ describe.each(['bash', 'zsh', 'fish'] as const)('%s', (shell) => {
     );
   });
 
+  test.runIf(here)('offers pets by name once a letter is typed', { retry: 2 }, () => {
+    expect(offers('petstore --offline pets get C')).toEqual(
+      expect.arrayContaining(['Charlie', 'Cleo', 'Coco']),
+    );
+  });
+
   test.runIf(here)('offers methods, topics of help and results to fail on', () => {
     expect(offers('petstore api request P').sort()).toEqual(['PATCH', 'POST', 'PUT']);
     expect(offers('petstore help p').sort()).toEqual(['pets', 'profile']);
