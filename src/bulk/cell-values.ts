@@ -7,7 +7,7 @@ const exactDigits = 15;
 
 export const idRule = 'must be a whole number from 0 to 9223372036854775807, in digits alone';
 export const quantityRule = 'must be a whole number from 0 to 9007199254740991, in digits alone';
-export const changeRule = 'must be a whole number with or without a sign, as 24, +24 or -3';
+export const changeRule = 'must be a whole number with or without a sign, such as 24, +24 or -3';
 
 /**
  * The id in the text, or undefined: no sign, point, exponent, separator or leading zero; surrounding spaces are
@@ -42,7 +42,7 @@ export function parseChange(text: string): number | undefined {
 }
 
 /**
- * `1.234.567` without its separators. A text that is not grouped in threes is returned unchanged, and later refused.
+ * `1.234.567` without its separators. A text that is not grouped in threes is returned unchanged, and later rejected.
  */
 export function withoutThousands(text: string, separator: ThousandsSeparator): string {
   // No-break spaces (U+00A0, U+202F) are also in use as separators.

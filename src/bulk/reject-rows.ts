@@ -50,7 +50,7 @@ export function hasRejects(run: Run): boolean {
 
 /**
  * Writes the rejected rows with their outcomes: the original columns of the input if it is still the same, else those
- * that apply reads. CSV for CSV, JSON lines for JSON. Once what was wrong is mended, the file can be applied.
+ * that apply reads. CSV for CSV, JSON lines for JSON. Once what was wrong is corrected, the file can be applied.
  *
  * @param journal the path of the run's journal, if it has one.
  */

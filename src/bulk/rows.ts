@@ -44,7 +44,7 @@ export interface Reason {
   readonly attempts?: number | undefined;
   /** The service's id of the request. */
   readonly requestId?: string | undefined;
-  /** The same row may succeed later: `resume` takes it. Without it a person must mend the row. */
+  /** The same row may succeed later: `resume` takes it. Without it a person must correct the row. */
   readonly passes?: boolean | undefined;
 }
 

@@ -59,7 +59,8 @@ export function normaliseName(name: string): string {
 /** The names that `--columns petId,quantity` gives to the columns of a file without a header. @throws UsageError */
 export function parseColumnNames(text: string): readonly string[] {
   const names = text.split(',').map((name) => name.trim());
-  if (names.length < 2) throw new UsageError(`--columns '${text}': must name the columns, as petId,quantity`);
+  if (names.length < 2)
+    throw new UsageError(`--columns '${text}': must name the columns, such as petId,quantity`);
   return names;
 }
 
@@ -103,7 +104,7 @@ export function parseRowLimit(text: string, flag: string): RowLimit {
   const value = Number(digits);
   if (digits !== undefined && percent === '%' && value <= 100) return { percent: value };
   if (digits !== undefined && percent === '' && Number.isInteger(value)) return { rows: value };
-  throw new UsageError(`${flag} '${text}': must be a number of rows or a percentage, as 100 or 5%`);
+  throw new UsageError(`${flag} '${text}': must be a number of rows or a percentage, such as 100 or 5%`);
 }
 
 /** The limit as a number of rows. */

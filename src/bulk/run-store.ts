@@ -270,8 +270,8 @@ function infoOf(
   const { left, undo, state } = facts;
   const ended = left > 0 ? 'stopped' : 'finished';
   const isUndone = undo !== undefined && isWhole(undo);
-  const told = state === 'running' ? state : isUndone ? 'undone' : (state ?? ended);
-  return { header, ...facts, state: told };
+  const shownState = state === 'running' ? state : isUndone ? 'undone' : (state ?? ended);
+  return { header, ...facts, state: shownState };
 }
 
 /** Whether an undo has ended with every row set back. */

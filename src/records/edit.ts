@@ -27,7 +27,7 @@ export async function editRecord<Entity extends object>(
   try {
     const write = await editUntilValid(draft, {
       what: `edit ${noun.one} ${id}`,
-      usage: `# ${noun.one} ${id}. Save to send it. Saved unchanged or empty, nothing is sent.\n`,
+      usage: `# ${noun.one} ${id}. Save to send it. If you save it unchanged or empty, nothing is sent.\n`,
       original: (await loadYaml()).print(before.value),
       parse: (text) => toWrite(access, id, before, text),
     });

@@ -233,7 +233,7 @@ test('the command that tries rejected rows again reads and writes them as the ru
   const words = ['apply', 'stock.csv', '--yes', '--map', 'petId=SKU', '--create-missing'];
   const { stderr } = await desk.inventory(words);
   const again = 'petstore inventory apply stock.rejects.csv --map petId=SKU --create-missing';
-  expect(stderr).toContain(`hint: mend the rejected rows, then run: ${again}\n`);
+  expect(stderr).toContain(`hint: correct the rejected rows, then run: ${again}\n`);
   server.misbehave = undefined;
   const summary = await desk.summary([...again.split(' ').slice(2), '--yes']);
   expect(summary).toMatchObject({ code: 0, applied: 1 });

@@ -46,17 +46,17 @@ export const inputFlags = {
   }),
 };
 
-const relative = flag('--relative', 'the rows are changes, as +24 or -3, instead of counts', plan);
+const relative = flag('--relative', 'the rows are changes, such as +24 or -3, instead of counts', plan);
 const again = flag('--again', 'book the same --relative rows once more within 7 days', plan);
 
 /** The rest of the flags for the plan, which `diff` takes too. */
 const limits = {
   createMissing: flag('--create-missing', 'create the entry of a pet that has none', plan),
-  maxChanges: value('--max-changes <n or n%>', 'refuse a plan that changes more rows', {
+  maxChanges: value('--max-changes <n or n%>', 'stop a plan that changes more rows', {
     ...plan,
     parse: parseRowLimit,
   }),
-  maxDelta: value('--max-delta <n>', 'refuse a plan that changes one count by more', {
+  maxDelta: value('--max-delta <n>', 'stop a plan that changes one count by more', {
     ...plan,
     parse: parseDelta,
   }),

@@ -13,7 +13,7 @@ const diff = verb({
   examples: [
     'petstore inventory diff stock.csv',
     'petstore inventory diff - -o jsonl < feed.jsonl',
-    'petstore inventory diff stock.csv > /dev/null || echo "the shelves and the service disagree"',
+    'petstore inventory diff stock.csv > /dev/null || echo "the shelves and the service differ"',
   ],
   args: { file: argument('<file>', 'the counts; - for stdin', { offers: 'file' }) },
   flags: { ...inputFlags, ...diffPlanFlags, ...paceFlags },
@@ -128,7 +128,7 @@ const resume = verb({
   name: 'resume',
   summary: 'Finish a run that stopped',
   description:
-    'Goes on with a run of apply or undo that was stopped or killed: reads the counts of the rows that are left, compares them with the plan, asks, and writes what is missing. It needs no file. For the other flags see `petstore help bulk`.',
+    'Continues a run of apply or undo that was stopped or killed: reads the counts of the rows that are left, compares them with the plan, asks, and writes what is missing. It needs no file. For the other flags see `petstore help bulk`.',
   operation: 'updateInventory',
   write: 'planned',
   examples: ['petstore inventory resume', 'petstore inventory resume r7'],
@@ -141,7 +141,7 @@ const undo = verb({
   name: 'undo',
   summary: 'Set back what a run wrote',
   description:
-    'Sets every count that a run wrote back to what it was before, and removes the entries that it created, if the count is still the one that the run wrote; what somebody has changed since is left alone and reported. An undo that stopped goes on when it is typed again. For the other flags see `petstore help bulk`.',
+    'Sets every count that a run wrote back to what it was before, and removes the entries that it created, if the count is still the one that the run wrote; what somebody has changed since is left alone and reported. An undo that stopped goes on if it is started again. For the other flags see `petstore help bulk`.',
   operation: 'updateInventory',
   write: 'planned',
   examples: ['petstore inventory undo', 'petstore inventory undo r7 --dry-run'],

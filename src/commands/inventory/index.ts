@@ -70,13 +70,13 @@ const adjust = verb({
   name: 'adjust',
   summary: 'Add to or take from the stock count of a pet',
   description:
-    'Reads the stock count of a pet, adds to it and sets the sum. Between reading and setting somebody else may change it: only a service that sends an ETag can tell, and then nothing is overwritten. With --offline both are one step.',
+    'Reads the stock count of a pet, adds to it and sets the sum. Somebody else may change it in between; if the service sends an ETag, that is noticed and nothing is overwritten. With --offline both are one step.',
   operation: 'updateInventory',
   write: true,
   examples: ['petstore inventory adjust 42 +5', 'petstore inventory adjust 42 -5'],
   args: {
     pet: petIdArgument,
-    change: argument('<change>', 'what to add, as +5 or -5', { parse: parseChange }),
+    change: argument('<change>', 'what to add, such as +5 or -5', { parse: parseChange }),
   },
   run: async (context, { pet, change }) => (await records()).adjustCount(context, pet, change),
 });

@@ -57,7 +57,9 @@ export async function report(
   const hints = [
     resume && (shelf === '' || left > unknown) ? `${before}go on with: ${resume}` : stop?.hint,
     shelf,
-    again && (!resume || left < summary.failed + unknown) ? `mend the rejected rows, then run: ${again}` : '',
+    again && (!resume || left < summary.failed + unknown)
+      ? `correct the rejected rows, then run: ${again}`
+      : '',
     undo && !resume ? `set back with: ${undo}` : '',
   ].filter((hint) => hint);
   const error = errorOf(summary, hints.length > 0 ? hints.join('; ') : undefined);
