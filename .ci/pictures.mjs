@@ -29,7 +29,7 @@ writeFileSync(join(folder, 'counted.csv'), 'petId,quantity\n1,12\n3,40\n6,4\n7,2
 const pictures = {
   overview: { command: 'petstore --offline overview' },
   apply: { command: 'petstore --offline inventory apply counted.csv', typed: 'y\\n' },
-  smoke: { command: 'petstore serve --port 0 -- petstore smoke --skip lifecycle --skip auth' },
+  smoke: { command: 'petstore serve --port 0 -- petstore smoke' },
 };
 
 try {

@@ -217,8 +217,8 @@ async function openTlsFiles(settings: Settings): Promise<TlsFiles> {
   return (await import('./client/transport/tls.ts')).readTlsFiles(files);
 }
 
-/** Access to the sockets, for the checks of DNS, TCP and TLS. */
-export async function openSockets(context: Context, baseUrl: string): Promise<Sockets> {
+/** Access to the sockets, for the checks of DNS, TCP and TLS. @param timeoutMs of each; by default that of a call. */
+export async function openSockets(context: Context, baseUrl: string, timeoutMs?: number): Promise<Sockets> {
   const settings = await context.settings();
   const { Sockets } = await import('./checks/sockets.ts');
   return new Sockets({
@@ -226,6 +226,6 @@ export async function openSockets(context: Context, baseUrl: string): Promise<So
     embedded: settings.offline !== undefined,
     tls: await openTlsFiles(settings),
     env: context.io.env,
-    timeoutMs: settings.get('timeout'),
+    timeoutMs: timeoutMs ?? settings.get('timeout'),
   });
 }

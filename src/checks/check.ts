@@ -1,13 +1,18 @@
 import type { Operation } from '../api/operations.ts';
 import { monotonicMs } from '../process/deadline.ts';
 import { CliError, type ExitCode, InterruptedError, messageOf } from '../process/errors.ts';
-import type { Latency } from './options.ts';
+
+// The checks of `smoke` (a service) and `doctor` (this machine and the way to a service). This file: what a check is,
+// what it finds, and how checks run one after another. `select` makes the list of a smoke run, `run-smoke` carries it
+// out once or often, `ask` sends a check's requests and `judge-answer` holds an answer against the contract. The checks
+// themselves are in `reach`, `wait`, `operation-checks`, `list-faults`, `refusal-checks`, `deprecation`, `latency-check`,
+// `conditions` and `write-checks`; `ownership` knows which records a run may delete. `report/` prints the results.
 
 /**
- * What became of a check. `error`: it could not be carried out, because no answer came or a record that it needs could
- * not be created. `skip`: it does not apply here, or would only repeat what another check says.
+ * What became of a check. `flaky`: it passed after another attempt. `error`: it could not be carried out, because of a
+ * description that cannot be used or a defect. `skip`: it does not apply here, or would only repeat another check.
  */
-export const states = ['pass', 'warn', 'fail', 'skip', 'error'] as const;
+export const states = ['pass', 'flaky', 'warn', 'fail', 'error', 'skip'] as const;
 export type State = (typeof states)[number];
 
 /** What a check found. Its texts may hold what the service sent; reports make them safe. */
@@ -27,45 +32,40 @@ export interface Verdict {
   readonly status?: number | undefined;
   /** The service's own id of the request. */
   readonly requestId?: string | undefined;
+  /** The cache that answered, by its headers: `Age: 30, X-Cache: HIT`. */
+  readonly cache?: string | undefined;
   /** The operation at fault, if it is another than the check's own. */
   readonly operation?: Operation | undefined;
-  /** The records that the check created in the service, such as `pet petstore-smoke-… (id 12)`. */
-  readonly made?: readonly string[] | undefined;
-  /** The records that it could not remove, a clause each; `got` names them too. */
+  /** The records that the check left in the service, or may have left, a clause each. */
   readonly left?: readonly string[] | undefined;
-  /** Set if it passed only after another attempt: the result of the first one. */
-  readonly flaky?: string | undefined;
-  /** Set if it counts as a failure only because of `--fail-on`. */
+  /** If it is flaky: what came first. */
+  readonly first?: string | undefined;
+  /** Set if it counts as a failure only because of `--strict`. */
   readonly hardened?: true | undefined;
-  /** Milliseconds of the request that it judges, if another check had sent that already. */
-  readonly requestMs?: number | undefined;
   /** Set if the check never began: the reason, a short clause. */
   readonly barredBy?: string | undefined;
-  /** The exit code of the error that ended the check, or of a refused credential. */
+  /** The exit code that the failure stands for, if it is another than that of a failed check. */
   readonly exitCode?: ExitCode | undefined;
 }
 
 /** Everything of a verdict but its state and reason. */
 export type Details = Partial<Omit<Verdict, 'state' | 'reason'>>;
 
-/** One check of a subject: for `smoke` a service, for `doctor` this machine and the connection to a service. */
+/** One check of a subject. */
 export interface Check<Subject> {
-  /** Stable. */
+  /** Stable: `group/name` for smoke. */
   readonly id: string;
   /** The operation that it tests; its stability decides how much a failure counts. */
   readonly operation?: Operation | undefined;
-  /** Ids of checks, in the order in which they run. If one of them failed, this check cannot pass and is skipped. */
+  /** Ids of checks that run before. If one of them failed, this check cannot pass and is skipped. */
   readonly needs?: readonly string[] | undefined;
-  run(subject: Subject): Promise<Verdict>;
+  /** Finds a verdict; undefined if there is nothing to check after all, so that no report lists it. */
+  run(subject: Subject): Promise<Verdict | undefined>;
 }
 
 export interface CheckResult extends Verdict {
   readonly id: string;
   readonly elapsedMs: number;
-  /** If the checks ran several times: the number of runs and of failures, and the latency over all. */
-  readonly runs?: number | undefined;
-  readonly failures?: number | undefined;
-  readonly latency?: Latency | undefined;
 }
 
 export function pass(reason: string, details: Details = {}): Verdict {
@@ -99,13 +99,14 @@ export class VerdictError extends Error {
   }
 }
 
-/** The verdict of a check that threw; a check that could not be carried out is an `error`. */
+/** The verdict of a check that threw: no valid answer is a failure, anything else means that it was not carried out. */
 export function verdictOfError(error: unknown): Verdict {
   if (error instanceof VerdictError) return error.verdict;
   if (!(error instanceof CliError)) return { state: 'error', reason: `internal: ${messageOf(error)}` };
   const { method, url, status, requestId, hint } = error.details;
-  const { message: reason, exitCode } = error;
-  return { state: 'error', reason, hint, method, url, status, requestId, exitCode };
+  const { kind, message: reason, exitCode } = error;
+  const isUnanswered = kind === 'unavailable' || status !== undefined;
+  return { state: isUnanswered ? 'fail' : 'error', reason, hint, method, url, status, requestId, exitCode };
 }
 
 /** The reason of checks that a signal prevented. */
@@ -114,33 +115,35 @@ export const interrupted = 'the run was interrupted';
 /**
  * Runs checks one after another and yields each result. If a check fails, checks that need it are skipped; after the
  * signal was aborted, all remaining ones are.
- *
- * @param results gets every result by its id, for checks that use the results of others.
  */
 export async function* runChecks<Subject>(
   checks: readonly Check<Subject>[],
   subject: Subject,
-  results = new Map<string, CheckResult>(),
   signal?: AbortSignal,
 ): AsyncGenerator<CheckResult> {
+  const failed = new Map<string, CheckResult>();
   for (const check of checks) {
     const { id, operation } = check;
-    const barred = signal?.aborted ? { ...skip(interrupted), barredBy: interrupted } : barOf(check, results);
     const startedMs = monotonicMs();
+    const barred = signal?.aborted ? barredBy(interrupted) : barOf(check, failed);
     const verdict = barred ?? (await check.run(subject).catch(toVerdict));
-    const elapsedMs = barred ? 0 : Math.max(verdict.requestMs ?? 0, monotonicMs() - startedMs);
-    const result = { operation, ...verdict, id, elapsedMs };
-    results.set(id, result);
+    if (verdict === undefined) continue;
+    const result = { operation, ...verdict, id, elapsedMs: barred ? 0 : monotonicMs() - startedMs };
+    if (isRed(result) && !result.hardened) failed.set(id, result);
     yield result;
   }
 }
 
-/** The verdict of a check that needs a failed one. A failure that counts only because of `--fail-on` bars no check. */
-function barOf({ needs = [] }: Check<never>, results: ReadonlyMap<string, CheckResult>): Verdict | undefined {
-  const needed = needs.map((id) => results.get(id));
-  const failed = needed.find((result) => result && isRed(result) && !result.hardened);
-  if (!failed) return undefined;
-  return { ...skip(`${failed.id} failed: ${failed.reason}`), barredBy: `${failed.id} failed` };
+/** The verdict of a check that needs a failed one. A failure that counts only because of `--strict` bars no check. */
+function barOf({ needs = [] }: Check<never>, failed: ReadonlyMap<string, CheckResult>): Verdict | undefined {
+  const needed = needs.find((id) => failed.has(id));
+  return needed === undefined
+    ? undefined
+    : { ...barredBy(`${needed} failed`), reason: `${needed} failed: ${failed.get(needed)?.reason}` };
+}
+
+function barredBy(reason: string): Verdict {
+  return { ...skip(reason), barredBy: reason };
 }
 
 function toVerdict(error: unknown): Verdict {

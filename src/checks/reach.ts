@@ -1,31 +1,65 @@
 import { isIP } from 'node:net';
 import { toUnavailable } from '../client/transport/socket-error.ts';
 import { race } from '../process/deadline.ts';
+import { exitCodes } from '../process/errors.ts';
 import { counted, dayOf } from '../process/text.ts';
+import type { CheckRun } from './ask.ts';
 import { type Check, fail, pass, skip, type Verdict, warn } from './check.ts';
-import { checkHttp } from './http.ts';
-import { gates } from './options.ts';
-import type { Probe } from './probe.ts';
+import { reachHttp } from './reach-http.ts';
 import type { Handshake, Sockets } from './sockets.ts';
+import type { Waited } from './wait.ts';
 
-/** From the host name to an answer; each check needs the ones before. */
-export const reachChecks: readonly Check<Probe>[] = [
-  { id: 'reach/dns', run: (probe) => untilStopped(probe, checkDns(probe.sockets)) },
-  {
-    id: 'reach/connect',
-    needs: ['reach/dns'],
-    run: (probe) => untilStopped(probe, checkConnection(probe.sockets)),
-  },
-  ...(['valid', 'expiry', 'protocol'] as const).map((name) => ({
-    id: `tls/${name}`,
-    needs: gates.slice(0, 2),
-    run: (probe: Probe) => untilStopped(probe, checkTls(probe, name)),
-  })),
-  { id: 'reach/http', needs: gates.slice(0, 4), run: checkHttp },
+const exitCode = exitCodes.unavailable;
+
+/** Without these no request can be answered, so all other checks need them. */
+export const gates = [
+  'reach/dns',
+  'reach/connect',
+  'tls/valid',
+  'tls/protocol',
+  'reach/http',
+  'reach/version',
 ];
 
+/**
+ * From the host name to an answer; each check needs the ones before.
+ *
+ * @param hasTls false if the service is not reached over TLS.
+ * @param waited what the wait came to, so that it is not asked again; undefined if there was none.
+ */
+export function reachChecks(hasTls: boolean, isVersioned: boolean, waited?: Waited): Check<CheckRun>[] {
+  const tls = hasTls ? tlsNames : [];
+  return [
+    { id: 'reach/dns', run: (run) => untilStopped(run, checkDns(run.sockets)) },
+    {
+      id: 'reach/connect',
+      needs: gates.slice(0, 1),
+      run: (run) => untilStopped(run, checkConnection(run.sockets)),
+    },
+    ...tls.map((name) => ({
+      id: `tls/${name}`,
+      needs: gates.slice(0, 3),
+      run: (run: CheckRun) => untilStopped(run, checkTls(run.sockets, name, run.now())),
+    })),
+    {
+      id: 'reach/http',
+      needs: gates.slice(0, 4),
+      run: async (run) => waited?.http ?? (await reachHttp(run)).verdict,
+    },
+    ...(isVersioned
+      ? [
+          {
+            id: 'reach/version',
+            needs: gates.slice(0, 5),
+            run: async () => waited?.version ?? pass('it held when the run began'),
+          },
+        ]
+      : []),
+  ];
+}
+
 /** A lookup or a handshake ends only at its deadline, so a signal does not wait for it. */
-function untilStopped({ signal }: Probe, check: Promise<Verdict>): Promise<Verdict> {
+function untilStopped({ signal }: CheckRun, check: Promise<Verdict>): Promise<Verdict> {
   return race({ signals: [signal] }, () => check);
 }
 
@@ -39,7 +73,7 @@ export async function checkDns(sockets: Sockets): Promise<Verdict> {
   } catch (error) {
     const { message, details } = toUnavailable(error as Error, { sent: false });
     const hint = details.hint ?? 'is the host of the base URL right?';
-    return fail(`${host} has no address: ${message}`, { hint });
+    return fail(`${host} has no address: ${message}`, { hint, exitCode });
   }
 }
 
@@ -56,7 +90,7 @@ export async function checkConnection(sockets: Sockets): Promise<Verdict> {
       reason === 'timeout'
         ? 'is there a firewall, or a proxy that is not configured, in between?'
         : 'is the service running, and the port of the base URL right?';
-    return fail(`${place}: ${withoutPlace(message)}`, { hint });
+    return fail(`${place}: ${withoutPlace(message)}`, { hint, exitCode });
   }
 }
 
@@ -65,54 +99,46 @@ function withoutPlace(message: string): string {
   return message.replace(/ \([^ ]*:\d+\)$/, '');
 }
 
-/** The inputs of the checks of TLS. */
-interface TlsSubject {
-  readonly sockets: Sockets;
-  readonly options: { readonly tlsMinDays: number };
-  now(): Date;
-}
+/** In the order in which they run: a certificate that is not trusted says nothing by its date. */
+const tlsNames = ['valid', 'protocol', 'expiry'] as const;
 
-export async function checkTls(subject: TlsSubject, name: 'valid' | 'expiry' | 'protocol'): Promise<Verdict> {
-  const { sockets } = subject;
-  if (sockets.plain) return skip(sockets.plain);
+export async function checkTls(
+  sockets: Sockets,
+  name: (typeof tlsNames)[number],
+  now: Date,
+): Promise<Verdict> {
   try {
     const handshake = await sockets.handshake();
-    if (name === 'expiry') return judgeExpiry(handshake, subject);
+    if (name === 'expiry') return judgeExpiry(handshake, now);
     return name === 'valid' ? judgeTrust(handshake, sockets) : judgeProtocol(handshake);
   } catch (error) {
-    if (name !== 'valid') return skip('tls/valid says why');
     const { message, details } = toUnavailable(error as Error, { sent: false });
     const hint =
       details.hint ?? (/plain http/.test(message) ? 'is the base URL http:// instead?' : undefined);
-    return fail(`the TLS handshake failed: ${message.replace(/^TLS: /, '')}`, { hint });
+    return fail(`the TLS handshake failed: ${message.replace(/^TLS: /, '')}`, { hint, exitCode });
   }
 }
 
-function judgeTrust({ problem }: Handshake, { host }: Sockets): Verdict {
+function judgeTrust({ problem, hint }: Handshake, { host }: Sockets): Verdict {
   if (!problem) return pass('trusted');
-  return fail(problem, {
-    expected: `a certificate for ${host} that is trusted`,
-    hint: /authority|self-signed/.test(problem)
-      ? 'if you trust its authority, name it with --ca-cert <file>'
-      : undefined,
-  });
+  return fail(problem, { expected: `a certificate for ${host} that is trusted`, hint, exitCode });
 }
 
-/** A certificate that expires in fewer days gives a warning. */
+/** A certificate that expires in fewer days gives a warning, or fails. */
 const soonDays = 30;
+const minDays = 7;
 
-function judgeExpiry({ validTo }: Handshake, { options, now }: TlsSubject): Verdict {
+function judgeExpiry({ validTo }: Handshake, now: Date): Verdict {
   if (!validTo) return fail('the service showed no certificate');
-  const days = Math.floor((validTo.getTime() - now().getTime()) / 86_400_000);
-  const date = dayOf(validTo);
-  const reason = days < 0 ? `expired on ${date}` : `expires on ${date}, in ${counted(days, 'day', 'days')}`;
-  const hint = 'renew the certificate';
-  if (days < options.tlsMinDays)
-    return fail(reason, { expected: `at least ${options.tlsMinDays} days`, hint });
-  return days < soonDays ? warn(reason, { expected: `at least ${soonDays} days`, hint }) : pass(reason);
+  const days = Math.floor((validTo.getTime() - now.getTime()) / 86_400_000);
+  const reason = `expires on ${dayOf(validTo)}, in ${counted(days, 'day', 'days')}`;
+  if (days >= soonDays) return pass(reason);
+  const isLate = days < minDays;
+  const details = { expected: `at least ${isLate ? minDays : soonDays} days`, hint: 'renew the certificate' };
+  return isLate ? fail(reason, details) : warn(reason, details);
 }
 
 function judgeProtocol({ protocol }: Handshake): Verdict {
   if (protocol === 'TLSv1.2' || protocol === 'TLSv1.3') return pass(protocol);
-  return fail(`the service speaks ${protocol}`, { expected: 'TLSv1.2 or later' });
+  return fail(`the service speaks ${protocol}`, { expected: 'TLSv1.2 or later', exitCode });
 }

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { isIP, connect as openSocket } from 'node:net';
-import { connect as openTls, type TLSSocket } from 'node:tls';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { bareHost, reachableHost } from '../api/http.ts';
 import { createDialer } from '../client/transport/dial.ts';
 import { findProxy, portOf } from '../client/transport/proxy.ts';
@@ -10,12 +10,14 @@ import { withDeadline } from '../process/deadline.ts';
 import { UnavailableError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
 import { systemCode } from '../process/system-error.ts';
-import { durationText } from './text.ts';
+import { durationText } from './wording.ts';
 
 /** The result of a TLS handshake, whether the certificate is trusted or not. */
 export interface Handshake {
   /** Why the certificate is not trusted; undefined if it is. */
   readonly problem: string | undefined;
+  /** What to do about that. */
+  readonly hint: string | undefined;
   /** When the certificate expires; undefined if the service showed none. */
   readonly validTo: Date | undefined;
   /** Such as `TLSv1.3`. */
@@ -38,11 +40,9 @@ export class Sockets {
   readonly encrypted: boolean;
   /** Why the service's own socket cannot be checked; undefined if it can. */
   readonly absence: string | undefined;
-  /** Why TLS is not checked; undefined if it is. */
-  readonly plain: string | undefined;
   private readonly url: URL;
   private readonly options: SocketOptions;
-  private shaken: Promise<Handshake> | undefined;
+  private made: Promise<Handshake> | undefined;
 
   constructor(options: SocketOptions) {
     const url = new URL(options.baseUrl);
@@ -50,11 +50,15 @@ export class Sockets {
     const proxy = options.embedded ? undefined : findProxy(url, options.env);
     this.host = bareHost(url.hostname);
     this.port = portOf(url);
-    this.encrypted = url.protocol === 'https:';
+    this.encrypted = url.protocol === 'https:' && !options.embedded;
     this.absence = none ?? (proxy && `requests go through the proxy ${proxy.shown}`);
-    this.plain = none ?? (this.encrypted ? undefined : 'the base URL is http');
     this.url = url;
     this.options = options;
+  }
+
+  /** The same sockets without what was found, for another run. */
+  again(): Sockets {
+    return new Sockets(this.options);
   }
 
   /** Addresses of the host. */
@@ -71,15 +75,15 @@ export class Sockets {
 
   /** Performed once. A proxy tunnel uses the client's own code, so an untrusted certificate is an error there. */
   handshake(): Promise<Handshake> {
-    this.shaken ??= this.absence === undefined ? this.shakeHands() : this.shakeHandsThroughProxy();
-    return this.shaken;
+    this.made ??= this.absence === undefined ? this.openTls() : this.openTlsThroughProxy();
+    return this.made;
   }
 
   /** Also offers old versions of TLS and accepts any certificate, to find out what the service offers. */
-  private async shakeHands(): Promise<Handshake> {
+  private async openTls(): Promise<Handshake> {
     const { host, port } = this;
     const { tls, env } = this.options;
-    const socket = openTls({
+    const socket = connectTls({
       host: reachableHost(host),
       port,
       ...(isIP(host) ? {} : { servername: host }),
@@ -94,7 +98,7 @@ export class Sockets {
     }
   }
 
-  private async shakeHandsThroughProxy(): Promise<Handshake> {
+  private async openTlsThroughProxy(): Promise<Handshake> {
     const { tls, env, timeoutMs } = this.options;
     const dialer = createDialer({ tls, env, connectTimeoutMs: timeoutMs });
     try {
@@ -113,28 +117,42 @@ export class Sockets {
 }
 
 function look(socket: TLSSocket): Handshake {
-  const { authorized, authorizationError } = socket;
-  const { valid_to } = socket.getPeerCertificate();
+  const { authorized, authorizationError: error } = socket;
+  const { valid_to: until } = socket.getPeerCertificate();
   return {
-    problem: authorized ? undefined : describeProblem(authorizationError),
-    validTo: valid_to ? new Date(valid_to) : undefined,
+    ...(authorized ? { problem: undefined, hint: undefined } : describeProblem(socket, error)),
+    validTo: until ? new Date(until) : undefined,
     protocol: socket.getProtocol() ?? 'an unknown protocol',
   };
 }
 
-const problems: Readonly<Record<string, string>> = {
-  CERT_HAS_EXPIRED: 'the certificate has expired',
-  CERT_NOT_YET_VALID: 'the certificate is not valid yet',
-  CERT_REVOKED: 'the certificate was revoked',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate is self-signed',
-  SELF_SIGNED_CERT_IN_CHAIN: 'the chain ends in an authority that is not trusted',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'the authority that signed the certificate is not trusted',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the authority that signed the certificate is not trusted',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another host',
+const trustIt = 'if you trust its authority, name it with --ca-cert <file>';
+
+const problems: Readonly<Record<string, readonly [problem: string, hint?: string]>> = {
+  CERT_HAS_EXPIRED: ['the certificate has expired', 'renew the certificate'],
+  CERT_NOT_YET_VALID: ['the certificate is not valid yet'],
+  CERT_REVOKED: ['the certificate was revoked'],
+  DEPTH_ZERO_SELF_SIGNED_CERT: ['the certificate is self-signed', trustIt],
+  SELF_SIGNED_CERT_IN_CHAIN: ['the chain ends in an authority that is not trusted', trustIt],
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: ['the authority that signed the certificate is not trusted', trustIt],
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: ['the authority that signed the certificate is not trusted', trustIt],
+  ERR_TLS_CERT_ALTNAME_INVALID: ['the certificate is for another host'],
 };
 
-function describeProblem(reason: Error | string | undefined): string {
-  const code = String(reason instanceof Error ? (systemCode(reason) ?? reason.message) : reason);
-  const text = problems[code];
-  return text ? `${text} (${code})` : code;
+function describeProblem(
+  socket: TLSSocket,
+  error: Error | string | undefined,
+): Pick<Handshake, 'problem' | 'hint'> {
+  const code = String(error instanceof Error ? (systemCode(error) ?? error.message) : error);
+  const { issuer, issuerCertificate } = socket.getPeerCertificate(true);
+  const isAlone = issuerCertificate === undefined && /^UNABLE_TO_(GET_ISSUER|VERIFY_LEAF)/.test(code);
+  if (isAlone) {
+    const name = issuer?.CN ?? issuer?.O ?? 'its authority';
+    return {
+      problem: `the service sends no intermediate certificate: "${name}" signed its own and is not trusted here (${code})`,
+      hint: `let the service send the whole chain; if "${name}" is a root authority of yours, name it with --ca-cert <file>`,
+    };
+  }
+  const [problem, hint] = problems[code] ?? [];
+  return { problem: problem === undefined ? code : `${problem} (${code})`, hint };
 }

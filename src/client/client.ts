@@ -101,6 +101,7 @@ export interface RawAnswer extends HttpResponse {
   readonly body: Uint8Array;
   /** The URL that answered, after redirects. */
   readonly url: string;
+  readonly isRedirected: boolean;
   readonly attempts: number;
   /** The answer as an error, if its status is not that of a success, nor 304. */
   readonly error: ApiError | UnavailableError | undefined;
@@ -215,12 +216,14 @@ async function fetchAnswer(
 }
 
 async function fetchRaw(call: Call): Promise<RawAnswer> {
+  const { url: askedUrl } = call.request;
   try {
     const response = await call.send();
     const { status, fields } = response;
     const body = typeof response.body === 'string' ? Buffer.from(response.body) : response.body;
     const error = call.isGone ? undefined : rawError(call, response);
-    return { status, fields, body, url: call.request.url, attempts: call.attempts, error };
+    const { url } = call.request;
+    return { status, fields, body, url, isRedirected: url !== askedUrl, attempts: call.attempts, error };
   } catch (error) {
     throw callError(call, error);
   } finally {

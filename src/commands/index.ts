@@ -61,7 +61,7 @@ export const program: Program = {
     {
       name: 'smoke',
       summary: 'Check a deployment',
-      load: async () => (await import('./smoke/index.ts')).smoke,
+      load: async () => (await import('./smoke/smoke.ts')).smoke,
     },
     {
       name: 'config',
@@ -76,7 +76,7 @@ export const program: Program = {
     {
       name: 'doctor',
       summary: 'Check config, permissions and the way to the service',
-      load: async () => (await import('./doctor/index.ts')).doctor,
+      load: async () => (await import('./doctor/doctor.ts')).doctor,
     },
     {
       name: 'completion',

@@ -112,7 +112,6 @@ describe.each(['bash', 'zsh', 'fish'] as const)('%s', (shell) => {
     expect(offers('petstore api request P').sort()).toEqual(['PATCH', 'POST', 'PUT']);
     expect(offers('petstore help p').sort()).toEqual(['pets', 'profile']);
     expect(offers('petstore help e').sort()).toEqual(['environment', 'exit-codes']);
-    expect(offers('petstore smoke --fail-on ').sort()).toEqual(['flaky', 'warn']);
   });
 
   test.runIf(here)('offers formats after -o and flags after a dash', () => {

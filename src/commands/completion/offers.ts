@@ -107,5 +107,5 @@ async function checkNames(): Promise<Offer[]> {
   const { operationIds, operations } = await import('../../api/operations.ts');
   const { groups } = await import('../../checks/options.ts');
   const reads = operationIds.filter((id) => operations[id].method === 'GET').map((id) => `op/${id}`);
-  return [...groups, ...reads].map((word) => ({ word }));
+  return [...groups.filter((group) => group !== 'run'), ...reads].map((word) => ({ word }));
 }

@@ -1,0 +1,176 @@
+import { fieldValue, type HttpFields } from '../api/http.ts';
+import { UsageError } from '../process/errors.ts';
+import { type JsonValue, printJson } from '../process/exact-json.ts';
+import { shorten } from '../process/text.ts';
+import { valueAt } from './pointer.ts';
+import { excerpt, statusText } from './wording.ts';
+
+/** A requirement of an answer, from `--wait-for` or `--expect`: every part that is given must hold. */
+export interface Condition {
+  /** The text of the flag. */
+  readonly text: string;
+  /** Path below the base URL; undefined for the service's first operation. */
+  readonly path?: string | undefined;
+  /** `200`, or `2xx`; without one a condition on a path needs a 2xx. */
+  readonly status?: string | undefined;
+  readonly header?: (Comparison & { readonly name: string }) | undefined;
+  /** Values of the JSON body, by pointer (RFC 6901). */
+  readonly values: readonly (Comparison & { readonly pointer: string })[];
+  /** Of the body, without spaces around it. */
+  readonly body?: Comparison | undefined;
+}
+
+/** Values are compared as text, for `<` and `>` as numbers. */
+interface Comparison {
+  readonly operator: string;
+  readonly value: string;
+}
+
+const grammar =
+  '[METHOD path] [status] [header <name><op><value>] [/<pointer><op><value>] [text<op><value>], ' +
+  'where <op> is = != ^= (begins with) *= (contains) < >, the method is GET, and a value with spaces stands in double ' +
+  "quotes: 'GET /healthz 200 /status=ok', 'GET /version text^=4f2a9c1', 'header x-commit=4f2a9c1'";
+
+const comparison = String.raw`(=|!=|\^=|\*=|<|>)(?:"([^"]*)"|([^\s"]*))(?=\s|$)`;
+const patterns = {
+  request: /([A-Z]+)\s+(\/\S*)(?=\s|$)/y,
+  status: /([1-5](?:\d\d|xx))(?=\s|$)/y,
+  header: new RegExp(String.raw`header\s+([\w.-]+)${comparison}`, 'y'),
+  text: new RegExp(`text${comparison}`, 'y'),
+  value: new RegExp(String.raw`(\/(?:[^\s=!^*<>"~]|~[01])*)${comparison}`, 'y'),
+} as const;
+const partNames = Object.keys(patterns) as (keyof typeof patterns)[];
+
+/** @throws UsageError that shows the grammar and where the text leaves it. */
+export function parseCondition(text: string, flag: string): Condition {
+  const found: { -readonly [Key in keyof Condition]: Condition[Key] } = { text, values: [] };
+  const taken = new Set<string>();
+  let rest = text.trim();
+  const stop = (why: string) =>
+    new UsageError(`${flag} '${text}': ${why}, at '${shorten(rest, 100)}'`, `write ${grammar}`);
+  const compared = ([operator = '', quoted = '', bare = '']: readonly string[]): Comparison => {
+    const value = quoted || bare;
+    if (/[<>]/.test(operator) && numberOf(value) === undefined) throw stop(`${operator} needs a number`);
+    return { operator, value };
+  };
+  const keep: Readonly<Record<keyof typeof patterns, (groups: readonly string[]) => void>> = {
+    request([method, path]) {
+      if (method !== 'GET') throw stop('only GET is sent, because nothing may be changed');
+      if (taken.size > 0) throw stop('method and path come first');
+      found.path = path;
+    },
+    status([status]) {
+      found.status = status;
+    },
+    header([name = '', ...groups]) {
+      found.header = { name: name.toLowerCase(), ...compared(groups) };
+    },
+    text(groups) {
+      found.body = compared(groups);
+    },
+    value([pointer = '', ...groups]) {
+      found.values = [...found.values, { pointer, ...compared(groups) }];
+    },
+  };
+  do {
+    const name = partNames.find((each) => matchStart(patterns[each], rest));
+    if (name === undefined) throw stop('this is no part of a condition');
+    if (taken.has(name) && name !== 'value') throw stop(`there is a ${name} already`);
+    const [whole = '', ...groups] = matchStart(patterns[name], rest) ?? [];
+    keep[name](groups);
+    taken.add(name);
+    rest = rest.slice(whole.length).trimStart();
+  } while (rest !== '');
+  return found;
+}
+
+function matchStart(pattern: RegExp, text: string): readonly string[] | undefined {
+  pattern.lastIndex = 0;
+  return pattern.exec(text)?.map((group) => group ?? '');
+}
+
+/** The parts of an answer that conditions look at. */
+interface Answered {
+  readonly status: number;
+  readonly fields: HttpFields;
+  readonly url: string;
+  readonly text: string;
+  readonly json?: JsonValue;
+}
+
+/** What an answer has in place of what a condition asks for. */
+export interface Unmet {
+  /** A clause. */
+  readonly reason: string;
+  readonly expected: string;
+  readonly got: string | undefined;
+  readonly pointer?: string;
+}
+
+/** The first part of a condition that an answer does not meet; undefined if it meets all. */
+export function unmet(
+  condition: Condition,
+  answer: Answered,
+  mask: (text: string) => string,
+): Unmet | undefined {
+  const { header, status, values, body, path } = condition;
+  const { fields, json } = answer;
+  const what = path === undefined ? '' : `GET ${path}: `;
+  const text = answer.text.trim();
+  const whole = excerpt(text, mask);
+  if (!meetsStatus(condition, answer.status)) {
+    const reason = `${path === undefined ? 'it' : `GET ${path}`} answered ${statusText(answer.status)}`;
+    return { reason, expected: status ?? 'a 2xx', got: whole };
+  }
+  if (header && !meetsHeader(condition, fields)) {
+    const value = fieldValue(fields, header.name);
+    const got = value === undefined ? undefined : excerpt(value, mask);
+    const reason = got === undefined ? `there is no header ${header.name}` : `${header.name} is ${got}`;
+    return { reason: what + reason, expected: describe(header.name, header), got };
+  }
+  if (body && !holds(body, text))
+    return { reason: `${what}the text is ${whole || 'empty'}`, expected: describe('text', body), got: whole };
+  if (values.length > 0 && json === undefined)
+    return { reason: `${what}the body is not JSON`, expected: 'JSON', got: whole };
+  for (const value of values) {
+    const { pointer } = value;
+    const found = json === undefined ? undefined : valueAt(json, pointer);
+    const actual = found === undefined ? undefined : typeof found === 'string' ? found : printJson(found);
+    if (holds(value, actual)) continue;
+    const got = actual === undefined ? 'no such value' : excerpt(actual, mask);
+    const reason = `${what}${pointer} is ${actual === undefined ? 'absent' : got || 'empty'}`;
+    return { reason, expected: describe(pointer, value), got, pointer };
+  }
+  return undefined;
+}
+
+function describe(what: string, { operator, value }: Comparison): string {
+  return `${what}${operator}${value}`;
+}
+
+/** Whether an answer's header is as a condition has it; true if it has none. */
+export function meetsHeader({ header }: Condition, fields: HttpFields): boolean {
+  return !header || holds(header, fieldValue(fields, header.name));
+}
+
+/** Whether a status is the one that a condition asks for. */
+export function meetsStatus({ path, status }: Condition, actual: number): boolean {
+  const wanted = status ?? (path === undefined ? undefined : '2xx');
+  return wanted === undefined || new RegExp(`^${wanted.replace('xx', '\\d\\d')}$`).test(String(actual));
+}
+
+/** A value that is not there meets only `!=`. */
+function holds({ operator, value }: Comparison, actual: string | undefined): boolean {
+  if (actual === undefined) return operator === '!=';
+  if (operator === '=') return actual === value;
+  if (operator === '!=') return actual !== value;
+  if (operator === '^=') return actual.startsWith(value);
+  if (operator === '*=') return actual.includes(value);
+  const [one, other] = [numberOf(actual), numberOf(value)];
+  if (one === undefined || other === undefined) return false;
+  return operator === '<' ? one < other : one > other;
+}
+
+function numberOf(text: string): number | undefined {
+  return /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(text) ? Number(text) : undefined;
+}

@@ -1,0 +1,124 @@
+import type { Contract } from '../api/contract.ts';
+import { type Lifecycle, readLifecycle } from '../api/lifecycle.ts';
+import type { Operation } from '../api/operations.ts';
+import { CliError } from '../process/errors.ts';
+import { dayOf } from '../process/text.ts';
+import { type CheckRun, detailsOf, idParameter, type Reply, readsOf } from './ask.ts';
+import { type Check, type Details, fail, pass, skip, type Verdict, VerdictError, warn } from './check.ts';
+import { findIds } from './records.ts';
+
+/** One check for every GET that the description marks as deprecated, or whose answer has a header about it. */
+export function deprecationChecks(contract: Contract): Check<CheckRun>[] {
+  return readsOf(contract).map((operation) => ({
+    id: `lifecycle/${operation.id}`,
+    operation,
+    async run(run) {
+      const reply = await replyOf(run, operation);
+      if (typeof reply !== 'string') return judgeHeaders(run, operation, reply);
+      return operation.deprecated ? skip(reply) : undefined;
+    },
+  }));
+}
+
+/** The answer that the check of the operation has had too; a clause, if there is none to look at. */
+async function replyOf(run: CheckRun, operation: Operation): Promise<Reply | string> {
+  const name = idParameter(operation)?.name;
+  try {
+    const [id] = name === undefined ? [] : (await findIds(run, operation, name)).ids;
+    const reply = await run.visit(operation, name === undefined ? {} : { [name]: id });
+    const isRefused = reply.status >= 400 && reply.status !== 410;
+    return isRefused ? `${operation.id} answered ${reply.status}` : reply;
+  } catch (error) {
+    if (error instanceof VerdictError) return error.message;
+    if (error instanceof CliError && !run.signal.aborted) return `${operation.id} gave no answer`;
+    throw error;
+  }
+}
+
+/**
+ * The headers Deprecation and Sunset agree with the description. The gravest fault names the others too. Undefined if
+ * neither says anything.
+ */
+function judgeHeaders(run: CheckRun, operation: Operation, reply: Reply): Verdict | undefined {
+  const headers = readLifecycle(reply.fields);
+  if (!operation.deprecated && !headers.deprecation && !headers.sunset) return undefined;
+  const details = detailsOf(reply);
+  const found = [
+    ...faultsOfMark(operation, headers, details),
+    ...faultsOfForm(headers, details),
+    ...faultsOfDates(operation, headers, details),
+  ];
+  const end = sunsetOf(operation, headers);
+  if (end && end <= run.now()) found.push(warn(`its sunset passed on ${dayOf(end)}`));
+  const worst = found.find(({ state }) => state === 'fail') ?? found[0];
+  if (!worst) return pass(describe(headers), details);
+  const others = found.filter((each) => each !== worst).map(({ reason }) => reason);
+  return { ...worst, reason: [worst.reason, ...others].join('; ') };
+}
+
+/** Either the description or a header calls the operation deprecated, and the other does not. */
+function faultsOfMark(
+  { deprecated }: Operation,
+  { deprecation, sunset }: Lifecycle,
+  details: Details,
+): Verdict[] {
+  if (deprecation && !deprecated) {
+    const more = { ...details, got: deprecation.text, expected: 'no Deprecation header' };
+    return [fail('deprecated by its header, not by the description', more)];
+  }
+  if (!deprecation && deprecated) {
+    const more = { ...details, expected: 'a Deprecation header' };
+    return [warn('deprecated by the description, not by a header', more)];
+  }
+  if (sunset && !deprecated)
+    return [fail('a Sunset header on an operation that the description does not mark', details)];
+  return [];
+}
+
+function faultsOfForm({ deprecation, sunset }: Lifecycle, details: Details): Verdict[] {
+  const found: Verdict[] = [];
+  const ofDeprecation = { ...details, got: deprecation?.text, expected: '@ and Unix seconds (RFC 9745)' };
+  if (deprecation?.older) found.push(warn('the Deprecation header has the older form', ofDeprecation));
+  else if (deprecation && !deprecation.date)
+    found.push(fail('the Deprecation header is malformed', ofDeprecation));
+  if (sunset && !sunset.date) {
+    const more = { ...details, got: sunset.text, expected: 'an HTTP date (RFC 8594)' };
+    found.push(fail('the Sunset header is malformed', more));
+  }
+  return found;
+}
+
+function faultsOfDates(
+  operation: Operation,
+  { deprecation, sunset }: Lifecycle,
+  details: Details,
+): Verdict[] {
+  if (!sunset?.date) return [];
+  const found: Verdict[] = [];
+  const described = describedSunset(operation);
+  if (described && described !== dayOf(sunset.date)) {
+    const expected = `${described}, as the description says`;
+    found.push(fail('the sunset dates differ', { ...details, got: sunset.text, expected }));
+  }
+  if (deprecation?.date && sunset.date < deprecation.date) {
+    const expected = `a date not before ${deprecation.date.toISOString()} (RFC 9745)`;
+    found.push(fail('Sunset is before Deprecation', { ...details, got: sunset.text, expected }));
+  }
+  return found;
+}
+
+/** The end of an operation: from its header, else from the description. */
+export function sunsetOf(operation: Operation, { sunset }: Lifecycle): Date | undefined {
+  const described = describedSunset(operation);
+  return sunset?.date ?? (described === undefined ? undefined : new Date(described));
+}
+
+/** YYYY-MM-DD from the service's own description; the table's date holds only for the local server. */
+function describedSunset({ source, sunset }: Operation): string | undefined {
+  return source === 'bound' ? sunset : undefined;
+}
+
+function describe({ deprecation, sunset }: Lifecycle): string {
+  const since = deprecation?.date && dayOf(deprecation.date);
+  return `deprecated since ${since}${sunset?.date ? `, sunset ${dayOf(sunset.date)}` : ''}`;
+}

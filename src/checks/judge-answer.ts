@@ -1,0 +1,149 @@
+import { isUtf8 } from 'node:buffer';
+import { reference, toSchemas } from '../api/openapi.ts';
+import type { DocumentedAnswer, Operation } from '../api/operations.ts';
+import type { ResultName } from '../api/schemas.ts';
+import { otherId } from '../client/response.ts';
+import { CliError } from '../process/errors.ts';
+import { type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
+import { type CheckRun, detailsOf, type Reply } from './ask.ts';
+import { type BodyResult, checkBody } from './body-schema.ts';
+import { type Details, fail, VerdictError } from './check.ts';
+import { recordOf } from './records.ts';
+import { excerpt, statusText } from './wording.ts';
+
+/** The requirements of an answer; by default, the success that its operation documents. */
+export interface Expectation {
+  readonly isStatus?: (status: number) => boolean;
+  /** The statuses for a report, such as `200`. */
+  readonly statuses?: string;
+  /** The schema of the body, used if the description has none for the status. */
+  readonly schema?: JsonObject | undefined;
+  /** What the answer is of, for the start of a reason. */
+  readonly step?: string;
+  /** A remedy for any fault. */
+  readonly hint?: string;
+}
+
+/** An answer that is as documented. */
+interface Judged {
+  /** Undefined if no JSON is documented. */
+  readonly json?: JsonValue;
+  /** The part of the schema that could not be checked, a clause. */
+  readonly remark?: string | undefined;
+}
+
+/**
+ * Judges an answer by its status, then its media type, then its body, which must be about the requested record.
+ *
+ * @throws VerdictError with the fault; CliError if the description's schema is itself wrong.
+ */
+export function judge(
+  run: CheckRun,
+  operation: Operation,
+  reply: Reply,
+  expectation: Expectation = {},
+): Judged {
+  const { success } = operation;
+  const {
+    isStatus = (status) => success.includes(status),
+    statuses = success.join(' or '),
+    step,
+    hint,
+  } = expectation;
+  const fault = (reason: string, more: Details, part = reply.text) => {
+    const got = excerpt(part, run.mask);
+    const details = { ...detailsOf(reply), operation, hint, ...more, got };
+    return new VerdictError(fail(step ? `${step}: ${reason}` : reason, details));
+  };
+  if (!isStatus(reply.status)) throw fault(`answered ${statusText(reply.status)}`, { expected: statuses });
+  const documented = documentedAnswer(operation, reply.status);
+  const schema = documented?.schema ?? expectation.schema;
+  const mediaTypes = documented?.mediaTypes.length ? documented.mediaTypes : ['application/json'];
+  if (!schema && !documented?.mediaTypes.length) return {};
+  const { mediaType, json } = reply;
+  if (!mediaTypes.some((range) => isWithin(mediaType, range)))
+    throw fault(mediaType ? `the content type is ${mediaType}` : 'the answer has no content type', {
+      expected: mediaTypes.join(' or '),
+    });
+  if (!/[/+]json$/.test(mediaType)) return {};
+  if (!isUtf8(reply.body)) throw fault('the body is not UTF-8', { expected: 'UTF-8' });
+  if (json === undefined) throw fault(`the body is not JSON: ${reply.jsonFault}`, { expected: 'JSON' });
+  const found = schema ? holdAgainst(operation, schema, json, reply.text.length) : {};
+  if (found.fault) {
+    const { reason, pointer, expected, got } = found.fault;
+    throw fault(reason, { expected, pointer }, printJson(got));
+  }
+  const record = reply.status < 300 ? recordOf(operation, reply) : undefined;
+  const other = record && otherId(operation, reply.asked, record);
+  if (other) {
+    const { name, id } = other;
+    throw fault(
+      'the answer is about another record',
+      { expected: String(reply.asked), pointer: `/${name}` },
+      printJson(id),
+    );
+  }
+  return { json, remark: found.remark };
+}
+
+/**
+ * The documented response of an operation for a status: from the description that the profile is bound to, else from
+ * the table. Undefined if none is documented.
+ */
+export function documentedAnswer(operation: Operation, status: number): DocumentedAnswer | undefined {
+  const answers = operation.answers ?? answersOfTable(operation);
+  return answers[status] ?? answers[`${String(status).charAt(0)}XX`] ?? answers.default;
+}
+
+let components: JsonObject | undefined;
+const documentSchemas = new Map<string, JsonObject>();
+
+/** A schema of the service document with everything that it refers to. Made once, because it is prepared once. */
+export function documentSchema(name: ResultName | 'Error', many = false): JsonObject {
+  const key = many ? `${name}[]` : name;
+  const one = reference('schemas', name);
+  components ??= { schemas: readSchemas() };
+  const schema = documentSchemas.get(key) ?? {
+    ...(many ? { type: 'array', items: one } : one),
+    components,
+  };
+  documentSchemas.set(key, schema);
+  return schema;
+}
+
+/** The document's schemas for what is read: a count may then be any integer. */
+function readSchemas(): JsonObject {
+  const schemas = toSchemas();
+  for (const schema of [schemas.Order, schemas.InventoryItem] as JsonObject[]) {
+    const properties = schema.properties as JsonObject;
+    const { minimum, ...quantity } = properties.quantity as JsonObject;
+    schema.properties = { ...properties, quantity };
+  }
+  return schemas;
+}
+
+function answersOfTable({ success, errors, result, many }: Operation): NonNullable<Operation['answers']> {
+  const ok = result
+    ? { mediaTypes: ['application/json'], schema: documentSchema(result, many) }
+    : { mediaTypes: [] };
+  const refused = { mediaTypes: ['application/json'], schema: documentSchema('Error') };
+  return Object.fromEntries([
+    ...success.map((status) => [status, ok] as const),
+    ...errors.map((status) => [status, refused] as const),
+  ]);
+}
+
+/** The time limit grows with the body, because checking a long list takes long. */
+function holdAgainst({ id }: Operation, schema: JsonObject, body: JsonValue, length: number): BodyResult {
+  try {
+    return checkBody(schema, body, 2000 * (1 + Math.floor(length / 1_000_000)));
+  } catch (error) {
+    throw new CliError('failed', `the schema of ${id} cannot be used: ${(error as Error).message}`);
+  }
+}
+
+/** Whether a media type matches a range such as `application/*`. */
+function isWithin(mediaType: string, range: string): boolean {
+  const isInGroup = range.endsWith('/*') && mediaType.startsWith(range.slice(0, -1));
+  return range === '*/*' || range === mediaType || isInGroup;
+}

@@ -1,0 +1,173 @@
+import type { OperationId } from '../api/operations.ts';
+import type { Answer } from '../client/client.ts';
+import { CliError, messageOf } from '../process/errors.ts';
+import { isJsonObject, type JsonObject } from '../process/exact-json.ts';
+import { counted } from '../process/text.ts';
+import { type CheckRun, cacheOf } from './ask.ts';
+import { fail, pass, skip, type Verdict, VerdictError } from './check.ts';
+import { type Kind, kinds } from './kinds.ts';
+import { jsonId } from './records.ts';
+
+/**
+ * A create that was sent. A record is ours if a create of this run answered with its id, and a read right before the
+ * delete shows the name that we gave it: nothing else is ever deleted.
+ */
+export interface Creation {
+  readonly kind: Kind;
+  /** The name that we gave; for a record without one, that of its pet is read. */
+  readonly name: string | undefined;
+  /** The record that it refers to. */
+  readonly parent: Creation | undefined;
+  /** Undefined if no answer named it. */
+  readonly id: bigint | undefined;
+  /** `none`: it has made nothing. `maybe`: its answer was lost, or names no record of ours. */
+  readonly effect: 'none' | 'maybe' | 'made';
+}
+
+/** The creates of one run. */
+export class Ownership {
+  private readonly creations: Creation[] = [];
+
+  /** Adds a create that is about to be sent; the returned function tells what came of it. */
+  begin(sent: Pick<Creation, 'kind' | 'name' | 'parent'>) {
+    const at = this.creations.push({ ...sent, id: undefined, effect: 'maybe' }) - 1;
+    return (effect: Creation['effect'], id?: bigint): Creation => {
+      const creation = { ...sent, id, effect };
+      this.creations[at] = creation;
+      return creation;
+    };
+  }
+
+  /** Tells that a record is gone. */
+  end(gone: Creation): void {
+    const at = this.creations.findIndex(({ kind, id }) => kind === gone.kind && id === gone.id);
+    if (at !== -1) this.creations[at] = { ...gone, effect: 'none' };
+  }
+
+  /** What may still be in the service, records that refer to others first. */
+  get rest(): Creation[] {
+    const left = this.creations.filter(({ effect }) => effect !== 'none');
+    return kinds.toReversed().flatMap((kind) => left.filter((creation) => creation.kind === kind));
+  }
+
+  get wasUsed(): boolean {
+    return this.creations.length > 0;
+  }
+}
+
+/** Reads a record and says whether it is ours, right now. @throws CliError if it cannot be read. */
+export async function ownerOf(
+  run: CheckRun,
+  { kind, id, name, parent }: Creation,
+): Promise<'us' | 'other' | 'nobody'> {
+  if (id === undefined) return 'other';
+  const found = await readRecord(run, kind, id);
+  if (!found) return 'nobody';
+  const { record } = found;
+  if (kind.isNamed) return record.name === name ? 'us' : 'other';
+  const isOfParent = parent?.id !== undefined && jsonId(record.petId) === parent.id;
+  return isOfParent && (await ownerOf(run, parent)) === 'us' ? 'us' : 'other';
+}
+
+/**
+ * Deletes a record of ours, if it is there.
+ *
+ * @throws VerdictError if it is not certainly ours, or is still there; CliError if that cannot be read.
+ */
+export async function removeOwn(run: CheckRun, creation: Creation): Promise<'removed' | 'missing'> {
+  const { kind, id } = creation;
+  const owner = await ownerOf(run, creation);
+  if (owner === 'nobody') return 'missing';
+  if (owner === 'other')
+    throw new VerdictError(fail(`not deleted, because ${kind.name} ${id} is not certainly ours`));
+  let answered = 'its delete was answered as a success';
+  try {
+    await call(run, kind.remove, { [kind.idName]: id });
+  } catch (error) {
+    // The service may have removed it, whatever it answered.
+    answered = messageOf(error);
+  }
+  const found = await readRecord(run, kind, id as bigint);
+  if (!found) return 'removed';
+  const cache = found.cache === undefined ? '' : `, from a cache (${found.cache})`;
+  throw new VerdictError(fail(`${answered}, and a read still shows it${cache}`));
+}
+
+interface Read {
+  readonly record: JsonObject;
+  /** The cache that answered, if there was one. */
+  readonly cache: string | undefined;
+}
+
+/**
+ * The record with this id: from its GET, or from its list if the contract has no such GET or the GET does not find it.
+ * Undefined if it does not exist.
+ */
+async function readRecord(run: CheckRun, kind: Kind, id: bigint): Promise<Read | undefined> {
+  if (run.client.contract.operations.has(kind.get))
+    try {
+      const { value, fields } = await call(run, kind.get, { [kind.idName]: id });
+      if (isJsonObject(value)) return { record: value, cache: cacheOf(fields) };
+    } catch (error) {
+      const status = error instanceof CliError ? error.details.status : undefined;
+      if (status !== 404 && status !== 405 && status !== 410) throw error;
+    }
+  const record = await findInList(run, kind, id);
+  return record && { record, cache: undefined };
+}
+
+const maxPages = 20;
+
+/** The record with this id in its list: at its place if the list can begin there, else on the first pages. */
+export async function findInList(run: CheckRun, kind: Kind, id: bigint): Promise<JsonObject | undefined> {
+  const operation = run.client.contract.operations.get(kind.list);
+  if (!operation) return undefined;
+  const takes = (name: string) => operation.parameters.some((parameter) => parameter.name === name);
+  const canSeek = takes('after') && operation.source !== 'bound' && id > 0n;
+  const range = canSeek ? { after: id - 1n, limit: 1 } : {};
+  let pages = 0;
+  for await (const page of run.client.list(kind.list, {}, { ...range, ...run.callOptions() })) {
+    for (const record of page as readonly unknown[])
+      if (isJsonObject(record) && jsonId(record[kind.idField]) === id) return record;
+    pages += 1;
+    if (canSeek || pages === maxPages) break;
+  }
+  return undefined;
+}
+
+function call(run: CheckRun, id: OperationId, input: object): Promise<Answer<unknown>> {
+  return run.client.call(id, input as never, run.callOptions());
+}
+
+/** The record in a report: `pet petstore-smoke-… (id 12)`. */
+export function describeCreation({ kind, name, id }: Creation): string {
+  const known = id === undefined ? 'id unknown' : `id ${id}`;
+  return `${kind.name} ${name === undefined ? '' : `${name} `}(${known})`;
+}
+
+/** Removes every record of ours, and names those that it could not remove, or that may have been made. */
+export async function cleanUp(run: CheckRun, ownership: Ownership): Promise<Verdict> {
+  if (!ownership.wasUsed) return skip('nothing was written');
+  const left: string[] = [];
+  let removed = 0;
+  for (const creation of ownership.rest) {
+    const what = describeCreation(creation);
+    if (creation.id === undefined) {
+      left.push(`perhaps ${what}: no answer to its create says whether it was made`);
+      continue;
+    }
+    try {
+      if ((await removeOwn(run, creation)) === 'removed') removed += 1;
+      ownership.end(creation);
+    } catch (error) {
+      left.push(`${creation.effect === 'maybe' ? 'perhaps ' : ''}${what}: ${messageOf(error)}`);
+    }
+  }
+  const done = removed === 0 ? 'nothing was left to remove' : `${removed} removed`;
+  if (left.length === 0) return pass(done);
+  return fail(`${counted(left.length, 'record is', 'records are')} or may be left: ${left.join('; ')}`, {
+    expected: 'every record of this run removed',
+    hint: 'delete what is named here',
+    left,
+  });
+}

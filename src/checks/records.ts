@@ -1,0 +1,85 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Operation } from '../api/operations.ts';
+import { int64Max } from '../api/values.ts';
+import { fromWire, idFieldOf } from '../client/response.ts';
+import { CliError } from '../process/errors.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
+import { type CheckRun, type Reply, readsOf } from './ask.ts';
+import { skip, VerdictError } from './check.ts';
+import { statusText } from './wording.ts';
+
+/** The records in a list's answer, by our names; empty if it is not a list. */
+export function recordsOf(operation: Operation, { json = null }: Reply): JsonObject[] {
+  const records = fromWire(operation, json);
+  return Array.isArray(records) ? records.filter(isJsonObject) : [];
+}
+
+/** The record in an answer, by our names; undefined if there is none. */
+export function recordOf(operation: Operation, { json = null }: Reply): JsonObject | undefined {
+  const record = fromWire(operation, json);
+  return isJsonObject(record) ? record : undefined;
+}
+
+/** The ids of the records in a list's answer. */
+export function idsOf(operation: Operation, reply: Reply): bigint[] {
+  const ids = recordsOf(operation, reply).map((record) => jsonId(record[idFieldOf(operation)]));
+  return ids.filter((id) => id !== undefined);
+}
+
+/** The id that a field of a record holds; undefined if the value is not an integer. */
+export function jsonId(value: JsonValue | undefined): bigint | undefined {
+  const isInteger = typeof value === 'bigint' || (typeof value === 'number' && Number.isInteger(value));
+  return isInteger ? BigInt(value) : undefined;
+}
+
+/**
+ * Ids to ask an operation for, and the list that shows them: its own noun's first, then any with the same field.
+ *
+ * @throws VerdictError, a skip, if there are none.
+ */
+export async function findIds(
+  run: CheckRun,
+  operation: Operation,
+  name: string,
+): Promise<{ readonly list: Operation; readonly ids: readonly bigint[] }> {
+  const lists = readsOf(run.client.contract).filter(({ many }) => many);
+  const own = lists.filter(({ noun }) => noun === operation.noun);
+  let problem = `no list has a record that gives ${name}`;
+  for (const list of new Set([...own, ...lists])) {
+    const reply = await run.visit(list).catch((error) => {
+      if (!(error instanceof CliError)) throw error;
+    });
+    if (own.includes(list) && !(reply && list.success.includes(reply.status)))
+      problem = `${list.id} ${reply ? `answered ${statusText(reply.status)}` : 'gave no answer'}, so there is no ${name} to ask for`;
+    const ids = reply ? idsIn(reply, list, name) : [];
+    if (ids.length > 0) return { list, ids };
+  }
+  throw new VerdictError(skip(problem));
+}
+
+/** The ids in a list that can be asked for: its own, or those in a field with the name of the parameter. */
+export function idsIn(reply: Reply, list: Operation, name: string): bigint[] {
+  const ids = recordsOf(list, reply).map((record) => jsonId(record[name] ?? ownId(list, record, name)));
+  return [...new Set(ids)].filter((id) => id !== undefined && id >= 0n && id <= int64Max) as bigint[];
+}
+
+function ownId(list: Operation, record: JsonObject, name: string) {
+  return `${singular[list.noun]}Id` === name ? record[idFieldOf(list)] : undefined;
+}
+
+const singular = { pets: 'pet', categories: 'category', orders: 'order', inventory: 'pet' } as const;
+
+/** Whether two values are the same: integers of any type, texts of one moment. */
+export function isSameValue(one: JsonValue | undefined, other: JsonValue | undefined): boolean {
+  const isNumber = (value: unknown) => typeof value === 'number' || typeof value === 'bigint';
+  // biome-ignore lint/suspicious/noDoubleEquals: a number and a bigint of one value are the same integer
+  if (isNumber(one) && isNumber(other)) return one == other;
+  if (isDeepStrictEqual(one, other) || (isEmpty(one) && isEmpty(other))) return true;
+  const isDate = (value: unknown): value is string =>
+    typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value);
+  return isDate(one) && isDate(other) && Date.parse(one) === Date.parse(other);
+}
+
+function isEmpty(value: JsonValue | undefined): boolean {
+  return value === undefined || value === null;
+}

@@ -1,0 +1,106 @@
+import { fold } from '../../output/fold.ts';
+import type { Style } from '../../output/style.ts';
+import { counted } from '../../process/text.ts';
+import { isRed, type State } from '../check.ts';
+import { durationText } from '../wording.ts';
+import { type Cause, causesOf, labelledDetails, lineText, reasonText, totalNames } from './causes.ts';
+import type { Outcome, SmokeReport } from './smoke-report.ts';
+
+interface Layout {
+  readonly style: Style;
+  /** Width of the terminal, for folding. */
+  readonly width?: number | undefined;
+  /** Only failures and the total. */
+  readonly brief: boolean;
+}
+
+const timeWidth = 7;
+const gapWidth = 2;
+const stateWidth = 'flaky'.length;
+const labelWidth = 'request id'.length;
+const detailIndent = stateWidth + gapWidth;
+
+/** The report for people: what failed, each cause once, then a line for each check, and the total. */
+export function toHumanReport(report: SmokeReport, layout: Layout): string {
+  const red = causesOf(report.results).filter(({ first }) => isRed(first));
+  const faults = red.map((cause) => faultText(cause, layout));
+  const parts = [
+    ...(faults.length > 0 ? [faults.join('')] : []),
+    ...(layout.brief ? [] : [checkLines(report.results, layout)]),
+    summary(report, red, layout),
+  ];
+  return parts.join(layout.brief ? '' : '\n');
+}
+
+/** A cause with all that is known of it. */
+function faultText({ first, subject, ids }: Cause, layout: Layout): string {
+  const { style, width } = layout;
+  const head = `${subject}: ${reasonText(first)}`;
+  const checks: [string, string][] = ids === undefined ? [] : [['checks', ids]];
+  const details = [...checks, ...labelledDetails(first)].map(([label, text]) => {
+    const indent = detailIndent + labelWidth + gapWidth;
+    // A request stays on one line, so that it can be copied.
+    const shown = label === 'request' ? text : fold(text, width, indent);
+    return `${' '.repeat(detailIndent)}${style.dim(label.padEnd(labelWidth))}  ${shown}\n`;
+  });
+  return `${stateWord(first.state, style)}  ${fold(head, width, detailIndent)}\n${details.join('')}`;
+}
+
+/** One line for each check; those that never began take one together. */
+function checkLines(results: readonly Outcome[], layout: Layout): string {
+  const began = results.filter(({ barredBy }) => barredBy === undefined);
+  const idWidth = Math.max(...began.map(({ id }) => id.length), '00 checks'.length);
+  const line = ({ state, elapsedMs, latency }: Outcome, id: string, text: string) => {
+    const { style, width } = layout;
+    const time = state === 'skip' ? '-' : durationText(latency?.p50 ?? elapsedMs);
+    const indent = stateWidth + idWidth + timeWidth + 3 * gapWidth;
+    const shown = fold(text, width, indent);
+    const cells = [
+      stateWord(state, style),
+      id.padEnd(idWidth),
+      style.dim(time.padStart(timeWidth)),
+      state === 'warn' || state === 'flaky' ? style.yellow(shown) : style.dim(shown),
+    ];
+    return `${cells.join('  ').trimEnd()}\n`;
+  };
+  const lines = began.map((result) => line(result, result.id, textOf(result)));
+  const barred = causesOf(results.filter(({ barredBy }) => barredBy !== undefined));
+  const skipped = barred.map(({ first, subject }) => line(first, subject, first.barredBy ?? ''));
+  return [...lines, ...skipped].join('');
+}
+
+/** The text in the line of a check; a failure was shown above. */
+function textOf(result: Outcome): string {
+  if (isRed(result)) return 'see above';
+  const { latency } = result;
+  const more = latency ? `, p95 ${durationText(latency.p95)}, max ${durationText(latency.max)}` : '';
+  return `${reasonText(result)}${more}`;
+}
+
+function stateWord(state: State, style: Style): string {
+  return paints(style)[state](state.padEnd(stateWidth));
+}
+
+function paints(style: Style): Readonly<Record<State, (text: string) => string>> {
+  const { green, yellow, red, dim } = style;
+  return { pass: green, flaky: yellow, warn: yellow, fail: red, error: red, skip: dim };
+}
+
+function summary(report: SmokeReport, red: readonly Cause[], { style, width }: Layout): string {
+  const { totals, runs, results, elapsedMs, target, write } = report;
+  const counts = Object.entries(paints(style)).flatMap(([state, paint]) => {
+    const count = totals[state as State];
+    return count === 0 ? [] : [paint(`${count} ${totalNames[state as State]}`)];
+  });
+  const times = results.some((result) => result.runs !== undefined)
+    ? `, ${counted(runs, 'run', 'runs')}`
+    : '';
+  const how = write ? 'with writes' : 'read-only';
+  const total = `${counted(totals.checks, 'check', 'checks')} of ${lineText(target)}, ${how}${times}, in ${durationText(elapsedMs)}`;
+  const failed = red.map(({ subject, ids }) => ids ?? subject).join(', ');
+  const lines = [
+    `${style.bold(total)}: ${counts.join(', ') || 'none ran'}`,
+    ...(failed === '' ? [] : [`${style.red('failed')}: ${fold(failed, width, 'failed: '.length)}`]),
+  ];
+  return lines.map((line) => `${line}\n`).join('');
+}

@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto';
+import { appendFile, readFile, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { UsageError } from '../../process/errors.ts';
+import { isJsonObject, parseJson } from '../../process/exact-json.ts';
+import { ensureFolder, writeFileAtomic } from '../../process/files.ts';
+import { fileError } from '../../process/system-error.ts';
+import { toStepSummary } from './github-report.ts';
+import { toHtmlReport } from './html-report.ts';
+import { toJsonReport, toolName } from './json-report.ts';
+import { toJunitReport } from './junit-report.ts';
+import type { SmokeReport } from './smoke-report.ts';
+
+const writers = {
+  junit: async (report: SmokeReport) => sealed(await toJunitReport(report)),
+  json: (report: SmokeReport) => toJsonReport(report, 2),
+  html: (report: SmokeReport) => sealed(toHtmlReport(report)),
+} as const;
+
+type FileFormat = keyof typeof writers;
+
+const formats = Object.keys(writers)
+  .map((format) => `${format}=<file>`)
+  .join(', ');
+
+interface FileReport {
+  readonly format: FileFormat;
+  readonly path: string;
+}
+
+/** The reports that `--report` asks for, beside the one for people. */
+export interface Reports {
+  readonly files: readonly FileReport[];
+  /** Annotations in the log, and the step summary. */
+  readonly github: boolean;
+}
+
+/**
+ * Reads the values of `--report`: `<format>=<file>`, or `github`.
+ *
+ * @throws UsageError for anything else, and for two reports in one file.
+ */
+export function parseReports(values: readonly string[], cwd: string): Reports {
+  const files = values.filter((value) => value !== 'github').map((value) => parseFile(value, cwd));
+  const paths = files.map(({ path }) => path);
+  const twice = paths.find((path, index) => paths.indexOf(path) !== index);
+  if (twice) throw new UsageError(`--report: ${twice} is named twice`, 'give each report a file of its own');
+  return { files, github: values.includes('github') };
+}
+
+function parseFile(value: string, cwd: string): FileReport {
+  const [, format, path] = /^(\w+)=(.+)$/s.exec(value) ?? [];
+  if (!format || !Object.hasOwn(writers, format) || !path)
+    throw new UsageError(`--report '${value}': must be github or one of ${formats}`);
+  if (path === '-')
+    throw new UsageError(`--report: ${value}: a report goes to a file`, 'for JSON on stdout use -o json');
+  return { format: format as FileFormat, path: resolve(cwd, path) };
+}
+
+/**
+ * Makes the folders of the reports, before the checks run. A file that exists may be replaced if it is a report
+ * of an earlier run as it was written, or empty.
+ *
+ * @throws UsageError for another file, unless `force`.
+ */
+export async function prepareReports({ files }: Reports, force: boolean): Promise<void> {
+  for (const { path } of files) {
+    await ensureFolder(dirname(path));
+    if (!force && !(await mayReplace(path)))
+      throw new UsageError(
+        `--report: ${path} exists and is not a report of an earlier run`,
+        'name another file, or give --force to replace it',
+        'file_exists',
+      );
+  }
+}
+
+/** Writes every report that goes to a file; a failure does not stop the others. @returns the errors. */
+export async function writeReports(report: SmokeReport, { files }: Reports): Promise<Error[]> {
+  const written = await Promise.allSettled(
+    files.map(async ({ format, path }) => writeFileAtomic(path, await writers[format](report), 0o644)),
+  );
+  return written.flatMap((each) => (each.status === 'rejected' ? [each.reason as Error] : []));
+}
+
+/** Adds the report to GitHub's step summary. @throws CliError if it cannot be written. */
+export async function addStepSummary(report: SmokeReport, path: string): Promise<void> {
+  await appendFile(path, toStepSummary(report)).catch((error) => {
+    throw fileError('write', path, error);
+  });
+}
+
+/** A larger file is no report. */
+const maxBytes = 64 * 1024 * 1024;
+
+async function mayReplace(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined);
+  if (!found?.isFile() || found.size === 0) return true;
+  if (found.size > maxBytes) return false;
+  const text = await readFile(path, 'utf8').catch((error) => {
+    throw fileError('read', path, error);
+  });
+  return isSealed(text) || isJsonReport(text);
+}
+
+function isJsonReport(text: string): boolean {
+  try {
+    const document = parseJson(text);
+    if (!isJsonObject(document) || document.tool !== toolName) return false;
+    const { totals, checks } = document;
+    return isJsonObject(totals) && Array.isArray(checks) && totals.checks === checks.length;
+  } catch {
+    return false;
+  }
+}
+
+/** The text with a digest of itself in a last comment: nobody has changed a file that still has it. */
+function sealed(text: string): string {
+  return `${text}${sealOf(text)}`;
+}
+
+function isSealed(text: string): boolean {
+  const at = text.lastIndexOf('<!-- ');
+  return at > 0 && text.slice(at) === sealOf(text.slice(0, at));
+}
+
+function sealOf(text: string): string {
+  return `<!-- ${toolName} ${createHash('sha256').update(text).digest('hex')} -->\n`;
+}

@@ -1,0 +1,237 @@
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { takesParameter } from '../../api/contract.ts';
+import { embeddedOrigin, fieldValue, type HttpResponse, isLoopbackHost } from '../../api/http.ts';
+import type { Operation } from '../../api/operations.ts';
+import { type Check, fail, pass, skip, type Verdict, VerdictError, warn } from '../../checks/check.ts';
+import { checkConnection, checkDns, checkTls } from '../../checks/reach.ts';
+import type { Sockets } from '../../checks/sockets.ts';
+import type { RawAnswer } from '../../client/client.ts';
+import { toAcceptedInput } from '../../client/request.ts';
+import { ownVariables, settingKeys, variableName } from '../../config/keys.ts';
+import { resolvePaths } from '../../config/paths.ts';
+import { describePlace, describeToken, planToken } from '../../config/token.ts';
+import { openSockets } from '../../connect.ts';
+import type { Context } from '../../context.ts';
+import { monotonicMs } from '../../process/deadline.ts';
+import { CliError, exitCodes } from '../../process/errors.ts';
+import { closest, dayOf, shellWord } from '../../process/text.ts';
+
+/** The subject of doctor's checks. */
+interface DoctorContext {
+  readonly context: Context;
+  /** Opened by the first check that needs them. @throws VerdictError, a skip, if there is no socket to check. */
+  sockets(): Promise<Sockets>;
+  /** The service's answer to one small request, after it was sent. */
+  answer?: HttpResponse | undefined;
+}
+
+export function createDoctorContext(context: Context): DoctorContext {
+  let sockets: Promise<Sockets> | undefined;
+  return {
+    context,
+    sockets() {
+      sockets ??= socketsOf(context);
+      return sockets;
+    },
+  };
+}
+
+async function socketsOf(context: Context): Promise<Sockets> {
+  const settings = await context.settings();
+  const baseUrl = settings.offline ? embeddedOrigin : settings.get('base-url');
+  if (baseUrl === undefined) throw new VerdictError(skip('no base URL is set'));
+  const sockets = await openSockets(context, baseUrl).catch(() => {
+    // The check of the service reports the reason.
+    throw new VerdictError(skip('a connection cannot be set up'));
+  });
+  if (sockets.absence !== undefined) throw new VerdictError(skip(sockets.absence));
+  return sockets;
+}
+
+/** Ordered from this machine outwards. */
+export const doctorChecks: readonly Check<DoctorContext>[] = [
+  { id: 'config', run: checkConfig },
+  { id: 'environment', run: checkEnvironment },
+  { id: 'permissions', run: checkPermissions },
+  { id: 'token', needs: ['config'], run: checkToken },
+  { id: 'dns', needs: ['config'], run: async ({ sockets }) => checkDns(await sockets()) },
+  {
+    id: 'connection',
+    needs: ['config', 'dns'],
+    run: async ({ sockets }) => checkConnection(await sockets()),
+  },
+  { id: 'tls', needs: ['config', 'dns', 'connection'], run: checkAllTls },
+  { id: 'service', needs: ['config', 'token', 'dns', 'connection', 'tls'], run: checkService },
+  { id: 'clock', needs: ['config', 'token', 'dns', 'connection', 'tls', 'service'], run: checkClock },
+];
+
+/** Checks that the config can be read and its settings resolve. */
+async function checkConfig({ context }: DoctorContext): Promise<Verdict> {
+  const { profile, offline, get } = await context.settings();
+  const { configFile } = resolvePaths(context.io);
+  const target = offline ? 'the embedded store' : (get('base-url') ?? 'no base URL');
+  const file = existsSync(configFile) ? configFile : `${configFile} does not exist, defaults are used`;
+  return pass(`${file}; ${profile ? `profile ${profile.value}` : 'no profile'}; ${target}`);
+}
+
+/** Checks that petstore knows the variables that are set. */
+async function checkEnvironment({ context: { io } }: DoctorContext): Promise<Verdict> {
+  const { env } = io;
+  const variables = [...ownVariables.map(([name]) => name), ...settingKeys.map(variableName)];
+  const set = Object.keys(env).filter((name) => name.startsWith('PETSTORE_') && env[name]);
+  const unknown = set.find((name) => !variables.includes(name));
+  if (unknown !== undefined) {
+    const names = variables.map((name) => name.toLowerCase());
+    const near = closest(unknown.toLowerCase(), names)?.toUpperCase();
+    return warn(`${unknown} is not a variable that petstore reads`, {
+      hint: near ? `did you mean ${near}?` : 'see `petstore help environment`',
+    });
+  }
+  if (env.NODE_TLS_REJECT_UNAUTHORIZED === '0')
+    return warn('NODE_TLS_REJECT_UNAUTHORIZED=0: certificates are not verified', {
+      hint: 'unset it; --ca-cert trusts one more authority',
+    });
+  return pass(set.length === 0 ? 'no variable of petstore is set' : set.sort().join(', '));
+}
+
+/** Checks that secrets are private, and that config and state can be written. */
+async function checkPermissions({ context }: DoctorContext): Promise<Verdict> {
+  const { io } = context;
+  const known = await context.settings().catch(() => undefined);
+  const { configFile, stateDir, offlineStore } = resolvePaths(io);
+  const folder = dirname(configFile);
+  const isPosix = io.platform !== 'win32';
+  if (isPosix && isOpenToOthers(folder, 0o022))
+    return warn(`others may write to ${folder}, and so choose where commands go`, {
+      hint: `chmod go-w ${shellWord(folder)}`,
+    });
+  const secrets = [configFile, known?.get('token-file'), known?.get('client-key')];
+  // On Windows the mode does not tell who may read a file.
+  const open = secrets.flatMap((path) => (path && isPosix && isOpenToOthers(path, 0o077) ? [path] : []));
+  if (open.length > 0)
+    return warn(`others may read ${open.join(', ')}`, {
+      hint: `chmod 600 ${open.map(shellWord).join(' ')}`,
+    });
+  const places = [folder, stateDir, ...(offlineStore === ':memory:' ? [] : [dirname(offlineStore)])];
+  const closed = [...new Set(places)].filter((place) => !canBeWritten(place));
+  if (closed.length > 0)
+    return warn(`${closed.join(', ')} cannot be written to; reading still works`, {
+      hint: 'name other folders with PETSTORE_CONFIG_DIR and PETSTORE_STATE_DIR',
+    });
+  return pass('secrets are private; config and state can be written');
+}
+
+/**
+ * Whether the group or others have one of these rights to a file or folder; false for a pipe, and if it cannot be read.
+ */
+function isOpenToOthers(path: string, rights: number): boolean {
+  try {
+    const status = statSync(path);
+    return !status.isFIFO() && (status.mode & rights) !== 0;
+  } catch {
+    return false;
+  }
+}
+
+/** A missing folder can be created if the nearest existing one above it can be written to. */
+function canBeWritten(folder: string): boolean {
+  if (!existsSync(folder) && dirname(folder) !== folder) return canBeWritten(dirname(folder));
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Checks that the token can be read and will be sent. */
+async function checkToken({ context }: DoctorContext): Promise<Verdict> {
+  const known = await context.settings();
+  // Creating the client reads the token.
+  const broken = await context.client().catch((error: unknown) => error);
+  if (broken instanceof CliError && broken.kind === 'auth') throw broken;
+  if (known.offline) return skip('the embedded store needs none');
+  const baseUrl = known.get('base-url');
+  if (baseUrl === undefined) return skip('there is no base URL to send it to');
+  const places = (await context.contract()).credentialPlaces;
+  const allowInsecureHttp = context.flags.allowInsecureHttp === true;
+  const plan = planToken(known, { baseUrl, allowInsecureHttp, places });
+  if (plan.kind === 'none') return pass('none is set');
+  const source = describeToken(plan.source);
+  if (plan.kind === 'withheld')
+    return warn(`${source} is not sent: ${plan.why}`, { hint: 'see `petstore config explain`' });
+  const { place } = plan;
+  const how = place.in === 'header' ? `as ${place.name}` : `in ${describePlace(place)}`;
+  return pass(`${source}, sent ${how}`);
+}
+
+/** The three TLS checks of smoke, in one line. */
+async function checkAllTls(doctor: DoctorContext): Promise<Verdict> {
+  const sockets = await doctor.sockets();
+  if (!sockets.encrypted)
+    return isLoopbackHost(sockets.host)
+      ? skip('plain http, which never leaves this machine')
+      : warn('plain http: anybody on the way can read and change everything', { hint: 'use https://' });
+  for (const name of ['valid', 'protocol', 'expiry'] as const) {
+    const verdict = await checkTls(sockets, name, doctor.context.now());
+    // A certificate that expires soon is still good for a connection.
+    if (verdict.state !== 'pass') return name === 'expiry' ? { ...verdict, state: 'warn' } : verdict;
+  }
+  const { protocol, validTo } = await sockets.handshake();
+  const until = validTo ? `, certificate valid until ${dayOf(validTo)}` : '';
+  return pass(`${protocol}${until}`);
+}
+
+/** Sends one small request; its answer also serves the check of the clock. */
+async function checkService(doctor: DoctorContext): Promise<Verdict> {
+  const client = await doctor.context.client();
+  const [first] = [...client.contract.operations.values()].filter(
+    ({ method, many }) => method === 'GET' && many,
+  );
+  const startedMs = monotonicMs();
+  const answer = first
+    ? await client.send(first.id, smallestInput(first))
+    : await client.request({ method: 'GET', path: '/' });
+  doctor.answer = answer;
+  const ms = Math.round(monotonicMs() - startedMs);
+  return judgeAnswer(`GET ${first?.path ?? '/'} answered ${answer.status} in ${ms} ms`, answer);
+}
+
+function smallestInput(list: Operation) {
+  return toAcceptedInput(list, { query: takesParameter(list, 'limit') ? { limit: 1 } : {} });
+}
+
+function judgeAnswer(line: string, { status, fields, error }: RawAnswer): Verdict {
+  const hint = error?.details.hint;
+  if (status === 401 || status === 403) return fail(line, { hint, exitCode: exitCodes.auth });
+  if (status === 429 || status >= 500)
+    return fail(line, {
+      hint: 'the service itself fails: try again later',
+      exitCode: exitCodes.unavailable,
+    });
+  if (status >= 400)
+    return fail(line, {
+      hint: "is the path of the base URL right? `petstore api bind` reads the service's own description",
+    });
+  const type = fieldValue(fields, 'content-type') ?? 'no content type';
+  if (/^application\/([\w.-]+\+)?json\b/i.test(type)) return pass(line);
+  return warn(`${line}, but with ${type}`, {
+    hint: 'does the base URL lead to the service, and not to a web page?',
+  });
+}
+
+const warnSkewMs = 60_000;
+
+/** @see RFC 9110, 6.6.1: the Date of an answer has a resolution of one second. */
+async function checkClock({ context, answer }: DoctorContext): Promise<Verdict> {
+  if ((await context.settings()).offline) return skip('the embedded store has this clock');
+  const theirs = Date.parse(fieldValue(answer?.fields ?? {}, 'date') ?? '');
+  if (Number.isNaN(theirs)) return skip('the service does not say what time it is');
+  const skewMs = context.now().getTime() - theirs;
+  const seconds = Math.round(Math.abs(skewMs) / 1000);
+  if (Math.abs(skewMs) < warnSkewMs) return pass(`within ${Math.max(seconds, 1)} s of the service's`);
+  return warn(`this clock is ${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} the service's`, {
+    hint: 'set the clock: certificates and tokens depend on it',
+  });
+}

@@ -1,0 +1,102 @@
+import { type CheckResult, isRed, runChecks } from '../../checks/check.ts';
+import { action } from '../../cli/verb.ts';
+import { outputFormats } from '../../config/values.ts';
+import type { Context } from '../../context.ts';
+import type { View } from '../../output/columns.ts';
+import { fold } from '../../output/fold.ts';
+import { Printer } from '../../output/print.ts';
+import { paintStatus, plainStyle, type Style } from '../../output/style.ts';
+import { type ExitCode, exitCodes } from '../../process/errors.ts';
+import { sanitize } from '../../process/text.ts';
+import { createDoctorContext, doctorChecks } from './doctor-checks.ts';
+
+export const doctor = action({
+  description:
+    'Checks config, environment, permissions, token, DNS, connection, TLS, the answer of the service and the clock: a ' +
+    'line each, ok, warn, fail or skip. Exits 0 if nothing failed, else with the code of the first failure: 2 for ' +
+    'the config, 4 for the token, 6 if the service cannot be reached.',
+  examples: ['petstore doctor', 'petstore doctor --profile staging', 'petstore doctor --offline -o json'],
+  async run(context) {
+    const { io, flags, liveLine } = context;
+    const printer = await context.printer().catch(() => plainPrinter(context));
+    await printer.check(findingsView);
+    // At a terminal findings are printed one by one, unless columns were chosen.
+    const isLive =
+      printer.format === 'table' &&
+      io.stdout.isTerminal &&
+      flags.fields === undefined &&
+      flags.sort === undefined;
+    const style = await context.style('stdout').catch(() => plainStyle);
+    const findings: Finding[] = [];
+    const hide = context.quiet
+      ? () => {}
+      : liveLine.show(() => {
+          const next = doctorChecks[findings.length];
+          return next && `checking ${next.id}`;
+        });
+    for await (const result of runChecks(doctorChecks, createDoctorContext(context))) {
+      if (isRed(result)) context.exitCode ||= exitCodeOf(result);
+      const finding = toFinding(result);
+      findings.push(finding);
+      if (isLive) await io.stdout.write(findingLines(finding, style, io.stdout.width));
+    }
+    hide();
+    if (!isLive) await printer.records([findings], findingsView);
+  },
+});
+
+function exitCodeOf({ id, exitCode }: CheckResult): ExitCode {
+  const isUnreached = id === 'dns' || id === 'connection' || id === 'tls';
+  return exitCode ?? (isUnreached ? exitCodes.unavailable : exitCodes.failed);
+}
+
+/** A result in doctor's output. */
+interface Finding {
+  readonly check: string;
+  readonly state: 'ok' | 'warn' | 'fail' | 'skip';
+  readonly reason: string;
+  readonly hint: string | null;
+}
+
+const findingsView: View<Finding> = {
+  noun: 'checks',
+  columns: [
+    { name: 'check', value: ({ check }) => check },
+    { name: 'state', value: ({ state }) => state, status: true },
+    { name: 'reason', value: ({ reason }) => reason },
+    { name: 'hint', value: ({ hint }) => hint },
+  ],
+};
+
+function toFinding(result: CheckResult): Finding {
+  const { id, state, reason, barredBy, hint = null } = result;
+  const word = state === 'pass' ? 'ok' : isRed(result) ? 'fail' : (state as 'warn' | 'skip');
+  return { check: id, state: word, reason: barredBy ?? reason, hint };
+}
+
+const stateWidth = 'fail'.length;
+const nameWidth = Math.max(...doctorChecks.map(({ id }) => id.length));
+
+/** A finding for people: state, check and reason, and below it the hint. */
+function findingLines({ state, check, reason, hint }: Finding, style: Style, width?: number): string {
+  const indent = stateWidth + nameWidth + 4;
+  const paint = state === 'skip' ? style.dim : (text: string) => text;
+  const word = paintStatus(style, state)(state.padEnd(stateWidth));
+  const line = `${word}  ${check.padEnd(nameWidth)}  ${paint(fold(sanitize(reason), width, indent))}\n`;
+  if (hint === null) return line;
+  const label = `${' '.repeat(stateWidth + 2)}${style.cyan('hint'.padEnd(nameWidth))}`;
+  return `${line}${label}  ${fold(sanitize(hint), width, indent)}\n`;
+}
+
+/** Used if the settings do not resolve, because this command must report the reason. */
+function plainPrinter({ io, flags }: Context): Printer {
+  const { output, fields, sort, noHeader } = flags;
+  return new Printer(io, {
+    format: outputFormats.find((format) => format === output) ?? 'table',
+    fields,
+    sort,
+    header: !noHeader,
+    color: 'auto',
+    quiet: true,
+  });
+}

@@ -1,0 +1,117 @@
+import type { Contract } from '../../api/contract.ts';
+import { parseCondition } from '../../checks/condition.ts';
+import { type SmokeOptions, statistics } from '../../checks/options.ts';
+import { flag, type ValuesOf, value, values } from '../../cli/flag.ts';
+import { writeFlags } from '../../cli/global-flags.ts';
+import type { Settings } from '../../config/settings.ts';
+import { credentialPlace } from '../../config/token.ts';
+import { parseInteger, ValueError } from '../../config/values.ts';
+import { UsageError } from '../../process/errors.ts';
+import { parseDuration } from '../arguments.ts';
+
+export const smokeFlags = {
+  wait: value('--wait <duration>', 'first wait up to this long until the service answers', {
+    parse: parseDuration,
+  }),
+  waitFor: values(
+    '--wait-for <condition>',
+    "wait for this deployment (60s without --wait), as 'header x-commit=4f2a9c1' or 'GET /version text^=4f2a9c1'; may be given again",
+    { parse: parseCondition },
+  ),
+  expect: values(
+    '--expect <condition>',
+    "a check of your own, as 'GET /healthz 200 /status=ok'; may be given again",
+    { parse: parseCondition },
+  ),
+  write: flag('--write', 'also create, change and delete records of its own, and clean up'),
+  only: values('--only <glob>', 'run only these checks, as op or op/get*; may be given again', {
+    parse: wordsOf,
+    offers: 'check',
+    isList: true,
+  }),
+  skip: values('--skip <glob>', 'leave these checks out; may be given again', {
+    parse: wordsOf,
+    offers: 'check',
+    isList: true,
+  }),
+  strict: flag('--strict', 'fail also on warnings, flaky passes, and beta and experimental operations'),
+  maxLatency: value(
+    '--max-latency <limit>',
+    'time five calls of each GET, and fail above this, as 300ms or 300ms,max: p50, p95 (default) or max',
+    { parse: parseLatencyLimit },
+  ),
+  repeat: value('--repeat <n>', 'run the checks this many times', { parse: parseCount }),
+  for: value('--for <duration>', 'run the checks again and again for this long', {
+    parse: parseDuration,
+  }),
+  every: value('--every <duration>', 'start a run this often (30s with --for)', { parse: parseDuration }),
+  report: values(
+    '--report <report>',
+    'junit, json or html, each with =<file>, or github; may be given again',
+  ),
+  brief: flag('--brief', 'show failures and the total only'),
+  force: flag('--force', 'let a report replace a file that is not a report'),
+  dryRun: flag('--dry-run', 'list the checks, send nothing'),
+  confirm: writeFlags.confirm,
+};
+
+export type SmokeFlags = ValuesOf<typeof smokeFlags>;
+
+const defaults = { waitForMs: 60_000, everyMs: 30_000, retries: 1, timeoutMs: 10_000 };
+
+/** @throws UsageError if a flag has no effect, so that it is not overlooked. */
+export function toSmokeOptions(
+  flags: SmokeFlags,
+  settings: Settings,
+  { credentialPlaces }: Contract,
+): SmokeOptions {
+  const { repeat, for: forMs, every, waitFor = [] } = flags;
+  if (repeat !== undefined && forMs !== undefined)
+    throw new UsageError('--repeat and --for: give only one of them');
+  if (repeat === undefined && forMs === undefined && every !== undefined)
+    throw new UsageError('--every: needs --repeat <n> or --for <duration>');
+  const retries = settings.explain('retries');
+  const timeout = settings.explain('timeout');
+  return {
+    only: (flags.only ?? []).flat(),
+    skip: (flags.skip ?? []).flat(),
+    strict: flags.strict === true,
+    maxLatency: flags.maxLatency,
+    write: flags.write === true,
+    waitMs: flags.wait ?? (waitFor.length > 0 ? defaults.waitForMs : 0),
+    waitFor,
+    expect: flags.expect ?? [],
+    repeat,
+    forMs,
+    everyMs: every ?? (forMs === undefined ? 0 : defaults.everyMs),
+    timeoutMs: timeout.source === 'default' ? defaults.timeoutMs : timeout.value,
+    retries: retries.source === 'default' ? defaults.retries : retries.value,
+    credentialPlace: credentialPlace(settings, credentialPlaces),
+  };
+}
+
+/** Reads `<duration>[,p50|p95|max]`; the default is p95. */
+function parseLatencyLimit(text: string, name: string): SmokeOptions['maxLatency'] {
+  const [duration = '', word = 'p95', ...rest] = text.split(',');
+  const statistic = statistics.find((each) => each === word.trim());
+  if (!statistic || rest.length > 0)
+    throw new UsageError(
+      `${name} '${text}': must be a duration and one of ${statistics.join(', ')}, such as 300ms,p95`,
+    );
+  return { ms: parseDuration(duration.trim(), name), statistic };
+}
+
+function parseCount(text: string, name: string): number {
+  try {
+    return parseInteger(text, 1, 1_000_000);
+  } catch (error) {
+    if (error instanceof ValueError) throw new UsageError(`${name} '${text}': ${error.message}`);
+    throw error;
+  }
+}
+
+/** The words in a text, separated by commas. */
+function wordsOf(text: string): string[] {
+  const words = text.split(',').map((word) => word.trim());
+  return words.filter((word) => word !== '');
+}

@@ -1,0 +1,95 @@
+import { confirmWrite } from '../../asking.ts';
+import type { Check } from '../../checks/check.ts';
+import { checkConditions } from '../../checks/expect-checks.ts';
+import {
+  addStepSummary,
+  parseReports,
+  prepareReports,
+  type Reports,
+  writeReports,
+} from '../../checks/report/report-files.ts';
+import type { SmokeReport } from '../../checks/report/smoke-report.ts';
+import { runSmoke } from '../../checks/run-smoke.ts';
+import { checkSelection, type Selection, selectChecks } from '../../checks/select.ts';
+import { openSockets } from '../../connect.ts';
+import type { Context } from '../../context.ts';
+import { propertyColumns } from '../../output/columns.ts';
+import { errorText } from '../../output/error.ts';
+import { race } from '../../process/deadline.ts';
+import { CliError, exitCodes, InterruptedError, messageOf, UsageError } from '../../process/errors.ts';
+import { createDisplay } from './smoke-display.ts';
+import { type SmokeFlags, toSmokeOptions } from './smoke-flags.ts';
+
+/** Runs the checks, shows them, writes the reports, and sets the exit code. */
+export async function smoke(context: Context, flags: SmokeFlags): Promise<void> {
+  const settings = await context.settings();
+  const contract = await context.contract();
+  const options = toSmokeOptions(flags, settings, contract);
+  const reports = parseReports(flags.report ?? [], context.io.cwd);
+  const hasTls = !settings.offline && settings.get('base-url')?.startsWith('https:') === true;
+  const selection: Selection = { contract, options, hasTls };
+  checkSelection(selection);
+  if (context.flags.dryRun) return list(context, selectChecks(selection));
+  if (options.write) await confirmWrite(context, { what: 'write test records and remove them' });
+  const client = await context.client();
+  const target = settings.offline ? 'the embedded store' : client.baseUrl;
+  checkConditions(client, [...options.waitFor, ...options.expect]);
+  const sockets = await openSockets(context, client.baseUrl, options.timeoutMs);
+  await prepareReports(reports, flags.force === true);
+  const display = await createDisplay(context, { options, brief: flags.brief === true, reports });
+  const subject = { client, options, sockets, mask: context.secrets.mask, now: context.now };
+  const report = await runSmoke(subject, target, display, context.interrupts);
+  const failures = await despiteSignals(context, async () => [
+    ...(await display.end(report)),
+    ...(await writeReports(report, reports)),
+  ]);
+  await summarize(context, report, reports);
+  await leave(context, report, failures);
+}
+
+/** Lists the checks of `--dry-run`. */
+async function list(
+  context: Context,
+  checks: readonly Pick<Check<unknown>, 'id' | 'operation'>[],
+): Promise<void> {
+  const printer = await context.printer();
+  const planned = checks.map(({ id, operation }) => ({
+    id,
+    operation: operation?.id ?? null,
+    stability: operation?.stability ?? null,
+  }));
+  const columns = propertyColumns(['id', 'operation', 'stability']);
+  await printer.records([planned], { noun: 'checks', columns });
+}
+
+/** Finishes the reports although a signal comes; a pipe that nobody reads is given up a second after it. */
+function despiteSignals<Value>({ interrupts }: Context, work: () => Promise<Value>): Promise<Value> {
+  const late = new AbortController();
+  const giveBack = interrupts.take((signal) => {
+    setTimeout(() => late.abort(new InterruptedError(signal)), 1000).unref();
+  });
+  return race({ signals: [late.signal] }, work).finally(giveBack);
+}
+
+/** GitHub names the file of the step summary; the result of the run does not depend on it. */
+async function summarize({ io, warn }: Context, report: SmokeReport, { github }: Reports): Promise<void> {
+  const file = io.env.GITHUB_STEP_SUMMARY;
+  if (!github || !file) return;
+  await addStepSummary(report, file).catch((error) => warn(`note: the step summary: ${messageOf(error)}`));
+}
+
+/** The exit code of the checks takes precedence over a report that could not be written. */
+async function leave(
+  context: Context,
+  { exitCode, signal, results }: SmokeReport,
+  failures: readonly Error[],
+): Promise<void> {
+  const [failure] = failures;
+  if (failure && exitCode === exitCodes.done) throw failure;
+  const style = await context.style('stderr');
+  for (const error of failures)
+    if (error instanceof CliError) await context.io.stderr.write(errorText(error, style));
+  if (signal) throw new InterruptedError(signal);
+  if (exitCode === exitCodes.usage) throw new UsageError(results.at(-1)?.reason ?? 'no check ran');
+  context.exitCode = exitCode;
+}

@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest';
+import { meetsHeader, parseCondition, unmet } from '../../src/checks/condition.ts';
+import { UsageError } from '../../src/process/errors.ts';
+
+const answer = {
+  status: 200,
+  url: 'http://host/version',
+  fields: { 'x-commit': '4f2a9c1', 'x-load': '0.5' },
+  text: ' 4f2a9c1 release\n',
+  json: { status: 'ok', n: 5, text: '7', parts: [{ up: true }], none: null, 'a b': 1 },
+};
+
+const reasonOf = (text: string, status = 200) =>
+  unmet(parseCondition(text, '--expect'), { ...answer, status }, (each) => each)?.reason;
+
+test.each([
+  'GET /version',
+  'GET /version 200',
+  'GET /version 2xx header x-commit=4f2a9c1 /status=ok text^=4f2',
+  'header x-commit^=4f2a',
+  'header X-Commit*=a9c',
+  'header x-load<1',
+  'header x-gone!=anything',
+  '/n>4 /n<6 /text>6',
+  '/n=5',
+  '/none=null',
+  '/parts/0/up=true',
+  '/gone!=x',
+  'text="4f2a9c1 release"',
+  'text*=release',
+  '/status!=DOWN',
+])('%s holds', (text) => {
+  expect(reasonOf(text)).toBeUndefined();
+});
+
+test.each([
+  ['GET /version 404', 'GET /version answered 200 OK'],
+  ['GET /version 4xx', 'GET /version answered 200 OK'],
+  ['header x-commit=new', 'x-commit is 4f2a9c1'],
+  ['header x-gone=1', 'there is no header x-gone'],
+  ['header x-load>1', 'x-load is 0.5'],
+  ['/n>5', '/n is 5'],
+  ['/status>1', '/status is ok'],
+  ['/gone=1', '/gone is absent'],
+  ['/gone<1', '/gone is absent'],
+  ['/status!=ok', '/status is ok'],
+  ['text=release', 'the text is 4f2a9c1 release'],
+])('%s does not hold: %s', (text, reason) => {
+  expect(reasonOf(text)).toBe(reason);
+});
+
+test('a condition on a path without a status needs a 2xx', () => {
+  expect(reasonOf('GET /version /status=ok', 503)).toBe('GET /version answered 503 Service Unavailable');
+  expect(reasonOf('/status=ok', 503)).toBeUndefined();
+});
+
+test.each([
+  ['', "at ''"],
+  ['GET version', "at 'GET version'"],
+  ['POST /pets 201', 'only GET is sent'],
+  ['GET http://elsewhere.example/health 200', "at 'GET http://elsewhere.example/health 200'"],
+  ['GET /health 700', "at '700'"],
+  ['GET /health ok', "at 'ok'"],
+  ['GET /health 200 204', 'there is a status already'],
+  ['header a=1 header b=2', 'there is a header already'],
+  ['text=a text=b', 'there is a text already'],
+  ['x-commit=4f2a9c1', "at 'x-commit=4f2a9c1'"],
+  ['/status=not ok', "at 'ok'"],
+  ['/n<soon', '< needs a number'],
+  ['header x-load>', '> needs a number'],
+  ['/status~=ok', "at '/status~=ok'"],
+  ['200 GET /health', 'method and path come first'],
+])('%j is refused, with the place where it stopped and the grammar', (text, why) => {
+  const parse = () => parseCondition(text, '--wait-for');
+  expect(parse).toThrow(UsageError);
+  expect(parse).toThrow(`--wait-for '${text}': `);
+  expect(parse).toThrow(why);
+});
+
+test('whether an answer comes from this deployment is asked of its header alone', () => {
+  const condition = parseCondition('200 header x-commit=4f2a9c1 /n=9', '--wait-for');
+  expect(meetsHeader(condition, answer.fields)).toBe(true);
+  expect(meetsHeader(condition, { 'x-commit': 'old' })).toBe(false);
+});

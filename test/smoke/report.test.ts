@@ -1,0 +1,393 @@
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SaxesParser } from 'saxes';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { main } from '../../src/main.ts';
+import { CliError } from '../../src/process/errors.ts';
+import { fakeIo, runCli } from '../helpers/run-cli.ts';
+import { smoke } from './run.ts';
+import { refusal, type Service, startService, withBody, withFields } from './service.ts';
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService({
+    spoil: ({ target }, answer) => (target === '/categories/1' ? withBody(answer, { id: 1 }) : answer),
+  });
+});
+afterAll(() => service.close());
+
+const newFolder = () => mkdtempSync(join(tmpdir(), 'petstore-report-'));
+const run = (argv: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+  runCli(['smoke', '--base-url', service.url, ...argv], { env });
+
+/** The attributes of the first tag of a kind, in XML that is read as strictly as the standard demands. */
+function readXml(text: string, tag: string): Record<string, string>[] {
+  const tags: Record<string, string>[] = [];
+  const parser = new SaxesParser({ xmlns: false, defaultXMLVersion: '1.0' });
+  parser.on('error', (error) => {
+    throw error;
+  });
+  parser.on('opentag', ({ name, attributes }) => {
+    if (name === tag) tags.push(attributes as Record<string, string>);
+  });
+  parser.write(text).close();
+  return tags;
+}
+
+/** Every report of a run, read from its files. */
+async function allReports(url: string, flags: readonly string[]) {
+  const folder = newFolder();
+  const file = (format: string) => join(folder, 'a/b', `smoke.${format}`);
+  const reports = ['junit', 'json', 'html'].flatMap((format) => ['--report', `${format}=${file(format)}`]);
+  const summary = join(folder, 'summary.md');
+  const argv = ['smoke', '--base-url', url, ...flags, ...reports, '--report', 'github'];
+  const { code, stdout, stderr } = await runCli(argv, { env: { GITHUB_STEP_SUMMARY: summary } });
+  const [junit, json, html] = ['junit', 'json', 'html'].map((format) => readFileSync(file(format), 'utf8'));
+  return {
+    code,
+    stdout,
+    stderr,
+    files: { junit: junit ?? '', json: json ?? '', html: html ?? '', summary: readFileSync(summary, 'utf8') },
+  };
+}
+
+test.each([
+  { flags: [], runs: '', totals: { checks: 14, pass: 13, fail: 1 } },
+  { flags: ['--repeat', '3'], runs: ', 3 runs', totals: { checks: 14, pass: 13, fail: 1 } },
+  { flags: ['--only', 'op/*Category'], runs: '', totals: { checks: 4, pass: 3, fail: 1 } },
+])('one run writes all reports with the same totals: $flags', async ({ flags, runs, totals }) => {
+  const { code, stdout, files } = await allReports(service.url, flags);
+  expect(code).toBe(7);
+  expect(JSON.parse(files.json).totals).toMatchObject(totals);
+  const [root] = readXml(files.junit, 'testsuites');
+  expect(root).toMatchObject({ tests: `${totals.checks}`, failures: '1', errors: '0', skipped: '0' });
+  expect(readXml(files.junit, 'testcase')).toHaveLength(totals.checks);
+  expect(files.html).toContain('<dt>failed</dt><dd>1</dd>');
+  expect(files.summary).toContain(`| ${totals.checks} | ${totals.pass} | 0 | 0 | 1 | 0 | 0 |`);
+  expect(stdout).toMatch(
+    new RegExp(
+      `^${totals.checks} checks of .*, read-only${runs}, in .*: ${totals.pass} passed, 1 failed$`,
+      'm',
+    ),
+  );
+  expect(stdout).toContain('::error title=smoke op/getCategory::');
+});
+
+test('the report for people: failures first with all that is known, then a line for each check, then the total', async () => {
+  const { stdout } = await run(['--only', 'op/*Category,op/list*s']);
+  const shown = stdout.replaceAll(service.url, '<url>').replace(/ +[\d.]+ m?s/g, ' <time>');
+  expect(
+    shown.replace(/127\.0\.0\.1:\d+/, '<host>'),
+  ).toBe(`fail   op/getCategory: the body lacks the field "name"
+       expected    the field "name"
+       got         {"id":1}
+       at          /name
+       request     GET <url>/categories/1
+
+pass   reach/dns <time>  127.0.0.1 is an address
+pass   reach/connect <time>  <host> accepts connections
+pass   reach/http <time>  listPets answered 200 OK
+pass   op/listPets <time>  200 OK, 25 records
+pass   op/listCategories <time>  200 OK, 6 records
+fail   op/getCategory <time>  see above
+pass   op/listOrders <time>  200 OK, 10 records
+
+7 checks of <url>, read-only, in <time>: 6 passed, 1 failed
+failed: op/getCategory
+`);
+  const brief = await run(['--only', 'op/*Category', '--brief']);
+  expect(brief.stdout).not.toMatch(/^(pass|skip)/m);
+  const green = await run(['--only', 'op/listPets', '--brief']);
+  expect(green.stdout).toMatch(/^4 checks of .*: 4 passed\n$/);
+});
+
+test('one cause is told once, with the ids and the request id', async () => {
+  await using failing = await startService({
+    spoil: ({ target }, answer) =>
+      target.startsWith('/pets') ? answer : withFields(refusal(answer, 500), { 'x-request-id': 'req-7' }),
+  });
+  const { stdout } = await runCli(['smoke', '--base-url', failing.url, '--only', 'op']);
+  expect(stdout).toMatch(
+    /^fail {3}5 checks: answered 500 Internal Server Error\n {7}checks {6}op\/listCategories, /,
+  );
+  expect(stdout.match(/request id {2}req-7/g)).toHaveLength(1);
+  expect(stdout.match(/answered 500 Internal/g)).toHaveLength(2);
+});
+
+test('a report replaces one of an earlier run as that was written, and no other file', async () => {
+  const folder = newFolder();
+  for (const format of ['junit', 'json', 'html']) {
+    const file = join(folder, `report.${format}`);
+    const flags = ['--only', 'op/listPets', '--report', `${format}=${file}`];
+    expect((await run(flags)).code).toBe(0);
+    expect((await run(flags)).code).toBe(0);
+    const written = readFileSync(file, 'utf8');
+    const precious = [
+      'petstore smoke\n',
+      '#!/bin/sh\n# petstore smoke --report\n',
+      '<!doctype html><title>petstore smoke: notes</title>',
+      '{"tool":"petstore"}',
+      written.replace('listPets', 'listpets').replace('"checks"', '"Checks"'),
+    ];
+    for (const text of precious) {
+      writeFileSync(file, text);
+      const before = service.seen.length;
+      const refused = await run(flags);
+      expect(refused, text).toMatchObject({ code: 2, stdout: '' });
+      expect(refused.stderr).toContain('--force');
+      expect(readFileSync(file, 'utf8')).toBe(text);
+      expect(service.seen.length).toBe(before);
+    }
+    writeFileSync(file, '');
+    expect((await run(flags)).code).toBe(0);
+    writeFileSync(file, 'precious');
+    expect((await run([...flags, '--force'])).code).toBe(0);
+  }
+});
+
+test('reports are also written if the service cannot be reached, and are not green', async () => {
+  const { code, files } = await allReports('http://127.0.0.1:1', []);
+  expect(code).toBe(6);
+  expect(readXml(files.junit, 'testsuites')[0]).toMatchObject({ failures: '1' });
+  expect(readXml(files.junit, 'failure')[0]?.message).toContain('connection refused');
+  expect(JSON.parse(files.json)).toMatchObject({ exitCode: 6, totals: { fail: 1 } });
+});
+
+test('a run in which every check was skipped exits 2, and its reports are not green', async () => {
+  await using empty = await startService({
+    spoil: ({ target }, answer) => (target.startsWith('/store/orders') ? withBody(answer, []) : answer),
+  });
+  const { code, stderr, files } = await allReports(empty.url, ['--only', 'op/getOrder']);
+  expect(code).toBe(2);
+  expect(stderr).toContain('no check beside reach ran');
+  expect(readXml(files.junit, 'testsuites')[0]).toMatchObject({ failures: '1' });
+  expect((await run(['--only', 'reach'])).code).toBe(0);
+});
+
+test('a report that cannot be written is exit 1, after the report for people, unless something is worse', async () => {
+  const place = join(newFolder(), 'a-folder.json');
+  mkdirSync(place);
+  const written = await run(['--only', 'op/listPets', '--report', `json=${place}`]);
+  expect(written.code).toBe(1);
+  expect(written.stdout).toContain('4 checks');
+  expect(written.stderr).toContain(place);
+  expect((await run(['--only', 'op/getCategory', '--report', `json=${place}`])).code).toBe(7);
+});
+
+test('a step summary that cannot be written is a note', async () => {
+  const env = { GITHUB_STEP_SUMMARY: '/dev/null/summary.md' };
+  const written = await run(['--only', 'op/listPets', '--report', 'github'], env);
+  expect(written.code).toBe(0);
+  expect(written.stderr).toMatch(/^note: the step summary: /m);
+});
+
+test('a full disk under stdout ends neither the run nor the reports', async () => {
+  const report = join(newFolder(), 'full.json');
+  const io = fakeIo();
+  const stdout = {
+    ...io.stdout,
+    write: () => Promise.reject(new CliError('failed', 'write to stdout: full')),
+  };
+  const argv = ['smoke', '--base-url', service.url, '--report', `json=${report}`, '--only'];
+  expect(await main([...argv, 'op/getPet'], { ...io, stdout })).toBe(1);
+  expect(io.written('stderr')).toBe('error: write to stdout: full\n');
+  expect(JSON.parse(readFileSync(report, 'utf8'))).toMatchObject({ exitCode: 0 });
+  expect(await main([...argv, 'op/getCategory'], { ...io, stdout })).toBe(7);
+});
+
+test('text of the service cannot begin a line, move the cursor or command a CI runner, in any report', async () => {
+  const hostile = '\x1b[31m\u202e\n::error::x ##[error] ##vso[task] %0A </script>|`<b>';
+  await using evil = await startService({
+    spoil: ({ target }, answer) =>
+      target === '/categories/1'
+        ? withFields(withBody(answer, { id: 1, name: [hostile] }), { 'x-request-id': '##[group]' })
+        : answer,
+  });
+  const { stdout, files } = await allReports(evil.url, ['--only', 'op/getCategory']);
+  for (const text of [stdout, ...Object.values(files)]) {
+    expect(text).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e\ud800]/u);
+    expect(text).not.toMatch(/##\w*\[/);
+    expect(text).not.toMatch(/^\s*::error::/m);
+  }
+  expect(files.html).not.toContain('<script');
+});
+
+test('a token that the service sends back is in no report, also where it is cut', async () => {
+  await using echo = await startService({
+    spoil: ({ target, fields }, answer) =>
+      target === '/categories/1'
+        ? withFields(withBody(answer, `${'x'.repeat(190)}${fields.authorization}`), {
+            'content-type': 'text/plain',
+          })
+        : answer,
+  });
+  const folder = newFolder();
+  const file = join(folder, 'masked.xml');
+  const env = { PETSTORE_TOKEN: 'very-secret-token', PETSTORE_BASE_URL: echo.url };
+  const flags = ['--only', 'op/getCategory', '-vv', '-o', 'json', '--report', `junit=${file}`];
+  const masked = await runCli(['smoke', ...flags], { env });
+  expect(masked.code).toBe(7);
+  for (const text of [masked.stdout, masked.stderr, readFileSync(file, 'utf8')]) {
+    expect(text).toContain('getCategory');
+    expect(text).not.toContain('very-sec');
+  }
+});
+
+test.each([
+  [['--report', 'junit'], "--report 'junit': must be github or one of junit=<file>"],
+  [['--report', 'tap=x'], "--report 'tap=x': must be"],
+  [['--report', 'json=-'], 'a report goes to a file'],
+  [['--report', 'json=x', '--report', 'html=./x'], 'is named twice'],
+  [['--repeat', '0'], "--repeat '0'"],
+  [['--repeat', '2', '--for', '1m'], 'give only one of them'],
+  [['--every', '1s'], 'needs --repeat <n> or --for <duration>'],
+  [['--expect', 'POST /pets 201'], 'only GET is sent'],
+  [['--only', 'nonsense/*'], "no check has an id like 'nonsense/*'"],
+  [['--only', 'op/*', '--skip', 'op'], 'no check is left to run beside reach'],
+  [['--only', 'write'], 'no check is left to run'],
+  [['--only', 'tls'], 'no check is left to run'],
+  [['--max-latency', '1s', '--only', 'error'], 'leave no latency to measure'],
+  [['--max-latency', '5ms,p99'], "--max-latency '5ms,p99'"],
+  [['--max-latency', 'soon'], "--max-latency 'soon'"],
+  [['--wait', 'long'], "--wait 'long'"],
+])('%j is refused before anything is sent', async (flags, message) => {
+  const before = service.seen.length;
+  const { code, stdout, stderr } = await run(flags);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toContain(message);
+  expect(service.seen.length).toBe(before);
+});
+
+test.each(['--sweep', '--samples', '--fail-on', '--stability', '--until-failure', '--tls-min-days'])(
+  '%s is gone',
+  async (flag) => {
+    const { code, stderr } = await run([flag, '1']);
+    expect(code).toBe(2);
+    expect(stderr).toContain(flag);
+  },
+);
+
+test('globs select by id and by group; reach is always there', async () => {
+  const ids = async (...flags: string[]) => (await smoke(service.url, flags)).checks.map(({ id }) => id);
+  const reach = ['reach/dns', 'reach/connect', 'reach/http'];
+  expect(await ids('--only', 'reach')).toEqual(reach);
+  expect(await ids('--only', '*/getPet', '--skip', 'reach,lat*')).toEqual([
+    ...reach,
+    'op/getPet',
+    'lifecycle/getPet',
+  ]);
+  expect(await ids('--only', 'op/get?rder', '--only', 'error/not-found')).toEqual([
+    ...reach,
+    'op/getOrder',
+    'error/not-found',
+  ]);
+  expect(await ids('--only', 'op/getPet', '--max-latency', '30s', '--expect', 'GET /pets 200')).toEqual([
+    ...reach,
+    'op/getPet',
+    'latency/getPet',
+    'expect/1',
+  ]);
+});
+
+test('--dry-run lists the checks and sends nothing', async () => {
+  const before = service.seen.length;
+  const { code, stdout } = await run(['--dry-run', '--write', '--only', 'write,op/getO*', '--no-header']);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^reach\/dns\n/);
+  expect(stdout).toMatch(/^op\/getOrder +getOrder +stable\nwrite\/category +createCategory +stable\n/m);
+  expect(service.seen.length).toBe(before);
+});
+
+test('columns and formats for programs work as in every other command', async () => {
+  const only = ['--only', 'op/getCategory', '-q'];
+  const csv = await run([...only, '-o', 'csv', '--fields', 'id,result,pointer']);
+  expect(csv).toMatchObject({ code: 7, stderr: '' });
+  expect(csv.stdout).toContain('op/getCategory,fail,/name');
+  const lines = (await run([...only, '-o', 'jsonl'])).stdout.trim().split('\n');
+  expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({
+    id: 'op/getCategory',
+    result: 'fail',
+    got: '{"id":1}',
+  });
+  expect((await run([...only, '--fields', 'help'])).stdout).toContain('pointer\n');
+  const json = await run(['--only', 'op/getPet', '-o', 'json']);
+  expect(json.stderr).toMatch(/4 passed/);
+});
+
+test('--repeat and --for give one case a check, with runs, failures and latency over all runs', async () => {
+  let calls = 0;
+  await using flapping = await startService({
+    spoil({ target }, answer) {
+      if (target !== '/categories/1') return answer;
+      calls += 1;
+      return calls % 2 === 0 ? withBody(answer, { id: 1 }) : answer;
+    },
+  });
+  const only = ['--only', 'op/getCategory,op/listPets'];
+  const repeated = await smoke(flapping.url, [...only, '--repeat', '6']);
+  expect(repeated).toMatchObject({ code: 7, runs: 6 });
+  expect(repeated.check('op/listPets')).toMatchObject({ result: 'pass', runs: 6, failures: 0 });
+  const failed = repeated.check('op/getCategory');
+  expect(failed).toMatchObject({ result: 'fail', runs: 6, failures: 3, pointer: '/name' });
+  expect(failed.reason).toBe('failed 3 of 6: the body lacks the field "name"');
+  expect(failed.latency?.max).toBeGreaterThanOrEqual(failed.latency?.p50 ?? Infinity);
+  const startedMs = performance.now();
+  const timed = await smoke(flapping.url, [...only, '--for', '1200ms', '--every', '400ms']);
+  expect(performance.now() - startedMs).toBeGreaterThan(750);
+  expect(timed.runs).toBeGreaterThanOrEqual(2);
+  expect(timed.runs).toBeLessThanOrEqual(3);
+});
+
+test('a service that was away in only some runs was reached: exit 7, not 6', async () => {
+  let requests = 0;
+  await using away = await startService({
+    spoil(_, answer) {
+      requests += 1;
+      return requests === 1 ? refusal(answer, 503) : answer;
+    },
+  });
+  const flags = ['--only', 'reach', '--repeat', '3', '--retries', '0'];
+  const always = await smoke(away.url, flags);
+  expect(always.check('reach/http').reason).toMatch(/^failed 1 of 3: /);
+  expect(always.code).toBe(7);
+});
+
+test('Ctrl-C reports the runs so far', async () => {
+  const report = join(newFolder(), 'stopped.json');
+  const io = fakeIo();
+  let calls = 0;
+  await using slow = await startService({
+    spoil({ target }, answer) {
+      if (target === '/categories/1') calls += 1;
+      if (calls === 3) io.raise('SIGINT');
+      return answer;
+    },
+  });
+  const flags = ['--repeat', '1000', '--only', 'op/getCategory', '--report', `json=${report}`];
+  expect(await main(['smoke', '--base-url', slow.url, ...flags], io)).toBe(130);
+  const written = JSON.parse(readFileSync(report, 'utf8'));
+  expect(written).toMatchObject({ exitCode: 130, signal: 'SIGINT', totals: { fail: 1 } });
+  expect(written.checks[0].runs).toBeGreaterThanOrEqual(2);
+});
+
+test('the report is on stderr if stdout carries data, and silent with --quiet', async () => {
+  const human = await run(['--only', 'op/getPet']);
+  const json = await run(['--only', 'op/getPet', '-o', 'json']);
+  const times = / *[\d.]+ m?s/g;
+  expect(json.stderr.replace(times, '')).toBe(human.stdout.replace(times, ''));
+  expect((await run(['--only', 'op/getPet', '-o', 'ids', '-q'])).stderr).toBe('');
+});
+
+test('in a terminal a long line folds under its own column', async () => {
+  await using failing = await startService({
+    spoil: ({ target }, answer) => (target === '/categories/1' ? refusal(answer, 500) : answer),
+  });
+  const { stdout } = await runCli(['smoke', '--base-url', failing.url, '--only', 'op/getCategory'], {
+    terminals: ['stdout'],
+    columns: 60,
+    env: { NO_COLOR: '1' },
+  });
+  const lines = stdout.split('\n').filter((line) => !/^ +(request|got) |checks of/.test(line));
+  for (const line of lines) expect(line.length).toBeLessThanOrEqual(60);
+});

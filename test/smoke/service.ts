@@ -1,0 +1,133 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { TlsOptions } from 'node:tls';
+import type { HttpRequest, HttpResponse } from '../../src/api/http.ts';
+import { createApp } from '../../src/server/app.ts';
+import { seedStore } from '../../src/server/seed.ts';
+import type { Store } from '../../src/server/store.ts';
+
+/** A request as the service saw it. */
+export interface Seen {
+  readonly method: string;
+  /** Path and query. */
+  readonly target: string;
+  readonly fields: HttpRequest['fields'];
+  readonly body: string;
+}
+
+export type Spoiled = HttpResponse | 'reset' | 'hang';
+
+export interface ServiceOptions {
+  /** Refuses a request with this status, so that nothing is done. */
+  refuse?(seen: Seen): number | undefined;
+  /** Makes the service another: returns another answer, or breaks the connection, or never answers. */
+  spoil?(seen: Seen, answer: HttpResponse): Spoiled | Promise<Spoiled>;
+  readonly tls?: TlsOptions;
+  readonly store?: Store;
+  readonly sunset?: string;
+  /** The path and query of the table for one of the service. */
+  route?(target: string): string;
+  /** By default a free one. */
+  readonly port?: number;
+  /** Answers with HTTP/1.0, and closes each connection. */
+  readonly isOld?: boolean;
+}
+
+export interface Service extends AsyncDisposable {
+  readonly url: string;
+  readonly port: number;
+  readonly seen: readonly Seen[];
+  readonly store: Store;
+  close(): Promise<void>;
+}
+
+/** The local server's app behind a real socket, correct except for the changes by `spoil`. */
+export async function startService({
+  spoil,
+  tls,
+  sunset,
+  ...options
+}: ServiceOptions = {}): Promise<Service> {
+  const store = options.store ?? seedStore();
+  const app = await createApp({ store: () => store, ...(sunset && { sunset }) });
+  const seen: Seen[] = [];
+  let origin = '';
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    const { method = '', url = '', headers } = request;
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const fields = headers as HttpRequest['fields'];
+    const body = Buffer.concat(chunks);
+    const one = { method, target: url, fields, body: body.toString() };
+    seen.push(one);
+    const refused = options.refuse?.(one);
+    if (refused !== undefined)
+      return send(request, response, refusal({ status: refused, fields: {}, body: '' }, refused), false);
+    const target = options.route?.(url) ?? url;
+    const right = app({ method, url: `${origin}${target}`, fields, ...(body.length > 0 && { body }) });
+    const given = (await spoil?.(one, right)) ?? right;
+    if (given === 'reset') request.socket.destroy();
+    else if (given !== 'hang') send(request, response, given, options.isOld === true);
+  };
+  const listener = (request: IncomingMessage, response: ServerResponse) =>
+    void answer(request, response).catch(() => response.destroy());
+  const server = tls ? createTlsServer(tls, listener) : createServer(listener);
+  await new Promise<void>((resolve) => server.listen(options.port ?? 0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  origin = `${tls ? 'https' : 'http'}://127.0.0.1:${port}`;
+  return { url: origin, port, seen, store, close, [Symbol.asyncDispose]: close };
+}
+
+/** An answer with another JSON body. */
+export function withJson(answer: HttpResponse, change: (json: never) => unknown): HttpResponse {
+  return answer.status < 300 && answer.body.length > 0
+    ? withBody(answer, change(JSON.parse(String(answer.body)) as never))
+    : answer;
+}
+
+/** An error with the body of the service document. */
+export function refusal(answer: HttpResponse, status: number): HttpResponse {
+  return {
+    ...withBody(withFields(answer, { 'content-type': 'application/json' }), {
+      code: 'refused',
+      message: 'no',
+      status,
+    }),
+    status,
+  };
+}
+
+/** An answer with another body. */
+export function withBody(answer: HttpResponse, body: unknown): HttpResponse {
+  return { ...answer, body: typeof body === 'string' ? body : JSON.stringify(body) };
+}
+
+/** An answer with other fields; undefined removes a field. */
+export function withFields(
+  answer: HttpResponse,
+  fields: Readonly<Record<string, string | undefined>>,
+): HttpResponse {
+  const merged = Object.entries({ ...answer.fields, ...fields }).filter(([, value]) => value !== undefined);
+  return { ...answer, fields: Object.fromEntries(merged) as HttpResponse['fields'] };
+}
+
+function send(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, fields, body }: HttpResponse,
+  isOld: boolean,
+): void {
+  if (!isOld) {
+    response.writeHead(status, { ...fields } as Record<string, string>).end(body);
+    return;
+  }
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+  request.socket.write(`HTTP/1.0 ${status} Whatever\r\n${lines.join('')}\r\n`);
+  request.socket.end(Buffer.from(body));
+}
