@@ -1,4 +1,3 @@
-import { requestIdOf } from '../api/http.ts';
 import type { Attempt, CallOptions } from '../client/call.ts';
 import { mayHaveBeenApplied } from '../client/retry.ts';
 import { UnavailableError } from '../process/errors.ts';
@@ -49,7 +48,7 @@ export class PacedCall implements CallOptions {
 
   /** The service's id of the last request, if it sent one. */
   get requestId(): string | undefined {
-    return this.last?.response && requestIdOf(this.last.response.fields);
+    return this.last?.requestId;
   }
 
   private begin(): Promise<void> | undefined {

@@ -1,4 +1,4 @@
-import { type HttpResponse, requestIdOf, shownUrl } from '../api/http.ts';
+import { type HttpResponse, shownUrl } from '../api/http.ts';
 import { ApiError, UnavailableError, type UnavailableReason } from '../process/errors.ts';
 import { type JsonValue, printJson } from '../process/exact-json.ts';
 import { lowerFirst, shorten } from '../process/text.ts';
@@ -19,7 +19,7 @@ export function answeredError(call: Call, response: HttpResponse): ApiError {
     code,
     serviceMessage: message,
     addition: additions(call).join('; ') || undefined,
-    requestId: requestIdIn(call, response),
+    requestId: call.requestIdIn(response.fields),
     hint: isMissingList ? isUrlRight(call) : hintOfStatus(status, call),
     retryable: retriedStatuses.has(status) && isSafeAgain(call),
   });
@@ -47,7 +47,7 @@ export function mismatchError(
     url: shownUrl(url),
     attempts: call.attempts,
     status,
-    requestId: requestIdIn(call, { fields }),
+    requestId: call.requestIdIn(fields),
     retryable: false,
   });
 }
@@ -63,7 +63,7 @@ export function callError(call: Call, thrown: unknown): unknown {
     ...details,
     ...detailsOf(call),
     status: details.status ?? response?.status,
-    requestId: response && requestIdIn(call, response),
+    requestId: response && call.requestIdIn(response.fields),
     reason,
     sent: sent || call.mayBeApplied,
     answer,
@@ -71,11 +71,6 @@ export function callError(call: Call, thrown: unknown): unknown {
     retryable: (details.retryable ?? retriedReasons.has(reason)) && isSafeAgain(call),
     cause: thrown,
   });
-}
-
-function requestIdIn(call: Call, { fields }: Pick<HttpResponse, 'fields'>): string | undefined {
-  const id = requestIdOf(fields);
-  return id && call.client.secrets.mask(id);
 }
 
 function detailsOf({ request, attempts, mayBeApplied }: Call) {

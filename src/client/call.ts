@@ -4,6 +4,7 @@ import {
   type HttpFields,
   type HttpRequest,
   type HttpResponse,
+  requestIdOf,
   shownUrl,
   type Transport,
 } from '../api/http.ts';
@@ -89,6 +90,8 @@ export interface Attempt {
   /** The result: an answer, or the error of the transport. */
   readonly response?: HttpResponse | undefined;
   readonly error?: Error | undefined;
+  /** The service's id of the request, secrets masked; undefined if it sent none. */
+  readonly requestId?: string | undefined;
   /** The answer's Retry-After, in milliseconds from now. */
   readonly retryAfterMs?: number | undefined;
   /** Milliseconds until the next attempt; undefined if there will be none. */
@@ -175,6 +178,12 @@ export class Call implements Limits {
     });
   }
 
+  /** The service's id of the request, secrets masked. */
+  requestIdIn(fields: HttpFields): string | undefined {
+    const id = requestIdOf(fields);
+    return id && this.client.secrets.mask(id);
+  }
+
   /** To be called when the outcome is known. */
   end(): void {
     if (this.pending) this.client.pendingWrites?.delete(this.pending);
@@ -214,7 +223,17 @@ export class Call implements Limits {
     const retryAfterMs = response && retryAfter(response.fields, Date.now());
     const nextDelayMs = this.delayAfter(response ?? error, retryAfterMs);
     const { attempts: number } = this;
-    return { request: this.shown(), number, elapsedMs, response, error, retryAfterMs, nextDelayMs };
+    const requestId = response && this.requestIdIn(response.fields);
+    return {
+      request: this.shown(),
+      number,
+      elapsedMs,
+      response,
+      error,
+      requestId,
+      retryAfterMs,
+      nextDelayMs,
+    };
   }
 
   private sendOnce(cancellation: Cancellation): Promise<HttpResponse> {
