@@ -57,7 +57,7 @@ export interface MutableContext extends Context, Notices {
    */
   useFlags(flags: GlobalFlags, command?: string, repairs?: boolean): void;
   /** The settings without their warnings and in spite of their problems, to report an error. */
-  quietSettings(): Promise<Settings>;
+  unwarnedSettings(): Promise<Settings>;
   /** Whether errors are printed as JSON: a flag decides, or the settings. A flag that makes them invalid is ignored. */
   hasJsonErrors(): Promise<boolean>;
   close(): Promise<void>;
@@ -85,7 +85,7 @@ export function createContext(
   let isQuiet = false;
   const resolve = async (from: SettingFlags) =>
     (await import('./config/settings.ts')).resolveSettings(io, from);
-  const quietSettings = once(async () => {
+  const unwarnedSettings = once(async () => {
     const settings = await resolve(flags);
     isQuiet = settings.get('quiet');
     return settings;
@@ -93,7 +93,7 @@ export function createContext(
   const notices = createNotices({
     io,
     async isQuiet() {
-      await quietSettings().catch(() => {});
+      await unwarnedSettings().catch(() => {});
       return context.quiet;
     },
     hasJsonErrors: () => context.hasJsonErrors(),
@@ -117,9 +117,9 @@ export function createContext(
       return flags.quiet === true || isQuiet;
     },
     exitCode: exitCodes.done,
-    quietSettings,
+    unwarnedSettings,
     async hasJsonErrors() {
-      const settings = await quietSettings()
+      const settings = await unwarnedSettings()
         .catch(() => resolve({ profile: flags.profile }))
         .catch(() => undefined);
       const format = flags.output ?? settings?.get('output') ?? io.env.PETSTORE_OUTPUT;
@@ -142,10 +142,10 @@ export function createContext(
 }
 
 async function settingsWithWarnings(
-  { quietSettings, warn }: MutableContext,
+  { unwarnedSettings, warn }: MutableContext,
   isRepair: boolean,
 ): Promise<Settings> {
-  const settings = await quietSettings();
+  const settings = await unwarnedSettings();
   const [problem] = settings.problems;
   if (problem && !isRepair) throw problem;
   for (const { message, details } of settings.problems)
@@ -187,10 +187,10 @@ async function openPrompt({ io, interrupts, style }: Context): Promise<Prompt> {
 
 /** Never throws: if the settings do not resolve, another place reports it, and the stream alone decides the colours. */
 async function openStyle(
-  { io, flags, quietSettings }: MutableContext,
+  { io, flags, unwarnedSettings }: MutableContext,
   stream: 'stdout' | 'stderr',
 ): Promise<Style> {
-  const color = await quietSettings().then(
+  const color = await unwarnedSettings().then(
     (resolved) => resolved.get('color'),
     () => (flags.color === 'always' || flags.color === 'never' ? flags.color : 'auto'),
   );

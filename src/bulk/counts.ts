@@ -84,7 +84,7 @@ export async function readCounts(
   };
   if (canList && !(canGet && isFewerThan(rowsForList, unseen())))
     await readList(run, found).catch((error) => {
-      // A list that may end early has told nothing about the rows that it lacks, but those are read one by one.
+      // A list that may end early says nothing about the rows that it lacks; they are read one by one.
       if (!canGet || !isCut(error)) throw error;
     });
   if (canGet)

@@ -82,8 +82,8 @@ function planRow(run: Run, row: number, count: Count): Outcome | undefined {
   const expected = rows.expected(row);
   if (header.flags.relative) {
     const change = rows.change(row) ?? 0;
-    const refused = changeProblem(count ?? 0, change);
-    if (refused) return { effect: 'none', reason: refused };
+    const problem = changeProblem(count ?? 0, change);
+    if (problem) return { effect: 'none', reason: problem };
     rows.setAfter(row, Number(count ?? 0) + change);
     if (change === 0 && count !== null) {
       rows.setBefore(row, count);

@@ -87,13 +87,13 @@ export class Run {
   settle(row: number, outcome: Outcome): void {
     const { rows } = this;
     const isMaybe = outcome.effect === 'none' && outcome.reason && rows.isMarked(row, marks.perhaps);
-    const told: Outcome = isMaybe ? { effect: 'maybe', reason: outcome.reason } : outcome;
-    rows.setState(row, stateOf(told));
-    rows.mark(row, marks.perhaps, told.effect === 'maybe');
-    rows.mark(row, marks.passes, told.reason?.passes === true);
-    this.failures.set(row, told.reason);
+    const settled: Outcome = isMaybe ? { effect: 'maybe', reason: outcome.reason } : outcome;
+    rows.setState(row, stateOf(settled));
+    rows.mark(row, marks.perhaps, settled.effect === 'maybe');
+    rows.mark(row, marks.passes, settled.reason?.passes === true);
+    this.failures.set(row, settled.reason);
     try {
-      this.journal?.outcome(row, told);
+      this.journal?.outcome(row, settled);
     } catch (error) {
       this.stopWithoutJournal(error);
     }

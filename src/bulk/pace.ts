@@ -40,7 +40,7 @@ export class Pace {
   private halvedAt = Number.NEGATIVE_INFINITY;
   private pausedUntil = 0;
   private nextAt = 0;
-  /** The requests that wait for their turn; each is told whether it has come. */
+  /** The requests that wait for their turn; each gets whether it has come. */
   private readonly waiting: ((mayStart: boolean) => void)[] = [];
   private timer: NodeJS.Timeout | undefined;
 

@@ -81,7 +81,7 @@ class RowWriter {
       if (error instanceof StoppedError) return call.isUncertain ? interrupted(call) : undefined;
       if (!(error instanceof CliError)) throw error;
       const answer = otherAnswer(error);
-      return answer ? this.accept(row, answer, call) : this.refuse(row, error, call);
+      return answer ? this.accept(row, answer, call) : this.fail(row, error, call);
     }
   }
 
@@ -109,7 +109,7 @@ class RowWriter {
   private async lookAgain(row: number, call: PacedCall): Promise<void> {
     await this.look(row, call).catch(async (error) => {
       if (!(error instanceof CliError)) throw error;
-      throw new SettledError(await this.refuse(row, error, call));
+      throw new SettledError(await this.fail(row, error, call));
     });
   }
 
@@ -197,7 +197,7 @@ class RowWriter {
   }
 
   /** The outcome of a row whose call has failed; stops the run if every remaining row would fail too. */
-  private async refuse(row: number, error: CliError, call: PacedCall): Promise<Outcome | undefined> {
+  private async fail(row: number, error: CliError, call: PacedCall): Promise<Outcome | undefined> {
     const { rows, stop } = this.run;
     const { status } = error.details;
     const isRead = error.details.method === 'GET';

@@ -35,7 +35,7 @@ export async function editConfig<Value>(io: Io, edit: (config: ConfigDraft) => V
   // conf would replace a link whose file does not exist yet.
   const path = realFile(configFile);
   return withLock(path, async () => {
-    refuseUnreadable(io);
+    checkReadable(io);
     try {
       const conf = new Conf({
         cwd: dirname(path),
@@ -56,7 +56,7 @@ export async function editConfig<Value>(io: Io, edit: (config: ConfigDraft) => V
   });
 }
 
-function refuseUnreadable(io: Io): void {
+function checkReadable(io: Io): void {
   const { path, problem } = readConfigFile(io);
   if (problem === undefined) return;
   throw new InputError(

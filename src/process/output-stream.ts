@@ -7,7 +7,7 @@ export interface OutputStream {
   readonly isTerminal: boolean;
   /** True for a file on disk, which nobody watches. */
   readonly isFile: boolean;
-  /** Width in columns now; undefined if the stream is not a terminal or the terminal does not tell. */
+  /** Width in columns now; undefined if the stream is not a terminal or the terminal does not say. */
   readonly width: number | undefined;
   /** Height in lines now; undefined as for `width`. */
   readonly height: number | undefined;

@@ -15,7 +15,7 @@ export async function* readPieces(path: string): AsyncGenerator<Uint8Array> {
   const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   if (fstatSync(file).isFIFO()) {
     const { Socket } = await import('node:net');
-    // The system tells a socket's owner when a writer comes and when the last one has gone; a read tells neither.
+    // The system reports to a socket's owner that a writer has come and that the last one has gone; a read shows neither.
     yield* new Socket({ fd: file, readable: true, writable: false });
     return;
   }

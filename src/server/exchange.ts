@@ -49,7 +49,7 @@ export function answerRequests(server: Server, app: SlowApp, options: ExchangeOp
     const why = 'the only expectation that can be met is 100-continue';
     send(response.setHeader('connection', 'close'), new Refusal('expectation_failed', why).toResponse());
   });
-  server.on('clientError', refuseMalformed);
+  server.on('clientError', answerMalformed);
 }
 
 /** Checks the Host and the Origin of a request. @throws Refusal */
@@ -117,7 +117,7 @@ function receive(request: IncomingMessage, take: (body: Buffer | 'too large' | u
 }
 
 /** Answers bytes that Node does not pass on as a request, and ends the connection. */
-function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
+function answerMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
   // The client sent more after a request with `Connection: close`: its response ends the connection.
   if (error.code === 'HPE_CLOSED_CONNECTION') return;
   if (!socket.writable || error.code === 'ECONNRESET') {

@@ -129,9 +129,9 @@ function summaryText(summary: SummaryRecord, style: Style, columns: number): str
     ...(retries > 0 ? [counted(retries, 'retry', 'retries')] : []),
     ...(seconds >= 1 ? [`${groupDigits(summary.rowsPerSecond)} rows/s`] : []),
   ];
-  const states = (counts: Readonly<Partial<Record<State, number>>>, hidden?: State) =>
+  const states = (counts: Readonly<Partial<Record<State, number>>>, excluded?: State) =>
     reported
-      .filter((state) => state !== hidden && (counts[state] ?? 0) > 0)
+      .filter((state) => state !== excluded && (counts[state] ?? 0) > 0)
       .map((state) => paintState(style, state)(`${groupDigits(counts[state] ?? 0)} ${stateWord(state)}`))
       .join(', ');
   const first = facts.join(', ');
