@@ -124,3 +124,12 @@ test.each([
   });
   expect(await runCli([...remove, '--base-url', server.url])).toMatchObject({ code });
 });
+
+test.each([[['orders', 'get', '1']], [['orders', 'complete', '1']], [['orders', 'create', '--pet', '1']]])(
+  'an object that has no field of an order is none: %j',
+  async (words) => {
+    const run = await against({ body: { ok: true } }, words);
+    expect(run).toMatchObject({ code: 6, stdout: '' });
+    expect(run.stderr).toContain('the body is not an Order: it has none of its fields');
+  },
+);
