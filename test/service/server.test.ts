@@ -3,7 +3,6 @@ import { type IncomingHttpHeaders, request as open } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import type { HttpResponse } from '../../src/api/http.ts';
-import type { Exchange } from '../../src/server/exchange.ts';
 import { seedStore } from '../../src/server/seed.ts';
 import { type Listening, type ListenOptions, listen, startServer } from '../../src/server/server.ts';
 
@@ -292,18 +291,6 @@ test('serves its description and /healthz, and refuses writes to them', async ()
     status: 405,
     fields: { allow: 'GET, HEAD' },
   });
-});
-
-test('calls onExchange after every response', async () => {
-  const told: Exchange[] = [];
-  await start({ onExchange: (exchange) => told.push(exchange) });
-  await send('GET', '/pets?limit=1');
-  await send('GET', '/nowhere', { host: 'evil.example' });
-  await expect.poll(() => told.length).toBe(2);
-  expect(told).toMatchObject([
-    { method: 'GET', target: '/pets?limit=1', status: 200 },
-    { method: 'GET', target: '/nowhere', status: 421 },
-  ]);
 });
 
 test('listening on a port in use fails with that reason', async () => {
