@@ -1,4 +1,3 @@
-import { type SettingKey, valueProblem } from './config/keys.ts';
 import { offlineProfile, type Settings } from './config/settings.ts';
 import { type Context, whyNotAsked } from './context.ts';
 import type { Prompt } from './input/question.ts';
@@ -79,20 +78,4 @@ function placeOf(settings: Settings): string {
   const baseUrl = settings.get('base-url');
   if (settings.offline || baseUrl === undefined) return '';
   return settings.profile ? ` on ${settings.profile.value} (${baseUrl})` : ` on ${baseUrl}`;
-}
-
-/** Asks for the base URL if no flag gave it. @throws UsageError that names the flag if questions are impossible. */
-export async function askBaseUrl(context: Context, command: string): Promise<string> {
-  const prompt = await context.prompt();
-  if (!prompt)
-    throw new UsageError(
-      `${command}: --base-url is missing, and ${whyNotAsked(context)}`,
-      'give --base-url <url>',
-    );
-  return prompt.text('Base URL of the service', { check: problemOfValue('base-url') });
-}
-
-/** For a prompt: why an answer is not accepted, a clause. */
-export function problemOfValue(key: SettingKey): (text: string) => string | undefined {
-  return (text) => valueProblem(key, text);
 }

@@ -1,10 +1,10 @@
 import { CliError } from '../process/errors.ts';
 import { LineFile } from '../process/line-file.ts';
+import { defaultRejectsFile, type NewFile } from '../process/new-file.ts';
 import { systemReason } from '../process/system-error.ts';
 import { Journal, type RunHeader } from './journal.ts';
-import type { NewFile } from './new-file.ts';
 import type { Run } from './open-run.ts';
-import { defaultRejectsFile, hasRejects, invalidRows, writeRejects } from './reject-rows.ts';
+import { hasRejects, invalidRows, writeRejects } from './reject-rows.ts';
 import { marks } from './rows.ts';
 import type { RunStore } from './run-store.ts';
 import { type Summary, summarise } from './summary.ts';

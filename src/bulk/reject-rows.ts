@@ -1,29 +1,15 @@
-import { extname, resolve } from 'node:path';
 import { membersOf } from '../input/json.ts';
 import type { InputRecord } from '../input/record.ts';
 import type { Source } from '../input/source.ts';
+import { quoteCell, withGuard } from '../output/formats.ts';
 import { isJsonObject, printJson } from '../process/exact-json.ts';
+import { type NewFile, writeNewFile } from '../process/new-file.ts';
 import { sanitize } from '../process/text.ts';
 import { type InvalidRow, readInvalid } from './journal.ts';
-import { exists, type NewFile, writeNewFile } from './new-file.ts';
 import type { Run } from './open-run.ts';
 import { isIssue, type ReadOptions } from './parse.ts';
 import { hashOf, openRows } from './read.ts';
 import { marks } from './rows.ts';
-
-/** `<input>.rejects.<ext>`, or the next free name with a number; relative if `input` is. */
-export async function defaultRejectsFile(
-  input: string,
-  folder: string,
-  format: 'csv' | 'json' | 'jsonl',
-): Promise<NewFile> {
-  const own = extname(input);
-  const ending = format === 'csv' ? own || '.csv' : '.jsonl';
-  const stem = `${input.slice(0, input.length - own.length)}.rejects`;
-  let name = stem + ending;
-  for (let number = 2; await exists(resolve(folder, name)); number += 1) name = `${stem}.${number}${ending}`;
-  return { path: resolve(folder, name), name, flag: '--rejects', mayReplace: false };
-}
 
 /**
  * Whether a row belongs into the rejects of this session: it was settled since the last end of the run, and not as it
@@ -197,20 +183,13 @@ class CsvPrinter {
     const whole = lineNumber.test(first) ? { ...note, _line: first } : note;
     return this.line([
       ...this.kept.map((at) => cells[at] ?? ''),
-      ...noteColumns.map((name) => asText(whole[name])),
+      ...noteColumns.map((name) => asCell(whole[name])),
     ]);
   }
 
   private line(cells: readonly string[]): string {
-    const mustQuote = (cell: string) => /["\r\n]|^\s|\s$/.test(cell) || cell.includes(this.delimiter);
-    const quoted = cells.map((cell) => (mustQuote(cell) ? `"${cell.replaceAll('"', '""')}"` : cell));
-    return quoted.join(this.delimiter);
+    return cells.map((cell) => quoteCell(cell, this.delimiter)).join(this.delimiter);
   }
-}
-
-/** Protects a cell that a spreadsheet would take for a formula. */
-function asText(value: string | number | undefined): string {
-  return typeof value === 'string' && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value ?? '');
 }
 
 /** The members of the record as written, and the note; a record that is not an object is kept as text. */
@@ -240,4 +219,8 @@ function onOneLine(json: string): string {
   if (!/[\r\n]/.test(json)) return json;
   const lines = json.split(/[\r\n]+/).map((line) => line.trim());
   return lines.filter((line) => line !== '').join(' ');
+}
+
+function asCell(value: string | number | undefined): string {
+  return typeof value === 'string' ? withGuard(value) : String(value ?? '');
 }

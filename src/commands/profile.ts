@@ -1,4 +1,4 @@
-import { askBaseUrl, confirmDestruction } from '../asking.ts';
+import { confirmDestruction } from '../asking.ts';
 import { argument, flag } from '../cli/flag.ts';
 import { keyFlags } from '../cli/global-flags.ts';
 import { verb } from '../cli/verb.ts';
@@ -13,9 +13,9 @@ import {
   toSection,
 } from '../config/edit.ts';
 import { readConfigFile } from '../config/file.ts';
-import { shownValue } from '../config/keys.ts';
+import { shownValue, valueProblem } from '../config/keys.ts';
 import { offlineProfile } from '../config/settings.ts';
-import type { Context } from '../context.ts';
+import { type Context, whyNotAsked } from '../context.ts';
 import { propertyColumns, type View } from '../output/columns.ts';
 import { UsageError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
@@ -85,7 +85,7 @@ async function createProfile(context: Context, name: string, use: boolean): Prom
       'profile create: --offline needs no profile',
       'use the built-in one: `petstore profile use offline`',
     );
-  const baseUrl = flags.baseUrl ?? (await askBaseUrl(context, 'profile create'));
+  const baseUrl = flags.baseUrl ?? (await askBaseUrl(context));
   const section = toSection({ ...flags, baseUrl }, io.cwd);
   const isActive = await editConfig(io, (config) => {
     addProfile(config, name, section);
@@ -94,6 +94,16 @@ async function createProfile(context: Context, name: string, use: boolean): Prom
   });
   await print(
     `created profile ${name}${isActive ? ' (now active)' : `; \`petstore profile use ${name}\` makes it the active one`}`,
+  );
+}
+
+async function askBaseUrl(context: Context): Promise<string> {
+  const prompt = await context.prompt();
+  if (prompt)
+    return prompt.text('Base URL of the service', { check: (text) => valueProblem('base-url', text) });
+  throw new UsageError(
+    `profile create: --base-url is missing, and ${whyNotAsked(context)}`,
+    'give --base-url <url>',
   );
 }
 

@@ -135,7 +135,7 @@ export function checkProfileName(name: string): void {
 }
 
 /** Why a profile cannot have this name, a clause; undefined if it can. */
-export function profileNameProblem(name: string): string | undefined {
+function profileNameProblem(name: string): string | undefined {
   if (name === offlineProfile) return 'that name is the built-in profile of the embedded store';
   if (/^[\p{L}\p{N}][\p{L}\p{N}._@-]{0,63}$/u.test(name)) return undefined;
   return 'a name is 1 to 64 letters, digits, dots, dashes, @ and underscores, and begins with a letter or digit';

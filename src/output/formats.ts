@@ -70,9 +70,14 @@ export function csvWriter<Entity>(sheet: Sheet<Entity>): Writer<Entity> {
   const kept = keptInCsv(sheet);
   return delimitedWriter(sheet, ',', (value) => {
     const text = typeof value === 'string' ? withGuard(value) : cellText(value);
-    const safe = sanitizeExcept(text, kept);
-    return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+    return quoteCell(sanitizeExcept(text, kept), ',');
   });
+}
+
+/** A cell in quotes if it needs them. @see RFC 4180 */
+export function quoteCell(cell: string, delimiter: string): string {
+  const isPlain = !/["\r\n]/.test(cell) && !cell.includes(delimiter);
+  return isPlain ? cell : `"${cell.replaceAll('"', '""')}"`;
 }
 
 /** A text as a cell of a CSV file, before it is quoted. */
@@ -80,7 +85,8 @@ export function toCsvCell(text: string): string {
   return sanitizeExcept(withGuard(text), keptInCsv({ isTerminal: false }));
 }
 
-function withGuard(text: string): string {
+/** A text with a leading `'` if a spreadsheet would run it as a formula. */
+export function withGuard(text: string): string {
   return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
 }
 

@@ -10,9 +10,8 @@ export interface LiveLine {
    * shown.
    *
    * @param text asked ten times a second, with the columns of the terminal; undefined while there is nothing to show.
-   * @param isForced draws also if `canDraw` is false, because the user asked for it.
    */
-  show(text: (width: number) => string | undefined, isForced?: boolean): () => void;
+  show(text: (width: number) => string | undefined): () => void;
   /** Erases the line before other output; the next drawing restores it. */
   clear(): void;
   /** Erases the line and ends all activities. */
@@ -51,8 +50,8 @@ export function createLiveLine({ stderr, env, mask }: Pick<Io, 'stderr' | 'env' 
     get canDraw() {
       return stderr.isTerminal && !env.CI && env.TERM !== 'dumb';
     },
-    show(text, isForced = false) {
-      if (!isForced && !line.canDraw) return () => {};
+    show(text) {
+      if (!line.canDraw) return () => {};
       activities.push(text);
       timer ??= setInterval(draw, everyMs).unref();
       return () => {

@@ -14,7 +14,7 @@ import {
   type Writer,
 } from './formats.ts';
 import type { LiveLine } from './live-line.ts';
-import { firstOf, joined, type Pages, sorted, withCount } from './pages.ts';
+import { firstOf, type Pages, sorted, withCount } from './pages.ts';
 import { createStyle } from './style.ts';
 import { alignedWriter, tableWriter } from './table.ts';
 import { yamlWriter } from './yaml.ts';
@@ -91,7 +91,7 @@ export class Printer {
     view: View<Entity>,
     { limit }: { readonly limit?: number | undefined } = {},
   ): Promise<void> {
-    const { io, format } = this;
+    const { io } = this;
     const { sort, quiet, liveLine } = this.options;
     await this.check(view);
     // The user does not see records that go to a file or are sorted first.
@@ -100,8 +100,7 @@ export class Printer {
     const counted = isCounted ? withCount(pages, io, liveLine, view.noun) : pages;
     const ordered = sort === undefined ? counted : sorted(counted, compareBy(view, sort));
     const wanted = limit === undefined ? ordered : firstOf(ordered, limit);
-    const isPiped = format === 'table' && !io.stdout.isTerminal;
-    await this.print(isPiped ? joined(wanted) : wanted, view, 'list');
+    await this.print(wanted, view, 'list');
   }
 
   /**

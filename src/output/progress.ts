@@ -1,13 +1,8 @@
 import { monotonicMs } from '../process/deadline.ts';
-import { printJson } from '../process/exact-json.ts';
 import type { Io } from '../process/io.ts';
 import { groupDigits } from '../process/text.ts';
 import type { LiveLine } from './live-line.ts';
 import type { Style } from './style.ts';
-
-export const progressModes = ['auto', 'bar', 'plain', 'json', 'none'] as const;
-/** `auto` is a bar if a person watches a terminal, and plain lines otherwise. */
-type ProgressMode = (typeof progressModes)[number];
 
 export interface ProgressState {
   readonly done: number;
@@ -21,7 +16,8 @@ export interface ProgressState {
 }
 
 interface ProgressOptions {
-  readonly mode: ProgressMode;
+  /** `auto` is a bar if a person watches a terminal, and plain lines otherwise. */
+  readonly mode: 'auto' | 'none';
   /** The activity, such as `applying`. */
   readonly label: string;
   /** The counted things, such as `rows`. */
@@ -41,33 +37,25 @@ interface Reading extends ProgressState {
   readonly etaSeconds: number | undefined;
 }
 
-/**
- * Shows the progress of long work on stderr until the returned function is called, which erases the bar or, as JSON,
- * writes the last state.
- */
+/** Shows the progress of long work on stderr until the returned function is called, which erases the bar. */
 export function startProgress({ stderr }: Io, line: LiveLine, options: ProgressOptions): () => Promise<void> {
-  const automatic = line.canDraw ? 'bar' : 'plain';
-  const mode = options.mode === 'auto' ? automatic : options.mode;
-  if (mode === 'none') return async () => {};
+  if (options.mode === 'none') return async () => {};
   const read = createReader(options.read);
-  if (mode === 'bar') {
+  if (line.canDraw) {
     const drawFrom = monotonicMs() + (options.delayMs ?? 0);
-    const draw = (width: number) => {
+    const hide = line.show((width) => {
       const reading = read();
       return monotonicMs() < drawFrom ? undefined : barText(reading, options, width);
-    };
-    const hide = line.show(draw, options.mode === 'bar');
+    });
     return async () => hide();
   }
-  const write = (text: string) => stderr.write(`${text}\n`).catch(() => {});
-  const print = () =>
-    write(mode === 'plain' ? plainText(read(), options) : printJson({ progress: toJson(read()) }));
-  const timer = setInterval(() => void print(), mode === 'plain' ? 10_000 : 1000).unref();
-  return async () => {
-    clearInterval(timer);
-    if (mode === 'json') await print();
-  };
+  const timer = setInterval(() => {
+    void stderr.write(`${plainText(read(), options)}\n`).catch(() => {});
+  }, plainEveryMs).unref();
+  return async () => clearInterval(timer);
 }
+
+const plainEveryMs = 10_000;
 
 /** The rate covers the last seconds, because a service may slow down; at the beginning it covers the whole time. */
 function createReader(read: () => ProgressState): () => Reading {
@@ -88,10 +76,6 @@ function createReader(read: () => ProgressState): () => Reading {
       etaSeconds: left !== undefined && rate > 0 ? Math.ceil(left / rate) : undefined,
     };
   };
-}
-
-function toJson({ done, total, percent, rate, failed, unknown, concurrency, etaSeconds }: Reading) {
-  return { done, total, percent, rate: Math.round(rate), failed, unknown, concurrency, etaSeconds };
 }
 
 /**

@@ -72,7 +72,9 @@ export async function printResults<Entity>(
   const { view, note, prepare } = await filled;
   const warning = note ?? (await prepare?.(first.value));
   if (warning !== undefined) await access.context.warn(warning);
-  if (asList) await printer.records(onePerPage(first.value, results, prepare), view);
+  // The columns of a table are as wide as their widest cell, which is known at the end.
+  const pages = onePerPage(first.value, results, prepare);
+  if (asList) await printer.records(printer.format === 'table' ? onePage(pages) : pages, view);
   else await printer.record(first.value, view);
 }
 
@@ -87,6 +89,12 @@ async function* onePerPage<Entity>(
     await prepare?.(next.value);
     yield [next.value];
   }
+}
+
+async function* onePage<Entity>(pages: AsyncGenerator<Entity[]>): AsyncGenerator<Entity[]> {
+  const all: Entity[] = [];
+  for await (const page of pages) all.push(...page);
+  yield all;
 }
 
 /**

@@ -1,12 +1,10 @@
-import { open } from 'node:fs/promises';
-import { extname, resolve } from 'node:path';
 import { type Context, commandLine } from '../context.ts';
 import { propertyColumns } from '../output/columns.ts';
 import { csvWriter, jsonLinesWriter, type Sheet, tsvWriter } from '../output/formats.ts';
 import { plainStyle } from '../output/style.ts';
 import { type CliError, messageOf } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
-import { fileError, systemCode } from '../process/system-error.ts';
+import { defaultRejectsFile, writeNewFile } from '../process/new-file.ts';
 import { counted } from '../process/text.ts';
 import { isNoteColumn, noteColumns, type RecordFile } from './file.ts';
 import type { Access } from './noun.ts';
@@ -80,26 +78,7 @@ async function writeRejects(
   };
   const writers = { csv: csvWriter, tsv: tsvWriter, json: jsonLinesWriter };
   const text = await writers[file.format](sheet).print(records);
-  return createFile(context, file, text);
-}
-
-/** Creates the file under the first free name, and returns that name. */
-async function createFile(
-  { io }: Context,
-  { name: input, format }: Pick<RecordFile, 'name' | 'format'>,
-  text: string,
-): Promise<string> {
-  const own = extname(input);
-  const ending = format === 'json' ? '.jsonl' : own || `.${format}`;
-  const stem = `${own ? input.slice(0, -own.length) : input}.rejects`;
-  for (let number = 1; ; number += 1) {
-    const name = `${stem}${number === 1 ? '' : `.${number}`}${ending}`;
-    try {
-      const file = await open(resolve(io.cwd, name), 'wx');
-      await file.writeFile(text).finally(() => file.close());
-      return name;
-    } catch (error) {
-      if (systemCode(error) !== 'EEXIST') throw fileError('write', name, error);
-    }
-  }
+  const target = await defaultRejectsFile(file.name, context.io.cwd, file.format);
+  await writeNewFile(target, async (output) => output.writeFile(text));
+  return target.name;
 }

@@ -113,24 +113,6 @@ async function pollForever(
   }
 }
 
-/** A screen on stdout that is redrawn after each poll; after a failed one the reason replaces the head. */
-async function openRedrawn(context: Context) {
-  const screen = openScreen(context.io);
-  const style = await context.style('stdout');
-  const clock = () => context.now().toTimeString().slice(0, 8);
-  let drawn: readonly string[] = [];
-  return {
-    /** `13:05:07`. */
-    clock,
-    async draw(head: string, lines: readonly string[]) {
-      drawn = lines;
-      await screen.draw([head, ...lines]);
-    },
-    fail: (why: string) => screen.draw([style.red(`${clock()}: ${sanitize(why)}`), ...drawn]),
-    close: () => screen.close(),
-  };
-}
-
 /** @throws UsageError for a format that cannot show changes. */
 async function openDisplay<Entity>(
   context: Context,
@@ -170,20 +152,24 @@ async function screenDisplay<Entity>(
   intervalMs: number,
 ): Promise<Display<Entity>> {
   const { io, flags } = context;
-  const screen = await openRedrawn(context);
+  const screen = openScreen(io);
   const style = await context.style('stdout');
+  const clock = () => context.now().toTimeString().slice(0, 8);
+  let drawn: readonly string[] = [];
   const settings = await context.settings();
   const place = settings.offline ? 'the embedded store' : (settings.get('base-url') ?? '');
   let isFirst = true;
   return {
-    ...screen,
+    close: () => screen.close(),
+    // The reason replaces the head.
+    fail: (why) => screen.draw([style.red(`${clock()}: ${sanitize(why)}`), ...drawn]),
     async show(records, view, { added, changed, deleted }) {
       const fresh = isFirst ? new Set<Entity>() : added;
       isFirst = false;
       const counts = Object.entries({ added: fresh.size, changed: changed.size, deleted: deleted.size })
         .filter(([, count]) => count > 0)
         .map(([what, count]) => `${count} ${what}`);
-      const head = `${noun.many} of ${sanitize(place)} at ${screen.clock()}, every ${intervalMs / 1000} s`;
+      const head = `${noun.many} of ${sanitize(place)} at ${clock()}, every ${intervalMs / 1000} s`;
       const mark: Column<Entity> = {
         name: ' ',
         value: (record) => (changed.has(record) ? '*' : fresh.has(record) ? '+' : ' '),
@@ -200,7 +186,8 @@ async function screenDisplay<Entity>(
       });
       const table = `${records.length > 0 ? await writer.print(records) : ''}${await writer.end()}`;
       const title = counts.length === 0 ? head : `${head}: ${counts.join(', ')}`;
-      await screen.draw(style.bold(title), table.trimEnd().split('\n'));
+      drawn = table.trimEnd().split('\n');
+      await screen.draw([style.bold(title), ...drawn]);
     },
   };
 }

@@ -101,9 +101,7 @@ export async function writeRecords<Item, Entity>(
     : async () => {};
   let error: CliError | undefined;
   try {
-    // A table on a terminal is framed once all is known; until then there is a bar.
-    const results = isMany && context.io.stdout.isTerminal ? whole(work.results) : work.results;
-    await printResults(access, results, asList);
+    await printResults(access, work.results, asList);
   } catch (thrown) {
     // A reader of stdout that goes away does not stop the writes.
     if (thrown instanceof OutputClosedError) for await (const _ of work.results);
@@ -133,13 +131,6 @@ export async function writeRecords<Item, Entity>(
       `note: ${unchanged} of ${counted(items.length, noun.one, noun.many)} ${unchanged === 1 ? 'is' : 'are'} as the file says, and ${unchanged === 1 ? 'was' : 'were'} not sent`,
     );
   return { error: error ?? work.error(), failures: work.failures(), standing: work.standing() };
-}
-
-/** The same results, read to their end before the first is given. */
-async function* whole<Result>(results: AsyncGenerator<Result>): AsyncGenerator<Result> {
-  const all: Result[] = [];
-  for await (const result of results) all.push(result);
-  yield* all;
 }
 
 function stopAtSignal<Item, Result>({ interrupts, warn }: Context, work: Work<Item, Result>): () => void {

@@ -77,7 +77,7 @@ test('the bar is erased when the work stops', async () => {
 });
 
 test('names rows that are unknown, and does not call them failed', async () => {
-  const { state, written } = start({}, 'plain');
+  const { state, written } = start({});
   Object.assign(state, { done: 9000, failed: 0, unknown: 2 });
   await vi.advanceTimersByTimeAsync(10_000);
   expect(written()).toContain(' applying: 45%, 9,000/20,000 rows, 2 unknown, ');
@@ -101,23 +101,10 @@ test.each<[string, RunOptions]>([
 
 test('work of unknown size is counted', async () => {
   vi.setSystemTime('2027-11-21T02:15:00Z');
-  const { state, written } = start({}, 'plain');
+  const { state, written } = start({});
   Object.assign(state, { done: 1_234_567, total: undefined, concurrency: undefined });
   await vi.advanceTimersByTimeAsync(10_000);
   expect(written()).toBe('2027-11-21T02:15:10Z applying: 1,234,567 rows, 123,457/s\n');
-});
-
-test('as JSON it writes an object each second, and one when the work stops', async () => {
-  const { state, stop, written } = start(terminal, 'json');
-  state.done = 5000;
-  await vi.advanceTimersByTimeAsync(1000);
-  state.done = 20_000;
-  await stop();
-  const lines = written().trim().split('\n');
-  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
-    { progress: { done: 5000, total: 20_000, percent: 25, rate: 5000, etaSeconds: 3 } },
-    { progress: { done: 20_000, total: 20_000, percent: 100, failed: 0, concurrency: 8 } },
-  ]);
 });
 
 test('the mode none writes nothing', async () => {

@@ -1,9 +1,9 @@
 import { type FileHandle, lstat, open, rename, rm, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { UsageError } from '../process/errors.ts';
-import { syncFolder } from '../process/files.ts';
-import { processId } from '../process/io.ts';
-import { fileError } from '../process/system-error.ts';
+import { dirname, extname, resolve } from 'node:path';
+import { UsageError } from './errors.ts';
+import { syncFolder } from './files.ts';
+import { processId } from './io.ts';
+import { fileError } from './system-error.ts';
 
 /** An output file that a flag names. */
 export interface NewFile {
@@ -28,8 +28,22 @@ export async function checkNewFile({ path, name, flag, mayReplace }: NewFile): P
   if (!folder?.isDirectory()) throw new UsageError(`${flag} ${name}: no such folder, nothing was sent`);
 }
 
+/** `<input>.rejects.<ext>`, or the next free name with a number; relative if `input` is. */
+export async function defaultRejectsFile(
+  input: string,
+  folder: string,
+  format: 'csv' | 'tsv' | 'json' | 'jsonl',
+): Promise<NewFile> {
+  const own = extname(input);
+  const ending = format === 'csv' || format === 'tsv' ? own || `.${format}` : '.jsonl';
+  const stem = `${input.slice(0, input.length - own.length)}.rejects`;
+  let name = stem + ending;
+  for (let number = 2; await exists(resolve(folder, name)); number += 1) name = `${stem}.${number}${ending}`;
+  return { path: resolve(folder, name), name, flag: '--rejects', mayReplace: false };
+}
+
 /** Whether the name is in use, also by a link that leads nowhere. */
-export async function exists(path: string): Promise<boolean> {
+async function exists(path: string): Promise<boolean> {
   return lstat(path).then(
     () => true,
     () => false,
