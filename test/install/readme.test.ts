@@ -34,7 +34,7 @@ const isFile = ({ line }: Shown) => line.startsWith('cat ');
 
 /** What is waited for in a day is not waited for in a test. */
 const shorter: readonly (readonly [string, string])[] = [
-  ['--for 10m --every 30s', '--for 1s --every 500ms'],
+  ['--for 10m', '--for 1s --every 500ms'],
   ['--repeat 20', '--repeat 3'],
   ['--timeout 10m', '--timeout 20s'],
 ];
@@ -90,7 +90,7 @@ describe('flags', async () => {
   const namedIn = (text: string) => Array.from(text.matchAll(/(?<![\w-])--[a-z][\w-]+/g), ([flag]) => flag);
 
   /** Of npm and kubectl. */
-  const foreign = ['--global', '--tail', '--max-log-requests', '--strict'];
+  const foreign = ['--global', '--tail', '--max-log-requests'];
   const topics = Object.entries(await readTopics()).map(([name, { blocks }]): [string, string] => [
     `help ${name}`,
     JSON.stringify(blocks.filter((block) => typeof block === 'string' || 'items' in block)),

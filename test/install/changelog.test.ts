@@ -1,0 +1,21 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { runCli } from '../helpers/run-cli.ts';
+
+/** The command lines in the first column of the table of this version. */
+const gone = readFileSync('CHANGELOG.md', 'utf8')
+  .split(/^## /m)
+  .find((section) => section.startsWith('2.0.0'))
+  ?.split('\n')
+  .flatMap((line) => [...(/^\| (`.*?) \| /.exec(line)?.[1] ?? '').matchAll(/`(.*?)`/g)])
+  .map(([, line = '']) => line.replace(/<(\w+)>/g, '1'));
+
+test.each(gone ?? [])('petstore %s is gone, and is answered as a usage error', async (line) => {
+  const { code, stdout, stderr } = await runCli(['--offline', ...line.split(' ')]);
+  expect([code, stdout]).toEqual([2, '']);
+  expect(stderr).toMatch(/^error: .*(unknown (command|option)|too many arguments|must (be|have))/);
+});
+
+test('every flag and command that went is in the table', () => {
+  expect(gone?.length).toBeGreaterThan(25);
+});
