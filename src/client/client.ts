@@ -20,7 +20,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-
 import { checkInput } from './bounds.ts';
 import { Call, type CallOptions, type ClientOptions } from './call.ts';
 import { answeredError, callError, mismatchError } from './call-error.ts';
-import { type Filters, type ListOptions, type ListSource, listRecords } from './list.ts';
+import type { ListSource } from './page-walk.ts';
 import {
   askedId,
   type CallInput,
@@ -34,6 +34,7 @@ import {
   withMaskedParameter,
 } from './request.ts';
 import { accepted, checkStatus, differences, readResult } from './response.ts';
+import { type Filters, type ListOptions, readList } from './whole-list.ts';
 
 export interface Client {
   readonly contract: Contract;
@@ -267,7 +268,7 @@ async function* list(
     },
   };
   try {
-    const doubt = yield* listRecords(source, id, filters, listOptions);
+    const doubt = yield* readList(source, id, filters, listOptions);
     if (doubt === undefined) return;
     if (listOptions.whole)
       throw new UsageError(

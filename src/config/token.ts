@@ -87,14 +87,15 @@ export function findToken({ token, given, profile, ignoredProfile }: Settings): 
 
 /**
  * The origins that a token belongs to; empty if no base URL is set. A token of the environment belongs to PETSTORE_BASE_URL
- * if that is set; any other to the base URL of the active profile, or of the top level of the config. If none of these
- * names a base URL, the token belongs to that of the command line.
+ * if that is set; one of the config's top level to the base URL there; any other to the base URL of the active profile,
+ * or of the top level. If none of these names a base URL, the token belongs to that of the command line.
  */
 function ownersOf({ source }: TokenSource, settings: Settings): readonly string[] {
   const urls = settings.given('base-url');
   const ofVariable = urls.find((url) => url.source === 'environment');
   if (source === 'environment' && ofVariable) return [originOf(ofVariable)];
-  const own = urls.find(isOfConfig) ?? ofVariable;
+  const beside = source === 'config' ? urls.find((url) => url.source === 'config') : undefined;
+  const own = beside ?? urls.find(isOfConfig) ?? ofVariable;
   const [further] = settings.given('token-origins');
   if (own) return [originOf(own), ...(further?.value ?? [])];
   return urls.slice(0, 1).map(originOf);
@@ -189,6 +190,7 @@ function valueAt(place: CredentialPlace, secret: string, settings: Settings): st
   if (place.scheme) return `${place.scheme} ${toBasic(secret)}`;
   const isOfConfig = place.in === 'header' && place.name === settings.get('auth-header');
   const scheme = isOfConfig ? settings.get('auth-scheme') : '';
+  if (/^basic$/i.test(scheme)) return `${scheme} ${toBasic(secret)}`;
   return scheme === '' ? secret : `${scheme} ${secret}`;
 }
 

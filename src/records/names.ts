@@ -1,7 +1,7 @@
 import { takesParameter } from '../api/contract.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Client } from '../client/client.ts';
-import { collect } from '../client/list.ts';
+import { collect } from '../client/whole-list.ts';
 import type { Context } from '../context.ts';
 import { CliError, messageOf, UsageError } from '../process/errors.ts';
 import { caseless, letterDistance } from '../process/text.ts';

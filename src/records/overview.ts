@@ -4,7 +4,7 @@ import type { InventoryItem, Order, Pet } from '../api/schemas.ts';
 import { petStatuses } from '../api/values.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Client } from '../client/client.ts';
-import { collect } from '../client/list.ts';
+import { collect } from '../client/whole-list.ts';
 import { type Context, commandLine } from '../context.ts';
 import { paintStatus, type Style, withoutColor } from '../output/style.ts';
 import { charactersOf, createMeasure, type Measure } from '../output/width.ts';

@@ -1,5 +1,5 @@
 import type { Attempt, CallOptions } from '../client/call.ts';
-import { collect } from '../client/list.ts';
+import { collect } from '../client/whole-list.ts';
 import type { Context } from '../context.ts';
 import { type Column, compareBy, pickColumns, pickFields, type View } from '../output/columns.ts';
 import { canRedraw, openScreen } from '../output/screen.ts';

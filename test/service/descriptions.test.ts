@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { matchContract } from '../../src/binding/bind.ts';
+import { matchContract } from '../../src/binding/bound-contract.ts';
 import { type Description, readDescription } from '../../src/binding/description.ts';
 import { serversOf } from '../../src/binding/document.ts';
 import { UsageError } from '../../src/process/errors.ts';

@@ -1,6 +1,6 @@
 import type { Contract } from '../../api/contract.ts';
 import type { OperationId } from '../../api/operations.ts';
-import { matchContract, type Target, toContract } from '../../binding/bind.ts';
+import { matchContract, type Target, toContract } from '../../binding/bound-contract.ts';
 import type { Description } from '../../binding/description.ts';
 import { serversOf } from '../../binding/document.ts';
 import { type Match, type Matches, show } from '../../binding/match.ts';
@@ -12,8 +12,8 @@ import { credentialPlace, describePlace, isSamePlace } from '../../config/token.
 import type { Context } from '../../context.ts';
 import type { View } from '../../output/columns.ts';
 import { CliError, UsageError } from '../../process/errors.ts';
-import { findOperation } from './operations.ts';
-import { readDescriptionAt } from './source.ts';
+import { findOperation } from './list-operations.ts';
+import { readDescriptionAt } from './read-description.ts';
 
 /** Binds the active profile, or an origin, to a description. Stores nothing until all of it has been understood. */
 export async function bindDescription(

@@ -21,7 +21,7 @@ const operations = verb({
   ],
   flags: { all: flag('--all', 'show every column') },
   async run(context, { all }) {
-    await (await import('./operations.ts')).listOperations(context, all === true);
+    await (await import('./list-operations.ts')).listOperations(context, all === true);
   },
 });
 
@@ -32,7 +32,7 @@ const spec = verb({
     'Prints the OpenAPI 3.0.3 document of the built-in contract, as `petstore serve` answers it: JSON, or YAML with -o yaml.',
   examples: ['petstore api spec > openapi.json', 'petstore api spec -o yaml > openapi.yaml'],
   async run(context) {
-    await (await import('./operations.ts')).printSpec(context);
+    await (await import('./list-operations.ts')).printSpec(context);
   },
 });
 
@@ -110,7 +110,7 @@ const request = verb({
     include: flag('-i, --include', 'print the status line and the headers too'),
   },
   async run(context, { method, path, field = [], input, include }) {
-    await (await import('./request.ts')).sendRaw(context, {
+    await (await import('./raw-request.ts')).sendRaw(context, {
       method,
       path,
       fields: field,

@@ -3,7 +3,7 @@ import type { ListId, Result } from '../../api/operations.ts';
 import type { Category, Order, Pet } from '../../api/schemas.ts';
 import type { LookUpKind } from '../../cli/flag.ts';
 import type { Offer, Typed } from '../../cli/verb.ts';
-import { collect } from '../../client/list.ts';
+import { collect } from '../../client/whole-list.ts';
 import { readConfigFile } from '../../config/file.ts';
 import { isSettingKey, keyRules } from '../../config/keys.ts';
 import { resolvePaths } from '../../config/paths.ts';

@@ -34,7 +34,7 @@ export async function readDescriptionAt(
       'name a file or a URL, or give --base-url <url>',
     );
   if (/^https?:\/\//i.test(location))
-    return (await import('./find.ts')).findDescription(context, location, withToken);
+    return (await import('./find-description.ts')).findDescription(context, location, withToken);
   if (location === '-') {
     const url = pathToFileURL(resolve(io.cwd, 'stdin')).href;
     const read = (other: string) => readBeside(io.cwd, other);

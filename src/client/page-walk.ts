@@ -1,29 +1,13 @@
-import { offeredOperation } from '../api/contract.ts';
+import type { offeredOperation } from '../api/contract.ts';
 import type { HttpRequest } from '../api/http.ts';
 import { linkTarget } from '../api/links.ts';
-import type { ListId, Operation } from '../api/operations.ts';
-import { UsageError } from '../process/errors.ts';
+import type { Operation } from '../api/operations.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { maskUrl } from '../process/secrets.ts';
-import { caseless } from '../process/text.ts';
-import type { CallOptions } from './call.ts';
 import { idFieldOf } from './response.ts';
 import { invalidAnswer } from './transport/answer.ts';
 
-// A list from its first record to its last, whatever the service's pages, filters and names are. One request for each
-// page: `fetchPage` sends it and translates its records.
-
-/** The conditions on the fields of records, by the table's filters. Any value of an array matches. */
-export type Filters = Readonly<Record<string, unknown>>;
-
-export interface ListOptions extends CallOptions {
-  /** How many records are wanted: the list ends with the page that has the last of them. Default: all. */
-  readonly limit?: number | undefined;
-  /** Begin after this id, if the service can; see `takesParameter`. */
-  readonly after?: bigint | undefined;
-  /** The caller needs every record: a list that may be cut is an error, not a warning. */
-  readonly whole?: boolean | undefined;
-}
+// How the pages of a list follow each other, and where they end.
 
 /** One answer to a list. */
 export interface Page {
@@ -39,7 +23,7 @@ export interface Page {
 export interface ListSource {
   readonly contract: Parameters<typeof offeredOperation>[0];
   /** The request with these parameters. @throws UsageError if they break the contract. */
-  toRequest(query: Filters): HttpRequest;
+  toRequest(query: Readonly<Record<string, unknown>>): HttpRequest;
   /** @throws UnavailableError or ApiError that names the request. */
   fetchPage(operation: Operation, request: HttpRequest): Promise<Page>;
 }
@@ -48,59 +32,11 @@ const maxPages = 100_000;
 const maxRecords = 10_000_000;
 const maxEmptyPages = 1000;
 
-/**
- * The records of a list, page by page, each page fetched when it is needed. Filters that the service lacks are applied
- * here; one that it requires, or has a default for, is asked for each of its values.
- *
- * Returns why the list may be cut, a clause; undefined if it is certainly whole.
- *
- * @throws UsageError for a filter that can be applied neither there nor here; UnavailableError, whose message is only the
- *   reason, for a list that does not end.
- */
-export async function* listRecords(
-  source: ListSource,
-  id: ListId,
-  given: Filters,
-  { limit, after }: ListOptions,
-): AsyncGenerator<JsonObject[], string | undefined> {
-  const operation = offeredOperation(source.contract, id);
-  const filters = Object.entries(given).flatMap(([name, value]): [string, unknown][] => {
-    const only = Array.isArray(value) && value.length === 1 ? value[0] : value;
-    return only === undefined ? [] : [[name, only]];
-  });
-  for (const [name] of filters) checkFilter(operation, name);
-  const asked = filters.flatMap(([name, wanted]): [string, unknown][] => {
-    const value = askedValue(operation, name, wanted);
-    return value === undefined ? [] : [[name, value]];
-  });
-  const isExact = asked.length === filters.length;
-  const size = pageSize(operation, isExact ? limit : undefined);
-  let left = limit ?? Number.POSITIVE_INFINITY;
-  let doubt: string | undefined;
-  for (const part of partsOf(operation, filters)) {
-    const query = { ...Object.fromEntries(asked), ...part, after, limit: size };
-    // A service may ignore a parameter without an error.
-    const checked = [...filters, ...Object.entries(part)].filter(([name]) => hasField(operation, name));
-    const pages = pagesOf(source, operation, query);
-    for (let page = await pages.next(); ; page = await pages.next()) {
-      if (page.done) {
-        doubt ??= page.value;
-        break;
-      }
-      const matching = page.value.filter((record) => holds(record, checked));
-      left -= matching.length;
-      yield matching;
-      if (left <= 0) return undefined;
-    }
-  }
-  return doubt;
-}
-
 /** The pages of one request and those that follow it. Returns why there may be more, a clause; undefined if not. */
-async function* pagesOf(
+export async function* pagesOf(
   source: ListSource,
   operation: Operation,
-  query: Filters,
+  query: Readonly<Record<string, unknown>>,
 ): AsyncGenerator<JsonObject[], string | undefined> {
   const request = source.toRequest(query);
   const first = request.url;
@@ -266,95 +202,7 @@ function withParameter(url: string, name: string, value: string): string {
 }
 
 /** The most records of a page that the service states; undefined if it does not. */
-function statedMaximum({ parameters }: Operation): number | undefined {
+export function statedMaximum({ parameters }: Operation): number | undefined {
   const maximum = parameters.find(({ name }) => name === 'limit')?.bounds?.maximum;
   return maximum === undefined ? undefined : Number(maximum);
-}
-
-const largestPage = 1000;
-
-/**
- * The page size to ask for: a part of the limit, else the largest. Undefined if the service has none, or may answer with
- * all records if none is asked for.
- */
-function pageSize(operation: Operation, limit: number | undefined): number | undefined {
-  const size = operation.parameters.find(({ name }) => name === 'limit');
-  if (!size) return undefined;
-  const isStated = operation.source !== 'bound' || size.bounds?.maximum !== undefined || size.required;
-  const largest = Math.min(largestPage, statedMaximum(operation) ?? largestPage);
-  if (limit !== undefined) return Math.ceil(limit / Math.ceil(limit / largest));
-  // Without links, a default size would cut the list.
-  return isStated || (size.fallback !== undefined && !operation.paging) ? largest : undefined;
-}
-
-/** Whether the records of a list have a field; true if the description does not say. */
-function hasField({ fields }: Operation, name: string): boolean {
-  return !fields || fields.includes(name);
-}
-
-/** @throws UsageError for a filter that neither the service nor this program can apply. */
-function checkFilter(operation: Operation, name: string): void {
-  if (hasField(operation, name) || operation.parameters.some((each) => each.name === name)) return;
-  throw new UsageError(
-    `${operation.id}: the service cannot filter by ${name}, and its records have no field ${name}`,
-    'see `petstore api operations`',
-  );
-}
-
-/** The value with which the service can be asked for just these records; undefined if there is none. */
-function askedValue(operation: Operation, name: string, wanted: unknown): unknown {
-  if (Array.isArray(wanted) || !operation.parameters.some((each) => each.name === name)) return undefined;
-  return isJsonObject(wanted as JsonValue) ? (wanted as JsonObject).id : wanted;
-}
-
-/**
- * The queries whose lists together hold all records: one for each value of a filter that the service requires, has a
- * default for, or applies although its records do not show it.
- */
-function partsOf(operation: Operation, filters: readonly (readonly [string, unknown])[]): readonly Filters[] {
-  const given = new Map(filters);
-  const isPaging = (name: string) => name === 'limit' || name === 'after';
-  const narrowed = operation.parameters.find(({ name, fallback, required, in: place, value }) => {
-    if (place !== 'query' || isPaging(name) || value !== undefined) return false;
-    if (given.has(name) && !Array.isArray(given.get(name))) return false;
-    return required || fallback !== undefined || (given.has(name) && !hasField(operation, name));
-  });
-  if (!narrowed) return [{}];
-  const values = given.get(narrowed.name) ?? narrowed.bounds?.enum;
-  if (Array.isArray(values) && values.length > 0) return values.map((value) => ({ [narrowed.name]: value }));
-  return [{}];
-}
-
-function holds(record: JsonObject, filters: readonly (readonly [string, unknown])[]): boolean {
-  return filters.every(([name, wanted]) =>
-    Array.isArray(wanted)
-      ? wanted.some((each) => isValue(record, name, each))
-      : isValue(record, name, wanted),
-  );
-}
-
-function isValue(record: JsonObject, name: string, wanted: unknown): boolean {
-  if (name !== 'categoryId') return (record[name] ?? absent[name]) === wanted;
-  const { categoryId, category } = record;
-  const { id, name: ofCategory } = isJsonObject(wanted) ? wanted : ({ id: wanted } as JsonObject);
-  if (categoryId !== undefined && categoryId !== null && id !== undefined) return categoryId === id;
-  const text = ofCategory ?? id;
-  return typeof category === 'string' && caseless(category) === caseless(String(text));
-}
-
-/** The value of a field that a record leaves out. */
-const absent: JsonObject = { status: 'available', complete: false };
-
-/** The records of a list, read to its end, or until there are `enough`. */
-export async function collect<Entity>(
-  pages: AsyncIterable<readonly Entity[]>,
-  enough = Number.POSITIVE_INFINITY,
-): Promise<Entity[]> {
-  const records: Entity[] = [];
-  for await (const page of pages) {
-    // Not `push(...page)`: a page of 120,000 would overflow the stack.
-    for (const record of page) records.push(record);
-    if (records.length >= enough) break;
-  }
-  return records;
 }

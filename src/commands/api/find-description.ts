@@ -1,0 +1,126 @@
+import { fieldValue } from '../../api/http.ts';
+import { linkTarget } from '../../api/links.ts';
+import {
+  type Description,
+  decodeText,
+  forbiddenReference,
+  parseDocument,
+  readDescription,
+} from '../../binding/description.ts';
+import type { Client, RawAnswer } from '../../client/client.ts';
+import { connectTo } from '../../connect.ts';
+import type { Context } from '../../context.ts';
+import { UnavailableError, UsageError } from '../../process/errors.ts';
+import type { JsonObject } from '../../process/exact-json.ts';
+
+/** The paths where servers often have their description, in the order in which they are tried. */
+const usualPaths = [
+  '/openapi.json',
+  '/openapi.yaml',
+  '/v3/api-docs',
+  '/swagger/v1/swagger.json',
+  '/swagger.json',
+] as const;
+
+const accept = 'application/openapi+json, application/json, application/yaml, */*;q=0.5';
+
+/**
+ * Finds and reads the description of the service at a URL: there, where the answer links to, or at a usual path below it
+ * or its origin. The first is taken. Another origin is never asked.
+ *
+ * @throws UsageError that lists what was tried; UnavailableError if the service does not answer.
+ */
+export async function findDescription(
+  context: Context,
+  location: string,
+  withToken: boolean,
+): Promise<Description> {
+  if (!URL.canParse(location)) throw new UsageError(`${location} is not a valid URL`);
+  const { href, origin, pathname } = new URL(location);
+  const client = await connectTo(context, origin, { withToken });
+  /** Why each URL led to no description. */
+  const tried = new Map<string, string>();
+  try {
+    // The address may redirect to a login elsewhere, and its description be open nevertheless.
+    const first = await get(client, href).catch((error: unknown) => {
+      if (!(error instanceof UnavailableError) || error.reason !== 'redirect') throw error;
+      tried.set(href, error.message);
+      return undefined;
+    });
+    const link = linkTarget(fieldValue(first?.fields ?? {}, 'link'), 'service-desc');
+    const from = first?.url ?? href;
+    const linked = link !== undefined && URL.canParse(link, from) ? [new URL(link, from).href] : [];
+    const bases = new Set([origin + pathname.replace(/\/+$/, ''), origin]);
+    const below = [...bases].flatMap((base) => usualPaths.map((path) => base + path));
+    const own = first && (await examine(first, tried, href));
+    for (const url of new Set([href, ...linked, ...below])) {
+      const content = url === href ? own : await look(client, tried, url);
+      if (!content) continue;
+      await context.print(`found the description at ${url}`);
+      return await readDescription({ url, content, read: (other) => readOther(client, other) });
+    }
+    throw notFound(location, first?.status, tried);
+  } finally {
+    await client.close();
+  }
+}
+
+function get(client: Client, path: string, retries?: number): Promise<RawAnswer> {
+  return client.request({ method: 'GET', path, fields: { accept } }, { retries });
+}
+
+/** The text of a document that the description refers to. */
+async function readOther(client: Client, url: string): Promise<string> {
+  if (!URL.canParse(url) || new URL(url).origin !== client.baseUrl)
+    throw forbiddenReference(url, 'a description may refer to documents of its own origin only');
+  const { error, body } = await get(client, url);
+  if (error) throw error;
+  return decodeText(body, url);
+}
+
+/** The description at a URL; undefined if there is none, and `tried` then gets the reason. */
+async function look(
+  client: Client,
+  tried: Map<string, string>,
+  url: string,
+): Promise<JsonObject | undefined> {
+  if (new URL(url).origin !== client.baseUrl) {
+    tried.set(url, 'of another origin');
+    return undefined;
+  }
+  try {
+    return await examine(await get(client, url, 0), tried, url);
+  } catch (error) {
+    if (!(error instanceof UnavailableError)) throw error;
+    tried.set(url, error.message);
+    return undefined;
+  }
+}
+
+/** Many servers answer 200 with a web page, so it must parse and contain `openapi` or `swagger`. */
+async function examine(
+  { status, body }: RawAnswer,
+  tried: Map<string, string>,
+  url: string,
+): Promise<JsonObject | undefined> {
+  if (status >= 200 && status < 300)
+    try {
+      const document = await parseDocument(decodeText(body, url), url);
+      if ('openapi' in document || 'swagger' in document) return document;
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+    }
+  tried.set(url, `${status}${status < 300 ? ', not a description' : ''}`);
+  return undefined;
+}
+
+/** The error that lists what was tried. */
+function notFound(url: string, status: number | undefined, tried: ReadonlyMap<string, string>): UsageError {
+  const failed = [...tried].map(([each, why]) => `${each} (${why})`);
+  return new UsageError(
+    `api bind ${url}: no description found; tried ${failed.join('; ')}`,
+    status === 401 || status === 403
+      ? 'the service wants a credential: --with-token sends the token of the profile to its own origins'
+      : 'name the URL of the OpenAPI document itself, or a file',
+  );
+}
