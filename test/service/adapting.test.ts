@@ -253,7 +253,7 @@ describe.each(Object.entries(shapes))('a service with %s', (name, shape) => {
       code: 0,
       stdout: 'petId,quantity,status\n1,10,sold\n2,20,sold\n3,30,sold\n4,40,sold\n5,50,sold\n',
     });
-    const applied = await run('inventory apply - --format csv --yes', 'petId,quantity\n1,11\n2,20\n3,33\n');
+    const applied = await run('inventory apply - --yes', 'petId,quantity\n1,11\n2,20\n3,33\n');
     expect({ code: applied.code, stderr: applied.code === 0 ? '' : applied.stderr }).toEqual({
       code: 0,
       stderr: '',

@@ -228,7 +228,6 @@ describe('a service of another shape', () => {
       '/pets': { get: listOf(record({ id: integer, name: text }), statuses) },
     });
     expect((await run('pets get rex -o ids')).stdout).toBe('2\n');
-    expect((await run('__complete pets get ')).stdout).toMatch(/^2\tRex$/m);
     expect((await run('pets list -o ids')).stdout).toBe('2\n');
     expect((await run('pets list --status sold -o ids')).stdout).toBe('2\n');
   });
