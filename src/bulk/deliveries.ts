@@ -1,6 +1,13 @@
 import type { RunHeader } from './journal.ts';
 import { areDisjoint } from './run-flags.ts';
-import { isReadable, isUnfinished, type RunInfo, type RunStore, type UnreadableRun } from './run-store.ts';
+import {
+  isReadable,
+  isUnfinished,
+  numberOf,
+  type RunInfo,
+  type RunStore,
+  type UnreadableRun,
+} from './run-store.ts';
 
 // A delivery is the input of a relative run. It is booked once, because adding it twice would be wrong.
 
@@ -18,22 +25,48 @@ export interface Booking {
   readonly file: string | undefined;
 }
 
-/** The run that has booked the same rows on the same target, and is not undone; undefined if none has. */
-export async function findBooking(
-  runs: RunStore,
-  { delivery, target, flags }: Pick<RunHeader, 'delivery' | 'target' | 'flags'>,
-): Promise<Booking | undefined> {
-  if (delivery === null) return undefined;
-  for (const each of await runs.all()) {
+/**
+ * The run that has booked rows of this delivery on the same target, and is not undone; undefined if none has. The rows
+ * that a run rejected belong to its delivery: they are not booked once with their file and once with the whole.
+ */
+export async function findBooking(runs: RunStore, asked: Asked): Promise<Booking | undefined> {
+  if (asked.delivery === null) return undefined;
+  const all = await runs.all();
+  const headers = all.flatMap((each) => (isReadable(each) ? [each.header] : []));
+  const rejecters = rejectersOf(asked, headers);
+  for (const each of all) {
     const { header } = each;
     const isSame =
       header === undefined ||
-      (header.delivery === delivery &&
-        header.target === target &&
-        !areDisjoint(flags.shard, header.flags.shard));
+      (header.target === asked.target &&
+        (overlap(header, asked) ||
+          rejectersOf(header, headers).some((origin) => overlap(origin, asked)) ||
+          (!rejecters.includes(header) && rejecters.some((origin) => overlap(origin, header)))));
     if (isSame && isBooked(each)) return bookingOf(runs, each);
   }
   return undefined;
+}
+
+/** A run, or an input that is to become one. */
+type Asked = Pick<RunHeader, 'delivery' | 'target' | 'flags' | 'rejectedBy'> & { readonly run?: string };
+
+function overlap(
+  one: Pick<RunHeader, 'delivery' | 'flags'>,
+  other: Pick<RunHeader, 'delivery' | 'flags'>,
+): boolean {
+  return (
+    one.delivery !== null &&
+    one.delivery === other.delivery &&
+    !areDisjoint(one.flags.shard, other.flags.shard)
+  );
+}
+
+/** The runs that rejected the rows of an input, and those that rejected the rows of their inputs. */
+function rejectersOf({ rejectedBy, target, run }: Asked, headers: readonly RunHeader[]): RunHeader[] {
+  return headers
+    .filter((header) => header.target === target && rejectedBy.includes(header.run))
+    .filter((header) => run === undefined || numberOf(header.run) < numberOf(run))
+    .flatMap((header) => [header, ...rejectersOf(header, headers)]);
 }
 
 /** A run whose journal cannot be read counts as booked. */

@@ -31,6 +31,8 @@ export interface RunHeader {
   readonly format: 'csv' | 'json' | 'jsonl';
   /** Of a relative run: the hash of its delivery. */
   readonly delivery: string | null;
+  /** The runs that rejected its rows, if the input is a file of rejects. */
+  readonly rejectedBy: readonly string[];
   /** Of an undo: the run that it undoes. */
   readonly undoes: string | null;
   readonly flags: RunFlags;

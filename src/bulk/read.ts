@@ -1,8 +1,10 @@
 import { createHash, type Hash } from 'node:crypto';
+import { type Member, membersOf } from '../input/json.ts';
 import type { InputRecord } from '../input/record.ts';
 import { type Layout, readRecords } from '../input/records.ts';
 import type { Source } from '../input/source.ts';
 import { InputError, ManyError } from '../process/errors.ts';
+import { isJsonObject } from '../process/exact-json.ts';
 import { counted } from '../process/text.ts';
 import {
   createCsvParser,
@@ -29,6 +31,8 @@ export interface RowInput {
   readonly sha256: string;
   /** Of the valid ids and changes of a relative input; the order of its rows does not matter. */
   readonly delivery: string | undefined;
+  /** The runs that rejected its rows, if it is a file of rejects. */
+  readonly rejectedBy: readonly string[];
   /** Rows that repeat another row. */
   readonly repeated: number;
   /** Rows that were added to another row of their pet. */
@@ -66,20 +70,53 @@ export async function readRows(source: Source, options: ReadOptions): Promise<Ro
   const hash = createHash('sha256');
   const rows = new Rows();
   const issues = new RowIssues();
+  const rejectedBy = new Set<string>();
   const { layout, batches } = await openRows(source.name, hashed(source, hash), options);
-  for await (const { records, parse } of batches)
+  for await (const { records, parse, header } of batches) {
+    const runOf = noteReader(header, '_run');
     for (const record of records) {
       const parsed = parse(record);
+      const run = runOf(record);
+      if (/^r[1-9]\d*$/.test(run)) rejectedBy.add(run);
       if (isIssue(parsed)) {
         rows.addInvalid(record.line);
         issues.invalid += 1;
         issues.add(parsed);
       } else rows.add(parsed);
     }
+  }
   const duplicates = resolveDuplicates(rows, options, issues);
   const delivery = options.relative ? deliveryHash(rows) : undefined;
   if (options.shard) skipOtherShards(rows, options.shard);
-  return { source, options, rows, issues, layout, sha256: hash.digest('hex'), delivery, ...duplicates };
+  return {
+    ...{ source, options, rows, issues, layout, delivery, ...duplicates },
+    sha256: hash.digest('hex'),
+    rejectedBy: [...rejectedBy],
+  };
+}
+
+/**
+ * Reads what a file of rejects notes about its records: the cell of a column, or the member of that name as it is
+ * written, without quotes; empty if there is none.
+ *
+ * @param header of CSV.
+ */
+export function noteReader(header: readonly string[], name: string): (record: InputRecord) => string {
+  const at = header.findIndex((each) => each.trim() === name);
+  return ({ cells, text = '' }) => {
+    if (cells) return cells[at] ?? '';
+    const member = text.includes(name) ? membersOrNone(text).find((each) => each.name === name) : undefined;
+    return member ? text.slice(member.start, member.end).replaceAll('"', '') : '';
+  };
+}
+
+/** The members of a record; none if it is not an object. */
+export function membersOrNone(text: string): readonly Member[] {
+  try {
+    return isJsonObject(JSON.parse(text)) ? membersOf(text) : [];
+  } catch {
+    return [];
+  }
 }
 
 /** The hash of the bytes of a source, in hexadecimal. */

@@ -1,14 +1,13 @@
-import { membersOf } from '../input/json.ts';
 import type { InputRecord } from '../input/record.ts';
 import type { Source } from '../input/source.ts';
 import { quoteCell, withGuard } from '../output/formats.ts';
-import { isJsonObject, printJson } from '../process/exact-json.ts';
+import { printJson } from '../process/exact-json.ts';
 import { type NewFile, writeNewFile } from '../process/new-file.ts';
 import { sanitize } from '../process/text.ts';
 import { type InvalidRow, readInvalid } from './journal.ts';
 import type { Run } from './open-run.ts';
 import { isIssue, type ReadOptions } from './parse.ts';
-import { hashOf, openRows } from './read.ts';
+import { hashOf, membersOrNone, noteReader, openRows } from './read.ts';
 import { marks } from './rows.ts';
 
 /**
@@ -27,8 +26,13 @@ function rejectsInvalid({ header, earlier }: Run): boolean {
   return header.invalid > 0 && !earlier?.hasEnded;
 }
 
+/**
+ * An undo has none. Neither has a delivery without a run, because nothing was to be written: it can be applied again, and
+ * with its rejects too, that would book a row twice.
+ */
 export function hasRejects(run: Run): boolean {
-  if (run.header.kind === 'undo') return false;
+  const { header, id } = run;
+  if (header.kind === 'undo' || (header.flags.relative && id === undefined)) return false;
   if (rejectsInvalid(run)) return true;
   for (let row = 0; row < run.rows.length; row += 1) if (isRejected(run, row)) return true;
   return false;
@@ -60,7 +64,8 @@ async function* inputLines(run: Run, source: Source): AsyncGenerator<string> {
   const { batches, layout } = await openRows(source.name, source.bytes(), about.flags);
   const withInvalid = rejectsInvalid(run);
   let printer: CsvPrinter | undefined;
-  for await (const { records, header, parse } of batches)
+  for await (const { records, header, parse } of batches) {
+    const lineOf = noteReader(header, '_line');
     for (const record of records) {
       const parsed = parse(record);
       const row = isIssue(parsed) ? undefined : rows.find(BigInt(parsed.id));
@@ -70,9 +75,10 @@ async function* inputLines(run: Run, source: Source): AsyncGenerator<string> {
           ? withInvalid
           : isRejected(run, row) && (about.flags.sum || rows.line(row) === record.line);
       if (!isTaken) continue;
-      const note = isIssue(parsed)
-        ? invalidNote(record.line, parsed.message)
-        : noteOf(run, row ?? 0, record.line);
+      // The rejects of a file of rejects keep the line in the first input.
+      const first = lineOf(record);
+      const line = /^[1-9]\d*$/.test(first) ? Number(first) : record.line;
+      const note = isIssue(parsed) ? invalidNote(run, line, parsed.message) : noteOf(run, row ?? 0, line);
       if (layout?.format !== 'csv') yield printJsonRecord(record, note);
       else {
         if (!printer) {
@@ -82,6 +88,7 @@ async function* inputLines(run: Run, source: Source): AsyncGenerator<string> {
         yield printer.row(record.cells ?? [], note);
       }
     }
+  }
 }
 
 /** The fields that apply reads of the rejected rows, for an input that is gone or has changed. */
@@ -103,7 +110,7 @@ async function* rowLines(run: Run, journal: string | undefined): AsyncGenerator<
   if (header.format === 'csv') yield printer.head();
   if (journal !== undefined && rejectsInvalid(run))
     for await (const { line, message, cells } of readInvalid(journal))
-      yield print(cells, invalidNote(line, message));
+      yield print(cells, invalidNote(run, line, message));
   for (let row = 0; row < rows.length; row += 1) {
     if (!isRejected(run, row)) continue;
     const values = [rows.id(row), rows.change(row) ?? rows.after(row), rows.expected(row)];
@@ -131,11 +138,13 @@ export async function* invalidRows(source: Source, options: ReadOptions): AsyncG
 }
 
 /** The columns that are added to a rejected row. */
-const noteColumns = ['_line', '_state', '_status', '_code', '_message', '_attempts', '_request_id'] as const;
+const noteColumns = [
+  ...(['_line', '_state', '_status', '_code', '_message', '_attempts', '_request_id', '_run'] as const),
+];
 type RejectNote = Readonly<Record<(typeof noteColumns)[number], string | number | undefined>>;
 
 /** The outcome of a row; control characters in the service's words are made visible. */
-function noteOf({ failures, rows }: Run, row: number, line: number): RejectNote {
+function noteOf({ failures, rows, id }: Run, row: number, line: number): RejectNote {
   const { status, code, message, attempts, requestId } = failures.reasonOf(row);
   return {
     _line: line || undefined,
@@ -145,33 +154,37 @@ function noteOf({ failures, rows }: Run, row: number, line: number): RejectNote 
     _message: sanitize(message),
     _attempts: attempts,
     _request_id: requestId && sanitize(requestId),
+    _run: id,
   };
 }
 
-function invalidNote(line: number, message: string): RejectNote {
+function invalidNote({ id }: Run, line: number, message: string): RejectNote {
   const empty = { _status: undefined, _attempts: undefined, _request_id: undefined };
-  return { _line: line, _state: 'invalid', _code: 'invalid', _message: sanitize(message), ...empty };
+  return {
+    _line: line,
+    _state: 'invalid',
+    _code: 'invalid',
+    _message: sanitize(message),
+    ...empty,
+    _run: id,
+  };
 }
 
-/** If the input was a file of rejects, its notes are replaced, but the original line number is kept. */
+/** If the input was a file of rejects, its notes are replaced. */
 function isNote(name: string): boolean {
   return name === '_text' || (noteColumns as readonly string[]).includes(name);
 }
-
-const lineNumber = /^[1-9]\d*$/;
 
 class CsvPrinter {
   private readonly header: readonly string[];
   private readonly delimiter: string;
   private readonly kept: readonly number[];
-  private readonly lineAt: number;
 
   /** @param header that of the file, or the names of `--columns`. */
   constructor(header: readonly string[], delimiter: string) {
     this.header = header;
     this.delimiter = delimiter;
     this.kept = header.flatMap((name, at) => (isNote(name.trim()) ? [] : [at]));
-    this.lineAt = header.findIndex((name) => name.trim() === '_line');
   }
 
   head(): string {
@@ -179,11 +192,9 @@ class CsvPrinter {
   }
 
   row(cells: readonly string[], note: RejectNote): string {
-    const first = cells[this.lineAt] ?? '';
-    const whole = lineNumber.test(first) ? { ...note, _line: first } : note;
     return this.line([
       ...this.kept.map((at) => cells[at] ?? ''),
-      ...noteColumns.map((name) => asCell(whole[name])),
+      ...noteColumns.map((name) => asCell(note[name])),
     ]);
   }
 
@@ -198,20 +209,9 @@ function printJsonRecord({ text = '' }: InputRecord, note: RejectNote): string {
   const own = members
     .filter(({ name }) => !isNote(name))
     .map(({ name, start, end }) => `${printJson(name)}:${onOneLine(text.slice(start, end))}`);
-  const line = members.find(({ name }) => name === '_line');
-  const first = text.slice(line?.start, line?.end);
-  const whole = line && lineNumber.test(first) ? { ...note, _line: Number(first) } : note;
   const raw = members.length === 0 && text.trim() !== '{}' ? { _text: text } : {};
-  const added = printJson({ ...raw, ...whole });
+  const added = printJson({ ...raw, ...note });
   return `{${[...own, added.slice(1, -1)].join(',')}}`;
-}
-
-function membersOrNone(text: string) {
-  try {
-    return isJsonObject(JSON.parse(text)) ? membersOf(text) : [];
-  } catch {
-    return [];
-  }
 }
 
 /** JSON without line breaks and indentation. */

@@ -11,7 +11,7 @@ export function newRun(
   input: RowInput,
   { target, ...given }: Pick<NewRun, 'target' | 'flags' | 'guards'>,
 ): RunParts {
-  const { source, rows, layout, sha256, delivery = null } = input;
+  const { source, rows, layout, sha256, delivery = null, rejectedBy } = input;
   const { invalid, skipped } = rows.countStates();
   const delimiter = layout?.delimiter || given.flags.delimiter;
   return {
@@ -25,6 +25,7 @@ export function newRun(
       sha256,
       format: layout?.format ?? 'csv',
       delivery,
+      rejectedBy,
       undoes: null,
       ...given,
       flags: { ...given.flags, delimiter: delimiter || null },
@@ -57,6 +58,7 @@ export function undoOf({ header, rows: ran }: JournalImage): RunParts {
       sha256: null,
       format,
       delivery: null,
+      rejectedBy: [],
       undoes: run,
       // It touches the pets of its run's shard.
       flags: { ...defaultFlags, shard: flags.shard },

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import type { Run } from '../helpers/run-cli.ts';
 import { startCli } from '../helpers/spawn-cli.ts';
 import { type StockDesk, stockDesk } from '../helpers/stock-desk.ts';
 import { refuse, type StockServer, shelves, stockServer } from '../helpers/stock-server.ts';
@@ -143,6 +144,67 @@ test('a delivery of which one shard is booked is not booked as a whole, and its 
   }
   expect((await apply('--shard', '2/2')).code).toBe(0);
   expect([...server.stock.values()]).toEqual([6, 7, 8, 9]);
+});
+
+/** A delivery of which pet 1 is refused at first, and the words that are typed; `d.rejects.csv` has that row. */
+const waysToBookRejectsTwice: readonly (readonly [string, readonly string[], string])[] = [
+  ['the whole file after its rejects and an undo', ['rejects', 'undo r1', 'whole'], 'undo r2'],
+  ['old rejects after an undo and the whole file', ['undo r1', 'whole', 'rejects'], 'undo r3'],
+  ['rejects twice', ['rejects', 'rejects'], 'undo r2'],
+];
+
+test.each(waysToBookRejectsTwice)('a row is not booked twice by %s', async (_, typed, named) => {
+  await using server = await stockServer(shelves(3, () => 5));
+  const desk = stockDesk(server);
+  desk.write('d.csv', deliveryOf(shelves(3, (petId) => petId)));
+  server.misbehave = ({ method, petId }, response) =>
+    method === 'PUT' && petId === '1' ? refuse(response, 409, 'no') : undefined;
+  expect(await desk.summary(['apply', 'd.csv', '--relative', '--yes'])).toMatchObject({ failed: 1 });
+  server.misbehave = undefined;
+  const lines: Readonly<Record<string, string[]>> = {
+    rejects: ['apply', 'd.rejects.csv', '--relative'],
+    whole: ['apply', 'd.csv', '--relative'],
+  };
+  const outcomes: Run[] = [];
+  for (const each of typed)
+    outcomes.push(await desk.inventory([...(lines[each] ?? each.split(' ')), '--yes', '-o', 'json']));
+  const last = outcomes.pop();
+  expect(outcomes.map(({ code }) => code)).toEqual(outcomes.map(() => 0));
+  expect({ code: last?.code, error: codeOf(last?.stderr ?? '') }).toEqual({
+    code: 2,
+    error: 'already_booked',
+  });
+  expect(namedCommand(last?.stderr ?? '').join(' ')).toBe(named);
+  expect(server.stock.get('1')).toBe(6);
+});
+
+test('rows that two sessions rejected are booked once each, and the whole file no more', async () => {
+  await using server = await stockServer(shelves(3, () => 5));
+  const desk = stockDesk(server);
+  desk.write('d.csv', deliveryOf(shelves(3, (petId) => petId)));
+  server.misbehave = ({ method, petId }, response) =>
+    method === 'PUT' ? refuse(response, petId === '1' ? 409 : 401, 'no') : undefined;
+  const words = ['d.csv', '--relative', '--yes', '--concurrency', '1'];
+  expect((await desk.inventory(['apply', ...words])).code).toBe(4);
+  server.misbehave = ({ method }, response) => (method === 'PUT' ? refuse(response, 422, 'no') : undefined);
+  expect((await desk.inventory(['resume', '--yes'])).code).toBe(1);
+  server.misbehave = undefined;
+  for (const name of ['d.rejects.csv', 'd.rejects.2.csv'])
+    expect((await desk.inventory(['apply', name, '--relative', '--yes'])).code).toBe(0);
+  for (const name of ['d.csv', 'd.rejects.csv'])
+    expect((await desk.inventory(['apply', name, '--relative', '--yes'])).code).toBe(2);
+  expect([...server.stock.values()]).toEqual([6, 7, 8]);
+});
+
+test('a delivery of which nothing can be written leaves no rejects: it is applied again as a whole', async () => {
+  await using server = await stockServer(shelves(2, () => 5));
+  const desk = stockDesk(server);
+  desk.write('d.csv', 'petId,change\n1,-9\n2,0\n');
+  expect(await desk.summary(['apply', 'd.csv', '--relative', '--yes'])).toMatchObject({ code: 3, failed: 1 });
+  expect(desk.files()).not.toContain('d.rejects.csv');
+  server.stock.set('1', 20);
+  expect((await desk.inventory(['apply', 'd.csv', '--relative', '--yes'])).code).toBe(0);
+  expect([...server.stock.values()]).toEqual([11, 5]);
 });
 
 test.each(['localhost', 'LOCALHOST', '[::1]', '127.0.0.2'])(

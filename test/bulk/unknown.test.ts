@@ -190,9 +190,9 @@ test('writes invalid rows into the rejects, with their reason', async () => {
   desk.write('stock.csv', 'name,petId,quantity\nRex,1,6\nTom,2,x\nAna,3\n');
   await desk.summary(['apply', 'stock.csv', '--yes', '--skip-invalid']);
   expect(desk.read('stock.rejects.csv')).toBe(
-    'name,petId,quantity,_line,_state,_status,_code,_message,_attempts,_request_id\n' +
-      'Tom,2,x,3,invalid,,invalid,"quantity ""x"": must be a whole number from 0 to 9007199254740991, in digits alone",,\n' +
-      'Ana,3,,4,invalid,,invalid,"the row has 2 cells, the header has 3",,\n',
+    'name,petId,quantity,_line,_state,_status,_code,_message,_attempts,_request_id,_run\n' +
+      'Tom,2,x,3,invalid,,invalid,"quantity ""x"": must be a whole number from 0 to 9007199254740991, in digits alone",,,r1\n' +
+      'Ana,3,,4,invalid,,invalid,"the row has 2 cells, the header has 3",,,r1\n',
   );
 });
 
@@ -212,7 +212,7 @@ test("reports the service's request id, makes control characters visible, and sa
   const summary = await desk.summary(['apply', 'stock.csv', '--yes']);
   expect(summary).toMatchObject({ retryable: false, failures: [{ example: { requestId: 'r-77' } }] });
   const rejects = desk.read('stock.rejects.csv');
-  expect(rejects).toMatch(/^2,6,9,failed,409,no,.*\\x1b\[2Jgone\\u202e.*,1,r-77$/m);
+  expect(rejects).toMatch(/^2,6,9,failed,409,no,.*\\x1b\[2Jgone\\u202e.*,1,r-77,r1$/m);
   server.misbehave = ({ method }, response) => (method === 'PUT' ? refuse(response, 503, 'busy') : undefined);
   const busy = await desk.summary(['apply', 'stock.csv', '--yes', '--retries', '0']);
   expect(busy).toMatchObject({ unknown: 1, retryable: true });
