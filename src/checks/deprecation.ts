@@ -43,11 +43,7 @@ function judgeHeaders(run: CheckRun, operation: Operation, reply: Reply): Verdic
   const headers = readLifecycle(reply.fields);
   if (!operation.deprecated && !headers.deprecation && !headers.sunset) return undefined;
   const details = detailsOf(reply);
-  const found = [
-    ...faultsOfMark(operation, headers, details),
-    ...faultsOfForm(headers, details),
-    ...faultsOfDates(operation, headers, details),
-  ];
+  const found = faultsOf(operation, headers, details);
   const end = sunsetOf(operation, headers);
   if (end && end <= run.now()) found.push(warn(`its sunset passed on ${dayOf(end)}`));
   const worst = found.find(({ state }) => state === 'fail') ?? found[0];
@@ -56,53 +52,31 @@ function judgeHeaders(run: CheckRun, operation: Operation, reply: Reply): Verdic
   return { ...worst, reason: [worst.reason, ...others].join('; ') };
 }
 
-/** Either the description or a header calls the operation deprecated, and the other does not. */
-function faultsOfMark(
-  { deprecated }: Operation,
-  { deprecation, sunset }: Lifecycle,
-  details: Details,
-): Verdict[] {
-  if (deprecation && !deprecated) {
-    const more = { ...details, got: deprecation.text, expected: 'no Deprecation header' };
-    return [fail('deprecated by its header, not by the description', more)];
-  }
-  if (!deprecation && deprecated) {
-    const more = { ...details, expected: 'a Deprecation header' };
-    return [warn('deprecated by the description, not by a header', more)];
-  }
-  if (sunset && !deprecated)
-    return [fail('a Sunset header on an operation that the description does not mark', details)];
-  return [];
-}
-
-function faultsOfForm({ deprecation, sunset }: Lifecycle, details: Details): Verdict[] {
+/** What is wrong with the headers: they and the description disagree, are malformed, or contradict each other. */
+function faultsOf(operation: Operation, { deprecation, sunset }: Lifecycle, details: Details): Verdict[] {
   const found: Verdict[] = [];
-  const ofDeprecation = { ...details, got: deprecation?.text, expected: '@ and Unix seconds (RFC 9745)' };
-  if (deprecation?.older) found.push(warn('the Deprecation header has the older form', ofDeprecation));
+  const add = (make: typeof fail, reason: string, got: string | undefined, expected: string) =>
+    found.push(make(reason, { ...details, got, expected }));
+  const { deprecated } = operation;
+  const isMarked = 'no such header, or a mark in the description';
+  if (deprecation && !deprecated)
+    add(fail, 'deprecated by its header, not by the description', deprecation.text, isMarked);
+  else if (sunset && !deprecated)
+    add(fail, 'a Sunset header on an operation that the description does not mark', sunset.text, isMarked);
+  else if (!deprecation && deprecated)
+    add(warn, 'deprecated by the description, not by a header', undefined, 'a Deprecation header');
+  const form = '@ and Unix seconds (RFC 9745)';
+  if (deprecation?.older) add(warn, 'the Deprecation header has the older form', deprecation.text, form);
   else if (deprecation && !deprecation.date)
-    found.push(fail('the Deprecation header is malformed', ofDeprecation));
-  if (sunset && !sunset.date) {
-    const more = { ...details, got: sunset.text, expected: 'an HTTP date (RFC 8594)' };
-    found.push(fail('the Sunset header is malformed', more));
-  }
-  return found;
-}
-
-function faultsOfDates(
-  operation: Operation,
-  { deprecation, sunset }: Lifecycle,
-  details: Details,
-): Verdict[] {
-  if (!sunset?.date) return [];
-  const found: Verdict[] = [];
+    add(fail, 'the Deprecation header is malformed', deprecation.text, form);
+  if (!sunset) return found;
+  if (!sunset.date) add(fail, 'the Sunset header is malformed', sunset.text, 'an HTTP date (RFC 8594)');
   const described = describedSunset(operation);
-  if (described && described !== dayOf(sunset.date)) {
-    const expected = `${described}, as the description says`;
-    found.push(fail('the sunset dates differ', { ...details, got: sunset.text, expected }));
-  }
-  if (deprecation?.date && sunset.date < deprecation.date) {
-    const expected = `a date not before ${deprecation.date.toISOString()} (RFC 9745)`;
-    found.push(fail('Sunset is before Deprecation', { ...details, got: sunset.text, expected }));
+  if (sunset.date && described && described !== dayOf(sunset.date))
+    add(fail, 'the sunset dates differ', sunset.text, `${described}, as the description says`);
+  if (sunset.date && deprecation?.date && sunset.date < deprecation.date) {
+    const since = deprecation.date.toISOString();
+    add(fail, 'Sunset is before Deprecation', sunset.text, `a date not before ${since} (RFC 9745)`);
   }
   return found;
 }

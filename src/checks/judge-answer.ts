@@ -95,17 +95,15 @@ export function documentedAnswer(operation: Operation, status: number): Document
   return answers[status] ?? answers[`${String(status).charAt(0)}XX`] ?? answers.default;
 }
 
-let components: JsonObject | undefined;
 const documentSchemas = new Map<string, JsonObject>();
 
 /** A schema of the service document with everything that it refers to. Made once, because it is prepared once. */
 export function documentSchema(name: ResultName | 'Error', many = false): JsonObject {
   const key = many ? `${name}[]` : name;
   const one = reference('schemas', name);
-  components ??= { schemas: readSchemas() };
   const schema = documentSchemas.get(key) ?? {
     ...(many ? { type: 'array', items: one } : one),
-    components,
+    components: { schemas: readSchemas() },
   };
   documentSchemas.set(key, schema);
   return schema;

@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { Contract } from '../api/contract.ts';
-import type { ListId, Noun, OperationId } from '../api/operations.ts';
+import type { ListId, OperationId } from '../api/operations.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 
 /** One kind of record that `--write` creates, changes and removes. */
 export interface Kind {
   /** The name of its check. */
   readonly name: 'category' | 'pet' | 'inventory' | 'order';
-  readonly noun: Noun;
   readonly list: ListId;
   readonly create: OperationId;
   readonly get: OperationId;
@@ -26,14 +25,20 @@ export interface Kind {
   readonly change: JsonObject;
 }
 
+/** The operations of a noun: `createPet`, and so on. */
+function operationsOf<Name extends 'Category' | 'Pet' | 'Inventory' | 'Order'>(name: Name) {
+  return {
+    create: `create${name}`,
+    get: `get${name}`,
+    update: `update${name}`,
+    remove: `delete${name}`,
+  } as const;
+}
+
 const category: Kind = {
+  ...operationsOf('Category'),
   name: 'category',
-  noun: 'categories',
   list: 'listCategories',
-  create: 'createCategory',
-  get: 'getCategory',
-  update: 'updateCategory',
-  remove: 'deleteCategory',
   idName: 'categoryId',
   idField: 'id',
   isNamed: true,
@@ -41,13 +46,9 @@ const category: Kind = {
   change: { description: 'changed by petstore smoke' },
 };
 const pet: Kind = {
+  ...operationsOf('Pet'),
   name: 'pet',
-  noun: 'pets',
   list: 'listPets',
-  create: 'createPet',
-  get: 'getPet',
-  update: 'updatePet',
-  remove: 'deletePet',
   idName: 'petId',
   idField: 'id',
   isNamed: true,
@@ -56,13 +57,9 @@ const pet: Kind = {
   change: { status: 'pending' },
 };
 const inventory: Kind = {
+  ...operationsOf('Inventory'),
   name: 'inventory',
-  noun: 'inventory',
   list: 'listInventory',
-  create: 'createInventory',
-  get: 'getInventory',
-  update: 'updateInventory',
-  remove: 'deleteInventory',
   idName: 'petId',
   idField: 'petId',
   isNamed: false,
@@ -71,13 +68,9 @@ const inventory: Kind = {
   change: { quantity: 7 },
 };
 const order: Kind = {
+  ...operationsOf('Order'),
   name: 'order',
-  noun: 'orders',
   list: 'listOrders',
-  create: 'createOrder',
-  get: 'getOrder',
-  update: 'updateOrder',
-  remove: 'deleteOrder',
   idName: 'orderId',
   idField: 'id',
   isNamed: false,

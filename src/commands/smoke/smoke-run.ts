@@ -1,6 +1,6 @@
 import { confirmWrite } from '../../asking.ts';
 import type { Check } from '../../checks/check.ts';
-import { checkConditions } from '../../checks/expect-checks.ts';
+import { checkConditions } from '../../checks/reach-http.ts';
 import {
   addStepSummary,
   parseReports,
