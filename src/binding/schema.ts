@@ -121,18 +121,18 @@ function ownBounds(schema: JsonObject): Bounds {
   return Object.fromEntries(Object.entries(bounds).filter(([, value]) => value !== undefined));
 }
 
-function lowest({ minimum, exclusiveMinimum, type }: JsonObject): Amount | undefined {
+function lowest({ minimum, exclusiveMinimum, type, format }: JsonObject): Amount | undefined {
   const above = amount(exclusiveMinimum);
   if (above !== undefined && type === 'integer')
     return typeof above === 'bigint' ? above + 1n : Math.floor(above) + 1;
-  return amount(minimum) ?? above;
+  return amount(minimum) ?? above ?? (format === 'int32' ? -(2 ** 31) : undefined);
 }
 
-function highest({ maximum, exclusiveMaximum, type }: JsonObject): Amount | undefined {
+function highest({ maximum, exclusiveMaximum, type, format }: JsonObject): Amount | undefined {
   const below = amount(exclusiveMaximum);
   if (below !== undefined && type === 'integer')
     return typeof below === 'bigint' ? below - 1n : Math.ceil(below) - 1;
-  return amount(maximum) ?? below;
+  return amount(maximum) ?? below ?? (format === 'int32' ? 2 ** 31 - 1 : undefined);
 }
 
 function amount(value: JsonValue | undefined): Amount | undefined {
