@@ -202,20 +202,16 @@ export class RunStore {
   }
 
   private async removeOld(): Promise<void> {
-    const remove = (run: string) => rm(this.pathOf(run), { force: true }).catch(() => {});
-    const ids = await this.ids();
-    const oldest = Date.now() - keptMs;
-    let hasOld = false;
-    for (const run of ids) {
-      const path = this.pathOf(run);
-      if ((await writtenAt(path)) < oldest) hasOld = true;
-      // A killed process left it before its plan was complete: nothing was sent. One that cannot be read stays.
-      else if (!(await mayHavePlan(path))) await remove(run);
+    const all = await this.all();
+    const known = new Set(all.map((each) => (isReadable(each) ? each.header.run : each.run)));
+    // A killed process left the others before their plans were complete: nothing was sent.
+    const removed = (await this.ids()).filter((run) => !known.has(run));
+    for (const each of all) {
+      const isOld = Date.now() - each.lastAt > keptMs;
+      if (!isOld || !isReadable(each) || each.state === 'running') continue;
+      if (!each.header.flags.relative || !isUnfinished(each)) removed.push(each.header.run);
     }
-    for (const each of hasOld ? await this.all() : []) {
-      if (each.lastAt >= oldest || !isReadable(each) || each.state === 'running') continue;
-      if (!each.header.flags.relative || !isUnfinished(each)) await remove(each.header.run);
-    }
+    for (const run of removed) await rm(this.pathOf(run), { force: true }).catch(() => {});
   }
 }
 
@@ -233,34 +229,6 @@ function writtenAt(path: string): Promise<number> {
     ({ mtimeMs }) => mtimeMs,
     () => 0,
   );
-}
-
-/** Whether a journal has the line that ends a plan, or cannot be read. */
-async function mayHavePlan(path: string): Promise<boolean> {
-  try {
-    // Looking for the line is faster than reading all of them.
-    return hasPlan(path) || (await readJournal(path)) !== undefined;
-  } catch {
-    return true;
-  }
-}
-
-function hasPlan(path: string): boolean {
-  const mark = '\n{"planned":';
-  const buffer = Buffer.alloc(1024 * 1024);
-  const file = openSync(path, 'r');
-  try {
-    for (let kept = 0; ; ) {
-      const length = readSync(file, buffer, kept, buffer.length - kept, null);
-      const end = kept + length;
-      if (buffer.subarray(0, end).includes(mark)) return true;
-      if (length === 0) return false;
-      kept = Math.min(mark.length, end);
-      buffer.copyWithin(0, end - kept, end);
-    }
-  } finally {
-    closeSync(file);
-  }
 }
 
 function infoOf(

@@ -1,5 +1,5 @@
 import { mkdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
-import { open, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { processId } from './io.ts';
 import { fileError, systemCode } from './system-error.ts';
@@ -11,28 +11,35 @@ import { fileError, systemCode } from './system-error.ts';
  *
  * @throws CliError `failed` if the file cannot be written; its old content stays.
  */
-export async function writeFileAtomic(path: string, data: string | Uint8Array, mode = 0o600): Promise<void> {
+export async function writeFileAtomic(path: string, data: Content, mode = 0o600): Promise<void> {
   try {
     const found = await stat(path).catch(() => undefined);
-    if (found && !found.isFile() && !found.isDirectory()) await writeFile(path, data);
+    if (found && !found.isFile() && !found.isDirectory()) await fill(await open(path, 'a'), data);
     else await replace(realFile(path), data, mode);
   } catch (error) {
     throw fileError('write', path, error);
   }
 }
 
-async function replace(target: string, data: string | Uint8Array, mode: number): Promise<void> {
+/** The content of a file, or what writes it piece by piece. */
+type Content = string | Uint8Array | ((file: FileHandle) => Promise<void>);
+
+async function fill(file: FileHandle, data: Content, isSynced = false): Promise<void> {
+  try {
+    await (typeof data === 'function' ? data(file) : file.writeFile(data));
+    if (isSynced) await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function replace(target: string, data: Content, mode: number): Promise<void> {
   const folder = dirname(target);
   const random = Math.random().toString(36).slice(2, 10);
   const temporary = join(folder, `.${basename(target)}.${processId()}-${random}.tmp`);
   const file = await open(temporary, 'wx', mode);
   try {
-    try {
-      await file.writeFile(data);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+    await fill(file, data, true);
     await rename(temporary, target);
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => {});

@@ -1,8 +1,7 @@
-import { type FileHandle, lstat, open, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, lstat, open, rm, stat } from 'node:fs/promises';
 import { dirname, extname, resolve } from 'node:path';
 import { UsageError } from './errors.ts';
-import { syncFolder } from './files.ts';
-import { processId } from './io.ts';
+import { writeFileAtomic } from './files.ts';
 import { fileError } from './system-error.ts';
 
 /** An output file that a flag names. */
@@ -51,8 +50,8 @@ async function exists(path: string): Promise<boolean> {
 }
 
 /**
- * Creates a file with the output of `write`, on the disk when this returns. If that fails no file is created, and an
- * existing one stays; a kill leaves an empty file, never a part. Removes only files that this call created.
+ * Creates a file with the output of `write`, on the disk when this returns. If that fails, no file is created, and an
+ * existing one stays.
  *
  * @throws CliError `failed`
  */
@@ -60,29 +59,18 @@ export async function writeNewFile(
   { path, name, mayReplace }: NewFile,
   write: (file: FileHandle) => Promise<void>,
 ): Promise<void> {
-  const found = mayReplace ? await stat(path).catch(() => undefined) : undefined;
-  const made: string[] = [];
-  const create = async (target: string) => {
-    const file = await open(target, 'wx');
-    made.push(target);
-    return file;
-  };
+  // Takes the name, so that nobody else does meanwhile.
+  if (!mayReplace)
+    await open(path, 'wx').then(
+      (file) => file.close(),
+      (error) => {
+        throw fileError('write', name, error);
+      },
+    );
   try {
-    // A pipe or a device is written to directly.
-    if (found && !found.isFile()) {
-      const file = await open(path, 'a');
-      return await write(file).finally(() => file.close());
-    }
-    if (!found) await (await create(path)).close();
-    const whole = `${path}.${processId()}-${Math.random().toString(36).slice(2, 10)}.new`;
-    const file = await create(whole);
-    await write(file)
-      .then(() => file.sync())
-      .finally(() => file.close());
-    await rename(whole, path);
-    await syncFolder(dirname(path));
+    await writeFileAtomic(path, write, 0o666);
   } catch (error) {
-    for (const each of made) await rm(each, { force: true }).catch(() => {});
-    throw fileError('write', name, error);
+    if (!mayReplace) await rm(path, { force: true }).catch(() => {});
+    throw error;
   }
 }

@@ -33,7 +33,7 @@ test('diff exits 8 if something differs, 0 if nothing does', async () => {
   expect(run.stdout).toBe(
     'petId  name  now   new  change\n    5          5  1200  +1,195\n    9                1      +1\n',
   );
-  expect(run.stderr).toContain('plan: 2 of 6 rows to write: up 2 pets +1,196 (1 new), same 4 pets');
+  expect(run.stderr).toContain('plan: 2 of 6 rows to write: 2 pets up +1,196 (1 new), 4 pets the same');
   const csv = await desk.inventory(['diff', 'other.csv', '--create-missing', '-o', 'csv', '-q']);
   expect(csv).toMatchObject({
     code: 8,
@@ -80,7 +80,9 @@ test('shows the plan with names on a terminal', async () => {
   });
   expect(run.code).toBe(0);
   expect(run.stdout).toContain('│ petId │ name │ now │ new │ change │');
-  expect(run.stderr).toContain('    up  25 pets  +325\n  down   4 pets   -10\n  same   1 pet\n');
+  expect(run.stderr).toContain(
+    'plan: 29 of 30 rows to write: 25 pets up +325, 4 pets down -10, 1 pet the same',
+  );
 });
 
 test('applies and undoes on the embedded store', async () => {

@@ -1,4 +1,3 @@
-import { takesParameter } from '../../api/contract.ts';
 import type { FailureKind } from '../../bulk/failures.ts';
 import { maxReasons } from '../../bulk/journal.ts';
 import { changeOf, type Plan } from '../../bulk/make-plan.ts';
@@ -9,8 +8,8 @@ import { type Count, marks } from '../../bulk/rows.ts';
 import type { Context } from '../../context.ts';
 import type { View } from '../../output/columns.ts';
 import { Printer } from '../../output/print.ts';
-import type { Style } from '../../output/style.ts';
 import { counted, groupDigits, sanitize } from '../../process/text.ts';
+import { Names } from '../../records/names.ts';
 
 /**
  * A row of a plan. `now` is null for a pet without an entry, undefined if it is not written; `new` is null for a removed
@@ -70,7 +69,10 @@ export async function checkPlanView(context: Context): Promise<void> {
 export async function printPlan(context: Context, run: Run, plan: Plan): Promise<void> {
   const printer = await context.printer();
   const hasProblems = printer.format !== 'table' || countProblems(run) > 0;
-  await printer.records(changePages(run, plan), changesView(printer.format === 'table', hasProblems));
+  await printer.records(
+    changePages(context, run, plan),
+    changesView(printer.format === 'table', hasProblems),
+  );
 }
 
 /** How many rows of the plan cannot be written. */
@@ -87,13 +89,17 @@ function isProblem(rows: Run['rows'], row: number): boolean {
   );
 }
 
-async function* changePages(run: Run, plan: Plan): AsyncGenerator<ChangeRecord[]> {
+async function* changePages(context: Context, run: Run, plan: Plan): AsyncGenerator<ChangeRecord[]> {
   const { rows } = run;
   function* shown(): Generator<number> {
     for (let row = 0; row < rows.length; row += 1)
       if (rows.isState(row, 'unprocessed') || isProblem(rows, row)) yield row;
   }
-  const names = await readPetNames(run, plan.changes > maxNames ? [] : [...rows.inState('unprocessed')]);
+  const names = await readPetNames(
+    context,
+    run,
+    plan.changes > maxNames ? [] : [...rows.inState('unprocessed')],
+  );
   const invalid = await invalidReasons(run);
   let page: ChangeRecord[] = [];
   for (const row of shown()) {
@@ -146,7 +152,7 @@ export async function showLargestChanges(context: Context, run: Run, plan: Plan)
   const color = (await context.settings()).get('color');
   const columns = { fields: undefined, sort: undefined, header: true };
   const shown = { format: 'table', ...columns, color, quiet: true } as const;
-  const largest = await largestChanges(run);
+  const largest = await largestChanges(context, run);
   await new Printer({ ...io, stdout: io.stderr }, shown).records([largest], changesView(true, false));
   if (plan.changes > largest.length)
     await context.print(
@@ -154,7 +160,7 @@ export async function showLargestChanges(context: Context, run: Run, plan: Plan)
     );
 }
 
-async function largestChanges(run: Run): Promise<ChangeRecord[]> {
+async function largestChanges(context: Context, run: Run): Promise<ChangeRecord[]> {
   const { rows } = run;
   const size = (row: number) => Math.abs(changeOf(rows.before(row) ?? null, rows.after(row)));
   const bySize = (one: number, other: number) => size(other) - size(one);
@@ -164,7 +170,7 @@ async function largestChanges(run: Run): Promise<ChangeRecord[]> {
     if (largest.length >= 50 * shownChanges) largest = largest.sort(bySize).slice(0, shownChanges);
   }
   const shown = largest.sort(bySize).slice(0, shownChanges);
-  const names = await readPetNames(run, shown);
+  const names = await readPetNames(context, run, shown);
   return shown.map((row) => toRecord(run, row, names));
 }
 
@@ -172,111 +178,50 @@ function signed(change: number): string {
   return change > 0 ? `+${groupDigits(change)}` : groupDigits(change);
 }
 
-/**
- * The names of the pets of a few rows, for people; unreadable ones are left out. Each is read as the first of the list
- * after the id before it, because the operation that reads one pet is deprecated.
- */
-async function readPetNames(run: Run, shown: readonly number[]): Promise<ReadonlyMap<bigint, string>> {
-  const { client, rows } = run;
+/** The names of the pets of a few rows, for people; unreadable ones are left out. */
+async function readPetNames(
+  context: Context,
+  { client, pace, rows }: Run,
+  shown: readonly number[],
+): Promise<ReadonlyMap<bigint, string>> {
   const names = new Map<bigint, string>();
-  const list = client.contract.operations.get('listPets');
-  if (!list || !takesParameter(list, 'after')) return names;
-  await eachAtPace(run.pace, shown, async (row) => {
-    const id = rows.id(row);
-    if (id === 0n) return;
-    // A name is worth no long wait.
-    for await (const [pet] of client.list('listPets', {}, { after: id - 1n, limit: 1, retries: 1 })) {
-      if (pet?.id === id) names.set(id, pet.name);
-      return;
-    }
+  const known = new Names(context, client);
+  await eachAtPace(pace, shown, async (row) => {
+    await known.addPet(rows.id(row), names);
   }).catch(() => {});
   return names;
 }
 
-/** Prints the totals of the plan and the rows that cannot be written: aligned on a terminal, plain lines in a log. */
+/** Prints the totals of the plan on stderr, and why rows cannot be written. */
 export async function printTotals(context: Context, run: Run, plan: Plan): Promise<void> {
-  const { io, quiet } = context;
-  if (quiet) return;
-  const failures = run.failures.byKind();
-  if (io.stderr.isTerminal && !io.env.CI)
-    await io.stderr.write(totalsBlock(plan, failures, await context.style('stderr')));
-  else for (const line of totalsLines(plan, failures)) await context.print(line);
-}
-
-/** One line of the totals, as texts. */
-interface Total {
-  readonly label: string;
-  readonly count: string;
-  readonly noun: string;
-  /** The sum of the changes, with its sign. */
-  readonly units: string;
-  readonly note: string;
-  readonly paint?: 'green' | 'yellow' | 'red' | 'dim';
-}
-
-/** The totals and the failures as aligned lines for a terminal. */
-function totalsBlock(plan: Plan, failures: readonly FailureKind[], style: Style): string {
-  const all = [...totalsOf(plan), ...failures.map(failureTotal)];
-  const totals = all.length > 0 ? all : [sameTotal(plan)];
-  const widest = (key: 'count' | 'noun' | 'units') => Math.max(...totals.map((total) => total[key].length));
-  const [counts, nouns, units] = [widest('count'), widest('noun'), widest('units')];
-  const lines = totals.map((total) => {
-    const { label, count, noun, note, paint } = total;
-    const change = total.units.padStart(units);
-    const text = `${label.padStart(6)}  ${count.padStart(counts)} ${noun.padEnd(nouns)}  ${change}  ${note}`;
-    return `${paint ? style[paint](text.trimEnd()) : text.trimEnd()}\n`;
-  });
-  return lines.join('');
-}
-
-/** The same as plain lines for a log: one for the plan, one for each kind of failure. */
-function totalsLines(plan: Plan, failures: readonly FailureKind[]): string[] {
-  const facts = totalsOf(plan).map(({ label, count, noun, units, note }) =>
-    [label, count, noun, units, note && `(${note})`].filter((part) => part).join(' '),
-  );
-  const head = `plan: ${groupDigits(plan.changes)} of ${counted(plan.rows, 'row', 'rows')} to write`;
-  const tail = facts.length > 0 ? `: ${facts.join(', ')}` : '';
-  const warnings = failures
-    .map(failureTotal)
-    .map(({ count, noun, note }) => `warning: ${count} ${noun} cannot be written: ${note}`);
-  return [head + tail, ...warnings];
-}
-
-function totalsOf(plan: Plan): Total[] {
-  const { unchanged, raised, lowered, toZero, created, removed } = plan;
-  const totals: Total[] = [];
-  if (raised.rows > 0) {
-    const units = `+${groupDigits(raised.units)}`;
-    totals.push(totalOf('up', raised.rows, { units, note: noteOf([[created, 'new']]), paint: 'green' }));
-  }
-  if (lowered.rows > 0) {
-    const units = `-${groupDigits(lowered.units)}`;
-    const note = noteOf([
+  const { changes, rows, unchanged, raised, lowered, toZero, created, removed } = plan;
+  const facts = [
+    totalOf('up', '+', raised, [[created, 'new']]),
+    totalOf('down', '-', lowered, [
       [toZero, 'to 0'],
       [removed, 'removed'],
-    ]);
-    totals.push(totalOf('down', lowered.rows, { units, note, paint: 'yellow' }));
-  }
-  return unchanged > 0 ? [...totals, sameTotal(plan)] : totals;
+    ]),
+    unchanged > 0 ? `${counted(unchanged, 'pet', 'pets')} the same` : '',
+  ].filter((fact) => fact !== '');
+  const tail = facts.length > 0 ? `: ${facts.join(', ')}` : '';
+  await context.print(`plan: ${groupDigits(changes)} of ${counted(rows, 'row', 'rows')} to write${tail}`);
+  for (const { count, example } of run.failures.byKind())
+    await context.print(
+      `warning: ${counted(count, 'row', 'rows')} cannot be written: ${exampleText(example)}`,
+    );
 }
 
-function sameTotal({ unchanged }: Plan): Total {
-  return totalOf('same', unchanged, { paint: 'dim' });
-}
-
-function totalOf(label: string, count: number, more: Partial<Total>): Total {
-  const noun = count === 1 ? 'pet' : 'pets';
-  return { label, count: groupDigits(count), noun, units: '', note: '', ...more };
-}
-
-function failureTotal({ count, example }: FailureKind): Total {
-  const noun = count === 1 ? 'row' : 'rows';
-  return totalOf('fails', count, { noun, note: exampleText(example), paint: 'red' });
-}
-
-function noteOf(parts: readonly (readonly [count: number, what: string])[]): string {
-  const present = parts.filter(([count]) => count > 0);
-  return present.map(([count, what]) => `${groupDigits(count)} ${what}`).join(', ');
+/** `3 pets down -1,208 (2 removed)`; empty if there are none. */
+function totalOf(
+  direction: string,
+  sign: string,
+  { rows, units }: Plan['raised'],
+  parts: readonly (readonly [count: number, what: string])[],
+): string {
+  if (rows === 0) return '';
+  const notes = parts.filter(([count]) => count > 0).map(([count, what]) => `${groupDigits(count)} ${what}`);
+  const note = notes.length > 0 ? ` (${notes.join(', ')})` : '';
+  return `${counted(rows, 'pet', 'pets')} ${direction} ${sign}${groupDigits(units)}${note}`;
 }
 
 /** The first row of a kind of failure: its line in the input if it has one, its pet, and the reason. */
