@@ -41,6 +41,8 @@ export interface Flag<Value = unknown> extends Argument<Value> {
   readonly isList?: boolean | undefined;
   /** The heading that help lists it under. */
   readonly group?: string | undefined;
+  /** The topic of help that explains it: the help of a verb then only names it. */
+  readonly topic?: string | undefined;
   /** Keys of flags that cannot be combined with it. */
   readonly conflicts?: readonly string[] | undefined;
   /** The flag for which this is another spelling: `--json` gives `output` the value `json`. */

@@ -95,6 +95,7 @@ function argumentsSection({ args = {} }: Action): TermList {
 function flagSections(command: Action | Group): TermList[] {
   const byTitle = new Map<string, Item[]>([['Flags:', []]]);
   for (const flag of Object.values(ownFlags(command))) {
+    if (flag.topic !== undefined) continue;
     const title = flag.group ?? 'Flags:';
     byTitle.set(title, [...(byTitle.get(title) ?? []), [flagTerm(flag), meaningOf(flag)]]);
   }
@@ -118,5 +119,8 @@ function footerOf(path: readonly string[], command: Action | Group): string {
   if (path.length === 0)
     return `\`petstore <command> --help\` shows more; \`petstore help <topic>\` explains what several commands share: ${topicNames.join(', ')}.`;
   if (isGroup(command)) return `\`${commandName(path)} <verb> --help\` shows the flags of a verb.`;
-  return 'also -o, --fields, --sort, --base-url, --offline, -y, -q, …: petstore help flags';
+  const named = Object.values(ownFlags(command)).filter(({ topic }) => topic !== undefined);
+  const own = named.map(({ written }) => written.split(' ')[0]).join(', ');
+  const also = own === '' ? '' : `also ${own}: petstore help ${named[0]?.topic}\n`;
+  return `${also}also -o, --fields, --sort, --base-url, --offline, -y, -q, …: petstore help flags`;
 }

@@ -7,7 +7,7 @@ import {
   type RowLimit,
   type RunFlags,
 } from '../../bulk/run-flags.ts';
-import { choice, flag, type ValuesOf, value, values } from '../../cli/flag.ts';
+import { choice, type Flag, flag, type ValuesOf, value, values } from '../../cli/flag.ts';
 import { thousandsSeparators } from '../../config/values.ts';
 import { UsageError } from '../../process/errors.ts';
 import { parseDuration } from '../arguments.ts';
@@ -89,6 +89,18 @@ export const writeFlags = {
   }),
   force: flag('--force', 'replace the file of --rejects', writing),
 };
+
+/** The same flags where the help of a verb only names them. */
+const inTopic = <Flags extends Readonly<Record<string, Flag>>>(flags: Flags): Flags =>
+  Object.fromEntries(
+    Object.entries(flags).map(([key, each]) => [key, { ...each, topic: 'bulk' }]),
+  ) as unknown as Flags;
+
+const { rejects: _, force: __, ...withoutFiles } = writeFlags;
+
+export const resumeFlags = inTopic(writeFlags);
+/** An undo has no rejects. */
+export const undoFlags = inTopic(withoutFiles);
 
 export type WriteFlags = Partial<ValuesOf<typeof writeFlags>>;
 export type ApplyFlags = WriteFlags & Partial<ValuesOf<typeof inputFlags & typeof planFlags>>;

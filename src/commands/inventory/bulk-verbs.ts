@@ -2,7 +2,15 @@ import { argument, flag, value } from '../../cli/flag.ts';
 import { verb } from '../../cli/verb.ts';
 import { parseIdOrName, parseQuantity } from '../../records/values.ts';
 import { statusesFlag } from '../arguments.ts';
-import { diffPlanFlags, inputFlags, paceFlags, planFlags, writeFlags } from './bulk-flags.ts';
+import {
+  diffPlanFlags,
+  inputFlags,
+  paceFlags,
+  planFlags,
+  resumeFlags,
+  undoFlags,
+  writeFlags,
+} from './bulk-flags.ts';
 
 const diff = verb({
   name: 'diff',
@@ -65,14 +73,14 @@ const edit = verb({
   name: 'edit',
   summary: 'Change counts in an editor',
   description:
-    'Opens counts with the names of their pets in $VISUAL, $EDITOR or vi; then plans, asks and writes the rows that you changed, each only if nobody else has changed the count meanwhile. For the other flags see `petstore help bulk`.',
+    'Opens counts with the names of their pets in $VISUAL, $EDITOR or vi; then plans, asks and writes the rows that you changed, each only if nobody else has changed the count meanwhile.',
   operation: 'updateInventory',
   write: 'planned',
   examples: ['petstore inventory edit --below 5', 'EDITOR="code --wait" petstore inventory edit'],
   flags: {
     status: statusesFlag('only entries of pets of this status'),
     below: value('--below <n>', 'only entries with a quantity under n', { parse: parseQuantity }),
-    ...writeFlags,
+    ...resumeFlags,
   },
   run: async (context, { status, below, ...flags }) =>
     (await import('./edit-counts.ts')).editInventory(context, { status, below }, flags),
@@ -128,12 +136,12 @@ const resume = verb({
   name: 'resume',
   summary: 'Finish a run that stopped',
   description:
-    'Continues a run of apply or undo that was stopped or killed: reads the counts of the rows that are left, compares them with the plan, asks, and writes what is missing. It needs no file. For the other flags see `petstore help bulk`.',
+    'Continues a run of apply or undo that was stopped or killed: reads the counts of the rows that are left, compares them with the plan, asks, and writes what is missing. It needs no file.',
   operation: 'updateInventory',
   write: 'planned',
   examples: ['petstore inventory resume', 'petstore inventory resume r7'],
   args: { run: runArgument },
-  flags: writeFlags,
+  flags: resumeFlags,
   run: async (context, { run, ...flags }) => (await import('./resume.ts')).resumeRun(context, run, flags),
 });
 
@@ -141,12 +149,12 @@ const undo = verb({
   name: 'undo',
   summary: 'Set back what a run wrote',
   description:
-    'Sets every count that a run wrote back to what it was before, and removes the entries that it created, if the count is still the one that the run wrote; what somebody has changed since is left alone and reported. An undo that stopped goes on if it is started again. For the other flags see `petstore help bulk`.',
+    'Sets every count that a run wrote back to what it was before, and removes the entries that it created, if the count is still the one that the run wrote; what somebody has changed since is left alone and reported. An undo that stopped goes on if it is started again.',
   operation: 'updateInventory',
   write: 'planned',
   examples: ['petstore inventory undo', 'petstore inventory undo r7 --dry-run'],
   args: { run: runArgument },
-  flags: writeFlags,
+  flags: undoFlags,
   run: async (context, { run, ...flags }) => (await import('./resume.ts')).undoRun(context, run, flags),
 });
 
