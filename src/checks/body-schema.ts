@@ -10,7 +10,7 @@ import { memberOf, memberPointer, segmentsOf, toPointer, valueAt } from './point
 export interface BodyResult {
   readonly fault?: SchemaFault | undefined;
   /** The part that could not be checked, a clause. */
-  readonly remark?: string | undefined;
+  readonly unchecked?: string | undefined;
 }
 
 /**
@@ -30,13 +30,13 @@ export function checkBody(schema: JsonObject, body: JsonValue, limitMs: number):
   const whole = found ? prepared : prepare(schema, false);
   const result = found ?? check(whole, () => undefined);
   const seconds = limitMs / 1000;
-  if (!result) return { remark: `the body could not be checked within ${seconds} s` };
+  if (!result) return { unchecked: `the body could not be checked within ${seconds} s` };
   const leaf = result.errors.find((error) => isLeaf(error, result.errors));
   if (!result.valid && leaf) return { fault: describe(leaf, whole.prepared, body) };
-  if (!found) return { remark: `its patterns could not be tried within ${seconds} s` };
+  if (!found) return { unchecked: `its patterns could not be tried within ${seconds} s` };
   const { unread } = prepared;
   return {
-    remark: unread && `the pattern ${shorten(unread, 200)} is not an expression that can be tried`,
+    unchecked: unread && `the pattern ${shorten(unread, 200)} is not an expression that can be tried`,
   };
 }
 

@@ -74,8 +74,8 @@ export function parseCondition(text: string, flag: string): Condition {
   };
   do {
     const name = partNames.find((each) => matchStart(patterns[each], rest));
-    if (name === undefined) throw stop('this is no part of a condition');
-    if (taken.has(name) && name !== 'value') throw stop(`there is a ${name} already`);
+    if (name === undefined) throw stop('this is not a part of a condition');
+    if (taken.has(name) && name !== 'value') throw stop(`duplicate ${name}`);
     const [whole = '', ...groups] = matchStart(patterns[name], rest) ?? [];
     keep[name](groups);
     taken.add(name);

@@ -29,7 +29,7 @@ interface Judged {
   /** Undefined if no JSON is documented. */
   readonly json?: JsonValue;
   /** The part of the schema that could not be checked, a clause. */
-  readonly remark?: string | undefined;
+  readonly unchecked?: string | undefined;
 }
 
 /**
@@ -83,7 +83,7 @@ export function judge(
       printJson(id),
     );
   }
-  return { json, remark: found.remark };
+  return { json, unchecked: found.unchecked };
 }
 
 /**
@@ -124,10 +124,10 @@ function answersOfTable({ success, errors, result, many }: Operation): NonNullab
   const ok = result
     ? { mediaTypes: ['application/json'], schema: documentSchema(result, many) }
     : { mediaTypes: [] };
-  const refused = { mediaTypes: ['application/json'], schema: documentSchema('Error') };
+  const errorBody = { mediaTypes: ['application/json'], schema: documentSchema('Error') };
   return Object.fromEntries([
     ...success.map((status) => [status, ok] as const),
-    ...errors.map((status) => [status, refused] as const),
+    ...errors.map((status) => [status, errorBody] as const),
   ]);
 }
 

@@ -63,14 +63,14 @@ function judgeRead(run: CheckRun, operation: Operation, reply: Reply): Verdict {
     // The service document does not state this path, so the service may use another.
     const isElsewhere = operation.source === 'chosen' && (reply.status === 404 || reply.status === 405);
     const hint = 'if the service has other paths, `petstore api bind` reads them from its description';
-    const { remark } = judge(run, operation, reply, isElsewhere ? { hint } : {});
+    const { unchecked } = judge(run, operation, reply, isElsewhere ? { hint } : {});
     const count = operation.many
       ? `, ${counted(recordsOf(operation, reply).length, 'record', 'records')}`
       : '';
     const text = `${statusText(reply.status)}${count}`;
-    return remark === undefined
+    return unchecked === undefined
       ? pass(text, detailsOf(reply))
-      : warn(`${text}; ${operation.id}: ${remark}`, detailsOf(reply));
+      : warn(`${text}; ${operation.id}: ${unchecked}`, detailsOf(reply));
   } catch (error) {
     if (error instanceof VerdictError) return error.verdict;
     throw error;

@@ -1,7 +1,7 @@
 import type { CredentialPlace } from '../api/contract.ts';
 import type { Condition } from './condition.ts';
 
-/** The groups of checks of `smoke`, in the order in which reports show them; `run` tells of a run without an end. */
+/** The groups of checks of `smoke`, in the order in which reports show them; `run` is for a run without an end. */
 export const groups = [
   'reach',
   'tls',

@@ -28,7 +28,7 @@ export interface Creation {
 export class Ownership {
   private readonly creations: Creation[] = [];
 
-  /** Adds a create that is about to be sent; the returned function tells what came of it. */
+  /** Adds a create that is about to be sent; the returned function records what came of it. */
   begin(sent: Pick<Creation, 'kind' | 'name' | 'parent'>) {
     const at = this.creations.push({ ...sent, id: undefined, effect: 'maybe' }) - 1;
     return (effect: Creation['effect'], id?: bigint): Creation => {
@@ -38,7 +38,7 @@ export class Ownership {
     };
   }
 
-  /** Tells that a record is gone. */
+  /** Records that a record is gone. */
   end(gone: Creation): void {
     const at = this.creations.findIndex(({ kind, id }) => kind === gone.kind && id === gone.id);
     if (at !== -1) this.creations[at] = { ...gone, effect: 'none' };

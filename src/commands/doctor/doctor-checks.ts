@@ -107,7 +107,7 @@ async function checkPermissions({ context }: DoctorContext): Promise<Verdict> {
       hint: `chmod go-w ${shellWord(folder)}`,
     });
   const secrets = [configFile, known?.get('token-file'), known?.get('client-key')];
-  // On Windows the mode does not tell who may read a file.
+  // On Windows the mode does not say who may read a file.
   const open = secrets.flatMap((path) => (path && isPosix && isOpenToOthers(path, 0o077) ? [path] : []));
   if (open.length > 0)
     return warn(`others may read ${open.join(', ')}`, {

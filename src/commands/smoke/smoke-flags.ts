@@ -15,16 +15,16 @@ export const smokeFlags = {
   }),
   waitFor: values(
     '--wait-for <condition>',
-    "wait for this deployment (60s without --wait), as 'header x-commit=4f2a9c1' or 'GET /version text^=4f2a9c1'; may be given again",
+    "wait for this deployment (60s without --wait), such as 'header x-commit=4f2a9c1' or 'GET /version text^=4f2a9c1'; may be given again",
     { parse: parseCondition },
   ),
   expect: values(
     '--expect <condition>',
-    "a check of your own, as 'GET /healthz 200 /status=ok'; may be given again",
+    "a check of your own, such as 'GET /healthz 200 /status=ok'; may be given again",
     { parse: parseCondition },
   ),
   write: flag('--write', 'also create, change and delete records of its own, and clean up'),
-  only: values('--only <glob>', 'run only these checks, as op or op/get*; may be given again', {
+  only: values('--only <glob>', 'run only these checks, such as op or op/get*; may be given again', {
     parse: wordsOf,
     offers: 'check',
     isList: true,
@@ -37,7 +37,7 @@ export const smokeFlags = {
   strict: flag('--strict', 'fail also on warnings, flaky passes, and beta and experimental operations'),
   maxLatency: value(
     '--max-latency <limit>',
-    'time five calls of each GET, and fail above this, as 300ms or 300ms,max: p50, p95 (default) or max',
+    'time five calls of each GET, and fail above this, such as 300ms or 300ms,max: p50, p95 (default) or max',
     { parse: parseLatencyLimit },
   ),
   repeat: value('--repeat <n>', 'run the checks this many times', { parse: parseCount }),

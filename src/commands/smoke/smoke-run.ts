@@ -62,7 +62,7 @@ async function list(
   await printer.records([planned], { noun: 'checks', columns });
 }
 
-/** Finishes the reports although a signal comes; a pipe that nobody reads is given up a second after it. */
+/** Finishes the reports although a signal comes; a pipe that nobody reads is abandoned a second after it. */
 function despiteSignals<Value>({ interrupts }: Context, work: () => Promise<Value>): Promise<Value> {
   const late = new AbortController();
   const giveBack = interrupts.take((signal) => {
