@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { confirmWrite } from '../src/asking.ts';
-import type { GlobalFlags } from '../src/cli/global-flags.ts';
-import { settingsFrom } from '../src/config/settings.ts';
-import type { Context } from '../src/context.ts';
-import { fakeIo } from './helpers/run-cli.ts';
+import { confirmWrite } from '../../src/asking.ts';
+import type { GlobalFlags } from '../../src/cli/global-flags.ts';
+import { settingsFrom } from '../../src/config/settings.ts';
+import type { Context } from '../../src/context.ts';
+import { fakeIo } from '../helpers/run-cli.ts';
 
 const profiles = {
   prod: { 'base-url': 'http://prod', protected: true },

@@ -11,8 +11,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
-import { type RunOptions, runCli } from '../../helpers/run-cli.ts';
-import { temporaryFolder } from '../../helpers/temporary-folder.ts';
+import { type RunOptions, runCli } from '../helpers/run-cli.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 let folder = '';
 let path = '';
