@@ -215,7 +215,7 @@ test('writes the rejected rows with their own columns, and can apply that file',
   expect(lines[0]).toBe('note;Pet ID;stock;_line;_state;_status;_code;_message;_attempts;_request_id;_run');
   expect(lines.slice(1).sort()).toEqual([
     '',
-    expect.stringMatching(/^" x";4;8;5;failed;409;in_use;.*it says in_use.*;1;;r1$/),
+    expect.stringMatching(/^ x;4;8;5;failed;409;in_use;.*it says in_use.*;1;;r1$/),
     expect.stringMatching(/^"c""d";2;7;3;failed;409;in_use;.*it says in_use.*;1;;r1$/),
   ]);
   const again = await desk.summary(['apply', 'stock.rejects.csv', '--yes']);
