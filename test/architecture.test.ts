@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 
 interface Import {
@@ -114,6 +114,65 @@ test('only io.ts reads the process, but for the clock, and only it ends it', () 
       /(?<![\w.'-])process\.(?!\s)|'node:process'/.test(withoutComments(readFileSync(file, 'utf8'))),
     );
   expect(readers).toEqual([]);
+});
+
+/** What a module of a noun's commands exports, by which `src/commands/index.ts` reads it as a group. */
+const groupNames = ['verbs', 'examples', 'columns', 'alone', 'flags'];
+
+/** Still to be renamed; this list only gets shorter. */
+const sharedExports: readonly string[] = [
+  'Choice',
+  'Condition',
+  'Content',
+  'Ended',
+  'Field',
+  'Named',
+  'Noun',
+  'Outcome',
+  'State',
+  'checkInput',
+  'createContext',
+  'isMissing',
+  'parseChange',
+  'parseCondition',
+  'parseDuration',
+  'parseId',
+  'parseQuantity',
+  'smoke',
+  'states',
+  'toRequest',
+  'writeFlags',
+];
+const sharedFileNames: readonly string[] = [
+  'edit.ts',
+  'fields.ts',
+  'file.ts',
+  'print.ts',
+  'records.ts',
+  'values.ts',
+];
+
+test('no exported name is declared in two files', () => {
+  const places = new Map<string, string[]>();
+  const declaration =
+    /^export (?:async |abstract )?(?:function\*?|class|const|let|interface|type|enum) ([\w$]+)/gm;
+  for (const file of files)
+    for (const [, name = ''] of readFileSync(file, 'utf8').matchAll(declaration)) {
+      if (within(file, 'src/commands') && groupNames.includes(name)) continue;
+      places.set(name, [...new Set([...(places.get(name) ?? []), file])]);
+    }
+  const shared = [...places].filter(([name, found]) => found.length > 1 && !sharedExports.includes(name));
+  expect(shared).toEqual([]);
+});
+
+test('no two files have one name, but a command and the file that does its work may', () => {
+  const places = new Map<string, string[]>();
+  for (const file of files.filter((each) => basename(each) !== 'index.ts')) {
+    const key = `${within(file, 'src/commands') ? 'commands' : 'domain'} ${basename(file)}`;
+    places.set(key, [...(places.get(key) ?? []), file]);
+  }
+  const shared = [...places.values()].filter((found) => found.length > 1);
+  expect(shared.filter(([file = '']) => !sharedFileNames.includes(basename(file)))).toEqual([]);
 });
 
 function importsOf(file: string): Import[] {
