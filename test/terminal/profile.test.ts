@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
+import { runTyping } from '../helpers/person.ts';
 import { type RunOptions, runCli } from '../helpers/run-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
@@ -23,6 +24,19 @@ test('the first profile becomes the active one, the second does not until it is 
     { name: 'offline', active: false, 'base-url': null },
   ]);
   expect((await run('list -o ids')).stdout).toBe('prod\nstaging\noffline\n');
+});
+
+test('create asks a person for the base URL, again if it is none', async () => {
+  const answers = [
+    ['Base URL of the service', 'shop\r'],
+    ['must begin with http', '\x15https://a.example\r'],
+  ] as const;
+  const env = { PETSTORE_CONFIG_DIR: folder };
+  expect(await runTyping(['profile', 'create', 'shop'], answers, { env })).toMatchObject({ code: 0 });
+  expect(stored()).toMatchObject({
+    profile: 'shop',
+    profiles: { shop: { 'base-url': 'https://a.example' } },
+  });
 });
 
 test('every key is a flag of create', async () => {
