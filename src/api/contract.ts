@@ -1,6 +1,6 @@
 import { UsageError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
-import { type ListId, type Operation, type OperationId, operations } from './operations.ts';
+import { type Operation, type OperationId, operations } from './operations.ts';
 
 /** A place for a credential in a request. */
 export interface CredentialPlace {
@@ -49,10 +49,6 @@ export function takesParameter({ parameters }: Operation, name: string): boolean
 /** Whether the body of an operation takes a field; true if the description does not say. */
 export function takesField({ body }: Operation, name: string): boolean {
   return !body?.fields || Object.hasOwn(body.fields, name);
-}
-
-export function isListId(id: OperationId): id is ListId {
-  return operations[id].many;
 }
 
 /**

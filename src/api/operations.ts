@@ -387,7 +387,7 @@ type Names<K extends OperationId, Place extends Parameter['in']> = Extract<
 >['name'];
 
 /** The filters and paging of a list operation, each optional. */
-export type Query<K extends OperationId> = {
+type Query<K extends OperationId> = {
   readonly [Name in Names<K, 'query'>]?: v.InferOutput<(typeof querySchemas)[Name]> | undefined;
 };
 

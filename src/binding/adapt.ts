@@ -9,7 +9,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-
 // of the table have the same translation; it changes nothing there but the reference to a category.
 
 /** How requests and answers of one operation are translated. */
-export interface Translation {
+interface Translation {
   /**
    * The body as the service takes it: the changes, with all other fields as they came if the record is replaced.
    *

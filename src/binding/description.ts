@@ -139,7 +139,7 @@ export function decodeText(bytes: Uint8Array, shown: string): string {
   }
 }
 
-export function tooLarge(shown: string): InputError {
+function tooLarge(shown: string): InputError {
   return new InputError(`description ${shown}: is larger than ${maxBytes / 1024 / 1024} MiB`);
 }
 

@@ -281,8 +281,7 @@ function tie(tied: readonly Candidate[]): Match {
 /** Explains why nothing was bound, by the first that would fit if it could be called. */
 function explain(candidates: readonly Candidate[]): Match {
   const nearest = candidates.find(({ by }) => by === 'schema') ?? candidates[0];
-  if (nearest?.obstacle === undefined)
-    return { state: 'missing', why: 'the description has no such operation' };
+  if (nearest?.obstacle === undefined) return { state: 'missing', why: 'its description has none' };
   return { state: 'unbindable', operation: nearest.operation, why: nearest.obstacle };
 }
 

@@ -9,7 +9,7 @@ import { ambiguous, sparse, warehouse } from '../helpers/descriptions.ts';
 import { runTyping } from '../helpers/person.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
 import { type Run, type RunOptions, runCli } from '../helpers/run-cli.ts';
-import { cliPath, nodeBinary } from '../helpers/spawn-cli.ts';
+import { cliPath, nodeBinary, spawnCli } from '../helpers/spawn-cli.ts';
 
 let folder: string;
 
@@ -306,6 +306,18 @@ describe('the servers of a description', () => {
     expect(await run(['orders', 'list'], at(`${server.url}/own`))).toMatchObject({ code: 0 });
     expect(server.calls()).toEqual(['GET /v1/store/orders', 'GET /own/store/orders']);
   });
+});
+
+test('a binding of an origin does not apply to the command of `serve --` at that address', async () => {
+  const server = await recordingServer({});
+  const { port } = new URL(server.url);
+  await run(['api', 'bind', await file('sparse.json', sparse), '--base-url', server.url]);
+  await server[Symbol.asyncDispose]();
+  const command = [nodeBinary, cliPath, 'api', 'operations', '--fields', 'operation,source', '-o', 'csv'];
+  const { code, stdout } = await spawnCli(['serve', '--port', port, '--', ...command], {
+    env: { PETSTORE_CONFIG_DIR: folder },
+  });
+  expect([code, stdout]).toEqual([0, expect.stringContaining('listOrders,stated')]);
 });
 
 test('deleting a profile deletes its contract', async () => {

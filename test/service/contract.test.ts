@@ -1,7 +1,14 @@
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
-import { builtInContract, isListId } from '../../src/api/contract.ts';
-import { type Input, idName, type OperationId, operationIds, operations } from '../../src/api/operations.ts';
+import { builtInContract } from '../../src/api/contract.ts';
+import {
+  type Input,
+  idName,
+  type ListId,
+  type OperationId,
+  operationIds,
+  operations,
+} from '../../src/api/operations.ts';
 import { bodySchemas, resultSchemas } from '../../src/api/schemas.ts';
 import type { Client } from '../../src/client/client.ts';
 import { createClient } from '../../src/client/client.ts';
@@ -57,8 +64,8 @@ describe.each(operationIds)('%s', (id) => {
 
   test('gives the same through the client', async () => {
     const client = await openShop(id);
-    if (isListId(id)) {
-      for await (const page of client.list(id)) expect(page.length).toBeGreaterThan(0);
+    if (operations[id].many) {
+      for await (const page of client.list(id as ListId)) expect(page.length).toBeGreaterThan(0);
     } else {
       const { status } = await client.call(id, exampleInput(id));
       expect(operations[id].success).toContain(status);

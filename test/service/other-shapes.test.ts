@@ -28,38 +28,6 @@ async function run(name: 'warehouse' | 'sparse', { url }: RecordingServer, ...wo
   return runCli(words, { env });
 }
 
-test('a PATCH carries only changed fields', async () => {
-  await using server = await recordingServer({}, ({ body }) => ({
-    body: { ...animals[0], ...JSON.parse(body || '{}') },
-  }));
-  expect((await run('warehouse', server, 'pets', 'update', '1', '--status', 'pending')).code).toBe(0);
-  expect(server.seen.find(({ method }) => method === 'PATCH')).toMatchObject({
-    path: '/animals/1',
-    body: '{"status":"pending"}',
-  });
-});
-
-test('filters and the page size have the names that the description gives them', async () => {
-  await using server = await recordingServer({}, () => ({ body: animals }));
-  await run(
-    'warehouse',
-    server,
-    'pets',
-    'list',
-    '--status',
-    'sold',
-    '--category',
-    '2',
-    '--limit',
-    '60',
-    '-o',
-    'ids',
-  );
-  expect(server.calls()[0]).toMatch(/^GET \/animals\?.*pet_status=sold/);
-  expect(server.calls()[0]).toMatch(/category_id=2/);
-  expect(server.calls()[0]).toMatch(/page_size=30/);
-});
-
 test('an export asks for the largest pages that the description allows', async () => {
   const document = toOpenApi() as { paths: Record<string, { get: { parameters: object[] } }> };
   const list = document.paths['/store/inventory']?.get;
@@ -78,30 +46,6 @@ test('an export asks for the largest pages that the description allows', async (
   const exported = await runCli(['inventory', 'export', '--base-url', server.url], { env });
   expect(exported).toMatchObject({ code: 0, stdout: 'petId,quantity,status\n1,2,sold\n' });
   expect(server.calls()).toEqual(['GET /store/inventory?limit=50']);
-});
-
-test('filters here by a field that the service has no parameter for', async () => {
-  const orders = [1, 2, 3].map((id) => ({ id, petId: id, complete: id === 2 }));
-  await using server = await recordingServer({}, () => ({ body: orders }));
-  const listed = await run('sparse', server, 'orders', 'list', '--open', '--limit', '1', '-o', 'ids');
-  expect(listed).toMatchObject({ code: 0, stdout: '1\n' });
-  expect(server.calls()[0]).not.toContain('?');
-});
-
-test('an operation that the service lacks fails before any request', async () => {
-  await using server = await recordingServer({});
-  for (const words of [
-    ['orders', 'complete', '1'],
-    ['pets', 'delete', '1', '--yes'],
-    ['inventory', 'set', '1', '2'],
-    ['pets', 'update', '1', '--name', 'Rexy'],
-    ['pets', 'list'],
-    ['categories', 'get', '1'],
-  ]) {
-    const failed = await run('sparse', server, ...words);
-    expect(failed).toMatchObject({ code: 2, stdout: '' });
-  }
-  expect(server.seen).toEqual([]);
 });
 
 test('checks every record of a file against the bounds of the description before it sends the first', async () => {
@@ -219,34 +163,6 @@ describe('a service of another shape', () => {
     expect((await run('pets list --status sold --status pending -o ids')).stdout).toBe('2\n1\n');
   });
 
-  test('that requires a filter is asked for each of its values to find a name', async () => {
-    await using server = await recordingServer({}, ({ path }) => ({
-      body: path.endsWith('=sold') ? [{ id: 2, name: 'Rex' }] : [],
-    }));
-    const statuses = { ...query('status', { type: 'array', items: status }), required: true };
-    const run = await bound(server, {
-      '/pets': { get: listOf(record({ id: integer, name: text }), statuses) },
-    });
-    expect((await run('pets get rex -o ids')).stdout).toBe('2\n');
-    expect((await run('pets list -o ids')).stdout).toBe('2\n');
-    expect((await run('pets list --status sold -o ids')).stdout).toBe('2\n');
-  });
-
-  test('that requires a filter of its inventory is asked for each of its values by an export', async () => {
-    const entry = (petId: number) => ({ petId, quantity: 5, status: 'sold' });
-    await using server = await recordingServer({}, ({ path }) => ({
-      body: path.includes('status=sold') ? [entry(2)] : path.includes('status=') ? [] : 'no status',
-    }));
-    const entries = record({ petId: integer, quantity: integer, status });
-    const run = await bound(server, {
-      '/inventory': { get: listOf(entries, { ...query('status', status), required: true }) },
-    });
-    expect(await run('inventory export')).toMatchObject({
-      code: 0,
-      stdout: 'petId,quantity,status\n2,5,sold\n',
-    });
-  });
-
   test('may have the category as a name, or as an id with the name category', async () => {
     await using server = await recordingServer({}, ({ method, body }) => {
       const sent = method === 'POST' ? JSON.parse(body) : undefined;
@@ -320,53 +236,5 @@ describe('a service of another shape', () => {
     const run = await bound(server, { '/inventory': { post: { requestBody, responses: { 201: {} } } } });
     expect((await run('inventory create 3 4')).code).toBe(0);
     expect(server.seen.map(({ body }) => body)).toEqual(['{"petId":3,"quantity":4}']);
-  });
-
-  describe('that cuts its lists without a link to the rest', () => {
-    const entries = Array.from({ length: 120 }, (_, at) => ({ petId: at + 1, quantity: at + 1 }));
-    const entry = record({ petId: integer, quantity: integer });
-    const list = listOf(entry, query('limit', { type: 'integer', default: 20, maximum: 50 }));
-    const paths = {
-      '/inventory': { get: list },
-      '/inventory/{id}': { parameters: [id], get: { responses: { 200: json(entry) } } },
-    };
-    const service = () =>
-      recordingServer({}, ({ path }) => {
-        const { pathname, searchParams } = new URL(path, 'http://service.test');
-        if (pathname === '/inventory')
-          return { body: entries.slice(0, Number(searchParams.get('limit') ?? 20)) };
-        return { body: entries[Number(pathname.split('/').at(-1)) - 1] };
-      });
-    const note = 'there may be more records: it answered 50, a full page, and no link to a next one';
-
-    test('is told from one whose list is whole', async () => {
-      await using server = await service();
-      const run = await bound(server, paths);
-      const whole = await run('inventory list -o ids');
-      expect(whole.stdout.trim().split('\n')).toHaveLength(50);
-      expect(whole.stderr.replace(/\s+/g, ' ')).toContain(note);
-      expect((await run('inventory list --limit 3 -o ids')).stderr).toBe('');
-      const linked = structuredClone(paths);
-      Object.assign(linked['/inventory'].get.responses[200], { headers: { Link: {} } });
-      expect((await (await bound(server, linked))('inventory list -o ids')).stderr).toBe('');
-    });
-
-    test('is asked for each entry that its list lacks before a plan calls it missing', async () => {
-      await using server = await service();
-      const run = await bound(server, {
-        ...paths,
-        '/inventory/{id}': {
-          ...paths['/inventory/{id}'],
-          put: {
-            requestBody: json(record({ quantity: integer })),
-            responses: { 200: json(entry) },
-          },
-        },
-      });
-      const file = ['petId,quantity', ...entries.map(({ petId, quantity }) => `${petId},${quantity}`)].join(
-        '\n',
-      );
-      expect(await run('inventory diff -', file)).toMatchObject({ code: 0 });
-    });
   });
 });
