@@ -1,6 +1,7 @@
-import { mkdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { constants, mkdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import { sleep } from './deadline.ts';
 import { processId } from './io.ts';
 import { fileError, systemCode } from './system-error.ts';
 
@@ -14,7 +15,7 @@ import { fileError, systemCode } from './system-error.ts';
 export async function writeFileAtomic(path: string, data: Content, mode = 0o600): Promise<void> {
   try {
     const found = await stat(path).catch(() => undefined);
-    if (found && !found.isFile() && !found.isDirectory()) await fill(await open(path, 'a'), data);
+    if (found && !found.isFile() && !found.isDirectory()) await fill(await openDevice(path), data);
     else await replace(realFile(path), data, mode);
   } catch (error) {
     throw fileError('write', path, error);
@@ -30,6 +31,19 @@ async function fill(file: FileHandle, data: Content, isSynced = false): Promise<
     if (isSynced) await file.sync();
   } finally {
     await file.close();
+  }
+}
+
+/** Opens a pipe or a device; a pipe without a reader is waited for in a way that a signal can end. */
+async function openDevice(path: string): Promise<FileHandle> {
+  for (;;) {
+    const reader = await open(path, constants.O_WRONLY | (constants.O_NONBLOCK ?? 0)).catch((error) => {
+      if (systemCode(error) === 'ENXIO') return undefined;
+      throw error;
+    });
+    // Now that there is a reader, a blocking open returns at once.
+    if (reader) return open(path, 'a').finally(() => reader.close());
+    await sleep(20);
   }
 }
 

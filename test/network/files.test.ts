@@ -66,3 +66,16 @@ test('a pipe that a writer leaves empty is an empty file, and not waited for', a
   setTimeout(() => writeFileSync(pipe, ''), 500);
   expect(await ended).toMatchObject({ code: 2, stderr: expect.stringContaining('has no records') });
 });
+
+test.each(['--report', '--rejects'])('%s into a pipe that nobody reads ends with SIGTERM', async (flag) => {
+  const rows = join(folder, 'rows.csv');
+  writeFileSync(rows, 'petId,quantity\n999,5\n');
+  const words =
+    flag === '--report'
+      ? ['smoke', '--offline', '--report', `json=${pipe}`]
+      : ['inventory', 'apply', rows, '--offline', '--yes', '--force', '--rejects', pipe];
+  const child = start(words);
+  const ended = outcome(child);
+  setTimeout(() => child.kill('SIGTERM'), 2500);
+  expect(await ended).toMatchObject({ code: 143 });
+});
