@@ -7,8 +7,7 @@ import { createUndiciTransport } from '../../src/client/transport/undici.ts';
 import { errorText } from '../../src/output/error.ts';
 import { CliError } from '../../src/process/errors.ts';
 import { createSecrets } from '../../src/process/secrets.ts';
-import { type Ask, type Case, cases, type Scene } from './cases.ts';
-import { type Result, runCases } from './run-cases.ts';
+import { type Ask, type Case, cases, type Result, runCases, type Scene } from './cases.ts';
 
 const transports = { 'node:http': createNodeHttpTransport, undici: createUndiciTransport };
 

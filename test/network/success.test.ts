@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { answer, answerJson, type Exchange, misbehave } from '../helpers/misbehaving-server.ts';
 import { type Reply, recordingServer } from '../helpers/recording-server.ts';
 import { runCli } from '../helpers/run-cli.ts';
 
@@ -105,24 +104,6 @@ describe('a service that refuses the connection, or whose name is unknown,', () 
     const retried = await runCli(['orders', 'list', '-v', '--retries', '1', '--base-url', url]);
     expect(retried.stderr.match(/^\* GET/gm)).toHaveLength(2);
   });
-});
-
-test.each([
-  ['lost', ({ socket }: Exchange) => socket.destroy(), 0],
-  ['answered 500', (exchange: Exchange) => answer(exchange, { status: 500 }), 0],
-  [
-    'refused with 429',
-    (exchange: Exchange) => answer(exchange, { status: 429, fields: { 'retry-after': '0' } }),
-    5,
-  ],
-] as const)('a DELETE that is %s and then finds nothing ends with %s', async (_, first, code) => {
-  await using server = await misbehave({
-    onRequest: (exchange) =>
-      exchange.number === 1
-        ? first(exchange)
-        : answerJson(exchange, { code: 'not_found', message: 'no', status: 404 }, { status: 404 }),
-  });
-  expect(await runCli([...remove, '--base-url', server.url])).toMatchObject({ code });
 });
 
 test.each([[['orders', 'get', '1']], [['orders', 'complete', '1']], [['orders', 'create', '--pet', '1']]])(
