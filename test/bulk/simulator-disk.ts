@@ -78,26 +78,26 @@ export async function watchFiles(): Promise<() => void> {
   };
 }
 
-/** What becomes of an operation: it is done, or nothing happens although it seems to succeed. */
-type Fate = 'done' | 'dropped';
-
-function fateOf(name: string, file: unknown, args: readonly unknown[]): Fate {
+/** Counts an operation. @throws an error of the system if its process is dead, or dies now: nothing is done. */
+function admit(name: string, file: unknown, args: readonly unknown[]): void {
   const process = running.getStore();
-  if (!process || (name === 'open' && isReading(args[1]))) return 'done';
+  if (!process || (name === 'open' && isReading(args[1]))) return;
   const path = pathOf(name, file, args);
-  const isOwn = path.startsWith(process.folder);
-  if (process.isDead) return isOwn || path === '/dev/null' ? 'dropped' : 'done';
-  if (!isOwn) return 'done';
+  if (!path.startsWith(process.folder)) return;
+  if (process.isDead) throw diskIsGone();
   process.touched.add(path);
   process.operations += 1;
-  if (process.operations !== process.dieAt) {
-    if (name === 'symlink') process.links.add(path);
-    else if (name === 'unlink' || name === 'rm') process.links.delete(path);
-    return 'done';
+  if (process.operations === process.dieAt) {
+    tear(name, file, args, process.tornShare);
+    die(process);
+    throw diskIsGone();
   }
-  tear(name, file, args, process.tornShare);
-  die(process);
-  return 'dropped';
+  if (name === 'symlink') process.links.add(path);
+  else if (name === 'unlink' || name === 'rm') process.links.delete(path);
+}
+
+function diskIsGone(): Error {
+  return Object.assign(new Error('EIO: the process is dead'), { code: 'EIO' });
 }
 
 /** Ends the process at once. Its locks stay, and name a process that has ended. */
@@ -153,17 +153,9 @@ function tear(name: string, file: unknown, args: readonly unknown[], share: numb
   else if (part.length > 0) real.writeSync(descriptorOf(file), part);
 }
 
-/** The result of an operation that only seems to succeed. */
-function pretended(name: string, args: readonly unknown[]): unknown {
-  if (name !== 'write') return undefined;
-  const data = args.find((each) => typeof each === 'string' || each instanceof Uint8Array);
-  return data === undefined ? 0 : Buffer.from(data as string).length;
-}
-
 function blocking(name: string, original: Operation): Operation {
   return ((...args: unknown[]) => {
-    if (fateOf(name, args[0], args) === 'dropped')
-      return name === 'open' ? real.openSync('/dev/null', 'w') : pretended(name, args);
+    admit(name, args[0], args);
     const synced = beginSync(name, args[0]);
     const result = (original as (...all: unknown[]) => unknown)(...args);
     synced?.();
@@ -173,26 +165,26 @@ function blocking(name: string, original: Operation): Operation {
 
 function withCallback(name: string, original: Operation): Operation {
   return ((...args: unknown[]) => {
-    const callback = args.at(-1) as (error: Error | null, result?: unknown) => void;
-    if (fateOf(name, args[0], args) === 'dropped') {
-      const result = name === 'open' ? real.openSync('/dev/null', 'w') : pretended(name, args);
-      setImmediate(() => callback(null, result));
-      return undefined;
+    const callback = args.at(-1) as (error: Error | null, ...results: unknown[]) => void;
+    try {
+      admit(name, args[0], args);
+    } catch (error) {
+      setImmediate(() => callback(error as Error));
+      return;
     }
     const synced = beginSync(name, args[0]);
     const done = (error: Error | null, ...results: unknown[]) => {
       if (!error) synced?.();
-      (callback as (...all: unknown[]) => void)(error, ...results);
+      callback(error, ...results);
     };
-    return (original as (...all: unknown[]) => unknown)(...args.slice(0, -1), done);
+    (original as (...all: unknown[]) => unknown)(...args.slice(0, -1), done);
   }) as Operation;
 }
 
 function promised(name: string, original: Operation): Operation {
   return async function operate(this: unknown, ...args: unknown[]) {
     const file = typeof args[0] === 'string' && isPath(this) ? args[0] : this;
-    if (fateOf(name, file, args) === 'dropped')
-      return name === 'open' ? real.promises.open('/dev/null', 'w') : pretended(name, args);
+    admit(name, file, args);
     const synced = beginSync(name, file);
     const result = await (original as (...all: unknown[]) => Promise<unknown>).apply(this, args);
     synced?.();

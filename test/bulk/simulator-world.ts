@@ -1,6 +1,7 @@
 import fs, { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { main } from '../../src/main.ts';
 import { fakeIo, runCli } from '../helpers/run-cli.ts';
 import { cutPower, die, running, type SimulatedProcess, settleFile, settleFolder } from './simulator-disk.ts';
@@ -100,8 +101,11 @@ export class World {
       (each) => this.lineOf(each) ?? [],
     );
     this.alive.clear();
+    const timers = countTimers();
     const taken = await Promise.all(lines.map((line) => this.run(line)));
     await this.service.idle();
+    // A dead process may still wait for something that its command no longer waits for.
+    while (countTimers() > timers) await sleep(2);
     if (step.losesPower && taken.some(({ hasCrashed }) => hasCrashed)) this.losePower(step);
     this.findRejects(taken);
     return taken;
@@ -246,10 +250,10 @@ export class World {
     const ended = running.run(process, () => main(argv, io));
     const code = await Promise.race([ended, death.then(() => -1)]);
     if (process.isDead) {
-      // Nothing that it does from now on has an effect; let it come to its end.
+      // Nothing that it does from now on has an effect, and it comes to its end.
       io.raise('SIGINT');
       io.raise('SIGINT');
-      await Promise.race([ended.catch(() => {}), new Promise((resolve) => setTimeout(resolve, 500).unref())]);
+      await ended.catch(() => {});
     }
     const [stdout, stderr] = [io.written('stdout'), io.written('stderr')];
     const command: Command = {
@@ -285,6 +289,11 @@ export class World {
         if (file) this.rejects.set(name, file);
       }
   }
+}
+
+/** The timers of all that goes on in this process. */
+function countTimers(): number {
+  return process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
 }
 
 /** A command line that is to be run. */
