@@ -154,3 +154,13 @@ test('says that the service answered if the answer cannot be written', async () 
     'note: the service answered 201\nerror: write to stdout: no space left on device\n',
   );
 });
+
+test.each(['csv', 'table', 'yaml'])(
+  '-o %s is exit 2, because the body is printed as it came',
+  async (format) => {
+    const { run, server } = await send(['GET', '/pets', '-o', format]);
+    expect(run).toMatchObject({ code: 2, stdout: '' });
+    expect(run.stderr).toContain(`--output ${format}: api request prints the body as it came`);
+    expect(server.seen).toEqual([]);
+  },
+);

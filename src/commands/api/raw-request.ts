@@ -37,6 +37,12 @@ export async function sendRaw(context: Context, given: RequestArguments): Promis
   const { path, input } = given;
   const method = readMethod(given.method);
   const fields = given.fields.map(readField);
+  const { output } = context.flags;
+  if (output !== undefined && output !== 'json')
+    throw new UsageError(
+      `--output ${output}: api request prints the body as it came`,
+      'give -o json, or none',
+    );
   const client = await context.client();
   const operation = operationAt(client, method, path);
   if (input !== undefined && safe.includes(method))
