@@ -92,7 +92,7 @@ function toSvg(screen, title) {
   const lines = screen
     .replace(/\r\n$/, '')
     .split(/\r?\n/)
-    .map((line) => line.replace(/^.*(\r|\x1b\[[02]?[JK])(?=.)/, ''));
+    .map((line) => line.replace(/^.*(\r|\x1b\[[02]?[JK])(?=.)/s, ''));
   const width = columns * cell.width + 2 * padding;
   const height = lines.length * cell.height + 2 * padding;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="14" fill="${ink}">
