@@ -136,6 +136,8 @@ export type Paging =
 export interface DocumentedAnswer {
   /** Media types without parameters, in lower case; empty if the answer has no body. */
   readonly mediaTypes: readonly string[];
+  /** True if the answer has a Location. */
+  readonly hasLocation?: boolean | undefined;
   /** A self-contained JSON Schema of draft 2020-12: everything that it refers to is in its own `$defs`. */
   readonly schema?: JsonObject | undefined;
 }

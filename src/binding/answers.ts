@@ -55,12 +55,14 @@ export function toAnswers(responses: JsonObject, toSchema: ConvertSchema): Recor
   const answers: Record<string, DocumentedAnswer> = {};
   for (const [status, response] of Object.entries(responses)) {
     if (!/^([1-5](\d\d|XX)|default)$/i.test(status) || !isJsonObject(response)) continue;
-    const { content } = response;
+    const { content, headers } = response;
     const types = Object.keys(objectOf(content));
     const schema = jsonContent(content)?.schema;
+    const hasLocation = Object.keys(objectOf(headers)).some((name) => name.toLowerCase() === 'location');
     answers[status.replace('xx', 'XX')] = {
       mediaTypes: types.map((type) => (type.split(';')[0] ?? '').trim().toLowerCase()),
       schema: schema === undefined ? undefined : toSchema(schema),
+      ...(hasLocation && { hasLocation }),
     };
   }
   return answers;

@@ -59,7 +59,9 @@ export interface Check<Subject> {
   readonly operation?: Operation | undefined;
   /** Ids of checks that run before. If one of them failed, this check cannot pass and is skipped. */
   readonly needs?: readonly string[] | undefined;
-  /** Finds a verdict; undefined if there is nothing to check after all, so that no report lists it. */
+  /** Set if no report lists it unless it finds something. */
+  readonly isOptional?: boolean | undefined;
+  /** Finds a verdict; undefined if there is nothing to check after all. */
   run(subject: Subject): Promise<Verdict | undefined>;
 }
 
@@ -126,6 +128,7 @@ export async function* runChecks<Subject>(
     const { id, operation } = check;
     const startedMs = monotonicMs();
     const barred = signal?.aborted ? barredBy(interrupted) : barOf(check, failed);
+    if (barred && check.isOptional) continue;
     const verdict = barred ?? (await check.run(subject).catch(toVerdict));
     if (verdict === undefined) continue;
     const result = { operation, ...verdict, id, elapsedMs: barred ? 0 : monotonicMs() - startedMs };

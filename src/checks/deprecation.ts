@@ -12,6 +12,7 @@ export function deprecationChecks(contract: Contract): Check<CheckRun>[] {
   return readsOf(contract).map((operation) => ({
     id: `lifecycle/${operation.id}`,
     operation,
+    isOptional: !operation.deprecated,
     async run(run) {
       const reply = await replyOf(run, operation);
       if (typeof reply !== 'string') return judgeHeaders(run, operation, reply);

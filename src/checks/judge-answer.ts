@@ -126,7 +126,7 @@ function answersOfTable({ success, errors, result, many }: Operation): NonNullab
     : { mediaTypes: [] };
   const errorBody = { mediaTypes: ['application/json'], schema: documentSchema('Error') };
   return Object.fromEntries([
-    ...success.map((status) => [status, ok] as const),
+    ...success.map((status) => [status, { ...ok, hasLocation: status === 201 }] as const),
     ...errors.map((status) => [status, errorBody] as const),
   ]);
 }

@@ -6,7 +6,7 @@ import { CliError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import { type CheckRun, detailsOf, type Reply } from './ask.ts';
 import { type Check, fail, pass, skip, type Verdict, VerdictError, verdictOfError } from './check.ts';
-import { judge } from './judge-answer.ts';
+import { documentedAnswer, judge } from './judge-answer.ts';
 import { type Kind, kinds, minNameLength, newName, parentOf } from './kinds.ts';
 import { type Creation, findInList, type Ownership, ownerOf, removeOwn } from './ownership.ts';
 import { isSameValue, jsonId, recordOf } from './records.ts';
@@ -153,7 +153,7 @@ function idInLocation({ fields }: Reply): bigint | undefined {
 function checkLocation(step: Step, reply: Reply, id: bigint): void {
   const { operation } = step;
   const location = fieldValue(reply.fields, 'location');
-  const isPromised = operation.source !== 'bound' && operation.success.includes(201) && reply.status === 201;
+  const isPromised = documentedAnswer(operation, reply.status)?.hasLocation;
   if (location === undefined && isPromised)
     throw faultOf(step, reply, 'the answer has no Location', `a Location that ends with ${id}`);
   const named = idInLocation(reply);

@@ -88,7 +88,8 @@ const variants: Readonly<Record<string, Variant>> = {
       schemas.PetStatus = { type: 'string', enum: ['available', 'pending', 'sold', 'reserved'] } as never;
       for (const item of Object.values(paths)) {
         const { responses } = item.post ?? {};
-        if (responses?.['201']) Object.assign(responses, { 200: responses['201'], 201: undefined });
+        if (responses?.['201'])
+          Object.assign(responses, { 200: { ...responses['201'], headers: {} }, 201: undefined });
       }
     },
   },

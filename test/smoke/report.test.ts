@@ -292,10 +292,18 @@ test('globs select by id and by group; reach is always there', async () => {
 
 test('--dry-run lists the checks and sends nothing', async () => {
   const before = service.seen.length;
-  const { code, stdout } = await run(['--dry-run', '--write', '--only', 'write,op/getO*', '--no-header']);
+  const { code, stdout } = await run([
+    '--dry-run',
+    '--write',
+    '--only',
+    'write,op/getO*,lifecycle',
+    '--no-header',
+  ]);
   expect(code).toBe(0);
   expect(stdout).toMatch(/^reach\/dns\n/);
-  expect(stdout).toMatch(/^op\/getOrder +getOrder +stable\nwrite\/category +createCategory +stable\n/m);
+  expect(stdout).toMatch(
+    /^op\/getOrder +getOrder +stable\nlifecycle\/getPet +getPet +stable\nwrite\/category +createCategory +stable\n/m,
+  );
   expect(service.seen.length).toBe(before);
 });
 

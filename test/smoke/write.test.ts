@@ -477,3 +477,17 @@ test('a create that is answered soon after the signal is removed by its id', asy
   expect(await main(['smoke', '--base-url', service.url, ...light], io)).toBe(143);
   expect(counts(service.store)).toEqual(before);
 });
+
+test('a Location is asked for if the description has it', async () => {
+  await using service = await startService({
+    spoil: ({ method }, answer) => (method === 'POST' ? withFields(answer, { location: undefined }) : answer),
+  });
+  const flags = ['--write', '--only', 'write/category'];
+  const withIt = await smoke(service.url, flags, { env: await bindTo(service.url, () => {}) });
+  expect(withIt.check('write/category').reason).toBe('create: the answer has no Location');
+  const env = await bindTo(service.url, ({ paths }) => {
+    for (const { post } of Object.values(paths))
+      if (post) Object.assign(post.responses['201'] ?? {}, { headers: {} });
+  });
+  expect((await smoke(service.url, flags, { env })).code).toBe(0);
+});

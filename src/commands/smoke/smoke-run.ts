@@ -50,10 +50,11 @@ export async function smoke(context: Context, flags: SmokeFlags): Promise<void> 
 /** Lists the checks of `--dry-run`. */
 async function list(
   context: Context,
-  checks: readonly Pick<Check<unknown>, 'id' | 'operation'>[],
+  checks: readonly Pick<Check<unknown>, 'id' | 'operation' | 'isOptional'>[],
 ): Promise<void> {
   const printer = await context.printer();
-  const planned = checks.map(({ id, operation }) => ({
+  const certain = checks.filter(({ isOptional }) => !isOptional);
+  const planned = certain.map(({ id, operation }) => ({
     id,
     operation: operation?.id ?? null,
     stability: operation?.stability ?? null,
