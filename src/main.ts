@@ -1,7 +1,7 @@
 import { createContext, type MutableContext } from './context.ts';
 import { prose } from './output/fold.ts';
 import { eraseLine } from './output/live-line.ts';
-import { race, withDeadline } from './process/deadline.ts';
+import { withDeadline } from './process/deadline.ts';
 import {
   AnsweredError,
   CliError,
@@ -20,12 +20,11 @@ import { sanitize } from './process/text.ts';
  */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
   const context = createContext(io, async (...given) => (await import('./connect.ts')).connect(...given));
-  const { signal } = context.interrupts;
   const running = run(argv, context);
   try {
-    return await race({ signals: [signal] }, () => running);
+    return await Promise.race([running, context.interrupts.interrupted]);
   } catch (thrown) {
-    return await report(signal.aborted ? await endedBy(thrown, running) : thrown, context);
+    return await report(context.interrupts.reason ? await endedBy(thrown, running) : thrown, context);
   } finally {
     context.interrupts.release();
     await context.close();
@@ -69,7 +68,7 @@ async function report(thrown: unknown, context: MutableContext): Promise<ExitCod
     : errorText(error, await context.style('stderr'), show);
   const stack = io.env.PETSTORE_DEBUG === '1' ? stackOf(thrown) : '';
   // After Ctrl-C the terminal shows `^C`.
-  const echo = interrupts.signal.aborted && io.stderr.isTerminal && io.env.TERM !== 'dumb' ? eraseLine : '';
+  const echo = interrupts.reason && io.stderr.isTerminal && io.env.TERM !== 'dumb' ? eraseLine : '';
   await io.stderr.write(echo + text + stack).catch(() => {});
   return error.exitCode;
 }

@@ -3,7 +3,11 @@ import type { Io, Signal } from './io.ts';
 
 /** SIGINT and SIGTERM abort the command, unless the command takes them over to end in its own way. */
 export interface Interrupts {
-  /** Aborted by the first signal that no command took over; the reason is an InterruptedError. */
+  /** Set by the first signal that no command took over. */
+  readonly reason: InterruptedError | undefined;
+  /** Rejects with that reason. */
+  readonly interrupted: Promise<never>;
+  /** Aborted with that reason. Made when it is first asked for: it takes half a millisecond of a start. */
   readonly signal: AbortSignal;
   /** The requests that an interruption leaves open; its message names them. */
   readonly pendingWrites: Set<PendingWrite>;
@@ -15,13 +19,30 @@ export interface Interrupts {
 }
 
 export function createInterrupts(io: Io): Interrupts {
-  const controller = new AbortController();
+  let controller: AbortController | undefined;
+  let reason: InterruptedError | undefined;
+  let reject: (reason: InterruptedError) => void = () => {};
+  const interrupted = new Promise<never>((_, fail) => {
+    reject = fail;
+  });
   let taker: ((signal: Signal) => void) | undefined;
   const pendingWrites = new Set<PendingWrite>();
-  const abort = (signal: Signal) => controller.abort(new InterruptedError(signal, [...pendingWrites]));
+  const abort = (signal: Signal) => {
+    reason ??= new InterruptedError(signal, [...pendingWrites]);
+    controller?.abort(reason);
+    reject(reason);
+  };
   const release = io.onSignal((signal) => (taker ?? abort)(signal));
   return {
-    signal: controller.signal,
+    get reason() {
+      return reason;
+    },
+    interrupted,
+    get signal() {
+      controller ??= new AbortController();
+      if (reason) controller.abort(reason);
+      return controller.signal;
+    },
     pendingWrites,
     take(listener) {
       taker = listener;
