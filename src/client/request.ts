@@ -56,7 +56,8 @@ export function toWireInput(operation: Operation, input: CallInput): CallInput {
   const sent = translationOf(operation).toWire(body, before);
   const { idField } = contract;
   const written = idField && (wire?.bodyNames[idField] ?? idField);
-  if (written === undefined || sent[written] !== undefined) return { ...input, body: sent };
+  if (written === undefined || sent[written] !== undefined)
+    return sent === body ? input : { ...input, body: sent };
   const id = input[idName(operation.id) ?? ''];
   return { ...input, body: typeof id === 'bigint' ? { [written]: id, ...sent } : sent };
 }
