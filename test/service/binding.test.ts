@@ -339,12 +339,6 @@ test.each(['no document', '{"swagger": "2.0"}', '{"openapi": "3.0.3", "paths": {
   },
 );
 
-test('reads a document from stdin', async () => {
-  const bound = await run(['api', 'bind', '-', '-o', 'json'], { stdin: warehouse });
-  expect(bound.code).toBe(0);
-  expect(rows(bound).listPets).toMatchObject({ path: '/animals' });
-});
-
 test('a stored contract that cannot be read ends every command that calls the service; the repair works', async () => {
   const path = join(folder, 'contracts', 'origins', 'http%3A%2F%2Fservice.test.json');
   await mkdir(join(folder, 'contracts', 'origins'), { recursive: true });
