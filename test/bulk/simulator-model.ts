@@ -1,13 +1,7 @@
+import { type Command, type ListedRun, namedCommand, type ShownRow, Violation } from './simulator-command.ts';
 import type { InputFile } from './simulator-history.ts';
 import type { Change } from './simulator-service.ts';
-import {
-  type Command,
-  type ListedRun,
-  namedCommand,
-  type ShownRow,
-  Violation,
-  type World,
-} from './simulator-world.ts';
+import type { World } from './simulator-world.ts';
 
 /** What the model knows about one run. */
 interface KnownRun {

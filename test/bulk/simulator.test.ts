@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { Violation } from './simulator-command.ts';
 import { watchFiles } from './simulator-disk.ts';
 import { createHistory, type History, healthyStep, type Mode, type Step } from './simulator-history.ts';
 import { Model } from './simulator-model.ts';
-import { Violation, World } from './simulator-world.ts';
+import { World } from './simulator-world.ts';
 
 // A machine that makes histories of bulk runs: a service with every fault, a disk that loses what was not synced, and a
 // person who types whatever may be typed. After each command the model checks what the program did and said.

@@ -1,0 +1,151 @@
+import { basename } from 'node:path';
+import type { InputFile, Step } from './simulator-history.ts';
+
+/** A command that was run, and all that is known about it from outside. */
+export interface Command {
+  readonly number: number;
+  readonly words: readonly string[];
+  readonly step: Step;
+  /** The file that it applies, also by way of rejects. */
+  readonly file: InputFile | undefined;
+  readonly isRejects: boolean;
+  readonly hasCrashed: boolean;
+  readonly wasSignalled: boolean;
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** The summary that it printed. */
+  readonly summary: Record<string, unknown> | undefined;
+  /** The error that it printed as JSON. */
+  readonly error: Record<string, unknown> | undefined;
+  /** The journals that it wrote to, as ids of runs. */
+  readonly touched: readonly string[];
+  /** The first and the last of the service's changes while it ran. */
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A run as `runs` lists it. */
+export interface ListedRun extends Readonly<Record<string, unknown>> {
+  readonly id: string;
+  readonly kind: string;
+  readonly file: string;
+  readonly state: string;
+}
+
+/** A row as `runs show` prints it. */
+export interface ShownRow {
+  readonly petId: string;
+  readonly state: string;
+  readonly before: number | undefined;
+  readonly after: number | undefined;
+  /** It failed for a reason that passes: resume takes it. */
+  readonly passes: boolean;
+}
+
+/** What must not happen has happened. */
+export class Violation extends Error {
+  /** Whether the *Limits* of the help allow it, in a history that meets them. */
+  readonly isLimit: boolean;
+
+  constructor(message: string, { isLimit = false } = {}) {
+    super(message);
+    this.isLimit = isLimit;
+  }
+}
+
+/** A row of a file of rejects. */
+export interface RejectedRow {
+  readonly petId: string;
+  readonly state: string;
+  readonly status: string;
+}
+
+/** The rows of a file of rejects; its cells hold no commas but in the message, which comes after these. */
+export function rejectedRows(text: string): RejectedRow[] {
+  const lines = text.split('\n').filter((line) => line !== '');
+  if (text.startsWith('{'))
+    return lines.flatMap((line) => {
+      const { petId, _state, _status } = (parseJson(line) ?? {}) as Record<string, unknown>;
+      return petId === undefined
+        ? []
+        : { petId: String(petId), state: String(_state), status: String(_status ?? '') };
+    });
+  const [header = [], ...rows] = lines.map((line) => line.replace('\r', '').split(','));
+  const cell = (row: readonly string[], name: string) => row[header.indexOf(name)] ?? '';
+  return rows.map((row) => ({
+    petId: cell(row, 'petId'),
+    state: cell(row, '_state'),
+    status: cell(row, '_status'),
+  }));
+}
+
+/** The command that a command names as the way on, as words after `petstore inventory`. */
+export function namedCommand({ error, summary, stderr }: Command): string[] | undefined {
+  for (const text of [error?.hint, error?.message, summary?.resume, stderr]) {
+    const found = /petstore inventory ((?:resume|undo|apply)[^"`;,()\n]*)/.exec(String(text ?? ''))?.[1];
+    if (found !== undefined) return found.trim().replace(/[.:]$/, '').split(/\s+/);
+  }
+  return undefined;
+}
+
+/** The runs whose journals a process wrote to. */
+export function runsOf(touched: ReadonlySet<string>): string[] {
+  const ids = [...touched].map((path) => /^([\w-]+)\.jsonl/.exec(basename(path))?.[1]);
+  return [...new Set(ids.filter((id) => id !== undefined))];
+}
+
+/** The error that a command printed as JSON, the last line on stderr. */
+export function errorOf(stderr: string): Record<string, unknown> | undefined {
+  const found = parseJson(stderr.trim().split('\n').at(-1) ?? '') as
+    | { error?: Record<string, unknown> }
+    | undefined;
+  return found?.error;
+}
+
+/** Undefined if the text is no JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A command and how it ended, as lines of a trace. */
+export function describeCommand({
+  number,
+  words,
+  step,
+  hasCrashed,
+  wasSignalled,
+  code,
+  summary,
+  error,
+  touched,
+}: Command): string[] {
+  const { conduct } = step;
+  const states = [
+    'run',
+    'rows',
+    'applied',
+    'unchanged',
+    'failed',
+    'unknown',
+    'invalid',
+    'skipped',
+    'unprocessed',
+  ];
+  const facts = summary && states.map((name) => `${name} ${summary[name]}`).join(', ');
+  const how = [
+    conduct.writeFaults > 0 || conduct.readFaults > 0
+      ? `faults ${conduct.writeFaults}/${conduct.readFaults} ${JSON.stringify(conduct.only ?? 'any')}`
+      : 'healthy',
+    ...(wasSignalled ? ['Ctrl-C'] : []),
+    ...(hasCrashed ? [`died at ${step.dieAt || `request ${conduct.dieAt}`}`] : []),
+  ].join(', ');
+  return [
+    `${number}: petstore inventory ${words.join(' ')}  [${how}] ${touched}`,
+    `   ${hasCrashed ? '' : `exit ${code}; ${facts ?? ''} ${error ? JSON.stringify([error.code, error.message, error.hint]) : ''}`}`,
+  ];
+}
