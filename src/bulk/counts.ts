@@ -88,10 +88,13 @@ export async function readCounts(
       if (!canGet || !isCut(error)) throw error;
     });
   if (canGet)
-    await readEach(run, unseen(), async (row) => {
+    await eachAtPace(run.pace, unseen(), async (row) => {
       const { count, etag } = await readEntry(client, rows.id(row));
       run.entriesRead += 1;
       found(row, count, etag);
+    }).catch((error) => {
+      // That the run has stopped has aborted the reads.
+      throw run.stop.reason ? new StoppedError() : error;
     });
   for (const row of unseen()) look(row, null);
 }
@@ -128,7 +131,7 @@ async function readList(run: Run, found: LookAtCount): Promise<void> {
 }
 
 /** The same pages; each is requested while the previous one is processed. */
-export async function* ahead<Page>(pages: AsyncIterable<Page>): AsyncGenerator<Page> {
+async function* ahead<Page>(pages: AsyncIterable<Page>): AsyncGenerator<Page> {
   const iterator = pages[Symbol.asyncIterator]();
   let next = iterator.next();
   try {
@@ -143,15 +146,4 @@ export async function* ahead<Page>(pages: AsyncIterable<Page>): AsyncGenerator<P
   } finally {
     await next.catch(() => {});
   }
-}
-
-/** Reads each item. @throws the first error; StoppedError if the run has stopped, because that aborted the reads. */
-export async function readEach<Item>(
-  run: Run,
-  items: Iterable<Item>,
-  read: (item: Item) => Promise<void>,
-): Promise<void> {
-  await eachAtPace(run.pace, items, read).catch((error) => {
-    throw run.stop.reason ? new StoppedError() : error;
-  });
 }

@@ -15,7 +15,7 @@ import {
 const bookedForMs = 7 * 24 * 3_600_000;
 
 /** A run that booked a delivery, or may have. */
-export interface Booking {
+interface Booking {
   readonly run: string;
   /** What is known of it, a clause. */
   readonly what: string;

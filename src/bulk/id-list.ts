@@ -14,6 +14,7 @@ export class IdList {
   /** Indexed rows by the hash of their ids; -1 if free. */
   private slots = new Int32Array(256).fill(-1);
   private indexed = 0;
+  private length = 0;
 
   get(row: number): bigint {
     scratchWords[0] = this.lows.get(row);
@@ -22,6 +23,7 @@ export class IdList {
   }
 
   set(row: number, id: number | bigint): void {
+    if (row >= this.length) this.length = row + 1;
     if (typeof id === 'bigint') {
       scratch[0] = id;
       this.lows.set(row, scratchWords[0] as number);
@@ -34,7 +36,7 @@ export class IdList {
 
   /** Makes `row` the row of its id, and returns the row that was it before. */
   index(row: number): number | undefined {
-    if ((this.indexed + 1) * 1.5 > this.slots.length) this.grow();
+    if (this.indexed * 1.5 >= this.slots.length) this.grow();
     const slot = this.slotOf(this.slots, this.lows.get(row), this.highs.get(row));
     const before = this.slots[slot] as number;
     this.slots[slot] = row;
@@ -43,9 +45,10 @@ export class IdList {
     return undefined;
   }
 
+  /** Room for all ids that there are, because an input is indexed when it has been read. */
   private grow(): void {
     const { slots } = this;
-    this.slots = new Int32Array(slots.length * 2).fill(-1);
+    this.slots = new Int32Array(2 ** Math.ceil(Math.log2((this.length + 1) * 1.5))).fill(-1);
     for (const row of slots)
       if (row !== -1) this.slots[this.slotOf(this.slots, this.lows.get(row), this.highs.get(row))] = row;
   }

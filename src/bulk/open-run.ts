@@ -13,7 +13,7 @@ import { marks, type Outcome, type Rows, stateOf } from './rows.ts';
 /** What a run is, before it has an id. */
 export type NewRun = Omit<RunHeader, 'journal' | 'run' | 'started'>;
 
-export interface RunOptions extends PaceOptions {
+interface RunOptions extends PaceOptions {
   readonly client: Client;
   /** The run stops when so many rows have failed or are unknown in this session. */
   readonly maxErrors: number;

@@ -40,7 +40,7 @@ export interface RowInput {
 }
 
 /** Keeps the first issues and counts all: a wrong file may have one in every row. */
-export class RowIssues {
+class RowIssues {
   /** Invalid rows. */
   invalid = 0;
   /** Rows that conflict with another row of their pet. */

@@ -4,7 +4,7 @@ import type { NewRun, RunParts } from './open-run.ts';
 import type { RowInput } from './read.ts';
 import { Rows } from './rows.ts';
 import { defaultFlags } from './run-flags.ts';
-import type { RunInfo, RunStore } from './run-store.ts';
+import type { RunStore } from './run-store.ts';
 
 /** The run of an input. */
 export function newRun(
@@ -81,39 +81,26 @@ export function isLeft(image: JournalImage): boolean {
 }
 
 /**
- * Which later run on the same target wrote, or may have written, a pet of a run, by row.
+ * Which later run on the same target wrote, or may have written, a pet of a run, by row. For a run of counts that is
+ * resumed every later run counts; for an undo those that another undo would set back.
  *
- * @param counts whether a later run counts.
  * @throws CliError `failed` if the journal of one cannot be read.
  */
-export async function findLater(
+export async function laterRuns(
   runs: RunStore,
-  { rows, header }: RunParts,
-  after: string,
-  counts: (run: RunInfo) => boolean,
+  { header, rows, earlier }: RunParts,
 ): Promise<ReadonlyMap<number, string>> {
   const found = new Map<number, string>();
+  const after = header.undoes ?? (header.flags.relative ? undefined : earlier?.header.run);
+  if (after === undefined) return found;
   for (const info of await runs.onTarget(header.target, after)) {
-    if (!counts(info)) continue;
-    const { rows: wrote } = await runs.read(info.header.run);
+    const { run, kind } = info.header;
+    if (header.kind === 'undo' && (kind === 'undo' || info.state === 'undone')) continue;
+    const { rows: wrote } = await runs.read(run);
     for (let at = 0; at < wrote.length; at += 1) {
       const row = wrote.mayHaveBeenWritten(at) ? rows.find(wrote.id(at)) : undefined;
-      if (row !== undefined && !found.has(row)) found.set(row, info.header.run);
+      if (row !== undefined && !found.has(row)) found.set(row, run);
     }
   }
   return found;
-}
-
-/** For the plan of a run that is resumed: every later run counts. For an undo: those that an undo would set back. */
-export async function laterRuns(runs: RunStore, parts: RunParts): Promise<ReadonlyMap<number, string>> {
-  const { header, earlier } = parts;
-  if (header.kind === 'undo')
-    return findLater(
-      runs,
-      parts,
-      header.undoes ?? '',
-      (info) => info.header.kind === 'apply' && info.state !== 'undone',
-    );
-  if (!earlier || header.flags.relative) return new Map();
-  return findLater(runs, parts, earlier.header.run, () => true);
 }

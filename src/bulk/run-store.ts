@@ -22,7 +22,7 @@ import { runningRuns } from './target.ts';
  * `stopped`: rows are left that `resume` takes, or its last session was killed. `undone`: an undo set all of its rows
  * back.
  */
-export type RunState = 'running' | 'stopped' | 'finished' | 'undone';
+type RunState = 'running' | 'stopped' | 'finished' | 'undone';
 
 /** A past run. */
 export interface RunInfo {

@@ -33,7 +33,7 @@ export interface Summary extends StateCounts {
   readonly stop: StopReason | undefined;
 }
 
-export interface SessionCounts {
+interface SessionCounts {
   readonly rows: number;
   readonly applied: number;
   readonly unchanged: number;

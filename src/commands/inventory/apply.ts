@@ -10,19 +10,16 @@ import { dryRun, holdTargetOf, preview, runSession, runStore, targetHere } from 
 
 /** Applies a file. */
 export async function applyInput(context: Context, path: string, flags: ApplyFlags): Promise<void> {
-  await withSource(context, path, (source) => applySource(context, source, flags));
-}
-
-/** Applies an input that is open. */
-export async function applySource(context: Context, source: Source, flags: ApplyFlags): Promise<void> {
-  const parts = await readParts(context, source, flags);
-  if (context.flags.dryRun) {
-    await warnOfBooking(context, parts);
-    return dryRun(context, parts, flags);
-  }
-  await holdTargetOf(context, parts.header, flags, async (nameRun) => {
-    if (!flags.again) await checkBooking(context, parts);
-    await runSession(context, parts, flags, nameRun);
+  await withSource(context, path, async (source) => {
+    const parts = await readParts(context, source, flags);
+    if (context.flags.dryRun) {
+      await warnOfBooking(context, parts);
+      return dryRun(context, parts, flags);
+    }
+    await holdTargetOf(context, parts.header, flags, async (nameRun) => {
+      if (!flags.again) await checkBooking(context, parts);
+      await runSession(context, parts, flags, nameRun);
+    });
   });
 }
 
@@ -37,7 +34,7 @@ export async function diffInput(context: Context, path: string, flags: ApplyFlag
 }
 
 /** Opens an input for the time of the work. @throws as `openSource` */
-export async function withSource<Value>(
+async function withSource<Value>(
   { io }: Context,
   path: string,
   work: (source: Source) => Promise<Value>,
