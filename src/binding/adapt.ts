@@ -82,7 +82,7 @@ function toWire(
   changes: Readonly<Record<string, unknown>>,
   before: object | undefined,
 ): JsonObject {
-  const { id, method, body, wire, result } = operation;
+  const { id, noun, method, body, wire, result } = operation;
   const { bodyNames = {}, category } = wire ?? {};
   const writtenAs = (name: string) => (Object.hasOwn(bodyNames, name) ? (bodyNames[name] ?? name) : name);
   const fields: [string, JsonValue][] = [];
@@ -111,6 +111,8 @@ function toWire(
     if (body.readOnly?.includes(name)) return false;
     if (Object.hasOwn(ownFields, name) && value === null) return false;
     const isListed = body.fields !== undefined && Object.hasOwn(body.fields, name);
+    // A count is set in a body of its own, which has further fields of the entry only if it says so.
+    if (noun === 'inventory') return isListed;
     if (body.fields && (body.isClosed || Object.hasOwn(recordFields, name))) return isListed;
     return Object.hasOwn(ownFields, name) || !Object.hasOwn(recordFields, name);
   };

@@ -29,19 +29,22 @@ export async function setCount(context: Context, pet: IdOrName, quantity: number
   const access = await openAccess(context, inventory, 'updateInventory');
   const petId = await access.names.idOf('pets', pet);
   await confirmWrite(context, { what: `set the stock of pet ${petId} to ${quantity}` });
-  await writeCount(access, petId, quantity, await readForPerson(access, petId));
+  const shown = await readForPerson(access, petId);
+  await writeCount(access, petId, quantity, { shown, before: context.flags.dryRun ? shown : undefined });
 }
 
-/** The entry before the change, to print what changed on a terminal; undefined elsewhere. */
+/**
+ * The entry before the change, to print what changed on a terminal, or the whole request with --dry-run; undefined
+ * elsewhere.
+ */
 async function readForPerson(
-  access: Access<InventoryItem>,
+  { context, client, ...access }: Access<InventoryItem>,
   petId: bigint,
 ): Promise<Answer<InventoryItem> | undefined> {
-  const { context, client } = access;
-  const isShown = context.io.stderr.isTerminal && !context.quiet && !context.flags.dryRun;
-  if (!isShown || !client.contract.operations.has('getInventory')) return undefined;
-  const before = await readRecord(access, petId).catch(() => undefined);
-  return before && { ...before, etag: undefined };
+  const { dryRun } = context.flags;
+  const isShown = dryRun ? access.operation.source === 'bound' : context.io.stderr.isTerminal;
+  if (!isShown || context.quiet || !client.contract.operations.has('getInventory')) return undefined;
+  return readRecord({ context, client, ...access }, petId).catch(() => undefined);
 }
 
 /** Reads a count, adds to it and writes the sum. */
@@ -64,7 +67,7 @@ async function readAndAdd(access: Access<InventoryItem>, petId: bigint, change: 
   );
   if (before.etag === undefined && !client.exclusively) await context.warn(notAtomic);
   try {
-    await writeCount(access, petId, quantity, before);
+    await writeCount(access, petId, quantity, { shown: before, before });
   } catch (error) {
     throw await settleAdjustment(access, error, { petId, old, quantity });
   }
@@ -84,19 +87,19 @@ function toQuantity(sum: bigint, what: string): number {
 /**
  * Sets one count and prints the entry.
  *
- * @param before the entry before the change, if it was read.
+ * @param entry `before` is the entry that alone may be changed; `shown` the one to print the change of.
  */
 async function writeCount(
   access: Access<InventoryItem>,
   petId: bigint,
   quantity: number,
-  before?: Answer<InventoryItem>,
+  { before, shown }: { readonly [Name in 'before' | 'shown']: Answer<InventoryItem> | undefined },
 ): Promise<void> {
   const write: Write = {
     operation: 'updateInventory',
     input: { petId, body: { quantity }, before: before?.value },
     options: { ifMatch: before?.etag },
-    ...(before && { change: { subject: `pet ${petId}`, before: before.value, names: ['quantity'] } }),
+    ...(shown && { change: { subject: `pet ${petId}`, before: shown.value, names: ['quantity'] } }),
   };
   await writeRecord(access, write);
 }

@@ -184,7 +184,10 @@ describe.each(Object.entries(shapes))('a service with %s', (name, shape) => {
     await done('pets update 5 --category 1');
     await done('pets delete 4 --yes');
     await done('orders update 1 --quantity 9');
+    const dry = await run('inventory set 1 7 --dry-run -o json');
     await done('inventory set 1 7');
+    const put = service.seen.filter(({ method }) => method === 'PUT').at(-1);
+    expect(JSON.parse(dry.stdout).body).toEqual(JSON.parse(put?.body ?? ''));
     await done('inventory adjust 2 +5');
     expect(service.records.pets).toMatchObject([
       {},
