@@ -100,7 +100,7 @@ export function choice<const Word extends string>(
   words: readonly Word[],
   more: More = {},
 ): Flag<Word | undefined> {
-  return value(written, summary, { parse: oneOf(words), choices: words, ...more });
+  return value(written, summary, { parse: parseWord(words), choices: words, ...more });
 }
 
 /** A flag that takes words, separated by commas, and can be repeated. */
@@ -109,7 +109,7 @@ export function choices<const Word extends string>(
   summary: string,
   words: readonly Word[],
 ): Flag<readonly Word[] | undefined> {
-  const parse = parserOf(written, { parse: oneOf(words) });
+  const parse = parserOf(written, { parse: parseWord(words) });
   return {
     written,
     summary,
@@ -150,7 +150,8 @@ function collect<Value>(parse: (text: string) => Value): (text: string, before: 
   return (text, before) => [...((before as readonly Value[] | undefined) ?? []), parse(text)];
 }
 
-function oneOf<Word extends string>(words: readonly Word[]): (text: string, name: string) => Word {
+/** Parses one of a few words, without regard to case. */
+export function parseWord<Word extends string>(words: readonly Word[]): (text: string, name: string) => Word {
   return (text, name) => {
     const found = words.find((word) => word === text) ?? words.find((word) => word === text.toLowerCase());
     if (found !== undefined) return found;

@@ -80,7 +80,7 @@ export const program: Program = {
     },
     {
       name: 'completion',
-      summary: 'Print the completion script of a shell, or install it',
+      summary: 'Print the completion script of a shell',
       load: async () => (await import('./completion/index.ts')).completion,
     },
     {

@@ -58,12 +58,11 @@ function platformFolders(io: Io): { readonly config: string; readonly state: str
 
 const xdgDefaults = {
   XDG_CONFIG_HOME: '.config',
-  XDG_DATA_HOME: '.local/share',
   XDG_STATE_HOME: '.local/state',
 } as const;
 
 /** A folder of the user that all programs share, whether it exists or not. */
-export function userFolder(io: Io, variable: keyof typeof xdgDefaults): string {
+function userFolder(io: Io, variable: keyof typeof xdgDefaults): string {
   const named = io.env[variable];
   return named && isAbsolute(named) ? named : join(homeFolder(io), xdgDefaults[variable]);
 }

@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpsServer } from 'node:https';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -102,6 +102,17 @@ test('flags are found in clusters, after =, and end at --', async () => {
   expect(await complete('pets', 'list', '--status=s')).toEqual(['--status=sold']);
   expect(await complete('serve', '--', '')).toEqual([':file']);
   expect(await complete('pets', 'create', '--from', '')).toEqual([':file']);
+});
+
+test('the script of each shell is printed', async () => {
+  for (const [shell, file] of [
+    ['bash', 'petstore.bash'],
+    ['zsh', '_petstore'],
+    ['fish', 'petstore.fish'],
+    ['powershell', 'petstore.ps1'],
+  ] as const)
+    expect((await runCli(['completion', shell])).stdout).toBe(readFileSync(`completions/${file}`, 'utf8'));
+  expect((await runCli(['completion'])).code).toBe(2);
 });
 
 test('a command that does not exist offers nothing', async () => {
