@@ -117,10 +117,6 @@ test('--save does not overwrite what another program has written to the file', a
   const serving = await start('--data', file, '--save');
   await write(serving, 'POST', '/categories', '{"name":"Cats"}');
   await expect.poll(() => readFile(file, 'utf8'), { timeout: 5000 }).toContain('Cats');
-  // The same content at another time is no change.
-  await writeFile(file, await readFile(file));
-  await write(serving, 'POST', '/categories', '{"name":"Birds"}');
-  await expect.poll(() => readFile(file, 'utf8'), { timeout: 5000 }).toContain('Birds');
   const edited = '{"categories":[{"id":5,"name":"Mine"}]}';
   await writeFile(file, edited);
   await write(serving, 'POST', '/categories', '{"name":"Dogs"}');
