@@ -27,7 +27,6 @@ const owners: Readonly<Record<string, { readonly files: readonly string[]; reado
   chalk: { files: ['src/output/style.ts'], heavy: true },
   'cli-table3': { files: ['src/output/table.ts'], heavy: true },
   '@cfworker/json-schema': { files: ['src/checks/body-schema.ts'] },
-  'fast-xml-builder': { files: ['src/checks/report/junit-report.ts'], heavy: true },
   '@inquirer/prompts': { files: ['src/input/inquirer.ts'] },
 };
 

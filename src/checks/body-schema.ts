@@ -180,17 +180,16 @@ function ruleAt(root: JsonObject, location: string): JsonObject {
   return isJsonObject(at) ? at : {};
 }
 
-/** Rewrites patterns, or removes them. If one is removed, names that match no pattern can no longer be forbidden. */
+/** Rewrites patterns, or removes all of them: names that match none can then not be forbidden. */
 function withPatterns(schema: JsonObject, read: (pattern: string) => string | undefined): JsonObject {
   const { pattern, patternProperties, ...rest } = schema;
   const own = typeof pattern === 'string' ? read(pattern) : undefined;
   const kept = own === undefined ? rest : { ...rest, pattern: own };
   if (!isJsonObject(patternProperties)) return kept;
   const named = Object.entries(patternProperties).map(([name, member]) => [read(name), member] as const);
-  const readable = named.filter(([name]) => name !== undefined);
-  const all: JsonObject = { ...kept, patternProperties: Object.fromEntries(readable) };
-  if (readable.length === named.length) return all;
-  const { additionalProperties, unevaluatedProperties, ...open } = all;
+  if (named.every(([name]) => name !== undefined))
+    return { ...kept, patternProperties: Object.fromEntries(named) };
+  const { additionalProperties, unevaluatedProperties, ...open } = kept;
   return open;
 }
 

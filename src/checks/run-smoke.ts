@@ -115,7 +115,11 @@ async function runRound({ target, stop, ownership, observer, waited }: RoundOpti
     visits: new Map(),
     onAnswer: (answer) => deployments.add(answer),
   };
-  const selection: Selection = { contract: client.contract, options, hasTls: sockets.encrypted };
+  const selection: Selection = {
+    contract: client.contract,
+    options,
+    hasTls: sockets.encrypted && sockets.absence === undefined,
+  };
   const checks = selectChecks(selection, ownership, waited);
   const seen = checks.map((check, at) => ({
     ...check,

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { isIP, connect as openSocket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { bareHost, reachableHost } from '../api/http.ts';
-import { createDialer } from '../client/transport/dial.ts';
 import { findProxy, portOf } from '../client/transport/proxy.ts';
 import { createContext, type TlsFiles } from '../client/transport/tls.ts';
 import { withDeadline } from '../process/deadline.ts';
@@ -40,7 +39,6 @@ export class Sockets {
   readonly encrypted: boolean;
   /** Why the service's own socket cannot be checked; undefined if it can. */
   readonly absence: string | undefined;
-  private readonly url: URL;
   private readonly options: SocketOptions;
   private made: Promise<Handshake> | undefined;
 
@@ -52,7 +50,6 @@ export class Sockets {
     this.port = portOf(url);
     this.encrypted = url.protocol === 'https:' && !options.embedded;
     this.absence = none ?? (proxy && `requests go through the proxy ${proxy.shown}`);
-    this.url = url;
     this.options = options;
   }
 
@@ -73,9 +70,9 @@ export class Sockets {
     await this.within(once(socket, 'connect')).finally(() => socket.destroy());
   }
 
-  /** Performed once. A proxy tunnel uses the client's own code, so an untrusted certificate is an error there. */
+  /** Performed once. */
   handshake(): Promise<Handshake> {
-    this.made ??= this.absence === undefined ? this.openTls() : this.openTlsThroughProxy();
+    this.made ??= this.openTls();
     return this.made;
   }
 
@@ -95,16 +92,6 @@ export class Sockets {
       return look(socket);
     } finally {
       socket.destroy();
-    }
-  }
-
-  private async openTlsThroughProxy(): Promise<Handshake> {
-    const { tls, env, timeoutMs } = this.options;
-    const dialer = createDialer({ tls, env, connectTimeoutMs: timeoutMs });
-    try {
-      return look((await dialer.dial(dialer.route(this.url))) as TLSSocket);
-    } finally {
-      dialer.close();
     }
   }
 

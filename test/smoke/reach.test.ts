@@ -1,5 +1,5 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
-import { connect, createServer, type Server } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generate } from 'selfsigned';
@@ -181,27 +181,6 @@ test('https on a plain port fails with a reason in plain words', async () => {
     reason: 'the TLS handshake failed: wrong version number; the server may speak plain http',
     hint: 'is the base URL http:// instead?',
   });
-});
-
-test('behind a proxy the certificate is checked through it', async () => {
-  const { service } = await secured(20, 'service.test');
-  const proxy = createServer((client) => {
-    client.once('data', (head) => {
-      const upstream = connect(service.port, '127.0.0.1', () => client.write('HTTP/1.1 200 OK\r\n\r\n'));
-      expect(String(head)).toMatch(/^CONNECT service\.test:443 /);
-      upstream.on('error', () => client.destroy());
-      client.pipe(upstream).pipe(client);
-    });
-    client.on('error', () => {});
-  });
-  const port = await listenHere(proxy);
-  const env = { HTTPS_PROXY: `http://127.0.0.1:${port}` };
-  const flags = ['--only', 'tls', '--ca-cert', join(folder, '20-service.test.pem')];
-  const run = await smoke('https://service.test', flags, { env });
-  proxy.close();
-  await service.close();
-  expect(run).toMatchObject({ code: 0, totals: { skip: 2, pass: 3, warn: 1 } });
-  expect(run.check('reach/connect').reason).toBe(`requests go through the proxy http://127.0.0.1:${port}`);
 });
 
 test('a link of http behind an https proxy is told once, as that', async () => {

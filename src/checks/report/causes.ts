@@ -1,7 +1,6 @@
 import { sanitize } from '../../process/text.ts';
-import { isRed, type State } from '../check.ts';
-import { groupOf } from '../options.ts';
-import type { Outcome, SmokeReport, Totals } from './smoke-report.ts';
+import type { State } from '../check.ts';
+import type { Outcome, Totals } from './smoke-report.ts';
 
 /**
  * Foreign text for one line of a log: controls become visible, and commands to a CI runner (`##[`, `##vso[`) are broken
@@ -16,6 +15,11 @@ export function breakCommands(text: string, replacement: string): string {
   return text.replace(/##(?=\w*\[)/g, () => replacement);
 }
 
+/** Text escaped for HTML and XML. */
+export function escapeMarkup(text: string): string {
+  return text.replace(/[&<>"']/g, (mark) => `&#${mark.charCodeAt(0)};`);
+}
+
 /** The words for the totals of a report, in the order in which reports show them. */
 export const totalNames: Readonly<Record<keyof Totals, string>> = {
   checks: 'checks',
@@ -26,16 +30,6 @@ export const totalNames: Readonly<Record<keyof Totals, string>> = {
   error: 'not carried out',
   skip: 'skipped',
 };
-
-export function isGreen({ results }: SmokeReport): boolean {
-  return !results.some(isRed);
-}
-
-/** The results of each group that has any. */
-export function byGroup(results: readonly Outcome[]): [group: string, results: Outcome[]][] {
-  const groups = [...new Set(results.map(({ id }) => groupOf(id)))];
-  return groups.map((group) => [group, results.filter(({ id }) => groupOf(id) === group)]);
-}
 
 /** The reason of a result and its hint, in one line. */
 export function reasonText({ reason, hint }: Pick<Outcome, 'reason' | 'hint'>): string {
@@ -57,18 +51,6 @@ export function labelledDetails(result: Outcome): [label: string, text: string][
   return all
     .filter((each): each is [string, string] => each[1] !== undefined)
     .map(([label, text]) => [label, lineText(text)]);
-}
-
-/** A result in one line. */
-export function headline(result: Outcome): string {
-  const { reason, expected, got, hint, requestId } = result;
-  const more = [
-    expected && `expected ${expected}`,
-    got && `got ${got}`,
-    requestId && isRed(result) && `request id ${requestId}`,
-  ].filter(Boolean);
-  const text = more.length > 0 ? `${reason}: ${more.join(', ')}` : reason;
-  return lineText(hint === undefined ? text : `${text}; ${hint}`);
 }
 
 /** Results with the same reason. */

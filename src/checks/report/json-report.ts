@@ -27,7 +27,7 @@ export function toJsonReport(report: SmokeReport, indent: number): string {
 }
 
 /** A result as JSON; times in seconds. */
-export function toCheck(result: Outcome) {
+function toCheck(result: Outcome) {
   const { id, state, first, elapsedMs, reason, hint, operation, latency, left } = result;
   const { expected, got, pointer, method, url, status, requestId, cache, runs, failures } = result;
   const group = groupOf(id);

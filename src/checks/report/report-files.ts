@@ -12,7 +12,7 @@ import { toJunitReport } from './junit-report.ts';
 import type { SmokeReport } from './smoke-report.ts';
 
 const writers = {
-  junit: async (report: SmokeReport) => sealed(await toJunitReport(report)),
+  junit: (report: SmokeReport) => sealed(toJunitReport(report)),
   json: (report: SmokeReport) => toJsonReport(report, 2),
   html: (report: SmokeReport) => sealed(toHtmlReport(report)),
 } as const;
@@ -78,7 +78,7 @@ export async function prepareReports({ files }: Reports, force: boolean): Promis
 /** Writes every report that goes to a file; a failure does not stop the others. @returns the errors. */
 export async function writeReports(report: SmokeReport, { files }: Reports): Promise<Error[]> {
   const written = await Promise.allSettled(
-    files.map(async ({ format, path }) => writeFileAtomic(path, await writers[format](report), 0o644)),
+    files.map(({ format, path }) => writeFileAtomic(path, writers[format](report), 0o644)),
   );
   return written.flatMap((each) => (each.status === 'rejected' ? [each.reason as Error] : []));
 }

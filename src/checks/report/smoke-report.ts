@@ -137,6 +137,10 @@ export function totalsOf(results: readonly CheckResult[]): Totals {
   return { checks: results.length, ...(Object.fromEntries(counts) as Record<State, number>) };
 }
 
+export function isGreen({ results }: SmokeReport): boolean {
+  return !results.some(isRed);
+}
+
 /** That of a failed check of reach, which says whether there was an answer; 7 for any other failure. */
 export function exitCodeOf(results: readonly Outcome[]): ExitCode {
   const red = results.filter(isRed);
