@@ -54,13 +54,13 @@ export class Failures {
     return this.reasons.get(row) ?? { code: kind, message: kind, passes: this.rows.isLeft(row) };
   }
 
-  /** The most frequent kind first. */
-  byKind(): FailureKind[] {
+  /** The most frequent kind first. @param isCounted leaves rows out */
+  byKind(isCounted: (row: number) => boolean = () => true): FailureKind[] {
     const { rows } = this;
     const found = new Map<string, FailureKind & { count: number; retryable: boolean }>();
     for (let row = 0; row < rows.length; row += 1) {
       const state = rows.state(row);
-      if (state !== 'failed' && state !== 'unknown') continue;
+      if ((state !== 'failed' && state !== 'unknown') || !isCounted(row)) continue;
       const key = `${state} ${this.kindOfRow.get(row)}`;
       const retryable = rows.isLeft(row);
       const known = found.get(key);

@@ -85,6 +85,15 @@ test('shows the plan with names on a terminal', async () => {
   );
 });
 
+test('--map and --thousands can be set for a profile', async () => {
+  await using server = await stockServer(shelves(1, () => 5));
+  const desk = stockDesk(server);
+  desk.write('stock.csv', 'SKU;On hand\n1;1.234\n');
+  const env = { PETSTORE_IMPORT_MAP: 'petId=SKU,quantity=On hand', PETSTORE_IMPORT_THOUSANDS: '.' };
+  expect(await desk.summary(['apply', 'stock.csv', '--yes'], { env })).toMatchObject({ code: 0, applied: 1 });
+  expect(server.stock.get('1')).toBe(1234);
+});
+
 test('applies and undoes on the embedded store', async () => {
   const desk = stockDesk({ url: '' });
   const env = { PETSTORE_OFFLINE_STORE: join(desk.folder, 'store.json'), PETSTORE_BASE_URL: '' };

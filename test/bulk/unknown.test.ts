@@ -25,27 +25,6 @@ test.each([408, 500, 502, 503, 504])(
   },
 );
 
-test.each([408, 503])(
-  'a delivery that a gateway answered with %i after it was applied is not booked twice by its rejects',
-  async (status) => {
-    await using server = await stockServer(shelves(1, () => 10));
-    server.sendsETags = true;
-    let writes = 0;
-    server.misbehave = ({ method, quantity }, response) => {
-      if (method !== 'PUT' || writes++ > 0) return undefined;
-      server.stock.set('1', quantity ?? 0);
-      return refuse(response, status, 'gateway');
-    };
-    const desk = stockDesk(server);
-    desk.write('d.csv', 'petId,change\n1,5\n');
-    const summary = await desk.summary(['apply', 'd.csv', '--relative', '--yes', '--retries', '1']);
-    expect(summary).toMatchObject({ failed: 0, applied: 1 });
-    expect(desk.files()).not.toContain('d.rejects.csv');
-    expect((await desk.inventory(['apply', 'd.csv', '--relative', '--yes'])).code).toBe(2);
-    expect(server.stock.get('1')).toBe(15);
-  },
-);
-
 test.each([409, 429, 503, 403, 500])(
   'a lost answer followed by %i on a retry is unknown, never failed',
   async (status) => {
@@ -135,36 +114,6 @@ test('a plan that cannot be read whole leaves nothing, and sends nothing', async
   expect(server.writes()).toEqual([]);
   expect(desk.files()).toEqual(['state', 'stock.csv']);
   expect((await desk.inventory(['runs', '-o', 'ids'])).stdout).toBe('');
-});
-
-test('after an orderly stop only the rows that were sent are applied', async () => {
-  await using server = await stockServer(shelves(20, () => 1));
-  const desk = stockDesk(server);
-  desk.write('stock.csv', toCsv(shelves(20, () => 9)));
-  server.misbehave = ({ method, petId }, response) =>
-    method === 'PUT' && petId === '4' ? refuse(response, 409, 'no') : undefined;
-  const words = ['apply', 'stock.csv', '--yes'];
-  const { run } = await desk.summary([...words, '--max-errors', '1', '--concurrency', '1']);
-  server.misbehave = undefined;
-  for (let petId = 5; petId <= 20; petId += 1) server.stock.set(String(petId), 9);
-  expect(await desk.summary(['undo', String(run), '--yes'])).toMatchObject({ rows: 3, applied: 3 });
-  expect(server.stock.get('20')).toBe(9);
-});
-
-test('a run that --max-errors stopped can be resumed past the failed rows', async () => {
-  await using server = await stockServer(shelves(40, () => 1));
-  const desk = stockDesk(server);
-  desk.write('stock.csv', toCsv(shelves(40, () => 2)));
-  server.misbehave = ({ method, petId }, response) =>
-    method === 'PUT' && Number(petId) <= 10 ? refuse(response, 409, 'no') : undefined;
-  const pace = ['--yes', '--max-errors', '10', '--concurrency', '1'];
-  const { run } = await desk.summary(['apply', 'stock.csv', ...pace]);
-  expect(await desk.summary(['resume', String(run), ...pace])).toMatchObject({
-    code: 3,
-    applied: 30,
-    failed: 10,
-    unprocessed: 0,
-  });
 });
 
 test('sends nothing if the service offers no way to read counts', async () => {

@@ -205,7 +205,8 @@ export async function printTotals(context: Context, run: Run, plan: Plan): Promi
   ].filter((fact) => fact !== '');
   const tail = facts.length > 0 ? `: ${facts.join(', ')}` : '';
   await context.print(`plan: ${groupDigits(changes)} of ${counted(rows, 'row', 'rows')} to write${tail}`);
-  for (const { count, example } of run.failures.byKind())
+  const isPlanned = (row: number) => run.rows.isMarked(row, marks.planned);
+  for (const { count, example } of run.failures.byKind(isPlanned))
     await context.print(
       `warning: ${counted(count, 'row', 'rows')} cannot be written: ${exampleText(example)}`,
     );
