@@ -5,7 +5,6 @@ import type { Description } from '../../binding/description.ts';
 import { serversOf } from '../../binding/document.ts';
 import { type Match, type Matches, show } from '../../binding/match.ts';
 import { type BindingKey, removeContract, writeContract } from '../../config/contract-file.ts';
-import { editConfig, setValue, toStoredValue } from '../../config/edit.ts';
 import { valueProblem } from '../../config/keys.ts';
 import { unsetLine } from '../../config/settings.ts';
 import { credentialPlace, describePlace, isSamePlace } from '../../config/token.ts';
@@ -166,59 +165,36 @@ interface Address {
 }
 
 /**
- * The base URL that is set, below the path of the description's first server of that origin. If none is set, a server of
- * the description, which the user (or `--yes`: the first) may have stored as the base URL, else the origin that the
- * description came from.
+ * The base URL that is set, below the path of the description's first server of that origin; else the first server of the
+ * description, else the origin that the description came from.
  *
  * @throws UsageError if there is none: a binding belongs to an address.
  */
 async function settleAddress(context: Context, description: Description): Promise<Address> {
-  const settings = await context.settings();
-  const current = settings.get('base-url');
+  const current = (await context.settings()).get('base-url');
   const servers = serversOf(description, current).filter(
     (each) => valueProblem('base-url', each) === undefined,
   );
-  if (current !== undefined) {
-    const { origin, pathname } = new URL(current);
-    const own = servers.find((each) => new URL(each).origin === origin);
-    const basePath = own !== undefined && pathname === '/' ? new URL(own).pathname.replace(/\/$/, '') : '';
-    if (basePath !== '')
-      await context.warn(`its operations lie below ${origin}${basePath}, as the description says`);
-    else if (servers.length > 0 && !servers.includes(current))
-      await context.warn(`note: the description is that of ${servers.join(', ')}; commands go to ${current}`);
-    return { origin, basePath };
-  }
-  const { url } = description;
-  const [first = /^https?:/.test(url) ? new URL(url).origin : undefined] = servers;
-  if (first === undefined) throw noBaseUrl('api bind');
-  const { origin, pathname } = new URL(first);
-  const taken = context.flags.yes ? first : await chooseServer(context, first, servers);
-  if (taken === undefined || context.flags.dryRun) {
+  if (current === undefined) {
+    const { url } = description;
+    const [first = /^https?:/.test(url) ? new URL(url).origin : undefined] = servers;
+    if (first === undefined) throw noBaseUrl('api bind');
     await context.warn(`note: no base URL is set: petstore config set base-url ${first}`);
-    return { origin, basePath: pathname.replace(/\/$/, '') };
+    return { origin: new URL(first).origin, basePath: pathOf(first) };
   }
-  const profile = settings.profile?.value;
-  const stored = toStoredValue('base-url', taken, 'base-url', context.io.cwd);
-  await editConfig(context.io, (config) => setValue(config, { profile, key: 'base-url' }, stored));
-  const owner = profile === undefined ? 'the config' : `profile ${profile}`;
-  await context.warn(`the base URL of ${owner} is ${stored}`);
-  return { origin: new URL(taken).origin, basePath: '' };
+  const { origin } = new URL(current);
+  const own = servers.find((each) => new URL(each).origin === origin);
+  const basePath = own !== undefined && pathOf(current) === '' ? pathOf(own) : '';
+  if (basePath !== '')
+    await context.warn(`its operations lie below ${origin}${basePath}, as the description says`);
+  else if (servers.length > 0 && !servers.includes(current))
+    await context.warn(`note: the description is that of ${servers.join(', ')}; commands go to ${current}`);
+  return { origin, basePath };
 }
 
-/** The server that the user chooses; undefined if there is no terminal. */
-async function chooseServer(
-  context: Context,
-  first: string,
-  servers: readonly string[],
-): Promise<string | undefined> {
-  const prompt = await context.prompt();
-  if (!prompt) return undefined;
-  if (servers.length === 1)
-    return (await prompt.confirm(`No base URL is set. Use ${first}?`)) ? first : undefined;
-  return prompt.select('No base URL is set. Which one?', [
-    ...servers.map((url) => ({ name: url, value: url })),
-    { name: 'none of them', value: undefined },
-  ]);
+/** The path of a URL without a trailing slash; empty for none. */
+function pathOf(url: string): string {
+  return new URL(url).pathname.replace(/\/$/, '');
 }
 
 /**
