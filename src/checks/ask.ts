@@ -121,7 +121,7 @@ export function startCheck(round: Round, limits: Limits): CheckRun {
           fail(`not done within ${durationText(timeoutMs)}`, { hint: 'allow more time with --timeout' }),
         );
       const statuses = new Set(retriedStatuses.filter((status) => !isExpected(status)));
-      return { signal, timeoutMs: leftMs, retries, retriedStatuses: statuses, isAside: true, ...asked };
+      return { signal, timeoutMs: leftMs, retries, retriedStatuses: statuses, skipsNotices: true, ...asked };
     },
     async ask(operation, given, asked = {}) {
       const { id, method } = operation;

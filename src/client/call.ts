@@ -66,7 +66,7 @@ export interface CallOptions {
   readonly isUnchecked?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   /** The user did not ask for this call: no notice names its endpoint. */
-  readonly isAside?: boolean | undefined;
+  readonly skipsNotices?: boolean | undefined;
   /**
    * The longest Retry-After to wait for. The wait does not count against the deadline; a longer one ends the call. If
    * undefined, a Retry-After counts against the deadline, and ends the call if it does not fit.

@@ -193,7 +193,7 @@ async function fetchAnswer(
   try {
     const response = await call.send();
     const { status, fields } = response;
-    if (!call.options.isAside) call.client.observe?.({ kind: 'answer', operation, response });
+    if (!call.options.skipsNotices) call.client.observe?.({ kind: 'answer', operation, response });
     let value: unknown;
     if (!call.isGone) {
       if (status >= 400) throw answeredError(call, response);

@@ -102,7 +102,7 @@ export function settingsFrom(io: Io, flags: SettingFlags, file: ConfigFile): Set
   const readingsWith = (profile: ChosenProfile | undefined, key: SettingKey) =>
     foundIn(places, key, profile?.value).map((found) => readFound(key, found, io));
   const given = ((key) => readingsWith(chosen, key).filter(isSetting)) as GivenValues;
-  const isIgnored = chosen?.source === 'config' && goesElsewhere(given);
+  const isIgnored = chosen?.source === 'config' && isOtherOrigin(given);
   const profile = isIgnored ? undefined : chosen;
   problems.push(...unknownKeys(file, undefined), ...(profile ? unknownKeys(file, profile.value) : []));
   const found = new Map<SettingKey, Setting<unknown>[]>();
@@ -127,7 +127,7 @@ export function settingsFrom(io: Io, flags: SettingFlags, file: ConfigFile): Set
 }
 
 /** Whether a flag or variable sets an origin that does not belong to the profile. */
-function goesElsewhere(given: GivenValues): boolean {
+function isOtherOrigin(given: GivenValues): boolean {
   const [url, ...beaten] = given('base-url');
   const own = beaten.find(isOfConfig);
   if (!url || !own || isOfConfig(url)) return false;
