@@ -68,11 +68,12 @@ async function* inputLines(run: Run, source: Source): AsyncGenerator<string> {
     const lineOf = noteReader(header, '_line');
     for (const record of records) {
       const parsed = parse(record);
+      // Undefined too for a row that the run did not plan: of another shard, or without a change.
       const row = isIssue(parsed) ? undefined : rows.find(BigInt(parsed.id));
       // Of several rows of one pet the first one has the outcome; summed ones share it.
       const isTaken =
         row === undefined
-          ? withInvalid
+          ? withInvalid && isIssue(parsed)
           : isRejected(run, row) && (about.flags.sum || rows.line(row) === record.line);
       if (!isTaken) continue;
       // The rejects of a file of rejects keep the line in the first input.

@@ -297,3 +297,24 @@ test('a run that is killed while it writes its rejects has not ended, and resume
   expect(rest).toMatchObject({ code: 3, applied: 2, failed: 1, rejects: 'stock.rejects.csv' });
   expect(desk.read('stock.rejects.csv').match(/^\d+,\d+/gm)).toEqual(['2,7']);
 });
+
+test('the rejects of a resumed run hold its invalid rows, and none of another shard or without a change', async () => {
+  await using server = await stockServer(shelves(6, () => 5));
+  const desk = stockDesk(server);
+  desk.write('d.csv', `${deliveryOf(shelves(6, (petId) => (petId === 3 ? 0 : petId)))}7,many\n`);
+  execFileSync('mkfifo', [`${desk.folder}/pipe`]);
+  const words = ['apply', 'd.csv', '--relative', '--skip-invalid', '--shard', '2/2', '--yes'];
+  // Nobody reads the pipe, so the program waits there with its rejects.
+  const child = startCli(['inventory', ...words, '--rejects', 'pipe', '--force'], {
+    env: desk.env,
+    cwd: desk.folder,
+  });
+  const ended = once(child, 'exit');
+  while (server.writes().length < 2) await sleep(5);
+  await sleep(300);
+  child.kill('SIGKILL');
+  await ended;
+  expect(await desk.summary(['resume', '--yes'])).toMatchObject({ code: 3, applied: 2, invalid: 1 });
+  expect(desk.read('d.rejects.csv').match(/^\d.*?,invalid/gm)).toEqual(['7,many,8,invalid']);
+  expect(desk.read('d.rejects.csv').trim().split('\n')).toHaveLength(2);
+});
