@@ -259,8 +259,11 @@ export class SimulatedService {
     const isLie =
       method === 'DELETE' && /^(404|410|200)$/.test(String(drawn?.status)) && drawn?.body !== 'cut';
     const fault = isLie ? undefined : drawn;
-    if (fault) this.misbehave(request, response, fault, random);
-    else this.answer(request, response);
+    if (fault) {
+      this.misbehave(request, response, fault, random);
+      // Before the program tries again.
+      if (method !== 'GET' && petId !== undefined && random.chance(conduct.edits)) this.edit(petId, random);
+    } else this.answer(request, response);
   }
 
   private misbehave(request: Request, response: ServerResponse, fault: Fault, random: Random): void {
