@@ -99,7 +99,7 @@ interface Answered {
 }
 
 /** What an answer has in place of what a condition asks for. */
-export interface Unmet {
+interface Unmet {
   /** A clause. */
   readonly reason: string;
   readonly expected: string;

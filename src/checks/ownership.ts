@@ -140,7 +140,7 @@ function call(run: CheckRun, id: OperationId, input: object): Promise<Answer<unk
 }
 
 /** The record in a report: `pet petstore-smoke-… (id 12)`. */
-export function describeCreation({ kind, name, id }: Creation): string {
+function describeCreation({ kind, name, id }: Creation): string {
   const known = id === undefined ? 'id unknown' : `id ${id}`;
   return `${kind.name} ${name === undefined ? '' : `${name} `}(${known})`;
 }

@@ -314,6 +314,8 @@ test('-o json puts the report on stdout; another format is refused before anythi
   const before = service.seen.length;
   expect(await run(['-o', 'csv'])).toMatchObject({ code: 2, stdout: '' });
   expect(service.seen.length).toBe(before);
+  const configured = await run(['--only', 'op/getPet'], { PETSTORE_OUTPUT: 'csv' });
+  expect(configured).toMatchObject({ code: 0, stdout: expect.stringMatching(/4 passed\n$/) });
 });
 
 test('--repeat and --for give one case a check, with runs, failures and latency over all runs', async () => {

@@ -31,8 +31,10 @@ export async function createDisplay(
 ): Promise<SmokeDisplay> {
   const { io, quiet, liveLine } = context;
   const { format } = await context.printer();
-  if (format !== 'table' && format !== 'json')
-    throw new UsageError(`-o ${format}: smoke prints a report for people, or -o json`);
+  // A format of the config or the environment is meant for records.
+  const { output = 'table' } = context.flags;
+  if (output !== 'table' && output !== 'json')
+    throw new UsageError(`-o ${output}: smoke prints a report for people, or with -o json the JSON report`);
   const name = format === 'json' ? 'stderr' : 'stdout';
   const style = await context.style(name);
   let now = '';
