@@ -125,7 +125,6 @@ const sharedExports: readonly string[] = [
   'Content',
   'Ended',
   'Field',
-  'Named',
   'Noun',
   'Outcome',
   'State',

@@ -8,10 +8,10 @@ import { writeFlags } from './global-flags.ts';
 import { readLine } from './tree.ts';
 import {
   type Action,
+  type CommandName,
   flagsOf,
   type Group,
   isGroup,
-  type Named,
   type Offer,
   type Program,
   type Typed,
@@ -92,7 +92,7 @@ function hasWrites(command: Action | Group): boolean {
   return isGroup(command) && command.verbs.some((verb) => 'load' in verb || ('write' in verb && verb.write));
 }
 
-function offersOf(commands: readonly Named[]): Offer[] {
+function offersOf(commands: readonly CommandName[]): Offer[] {
   return commands.map(({ name, summary }) => ({ word: name, summary }));
 }
 

@@ -3,7 +3,15 @@ import type { Io } from '../process/io.ts';
 import { type Block, formatBlock, type Item, type TermList } from './blocks.ts';
 import { type Flag, inWords, nameOf } from './flag.ts';
 import type { Line } from './tree.ts';
-import { type Action, commandName, type Group, isGroup, type Named, ownFlags, topicNames } from './verb.ts';
+import {
+  type Action,
+  type CommandName,
+  commandName,
+  type Group,
+  isGroup,
+  ownFlags,
+  topicNames,
+} from './verb.ts';
 
 /** The text of `petstore` without a command: a first orientation, not the whole help. */
 export const introduction = `petstore works with a pet store service: pets, categories, orders and inventory.
@@ -47,7 +55,7 @@ export function helpOf({ path, named, command }: Line, width: number): string {
 }
 
 /** The description of a command, with the life cycle of its operation. */
-export function described(named: Named, command: Action | Group): readonly [string, ...Block[]] {
+export function described(named: CommandName, command: Action | Group): readonly [string, ...Block[]] {
   const description = isGroup(command) ? undefined : command.description;
   const [first, ...more] = typeof description === 'object' ? description : [description ?? named.summary];
   return [`${first} ${lifecycleMark(named.operation)}`.trimEnd(), ...more];
@@ -78,7 +86,7 @@ function lifecycleMark(id: OperationId | undefined): string {
   return marks.length === 0 ? '' : `(${marks.join(', ')})`;
 }
 
-function commandsSection(path: readonly string[], commands: readonly Named[]): TermList {
+function commandsSection(path: readonly string[], commands: readonly CommandName[]): TermList {
   return {
     title: path.length === 0 ? 'Commands:' : 'Verbs:',
     items: commands.map(({ name, aliases = [], summary, operation }) => [

@@ -3,11 +3,11 @@ import { closest, shellWord } from '../process/text.ts';
 import { nameOf } from './flag.ts';
 import type { Line } from './tree.ts';
 import {
+  type CommandName,
   commandName,
   type Group,
   isGroup,
   loadCommand,
-  type Named,
   ownFlags,
   type Program,
   topicNames,
@@ -75,7 +75,7 @@ function didYouMean(meant: string | undefined): string | undefined {
 }
 
 /** The verb of a group that has this name, or one of the same meaning. */
-function verbFor(word: string, group: Group): Named | undefined {
+function verbFor(word: string, group: Group): CommandName | undefined {
   const names = [word, ...(sameMeaning.find((each) => each.includes(word)) ?? [])];
   const verbs = names.map((name) => group.verbs.find((verb) => spellings(verb).includes(name)));
   return verbs.find((verb) => verb !== undefined);
@@ -90,7 +90,7 @@ async function verbElsewhere(
   operands: readonly string[],
   program: Group,
 ): Promise<string | undefined> {
-  const found: { readonly noun: Named; readonly line: string }[] = [];
+  const found: { readonly noun: CommandName; readonly line: string }[] = [];
   for (const noun of program.verbs) {
     const command = await loadCommand(noun);
     const verb = isGroup(command) ? verbFor(word, command) : undefined;
@@ -100,7 +100,7 @@ async function verbElsewhere(
   return (named ?? (found.length === 1 ? found[0] : undefined))?.line;
 }
 
-function spellings({ name, aliases = [] }: Named): string[] {
+function spellings({ name, aliases = [] }: CommandName): string[] {
   return [name, ...aliases];
 }
 

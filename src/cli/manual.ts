@@ -5,7 +5,7 @@ import { globalFlags } from './global-flags.ts';
 import { described, flagItem, meaningOf, usageOf } from './help.ts';
 import { readTopics, type Topic } from './topics.ts';
 import type { Program } from './verb.ts';
-import { type Action, type Group, isGroup, loadCommand, type Named, ownFlags } from './verb.ts';
+import { type Action, type CommandName, type Group, isGroup, loadCommand, ownFlags } from './verb.ts';
 
 /**
  * The manual page petstore(1) in roff, generated from the verbs and the help topics.
@@ -56,7 +56,7 @@ async function verbLines(path: readonly string[], group: Group): Promise<string[
 
 async function commandLines(
   path: readonly string[],
-  named: Named,
+  named: CommandName,
   command: Action | Group,
 ): Promise<string[]> {
   const aliases = path.length === 1 ? [] : (named.aliases ?? []).map((alias) => ` (also ${alias})`);

@@ -2,13 +2,13 @@ import { Command, CommanderError, Option } from 'commander';
 import { type Flag, nameOf } from './flag.ts';
 import type { GivenFlag } from './given.ts';
 import { writeFlags } from './global-flags.ts';
-import { type Action, flagsOf, type Group, isGroup, loadCommand, type Named } from './verb.ts';
+import { type Action, type CommandName, flagsOf, type Group, isGroup, loadCommand } from './verb.ts';
 
 /** What commander has read of a command line: the command that the words name, and their texts, not yet parsed. */
 export interface Line {
   /** The names from the first level on, without aliases: `['pets', 'list']`; empty for the program itself. */
   readonly path: readonly string[];
-  readonly named: Named;
+  readonly named: CommandName;
   readonly command: Action | Group;
   /** The group that contains it, or the command itself if it is a group. */
   readonly group: Group;
@@ -30,7 +30,7 @@ interface ReadOptions {
  * loaded and gets its flags, arguments and verbs. Every level takes the global flags, so that they may stand anywhere.
  */
 export async function readLine(
-  program: Named & Group,
+  program: CommandName & Group,
   words: readonly string[],
   { isLenient = false }: ReadOptions = {},
 ): Promise<Line> {

@@ -5,7 +5,7 @@ import type { Argument, Flag, LookUpKind, ValuesOf } from './flag.ts';
 import { globalFlags, writeFlags } from './global-flags.ts';
 
 /** The name of a command, and its summary in a list of commands. */
-export interface Named {
+export interface CommandName {
   readonly name: string;
   readonly aliases?: readonly string[];
   /** One line, an imperative, without a full stop. */
@@ -30,7 +30,7 @@ export interface Action {
   run(context: Context, given: Readonly<Record<string, unknown>>): Promise<void>;
 }
 
-type Verb = Named & Action;
+type Verb = CommandName & Action;
 
 /** A command that only contains others. */
 export interface Group {
@@ -45,10 +45,10 @@ export interface Group {
 }
 
 /** A command in a group; the code of a top-level command is loaded only if the words name it. */
-type Command = Verb | (Named & Group) | (Named & { load(): Promise<Action | Group> });
+type Command = Verb | (CommandName & Group) | (CommandName & { load(): Promise<Action | Group> });
 
 /** The whole command line, as defined in `src/commands/index.ts`: the group of the top-level commands. */
-export interface Program extends Named, Group {
+export interface Program extends CommandName, Group {
   /** Looks up the possible values of one kind. */
   lookUp(kind: LookUpKind, context: Context, typed: Typed): Promise<readonly Offer[]>;
 }
