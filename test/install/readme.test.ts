@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readTopics } from '../../src/cli/topics.ts';
 import { program } from '../../src/commands/index.ts';
@@ -119,4 +119,23 @@ describe('flags', async () => {
         ).toEqual([]);
     }
   });
+});
+
+test('the table of libraries has every package that is used, and no other', () => {
+  const { devDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const rows = readme.slice(readme.indexOf('## Libraries')).matchAll(/^\| ([@a-z][^|]*) \|/gm);
+  const named = Array.from(rows, ([, names = '']) => names.split(', ')).flat();
+  expect(named.filter((name) => name !== 'package').toSorted()).toEqual(
+    Object.keys(devDependencies).toSorted(),
+  );
+});
+
+test.each(['README.md', 'CONTRIBUTING.md'])('every file that %s names exists', (page) => {
+  const text = readFileSync(page, 'utf8');
+  const paths = Array.from(
+    text.matchAll(/[`(]((?:src|\.ci|bench|bin|test|completions)\/[\w./-]*)[`)]/g),
+    ([, path = '']) => path,
+  );
+  expect(paths).not.toEqual([]);
+  expect(paths.filter((path) => !existsSync(path))).toEqual([]);
 });

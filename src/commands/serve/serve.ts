@@ -154,10 +154,11 @@ async function announce(
   // With a command, stdout belongs to that command.
   if (isAlone) await context.io.stdout.write(`${url}\n`);
   await context.print(isAlone ? `documentation: ${url}/docs` : `serving ${url}`);
-  if (isAlone && context.io.stderr.isTerminal) await context.print(`${fateOf(flags)}; Ctrl-C stops it`);
+  if (isAlone && context.io.stderr.isTerminal)
+    await context.print(`${persistenceNote(flags)}; Ctrl-C stops it`);
 }
 
-function fateOf({ readOnly, save, data }: Pick<ServeFlags, 'readOnly' | 'save' | 'data'>): string {
+function persistenceNote({ readOnly, save, data }: Pick<ServeFlags, 'readOnly' | 'save' | 'data'>): string {
   if (readOnly) return 'read-only';
   return save ? `changes are saved to ${data}` : 'changes are lost at the end';
 }
