@@ -43,14 +43,31 @@ export const builtInVariable = 'PETSTORE_BUILT_IN_CONTRACT';
 export function readBoundContract(io: Io, origin: string, profile: string | undefined): Contract | undefined {
   if (io.env[builtInVariable]) return undefined;
   const own = profile === undefined ? undefined : readContract(io, { profile });
-  return (own?.origin === origin ? own : readContract(io, { origin }))?.contract;
+  if (own?.origin === origin) return own.contract;
+  checkNoEarlier(io, origin);
+  return readContract(io, { origin })?.contract;
+}
+
+/**
+ * A binding without a profile of version 1 of the program applied to every address. Without it a write would go to
+ * another path than the user expects, so it is not passed over.
+ *
+ * @throws UsageError if there is one.
+ */
+function checkNoEarlier(io: Io, origin: string): void {
+  const path = join(dirname(resolvePaths(io).configFile), 'contract.json');
+  if (readText(path) === undefined) return;
+  throw new InputError(
+    `contract ${path}: an earlier version of this program wrote it`,
+    `bind again with \`petstore api bind <file or URL> --base-url ${origin}\` if this service needs it, and remove the file`,
+  );
 }
 
 /** The path of a contract, next to the config file. */
 function contractPath(io: Io, key: BindingKey): string {
   const folder = dirname(resolvePaths(io).configFile);
-  const [kind, name] = 'profile' in key ? ['profiles', key.profile] : ['origins', key.origin];
-  return join(folder, 'contracts', kind, `${encodeURIComponent(name)}.json`);
+  if ('profile' in key) return join(folder, 'contracts', `${encodeURIComponent(key.profile)}.json`);
+  return join(folder, 'contracts', 'origins', `${encodeURIComponent(key.origin)}.json`);
 }
 
 /** @throws UsageError if the file cannot be read or does not hold a contract. */

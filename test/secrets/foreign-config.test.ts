@@ -67,7 +67,7 @@ describe.each(spoils)('a config that %s', (_, spoil, says) => {
 
 test('a contract that others may write is exit 2', async () => {
   const { folder, env } = configFolder('http://127.0.0.1:9');
-  const file = join(folder, 'contracts', 'profiles', 'p.json');
+  const file = join(folder, 'contracts', 'p.json');
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, '{}');
   chmodSync(file, 0o666);

@@ -158,6 +158,19 @@ describe('a tie', () => {
   });
 });
 
+test.each([
+  ['of a profile', 'contracts/p.json', ['--profile', 'p']],
+  ['without a profile', 'contract.json', []],
+])('a binding %s of an earlier version is never passed over', async (_, name, words) => {
+  await run(['profile', 'create', 'p', '--base-url', 'http://service.test']);
+  await mkdir(join(folder, 'contracts'), { recursive: true });
+  await writeFile(join(folder, name), '{"version":3}', { mode: 0o600 });
+  const refused = await run(['pets', 'delete', '1', '--yes', ...words]);
+  expect(refused).toMatchObject({ code: 2, stdout: '' });
+  expect(refused.stderr).toContain(name);
+  expect(refused.stderr).toContain('api bind <file or URL>');
+});
+
 describe('a bad document changes nothing', () => {
   test.each([
     [
@@ -363,7 +376,7 @@ test('a stored contract that cannot be read ends every command that calls the se
 });
 
 test('the hint about an unreadable contract of a profile names the profile', async () => {
-  await mkdir(join(folder, 'contracts', 'profiles', 'b.json'), { recursive: true });
+  await mkdir(join(folder, 'contracts', 'b.json'), { recursive: true });
   await file('config.json', JSON.stringify({ profile: 'a', profiles: { a: {}, b: {} } }));
   const { stderr } = await run(['api', 'operations', '--profile', 'b']);
   expect(stderr).toMatch(/b\.json: is a folder\n/);
