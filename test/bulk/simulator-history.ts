@@ -1,5 +1,5 @@
 import { type Random, randomOf } from './simulator-random.ts';
-import { type Conduct, type ServiceShape, writeFaults } from './simulator-service.ts';
+import { type Conduct, type Fault, type ServiceShape, writeFaults } from './simulator-service.ts';
 
 /** A file that can be applied, often more than once. */
 export interface InputFile {
@@ -65,12 +65,71 @@ export function createHistory(seed: number, round: number, mode: Mode = 'usual')
   const files = kinds.map((kind) => createFile(kind, ids, stock, random)) as [InputFile, ...InputFile[]];
   const shards = random.chance(0.15) ? 2 : 0;
   const isQuiet = random.chance(0.4);
+  const facts = { isQuiet, shards, pets };
   const count = 2 + random.below(6);
-  const steps = Array.from({ length: count }, (_, at) =>
-    createStep(`${name}:${at}`, { isFirst: at === 0, isQuiet, shards, pets }),
+  const free = Array.from({ length: count }, (_, at) =>
+    createStep(`${name}:${at}`, { ...facts, isFirst: at === 0 }),
   );
+  const steps = random.chance(0.2) ? followPlot(random.pick(plots), free, random) : free;
   return { name, service, stock, files, steps };
 }
+
+/** What people type one after the other; random steps seldom do. A number is that of a file, of rejects or of a run. */
+const plots: readonly (readonly (readonly [Step['kind'], number])[])[] = [
+  [
+    ['apply', 0],
+    ['rejects', 0],
+    ['undo', 0],
+    ['apply', 0],
+    ['rejects', 0],
+  ],
+  [
+    ['apply', 0],
+    ['undo', 0],
+    ['apply', 0],
+    ['rejects', 0],
+    ['resume', 0],
+  ],
+  [
+    ['apply', 0],
+    ['resume', 0],
+    ['rejects', 0],
+    ['rejects', 0],
+    ['apply', 0],
+  ],
+  [
+    ['apply', 0],
+    ['apply', 1],
+    ['undo', 0],
+    ['undo', 1],
+    ['apply', 0],
+  ],
+  [
+    ['apply', 0],
+    ['undo', 0],
+    ['resume', 0],
+    ['undo', 0],
+    ['apply', 0],
+  ],
+];
+
+const healthy: Partial<Conduct> = { writeFaults: 0, readFaults: 0, dieAt: 0, signals: [] };
+const finalRefusals: readonly Fault[] = [400, 409, 422].map((status) => ({ status, applied: false }));
+
+/** The steps of a plot, with the circumstances of free steps: at first some rows are refused, then most goes well. */
+function followPlot(plot: (typeof plots)[number], free: readonly Step[], random: Random): Step[] {
+  return plot.map(([kind, pick], at) => {
+    const { conduct, dieAt, ...step } = free[at % free.length] as Step;
+    const isTroubled = at > 0 && random.chance(0.25);
+    const first = { ...healthy, writeFaults: 0.5, only: random.pick(finalRefusals) };
+    return {
+      ...{ ...step, kind, pick, words: plainWords, beside: undefined, dieAt: isTroubled ? dieAt : 0 },
+      conduct: { ...conduct, ...(at === 0 ? first : isTroubled ? {} : healthy) },
+    };
+  });
+}
+
+const plainWords: readonly string[] = ['--concurrency', '2', '--retries', '1'];
 
 function createFile(
   kind: 'delivery' | 'count',
