@@ -1,8 +1,8 @@
 import type { Contract } from './api/contract.ts';
 import type { GlobalFlags } from './cli/global-flags.ts';
 import type { Client } from './client/client.ts';
+import type { OutputFormat } from './config/setting-values.ts';
 import type { SettingFlags, Settings } from './config/settings.ts';
-import type { OutputFormat } from './config/values.ts';
 import type { Prompt } from './input/question.ts';
 import type { LiveLine } from './output/live-line.ts';
 import { createNotices, type Notices } from './output/notices.ts';

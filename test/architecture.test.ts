@@ -118,38 +118,6 @@ test('only io.ts reads the process, but for the clock, and only it ends it', () 
 /** What a module of a noun's commands exports, by which `src/commands/index.ts` reads it as a group. */
 const groupNames = ['verbs', 'examples', 'columns', 'alone', 'flags'];
 
-/** Still to be renamed; this list only gets shorter. */
-const sharedExports: readonly string[] = [
-  'Choice',
-  'Condition',
-  'Content',
-  'Ended',
-  'Field',
-  'Noun',
-  'Outcome',
-  'State',
-  'checkInput',
-  'createContext',
-  'isMissing',
-  'parseChange',
-  'parseCondition',
-  'parseDuration',
-  'parseId',
-  'parseQuantity',
-  'smoke',
-  'states',
-  'toRequest',
-  'writeFlags',
-];
-const sharedFileNames: readonly string[] = [
-  'edit.ts',
-  'fields.ts',
-  'file.ts',
-  'print.ts',
-  'records.ts',
-  'values.ts',
-];
-
 test('no exported name is declared in two files', () => {
   const places = new Map<string, string[]>();
   const declaration =
@@ -159,7 +127,7 @@ test('no exported name is declared in two files', () => {
       if (within(file, 'src/commands') && groupNames.includes(name)) continue;
       places.set(name, [...new Set([...(places.get(name) ?? []), file])]);
     }
-  const shared = [...places].filter(([name, found]) => found.length > 1 && !sharedExports.includes(name));
+  const shared = [...places].filter(([, found]) => found.length > 1);
   expect(shared).toEqual([]);
 });
 
@@ -169,8 +137,7 @@ test('no two files have one name, but a command and the file that does its work 
     const key = `${within(file, 'src/commands') ? 'commands' : 'domain'} ${basename(file)}`;
     places.set(key, [...(places.get(key) ?? []), file]);
   }
-  const shared = [...places.values()].filter((found) => found.length > 1);
-  expect(shared.filter(([file = '']) => !sharedFileNames.includes(basename(file)))).toEqual([]);
+  expect([...places.values()].filter((found) => found.length > 1)).toEqual([]);
 });
 
 function importsOf(file: string): Import[] {

@@ -13,12 +13,12 @@ import type {
 /** The stability of an operation, from the extension `x-stability`; `stable` if it is missing. */
 export type Stability = 'stable' | 'beta' | 'experimental';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-export type Noun = 'pets' | 'categories' | 'orders' | 'inventory';
+export type NounName = 'pets' | 'categories' | 'orders' | 'inventory';
 
 /** An operation as a service offers it: as the table below states it, or as the service's own description does. */
 export interface Operation {
   readonly id: OperationId;
-  readonly noun: Noun;
+  readonly noun: NounName;
   readonly method: Method;
   /** Template below the base URL, such as `/pets/{petId}`. */
   readonly path: string;

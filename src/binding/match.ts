@@ -1,6 +1,6 @@
 import {
   type Method,
-  type Noun,
+  type NounName,
   type Operation,
   type OperationId,
   operationIds,
@@ -163,7 +163,7 @@ function recordPlace(own: Operation, operation: DocumentOperation, known: Collec
 }
 
 /** Whether a segment of a path is another noun of ours. */
-function isOfOther(segment: string, noun: Noun): boolean {
+function isOfOther(segment: string, noun: NounName): boolean {
   return (nounOf(segment) ?? noun) !== noun;
 }
 

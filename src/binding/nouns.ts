@@ -1,8 +1,8 @@
-import { type Noun, type Operation, operations } from '../api/operations.ts';
+import { type NounName, type Operation, operations } from '../api/operations.ts';
 
 // How the nouns of the program are known in the paths and the names of a document.
 
-const words: Readonly<Record<Noun, string>> = {
+const words: Readonly<Record<NounName, string>> = {
   pets: 'pet',
   categories: 'category',
   orders: 'order',
@@ -10,9 +10,9 @@ const words: Readonly<Record<Noun, string>> = {
 };
 
 /** The noun of a path segment: `pets` or `pet` for pets. Undefined for every other segment. */
-export function nounOf(segment: string | undefined): Noun | undefined {
+export function nounOf(segment: string | undefined): NounName | undefined {
   const name = wordsOf(segment ?? '').join(' ');
-  return (Object.keys(words) as Noun[]).find((noun) => words[noun] === name);
+  return (Object.keys(words) as NounName[]).find((noun) => words[noun] === name);
 }
 
 /** The names of schemas that the service document uses for an operation's records, in lists, answers and bodies. */
@@ -23,7 +23,7 @@ export function schemaNames({ noun, method, body, result }: Operation): readonly
   return body ? [...new Set([body.name, ...bodies, record])] : [];
 }
 
-function operationsOf(noun: Noun): Operation[] {
+function operationsOf(noun: NounName): Operation[] {
   return Object.values(operations).filter((each) => each.noun === noun);
 }
 
@@ -31,7 +31,7 @@ function operationsOf(noun: Noun): Operation[] {
  * Whether a path parameter is the id of a noun's records by its name: `id`, `petId`, `pet_id`. An inventory entry has
  * the id of its pet.
  */
-export function isIdName(name: string, noun: Noun): boolean {
+export function isIdName(name: string, noun: NounName): boolean {
   const own = noun === 'inventory' ? 'pet' : words[noun];
   return ['id', `${own}id`, own].includes(plain(name));
 }

@@ -1,11 +1,11 @@
-import type { Noun } from '../api/operations.ts';
+import type { NounName } from '../api/operations.ts';
 import { fieldTypes, type ResultName } from '../api/schemas.ts';
 import { nounOf, plain, wordsOf } from './nouns.ts';
 import { type SchemaNames, type Shape, shapeOf } from './schema.ts';
 
 // How the schemas of a document write the records of a noun: under which names, and inside which envelope.
 
-const results: Readonly<Record<Noun, ResultName>> = {
+const results: Readonly<Record<NounName, ResultName>> = {
   pets: 'Pet',
   categories: 'Category',
   orders: 'Order',
@@ -21,7 +21,7 @@ export interface FieldNames {
 }
 
 /** The known fields that the schema of a body or a record has: by their own names, or as snake_case and other spellings. */
-export function fieldNamesOf(noun: Noun, shape: Shape): FieldNames {
+export function fieldNamesOf(noun: NounName, shape: Shape): FieldNames {
   const names = new Map<string, string>();
   for (const field of fieldTypes(results[noun]).keys()) {
     const spellings = field === 'id' ? ['id', `${wordsOf(noun).join('')}id`] : [field.toLowerCase()];
@@ -39,7 +39,7 @@ export function fieldNamesOf(noun: Noun, shape: Shape): FieldNames {
 }
 
 /** The fields without which an answer is no record of a noun; of an order, one of them is enough. */
-const keys: Readonly<Record<Noun, readonly string[]>> = {
+const keys: Readonly<Record<NounName, readonly string[]>> = {
   pets: ['id', 'name'],
   categories: ['id', 'name'],
   orders: ['petId', 'quantity', 'shipDate', 'complete'],
@@ -47,7 +47,7 @@ const keys: Readonly<Record<Noun, readonly string[]>> = {
 };
 
 /** The fields that a schema lacks to be a record of a noun; undefined if it is one. */
-export function lackOf(noun: Noun, shape: Shape): readonly string[] | undefined {
+export function lackOf(noun: NounName, shape: Shape): readonly string[] | undefined {
   const { names } = fieldNamesOf(noun, shape);
   const lacking = keys[noun].filter((field) => !names.has(field));
   const isLacking = noun === 'orders' ? lacking.length === keys.orders.length : lacking.length > 0;
@@ -55,12 +55,12 @@ export function lackOf(noun: Noun, shape: Shape): readonly string[] | undefined 
 }
 
 /** Whether a schema describes a record of a noun, by its fields. */
-export function isRecord(noun: Noun, shape: Shape): boolean {
+export function isRecord(noun: NounName, shape: Shape): boolean {
   return shape.kind === 'object' && lackOf(noun, shape) === undefined;
 }
 
 /** The record or the records in an answer. */
-export interface Content {
+export interface RecordContent {
   /** The fields that lead to them from the whole: `['data']`, `['_embedded', 'pets']`; empty if there are none. */
   readonly envelope: readonly string[];
   /** Of one record. */
@@ -71,7 +71,7 @@ export interface Content {
 const outer = /^(_embedded|data|result|response)$/;
 
 /** The list in an answer: the answer itself, or the one array of records in an object. */
-export function listIn(answer: Shape, noun: Noun, names: SchemaNames): Content | undefined {
+export function listIn(answer: Shape, noun: NounName, names: SchemaNames): RecordContent | undefined {
   if (answer.kind === 'array') return { envelope: [], shape: shapeOf(answer.items, names) };
   const lists = listsIn(answer, noun, names);
   if (lists.length > 0) return lists.length === 1 ? lists[0] : undefined;
@@ -84,8 +84,8 @@ export function listIn(answer: Shape, noun: Noun, names: SchemaNames): Content |
 }
 
 /** The arrays among the fields of an object whose items may be records of a noun. */
-function listsIn({ fields }: Shape, noun: Noun, names: SchemaNames): Content[] {
-  const lists = [...fields].flatMap(([field, schema]): Content[] => {
+function listsIn({ fields }: Shape, noun: NounName, names: SchemaNames): RecordContent[] {
+  const lists = [...fields].flatMap(([field, schema]): RecordContent[] => {
     const { kind, items } = shapeOf(schema, names);
     return kind === 'array' ? [{ envelope: [field], shape: shapeOf(items, names) }] : [];
   });
@@ -97,9 +97,9 @@ function listsIn({ fields }: Shape, noun: Noun, names: SchemaNames): Content[] {
 const inner = /^(data|result|item|record)$/;
 
 /** The record in an answer: the whole, or the one record of the noun in an envelope. */
-export function recordIn(whole: Shape, noun: Noun, names: SchemaNames): Content {
+export function recordIn(whole: Shape, noun: NounName, names: SchemaNames): RecordContent {
   if (whole.kind !== 'object' || isRecord(noun, whole)) return { envelope: [], shape: whole };
-  const inside = [...whole.fields].flatMap(([field, schema]): Content[] => {
+  const inside = [...whole.fields].flatMap(([field, schema]): RecordContent[] => {
     if (!inner.test(field) && nounOf(field) !== noun) return [];
     const shape = shapeOf(schema, names);
     return isRecord(noun, shape) ? [{ envelope: [field], shape }] : [];

@@ -67,7 +67,7 @@ export async function writePlanned(run: Run): Promise<void> {
 }
 
 /** What a session has left behind. */
-export interface Ended {
+export interface EndedRun {
   readonly summary: Summary;
   /** The file of rejected rows, as the user may type it. */
   readonly rejects: string | undefined;
@@ -85,7 +85,7 @@ export async function endRun(
   run: Run,
   runs: RunStore,
   { named, folder }: { readonly named: NewFile | undefined; readonly folder: string },
-): Promise<Ended> {
+): Promise<EndedRun> {
   const { rows, journal } = run;
   // An earlier session has perhaps written it, and this one stopped before it.
   for (const row of rows.inState('unprocessed'))

@@ -22,12 +22,12 @@ export async function readEntry(client: Client, petId: bigint, call?: CallOption
     if (value.petId !== petId) throw otherPet(petId, value.petId);
     return { count: value.quantity, etag, item: value };
   } catch (error) {
-    if (!isMissing(error)) throw error;
+    if (!isCountMissing(error)) throw error;
     return { count: null };
   }
 }
 
-export function isMissing(error: unknown): boolean {
+export function isCountMissing(error: unknown): boolean {
   return error instanceof ApiError && error.kind === 'not-found';
 }
 

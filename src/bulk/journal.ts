@@ -3,7 +3,7 @@ import { CliError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, parseJson, printJson } from '../process/exact-json.ts';
 import type { LineFile } from '../process/line-file.ts';
 import { fileError } from '../process/system-error.ts';
-import { type Count, marks, type Outcome, type Reason, Rows, type StateCounts, stateOf } from './rows.ts';
+import { type Count, marks, type Reason, type RowOutcome, Rows, type StateCounts, stateOf } from './rows.ts';
 import type { Guards, RunFlags } from './run-flags.ts';
 
 // The journal of a run: JSON lines. The header; for each row of the plan what was read (`before`) and what is written
@@ -104,7 +104,7 @@ export class Journal {
     this.file.sync();
   }
 
-  outcome(row: number, { effect, reason }: Outcome): void {
+  outcome(row: number, { effect, reason }: RowOutcome): void {
     const why = reason === undefined ? '' : `,"reason":${printJson(reason)}`;
     this.file.append(`{"row":${this.rows.id(row)},"effect":"${effect}"${why}}`);
   }
@@ -265,7 +265,7 @@ class Replay implements JournalImage {
       const row = this.rows.find(BigInt(line.row as bigint | number));
       if (row === undefined)
         throw unreadable(this.path, 'it has an outcome of a row that is not in its plan');
-      this.takeOutcome(row, line as unknown as Outcome);
+      this.takeOutcome(row, line as unknown as RowOutcome);
       this.bytes = end;
     } else if (line.ended !== undefined) {
       this.end = line as unknown as RunEnd;
@@ -312,7 +312,7 @@ class Replay implements JournalImage {
       this.takeOutcome(row, { effect: 'none', reason: line.failed as unknown as Reason });
   }
 
-  private takeOutcome(row: number, outcome: Outcome): void {
+  private takeOutcome(row: number, outcome: RowOutcome): void {
     const { rows } = this;
     const { reason } = outcome;
     const state = stateOf(outcome);

@@ -1,7 +1,7 @@
 import { UsageError } from '../process/errors.ts';
 import { checkReadable, readCounts } from './counts.ts';
 import type { Run } from './open-run.ts';
-import { type Count, marks, type Outcome, type Reason } from './rows.ts';
+import { type Count, marks, type Reason, type RowOutcome } from './rows.ts';
 import { type Guards, toRows } from './run-flags.ts';
 
 /** What a session will write; the rows that are still unprocessed are to be written. */
@@ -69,7 +69,7 @@ const noDelete: Reason = {
 };
 
 /** The outcome of a row, if a later run wrote its pet: it is left alone unless its count is already as it should be. */
-function leftAlone({ laterRuns }: Run, row: number, outcome: Outcome | undefined): Outcome | undefined {
+function leftAlone({ laterRuns }: Run, row: number, outcome: RowOutcome | undefined): RowOutcome | undefined {
   const later = laterRuns.get(row);
   if (later === undefined || (outcome && !outcome.reason)) return outcome;
   const message = `run ${later} has written this pet since: undo that run first, or apply the file again`;
@@ -77,7 +77,7 @@ function leftAlone({ laterRuns }: Run, row: number, outcome: Outcome | undefined
 }
 
 /** The outcome of a row that was certainly not sent, by the count now; undefined if it is to be written. */
-function planRow(run: Run, row: number, count: Count): Outcome | undefined {
+function planRow(run: Run, row: number, count: Count): RowOutcome | undefined {
   const { rows, header } = run;
   const expected = rows.expected(row);
   if (header.flags.relative) {
@@ -120,7 +120,7 @@ export function countNow(count: Count): string {
 }
 
 /** The outcome of a row of an earlier plan, by the count now; undefined if it is to be written. */
-function resumeRow(run: Run, row: number, count: Count, etag: string | undefined): Outcome | undefined {
+function resumeRow(run: Run, row: number, count: Count, etag: string | undefined): RowOutcome | undefined {
   const { rows, header } = run;
   const isPerhaps = rows.isMarked(row, marks.perhaps);
   if (!isPerhaps) {

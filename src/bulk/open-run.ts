@@ -8,7 +8,7 @@ import { Failures } from './failures.ts';
 import { countLeft, countRows, type Journal, type JournalImage, type RunHeader } from './journal.ts';
 import { Pace, type PaceOptions, type StopReason } from './pace.ts';
 import { PacedCall } from './paced-call.ts';
-import { marks, type Outcome, type Rows, stateOf } from './rows.ts';
+import { marks, type RowOutcome, type Rows, stateOf } from './rows.ts';
 
 /** What a run is, before it has an id. */
 export type NewRun = Omit<RunHeader, 'journal' | 'run' | 'started'>;
@@ -84,10 +84,10 @@ export class Run {
    * Settles a row: the only way for a row to get its outcome. A row of which an earlier attempt may have been applied is
    * never failed.
    */
-  settle(row: number, outcome: Outcome): void {
+  settle(row: number, outcome: RowOutcome): void {
     const { rows } = this;
     const isMaybe = outcome.effect === 'none' && outcome.reason && rows.isMarked(row, marks.perhaps);
-    const settled: Outcome = isMaybe ? { effect: 'maybe', reason: outcome.reason } : outcome;
+    const settled: RowOutcome = isMaybe ? { effect: 'maybe', reason: outcome.reason } : outcome;
     rows.setState(row, stateOf(settled));
     rows.mark(row, marks.perhaps, settled.effect === 'maybe');
     rows.mark(row, marks.passes, settled.reason?.passes === true);

@@ -1,4 +1,4 @@
-import { thousandsSeparators } from '../config/values.ts';
+import { thousandsSeparators } from '../config/setting-values.ts';
 import { cellPosition } from '../input/csv.ts';
 import { type Member, membersOf } from '../input/json.ts';
 import type { InputRecord, Position } from '../input/record.ts';
@@ -6,19 +6,19 @@ import { messageOf } from '../process/errors.ts';
 import { isJsonObject, parseJson } from '../process/exact-json.ts';
 import { shorten } from '../process/text.ts';
 import {
+  cellChange,
+  cellId,
+  cellQuantity,
   changeRule,
   idRule,
-  parseChange,
-  parseId,
-  parseQuantity,
   quantityRule,
   withoutThousands,
 } from './cell-values.ts';
 import type { RowValues } from './rows.ts';
-import { type Field, fields, normaliseName, type RunFlags } from './run-flags.ts';
+import { fields, normaliseName, type RunField, type RunFlags } from './run-flags.ts';
 
 /** The column names for each field. */
-const aliases: Readonly<Record<Field, readonly string[]>> = {
+const aliases: Readonly<Record<RunField, readonly string[]>> = {
   petId: ['petid', 'id', 'pet'],
   quantity: ['quantity', 'qty', 'stock', 'count'],
   expected: ['expected'],
@@ -41,7 +41,7 @@ interface Columns {
  */
 export function findColumns(names: readonly string[], { map, relative }: ReadOptions): Columns | string {
   const normalised = names.map(normaliseName);
-  const found: Partial<Record<Field, number>> = {};
+  const found: Partial<Record<RunField, number>> = {};
   for (const field of fields) {
     const named = map[field];
     const known = field === 'quantity' && relative ? changeAliases : aliases[field];
@@ -67,7 +67,7 @@ export function findColumns(names: readonly string[], { map, relative }: ReadOpt
   return { petId, quantity, expected };
 }
 
-function ambiguous(field: Field, names: readonly string[]): string {
+function ambiguous(field: RunField, names: readonly string[]): string {
   const [first = '', second = ''] = names;
   return normaliseName(first) === normaliseName(second)
     ? `duplicate column ${first}`
@@ -102,8 +102,8 @@ export function createCsvParser(header: readonly string[], columns: Columns, opt
     if (problem !== undefined) return { ...placeOf(record), message: problem };
     if (cells.length !== header.length) return wrongLength(record, cells.length, header.length);
     if (isPlain) {
-      const id = parseId(cells[petId] as string);
-      const count = parseQuantity(cells[quantity] as string);
+      const id = cellId(cells[petId] as string);
+      const count = cellQuantity(cells[quantity] as string);
       if (id !== undefined && count !== undefined) return { id, after: count, line: record.line };
     }
     const place = (at: number) => cellPosition(record, at);
@@ -163,18 +163,18 @@ function toValues(
     const cells = read.flatMap((each) => (each === undefined ? [] : [text(each) ?? '']));
     return { ...place(at), message: `${why}: ${rule}`, remedy, cells };
   };
-  const id = parseId(text(columns.petId) ?? '');
+  const id = cellId(text(columns.petId) ?? '');
   if (id === undefined) return invalid(columns.petId, idRule);
   const at = columns.quantity;
   const written = numberText(at);
-  const change = relative ? parseChange(written) : undefined;
-  const after = relative ? 0 : parseQuantity(written);
+  const change = relative ? cellChange(written) : undefined;
+  const after = relative ? 0 : cellQuantity(written);
   if (after === undefined) return invalid(at, quantityRule, remedyOf(written));
   if (relative && change === undefined) return invalid(at, changeRule, remedyOf(written));
   const values = { id, after, change, line };
   const { expected: expectedAt } = columns;
   if (expectedAt === undefined || (text(expectedAt) ?? '').trim() === '') return values;
-  const expected = parseQuantity(numberText(expectedAt));
+  const expected = cellQuantity(numberText(expectedAt));
   return expected === undefined ? invalid(expectedAt, quantityRule) : { ...values, expected };
 }
 

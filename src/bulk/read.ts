@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { type Member, membersOf } from '../input/json.ts';
+import { type Layout, readRecords } from '../input/read-records.ts';
 import type { InputRecord } from '../input/record.ts';
-import { type Layout, readRecords } from '../input/records.ts';
 import type { Source } from '../input/source.ts';
 import { InputError, ManyError } from '../process/errors.ts';
 import { isJsonObject } from '../process/exact-json.ts';
@@ -264,7 +264,7 @@ function skipOtherShards(rows: Rows, { index, count }: Shard): void {
  * @returns warnings about rows that are left out.
  * @throws UsageError that shows the first problems, if there are any that are not to be skipped.
  */
-export function checkInput({ source, options, issues, rows, repeated, summed }: RowInput): string[] {
+export function checkRows({ source, options, issues, rows, repeated, summed }: RowInput): string[] {
   const { name } = source;
   const { invalid, conflicts } = issues;
   if (conflicts > 0 || (invalid > 0 && !options.skipInvalid)) {

@@ -2,7 +2,7 @@ import { IdList } from './id-list.ts';
 import { createBytes, createWords, NumberList } from './number-list.ts';
 
 /** The states of a row; the first is that of a new one. Every row is in exactly one of them, so a summary adds up. */
-export const states = [
+export const rowStates = [
   'unprocessed',
   'applied',
   'unchanged',
@@ -11,14 +11,14 @@ export const states = [
   'invalid',
   'skipped',
 ] as const;
-export type State = (typeof states)[number];
+export type RowState = (typeof rowStates)[number];
 
 /** A state as one byte. */
-const stateCodes = Object.fromEntries(states.map((state, code) => [state, code])) as Readonly<
-  Record<State, number>
+const stateCodes = Object.fromEntries(rowStates.map((state, code) => [state, code])) as Readonly<
+  Record<RowState, number>
 >;
 
-export type StateCounts = Record<State, number>;
+export type StateCounts = Record<RowState, number>;
 
 /** A count of the service or of a file; null for a pet without an entry, a bigint beyond 2^53. */
 export type Count = number | bigint | null;
@@ -27,7 +27,7 @@ export type Count = number | bigint | null;
  * What a run has done for a row: nothing, perhaps something, or what it was to do. Nothing, without a reason: the count
  * was already as it should be.
  */
-export interface Outcome {
+export interface RowOutcome {
   readonly effect: 'none' | 'maybe' | 'done';
   readonly reason?: Reason | undefined;
 }
@@ -48,7 +48,7 @@ export interface Reason {
   readonly passes?: boolean | undefined;
 }
 
-export function stateOf({ effect, reason }: Outcome): State {
+export function stateOf({ effect, reason }: RowOutcome): RowState {
   if (effect === 'done') return 'applied';
   if (effect === 'maybe') return 'unknown';
   return reason ? 'failed' : 'unchanged';
@@ -165,15 +165,15 @@ export class Rows {
     return !this.expectations.isEmpty;
   }
 
-  state(row: number): State {
-    return states[this.codes.get(row)] ?? 'unprocessed';
+  state(row: number): RowState {
+    return rowStates[this.codes.get(row)] ?? 'unprocessed';
   }
 
-  isState(row: number, state: State): boolean {
+  isState(row: number, state: RowState): boolean {
     return this.codes.get(row) === stateCodes[state];
   }
 
-  setState(row: number, state: State): void {
+  setState(row: number, state: RowState): void {
     this.codes.set(row, stateCodes[state]);
   }
 
@@ -203,13 +203,13 @@ export class Rows {
 
   /** How many rows are in each state. */
   countStates(): StateCounts {
-    const counts = Object.fromEntries(states.map((state) => [state, 0])) as StateCounts;
+    const counts = Object.fromEntries(rowStates.map((state) => [state, 0])) as StateCounts;
     for (let row = 0; row < this.length; row += 1) counts[this.state(row)] += 1;
     return counts;
   }
 
   /** The rows in a state, in order; states may change during the iteration. */
-  *inState(state: State): Generator<number> {
+  *inState(state: RowState): Generator<number> {
     for (let row = 0; row < this.length; row += 1) if (this.isState(row, state)) yield row;
   }
 }

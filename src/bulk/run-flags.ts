@@ -1,4 +1,4 @@
-import type { ThousandsSeparator } from '../config/values.ts';
+import type { ThousandsSeparator } from '../config/setting-values.ts';
 import { UsageError } from '../process/errors.ts';
 
 /** The flags that decide how an input is read, and what a run writes. A resumed run keeps them. */
@@ -31,14 +31,14 @@ export const defaultFlags: RunFlags = {
 
 /** The fields of a row. */
 export const fields = ['petId', 'quantity', 'expected'] as const;
-export type Field = (typeof fields)[number];
+export type RunField = (typeof fields)[number];
 
 /** The user's own names for columns: `--map petId=SKU`. */
-type ColumnMap = Readonly<Partial<Record<Field, string>>>;
+type ColumnMap = Readonly<Partial<Record<RunField, string>>>;
 
 /** @throws UsageError for anything but `petId=<column>`, `quantity=<column>` (or `change=`) or `expected=<column>`. */
 export function parseColumnMap(texts: readonly string[]): ColumnMap {
-  const map: Partial<Record<Field, string>> = {};
+  const map: Partial<Record<RunField, string>> = {};
   for (const text of texts) {
     const [, name = '', column = ''] = /^(\w+)=(.+)$/s.exec(text) ?? [];
     const wanted = normaliseName(name) === 'change' ? 'quantity' : normaliseName(name);

@@ -2,7 +2,7 @@ import { UsageError } from '../process/errors.ts';
 import { isReadable, isUnfinished, type RunInfo, type RunStore } from './run-store.ts';
 
 /** What `resume` or `undo` is to do: go on with a run, undo a run, or nothing, because nothing is left of `last`. */
-export type Choice =
+export type RunChoice =
   | { readonly go: 'resume' | 'undo'; readonly info: RunInfo }
   | { readonly go: 'nothing'; readonly info: RunInfo | undefined };
 
@@ -15,7 +15,7 @@ export async function chooseResume(
   runs: RunStore,
   target: string,
   named: string | undefined,
-): Promise<Choice> {
+): Promise<RunChoice> {
   if (named !== undefined) {
     const info = await findRun(runs, named);
     checkNotUndone(info);
@@ -39,7 +39,11 @@ export async function chooseResume(
  *
  * @throws UsageError for an undo, or if there is no run; CliError `failed` if its journal cannot be read.
  */
-export async function chooseUndo(runs: RunStore, target: string, named: string | undefined): Promise<Choice> {
+export async function chooseUndo(
+  runs: RunStore,
+  target: string,
+  named: string | undefined,
+): Promise<RunChoice> {
   if (named === undefined) {
     const [last] = await runs.onTarget(target);
     if (!last)

@@ -2,12 +2,12 @@ import type { InventoryItem, PetStatus } from '../api/schemas.ts';
 import { ApiError, CliError, UnavailableError, type UnavailableReason } from '../process/errors.ts';
 import { isJsonObject } from '../process/exact-json.ts';
 import { StoppedError } from '../process/signals.ts';
-import { isMissing, readEntry } from './counts.ts';
+import { isCountMissing, readEntry } from './counts.ts';
 import { changedSince, countNow } from './make-plan.ts';
 import type { Run } from './open-run.ts';
 import { eachAtPace } from './pace.ts';
 import { PacedCall } from './paced-call.ts';
-import { type Count, marks, type Outcome, type Reason } from './rows.ts';
+import { type Count, marks, type Reason, type RowOutcome } from './rows.ts';
 
 /** How long requests in flight may continue after a run has stopped. */
 export const graceMs = 10_000;
@@ -44,9 +44,9 @@ export async function writeRows(run: Run): Promise<void> {
 
 /** Ends a call: the reading before a further attempt has settled the row; undefined as in `RowWriter.write`. */
 class SettledError extends Error {
-  readonly outcome: Outcome | undefined;
+  readonly outcome: RowOutcome | undefined;
 
-  constructor(outcome: Outcome | undefined) {
+  constructor(outcome: RowOutcome | undefined) {
     super('settled');
     this.outcome = outcome;
   }
@@ -62,7 +62,7 @@ class RowWriter {
   }
 
   /** Writes one row and returns its outcome; undefined if the run stopped before anything was sent. */
-  async write(row: number): Promise<Outcome | undefined> {
+  async write(row: number): Promise<RowOutcome | undefined> {
     const { run } = this;
     const canRead = run.client.contract.operations.has('getInventory');
     const isBound = this.isBound(row) && !run.etags.has(row);
@@ -114,7 +114,7 @@ class RowWriter {
   }
 
   /** The outcome of a row by a count that is not the one before it. */
-  private settledBy(row: number, count: Count, call: PacedCall): Outcome {
+  private settledBy(row: number, count: Count, call: PacedCall): RowOutcome {
     const { run } = this;
     const { rows, header } = run;
     const isAfter = count === rows.after(row);
@@ -139,7 +139,7 @@ class RowWriter {
       return await client.call('updateInventory', { petId, body, ...(before && { before }) }, call);
     } catch (error) {
       const mayCreate = header.flags.createMissing && client.contract.operations.has('createInventory');
-      if (!mayCreate || !isMissing(error)) throw error;
+      if (!mayCreate || !isCountMissing(error)) throw error;
       return await this.create(row, after, call);
     }
   }
@@ -165,12 +165,12 @@ class RowWriter {
    * The outcome of an answer with a status of success: 200, 201 or 204, with the pet and the quantity that were sent, if
    * it names them. Anything else may or may not have been applied.
    */
-  private accept(row: number, { value, status, attempts }: Accepted, call: PacedCall): Outcome {
+  private accept(row: number, { value, status, attempts }: Accepted, call: PacedCall): RowOutcome {
     const { rows } = this.run;
     this.transportFailures = 0;
     const after = rows.after(row);
     const { petId, quantity, code, message } = isJsonObject(value) ? value : {};
-    const maybe = (why: string, what: string): Outcome => ({
+    const maybe = (why: string, what: string): RowOutcome => ({
       effect: 'maybe',
       reason: {
         code: why,
@@ -197,12 +197,12 @@ class RowWriter {
   }
 
   /** The outcome of a row whose call has failed; stops the run if every remaining row would fail too. */
-  private async fail(row: number, error: CliError, call: PacedCall): Promise<Outcome | undefined> {
+  private async fail(row: number, error: CliError, call: PacedCall): Promise<RowOutcome | undefined> {
     const { rows, stop } = this.run;
     const { status } = error.details;
     const isRead = error.details.method === 'GET';
     const effect = call.mayBeApplied ? 'maybe' : 'none';
-    if (rows.after(row) === null && isMissing(error) && !isRead)
+    if (rows.after(row) === null && isCountMissing(error) && !isRead)
       return { effect: effect === 'maybe' || rows.isMarked(row, marks.perhaps) ? 'done' : 'none' };
     if (status === 412 && !isRead) {
       const outcome = await this.overtaken(row, call);
@@ -224,7 +224,7 @@ class RowWriter {
   }
 
   /** The outcome of a row whose entry has another ETag than the plan saw; undefined if the count cannot be read. */
-  private async overtaken(row: number, call: PacedCall): Promise<Outcome | undefined> {
+  private async overtaken(row: number, call: PacedCall): Promise<RowOutcome | undefined> {
     const { client, rows } = this.run;
     if (!client.contract.operations.has('getInventory')) return undefined;
     const found = await readEntry(client, rows.id(row)).catch(() => undefined);
@@ -296,7 +296,7 @@ function otherAnswer(error: CliError): Accepted | undefined {
 
 const uncertainty = '; it may or may not have been applied';
 
-function interrupted({ attempts }: PacedCall): Outcome {
+function interrupted({ attempts }: PacedCall): RowOutcome {
   const message = `the run stopped before the answer came${uncertainty}`;
   return { effect: 'maybe', reason: { code: 'interrupted', message, attempts, passes: true } };
 }

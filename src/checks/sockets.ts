@@ -4,7 +4,7 @@ import { isIP, connect as openSocket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { bareHost, reachableHost } from '../api/http.ts';
 import { findProxy, portOf } from '../client/transport/proxy.ts';
-import { createContext, type TlsFiles } from '../client/transport/tls.ts';
+import { createTlsContext, type TlsFiles } from '../client/transport/tls.ts';
 import { withDeadline } from '../process/deadline.ts';
 import { UnavailableError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
@@ -84,7 +84,7 @@ export class Sockets {
       host: reachableHost(host),
       port,
       ...(isIP(host) ? {} : { servername: host }),
-      secureContext: createContext(tls, env, { minVersion: 'TLSv1', ciphers: 'DEFAULT:@SECLEVEL=0' }),
+      secureContext: createTlsContext(tls, env, { minVersion: 'TLSv1', ciphers: 'DEFAULT:@SECLEVEL=0' }),
       rejectUnauthorized: false,
     });
     try {

@@ -1,5 +1,5 @@
 import { version } from '../../package.json';
-import { colorModes } from '../config/values.ts';
+import { colorModes } from '../config/setting-values.ts';
 import type { MutableContext } from '../context.ts';
 import { exitCodes, UsageError } from '../process/errors.ts';
 import { nameOf } from './flag.ts';

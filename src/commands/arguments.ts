@@ -2,7 +2,7 @@ import { petStatuses } from '../api/values.ts';
 import { argument, choice, choices, value, values } from '../cli/flag.ts';
 import { parseSetting, valueProblem } from '../config/keys.ts';
 import { UsageError } from '../process/errors.ts';
-import { parseCondition, parseIdOrName, parseQuantity, parseText } from '../records/values.ts';
+import { parseFieldCondition, parseIdOrName, parseQuantity, parseText } from '../records/parse-values.ts';
 
 export const petIdArgument = argument('<petId>', 'id or name of the pet', {
   parse: parseIdOrName,
@@ -34,18 +34,18 @@ export const listFlags = {
 export const untilFlag = value(
   '--until <field=value>',
   'poll every 2s until the field has this value, at most --timeout',
-  { parse: parseCondition },
+  { parse: parseFieldCondition },
 );
 
 /** A duration in milliseconds, by the same rule as the setting `timeout`. */
-export function parseDuration(text: string, name: string): number {
+export function parseDurationFlag(text: string, name: string): number {
   return parseSetting('timeout', text, name);
 }
 
 /** The interval of --watch in milliseconds. */
 function parseInterval(text: string): number {
   if (text === '') return 5000;
-  const intervalMs = valueProblem('timeout', text) === undefined ? parseDuration(text, '--watch') : 0;
+  const intervalMs = valueProblem('timeout', text) === undefined ? parseDurationFlag(text, '--watch') : 0;
   if (intervalMs >= 1000) return intervalMs;
   throw new UsageError(
     `--watch '${text}': must be a duration of at least 1s and at most 24h, such as 5s or 2m`,

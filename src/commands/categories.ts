@@ -1,6 +1,6 @@
 import { value } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
-import { parseText } from '../records/values.ts';
+import { parseText } from '../records/parse-values.ts';
 import { listFlags } from './arguments.ts';
 import { recordVerbs } from './record-verbs.ts';
 

@@ -1,7 +1,7 @@
 import type { Order } from '../api/schemas.ts';
 import { argument, flag, value } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
-import { parseDate, parseId, parseIdOrName, parseQuantity } from '../records/values.ts';
+import { parseDate, parseId, parseIdOrName, parseQuantity } from '../records/parse-values.ts';
 import { listFlags } from './arguments.ts';
 import { recordVerbs } from './record-verbs.ts';
 

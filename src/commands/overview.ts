@@ -1,6 +1,6 @@
 import { value } from '../cli/flag.ts';
 import { action } from '../cli/verb.ts';
-import { parseQuantity } from '../records/values.ts';
+import { parseQuantity } from '../records/parse-values.ts';
 
 export const overview = action({
   description:

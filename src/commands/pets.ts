@@ -2,7 +2,7 @@ import { petStatuses } from '../api/values.ts';
 import { choice, value } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
 import { caseless } from '../process/text.ts';
-import { parseIdOrName, parseText } from '../records/values.ts';
+import { parseIdOrName, parseText } from '../records/parse-values.ts';
 import { listFlags, statusesFlag } from './arguments.ts';
 import { recordVerbs } from './record-verbs.ts';
 

@@ -1,7 +1,7 @@
 import { argument, type Flag } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
 import type { EditableNoun } from '../records/noun.ts';
-import { parseId, parseIdOrName } from '../records/values.ts';
+import { parseId, parseIdOrName } from '../records/parse-values.ts';
 import { fieldFlag, fromFlag, untilFlag } from './arguments.ts';
 
 /** The differences between the verbs of pets, categories and orders, which are otherwise the same. */
@@ -95,7 +95,7 @@ export function recordVerbs<Entity extends object>({
       examples: examples.edit,
       args: { id },
       run: async (context, given) =>
-        (await import('../records/edit.ts')).editRecord(context, await noun(), given.id),
+        (await import('../records/edit-record.ts')).editRecord(context, await noun(), given.id),
     }),
     remove: verb({
       name: 'delete',

@@ -1,7 +1,7 @@
 import { type UsageCode, UsageError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import { closest } from '../process/text.ts';
-import * as parse from './values.ts';
+import * as parse from './setting-values.ts';
 
 interface KeyRule {
   readonly summary: string;

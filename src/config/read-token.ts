@@ -6,7 +6,7 @@ import { readWhole } from '../process/read-file.ts';
 import { createSecrets } from '../process/secrets.ts';
 import { systemCode, systemReason } from '../process/system-error.ts';
 import { formatBytes, sanitize } from '../process/text.ts';
-import { splitWords } from './values.ts';
+import { splitWords } from './setting-values.ts';
 
 const maxBytes = 64 * 1024;
 

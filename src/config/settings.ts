@@ -17,7 +17,7 @@ import {
   variableName,
 } from './keys.ts';
 import { homeFolder } from './paths.ts';
-import { matchesOrigin } from './values.ts';
+import { matchesOrigin } from './setting-values.ts';
 
 /** The built-in profile: the embedded store. */
 export const offlineProfile = 'offline';

@@ -3,8 +3,8 @@ import { bareHost, isLoopbackHost } from '../api/http.ts';
 import { CliError, UsageError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
 import type { Secrets } from '../process/secrets.ts';
+import { matchesOrigin } from './setting-values.ts';
 import { isNearer, isOfConfig, originOf, type SettingSource, type Settings, unsetLine } from './settings.ts';
-import { matchesOrigin } from './values.ts';
 
 /** The source of the token; nothing has been read from it yet. */
 interface TokenSource {

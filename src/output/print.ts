@@ -1,5 +1,5 @@
 import { originalOf } from '../api/contract.ts';
-import type { ColorMode, OutputFormat } from '../config/values.ts';
+import type { ColorMode, OutputFormat } from '../config/setting-values.ts';
 import { AnsweredError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
 import { compareBy, pickColumns, pickFields, type View } from './columns.ts';

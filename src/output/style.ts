@@ -1,4 +1,4 @@
-import type { ColorMode } from '../config/values.ts';
+import type { ColorMode } from '../config/setting-values.ts';
 import type { Io } from '../process/io.ts';
 import type { OutputStream } from '../process/output-stream.ts';
 

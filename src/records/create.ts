@@ -11,7 +11,7 @@ import {
   type Given,
   missingFields,
   noteUnknownFields,
-} from './fields.ts';
+} from './body-fields.ts';
 import {
   type Body,
   columnOf,
@@ -86,7 +86,7 @@ async function createFromFile<Entity>(access: EditAccess<Entity>, path: string, 
   const { context, noun } = access;
   checkOfferedFields(access, extra);
   const [{ readRecordFile, maxUnasked }, { endFile }] = await Promise.all([
-    import('./file.ts'),
+    import('./record-file.ts'),
     import('./rejects.ts'),
   ]);
   const file = await readRecordFile(access, path, extra);

@@ -10,9 +10,9 @@ import {
   openAccess,
   readRecord,
 } from './noun.ts';
-import { checkIdsOrFile, type IdOrName } from './values.ts';
+import { checkIdsOrFile, type IdOrName } from './parse-values.ts';
 import { type Place, Work } from './work.ts';
-import { type Ended, send, showWrites, type Write } from './write.ts';
+import { send, showWrites, type Write, type WriteResult } from './write.ts';
 
 /** Deletes the records with these ids, or those of a file. @see deleteRecords */
 export async function deleteByIdsOrFile<Entity>(
@@ -22,7 +22,7 @@ export async function deleteByIdsOrFile<Entity>(
 ): Promise<void> {
   checkIdsOrFile(`delete ${noun.one}`, ids, from);
   if (from === undefined) return deleteRecords(context, noun, ids);
-  const [{ readIds }, { endFile }] = await Promise.all([import('./file.ts'), import('./rejects.ts')]);
+  const [{ readIds }, { endFile }] = await Promise.all([import('./record-file.ts'), import('./rejects.ts')]);
   const access = await openAccess(context, noun, noun.operations.delete, 'bulk');
   const file = await readIds(context, noun, from);
   if (file.records.length === 0) return context.warn(`note: ${file.name} has no ids: nothing to delete`);
@@ -52,7 +52,7 @@ async function removeAll<Entity>(
   access: Access<Entity>,
   ids: readonly bigint[],
   place?: (id: bigint) => Place | undefined,
-): Promise<Ended<bigint>> {
+): Promise<WriteResult<bigint>> {
   const { context, noun } = access;
   const operation = noun.operations.delete;
   const prepare = (id: bigint): Write => ({ operation, input: inputFor(operation, id) });

@@ -4,8 +4,8 @@ import { monotonicMs, poll } from '../process/deadline.ts';
 import { CliError, UnavailableError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import { type Access, type Noun, openAccess, readRecord } from './noun.ts';
-import { printResults } from './print.ts';
-import type { Condition, IdOrName } from './values.ts';
+import type { FieldCondition, IdOrName } from './parse-values.ts';
+import { printResults } from './print-records.ts';
 import { Work } from './work.ts';
 
 /** Prints the records with these ids: one as a lone record, several as a list, in the order of the ids. */
@@ -13,7 +13,7 @@ export async function getRecords<Entity>(
   context: Context,
   noun: Noun<Entity>,
   given: readonly IdOrName[],
-  until?: Condition | undefined,
+  until?: FieldCondition | undefined,
 ): Promise<void> {
   const { get, list } = noun.operations;
   const { operations } = await context.contract();
@@ -59,7 +59,7 @@ const pollMs = 2000;
 async function waitUntil<Entity>(
   access: Access<Entity>,
   ids: readonly bigint[],
-  { field, value }: Condition,
+  { field, value }: FieldCondition,
 ): Promise<ReadonlyMap<bigint, Entity>> {
   const { context, noun } = access;
   const held = new Map<bigint, Entity>();

@@ -5,8 +5,8 @@ import type { Answer } from '../client/client.ts';
 import { type Context, commandLine } from '../context.ts';
 import { CliError, UsageError } from '../process/errors.ts';
 import { type Access, type Noun, openAccess, readRecord } from './noun.ts';
+import type { IdOrName } from './parse-values.ts';
 import { readPet } from './pets.ts';
-import type { IdOrName } from './values.ts';
 import { type Write, writeRecord } from './write.ts';
 
 export const inventory: Noun<InventoryItem> = {

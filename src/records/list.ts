@@ -2,7 +2,7 @@ import type { CallOptions } from '../client/call.ts';
 import type { Context } from '../context.ts';
 import { exitCodes } from '../process/errors.ts';
 import { type Access, type Body, type Noun, openAccess } from './noun.ts';
-import { fillView } from './print.ts';
+import { fillView } from './print-records.ts';
 
 interface Listing<Entity> {
   /**

@@ -5,10 +5,10 @@ import { collect } from '../client/whole-list.ts';
 import type { Context } from '../context.ts';
 import { CliError, messageOf, UsageError } from '../process/errors.ts';
 import { caseless, letterDistance } from '../process/text.ts';
-import type { IdOrName } from './values.ts';
+import type { IdOrName } from './parse-values.ts';
 
 /** The nouns whose records have names. */
-export type Named = 'pets' | 'categories';
+export type NamedNoun = 'pets' | 'categories';
 
 interface NamedRecord {
   readonly id: bigint;
@@ -21,7 +21,7 @@ interface NamedRecord {
 }
 
 /** The fields that refer to a record with a name. */
-const referenceFields: Readonly<Record<string, Named>> = { categoryId: 'categories', petId: 'pets' };
+const referenceFields: Readonly<Record<string, NamedNoun>> = { categoryId: 'categories', petId: 'pets' };
 
 /** Whether a field has a name in place of the id that it refers to. */
 export function isName(field: string, value: unknown): value is string {
@@ -34,7 +34,7 @@ const one = { pets: 'pet', categories: 'category' } as const;
 export class Names {
   private readonly context: Context;
   private readonly client: Client;
-  private readonly lists = new Map<Named, Promise<NamedRecord[]>>();
+  private readonly lists = new Map<NamedNoun, Promise<NamedRecord[]>>();
   /** By noun and name. */
   private readonly ids = new Map<string, Promise<bigint>>();
 
@@ -44,12 +44,12 @@ export class Names {
   }
 
   /** Whether the service has a list of them. */
-  isListed(noun: Named): boolean {
+  isListed(noun: NamedNoun): boolean {
     return this.client.contract.operations.has(noun === 'pets' ? 'listPets' : 'listCategories');
   }
 
   /** All pets or all categories. */
-  list(noun: Named, options?: CallOptions): Promise<NamedRecord[]> {
+  list(noun: NamedNoun, options?: CallOptions): Promise<NamedRecord[]> {
     const list = this.lists.get(noun) ?? readList(this.client, noun, options);
     this.lists.set(noun, list);
     return list;
@@ -68,7 +68,7 @@ export class Names {
    * @throws CliError `not-found` for a name that no record has; UsageError for the name of several if questions are
    *   impossible.
    */
-  async idOf(noun: Named, given: IdOrName): Promise<bigint> {
+  async idOf(noun: NamedNoun, given: IdOrName): Promise<bigint> {
     if (typeof given === 'bigint') return given;
     const key = `${noun} ${given}`;
     const id = this.ids.get(key) ?? this.choose(noun, given);
@@ -76,7 +76,7 @@ export class Names {
     return id;
   }
 
-  private async choose(noun: Named, name: string): Promise<bigint> {
+  private async choose(noun: NamedNoun, name: string): Promise<bigint> {
     const found = await this.namesakes(noun, name);
     const [first, ...others] = found;
     if (others.length === 0) return first.id;
@@ -100,7 +100,7 @@ export class Names {
   }
 
   /** The records of a name. @throws CliError `not-found` if there are none. */
-  async namesakes(noun: Named, name: string): Promise<[NamedRecord, ...NamedRecord[]]> {
+  async namesakes(noun: NamedNoun, name: string): Promise<[NamedRecord, ...NamedRecord[]]> {
     const records = await this.list(noun);
     const wanted = caseless(name);
     const [first, ...others] = records.filter((record) => caseless(record.name) === wanted);
@@ -113,7 +113,7 @@ export class Names {
    *
    * @param noun of the records; undefined if they have no names.
    */
-  async idsOf(noun: Named | undefined, given: readonly IdOrName[]): Promise<bigint[]> {
+  async idsOf(noun: NamedNoun | undefined, given: readonly IdOrName[]): Promise<bigint[]> {
     const ids = new Set<bigint>();
     for (const each of given) {
       if (typeof each === 'bigint') ids.add(each);
@@ -162,7 +162,11 @@ export class Names {
    *
    * @returns a note for the user if they could not be read.
    */
-  async addAll(noun: Named, names: Map<bigint, string>, options?: CallOptions): Promise<string | undefined> {
+  async addAll(
+    noun: NamedNoun,
+    names: Map<bigint, string>,
+    options?: CallOptions,
+  ): Promise<string | undefined> {
     if (!this.isListed(noun)) return undefined;
     try {
       for (const { id, name } of await this.list(noun, options)) names.set(id, name);
@@ -196,7 +200,7 @@ export class Names {
 
 async function readList(
   client: Client,
-  noun: Named,
+  noun: NamedNoun,
   options: CallOptions | undefined,
 ): Promise<NamedRecord[]> {
   if (noun === 'categories') return collect(client.list('listCategories', {}, { ...options, whole: true }));
@@ -204,7 +208,7 @@ async function readList(
   return pets.map(({ id, name, status, categoryId }) => ({ id, name, status, categoryId }));
 }
 
-function unreadNames(noun: Named, error: unknown): string {
+function unreadNames(noun: NamedNoun, error: unknown): string {
   const what =
     noun === 'pets'
       ? 'names of pets are left empty because they could not be read'
@@ -212,7 +216,7 @@ function unreadNames(noun: Named, error: unknown): string {
   return `note: ${what}: ${messageOf(error)}`;
 }
 
-function unknownName(noun: Named, name: string, records: readonly NamedRecord[]): CliError {
+function unknownName(noun: NamedNoun, name: string, records: readonly NamedRecord[]): CliError {
   const wanted = caseless(name);
   const distance = (other: string) =>
     other.includes(wanted) || wanted.includes(other) ? 0 : letterDistance(wanted, other);

@@ -7,7 +7,7 @@ import type { ClientUse, Context } from '../context.ts';
 import type { Prompt } from '../input/question.ts';
 import type { Column, View } from '../output/columns.ts';
 import type { JsonObject } from '../process/exact-json.ts';
-import { type Named, Names } from './names.ts';
+import { type NamedNoun, Names } from './names.ts';
 
 /** An operation on one record. */
 export type RecordOperation = Exclude<OperationId, ListId>;
@@ -24,7 +24,7 @@ export interface Noun<Entity> {
     readonly delete: RecordOperation;
   };
   /** The noun whose names can stand for its ids; undefined if only ids are accepted. */
-  readonly named?: Named;
+  readonly named?: NamedNoun;
   /**
    * The columns of its records, the id first.
    *
@@ -46,7 +46,7 @@ export interface Noun<Entity> {
 interface Lookup<Entity> {
   readonly column: string;
   /** The noun of those records. */
-  readonly noun: Named;
+  readonly noun: NamedNoun;
   idOf(record: Entity): bigint | null | undefined;
 }
 

@@ -2,7 +2,7 @@ import { NewOrder, type Order } from '../api/schemas.ts';
 import { askParsed, type Prompt, problemOf } from '../input/question.ts';
 import type { Names } from './names.ts';
 import type { EditableNoun } from './noun.ts';
-import { parseDate, parseIdOrName, parseQuantity, parseTruth } from './values.ts';
+import { parseDate, parseIdOrName, parseQuantity, parseTruth } from './parse-values.ts';
 
 export const orders: EditableNoun<Order> = {
   one: 'order',

@@ -8,7 +8,7 @@ import { askParsed, askText, type Choice } from '../input/question.ts';
 import { ApiError, CliError, UsageError } from '../process/errors.ts';
 import type { Names } from './names.ts';
 import type { EditableNoun } from './noun.ts';
-import { parseIdOrName } from './values.ts';
+import { parseIdOrName } from './parse-values.ts';
 
 export const pets: EditableNoun<Pet> = {
   one: 'pet',

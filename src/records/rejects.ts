@@ -6,9 +6,9 @@ import { type CliError, messageOf } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import { defaultRejectsFile, writeNewFile } from '../process/new-file.ts';
 import { counted } from '../process/text.ts';
-import { isNoteColumn, noteColumns, type RecordFile } from './file.ts';
 import type { Access } from './noun.ts';
-import type { Ended } from './write.ts';
+import { isNoteColumn, noteColumns, type RecordFile } from './record-file.ts';
+import type { WriteResult } from './write.ts';
 
 type FileRecord = RecordFile['records'][number];
 
@@ -23,7 +23,7 @@ export async function endFile<Entity>(
   { context, noun }: Access<Entity>,
   verb: string,
   file: Omit<RecordFile, 'hasIds'>,
-  { error, failures, standing }: Ended<FileRecord>,
+  { error, failures, standing }: WriteResult<FileRecord>,
 ): Promise<void> {
   if (!error) return;
   const isUnsure = (failed: CliError | undefined) =>
@@ -52,7 +52,7 @@ export async function endFile<Entity>(
 async function writeRejects(
   context: Context,
   file: Omit<RecordFile, 'hasIds'>,
-  rejected: Ended<FileRecord>['failures'],
+  rejected: WriteResult<FileRecord>['failures'],
 ): Promise<string> {
   const records = rejected.map(({ item, error }): Readonly<Record<string, JsonValue>> => {
     const { status, code } = error?.details ?? {};

@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import { counted } from '../process/text.ts';
-import { checkOfferedFields, extraFields, flagFields, type Given, noteUnknownFields } from './fields.ts';
+import { checkOfferedFields, extraFields, flagFields, type Given, noteUnknownFields } from './body-fields.ts';
 import {
   type Body,
   type EditAccess,
@@ -15,7 +15,7 @@ import {
   openAccess,
   readRecord,
 } from './noun.ts';
-import { checkIdsOrFile, type IdOrName } from './values.ts';
+import { checkIdsOrFile, type IdOrName } from './parse-values.ts';
 import { type Write, writeRecords } from './write.ts';
 
 /** Reads each record, changes only the given fields, and writes it back; or does so for each record of a file. */
@@ -45,7 +45,7 @@ export async function updateRecords<Entity extends object>(
     return;
   }
   const [{ readRecordFile, maxUnasked, withoutPrinted }, { endFile }] = await Promise.all([
-    import('./file.ts'),
+    import('./record-file.ts'),
     import('./rejects.ts'),
   ]);
   const file = await readRecordFile(access, from, extra);

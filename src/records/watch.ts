@@ -9,7 +9,7 @@ import { CliError, InterruptedError, UsageError } from '../process/errors.ts';
 import { printJson } from '../process/exact-json.ts';
 import { sanitize } from '../process/text.ts';
 import type { Access, Noun } from './noun.ts';
-import { fillView } from './print.ts';
+import { fillView } from './print-records.ts';
 
 interface Watched<Entity> {
   readonly intervalMs: number;

@@ -8,7 +8,7 @@ import { CliError, InterruptedError, OutputClosedError } from '../process/errors
 import type { JsonValue } from '../process/exact-json.ts';
 import { counted } from '../process/text.ts';
 import type { Access, Body, RecordOperation } from './noun.ts';
-import { printResults, showRequests } from './print.ts';
+import { printResults, showRequests } from './print-records.ts';
 import { type Failure, type Standing, Work, type WorkOptions } from './work.ts';
 
 /** A request for one record as data; it can be sent or shown. */
@@ -34,7 +34,7 @@ export function send<Entity>(client: Client, write: Write): Promise<Answer<Entit
 }
 
 /** The request that `send` would send, without a credential. */
-export function toRequest(client: Client, { operation, input, options }: Write): HttpRequest {
+export function requestOf(client: Client, { operation, input, options }: Write): HttpRequest {
   return client.toRequest(operation, input as never, options);
 }
 
@@ -52,7 +52,7 @@ interface Unchanged {
 }
 
 /** How many writes have ended, and what is left of them. */
-export interface Ended<Item> {
+export interface WriteResult<Item> {
   readonly error: CliError | undefined;
   readonly failures: readonly Failure<Item>[];
   readonly standing: Standing;
@@ -71,7 +71,7 @@ export async function writeRecord<Entity>(access: Access<Entity>, write: Write):
 export async function writeRecords<Item, Entity>(
   access: Access<Entity>,
   writes: Writes<Item>,
-): Promise<Ended<Item>> {
+): Promise<WriteResult<Item>> {
   const { context, client, noun } = access;
   const { items, asList, prepare, atOnce, place } = writes;
   if (context.flags.dryRun) return showWrites(access, writes);
@@ -167,10 +167,10 @@ function howFar({ done, failed, total }: Standing, unchanged: number, unit: stri
 export async function showWrites<Item, Entity>(
   { context, client, noun }: Access<Entity>,
   { items, asList, prepare, place }: Pick<Writes<Item>, 'items' | 'asList' | 'prepare' | 'place'>,
-): Promise<Ended<Item>> {
+): Promise<WriteResult<Item>> {
   const request = async (item: Item) => {
     const prepared = await prepare(item);
-    return 'unchanged' in prepared ? undefined : toRequest(client, prepared);
+    return 'unchanged' in prepared ? undefined : requestOf(client, prepared);
   };
   const work = new Work(items, request, { unit: noun.many, place });
   const requests: HttpRequest[] = [];

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ReadOptions } from '../../src/bulk/parse.ts';
-import { checkInput, type RowInput, readRows } from '../../src/bulk/read.ts';
+import { checkRows, type RowInput, readRows } from '../../src/bulk/read.ts';
 import { defaultFlags, parseColumnMap, parseShard, shardOf } from '../../src/bulk/run-flags.ts';
 import type { Source } from '../../src/input/source.ts';
 
@@ -295,16 +295,16 @@ test.each([
 ])('the hint fits what is wrong: %j', async (text, options, hint) => {
   const input = await read(text, options);
   const error = await Promise.resolve(input)
-    .then(checkInput)
+    .then(checkRows)
     .catch((thrown) => thrown);
   expect(error.details).toMatchObject({ code: 'invalid_input', hint });
 });
 
 test('shows the first three problems, and how many more there are', async () => {
   const input = await read(`petId,quantity\n${'1,x\n'.repeat(330)}`);
-  expect(() => checkInput(input)).toThrow('stock.csv: 330 rows are invalid; nothing was sent');
+  expect(() => checkRows(input)).toThrow('stock.csv: 330 rows are invalid; nothing was sent');
   const error = await Promise.resolve(input)
-    .then(checkInput)
+    .then(checkRows)
     .catch((thrown) => thrown);
   expect(error.errors.map(({ message }: Error) => message).at(-2)).toBe('and 327 more like this');
   expect(error.errors).toHaveLength(5);

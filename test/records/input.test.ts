@@ -2,8 +2,8 @@ import { parse as parseCsv } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
 import { cellPosition } from '../../src/input/csv.ts';
 import { membersOf } from '../../src/input/json.ts';
+import { type RecordOptions, readRecords } from '../../src/input/read-records.ts';
 import type { InputRecord } from '../../src/input/record.ts';
-import { type RecordOptions, readRecords } from '../../src/input/records.ts';
 
 /** Reads a text, cut into pieces of `size` bytes. */
 async function read(

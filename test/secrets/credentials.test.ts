@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import type { CredentialPlace } from '../../src/api/contract.ts';
 import { readTokenFile, runTokenCommand } from '../../src/config/read-token.ts';
+import { splitWords } from '../../src/config/setting-values.ts';
 import { settingsFrom } from '../../src/config/settings.ts';
 import { readCredential } from '../../src/config/token.ts';
-import { splitWords } from '../../src/config/values.ts';
 import { createSecrets } from '../../src/process/secrets.ts';
 import { fakeIo } from '../helpers/run-cli.ts';
 

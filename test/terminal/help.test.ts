@@ -3,7 +3,7 @@ import { readTopics } from '../../src/cli/topics.ts';
 import { topicNames } from '../../src/cli/verb.ts';
 import { program } from '../../src/commands/index.ts';
 import { settingKeys, variableName } from '../../src/config/keys.ts';
-import { outputFormats } from '../../src/config/values.ts';
+import { outputFormats } from '../../src/config/setting-values.ts';
 import { exitCodes } from '../../src/process/errors.ts';
 import { commandsOf } from '../helpers/commands.ts';
 import { runCli } from '../helpers/run-cli.ts';

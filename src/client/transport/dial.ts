@@ -107,7 +107,7 @@ function createSecure(files: TlsFiles, env: DialOptions['env']): Secure {
   let context: Promise<SecureContext> | undefined;
   return async (socket, host, track) => {
     const { connect } = await import('node:tls');
-    context ??= import('./tls.ts').then(({ createContext }) => createContext(files, env));
+    context ??= import('./tls.ts').then(({ createTlsContext }) => createTlsContext(files, env));
     const secureContext = await context;
     const servername = isIP(host) === 0 ? { servername: host } : {};
     const secured = connect({ socket, host, secureContext, ALPNProtocols: ['http/1.1'], ...servername });

@@ -18,7 +18,7 @@ export interface TlsFiles {
  *
  * @throws Error of OpenSSL if a text is not PEM, or a key does not match its certificate.
  */
-export function createContext(
+export function createTlsContext(
   { ca, cert, key }: TlsFiles,
   env: Readonly<Record<string, string | undefined>>,
   options: tls.SecureContextOptions = {},

@@ -10,7 +10,7 @@ import { resolvePaths } from '../../config/paths.ts';
 import { offlineProfile } from '../../config/settings.ts';
 import { findToken } from '../../config/token.ts';
 import type { Context } from '../../context.ts';
-import { isIdText } from '../../records/values.ts';
+import { isIdText } from '../../records/parse-values.ts';
 
 /** Looks up the possible values of one kind. */
 export async function lookUp(kind: LookUpKind, context: Context, typed: Typed): Promise<readonly Offer[]> {

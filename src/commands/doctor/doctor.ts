@@ -1,6 +1,6 @@
 import { type CheckResult, isRed, runChecks } from '../../checks/check.ts';
 import { action } from '../../cli/verb.ts';
-import { outputFormats } from '../../config/values.ts';
+import { outputFormats } from '../../config/setting-values.ts';
 import type { Context } from '../../context.ts';
 import type { View } from '../../output/columns.ts';
 import { fold } from '../../output/fold.ts';

@@ -1,6 +1,6 @@
 import { findBooking } from '../../bulk/deliveries.ts';
 import type { RunParts } from '../../bulk/open-run.ts';
-import { checkInput, readRows } from '../../bulk/read.ts';
+import { checkRows, readRows } from '../../bulk/read.ts';
 import { newRun } from '../../bulk/run-parts.ts';
 import { type Context, commandLine } from '../../context.ts';
 import { openSource, type Source } from '../../input/source.ts';
@@ -58,7 +58,7 @@ async function readParts(context: Context, source: Source, given: ApplyFlags): P
     thousands: given.thousands ?? settings.get('import-thousands'),
   });
   const input = await readRows(source, flags);
-  for (const warning of checkInput(input)) await context.warn(`warning: ${warning}`);
+  for (const warning of checkRows(input)) await context.warn(`warning: ${warning}`);
   return newRun(input, { target: await targetHere(context), flags, guards: toGuards(given) });
 }
 

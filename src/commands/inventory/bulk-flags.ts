@@ -8,9 +8,9 @@ import {
   type RunFlags,
 } from '../../bulk/run-flags.ts';
 import { choice, type Flag, flag, type ValuesOf, value, values } from '../../cli/flag.ts';
-import { thousandsSeparators } from '../../config/values.ts';
+import { thousandsSeparators } from '../../config/setting-values.ts';
 import { UsageError } from '../../process/errors.ts';
-import { parseDuration } from '../arguments.ts';
+import { parseDurationFlag } from '../arguments.ts';
 
 const input = { group: 'Input flags:' };
 const plan = { group: 'Plan flags:' };
@@ -73,7 +73,7 @@ export const paceFlags = {
 };
 
 /** Flags for writing and for files. */
-export const writeFlags = {
+export const bulkWriteFlags = {
   ...paceFlags,
   maxErrors: value('--max-errors <n or n%>', 'stop when so many writes have failed (default 100)', {
     ...writing,
@@ -81,7 +81,7 @@ export const writeFlags = {
   }),
   lockWait: value('--lock-wait <duration>', 'wait for another run on the same target (default 0)', {
     ...writing,
-    parse: (text, name) => (text === '0' ? 0 : parseDuration(text, name)),
+    parse: (text, name) => (text === '0' ? 0 : parseDurationFlag(text, name)),
   }),
   rejects: value('--rejects <file>', 'write rows that failed to this file (default <input>.rejects.<ext>)', {
     ...writing,
@@ -96,13 +96,13 @@ const inTopic = <Flags extends Readonly<Record<string, Flag>>>(flags: Flags): Fl
     Object.entries(flags).map(([key, each]) => [key, { ...each, topic: 'bulk' }]),
   ) as unknown as Flags;
 
-const { rejects: _, force: __, ...withoutFiles } = writeFlags;
+const { rejects: _, force: __, ...withoutFiles } = bulkWriteFlags;
 
-export const resumeFlags = inTopic(writeFlags);
+export const resumeFlags = inTopic(bulkWriteFlags);
 /** An undo has no rejects. */
 export const undoFlags = inTopic(withoutFiles);
 
-export type WriteFlags = Partial<ValuesOf<typeof writeFlags>>;
+export type WriteFlags = Partial<ValuesOf<typeof bulkWriteFlags>>;
 export type ApplyFlags = WriteFlags & Partial<ValuesOf<typeof inputFlags & typeof planFlags>>;
 
 function parseDelta(text: string, name: string): number {

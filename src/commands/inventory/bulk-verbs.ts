@@ -1,15 +1,15 @@
 import { argument, flag, value } from '../../cli/flag.ts';
 import { verb } from '../../cli/verb.ts';
-import { parseIdOrName, parseQuantity } from '../../records/values.ts';
+import { parseIdOrName, parseQuantity } from '../../records/parse-values.ts';
 import { statusesFlag } from '../arguments.ts';
 import {
+  bulkWriteFlags,
   diffPlanFlags,
   inputFlags,
   paceFlags,
   planFlags,
   resumeFlags,
   undoFlags,
-  writeFlags,
 } from './bulk-flags.ts';
 
 const diff = verb({
@@ -44,7 +44,7 @@ const apply = verb({
     'petstore inventory apply stock.csv --yes --map petId=SKU --map "quantity=On hand"',
   ],
   args: { file: argument('<file>', 'the counts; - for stdin', { offers: 'file' }) },
-  flags: { ...inputFlags, ...planFlags, ...writeFlags },
+  flags: { ...inputFlags, ...planFlags, ...bulkWriteFlags },
   run: async (context, { file, ...flags }) => (await import('./apply.ts')).applyInput(context, file, flags),
 });
 

@@ -1,6 +1,6 @@
 import { argument, value } from '../../cli/flag.ts';
 import { verb } from '../../cli/verb.ts';
-import { parseChange, parseQuantity } from '../../records/values.ts';
+import { parseChange, parseQuantity } from '../../records/parse-values.ts';
 import {
   listFlags,
   petIdArgument,

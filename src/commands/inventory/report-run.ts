@@ -1,9 +1,9 @@
-import type { Ended } from '../../bulk/carry-out.ts';
+import type { EndedRun } from '../../bulk/carry-out.ts';
 import type { Run } from '../../bulk/open-run.ts';
-import { type State, states } from '../../bulk/rows.ts';
+import { type RowState, rowStates } from '../../bulk/rows.ts';
 import { errorOf, type Summary } from '../../bulk/summary.ts';
 import { type Context, commandLine } from '../../context.ts';
-import { delimiters } from '../../input/records.ts';
+import { delimiters } from '../../input/read-records.ts';
 import type { Column, View } from '../../output/columns.ts';
 import { wrap } from '../../output/fold.ts';
 import type { Style } from '../../output/style.ts';
@@ -30,7 +30,7 @@ interface SummaryRecord extends Summary {
 export async function report(
   context: Context,
   run: Run,
-  { summary, rejects, problem: failure }: Ended,
+  { summary, rejects, problem: failure }: EndedRun,
 ): Promise<void> {
   const { header } = run;
   const { run: id, stop, left, applied, unknown } = summary;
@@ -103,7 +103,7 @@ async function printSummary(context: Context, summary: SummaryRecord): Promise<v
 }
 
 /** The states in the order of a report: successes, then the others. */
-const reported: readonly State[] = [...states.slice(1), 'unprocessed'];
+const reported: readonly RowState[] = [...rowStates.slice(1), 'unprocessed'];
 
 /** For formats with columns: one line for the run. */
 export const summaryView: View<JsonObject> = {
@@ -129,7 +129,7 @@ function summaryText(summary: SummaryRecord, style: Style, columns: number): str
     ...(retries > 0 ? [counted(retries, 'retry', 'retries')] : []),
     ...(seconds >= 1 ? [`${groupDigits(summary.rowsPerSecond)} rows/s`] : []),
   ];
-  const states = (counts: Readonly<Partial<Record<State, number>>>, excluded?: State) =>
+  const states = (counts: Readonly<Partial<Record<RowState, number>>>, excluded?: RowState) =>
     reported
       .filter((state) => state !== excluded && (counts[state] ?? 0) > 0)
       .map((state) => paintState(style, state)(`${groupDigits(counts[state] ?? 0)} ${stateWord(state)}`))
@@ -152,7 +152,7 @@ function summaryText(summary: SummaryRecord, style: Style, columns: number): str
   return `${lines.join('\n')}\n`;
 }
 
-function stateWord(state: State): string {
+function stateWord(state: RowState): string {
   return state === 'unprocessed' ? 'not processed' : state;
 }
 
@@ -160,7 +160,7 @@ function secondsText(seconds: number): string {
   return `${seconds < 10 ? seconds.toFixed(2) : groupDigits(Math.round(seconds))} s`;
 }
 
-function paintState(style: Style, state: State): (text: string) => string {
+function paintState(style: Style, state: RowState): (text: string) => string {
   if (state === 'applied') return style.green;
   if (state === 'failed' || state === 'invalid') return style.red;
   return state === 'unchanged' ? (text) => text : style.yellow;

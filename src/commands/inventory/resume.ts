@@ -2,7 +2,7 @@ import type { RunHeader } from '../../bulk/journal.ts';
 import { isLeft, restOf, undoOf } from '../../bulk/run-parts.ts';
 import type { RunInfo } from '../../bulk/run-store.ts';
 import { errorOf } from '../../bulk/summary.ts';
-import { type Choice, checkNotUndone, chooseResume, chooseUndo } from '../../bulk/which-run.ts';
+import { checkNotUndone, chooseResume, chooseUndo, type RunChoice } from '../../bulk/which-run.ts';
 import type { Context } from '../../context.ts';
 import { openSource } from '../../input/source.ts';
 import { UsageError } from '../../process/errors.ts';
@@ -25,7 +25,7 @@ export async function undoRun(context: Context, named: string | undefined, flags
   await follow(context, await chooseUndo(runStore(context), await targetHere(context), named), flags);
 }
 
-async function follow(context: Context, choice: Choice, flags: WriteFlags): Promise<void> {
+async function follow(context: Context, choice: RunChoice, flags: WriteFlags): Promise<void> {
   if (choice.go === 'nothing') return reportNothing(context, choice.info);
   const { go, info } = choice;
   await checkTarget(context, info.header);

@@ -1,15 +1,15 @@
 import { basename } from 'node:path';
 import type { JournalImage } from '../../bulk/journal.ts';
-import type { Count, Reason, State } from '../../bulk/rows.ts';
+import type { Count, Reason, RowState } from '../../bulk/rows.ts';
 import { isReadable, type RunInfo } from '../../bulk/run-store.ts';
 import type { Context } from '../../context.ts';
 import type { Column, View } from '../../output/columns.ts';
 import { shorten } from '../../process/text.ts';
 import { Names } from '../../records/names.ts';
-import type { IdOrName } from '../../records/values.ts';
+import type { IdOrName } from '../../records/parse-values.ts';
 import { runStore } from './session.ts';
 
-interface RunRecord extends Readonly<Record<State, number>> {
+interface RunRecord extends Readonly<Record<RowState, number>> {
   readonly id: string;
   readonly kind: string;
   /** The input without its folder; of an undo, the run that it undoes. */
@@ -47,7 +47,7 @@ const runsView = (isForPeople: boolean): View<RunRecord> => ({
   ],
 });
 
-function countColumn(name: 'rows' | State): Column<RunRecord> {
+function countColumn(name: 'rows' | RowState): Column<RunRecord> {
   return { name, value: (run) => run[name], align: 'right' };
 }
 
@@ -92,7 +92,7 @@ interface OutcomeRecord {
   readonly before: Count | undefined;
   readonly after: Count | undefined;
   readonly change: number | undefined;
-  readonly state: State;
+  readonly state: RowState;
   readonly reason: Reason | undefined;
   readonly line: number;
 }

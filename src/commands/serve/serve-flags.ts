@@ -1,6 +1,6 @@
 import { flag, type ValuesOf, value, values } from '../../cli/flag.ts';
 import { UsageError } from '../../process/errors.ts';
-import { parseDuration } from '../arguments.ts';
+import { parseDurationFlag } from '../arguments.ts';
 
 export const flags = {
   port: value('--port <n>', 'port to listen on (default 4010); 0 takes a free one', {
@@ -75,7 +75,7 @@ function parseRate(text: string, name: string): number {
 function parseLatency(text: string, name: string): number {
   if (/^0[a-z]*$/.test(text)) return 0;
   if (/\d$/.test(text)) throw new UsageError(`${name} ${text}: must have a unit, such as ${text}ms`);
-  return parseDuration(text, name);
+  return parseDurationFlag(text, name);
 }
 
 /** An origin as browsers send it. */

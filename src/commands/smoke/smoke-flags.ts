@@ -3,15 +3,15 @@ import { parseCondition } from '../../checks/condition.ts';
 import { type SmokeOptions, statistics } from '../../checks/options.ts';
 import { flag, type ValuesOf, value, values } from '../../cli/flag.ts';
 import { writeFlags } from '../../cli/global-flags.ts';
+import { parseInteger, ValueError } from '../../config/setting-values.ts';
 import type { Settings } from '../../config/settings.ts';
 import { credentialPlace } from '../../config/token.ts';
-import { parseInteger, ValueError } from '../../config/values.ts';
 import { UsageError } from '../../process/errors.ts';
-import { parseDuration } from '../arguments.ts';
+import { parseDurationFlag } from '../arguments.ts';
 
 export const smokeFlags = {
   wait: value('--wait <duration>', 'first wait up to this long until the service answers', {
-    parse: parseDuration,
+    parse: parseDurationFlag,
   }),
   waitFor: values(
     '--wait-for <condition>',
@@ -42,9 +42,9 @@ export const smokeFlags = {
   ),
   repeat: value('--repeat <n>', 'run the checks this many times', { parse: parseCount }),
   for: value('--for <duration>', 'run the checks again and again for this long', {
-    parse: parseDuration,
+    parse: parseDurationFlag,
   }),
-  every: value('--every <duration>', 'start a run this often (30s with --for)', { parse: parseDuration }),
+  every: value('--every <duration>', 'start a run this often (30s with --for)', { parse: parseDurationFlag }),
   report: values(
     '--report <report>',
     'junit, json or html, each with =<file>, or github; may be given again',
@@ -98,7 +98,7 @@ function parseLatencyLimit(text: string, name: string): SmokeOptions['maxLatency
     throw new UsageError(
       `${name} '${text}': must be a duration and one of ${statistics.join(', ')}, such as 300ms,p95`,
     );
-  return { ms: parseDuration(duration.trim(), name), statistic };
+  return { ms: parseDurationFlag(duration.trim(), name), statistic };
 }
 
 function parseCount(text: string, name: string): number {

@@ -21,7 +21,7 @@ import { createDisplay } from './smoke-display.ts';
 import { type SmokeFlags, toSmokeOptions } from './smoke-flags.ts';
 
 /** Runs the checks, shows them, writes the reports, and sets the exit code. */
-export async function smoke(context: Context, flags: SmokeFlags): Promise<void> {
+export async function runSmokeCommand(context: Context, flags: SmokeFlags): Promise<void> {
   const settings = await context.settings();
   const contract = await context.contract();
   const options = toSmokeOptions(flags, settings, contract);

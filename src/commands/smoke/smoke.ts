@@ -14,7 +14,7 @@ export const smoke = action({
   ],
   flags: smokeFlags,
   async run(context, flags) {
-    const { smoke: check } = await import('./smoke-run.ts');
-    await check(context, flags);
+    const { runSmokeCommand } = await import('./smoke-run.ts');
+    await runSmokeCommand(context, flags);
   },
 });

@@ -5,11 +5,11 @@ import { editUntilValid, findEditor, openDraft, withDraft } from '../input/edito
 import { CliError, UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, printJson } from '../process/exact-json.ts';
 import { loadYaml } from '../process/exact-yaml.ts';
-import { checkFields, missingFields } from './fields.ts';
+import { checkFields, missingFields } from './body-fields.ts';
 import { type Body, type EditAccess, type EditableNoun, openAccess, readRecord } from './noun.ts';
+import type { IdOrName } from './parse-values.ts';
 import { replacement } from './update.ts';
-import type { IdOrName } from './values.ts';
-import { toRequest, type Write, writeRecord } from './write.ts';
+import { requestOf, type Write, writeRecord } from './write.ts';
 
 /** Reads a record, lets the user change it as YAML in an editor, and writes the saved version back. */
 export async function editRecord<Entity extends object>(
@@ -58,7 +58,7 @@ async function toWrite<Entity extends object>(
   const names = new Set([...Object.keys(before.value), ...Object.keys(record)]);
   names.delete('id');
   const write = replacement(noun, id, before, body, [...names]);
-  toRequest(client, write);
+  requestOf(client, write);
   return write;
 }
 

@@ -1,16 +1,16 @@
 import type { Operation } from '../api/operations.ts';
 import type { Context } from '../context.ts';
+import { readRecords } from '../input/read-records.ts';
 import type { InputRecord } from '../input/record.ts';
-import { readRecords } from '../input/records.ts';
 import { openSource, type Source } from '../input/source.ts';
 import { toCsvCell } from '../output/formats.ts';
 import { CliError, InputError, messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../process/exact-json.ts';
 import { counted } from '../process/text.ts';
-import { checkFields, missingFields } from './fields.ts';
+import { checkFields, missingFields } from './body-fields.ts';
 import { isName } from './names.ts';
 import { type Body, columnOf, type EditAccess, type EditableNoun, type Field, findField } from './noun.ts';
-import { jsonOrText, parseId } from './values.ts';
+import { jsonOrText, parseId } from './parse-values.ts';
 import type { Place } from './work.ts';
 
 /** A valid record of a file. */

@@ -4,7 +4,7 @@ import type { View } from '../output/columns.ts';
 import { type JsonValue, printJson } from '../process/exact-json.ts';
 import { caseless, sanitize } from '../process/text.ts';
 import { type Access, viewOf } from './noun.ts';
-import { isIdText, jsonOrText } from './values.ts';
+import { isIdText, jsonOrText } from './parse-values.ts';
 
 interface FilledView<Entity> {
   readonly view: View<Entity>;

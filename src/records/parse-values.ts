@@ -1,4 +1,4 @@
-import { isDateTime, notAnId, toId } from '../api/values.ts';
+import { isDateTime, notAnId, toChange, toId, toQuantity } from '../api/values.ts';
 import { UsageError } from '../process/errors.ts';
 import { type JsonValue, parseJson } from '../process/exact-json.ts';
 
@@ -40,15 +40,16 @@ export function checkIdsOrFile(what: string, ids: readonly IdOrName[], from: str
 
 /** A count from 0 to 2^53 - 1, decimal digits only: `12.0`, `1e3` and an empty text are rejected, not rounded. */
 export function parseQuantity(text: string, what = 'quantity', least = 0): number {
-  const value = /^(0|[1-9]\d{0,15})$/.test(text) ? Number(text) : Number.NaN;
-  if (Number.isSafeInteger(value) && value >= least) return value;
+  const value = toQuantity(text);
+  if (value !== undefined && value >= least) return value;
   throw badValue(what, text, `must be an integer from ${least} to 9007199254740991`);
 }
 
 /** A signed difference: `+5`, `-3`. */
 export function parseChange(text: string): bigint {
-  if (!/^[+-]?\d{1,16}$/.test(text)) throw badValue('change', text, 'must be an integer such as +5 or -5');
-  return BigInt(text.replace('+', ''));
+  const change = toChange(text);
+  if (change === undefined) throw badValue('change', text, 'must be an integer such as +5 or -5');
+  return BigInt(change);
 }
 
 /**
@@ -77,13 +78,13 @@ export function parseTruth(text: string, what: string): boolean {
 }
 
 /** A condition on a field, as text. */
-export interface Condition {
+export interface FieldCondition {
   readonly field: string;
   readonly value: string;
 }
 
 /** @throws UsageError if the text is not `<field>=<value>`. */
-export function parseCondition(text: string): Condition {
+export function parseFieldCondition(text: string): FieldCondition {
   const at = text.indexOf('=');
   if (at < 1) throw new UsageError(`--until '${text}': must be <field>=<value>`);
   return { field: text.slice(0, at), value: text.slice(at + 1) };

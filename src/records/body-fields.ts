@@ -4,7 +4,7 @@ import type { Operation } from '../api/operations.ts';
 import { notAnId } from '../api/values.ts';
 import { UsageError } from '../process/errors.ts';
 import { type Body, columnOf, type EditAccess, type EditableNoun, findField, flagOf } from './noun.ts';
-import { jsonOrText } from './values.ts';
+import { jsonOrText } from './parse-values.ts';
 
 /** The input of a create or an update: fields by their flags, or a file of records. */
 export interface Given {
