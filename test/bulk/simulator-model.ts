@@ -237,31 +237,37 @@ export class Model {
   async settle(
     step: (words: 'resume' | 'follow', run?: string) => Promise<readonly Command[]>,
   ): Promise<void> {
+    const resumed = new Set<string>();
     for (let turn = 0; turn < 12; turn += 1) {
-      const open = await this.open();
+      const open = await this.open(resumed);
       const run = open[turn % Math.max(1, open.length)];
       if (run === undefined) return;
+      resumed.add(run);
       let taken = await step('resume', run);
       for (let hop = 0; hop < 3 && taken.some(({ code }) => code === 2); hop += 1) {
         if (!taken.some(namedCommand)) throw new Violation(`resume ${run} is refused and names no command`);
         taken = await step('follow');
       }
     }
-    const left = await this.open();
+    const left = await this.open(resumed);
     if (left.length > 0)
       throw new Violation(`${left} cannot be brought to an end by the commands that are named`, {
         isLimit: true,
       });
   }
 
-  /** The runs that are not at their end, but for rows whose counts somebody else changed: a person must look at them. */
-  private async open(): Promise<string[]> {
+  /**
+   * The runs that are not at their end. One that was resumed is, if all that is left are rows whose counts somebody else
+   * changed: a person must look at them.
+   */
+  private async open(resumed: ReadonlySet<string>): Promise<string[]> {
     const open: string[] = [];
     for (const { id, state, undoneBy } of await this.world.runs()) {
       // A run that is being undone ends with its undo.
       if (state !== 'stopped' || undoneBy !== undefined) continue;
       const rows = [...(await this.world.show(id)).values()].filter((row) => isLeft(row));
       if (
+        !resumed.has(id) ||
         rows.length === 0 ||
         rows.some(({ petId, state }) => state !== 'unknown' || !this.isDisturbed(id, petId))
       )
