@@ -1,4 +1,4 @@
-import { offeredOperation, takesParameter } from '../api/contract.ts';
+import { offeredOperation } from '../api/contract.ts';
 import { NewPet, type Pet } from '../api/schemas.ts';
 import { petStatuses } from '../api/values.ts';
 import type { CallOptions } from '../client/call.ts';
@@ -6,7 +6,7 @@ import type { Answer, Client } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { askParsed, askText, type Choice } from '../input/question.ts';
 import { ApiError, CliError, UsageError } from '../process/errors.ts';
-import type { Names } from './names.ts';
+import { type Names, seekPet } from './names.ts';
 import type { EditableNoun } from './noun.ts';
 import { parseIdOrName } from './parse-values.ts';
 
@@ -93,7 +93,7 @@ export async function readPet(
     return await client.call('getPet', { petId: id }, options);
   } catch (error) {
     if (!(error instanceof ApiError) || !isEndpointGone(error)) throw error;
-    return findPet(context, client, id, `answered ${error.status}`);
+    return findPet(context, client, id, `answered ${error.status}`, options);
   }
 }
 
@@ -104,25 +104,26 @@ function isEndpointGone({ status, details }: ApiError): boolean {
 const warned = new WeakSet<Client>();
 
 /** @param why getPet did not help, as the end of a sentence. */
-async function findPet(context: Context, client: Client, id: bigint, why: string): Promise<Answer<Pet>> {
+async function findPet(
+  context: Context,
+  client: Client,
+  id: bigint,
+  why: string,
+  options?: CallOptions,
+): Promise<Answer<Pet>> {
   if (!warned.has(client)) await context.warn(`note: getPet ${why}: looking through listPets instead`);
   warned.add(client);
-  const after = id > 0n ? id - 1n : undefined;
-  const canSeek = takesParameter(offeredOperation(client.contract, 'listPets'), 'after');
-  for await (const page of client.list('listPets', {}, { after, whole: true })) {
-    const value = page.find((pet) => pet.id === id);
-    if (value)
-      return {
-        value,
-        status: 200,
-        fields: {},
-        etag: undefined,
-        attempts: 1,
-        isAccepted: false,
-        mismatch: undefined,
-      };
-    // The list began at the id, so that its later pages cannot hold it.
-    if (canSeek && page.length > 0 && page.every((pet) => pet.id > id)) break;
-  }
-  throw new CliError('not-found', `get pet ${id}: listPets has no pet with this id`);
+  // `listPets` may be missing too, and then the error says so.
+  offeredOperation(client.contract, 'listPets');
+  const value = await seekPet(client, id, { ...options, whole: true });
+  if (!value) throw new CliError('not-found', `get pet ${id}: listPets has no pet with this id`);
+  return {
+    value,
+    status: 200,
+    fields: {},
+    etag: undefined,
+    attempts: 1,
+    isAccepted: false,
+    mismatch: undefined,
+  };
 }

@@ -73,28 +73,29 @@ export async function printResults<Entity>(
   const warning = note ?? (await prepare?.(first.value));
   if (warning !== undefined) await access.context.warn(warning);
   // The columns of a table are as wide as their widest cell, which is known at the end.
-  const pages = onePerPage(first.value, results, prepare);
-  if (asList) await printer.records(printer.format === 'table' ? onePage(pages) : pages, view);
+  const pages = toPages(first.value, results, prepare, printer.format === 'table');
+  if (asList) await printer.records(pages, view);
   else await printer.record(first.value, view);
 }
 
-/** One record a page, so that each is printed as soon as it is there. Leaves the rest unread if the printer stops. */
-async function* onePerPage<Entity>(
+/**
+ * All records as one page, or one record a page, so that each is printed as soon as it is there. Leaves the rest unread
+ * if the printer stops.
+ */
+async function* toPages<Entity>(
   first: Entity,
   rest: AsyncGenerator<Entity>,
   prepare: ((record: Entity) => Promise<unknown>) | undefined,
+  isOnePage: boolean,
 ): AsyncGenerator<Entity[]> {
-  yield [first];
+  const page = [first];
+  if (!isOnePage) yield page.splice(0);
   for (let next = await rest.next(); !next.done; next = await rest.next()) {
     await prepare?.(next.value);
-    yield [next.value];
+    page.push(next.value);
+    if (!isOnePage) yield page.splice(0);
   }
-}
-
-async function* onePage<Entity>(pages: AsyncGenerator<Entity[]>): AsyncGenerator<Entity[]> {
-  const all: Entity[] = [];
-  for await (const page of pages) all.push(...page);
-  yield all;
+  if (isOnePage) yield page;
 }
 
 /**

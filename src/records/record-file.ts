@@ -1,7 +1,6 @@
 import type { Operation } from '../api/operations.ts';
 import type { Context } from '../context.ts';
 import { readRecords } from '../input/read-records.ts';
-import type { InputRecord } from '../input/record.ts';
 import { openSource, type Source } from '../input/source.ts';
 import { toCsvCell } from '../output/formats.ts';
 import { CliError, InputError, messageOf } from '../process/errors.ts';
@@ -13,27 +12,32 @@ import { type Body, columnOf, type EditAccess, type EditableNoun, type Field, fi
 import { jsonOrText, parseId } from './parse-values.ts';
 import type { Place } from './work.ts';
 
+/** A record as the file has it, unchecked. Empty cells of a table are left out. */
+interface FileItem {
+  readonly place: Place;
+  readonly values: Readonly<Record<string, JsonValue>>;
+}
+
 /** A valid record of a file. */
-interface FileRecord {
+interface FileRecord extends FileItem {
   /** Of an update; 0 for a create, which leaves ids out. */
   readonly id: bigint;
   /** In the form of a request. */
   readonly fields: Body;
-  readonly place: Place;
-  /** As the file has them. */
-  readonly values: FileItem['values'];
 }
 
-export interface RecordFile {
+interface FileContent<Item> {
   /** As the user named it; `stdin` for a pipe. */
   readonly name: string;
   readonly format: FileFormat;
   /** Of CSV and TSV. */
   readonly columns: readonly string[];
-  /** At least one. */
-  readonly records: readonly FileRecord[];
+  readonly records: readonly Item[];
   /** True for a list, even of one record; false for a lone JSON object. */
   readonly isList: boolean;
+}
+
+export interface RecordFile extends FileContent<FileRecord> {
   /** True if it has ids, which a create leaves out. */
   readonly hasIds: boolean;
 }
@@ -65,24 +69,18 @@ export async function readRecordFile<Entity>(
   extra: Body,
 ): Promise<RecordFile> {
   const { context, noun, operation } = access;
-  const records: FileRecord[] = [];
+  const content = await readItems(context, noun, path, operation);
+  if (content.records.length === 0) throw new InputError(`${content.name}: has no records`);
   const seen = new Set<bigint>();
-  let isList = false;
-  let hasIds = false;
-  const items = await openItems(context, noun, path, operation);
-  for await (const item of items.read()) {
-    const { place, values, isListed } = item;
-    const fields = at(place, () => toFields(access, item, extra));
-    const id = operation.id === noun.operations.update ? newId(item, seen) : 0n;
-    isList = isListed;
-    hasIds ||= values.id !== undefined && fields.id === undefined;
-    records.push({ id, fields, place, values });
-  }
-  if (records.length === 0) throw new InputError(`${items.name}: has no records`);
-  for (const [index, record] of records.entries())
-    records[index] = { ...record, fields: await resolveAt(access, record.fields, record.place) };
-  const { name, format, columns } = items;
-  return { name, format, columns: columns(), records, isList, hasIds };
+  const checked = content.records.map((item) => {
+    const fields = at(item.place, () => toFields(access, item, content.format !== 'json', extra));
+    return { ...item, fields, id: operation.id === noun.operations.update ? newId(item, seen) : 0n };
+  });
+  const hasIds = checked.some(({ values, fields }) => values.id !== undefined && fields.id === undefined);
+  const records: FileRecord[] = [];
+  for (const record of checked)
+    records.push({ ...record, fields: await resolveAt(access, record.fields, record.place) });
+  return { ...content, records, hasIds };
 }
 
 async function resolveAt<Entity>(access: EditAccess<Entity>, fields: Body, place: Place): Promise<Body> {
@@ -103,17 +101,15 @@ export async function readIds<Entity>(
   context: Context,
   noun: EditableNoun<Entity>,
   path: string,
-): Promise<Omit<RecordFile, 'hasIds'>> {
-  const ids = new Set<bigint>();
-  const records: FileRecord[] = [];
-  const items = await openItems(context, noun, path);
-  for await (const item of items.read()) {
+): Promise<RecordFile> {
+  const seen = new Set<bigint>();
+  const content = await readItems(context, noun, path);
+  const records = content.records.map((item) => {
     const { place, values } = item;
     if (values.id === undefined) throw new InputError(`${place.text}: id is required`, undefined, place.line);
-    records.push({ id: newId(item, ids), fields: {}, place, values });
-  }
-  const { name, format, columns } = items;
-  return { name, format, columns: columns(), records, isList: true };
+    return { ...item, id: newId(item, seen), fields: {} };
+  });
+  return { ...content, records, isList: true, hasIds: true };
 }
 
 /** The id of an item. @throws UsageError if it is not an id, or is among those seen before. */
@@ -125,94 +121,62 @@ function newId({ place, values }: FileItem, seen: Set<bigint>): bigint {
   return id;
 }
 
-/** A record of the file, unchecked. */
-interface FileItem {
-  readonly place: Place;
-  /** True for CSV and TSV, whose cells are text; empty cells are left out. */
-  readonly isTable: boolean;
-  readonly isListed: boolean;
-  readonly values: Readonly<Record<string, JsonValue>>;
-}
-
-interface Items {
-  readonly name: string;
-  readonly format: FileFormat;
-  /** Those of the header, once it is read. */
-  columns(): readonly string[];
-  read(): AsyncGenerator<FileItem>;
-}
-
 /** @param operation undefined if a record needs only its id, and may be a bare id. */
-async function openItems<Entity>(
+async function readItems<Entity>(
   { io }: Context,
   noun: EditableNoun<Entity>,
   path: string,
   operation?: Operation,
-): Promise<Items> {
+): Promise<FileContent<FileItem>> {
   const source = await openSource(io, path);
   const { name } = source;
-  const head = await firstCharacter(source);
-  const isNamedJson = /\.(json|jsonl|ndjson)$/i.test(name);
-  const isJson = isNamedJson || (!/\.[ct]sv$/i.test(name) && (head === '{' || head === '['));
-  const options = { name, format: isJson ? 'json' : 'csv', escapesTabs: true } as const;
-  const { batches, layout } = await readRecords(source.bytes(), options);
-  const reader = isJson ? createMemberReader(operation) : createCellReader(noun, operation);
-  return {
-    name,
-    format: isJson ? 'json' : layout?.delimiter === '\t' ? 'tsv' : 'csv',
-    columns: () => reader.columns ?? [],
-    async *read() {
-      let count = 0;
-      try {
-        for await (const batch of batches)
-          for (const record of batch) {
-            const { line, problem } = record;
-            const text = `${name}:${line}${isJson && count + 1 !== line ? ` (record ${count + 1})` : ''}`;
-            const place = { text, line };
-            if (problem !== undefined) throw new InputError(`${text}: ${problem}`, undefined, line);
-            const values = at(place, () => reader.read(record));
-            if (!values) continue;
-            count += 1;
-            yield { place, isTable: !isJson, isListed: !isJson || count > 1 || head === '[', values };
-          }
-      } finally {
-        await source.close();
+  const records: FileItem[] = [];
+  let columns: readonly string[] | undefined;
+  try {
+    const head = await firstCharacter(source);
+    const isNamedJson = /\.(json|jsonl|ndjson)$/i.test(name);
+    const isJson = isNamedJson || (!/\.[ct]sv$/i.test(name) && (head === '{' || head === '['));
+    const options = { name, format: isJson ? 'json' : 'csv', escapesTabs: true } as const;
+    const { batches, layout } = await readRecords(source.bytes(), options);
+    for await (const batch of batches)
+      for (const { line, problem, text = '', cells = [] } of batch) {
+        const count = records.length + 1;
+        const place = {
+          text: `${name}:${line}${isJson && count !== line ? ` (record ${count})` : ''}`,
+          line,
+        };
+        if (problem !== undefined) throw new InputError(`${place.text}: ${problem}`, undefined, line);
+        const isBareId =
+          !operation && cells.length === 1 && !columnsOf(noun).includes((cells[0] ?? '').trim());
+        if (isJson) records.push({ place, values: at(place, () => toMembers(text, operation)) });
+        else if (!columns && !isBareId) columns = at(place, () => toColumns(noun, cells, operation));
+        else {
+          columns ??= ['id'];
+          const known = columns;
+          records.push({ place, values: at(place, () => toCells(cells, known)) });
+        }
       }
-    },
-  };
+    const format = isJson ? 'json' : layout?.delimiter === '\t' ? 'tsv' : 'csv';
+    return {
+      name,
+      format,
+      columns: columns ?? [],
+      records,
+      isList: !isJson || records.length > 1 || head === '[',
+    };
+  } finally {
+    await source.close();
+  }
 }
 
-interface Reader {
-  /** The values of a record of the file; undefined for the header of a table. */
-  read(record: InputRecord): FileItem['values'] | undefined;
-  /** Those of the header. */
-  columns?: readonly string[];
-}
-
-function createCellReader<Entity>(noun: EditableNoun<Entity>, operation: Operation | undefined): Reader {
-  const reader: Reader = {
-    read({ cells = [] }) {
-      if (reader.columns) return toCells(cells, reader.columns);
-      const [first = ''] = cells;
-      const isBareId = !operation && cells.length === 1 && !columnsOf(noun).includes(first.trim());
-      reader.columns = isBareId ? ['id'] : toColumns(noun, cells, operation);
-      return isBareId ? toCells(cells, reader.columns) : undefined;
-    },
-  };
-  return reader;
-}
-
-function createMemberReader(operation: Operation | undefined): Reader {
-  return {
-    read({ text = '' }) {
-      const value = toJson(text);
-      if (isJsonObject(value))
-        return Object.fromEntries(Object.entries(value).filter(([name]) => !isNoteColumn(name)));
-      const isBareId = !operation && (typeof value === 'number' || typeof value === 'bigint');
-      if (isBareId) return { id: value };
-      throw new InputError('not a JSON object');
-    },
-  };
+/** The fields of a JSON object. @param operation as above. */
+function toMembers(text: string, operation: Operation | undefined): FileItem['values'] {
+  const value = toJson(text);
+  if (isJsonObject(value))
+    return Object.fromEntries(Object.entries(value).filter(([name]) => !isNoteColumn(name)));
+  const isBareId = !operation && (typeof value === 'number' || typeof value === 'bigint');
+  if (isBareId) return { id: value };
+  throw new InputError('not a JSON object');
 }
 
 function toJson(text: string): JsonValue {
@@ -297,8 +261,18 @@ async function firstCharacter(source: Source): Promise<string> {
   return '';
 }
 
-/** The checked fields of a record; a name may still stand for an id. @throws UsageError without the place. */
-function toFields<Entity>(access: EditAccess<Entity>, { isTable, values }: FileItem, extra: Body): Body {
+/**
+ * The checked fields of a record; a name may still stand for an id.
+ *
+ * @param isTable true for CSV and TSV, whose cells are text.
+ * @throws UsageError without the place.
+ */
+function toFields<Entity>(
+  access: EditAccess<Entity>,
+  { values }: FileItem,
+  isTable: boolean,
+  extra: Body,
+): Body {
   const { client, noun, operation } = access;
   const isNew = operation.id === noun.operations.create;
   // The id of an order is part of its body. In CSV output of `list`, however, the id only distinguishes the rows.

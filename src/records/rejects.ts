@@ -22,7 +22,7 @@ type FileRecord = RecordFile['records'][number];
 export async function endFile<Entity>(
   { context, noun }: Access<Entity>,
   verb: string,
-  file: Omit<RecordFile, 'hasIds'>,
+  file: RecordFile,
   { error, failures, standing }: WriteResult<FileRecord>,
 ): Promise<void> {
   if (!error) return;
@@ -51,7 +51,7 @@ export async function endFile<Entity>(
 
 async function writeRejects(
   context: Context,
-  file: Omit<RecordFile, 'hasIds'>,
+  file: RecordFile,
   rejected: WriteResult<FileRecord>['failures'],
 ): Promise<string> {
   const records = rejected.map(({ item, error }): Readonly<Record<string, JsonValue>> => {
