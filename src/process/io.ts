@@ -74,6 +74,12 @@ export function processIo(): ProcessIo {
       };
       process.on('SIGINT', listener).on('SIGTERM', listener).on('SIGHUP', onHangup);
       return () => {
+        // A terminal that closes hangs up more than once. Without a listener the next one would kill the process, with
+        // code 129, while it ends.
+        process.on('SIGHUP', () => {
+          hasHungUp = true;
+          setTimeout(() => process.exit(exitCodes.terminated), patienceMs);
+        });
         process.off('SIGINT', listener).off('SIGTERM', listener).off('SIGHUP', onHangup);
       };
     },
