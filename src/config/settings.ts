@@ -222,7 +222,7 @@ function unknownProfile({ value, givenBy, source }: ChosenProfile, file: ConfigF
       : 'create one with `petstore profile create <name> --base-url <url>`';
   return new UsageError(
     `${givenBy}: there is no profile '${value}'${file.problem ? `, because of ${file.path}: ${file.problem}` : ''}`,
-    `${near ? `did you mean ${near}? ` : ''}profiles are ${names.slice(0, 20).join(', ')}${names.length > 20 ? ', …' : ''}; ${way}`,
+    `${near ? `did you mean ${near}? ` : ''}the profiles are ${names.slice(0, 20).join(', ')}${names.length > 20 ? ', …' : ''}; ${way}`,
     codeOf(source),
   );
 }

@@ -147,11 +147,11 @@ test('an unknown profile is told with the nearest one, or the way out of a confi
   write({ profile: 'gone', profiles: { staging: {}, a: {} } });
   await expect(resolve({ profile: 'stagin' })).rejects.toMatchObject({
     details: {
-      hint: expect.stringMatching(/^did you mean staging\? profiles are staging, a, offline; create one/),
+      hint: expect.stringMatching(/^did you mean staging\? the profiles are staging, a, offline; create one/),
     },
   });
   await expect(resolve({ profile: 'x' })).rejects.toMatchObject({
-    details: { hint: expect.stringMatching(/^profiles are/) },
+    details: { hint: expect.stringMatching(/^the profiles are/) },
   });
   await expect(resolve()).rejects.toMatchObject({
     details: {

@@ -508,7 +508,7 @@ export const cases: readonly Case[] = [
   }),
   row('list', 'is a proxy without a scheme', badProxy('127.0.0.1:3128'), 2, 0, {
     spoilsProcess: true,
-    says: /HTTP_PROXY: the proxy has no scheme/,
+    says: /HTTP_PROXY: the proxy URL must start with/,
   }),
   row('list', 'is a SOCKS proxy', badProxy('socks5://127.0.0.1:1080'), 2, 0, {
     says: /HTTP_PROXY: the proxy has the scheme socks5/,

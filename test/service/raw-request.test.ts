@@ -20,6 +20,12 @@ async function send(
   return { run, server };
 }
 
+test('an answer of 304 is told, because it has no body', async () => {
+  const { run } = await send(['get', '/pets', '-H', 'if-none-match: "1"'], { status: 304 });
+  expect(run).toMatchObject({ code: 0, stdout: '' });
+  expect(run.stderr).toContain('the service answered 304');
+});
+
 describe('the request', () => {
   test('goes below the base URL, fields of a GET in its query', async () => {
     const { run, server } = await send(['get', '/pets?a=1', '-f', 'status=sold', '-f', 'name=R & B']);

@@ -39,7 +39,7 @@ export function portOf({ port, protocol }: URL): number {
 
 function parseProxy(source: string, value: string): HttpProxy {
   const [, scheme] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(value) ?? [];
-  if (scheme === undefined) throw bad(source, `has no scheme in front, http:// or https://`);
+  if (scheme === undefined) throw bad(source, 'URL must start with http:// or https://');
   if (!/^https?$/i.test(scheme))
     throw bad(source, `has the scheme ${scheme}, and only http and https can be used`);
   if (!URL.canParse(value)) throw bad(source, 'is not a URL');

@@ -71,6 +71,8 @@ export async function sendRaw(context: Context, given: RequestArguments): Promis
     throw error;
   }
   if (answer.error) throw answer.error;
+  if (answer.status === 304)
+    await context.warn('note: the service answered 304: what it has is what the request names as known');
 }
 
 function readMethod(text: string): string {
