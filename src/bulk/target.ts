@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { bareHost, isLoopbackHost } from '../api/http.ts';
 import { monotonicMs, sleep } from '../process/deadline.ts';
 import { CliError } from '../process/errors.ts';
 import { writeFileAtomic } from '../process/files.ts';
@@ -13,9 +14,11 @@ export function targetOf(baseUrl: string): string {
   if (!URL.canParse(baseUrl)) return baseUrl;
   // The parser has lower-cased the host and dropped a default port.
   const { protocol, hostname, port, pathname } = new URL(baseUrl);
-  const isLoopback =
-    hostname === '[::1]' || hostname === 'localhost' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
-  const host = isLoopback ? 'localhost' : hostname.replace(/\.$/, '');
+  const name = bareHost(hostname);
+  // Some names reach this machine although no token may go there: the mapped and the unspecified addresses.
+  const isHere =
+    isLoopbackHost(name) || /^(0\.0\.0\.0|::|::ffff:(0:0|7f[\da-f]{2}:[\da-f]{1,4}))$/.test(name);
+  const host = isHere ? 'localhost' : hostname.replace(/\.$/, '');
   return `${protocol}//${host}${port === '' ? '' : `:${port}`}${pathname.replace(/\/+$/, '')}`;
 }
 
