@@ -60,15 +60,17 @@ export function matchOperations(
 ): Matches {
   const matches = new Map<OperationId, Match>();
   for (const [id, operation] of settled) matches.set(id, { state: 'bound', operation, why: 'set by --map' });
-  for (const [usual, allowed] of methods)
-    for (const own of Object.values(operations).filter(({ method }) => method === usual)) {
-      if (matches.has(own.id)) continue;
-      const collections = collectionsOf(own, matches);
-      const candidates = all
-        .filter(({ method }) => allowed.includes(method))
-        .flatMap((operation) => toCandidate(own, operation, collections) ?? []);
-      matches.set(own.id, choose(own, candidates, collections));
-    }
+  // Lists and creates come first: where they lie decides which operations on one record are of the same collection.
+  for (const ofRecord of [false, true])
+    for (const [usual, allowed] of methods)
+      for (const own of Object.values(operations)) {
+        if (own.method !== usual || takesId(own) !== ofRecord || matches.has(own.id)) continue;
+        const collections = collectionsOf(own, matches);
+        const candidates = all
+          .filter(({ method }) => allowed.includes(method))
+          .flatMap((operation) => toCandidate(own, operation, collections) ?? []);
+        matches.set(own.id, choose(own, candidates, collections));
+      }
   return new Map(operationIds.map((id) => [id, matches.get(id) as Match]));
 }
 
@@ -78,6 +80,8 @@ interface Collections {
   readonly whole: ReadonlySet<string>;
   /** Of its get and its update, their last segment the id. */
   readonly single: ReadonlySet<string>;
+  /** Whether several operations fit its list or its create, so that where the collection lies is open. */
+  readonly isTied: boolean;
 }
 
 function collectionsOf({ noun }: Operation, matches: Matches): Collections {
@@ -91,7 +95,10 @@ function collectionsOf({ noun }: Operation, matches: Matches): Collections {
     });
     return new Set(places);
   };
-  return { whole: placesOf(false), single: placesOf(true) };
+  const isTied = [...matches].some(
+    ([id, { state }]) => state === 'ambiguous' && operations[id].noun === noun && !takesId(operations[id]),
+  );
+  return { whole: placesOf(false), single: placesOf(true), isTied };
 }
 
 function toCandidate(
@@ -159,7 +166,31 @@ function recordPlace(own: Operation, operation: DocumentOperation, known: Collec
   const isEntryId = noun === 'inventory' && wordsOf(name).join(' ') === 'id' && hasOwnId(operation);
   if (!isOwn || isEntryId) return undefined;
   const further = others.find(isParameter);
-  return { isNoun, obstacle: further && furtherParameter(id, method, path, further) };
+  if (further) return { isNoun, obstacle: furtherParameter(id, method, path, further) };
+  const isForeign = !isBesideCollection(own, operation, known);
+  return { isNoun, obstacle: isForeign ? otherCollection(id, method, path) : undefined };
+}
+
+/**
+ * Whether the path of an operation on one record lies beside the bound list or create of its noun: `/v1/pet/{id}` beside
+ * `/v1/pets`. `/archive/pets/{id}` beside `/pets` is of another collection.
+ */
+function isBesideCollection(
+  own: Operation,
+  operation: DocumentOperation,
+  { whole, isTied }: Collections,
+): boolean {
+  if (isNounAlone(own, operation)) return true;
+  if (whole.size === 0) return !isTied;
+  const place = placeOf(operation.path).replace(/\/\{\}$/, '');
+  const parentOf = (path: string) => path.slice(0, path.lastIndexOf('/'));
+  return [...whole].some(
+    (each) => each === place || parentOf(each) === parentOf(place) || parentOf(each) === place,
+  );
+}
+
+function otherCollection(id: OperationId, method: string, path: string): string {
+  return `its path is not that of the bound list or create: if this is intended, add --map ${id}='${method} ${path}'`;
 }
 
 /** Whether a segment of a path is another noun of ours. */

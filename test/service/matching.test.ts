@@ -288,3 +288,40 @@ test.each(['/pets?all=1', '/pets#all', '/../pets', '/pe ts', '/pets\n', 'pets'])
     expect((await bind({ ...document, paths })).bound).toEqual({ listOrders: 'GET /orders' });
   },
 );
+
+test.each<[string, readonly Operation[]]>([
+  ['a delete of an archive, by id', [...collection, ['DELETE /archive/pets/{id}']]],
+  [
+    'a delete of an archive, by our own name',
+    [
+      ['GET /pets', 'Pet[]'],
+      ['DELETE /archive/pets/{petId}', undefined, undefined, { operationId: 'deletePet' }],
+    ],
+  ],
+  [
+    'a delete of an archive that can be read',
+    [['POST /pets', 'Pet', 'NewPet'], ['GET /archive/pets/{id}', 'Pet'], ['DELETE /archive/pets/{id}']],
+  ],
+  [
+    'a delete beside two lists that fit',
+    [['GET /a/pets', 'Pet[]'], ['GET /archive/pets', 'Pet[]'], ['DELETE /archive/pets/{id}']],
+  ],
+  [
+    'an update of a supplier',
+    [
+      ['GET /store/inventory', 'InventoryItem[]'],
+      ['PUT /suppliers/inventory/{petId}', 'InventoryItem', 'InventoryUpdate'],
+    ],
+  ],
+])('an operation in another collection is never bound: %s', async (_, operations) => {
+  const { bound, why } = await bind(description(...operations));
+  for (const id of ['getPet', 'deletePet', 'updateInventory']) expect(bound[id]).toBeUndefined();
+  expect(Object.values(why).join()).toMatch(
+    /add --map (deletePet='DELETE \/archive|updateInventory='PUT \/suppliers)/,
+  );
+});
+
+test('an operation beside the list is of its collection, in the singular too', async () => {
+  const { bound } = await bind(description(['GET /v1/pets', 'Pet[]'], ['DELETE /v1/pet/{petId}']));
+  expect(bound.deletePet).toBe('DELETE /v1/pet/{petId}');
+});
