@@ -23,7 +23,12 @@ const json = (schema: object) => ({ content: { 'application/json': { schema } } 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 const inPath = (name: string, schema: object = integer) => ({ name, in: 'path', required: true, schema });
 
-type Operation = readonly [line: string, answers?: string | undefined, takes?: string | undefined, more?: object];
+type Operation = readonly [
+  line: string,
+  answers?: string | undefined,
+  takes?: string | undefined,
+  more?: object,
+];
 
 /** A description with these operations: `GET /pets` answers `Pet[]` or `Pet`, and takes `NewPet`. */
 function description(...operations: readonly Operation[]): object {
