@@ -1,14 +1,13 @@
-import { CliError } from '../process/errors.ts';
+import { CliError, messageOf } from '../process/errors.ts';
 import { LineFile } from '../process/line-file.ts';
 import { defaultRejectsFile, type NewFile } from '../process/new-file.ts';
 import { systemReason } from '../process/system-error.ts';
-import { Journal, type RunHeader } from './journal.ts';
-import type { Run } from './open-run.ts';
-import { hasRejects, invalidRows, writeRejects } from './reject-rows.ts';
+import { countRows, Journal, type RunHeader } from './journal.ts';
+import { hasRejects, writeRejects } from './reject-rows.ts';
 import { marks } from './rows.ts';
+import type { Run } from './run.ts';
 import type { RunStore } from './run-store.ts';
 import { type Summary, summarise } from './summary.ts';
-import { writeRows } from './write-rows.ts';
 
 // A confirmed plan is begun, written and ended. The steps are apart, because a command shows progress and takes signals
 // between them.
@@ -20,28 +19,23 @@ import { writeRows } from './write-rows.ts';
  * @throws CliError `failed` if it cannot be written: then nothing may be sent.
  */
 export async function beginRun(run: Run, runs: RunStore): Promise<void> {
-  const { earlier, rows } = run;
+  const { earlier, rows, header, invalid } = run;
   if (earlier) {
-    const file = LineFile.reopen(runs.pathOf(earlier.header.run), earlier.bytes);
-    const journal = new Journal(file, rows);
+    const journal = new Journal(LineFile.reopen(runs.pathOf(earlier.header.run), earlier.bytes), rows);
     writePlan(run, journal);
-    for (let row = 0; row < rows.length; row += 1) {
-      if (!rows.isMarked(row, marks.planned)) continue;
+    for (const row of rows.where((each) => rows.isMarked(each, marks.planned))) {
       const state = rows.state(row);
       if (state === 'applied') journal.outcome(row, { effect: 'done' });
       else if (state === 'unchanged') journal.outcome(row, { effect: 'none' });
-      else if (state === 'unknown')
-        journal.outcome(row, { effect: 'maybe', reason: run.failures.reasonOf(row) });
+      else if (state === 'unknown') journal.outcome(row, { effect: 'maybe', reason: rows.reason(row) });
     }
     run.journal = journal;
     return;
   }
-  await runs.create(async (id, file) => {
+  await runs.create((id, file) => {
     const journal = new Journal(file, rows);
-    const { header } = run;
-    journal.header({ journal: 4, run: id, ...header, started: new Date().toISOString() } satisfies RunHeader);
-    if (run.source && header.invalid > 0)
-      for await (const row of invalidRows(run.source, header.flags)) journal.invalid(row);
+    journal.header({ journal: 4, run: id, ...header, started: new Date().toISOString() });
+    for (const row of invalid) journal.invalid(row);
     writePlan(run, journal);
     run.id = id;
     run.journal = journal;
@@ -49,21 +43,14 @@ export async function beginRun(run: Run, runs: RunStore): Promise<void> {
 }
 
 /** The plan lines of this session: of the rows to write, and of those that failed. */
-function writePlan({ rows, failures, etags, earlier }: Run, journal: Journal): void {
+function writePlan({ rows, earlier }: Run, journal: Journal): void {
   let count = 0;
-  for (let row = 0; row < rows.length; row += 1) {
-    if (!rows.isMarked(row, marks.planned)) continue;
-    const isFailed = rows.isState(row, 'failed');
-    if (!earlier && !isFailed && !rows.isState(row, 'unprocessed')) continue;
-    journal.plan(row, etags.get(row), isFailed ? failures.reasonOf(row) : undefined);
+  for (const row of rows.where((each) => rows.isMarked(each, marks.planned))) {
+    if (!earlier && !rows.isState(row, 'failed') && !rows.isState(row, 'unprocessed')) continue;
+    journal.plan(row);
     count += 1;
   }
   journal.planned(count);
-}
-
-/** Writes the rows of a plan, until all are settled or the run stops. */
-export async function writePlanned(run: Run): Promise<void> {
-  await run.time('writing', () => writeRows(run));
 }
 
 /** What a session has left behind. */
@@ -72,7 +59,7 @@ export interface EndedRun {
   /** The file of rejected rows, as the user may type it. */
   readonly rejects: string | undefined;
   /** Why the rejects or the end of the journal could not be written. */
-  readonly problem: Error | undefined;
+  readonly problem: CliError | undefined;
 }
 
 /**
@@ -83,7 +70,6 @@ export interface EndedRun {
  */
 export async function endRun(
   run: Run,
-  runs: RunStore,
   { named, folder }: { readonly named: NewFile | undefined; readonly folder: string },
 ): Promise<EndedRun> {
   const { rows, journal } = run;
@@ -95,28 +81,22 @@ export async function endRun(
         reason: { code: 'not_settled', message: notSettled, passes: true },
       });
   let rejects: string | undefined;
-  let problem: Error | undefined;
-  const attempt = async (work: () => Promise<void> | void) => {
-    try {
-      await work();
-    } catch (error) {
-      if ((error as Error).message !== run.stop.reason?.message) problem ??= error as Error;
+  let problem: CliError | undefined;
+  try {
+    if (hasRejects(run)) {
+      const { header } = run;
+      const file = named ?? (await defaultRejectsFile(rejectsStem(header), folder, header.format));
+      await writeRejects(file, run);
+      rejects = file.name;
     }
-  };
-  await attempt(async () => {
-    if (!hasRejects(run)) return;
-    const { header, id } = run;
-    const file = named ?? (await defaultRejectsFile(rejectsStem(header), folder, header.format));
-    await writeRejects(file, run, id === undefined ? undefined : runs.pathOf(id));
-    rejects = file.name;
-  });
-  // Without its rejects the run has not ended: resume writes them.
-  if (!problem)
-    await attempt(() => journal?.end({ counts: run.counts(), left: run.left(), ended: Date.now() }));
+    // Without its rejects the run has not ended: resume writes them.
+    journal?.end({ counts: countRows(run), left: rows.countLeft(), ended: Date.now() });
+  } catch (error) {
+    if (messageOf(error) !== run.stop.reason?.message)
+      problem = error instanceof CliError ? error : new CliError('failed', systemReason(error));
+  }
   journal?.close();
-  const summary = summarise(run);
-  if (problem instanceof CliError || problem === undefined) return { summary, rejects, problem };
-  return { summary, rejects, problem: new CliError('failed', systemReason(problem)) };
+  return { summary: summarise(run), rejects, problem };
 }
 
 const notSettled = 'an earlier session has perhaps written it, and this one stopped before it';

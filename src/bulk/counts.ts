@@ -3,9 +3,9 @@ import type { CallOptions } from '../client/call.ts';
 import type { Client } from '../client/client.ts';
 import { ApiError, UnavailableError, UsageError } from '../process/errors.ts';
 import { StoppedError } from '../process/signals.ts';
-import type { Run } from './open-run.ts';
+import type { Count } from './number-lists.ts';
 import { eachAtPace } from './pace.ts';
-import type { Count } from './rows.ts';
+import type { Run } from './run.ts';
 
 /** A count as it was read. */
 interface Entry {

@@ -3,7 +3,8 @@ import { CliError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, parseJson, printJson } from '../process/exact-json.ts';
 import type { LineFile } from '../process/line-file.ts';
 import { fileError } from '../process/system-error.ts';
-import { type Count, marks, type Reason, type RowOutcome, Rows, type StateCounts, stateOf } from './rows.ts';
+import type { Count } from './number-lists.ts';
+import { type InvalidRow, marks, type Reason, type RowOutcome, Rows, type StateCounts } from './rows.ts';
 import type { Guards, RunFlags } from './run-flags.ts';
 
 // The journal of a run: JSON lines. The header; for each row of the plan what was read (`before`) and what is written
@@ -54,14 +55,6 @@ export interface RunEnd {
   readonly ended: number;
 }
 
-/** A row of the input that was invalid. */
-export interface InvalidRow {
-  readonly line: number;
-  readonly message: string;
-  /** The cells that apply reads, as they were written. */
-  readonly cells: readonly string[];
-}
-
 /** Appends to the journal of a run. */
 export class Journal {
   private readonly file: LineFile;
@@ -80,21 +73,20 @@ export class Journal {
     this.file.append(printJson({ invalid: row }));
   }
 
-  /** @param reason why it cannot be written, if the plan found that. */
-  plan(row: number, etag: string | undefined, reason: Reason | undefined): void {
+  plan(row: number): void {
     const { rows } = this;
     const before = rows.before(row);
     const change = rows.change(row);
     const expected = rows.expected(row);
+    const etag = rows.etags.get(row);
     // Built by hand, which is five times as fast: there is a line for every row.
-    let text = `{"plan":${rows.id(row)},"line":${rows.line(row)},"before":${before},"after":${rows.after(row)}`;
-    if (before === undefined)
-      text = `{"plan":${rows.id(row)},"line":${rows.line(row)},"after":${rows.after(row)}`;
+    let text = `{"plan":${rows.id(row)},"line":${rows.line(row)},"after":${rows.after(row)}`;
+    if (before !== undefined) text += `,"before":${before}`;
     if (change !== undefined) text += `,"change":${change}`;
     if (expected !== undefined) text += `,"expected":${expected}`;
     if (etag !== undefined) text += `,"etag":${JSON.stringify(etag)}`;
     if (rows.isMarked(row, marks.perhaps)) text += ',"perhaps":true';
-    if (reason !== undefined) text += `,"failed":${printJson(reason)}`;
+    if (rows.isState(row, 'failed')) text += `,"failed":${printJson(rows.reason(row))}`;
     this.file.append(`${text}}`);
   }
 
@@ -124,14 +116,11 @@ export class Journal {
 export interface JournalImage {
   readonly header: RunHeader;
   /**
-   * The rows of its plans, indexed, with their states. A row without an outcome is unknown if a session was killed that
-   * perhaps sent it, else unprocessed.
+   * The rows of its plans with their states. A row without an outcome is unknown if a session was killed that perhaps
+   * sent it, else unprocessed.
    */
   readonly rows: Rows;
-  /** ETags of the last plan, by row. */
-  readonly etags: ReadonlyMap<number, string>;
-  /** Reasons of the first 10,000 rows that failed or are unknown, by row. */
-  readonly reasons: ReadonlyMap<number, Reason>;
+  readonly invalid: readonly InvalidRow[];
   /** The end of the last session; undefined if it has none, and the process was killed. */
   readonly end: RunEnd | undefined;
   /** True if an earlier session has ended, and so has written the invalid rows into its rejects. */
@@ -139,9 +128,6 @@ export interface JournalImage {
   /** The length of the lines that count, in bytes. */
   readonly bytes: number;
 }
-
-/** Reasons beyond this number are not kept in memory. */
-export const maxReasons = 10_000;
 
 /**
  * Reads a journal. An incomplete last line, and plan lines at the end without their `planned`, do not count.
@@ -154,7 +140,7 @@ export async function readJournal(path: string): Promise<JournalImage | undefine
   if (!first?.isPlanned) return undefined;
   // Plan lines without their `planned` have changed rows: read again without them.
   const whole = first.isPlanning ? await replay(path, first.bytes) : first;
-  whole?.settle();
+  whole?.finish();
   return whole;
 }
 
@@ -172,17 +158,6 @@ async function replay(path: string, maxBytes: number): Promise<Replay | undefine
 export async function readHeader(path: string): Promise<RunHeader> {
   for await (const { line } of journalLines(path)) return toHeader(path, line);
   throw unreadable(path, 'it is empty');
-}
-
-/** The rows that were invalid. */
-export async function* readInvalid(path: string): AsyncGenerator<InvalidRow> {
-  let isFirst = true;
-  for await (const { line } of journalLines(path)) {
-    if (isJsonObject(line.invalid)) yield line.invalid as unknown as InvalidRow;
-    // They come before the plan.
-    else if (!isFirst) return;
-    isFirst = false;
-  }
 }
 
 /** The complete lines of a journal, each with the offset of its end. */
@@ -238,8 +213,7 @@ const effects: readonly string[] = ['none', 'maybe', 'done'];
 class Replay implements JournalImage {
   readonly header: RunHeader;
   readonly rows = new Rows();
-  readonly etags = new Map<number, string>();
-  readonly reasons = new Map<number, Reason>();
+  readonly invalid: InvalidRow[] = [];
   end: RunEnd | undefined;
   hasEnded = false;
   bytes = 0;
@@ -256,28 +230,32 @@ class Replay implements JournalImage {
 
   take(line: JsonObject, end: number): void {
     if (line.plan !== undefined) this.takePlan(line);
-    else if (line.planned !== undefined) {
+    else if (line.invalid !== undefined) this.invalid.push(line.invalid as unknown as InvalidRow);
+    else {
+      this.takeSettled(line);
+      this.bytes = end;
+    }
+  }
+
+  private takeSettled(line: JsonObject): void {
+    if (line.planned !== undefined) {
       this.isPlanned = true;
       this.isPlanning = false;
       this.end = undefined;
-      this.bytes = end;
     } else if (line.row !== undefined) {
-      const row = this.rows.find(BigInt(line.row as bigint | number));
+      const row = this.rows.find(line.row as bigint | number);
       if (row === undefined)
         throw unreadable(this.path, 'it has an outcome of a row that is not in its plan');
-      this.takeOutcome(row, line as unknown as RowOutcome);
-      this.bytes = end;
+      this.settle(row, line as unknown as RowOutcome);
     } else if (line.ended !== undefined) {
       this.end = line as unknown as RunEnd;
       this.hasEnded = true;
-      const { rows } = this;
-      for (let row = 0; row < rows.length; row += 1) rows.mark(row, marks.reported);
-      this.bytes = end;
-    } else if (line.invalid === undefined) throw unreadable(this.path, 'it has an unknown line');
+      for (let row = 0; row < this.rows.length; row += 1) this.rows.mark(row, marks.reported);
+    } else throw unreadable(this.path, 'it has an unknown line');
   }
 
   /** States that follow from how the last session ended. */
-  settle(): void {
+  finish(): void {
     const { rows } = this;
     for (const row of rows.inState('unprocessed')) {
       if (!this.end) rows.mark(row, marks.perhaps);
@@ -285,69 +263,37 @@ class Replay implements JournalImage {
     }
   }
 
-  private takePlan(line: JsonObject): void {
+  private takePlan({ plan, line, after, before, change, expected, etag, perhaps, failed }: JsonObject): void {
     const { rows } = this;
-    const id = BigInt(line.plan as bigint | number);
-    const after = line.after as Count;
-    let row = rows.find(id);
-    if (row === undefined) {
-      row = rows.add({
-        id,
-        after,
-        change: line.change as number | undefined,
-        expected: line.expected as Count | undefined,
-        line: Number(line.line),
-      });
-      rows.index(row);
-    } else rows.setAfter(row, after);
-    if (line.before !== undefined) rows.setBefore(row, line.before as Count);
-    rows.setState(row, 'unprocessed');
-    rows.mark(row, marks.perhaps, line.perhaps === true);
-    rows.mark(row, marks.passes | marks.reported, false);
-    if (typeof line.etag === 'string') this.etags.set(row, line.etag);
-    else this.etags.delete(row);
-    this.reasons.delete(row);
+    const values = { after: after as Count, change: change as number, expected: expected as Count };
+    const id = plan as bigint | number;
+    const row = rows.find(id) ?? rows.add({ id, ...values, line: Number(line) });
+    rows.setAfter(row, values.after);
+    if (before !== undefined) rows.setBefore(row, before as Count);
+    if (typeof etag === 'string') rows.etags.set(row, etag);
+    else rows.etags.delete(row);
     this.isPlanning = true;
-    if (isJsonObject(line.failed))
-      this.takeOutcome(row, { effect: 'none', reason: line.failed as unknown as Reason });
+    rows.reopen(row);
+    if (isJsonObject(failed)) this.settle(row, { effect: 'none', reason: failed as unknown as Reason });
+    rows.mark(row, marks.perhaps, perhaps === true);
   }
 
-  private takeOutcome(row: number, outcome: RowOutcome): void {
-    const { rows } = this;
-    const { reason } = outcome;
-    const state = stateOf(outcome);
+  private settle(row: number, outcome: RowOutcome): void {
     if (!effects.includes(outcome.effect)) throw unreadable(this.path, 'it has an unknown outcome');
-    rows.setState(row, state);
-    rows.mark(row, marks.perhaps, state === 'unknown');
-    rows.mark(row, marks.passes, reason?.passes === true);
-    rows.mark(row, marks.reported, false);
-    if (reason && this.reasons.size < maxReasons) this.reasons.set(row, reason);
-    else this.reasons.delete(row);
+    this.rows.settle(row, outcome);
+    this.rows.mark(row, marks.reported, false);
   }
 }
 
 /** The counts of a run: its planned rows, and those that were left out or needed no change. */
 export function countRows({
-  header,
+  header: { rows: all, invalid, skipped },
   rows,
 }: {
   readonly header: Pick<RunHeader, 'rows' | 'invalid' | 'skipped'>;
   readonly rows: Rows;
 }): StateCounts {
   const counts = rows.countStates();
-  const { invalid, skipped } = header;
-  return {
-    ...counts,
-    invalid,
-    skipped,
-    unchanged:
-      counts.unchanged + header.rows - invalid - skipped - (rows.length - counts.invalid - counts.skipped),
-  };
-}
-
-/** How many rows `resume` would take. */
-export function countLeft(rows: Rows): number {
-  let left = 0;
-  for (let row = 0; row < rows.length; row += 1) if (rows.isLeft(row)) left += 1;
-  return left;
+  const unchanged = counts.unchanged + all - invalid - skipped - rows.length;
+  return { ...counts, invalid, skipped, unchanged };
 }

@@ -1,7 +1,9 @@
+import { monotonicMs } from '../process/deadline.ts';
 import { UsageError } from '../process/errors.ts';
 import { checkReadable, readCounts } from './counts.ts';
-import type { Run } from './open-run.ts';
-import { type Count, marks, type Reason, type RowOutcome } from './rows.ts';
+import type { Count } from './number-lists.ts';
+import { marks, type Reason, type RowOutcome, type Rows } from './rows.ts';
+import type { Run } from './run.ts';
 import { type Guards, toRows } from './run-flags.ts';
 
 /** What a session will write; the rows that are still unprocessed are to be written. */
@@ -37,24 +39,24 @@ interface ChangeTotal {
 export async function makePlan(run: Run): Promise<Plan> {
   const { rows, client, header } = run;
   checkReadable(client);
-  const isResumed = run.earlier !== undefined;
+  const started = monotonicMs();
   const canRemove = client.contract.operations.has('deleteInventory');
-  for (let row = 0; row < rows.length; row += 1)
-    if (rows.isLeft(row)) {
-      rows.mark(row, marks.planned);
-      rows.mark(row, marks.reported, false);
-      rows.setState(row, 'unprocessed');
-    }
+  for (const row of rows.where((each) => rows.isLeft(each))) {
+    rows.reopen(row);
+    rows.mark(row, marks.planned);
+  }
   const isWanted = (row: number) => rows.isState(row, 'unprocessed');
   await readCounts(run, isWanted, (row, count, etag) => {
     const outcome =
-      leftAlone(run, row, isResumed ? resumeRow(run, row, count, etag) : planRow(run, row, count)) ??
+      leftAlone(run, row, compare(run, row, count, etag)) ??
       (count === null && !header.flags.createMissing ? { effect: 'none', reason: noEntry } : undefined) ??
       (rows.after(row) === null && !canRemove ? { effect: 'none', reason: noDelete } : undefined);
     if (outcome) return run.settle(row, outcome);
     rows.setBefore(row, count);
-    if (etag !== undefined) run.etags.set(row, etag);
+    if (etag === undefined) rows.etags.delete(row);
+    else rows.etags.set(row, etag);
   });
+  run.planningMs = monotonicMs() - started;
   return sumUp(run);
 }
 
@@ -69,33 +71,46 @@ const noDelete: Reason = {
 };
 
 /** The outcome of a row, if a later run wrote its pet: it is left alone unless its count is already as it should be. */
-function leftAlone({ laterRuns }: Run, row: number, outcome: RowOutcome | undefined): RowOutcome | undefined {
+function leftAlone(
+  { options: { laterRuns } }: Run,
+  row: number,
+  outcome: RowOutcome | undefined,
+): RowOutcome | undefined {
   const later = laterRuns.get(row);
   if (later === undefined || (outcome && !outcome.reason)) return outcome;
   const message = `run ${later} has written this pet since: undo that run first, or apply the file again`;
   return { effect: 'none', reason: { code: 'written_later', message } };
 }
 
-/** The outcome of a row that was certainly not sent, by the count now; undefined if it is to be written. */
-function planRow(run: Run, row: number, count: Count): RowOutcome | undefined {
-  const { rows, header } = run;
+/** The outcome of a row by the count now, which is the table in `help bulk`; undefined if it is to be written. */
+function compare(run: Run, row: number, count: Count, etag: string | undefined): RowOutcome | undefined {
+  const { rows, header, earlier } = run;
+  const { relative } = header.flags;
   const expected = rows.expected(row);
-  if (header.flags.relative) {
-    const change = rows.change(row) ?? 0;
-    const problem = changeProblem(count ?? 0, change);
-    if (problem) return { effect: 'none', reason: problem };
-    rows.setAfter(row, Number(count ?? 0) + change);
-    if (change === 0 && count !== null) {
-      rows.setBefore(row, count);
-      return { effect: 'none' };
-    }
-  } else if (count === rows.after(row)) {
-    // The plan of a run that goes on has the count from before the run.
-    if (!run.earlier) rows.setBefore(row, count);
-    return { effect: 'none' };
+  const isPerhaps = rows.isMarked(row, marks.perhaps);
+  const seen = rows.etags.get(row);
+  /** The count is that of the last plan, with its ETag if it had one. */
+  const isBefore = count === rows.before(row) && (seen === undefined || seen === etag);
+  if (count === rows.after(row) && (isPerhaps || !relative)) return { effect: isPerhaps ? 'done' : 'none' };
+  if (isPerhaps) {
+    if (isBefore || (!relative && expected === undefined)) return undefined;
+    return { effect: 'maybe', reason: changedSince(run, row, count) };
   }
-  if (expected === undefined || expected === count) return undefined;
-  return { effect: 'none', reason: unexpected(count, expected, run.earlier || header.kind === 'undo') };
+  const booked = relative ? book(rows, row, count) : undefined;
+  if (booked) return booked;
+  if (expected === undefined || (earlier && !relative ? isBefore : expected === count)) return undefined;
+  return { effect: 'none', reason: unexpected(count, expected, earlier || header.kind === 'undo') };
+}
+
+/** Sets what a relative row writes; returns its outcome if there is nothing to write. */
+function book(rows: Rows, row: number, count: Count): RowOutcome | undefined {
+  const change = rows.change(row) ?? 0;
+  const problem = changeProblem(count ?? 0, change);
+  if (problem) return { effect: 'none', reason: problem };
+  rows.setAfter(row, Number(count ?? 0) + change);
+  if (change !== 0 || count === null) return undefined;
+  rows.setBefore(row, count);
+  return { effect: 'none' };
 }
 
 /** Why a change cannot be booked; undefined if it can. */
@@ -119,29 +134,6 @@ export function countNow(count: Count): string {
   return count === null ? 'the pet has no inventory entry' : `the count is ${count} now`;
 }
 
-/** The outcome of a row of an earlier plan, by the count now; undefined if it is to be written. */
-function resumeRow(run: Run, row: number, count: Count, etag: string | undefined): RowOutcome | undefined {
-  const { rows, header } = run;
-  const isPerhaps = rows.isMarked(row, marks.perhaps);
-  if (!isPerhaps) {
-    const isBefore = isStill(run, row, count, etag);
-    const isBound = rows.expected(row) !== undefined && !header.flags.relative;
-    if (isBound && count !== rows.after(row) && !isBefore)
-      return { effect: 'none', reason: unexpected(count, rows.before(row) ?? null, true) };
-    return planRow(run, row, count);
-  }
-  if (count === rows.after(row)) return { effect: 'done' };
-  if (isStill(run, row, count, etag)) return undefined;
-  if (!header.flags.relative && rows.expected(row) === undefined) return undefined;
-  return { effect: 'maybe', reason: changedSince(run, row, count) };
-}
-
-/** Whether a count is that of the last plan, with its ETag if it had one. */
-function isStill({ rows, earlier }: Run, row: number, count: Count, etag: string | undefined): boolean {
-  const planned = earlier?.etags.get(row);
-  return count === rows.before(row) && (planned === undefined || planned === etag);
-}
-
 /** Why it stays unknown whether a row was written. */
 export function changedSince({ rows }: Run, row: number, count: Count): Reason {
   const shown = (each: Count | undefined) => each ?? 'no entry';
@@ -154,8 +146,7 @@ function sumUp({ rows }: Run): Plan {
   const raised = { rows: 0, units: 0n };
   const lowered = { rows: 0, units: 0n };
   let largest: Plan['largest'];
-  for (let row = 0; row < rows.length; row += 1) {
-    if (!rows.isMarked(row, marks.planned)) continue;
+  for (const row of rows.where((each) => rows.isMarked(each, marks.planned))) {
     totals.rows += 1;
     if (rows.isState(row, 'unchanged')) totals.unchanged += 1;
     if (!rows.isState(row, 'unprocessed')) continue;
@@ -186,12 +177,9 @@ export function changeOf(before: Count, after: Count): number {
 export function checkGuards({ rows, header }: Run, { toZero, largest, changes }: Plan, guards: Guards): void {
   const { maxChanges, maxDelta, allowZero } = guards;
   const considered = header.rows - header.invalid - header.skipped;
-  let [earlier, earlierToZero] = [0, 0];
-  for (let row = 0; row < rows.length; row += 1) {
-    if (rows.isState(row, 'unprocessed') || !rows.mayHaveBeenWritten(row)) continue;
-    earlier += 1;
-    if (rows.after(row) === 0) earlierToZero += 1;
-  }
+  const isEarlier = (row: number) => !rows.isState(row, 'unprocessed') && rows.mayHaveBeenWritten(row);
+  const earlier = rows.count(isEarlier);
+  const earlierToZero = rows.count((row) => isEarlier(row) && rows.after(row) === 0);
   const broken = (why: string, hint: string) => new UsageError(`${why}; nothing was sent`, hint, 'guard');
   if (maxChanges && changes + earlier > toRows(maxChanges, considered)) {
     const limit = 'rows' in maxChanges ? maxChanges.rows : `${maxChanges.percent}%`;

@@ -6,6 +6,7 @@ import type { Source } from '../input/source.ts';
 import { InputError, ManyError } from '../process/errors.ts';
 import { isJsonObject } from '../process/exact-json.ts';
 import { counted } from '../process/text.ts';
+import type { Count } from './number-lists.ts';
 import {
   createCsvParser,
   createJsonParser,
@@ -15,15 +16,17 @@ import {
   type ReadOptions,
   type RowIssue,
 } from './parse.ts';
-import { Rows } from './rows.ts';
+import { type InvalidRow, Rows, type RowValues } from './rows.ts';
 import { type Shard, shardOf } from './run-flags.ts';
 
 /** A complete input, read and checked. */
 export interface RowInput {
   readonly source: Source;
   readonly options: ReadOptions;
+  /** The valid rows, one for each pet of the shard. */
   readonly rows: Rows;
-  /** All that is wrong: invalid rows, and different rows of one pet. */
+  /** With `--skip-invalid` all invalid rows, otherwise the first three. */
+  readonly invalid: readonly InvalidRow[];
   readonly issues: RowIssues;
   /** Undefined for an empty input. */
   readonly layout: Layout | undefined;
@@ -37,9 +40,12 @@ export interface RowInput {
   readonly repeated: number;
   /** Rows that were added to another row of their pet. */
   readonly summed: number;
+  /** All data rows, and how many of them are not in `rows` although they are valid. */
+  readonly total: number;
+  readonly skipped: number;
 }
 
-/** Keeps the first issues and counts all: a wrong file may have one in every row. */
+/** All that is wrong with an input: a wrong file may have an issue in every row, so only the first three are kept. */
 class RowIssues {
   /** Invalid rows. */
   invalid = 0;
@@ -53,24 +59,29 @@ class RowIssues {
     return this.invalid + this.conflicts;
   }
 
-  add(issue: RowIssue): void {
+  add(issue: RowIssue, what: 'invalid' | 'conflicts'): void {
     const { remedy } = issue;
+    this[what] += 1;
     if (remedy !== undefined) this.remedies.set(remedy, (this.remedies.get(remedy) ?? 0) + 1);
     if (this.first.length < 3) this.first.push(issue);
   }
 }
 
 /**
- * Reads the whole input before anything is sent.
+ * Reads the whole input before anything is sent. Keeps one row for each pet: equal rows count once, and relative ones are
+ * added up if `sum` is set; all others are issues.
  *
  * @throws UsageError if rows cannot be recognised: another encoding, a header without the required columns, broken
  *   JSON, a quote that is never closed, a record over 1 MiB. Problems of single rows are in `issues`.
  */
 export async function readRows(source: Source, options: ReadOptions): Promise<RowInput> {
+  const { relative, sum, skipInvalid, shard } = options;
   const hash = createHash('sha256');
-  const rows = new Rows();
+  const all = new Rows();
+  const invalid: InvalidRow[] = [];
   const issues = new RowIssues();
   const rejectedBy = new Set<string>();
+  let [repeated, summed] = [0, 0];
   const { layout, batches } = await openRows(source.name, hashed(source, hash), options);
   for await (const { records, parse, header } of batches) {
     const runOf = noteReader(header, '_run');
@@ -79,20 +90,72 @@ export async function readRows(source: Source, options: ReadOptions): Promise<Ro
       const run = runOf(record);
       if (/^r[1-9]\d*$/.test(run)) rejectedBy.add(run);
       if (isIssue(parsed)) {
-        rows.addInvalid(record.line);
-        issues.invalid += 1;
-        issues.add(parsed);
-      } else rows.add(parsed);
+        const { message, cells = [] } = parsed;
+        if (skipInvalid || invalid.length < 3) invalid.push({ line: record.line, message, cells });
+        issues.add(parsed, 'invalid');
+        continue;
+      }
+      const first = all.find(parsed.id);
+      if (first === undefined) {
+        all.add(parsed);
+        continue;
+      }
+      const isAlike = all.expected(first) === parsed.expected;
+      const total = (all.change(first) ?? 0) + (parsed.change ?? 0);
+      if (!relative && isAlike && all.after(first) === parsed.after) repeated += 1;
+      else if (relative && sum && isAlike && Number.isSafeInteger(total)) {
+        summed += 1;
+        all.setChange(first, total);
+      } else issues.add(conflictOf(all, first, parsed, relative && !sum ? '--sum' : undefined), 'conflicts');
     }
   }
-  const duplicates = resolveDuplicates(rows, options, issues);
-  const delivery = options.relative ? deliveryHash(rows) : undefined;
-  if (options.shard) skipOtherShards(rows, options.shard);
+  const rows = shard ? shardRows(all, shard) : all;
+  const skipped = repeated + summed + all.length - rows.length;
   return {
-    ...{ source, options, rows, issues, layout, delivery, ...duplicates },
+    ...{ source, options, rows, invalid, issues, layout, repeated, summed, skipped },
+    total: rows.length + skipped + issues.count,
     sha256: hash.digest('hex'),
+    delivery: relative ? deliveryHash(all) : undefined,
     rejectedBy: [...rejectedBy],
   };
+}
+
+/** @param first the row of the same pet. */
+function conflictOf(rows: Rows, first: number, parsed: RowValues, remedy: string | undefined): RowIssue {
+  const text = (value: Count | undefined, expected: Count | undefined) =>
+    `${value}${expected === undefined ? '' : ` (expected ${expected})`}`;
+  const here = text(parsed.change ?? parsed.after, parsed.expected);
+  const there = text(rows.change(first) ?? rows.after(first), rows.expected(first));
+  const message = `pet ${parsed.id} has ${here} here and ${there} on line ${rows.line(first)}`;
+  return { line: parsed.line, column: 1, message, remedy };
+}
+
+/** The hash of a delivery: of its pets and changes, sorted by pet. */
+function deliveryHash(rows: Rows): string {
+  const sorted = Uint32Array.from(rows.where(() => true));
+  sorted.sort((one, other) => (rows.id(one) < rows.id(other) ? -1 : 1));
+  const hash = createHash('sha256');
+  for (let at = 0; at < sorted.length; at += 1000) {
+    const texts = Array.from(
+      sorted.subarray(at, at + 1000),
+      (row) => `${rows.id(row)},${rows.change(row)}\n`,
+    );
+    hash.update(texts.join(''));
+  }
+  return hash.digest('hex');
+}
+
+function shardRows(all: Rows, { index, count }: Shard): Rows {
+  const rows = new Rows();
+  for (const row of all.where((each) => shardOf(all.id(each), count) === index))
+    rows.add({
+      id: all.id(row),
+      after: all.after(row),
+      change: all.change(row),
+      expected: all.expected(row),
+      line: all.line(row),
+    });
+  return rows;
 }
 
 /**
@@ -201,70 +264,12 @@ function parserOf(
 }
 
 /**
- * Keeps one row for each pet: equal rows count once, and relative ones are added up if `sum` is set. All others are
- * issues.
- */
-function resolveDuplicates(
-  rows: Rows,
-  { relative, sum }: ReadOptions,
-  issues: RowIssues,
-): Pick<RowInput, 'repeated' | 'summed'> {
-  let [repeated, summed] = [0, 0];
-  for (const row of rows.inState('unprocessed')) {
-    const first = rows.index(row);
-    if (first === undefined) continue;
-    rows.index(first);
-    const isAlike = rows.expected(row) === rows.expected(first);
-    const total = (rows.change(row) ?? 0) + (rows.change(first) ?? 0);
-    if (!relative && isAlike && rows.after(row) === rows.after(first)) {
-      repeated += 1;
-      rows.setState(row, 'skipped');
-    } else if (relative && sum && isAlike && Number.isSafeInteger(total)) {
-      summed += 1;
-      rows.setChange(first, total);
-      rows.setState(row, 'skipped');
-    } else {
-      issues.conflicts += 1;
-      const remedy = relative && !sum ? '--sum' : undefined;
-      issues.add({ line: rows.line(row), column: 1, message: describeConflict(rows, row, first), remedy });
-      rows.setState(row, 'invalid');
-    }
-  }
-  return { repeated, summed };
-}
-
-function describeConflict(rows: Rows, row: number, first: number): string {
-  const [here, there] = [row, first].map((each) => {
-    const expected = rows.expected(each);
-    return `${rows.change(each) ?? rows.after(each)}${expected === undefined ? '' : ` (expected ${expected})`}`;
-  });
-  return `pet ${rows.id(row)} has ${here} here and ${there} on line ${rows.line(first)}`;
-}
-
-/** The hash of a delivery: of its pets and changes, sorted by pet. */
-function deliveryHash(rows: Rows): string {
-  const valid = Uint32Array.from(rows.inState('unprocessed'));
-  valid.sort((one, other) => (rows.id(one) < rows.id(other) ? -1 : 1));
-  const hash = createHash('sha256');
-  for (let at = 0; at < valid.length; at += 1000) {
-    const texts = Array.from(valid.subarray(at, at + 1000), (row) => `${rows.id(row)},${rows.change(row)}\n`);
-    hash.update(texts.join(''));
-  }
-  return hash.digest('hex');
-}
-
-function skipOtherShards(rows: Rows, { index, count }: Shard): void {
-  for (const row of rows.inState('unprocessed'))
-    if (shardOf(rows.id(row), count) !== index) rows.setState(row, 'skipped');
-}
-
-/**
  * Checks that an input can be applied.
  *
  * @returns warnings about rows that are left out.
  * @throws UsageError that shows the first problems, if there are any that are not to be skipped.
  */
-export function checkRows({ source, options, issues, rows, repeated, summed }: RowInput): string[] {
+export function checkRows({ source, options, issues, total, repeated, summed }: RowInput): string[] {
   const { name } = source;
   const { invalid, conflicts } = issues;
   if (conflicts > 0 || (invalid > 0 && !options.skipInvalid)) {
@@ -276,12 +281,12 @@ export function checkRows({ source, options, issues, rows, repeated, summed }: R
     ];
     const summary = new InputError(
       `${name}: ${what.join(' and ')}; nothing was sent`,
-      hintFor(issues, rows.length),
+      hintFor(issues, total),
     );
     const errors = issueLines(name, issues).map((line) => new InputError(line));
     throw new ManyError(summary.message, [...errors, summary], 0, summary.details);
   }
-  if (rows.length === 0) throw new InputError(`${name}: no data rows`);
+  if (total === 0) throw new InputError(`${name}: no data rows`);
   return [
     ...(invalid > 0 ? [`${name}: ${counted(invalid, 'row is', 'rows are')} invalid and skipped`] : []),
     ...issueLines(name, issues),

@@ -1,14 +1,12 @@
-import type { InputRecord } from '../input/record.ts';
 import type { Source } from '../input/source.ts';
 import { quoteCell, withGuard } from '../output/formats.ts';
 import { printJson } from '../process/exact-json.ts';
 import { type NewFile, writeNewFile } from '../process/new-file.ts';
 import { sanitize } from '../process/text.ts';
-import { type InvalidRow, readInvalid } from './journal.ts';
-import type { Run } from './open-run.ts';
-import { isIssue, type ReadOptions } from './parse.ts';
+import { isIssue } from './parse.ts';
 import { hashOf, membersOrNone, noteReader, openRows } from './read.ts';
-import { marks } from './rows.ts';
+import { marks, type Reason } from './rows.ts';
+import type { Run } from './run.ts';
 
 /**
  * Whether a row belongs into the rejects of this session: it was settled since the last end of the run, and not as it
@@ -31,25 +29,34 @@ function rejectsInvalid({ header, earlier }: Run): boolean {
  * with its rejects too, that would book a row twice.
  */
 export function hasRejects(run: Run): boolean {
-  const { header, id } = run;
+  const { header, id, rows } = run;
   if (header.kind === 'undo' || (header.flags.relative && id === undefined)) return false;
-  if (rejectsInvalid(run)) return true;
-  for (let row = 0; row < run.rows.length; row += 1) if (isRejected(run, row)) return true;
-  return false;
+  return rejectsInvalid(run) || !rows.where((row) => isRejected(run, row)).next().done;
 }
 
 /**
  * Writes the rejected rows with their outcomes: the original columns of the input if it is still the same, else those
  * that apply reads. CSV for CSV, JSON lines for JSON. Once what was wrong is corrected, the file can be applied.
- *
- * @param journal the path of the run's journal, if it has one.
  */
-export async function writeRejects(file: NewFile, run: Run, journal: string | undefined): Promise<void> {
+export async function writeRejects(file: NewFile, run: Run): Promise<void> {
+  const isCsv = run.header.format === 'csv';
+  const delimiter = run.header.flags.delimiter ?? ',';
   await writeNewFile(file, async (output) => {
     const input = await sameInput(run);
-    for await (const line of input ? inputLines(run, input) : rowLines(run, journal))
-      await output.write(`${line}\n`);
+    let hasHeader = !isCsv;
+    for await (const { fields, note } of input ? inputRows(run, input) : readFields(run)) {
+      if (!hasHeader)
+        await output.write(csvLine([...fields.map(([name]) => name), ...noteColumns], delimiter));
+      hasHeader = true;
+      await output.write(isCsv ? csvRow(fields, note, delimiter) : jsonRow(fields, note));
+    }
   });
+}
+
+/** A rejected row: its columns with their values, as they are written in the format of the input. */
+interface RejectedRow {
+  readonly fields: readonly (readonly [name: string, text: string])[];
+  readonly note: RejectNote;
 }
 
 /** The input, if it still has the bytes with which the run began. */
@@ -58,18 +65,17 @@ async function sameInput({ source, header }: Run): Promise<Source | undefined> {
   return isSame ? source : undefined;
 }
 
-/** The rejected records of the input; of CSV also the header. */
-async function* inputLines(run: Run, source: Source): AsyncGenerator<string> {
+/** The rejected records of the input. */
+async function* inputRows(run: Run, source: Source): AsyncGenerator<RejectedRow> {
   const { rows, header: about } = run;
-  const { batches, layout } = await openRows(source.name, source.bytes(), about.flags);
+  const { batches } = await openRows(source.name, source.bytes(), about.flags);
   const withInvalid = rejectsInvalid(run);
-  let printer: CsvPrinter | undefined;
   for await (const { records, header, parse } of batches) {
     const lineOf = noteReader(header, '_line');
     for (const record of records) {
       const parsed = parse(record);
       // Undefined too for a row that the run did not plan: of another shard, or without a change.
-      const row = isIssue(parsed) ? undefined : rows.find(BigInt(parsed.id));
+      const row = isIssue(parsed) ? undefined : rows.find(parsed.id);
       // Of several rows of one pet the first one has the outcome; summed ones share it.
       const isTaken =
         row === undefined
@@ -79,63 +85,44 @@ async function* inputLines(run: Run, source: Source): AsyncGenerator<string> {
       // The rejects of a file of rejects keep the line in the first input.
       const first = lineOf(record);
       const line = /^[1-9]\d*$/.test(first) ? Number(first) : record.line;
+      const { cells, text = '' } = record;
+      const all = cells
+        ? header.map((name, at) => [name, cells[at] ?? ''] as const)
+        : membersOrNone(text).map(
+            ({ name, start, end }) => [name, onOneLine(text.slice(start, end))] as const,
+          );
+      // If the input was a file of rejects, its notes are replaced. A record that is not an object is kept as text.
+      const fields =
+        all.length === 0 && text.trim() !== '{}'
+          ? [['_text', printJson(text)] as const]
+          : all.filter(([name]) => !isNote(name.trim()));
       const note = isIssue(parsed) ? invalidNote(run, line, parsed.message) : noteOf(run, row ?? 0, line);
-      if (layout?.format !== 'csv') yield printJsonRecord(record, note);
-      else {
-        if (!printer) {
-          printer = new CsvPrinter(header, layout.delimiter);
-          yield printer.head();
-        }
-        yield printer.row(record.cells ?? [], note);
-      }
+      yield { fields, note };
     }
   }
 }
 
 /** The fields that apply reads of the rejected rows, for an input that is gone or has changed. */
-async function* rowLines(run: Run, journal: string | undefined): AsyncGenerator<string> {
-  const { rows, header } = run;
+function* readFields(run: Run): Generator<RejectedRow> {
+  const { rows, invalid, header } = run;
   const names = [
     'petId',
     header.flags.relative ? 'change' : 'quantity',
     ...(rows.hasExpectations ? ['expected'] : []),
   ];
-  const printer = new CsvPrinter(names, ',');
-  const print = (cells: readonly string[], note: RejectNote) =>
-    header.format === 'csv'
-      ? printer.row(
-          names.map((_, at) => cells[at] ?? ''),
-          note,
-        )
-      : printJson({ ...Object.fromEntries(names.map((name, at) => [name, toJson(cells[at])])), ...note });
-  if (header.format === 'csv') yield printer.head();
-  if (journal !== undefined && rejectsInvalid(run))
-    for await (const { line, message, cells } of readInvalid(journal))
-      yield print(cells, invalidNote(run, line, message));
-  for (let row = 0; row < rows.length; row += 1) {
-    if (!isRejected(run, row)) continue;
-    const values = [rows.id(row), rows.change(row) ?? rows.after(row), rows.expected(row)];
-    yield print(
-      values.map((value) => String(value ?? '')),
-      noteOf(run, row, rows.line(row)),
-    );
+  const toFields = (cells: readonly string[]) =>
+    names.map((name, at) => [name, toText(cells[at] ?? '')] as const);
+  // A number in JSON is written as in CSV.
+  const toText = (cell: string) =>
+    header.format === 'csv' || /^-?(0|[1-9]\d*)$/.test(cell) ? cell : printJson(cell);
+  if (rejectsInvalid(run))
+    for (const { line, message, cells } of invalid)
+      yield { fields: toFields(cells), note: invalidNote(run, line, message) };
+  for (const row of rows.where((each) => isRejected(run, each))) {
+    const cells = [rows.id(row), rows.change(row) ?? rows.after(row), rows.expected(row)];
+    const fields = toFields(cells.map((value) => String(value ?? '')));
+    yield { fields, note: noteOf(run, row, rows.line(row)) };
   }
-}
-
-/** A cell as JSON: a number if it is written as one. */
-function toJson(cell = ''): string | number | bigint {
-  if (!/^-?(0|[1-9]\d*)$/.test(cell)) return cell;
-  return Number.isSafeInteger(Number(cell)) ? Number(cell) : BigInt(cell);
-}
-
-/** The invalid rows of an input, for the journal: it is kept when the input is gone. */
-export async function* invalidRows(source: Source, options: ReadOptions): AsyncGenerator<InvalidRow> {
-  const { batches } = await openRows(source.name, source.bytes(), options);
-  for await (const { records, parse } of batches)
-    for (const record of records) {
-      const parsed = parse(record);
-      if (isIssue(parsed)) yield { line: record.line, message: parsed.message, cells: parsed.cells ?? [] };
-    }
 }
 
 /** The columns that are added to a rejected row. */
@@ -144,12 +131,20 @@ const noteColumns = [
 ];
 type RejectNote = Readonly<Record<(typeof noteColumns)[number], string | number | undefined>>;
 
-/** The outcome of a row; control characters in the service's words are made visible. */
-function noteOf({ failures, rows, id }: Run, row: number, line: number): RejectNote {
-  const { status, code, message, attempts, requestId } = failures.reasonOf(row);
+function noteOf(run: Run, row: number, line: number): RejectNote {
+  return toNote(run, line, run.rows.state(row), run.rows.reason(row));
+}
+
+function invalidNote(run: Run, line: number, message: string): RejectNote {
+  return toNote(run, line, 'invalid', { code: 'invalid', message });
+}
+
+/** Control characters in the service's words are made visible. */
+function toNote({ id }: Run, line: number, state: string, reason: Reason | undefined): RejectNote {
+  const { status, code = '', message = '', attempts, requestId } = reason ?? {};
   return {
     _line: line || undefined,
-    _state: rows.state(row),
+    _state: state,
     _status: status,
     _code: sanitize(code),
     _message: sanitize(message),
@@ -159,60 +154,23 @@ function noteOf({ failures, rows, id }: Run, row: number, line: number): RejectN
   };
 }
 
-function invalidNote({ id }: Run, line: number, message: string): RejectNote {
-  const empty = { _status: undefined, _attempts: undefined, _request_id: undefined };
-  return {
-    _line: line,
-    _state: 'invalid',
-    _code: 'invalid',
-    _message: sanitize(message),
-    ...empty,
-    _run: id,
-  };
-}
-
-/** If the input was a file of rejects, its notes are replaced. */
 function isNote(name: string): boolean {
   return name === '_text' || (noteColumns as readonly string[]).includes(name);
 }
 
-class CsvPrinter {
-  private readonly header: readonly string[];
-  private readonly delimiter: string;
-  private readonly kept: readonly number[];
-
-  /** @param header that of the file, or the names of `--columns`. */
-  constructor(header: readonly string[], delimiter: string) {
-    this.header = header;
-    this.delimiter = delimiter;
-    this.kept = header.flatMap((name, at) => (isNote(name.trim()) ? [] : [at]));
-  }
-
-  head(): string {
-    return this.line([...this.kept.map((at) => this.header[at] ?? ''), ...noteColumns]);
-  }
-
-  row(cells: readonly string[], note: RejectNote): string {
-    return this.line([
-      ...this.kept.map((at) => cells[at] ?? ''),
-      ...noteColumns.map((name) => asCell(note[name])),
-    ]);
-  }
-
-  private line(cells: readonly string[]): string {
-    return cells.map((cell) => quoteCell(cell, this.delimiter)).join(this.delimiter);
-  }
+function csvRow(own: RejectedRow['fields'], note: RejectNote, delimiter: string): string {
+  const notes = noteColumns.map((name) => note[name]);
+  const texts = notes.map((value) => (typeof value === 'string' ? withGuard(value) : String(value ?? '')));
+  return csvLine([...own.map(([, text]) => text), ...texts], delimiter);
 }
 
-/** The members of the record as written, and the note; a record that is not an object is kept as text. */
-function printJsonRecord({ text = '' }: InputRecord, note: RejectNote): string {
-  const members = membersOrNone(text);
-  const own = members
-    .filter(({ name }) => !isNote(name))
-    .map(({ name, start, end }) => `${printJson(name)}:${onOneLine(text.slice(start, end))}`);
-  const raw = members.length === 0 && text.trim() !== '{}' ? { _text: text } : {};
-  const added = printJson({ ...raw, ...note });
-  return `{${[...own, added.slice(1, -1)].join(',')}}`;
+function csvLine(cells: readonly string[], delimiter: string): string {
+  return `${cells.map((cell) => quoteCell(cell, delimiter)).join(delimiter)}\n`;
+}
+
+function jsonRow(own: RejectedRow['fields'], note: RejectNote): string {
+  const members = own.map(([name, text]) => `${printJson(name)}:${text}`);
+  return `{${[...members, printJson(note).slice(1, -1)].join(',')}}\n`;
 }
 
 /** JSON without line breaks and indentation. */
@@ -220,8 +178,4 @@ function onOneLine(json: string): string {
   if (!/[\r\n]/.test(json)) return json;
   const lines = json.split(/[\r\n]+/).map((line) => line.trim());
   return lines.filter((line) => line !== '').join(' ');
-}
-
-function asCell(value: string | number | undefined): string {
-  return typeof value === 'string' ? withGuard(value) : String(value ?? '');
 }

@@ -1,7 +1,6 @@
-import { IdList } from './id-list.ts';
-import { createBytes, createWords, NumberList } from './number-list.ts';
+import { type Count, CountList, createBytes, createWords, IdList, NumberList } from './number-lists.ts';
 
-/** The states of a row; the first is that of a new one. Every row is in exactly one of them, so a summary adds up. */
+/** The states of a row of an input. Every row is in exactly one of them, so a summary adds up. */
 export const rowStates = [
   'unprocessed',
   'applied',
@@ -13,15 +12,7 @@ export const rowStates = [
 ] as const;
 export type RowState = (typeof rowStates)[number];
 
-/** A state as one byte. */
-const stateCodes = Object.fromEntries(rowStates.map((state, code) => [state, code])) as Readonly<
-  Record<RowState, number>
->;
-
 export type StateCounts = Record<RowState, number>;
-
-/** A count of the service or of a file; null for a pet without an entry, a bigint beyond 2^53. */
-export type Count = number | bigint | null;
 
 /**
  * What a run has done for a row: nothing, perhaps something, or what it was to do. Nothing, without a reason: the count
@@ -48,10 +39,12 @@ export interface Reason {
   readonly passes?: boolean | undefined;
 }
 
-export function stateOf({ effect, reason }: RowOutcome): RowState {
-  if (effect === 'done') return 'applied';
-  if (effect === 'maybe') return 'unknown';
-  return reason ? 'failed' : 'unchanged';
+/** A row of the input that is invalid. */
+export interface InvalidRow {
+  readonly line: number;
+  readonly message: string;
+  /** The cells that apply reads, as they were written, if they were found. */
+  readonly cells: readonly string[];
 }
 
 /** The values of a data row of the input. */
@@ -71,20 +64,19 @@ export interface RowValues {
 export const marks = {
   /** A write of an earlier session was perhaps sent. */
   perhaps: 1,
-  /** It failed for a reason that passes: `resume` takes it. */
-  passes: 2,
   /** It is in the plan of this session. */
-  planned: 4,
+  planned: 2,
   /** It was settled before the last end of its run, and is in the rejects of that session. */
-  reported: 8,
+  reported: 4,
 } as const;
 
 /**
- * The data rows of a run, by their number from 0, in about 35 bytes each. Other columns of the input are not kept; they
- * are read again if necessary.
+ * The rows of a run, one for each pet, by their number from 0, in about 50 bytes each. Other columns of the input are not
+ * kept; they are read again if necessary.
  */
 export class Rows {
-  length = 0;
+  /** ETags that the last plan saw, by row. */
+  readonly etags = new Map<number, string>();
   private readonly ids = new IdList();
   private readonly lines = new NumberList(createWords);
   private readonly codes = new NumberList(createBytes);
@@ -93,35 +85,29 @@ export class Rows {
   private readonly befores = new CountList();
   private readonly expectations = new CountList();
   private readonly changes = new CountList();
+  private readonly reasons = new Map<number, Reason>();
 
-  /** Adds a row and returns its number. */
+  get length(): number {
+    return this.ids.length;
+  }
+
+  /** Adds the row of a pet that has none, and returns its number. */
   add({ id, after, change, expected, line }: RowValues): number {
     const row = this.length;
-    this.ids.set(row, id);
+    this.ids.add(id);
     this.lines.set(row, line);
     this.afters.set(row, after);
     if (change !== undefined) this.changes.set(row, change);
     if (expected !== undefined) this.expectations.set(row, expected);
-    this.length += 1;
     return row;
-  }
-
-  /** Adds a row without usable values. */
-  addInvalid(line: number): void {
-    this.setState(this.add({ id: 0, after: 0, line }), 'invalid');
   }
 
   id(row: number): bigint {
     return this.ids.get(row);
   }
 
-  /** Lets `find` find a row; returns the row that it found for this id before. */
-  index(row: number): number | undefined {
-    return this.ids.index(row);
-  }
-
-  /** The indexed row with this id; undefined if there is none. */
-  find(id: bigint): number | undefined {
+  /** The row of a pet; undefined if there is none. */
+  find(id: number | bigint): number | undefined {
     return this.ids.find(id);
   }
 
@@ -170,11 +156,31 @@ export class Rows {
   }
 
   isState(row: number, state: RowState): boolean {
-    return this.codes.get(row) === stateCodes[state];
+    return this.codes.get(row) === rowStates.indexOf(state);
   }
 
   setState(row: number, state: RowState): void {
-    this.codes.set(row, stateCodes[state]);
+    this.codes.set(row, rowStates.indexOf(state));
+  }
+
+  /** Why the row failed or is unknown; undefined for one whose run was killed. */
+  reason(row: number): Reason | undefined {
+    return this.reasons.get(row);
+  }
+
+  /** Gives a row its outcome. */
+  settle(row: number, { effect, reason }: RowOutcome): void {
+    this.setState(row, stateOf(effect, reason));
+    this.mark(row, marks.perhaps, effect === 'maybe');
+    if (reason) this.reasons.set(row, reason);
+    else this.reasons.delete(row);
+  }
+
+  /** Takes a row into a new plan. */
+  reopen(row: number): void {
+    this.setState(row, 'unprocessed');
+    this.reasons.delete(row);
+    this.mark(row, marks.reported, false);
   }
 
   isMarked(row: number, mark: number): boolean {
@@ -197,7 +203,7 @@ export class Rows {
     return (
       state === 'unprocessed' ||
       state === 'unknown' ||
-      (state === 'failed' && this.isMarked(row, marks.passes))
+      (state === 'failed' && this.reason(row)?.passes === true)
     );
   }
 
@@ -208,39 +214,29 @@ export class Rows {
     return counts;
   }
 
-  /** The rows in a state, in order; states may change during the iteration. */
-  *inState(state: RowState): Generator<number> {
-    for (let row = 0; row < this.length; row += 1) if (this.isState(row, state)) yield row;
+  /** The rows that are wanted, in order; what is wanted may change during the iteration. */
+  *where(isWanted: (row: number) => boolean): Generator<number> {
+    for (let row = 0; row < this.length; row += 1) if (isWanted(row)) yield row;
+  }
+
+  count(isWanted: (row: number) => boolean): number {
+    let count = 0;
+    for (const _ of this.where(isWanted)) count += 1;
+    return count;
+  }
+
+  inState(state: RowState): Generator<number> {
+    return this.where((row) => this.isState(row, state));
+  }
+
+  /** How many rows `resume` would take. */
+  countLeft(): number {
+    return this.count((row) => this.isLeft(row));
   }
 }
 
-/** The count is unknown, or the pet has no entry, or the count is beyond 2^53 and in a map. */
-const notKnown = Number.NaN;
-const noEntry = Number.NEGATIVE_INFINITY;
-const beyond = Number.POSITIVE_INFINITY;
-
-const createCounts = (length: number) => new Float64Array(length).fill(notKnown);
-
-/** A list of counts, in 8 bytes each. */
-class CountList {
-  private readonly numbers = new NumberList(createCounts);
-  private readonly large = new Map<number, bigint>();
-
-  get isEmpty(): boolean {
-    return this.numbers.isEmpty;
-  }
-
-  get(at: number): Count | undefined {
-    const stored = this.numbers.get(at);
-    if (Number.isFinite(stored)) return stored;
-    if (stored === noEntry) return null;
-    return stored === beyond ? this.large.get(at) : undefined;
-  }
-
-  set(at: number, count: Count): void {
-    if (typeof count === 'bigint' && !Number.isSafeInteger(Number(count))) {
-      this.large.set(at, count);
-      this.numbers.set(at, beyond);
-    } else this.numbers.set(at, count === null ? noEntry : Number(count));
-  }
+function stateOf(effect: RowOutcome['effect'], reason: Reason | undefined): RowState {
+  if (effect === 'done') return 'applied';
+  if (effect === 'maybe') return 'unknown';
+  return reason ? 'failed' : 'unchanged';
 }

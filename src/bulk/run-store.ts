@@ -5,9 +5,8 @@ import { CliError, UsageError } from '../process/errors.ts';
 import { ensurePrivateFolder, syncFolder } from '../process/files.ts';
 import { LineFile } from '../process/line-file.ts';
 import { withLock } from '../process/lock.ts';
-import { fileError, isMissing, systemCode } from '../process/system-error.ts';
+import { fileError, isMissing } from '../process/system-error.ts';
 import {
-  countLeft,
   countRows,
   type JournalImage,
   type RunEnd,
@@ -127,28 +126,23 @@ export class RunStore {
    *
    * @throws CliError `failed`; then the run does not exist.
    */
-  async create<Value>(write: (run: string, file: LineFile) => Promise<Value>): Promise<Value> {
+  async create(write: (run: string, file: LineFile) => void): Promise<void> {
     await this.ensureFolder();
     // Whoever finds a journal without a plan under this lock knows that its process has ended.
-    return withLock(
+    await withLock(
       join(this.folder, 'runs'),
       async () => {
-        const ids = await this.ids();
+        const [last = 'r0'] = await this.ids();
         await this.removeOld();
-        let number = numberOf(ids[0] ?? 'r0');
-        for (;;) {
-          number += 1;
-          const file = this.createFile(`r${number}`);
-          if (!file) continue;
-          try {
-            const value = await write(`r${number}`, file);
-            await syncFolder(this.folder);
-            return value;
-          } catch (error) {
-            file.close();
-            await rm(file.path, { force: true }).catch(() => {});
-            throw error;
-          }
+        const run = `r${numberOf(last) + 1}`;
+        const file = LineFile.create(this.pathOf(run));
+        try {
+          write(run, file);
+          await syncFolder(this.folder);
+        } catch (error) {
+          file.close();
+          await rm(file.path, { force: true }).catch(() => {});
+          throw error;
         }
       },
       { waitMs: 120_000 },
@@ -163,15 +157,6 @@ export class RunStore {
       if (!(error instanceof CliError)) throw error;
       const hint = 'what a run does is kept there; PETSTORE_STATE_DIR names another folder';
       throw new CliError(error.kind, error.message, { ...error.details, hint });
-    }
-  }
-
-  private createFile(run: string): LineFile | undefined {
-    try {
-      return LineFile.create(this.pathOf(run));
-    } catch (error) {
-      if (systemCode(error) === 'EEXIST') return undefined;
-      throw fileError('write', this.pathOf(run), error);
     }
   }
 
@@ -194,7 +179,7 @@ export class RunStore {
         counts.unknown = 0;
       }
       const state = isRunning ? 'running' : 'stopped';
-      return infoOf(image.header, { counts, left: countLeft(image.rows), lastAt, undo, state });
+      return infoOf(image.header, { counts, left: image.rows.countLeft(), lastAt, undo, state });
     } catch (problem) {
       if (!(problem instanceof CliError)) throw problem;
       return { run, header: await readHeader(path).catch(() => undefined), problem, lastAt };

@@ -1,9 +1,9 @@
 import { CliError, type ErrorKind } from '../process/errors.ts';
 import { counted } from '../process/text.ts';
-import type { FailureKind } from './failures.ts';
-import type { Run } from './open-run.ts';
+import { countRows } from './journal.ts';
 import type { StopReason } from './pace.ts';
-import { marks, type StateCounts } from './rows.ts';
+import { marks, type Rows, type StateCounts } from './rows.ts';
+import type { Run } from './run.ts';
 
 /** The result of a run. The states of the whole run always add up to its rows. */
 export interface Summary extends StateCounts {
@@ -33,6 +33,23 @@ export interface Summary extends StateCounts {
   readonly stop: StopReason | undefined;
 }
 
+/** Failures of one kind. */
+export interface FailureKind {
+  /** Such as `404 no_entry` or `timeout`. */
+  readonly kind: string;
+  readonly state: 'failed' | 'unknown';
+  readonly count: number;
+  /** True if each of them may succeed later. */
+  readonly retryable: boolean;
+  /** The first of them. */
+  readonly example: {
+    readonly line: number;
+    readonly petId: bigint;
+    readonly message: string;
+    readonly requestId?: string | undefined;
+  };
+}
+
 interface SessionCounts {
   readonly rows: number;
   readonly applied: number;
@@ -43,39 +60,58 @@ interface SessionCounts {
 }
 
 export function summarise(run: Run): Summary {
-  const { header, failures, pace, stop, written, spentMs } = run;
-  const { planning, writing } = spentMs;
-  const byKind = failures.byKind();
+  const { header, rows, pace, stop, written, planningMs, writingMs } = run;
+  const failures = failuresOf(rows);
   return {
     run: run.id,
     kind: header.kind,
     name: header.undoes ?? header.name,
     target: header.target,
     rows: header.rows,
-    ...run.counts(),
-    session: countSession(run),
+    ...countRows(run),
+    session: countSession(rows),
     requests: pace.requests,
     retries: pace.retries,
-    seconds: Math.round(planning + writing) / 1000,
-    rowsPerSecond: writing > 0 ? Math.round((written * 1000) / writing) : 0,
-    failures: byKind,
-    retryable: byKind.length === 0 ? undefined : byKind.every((each) => each.retryable),
-    left: run.left(),
+    seconds: Math.round(planningMs + writingMs) / 1000,
+    rowsPerSecond: writingMs > 0 ? Math.round((written * 1000) / writingMs) : 0,
+    failures,
+    retryable: failures.length === 0 ? undefined : failures.every((each) => each.retryable),
+    left: rows.countLeft(),
     isRelative: header.flags.relative,
     isResumed: run.earlier !== undefined,
     stop: stop.reason,
   };
 }
 
-function countSession({ rows }: Run): SessionCounts {
+function countSession(rows: Rows): SessionCounts {
   const counts = { rows: 0, applied: 0, unchanged: 0, failed: 0, unknown: 0, unprocessed: 0 };
-  for (let row = 0; row < rows.length; row += 1) {
-    if (!rows.isMarked(row, marks.planned)) continue;
+  for (const row of rows.where((each) => rows.isMarked(each, marks.planned))) {
     counts.rows += 1;
     const state = rows.state(row);
     if (state !== 'invalid' && state !== 'skipped') counts[state] += 1;
   }
   return counts;
+}
+
+/** The failures of rows by kind, the most frequent first. @param isCounted leaves rows out */
+export function failuresOf(rows: Rows, isCounted: (row: number) => boolean = () => true): FailureKind[] {
+  const found = new Map<string, FailureKind & { count: number; retryable: boolean }>();
+  for (const row of rows.where(isCounted)) {
+    const state = rows.state(row);
+    if (state !== 'failed' && state !== 'unknown') continue;
+    const { status, code, message, requestId } = rows.reason(row) ?? { code: state, message: state };
+    const kind = [status, code].filter((part) => part !== undefined).join(' ');
+    const retryable = rows.isLeft(row);
+    const known = found.get(`${state} ${kind}`);
+    if (known) {
+      known.count += 1;
+      known.retryable &&= retryable;
+      continue;
+    }
+    const example = { line: rows.line(row), petId: rows.id(row), message, requestId };
+    found.set(`${state} ${kind}`, { kind, state, count: 1, retryable, example });
+  }
+  return [...found.values()].sort((one, other) => other.count - one.count);
 }
 
 /** The part of a summary that decides how a run ends. */

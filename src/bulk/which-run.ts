@@ -1,4 +1,5 @@
 import { UsageError } from '../process/errors.ts';
+import type { RunParts } from './run.ts';
 import { isReadable, isUnfinished, type RunInfo, type RunStore } from './run-store.ts';
 
 /** What `resume` or `undo` is to do: go on with a run, undo a run, or nothing, because nothing is left of `last`. */
@@ -87,4 +88,29 @@ async function findRun(runs: RunStore, named: string): Promise<RunInfo> {
       if (each.run === named) throw each.problem;
     } else if (each.header.run === named) return each;
   throw new UsageError(`run ${named}: it has no plan, and wrote nothing`);
+}
+
+/**
+ * Which later run on the same target wrote, or may have written, a pet of a run, by row. For a run of counts that is
+ * resumed every later run counts; for an undo those that another undo would set back.
+ *
+ * @throws CliError `failed` if the journal of one cannot be read.
+ */
+export async function laterRuns(
+  runs: RunStore,
+  { header, rows, earlier }: RunParts,
+): Promise<ReadonlyMap<number, string>> {
+  const found = new Map<number, string>();
+  const after = header.undoes ?? (header.flags.relative ? undefined : earlier?.header.run);
+  if (after === undefined) return found;
+  for (const info of await runs.onTarget(header.target, after)) {
+    const { run, kind } = info.header;
+    if (header.kind === 'undo' && (kind === 'undo' || info.state === 'undone')) continue;
+    const { rows: wrote } = await runs.read(run);
+    for (const at of wrote.where((each) => wrote.mayHaveBeenWritten(each))) {
+      const row = rows.find(wrote.id(at));
+      if (row !== undefined && !found.has(row)) found.set(row, run);
+    }
+  }
+  return found;
 }

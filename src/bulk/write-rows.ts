@@ -1,13 +1,15 @@
 import type { InventoryItem, PetStatus } from '../api/schemas.ts';
+import { monotonicMs } from '../process/deadline.ts';
 import { ApiError, CliError, UnavailableError, type UnavailableReason } from '../process/errors.ts';
 import { isJsonObject } from '../process/exact-json.ts';
 import { StoppedError } from '../process/signals.ts';
 import { isCountMissing, readEntry } from './counts.ts';
 import { changedSince, countNow } from './make-plan.ts';
-import type { Run } from './open-run.ts';
+import type { Count } from './number-lists.ts';
 import { eachAtPace } from './pace.ts';
 import { PacedCall } from './paced-call.ts';
-import { type Count, marks, type Reason, type RowOutcome } from './rows.ts';
+import { marks, type Reason, type RowOutcome } from './rows.ts';
+import type { Run } from './run.ts';
 
 /** How long requests in flight may continue after a run has stopped. */
 export const graceMs = 10_000;
@@ -20,6 +22,7 @@ const maxTransportFailures = 20;
 export async function writeRows(run: Run): Promise<void> {
   const { rows, stop } = run;
   const writer = new RowWriter(run);
+  const started = monotonicMs();
   let grace: NodeJS.Timeout | undefined;
   stop.stopped.addEventListener('abort', () => {
     grace = setTimeout(() => stop.abandon(), graceMs);
@@ -39,6 +42,7 @@ export async function writeRows(run: Run): Promise<void> {
     });
   } finally {
     clearTimeout(grace);
+    run.writingMs = monotonicMs() - started;
   }
 }
 
@@ -65,10 +69,10 @@ class RowWriter {
   async write(row: number): Promise<RowOutcome | undefined> {
     const { run } = this;
     const canRead = run.client.contract.operations.has('getInventory');
-    const isBound = this.isBound(row) && !run.etags.has(row);
+    const isBound = this.isBound(row) && !run.rows.etags.has(row);
     // Without a way to read one count, a further attempt could overwrite what somebody else has written.
     const call = new PacedCall(run.pace, run.stop, isBound && !canRead ? 0 : undefined);
-    call.ifMatch = run.etags.get(row);
+    call.ifMatch = run.rows.etags.get(row);
     try {
       let before: InventoryItem | undefined;
       if (isBound && canRead) {

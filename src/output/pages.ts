@@ -52,3 +52,15 @@ export async function* firstOf<Entity>(
     if (left <= 0) return;
   }
 }
+
+/** Records in pages of 1,000. */
+export function* inPages<Entity>(records: Iterable<Entity>): Generator<Entity[]> {
+  let page: Entity[] = [];
+  for (const record of records) {
+    page.push(record);
+    if (page.length < 1000) continue;
+    yield page;
+    page = [];
+  }
+  if (page.length > 0) yield page;
+}

@@ -22,9 +22,13 @@ export class LineFile {
     this.file = file;
   }
 
-  /** Creates a new file with the mode 0600. @throws the error of the system, such as `EEXIST`. */
+  /** Creates a new file with the mode 0600. @throws CliError `failed` */
   static create(path: string): LineFile {
-    return new LineFile(path, openSync(path, 'wx', 0o600));
+    try {
+      return new LineFile(path, openSync(path, 'wx', 0o600));
+    } catch (error) {
+      throw fileError('write', path, error);
+    }
   }
 
   /** Continues after the first `length` bytes of a file, and drops the rest. @throws CliError `failed` */

@@ -1,7 +1,6 @@
 import { findBooking } from '../../bulk/deliveries.ts';
-import type { RunParts } from '../../bulk/open-run.ts';
 import { checkRows, readRows } from '../../bulk/read.ts';
-import { newRun } from '../../bulk/run-parts.ts';
+import { newRun, type RunParts } from '../../bulk/run.ts';
 import { type Context, commandLine } from '../../context.ts';
 import { openSource, type Source } from '../../input/source.ts';
 import { exitCodes, UsageError } from '../../process/errors.ts';

@@ -1,10 +1,10 @@
 import type { PetStatus } from '../../api/schemas.ts';
 import { listInventory } from '../../bulk/counts.ts';
-import type { RunParts } from '../../bulk/open-run.ts';
+import type { Count } from '../../bulk/number-lists.ts';
 import { readRows } from '../../bulk/read.ts';
-import { type Count, Rows } from '../../bulk/rows.ts';
+import { Rows } from '../../bulk/rows.ts';
+import { newRun, type RunParts } from '../../bulk/run.ts';
 import { defaultFlags } from '../../bulk/run-flags.ts';
-import { newRun } from '../../bulk/run-parts.ts';
 import type { Context } from '../../context.ts';
 import { editUntilValid, findEditor, openDraft, withDraft } from '../../input/editor.ts';
 import type { Source } from '../../input/source.ts';
@@ -101,9 +101,12 @@ async function readEdited(
   const changed = new Rows();
   for (let row = 0; row < rows.length; row += 1) {
     const [id, after] = [rows.id(row), rows.after(row)];
-    if (rows.isState(row, 'skipped') || counts.get(id) === after) continue;
-    changed.index(changed.add({ id, after, expected: rows.expected(row) ?? counts.get(id), line: 0 }));
+    if (counts.get(id) === after) continue;
+    changed.add({ id, after, expected: rows.expected(row) ?? counts.get(id), line: 0 });
   }
   const { header } = newRun(input, { target, flags: defaultFlags, guards: { allowZero: true } });
-  return { rows: changed, header: { ...header, name: 'edit', rows: changed.length, invalid: 0, skipped: 0 } };
+  return {
+    ...{ rows: changed, invalid: [] },
+    header: { ...header, name: 'edit', rows: changed.length, skipped: 0 },
+  };
 }

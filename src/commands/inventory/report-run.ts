@@ -1,6 +1,6 @@
 import type { EndedRun } from '../../bulk/carry-out.ts';
-import type { Run } from '../../bulk/open-run.ts';
 import { type RowState, rowStates } from '../../bulk/rows.ts';
+import type { Run } from '../../bulk/run.ts';
 import { errorOf, type Summary } from '../../bulk/summary.ts';
 import { type Context, commandLine } from '../../context.ts';
 import { delimiters } from '../../input/read-records.ts';
@@ -42,7 +42,7 @@ export async function report(
   const resume = isOpen ? command(...goOn) : undefined;
   const mayUndo = id !== undefined && header.undoes === null && applied + unknown > 0;
   const undo = mayUndo ? command('undo', id) : undefined;
-  let problem = failure;
+  let problem: Error | undefined = failure;
   try {
     await printSummary(context, { ...summary, rejects, resume, undo });
   } catch (error) {

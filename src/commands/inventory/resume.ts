@@ -1,5 +1,5 @@
 import type { RunHeader } from '../../bulk/journal.ts';
-import { isLeft, restOf, undoOf } from '../../bulk/run-parts.ts';
+import { undoOf } from '../../bulk/run.ts';
 import type { RunInfo } from '../../bulk/run-store.ts';
 import { errorOf } from '../../bulk/summary.ts';
 import { checkNotUndone, chooseResume, chooseUndo, type RunChoice } from '../../bulk/which-run.ts';
@@ -62,13 +62,13 @@ async function goOnHeld(
   const image = await runs.read(run);
   const info = (await runs.onTarget(image.header.target)).find(({ header }) => header.run === run);
   if (info) checkNotUndone(info);
-  if (!isLeft(image)) return reportNothing(context, info);
+  if (image.end && image.rows.countLeft() === 0) return reportNothing(context, info);
   await nameRun?.(run);
   await context.warn(`resuming run ${run} of ${name}`);
   // The input is only wanted for the columns of the rejects.
   const source = file === null ? undefined : await openSource(context.io, file).catch(() => undefined);
   try {
-    const parts = restOf(image, source && { ...source, name });
+    const parts = { ...image, earlier: image, source: source && { ...source, name } };
     await (nameRun ? runSession(context, parts, flags, nameRun) : dryRun(context, parts, flags));
   } finally {
     await source?.close();

@@ -1,15 +1,15 @@
 import { resolve } from 'node:path';
 import { offeredOperation } from '../../api/contract.ts';
 import { confirmWrite } from '../../asking.ts';
-import { beginRun, endRun, writePlanned } from '../../bulk/carry-out.ts';
+import { beginRun, endRun } from '../../bulk/carry-out.ts';
 import { checkGuards, makePlan, type Plan } from '../../bulk/make-plan.ts';
-import { Run, type RunParts } from '../../bulk/open-run.ts';
 import type { StopReason } from '../../bulk/pace.ts';
+import { Run, type RunParts } from '../../bulk/run.ts';
 import { toRows } from '../../bulk/run-flags.ts';
-import { laterRuns } from '../../bulk/run-parts.ts';
 import { RunStore } from '../../bulk/run-store.ts';
 import { holdTarget, type NameRun, targetOf } from '../../bulk/target.ts';
-import { graceMs } from '../../bulk/write-rows.ts';
+import { laterRuns } from '../../bulk/which-run.ts';
+import { graceMs, writeRows } from '../../bulk/write-rows.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import type { Context } from '../../context.ts';
 import { type ProgressState, startProgress } from '../../output/progress.ts';
@@ -81,7 +81,7 @@ export async function runSession(
       if (run.id !== undefined) await nameRun(run.id);
     }
     if (plan.changes > 0) await writePlan(context, run, plan);
-    const ended = await endRun(run, runs, { named, folder: context.io.cwd });
+    const ended = await endRun(run, { named, folder: context.io.cwd });
     await report(context, run, ended);
   });
 }
@@ -115,18 +115,15 @@ async function openRun(context: Context, parts: RunParts, flags: WriteFlags): Pr
   const settings = await context.settings();
   const client = await context.client('bulk');
   offeredOperation(client.contract, 'updateInventory');
-  const later = await laterRuns(runStore(context), parts);
-  return new Run(
-    { ...parts, laterRuns: later },
-    {
-      client,
-      maxErrors: Math.max(1, toRows(flags.maxErrors ?? { rows: 100 }, parts.header.rows)),
-      concurrency: settings.get('concurrency'),
-      rate: settings.get('rate'),
-      readPetStatus: async (given, petId) =>
-        (await readPet(context, given, petId, { skipsNotices: true })).value.status ?? 'available',
-    },
-  );
+  return new Run(parts, {
+    client,
+    laterRuns: await laterRuns(runStore(context), parts),
+    maxErrors: Math.max(1, toRows(flags.maxErrors ?? { rows: 100 }, parts.header.rows)),
+    concurrency: settings.get('concurrency'),
+    rate: settings.get('rate'),
+    readPetStatus: async (given, petId) =>
+      (await readPet(context, given, petId, { skipsNotices: true })).value.status ?? 'available',
+  });
 }
 
 /** The file of --rejects. @throws UsageError if it is the input, or exists */
@@ -153,7 +150,7 @@ async function planRun(context: Context, run: Run): Promise<Plan> {
   });
   try {
     const activity = { label: 'reading counts', unit: 'entries', read };
-    return await withProgress(context, activity, () => run.time('planning', () => makePlan(run)));
+    return await withProgress(context, activity, () => makePlan(run));
   } catch (error) {
     if (!(error instanceof StoppedError) || !stop.reason) throw error;
     const { kind, message, hint } = stop.reason;
@@ -187,7 +184,7 @@ function writePlan(context: Context, run: Run, plan: Plan): Promise<void> {
     concurrency: run.pace.limit,
   });
   const label = run.header.kind === 'undo' ? 'undoing' : 'applying';
-  return withProgress(context, { label, unit: 'rows', read }, () => writePlanned(run));
+  return withProgress(context, { label, unit: 'rows', read }, () => writeRows(run));
 }
 
 /** How long a run may take to its end after the first signal, and after the second. */

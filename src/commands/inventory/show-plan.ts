@@ -1,12 +1,12 @@
-import type { FailureKind } from '../../bulk/failures.ts';
-import { maxReasons } from '../../bulk/journal.ts';
 import { changeOf, type Plan } from '../../bulk/make-plan.ts';
-import type { Run } from '../../bulk/open-run.ts';
+import type { Count } from '../../bulk/number-lists.ts';
 import { eachAtPace } from '../../bulk/pace.ts';
-import { invalidRows } from '../../bulk/reject-rows.ts';
-import { type Count, marks } from '../../bulk/rows.ts';
+import { marks } from '../../bulk/rows.ts';
+import type { Run } from '../../bulk/run.ts';
+import { type FailureKind, failuresOf } from '../../bulk/summary.ts';
 import type { Context } from '../../context.ts';
 import type { View } from '../../output/columns.ts';
+import { inPages } from '../../output/pages.ts';
 import { Printer } from '../../output/print.ts';
 import { counted, groupDigits, sanitize } from '../../process/text.ts';
 import { Names } from '../../records/names.ts';
@@ -68,80 +68,56 @@ export async function checkPlanView(context: Context): Promise<void> {
 /** Prints the plan on stdout, in the format asked for: what is written, and what cannot be. */
 export async function printPlan(context: Context, run: Run, plan: Plan): Promise<void> {
   const printer = await context.printer();
-  const hasProblems = printer.format !== 'table' || countProblems(run) > 0;
-  await printer.records(
-    changePages(context, run, plan),
-    changesView(printer.format === 'table', hasProblems),
-  );
+  const isTable = printer.format === 'table';
+  const named = plan.changes > maxNames ? [] : [...run.rows.inState('unprocessed')];
+  const names = await readPetNames(context, run, named);
+  const view = changesView(isTable, !isTable || countProblems(run) > 0);
+  await printer.records(inPages(changesOf(run, names)), view);
 }
 
 /** How many rows of the plan cannot be written. */
-export function countProblems({ rows }: Run): number {
-  let count = 0;
-  for (let row = 0; row < rows.length; row += 1) if (isProblem(rows, row)) count += 1;
-  return count;
+export function countProblems(run: Run): number {
+  return invalidOf(run).length + run.rows.count((row) => isFailed(run, row));
 }
 
-function isProblem(rows: Run['rows'], row: number): boolean {
-  const state = rows.state(row);
-  return (
-    state === 'invalid' || ((state === 'failed' || state === 'unknown') && rows.isMarked(row, marks.planned))
-  );
+/** The invalid rows of a plan; that of a resumed run has none. */
+function invalidOf({ invalid, earlier }: Run): Run['invalid'] {
+  return earlier ? [] : invalid;
 }
 
-async function* changePages(context: Context, run: Run, plan: Plan): AsyncGenerator<ChangeRecord[]> {
+function isFailed({ rows }: Run, row: number): boolean {
+  return rows.isMarked(row, marks.planned) && (rows.isState(row, 'failed') || rows.isState(row, 'unknown'));
+}
+
+/** The rows of a plan that are written or cannot be, in the order of the input. */
+function* changesOf(run: Run, names: ReadonlyMap<bigint, string>): Generator<ChangeRecord> {
   const { rows } = run;
-  function* shown(): Generator<number> {
-    for (let row = 0; row < rows.length; row += 1)
-      if (rows.isState(row, 'unprocessed') || isProblem(rows, row)) yield row;
-  }
-  const names = await readPetNames(
-    context,
-    run,
-    plan.changes > maxNames ? [] : [...rows.inState('unprocessed')],
-  );
-  const invalid = await invalidReasons(run);
-  let page: ChangeRecord[] = [];
-  for (const row of shown()) {
-    page.push(toRecord(run, row, names, invalid));
-    if (page.length < 1000) continue;
-    yield page;
-    page = [];
-  }
-  if (page.length > 0) yield page;
-}
-
-/** Why rows are invalid, by their lines: of the first 10,000. */
-async function invalidReasons({ source, header }: Run): Promise<ReadonlyMap<number, string>> {
-  const reasons = new Map<number, string>();
-  if (source && header.invalid > 0)
-    for await (const { line, message } of invalidRows(source, header.flags)) {
-      if (reasons.size === maxReasons) break;
-      reasons.set(line, message);
+  const invalid = invalidOf(run);
+  let next = 0;
+  function* invalidBefore(end: number): Generator<ChangeRecord> {
+    for (let row = invalid[next]; row && row.line < end; row = invalid[next]) {
+      next += 1;
+      yield { ...unwritten, petId: undefined, line: row.line, state: 'invalid', reason: row.message };
     }
-  return reasons;
+  }
+  for (const row of rows.where((each) => rows.isState(each, 'unprocessed') || isFailed(run, each))) {
+    yield* invalidBefore(rows.line(row));
+    yield toRecord(run, row, names);
+  }
+  yield* invalidBefore(Number.POSITIVE_INFINITY);
 }
 
-function toRecord(
-  { rows, failures }: Run,
-  row: number,
-  names: ReadonlyMap<bigint, string>,
-  invalid: ReadonlyMap<number, string> = new Map(),
-): ChangeRecord {
+const unwritten = { now: undefined, new: undefined, change: undefined, name: null };
+
+function toRecord({ rows }: Run, row: number, names: ReadonlyMap<bigint, string>): ChangeRecord {
   const state = rows.state(row);
-  const line = rows.line(row);
-  const unwritten = { now: undefined, new: undefined, change: undefined, name: null, line };
-  if (state === 'invalid')
-    return { ...unwritten, petId: undefined, state, reason: invalid.get(line) ?? 'it is not valid' };
   const petId = rows.id(row);
-  if (state !== 'unprocessed') {
-    const reason = failures.reasonOf(row).message;
-    return { ...unwritten, petId, state, reason };
-  }
+  const line = rows.line(row);
+  if (state !== 'unprocessed') return { ...unwritten, petId, line, state, reason: rows.reason(row)?.message };
   const now = rows.before(row) ?? null;
   const after = rows.after(row);
-  const change = changeOf(now, after);
   const name = names.get(petId) ?? null;
+  const change = changeOf(now, after);
   return { petId, name, now, new: after, change, line, state: 'planned', reason: undefined };
 }
 
@@ -206,7 +182,7 @@ export async function printTotals(context: Context, run: Run, plan: Plan): Promi
   const tail = facts.length > 0 ? `: ${facts.join(', ')}` : '';
   await context.print(`plan: ${groupDigits(changes)} of ${counted(rows, 'row', 'rows')} to write${tail}`);
   const isPlanned = (row: number) => run.rows.isMarked(row, marks.planned);
-  for (const { count, example } of run.failures.byKind(isPlanned))
+  for (const { count, example } of failuresOf(run.rows, isPlanned))
     await context.print(
       `warning: ${counted(count, 'row', 'rows')} cannot be written: ${exampleText(example)}`,
     );

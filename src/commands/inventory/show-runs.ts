@@ -1,9 +1,12 @@
 import { basename } from 'node:path';
 import type { JournalImage } from '../../bulk/journal.ts';
-import type { Count, Reason, RowState } from '../../bulk/rows.ts';
+import { changeOf } from '../../bulk/make-plan.ts';
+import type { Count } from '../../bulk/number-lists.ts';
+import type { Reason, RowState } from '../../bulk/rows.ts';
 import { isReadable, type RunInfo } from '../../bulk/run-store.ts';
 import type { Context } from '../../context.ts';
 import type { Column, View } from '../../output/columns.ts';
+import { inPages } from '../../output/pages.ts';
 import { shorten } from '../../process/text.ts';
 import { Names } from '../../records/names.ts';
 import type { IdOrName } from '../../records/parse-values.ts';
@@ -120,23 +123,18 @@ export async function showRun(context: Context, run: string): Promise<void> {
   const isRunning = (await runs.all()).some(
     (each) => isReadable(each) && each.header.run === run && each.state === 'running',
   );
-  await printer.records(outcomePages(image, isRunning), outcomesView);
+  await printer.records(inPages(outcomesOf(image, isRunning)), outcomesView);
 }
 
-function* outcomePages({ rows, reasons }: JournalImage, isRunning: boolean): Generator<OutcomeRecord[]> {
-  let page: OutcomeRecord[] = [];
+function* outcomesOf({ rows }: JournalImage, isRunning: boolean): Generator<OutcomeRecord> {
   for (let row = 0; row < rows.length; row += 1) {
     const before = rows.before(row);
     // A row that could not be planned has nothing to write.
     const after = before === undefined ? undefined : rows.after(row);
-    const change = before === undefined ? undefined : Number(after ?? 0) - Number(before ?? 0);
-    const reason = reasons.get(row);
+    const change = before === undefined ? undefined : changeOf(before, rows.after(row));
+    const reason = rows.reason(row);
     const known = rows.state(row);
     const state = isRunning && known === 'unknown' && !reason ? 'unprocessed' : known;
-    page.push({ petId: rows.id(row), before, after, change, state, reason, line: rows.line(row) });
-    if (page.length < 1000) continue;
-    yield page;
-    page = [];
+    yield { petId: rows.id(row), before, after, change, state, reason, line: rows.line(row) };
   }
-  if (page.length > 0) yield page;
 }
