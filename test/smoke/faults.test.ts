@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, test } from 'vitest';
 import type { HttpResponse } from '../../src/api/http.ts';
 import { operations } from '../../src/api/operations.ts';
 import { runCli } from '../helpers/run-cli.ts';
@@ -297,8 +297,9 @@ async function runFault({ spoil, flags = [] }: Fault, more: readonly string[]) {
   return await runCli(['smoke', '--base-url', service.url, ...quick, ...flags, ...more]);
 }
 
-describe('a fault of what is read is red, and the first line names it', () => {
-  test.each(faults)('$title', async (fault) => {
+// Beside each other, because most of the time is spent waiting.
+describe.concurrent('a fault of what is read is red, and the first line names it', () => {
+  test.for(faults)('$title', async (fault, { expect }) => {
     for (const flags of flagSets) {
       const { code, stdout } = await runFault(fault, flags);
       const [first = ''] = stdout.split('\n');

@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import { describe, expect, test } from 'vitest';
+import { describe, test } from 'vitest';
 import type { HttpResponse } from '../../src/api/http.ts';
 import { seedStore } from '../../src/server/seed.ts';
 import { Store } from '../../src/server/store.ts';
@@ -21,8 +21,14 @@ const flagSets = {
 } as const;
 type FlagSet = keyof typeof flagSets;
 
+interface VariantOptions extends ServiceOptions {
+  /** Of the client's certificate and key. */
+  readonly folder?: string;
+}
+
 interface Variant {
-  readonly options?: () => ServiceOptions | Promise<ServiceOptions>;
+  /** @param next counts the answers of one service: 1, 2, … */
+  readonly options?: (next: () => number) => VariantOptions | Promise<VariantOptions>;
   /** Flags that every run needs. */
   readonly flags?: readonly string[];
   /** Below the address of the service. */
@@ -77,7 +83,13 @@ function otherStatuses(): ServiceOptions {
   };
 }
 
-let count = 0;
+function counter(): () => number {
+  let count = 0;
+  return () => {
+    count += 1;
+    return count;
+  };
+}
 
 const variants: Readonly<Record<string, Variant>> = {
   'the local server': {},
@@ -99,24 +111,14 @@ const variants: Readonly<Record<string, Variant>> = {
   },
   'ids up to the largest int64': { options: () => ({ store: bigShop() }), without: ['write'] },
   'a strict rate limit': {
-    options: () => ({
-      spoil: (_, answer) => {
-        count += 1;
-        return count % 2 === 0 ? answer : withFields(refusal(answer, 429), { 'retry-after': '0' });
-      },
+    options: (next) => ({
+      spoil: (_, answer) =>
+        next() % 2 === 0 ? answer : withFields(refusal(answer, 429), { 'retry-after': '0' }),
     }),
     without: ['strict', 'write'],
   },
   'a rate limit without Retry-After': {
-    options: () => {
-      let answers = 0;
-      return {
-        spoil: (_, answer) => {
-          answers += 1;
-          return answers % 5 === 0 ? refusal(answer, 429) : answer;
-        },
-      };
-    },
+    options: (next) => ({ spoil: (_, answer) => (next() % 5 === 0 ? refusal(answer, 429) : answer) }),
     without: ['strict', 'write'],
   },
   'HTTP/1.0': { options: () => ({ isOld: true }) },
@@ -150,8 +152,7 @@ const variants: Readonly<Record<string, Variant>> = {
       const { cert, key } = await makeCertificate(90);
       const folder = mkdtempSync(join(tmpdir(), 'petstore-mtls-'));
       for (const [name, text] of Object.entries({ cert, key })) writeFileSync(join(folder, name), text);
-      tlsFolder = folder;
-      return { tls: { cert, key, ca: cert, requestCert: true, rejectUnauthorized: true } };
+      return { tls: { cert, key, ca: cert, requestCert: true, rejectUnauthorized: true }, folder };
     },
     bind: (document) => requireToken(document, { type: 'mutualTLS' }),
   },
@@ -234,22 +235,22 @@ const variants: Readonly<Record<string, Variant>> = {
     without: ['write', 'repeat'],
   },
   'fields that no description knows, another in every answer': {
-    options: () => ({
+    options: (next) => ({
       spoil: (_, answer) =>
         withJson(answer, (json: object) => {
-          count += 1;
-          const extend = (record: object) => ({ ...record, seen: count });
+          const seen = next();
+          const extend = (record: object) => ({ ...record, seen });
           return Array.isArray(json) ? json.map(extend) : extend(json);
         }),
     }),
   },
   'counts that change with every read': {
-    options: () => ({
+    options: (next) => ({
       spoil: ({ method, target }, answer) =>
         method === 'GET' && target.startsWith('/store/inventory')
           ? withJson(answer, (json: object) => {
-              count += 1;
-              const changed = (record: object) => ({ ...record, quantity: count });
+              const quantity = next();
+              const changed = (record: object) => ({ ...record, quantity });
               return Array.isArray(json) ? json.map(changed) : changed(json);
             })
           : answer,
@@ -302,18 +303,17 @@ const variants: Readonly<Record<string, Variant>> = {
   },
 };
 
-let tlsFolder = '';
-
 async function runVariant({ options, base = '', bind, config, token, flags = [] }: Variant, name: FlagSet) {
-  await using service: Service = await startService({ ...(await options?.()) });
+  const { folder, ...given } = (await options?.(counter())) ?? {};
+  await using service: Service = await startService(given);
   const url = `${service.url}${base}`;
   const bound = bind ? await bindTo(url, bind, config ?? {}) : {};
-  const certificates = service.url.startsWith('https:')
-    ? ['--ca-cert', '--client-cert'].flatMap((flag) => [flag, join(tlsFolder, 'cert')])
+  const files = { '--ca-cert': 'cert', '--client-cert': 'cert', '--client-key': 'key' };
+  const certificates = folder
+    ? Object.entries(files).flatMap(([flag, file]) => [flag, join(folder, file)])
     : [];
-  const key = certificates.length > 0 ? ['--client-key', join(tlsFolder, 'key')] : [];
   const env = { ...bound, ...(token && { PETSTORE_TOKEN: token, PETSTORE_BASE_URL: url }) };
-  const argv = ['smoke', ...(bind ? [] : ['--base-url', url]), ...certificates, ...key, ...flags];
+  const argv = ['smoke', ...(bind ? [] : ['--base-url', url]), ...certificates, ...flags];
   return await runCli([...argv, ...flagSets[name]], { env });
 }
 
@@ -323,8 +323,9 @@ const cases = Object.entries(variants).flatMap(([title, variant]) =>
     .map((name) => ({ title, name, variant })),
 );
 
-describe('a healthy service is green', () => {
-  test.each(cases)('$title, $name', async ({ variant, name }) => {
+// Beside each other, because most of the time is spent waiting.
+describe.concurrent('a healthy service is green', () => {
+  test.for(cases)('$title, $name', async ({ variant, name }, { expect }) => {
     const { code, stdout, stderr } = await runVariant(variant, name);
     expect(stdout, stderr).not.toMatch(/^(fail|error) /m);
     expect(code, stdout + stderr).toBe(0);
