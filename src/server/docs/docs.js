@@ -87,8 +87,10 @@ async function send(form) {
     const status = element('p', `${response.status} ${response.statusText}`, 'status');
     status.dataset.kind = response.ok ? 'success' : 'failure';
     status.append(element('span', ` in ${elapsedMs} ms`));
-    const content = body === '' ? element('p', 'No body.') : block('Body', isJson ? indentJson(body) : body);
-    answer.replaceChildren(status, content, block('Headers', headers));
+    const { id } = form.closest('article');
+    const text = isJson ? indentJson(body) : body;
+    const content = body === '' ? element('p', 'No body.') : block('Body', id, text);
+    answer.replaceChildren(status, content, block('Headers', id, headers));
   } catch {
     const why = time.aborted
       ? `The server did not answer within ${timeoutMs / 1000} seconds.`
@@ -101,14 +103,15 @@ async function send(form) {
 
 /**
  * @param {string} title
+ * @param {string} id of the operation
  * @param {string} text
  */
-function block(title, text) {
+function block(title, id, text) {
   const made = document.createElement('div');
   const pre = element('pre', text, title.toLowerCase());
   pre.tabIndex = 0;
   pre.setAttribute('role', 'region');
-  pre.setAttribute('aria-label', title);
+  pre.setAttribute('aria-label', `${title} of ${id}`);
   made.append(element('h5', title), pre);
   return made;
 }
@@ -118,15 +121,24 @@ async function copy(button) {
   const line = button.previousElementSibling;
   try {
     await navigator.clipboard.writeText(line.textContent);
-    button.textContent = 'Copied';
+    relabel(button, 'Copied');
   } catch {
     // Without permission the text is selected, for the keys that copy.
     getSelection().selectAllChildren(line);
-    button.textContent = 'Selected';
+    relabel(button, 'Selected');
   }
-  setTimeout(() => {
-    button.textContent = 'Copy';
-  }, 1500);
+  setTimeout(() => relabel(button, 'Copy'), 1500);
+}
+
+/**
+ * A screen reader reads the label, which begins with the text.
+ *
+ * @param {HTMLButtonElement} button
+ * @param {string} text
+ */
+function relabel(button, text) {
+  button.textContent = text;
+  button.ariaLabel = button.ariaLabel.replace(/^\w+/, text);
 }
 
 for (const form of document.querySelectorAll('form.try')) {
