@@ -1,49 +1,27 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { once } from 'node:events';
+import { mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { main } from '../../src/main.ts';
-import { type FakeIo, fakeIo, runCli } from '../helpers/run-cli.ts';
+import { beforeEach, expect, test } from 'vitest';
+import { fakeIo, runCli } from '../helpers/run-cli.ts';
+import { type Serving, serve } from '../helpers/serving.ts';
 import { outcomeOf, spawnCli, startCli } from '../helpers/spawn-cli.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'petstore-'));
+let file: string;
+beforeEach(() => {
+  folder = temporaryFolder();
+  file = join(folder, 'shop.json');
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
-
-interface Serving {
-  readonly url: string;
-  readonly io: FakeIo;
-  /** Raises a signal and gives the exit code. */
-  stop(signal?: 'SIGINT' | 'SIGTERM'): Promise<number>;
-}
-
-async function start(...words: string[]): Promise<Serving> {
-  return startWith(fakeIo(), words);
-}
-
-async function startWith(io: FakeIo, words: readonly string[]): Promise<Serving> {
-  const code = main(['serve', '--port', '0', ...words], io);
-  await Promise.race([expect.poll(() => io.written('stdout'), { timeout: 10_000 }).toMatch(/\n$/), code]);
-  return {
-    url: io.written('stdout').trim(),
-    io,
-    stop(signal = 'SIGINT') {
-      io.raise(signal);
-      return code;
-    },
-  };
-}
 
 async function get(serving: Serving, path: string) {
   const response = await fetch(serving.url + path);
   return { status: response.status, fields: response.headers, body: await response.json() };
 }
 
-function write(serving: Serving, method: string, path: string, body: string): Promise<Response> {
-  return fetch(serving.url + path, { method, body, headers: { 'content-type': 'application/json' } });
+function write({ url }: Pick<Serving, 'url'>, method: string, path: string, body: string): Promise<Response> {
+  return fetch(url + path, { method, body, headers: { 'content-type': 'application/json' } });
 }
 
 const rex = '{"name":"Rex","categoryId":1}';
@@ -51,7 +29,7 @@ const rex = '{"name":"Rex","categoryId":1}';
 test.each(['SIGINT', 'SIGTERM'] as const)(
   'prints one line with its URL and stops cleanly at %s',
   async (signal) => {
-    const serving = await start();
+    const serving = await serve();
     expect(serving.io.written('stdout')).toMatch(/^http:\/\/127\.0\.0\.1:\d+\n$/);
     expect((await get(serving, '/pets')).body).toHaveLength(25);
     expect(await serving.stop(signal)).toBe(0);
@@ -61,7 +39,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
 );
 
 test('on a terminal, says what becomes of changes and how to stop', async () => {
-  const serving = await startWith(fakeIo({ terminals: ['stderr'] }), []);
+  const serving = await serve('', fakeIo({ terminals: ['stderr'] }));
   expect(await serving.stop()).toBe(0);
   expect(serving.io.written('stderr')).toBe(
     `documentation: ${serving.url}/docs\nchanges are lost at the end; Ctrl-C stops it\n`,
@@ -69,13 +47,13 @@ test('on a terminal, says what becomes of changes and how to stop', async () => 
 });
 
 test('starts empty, or with the given number of pets, the same for the same seed', async () => {
-  const empty = await start('--empty');
+  const empty = await serve('--empty');
   expect((await get(empty, '/pets')).body).toEqual([]);
   await empty.stop();
   const shops = await Promise.all([
-    start('--pets', '300'),
-    start('--pets', '300', '--seed', '1'),
-    start('--pets', '300', '--seed', '2'),
+    serve('--pets 300'),
+    serve('--pets 300 --seed 1'),
+    serve('--pets 300 --seed 2'),
   ]);
   const bodies = await Promise.all(shops.map(async (shop) => (await get(shop, '/pets?limit=1000')).body));
   expect(bodies[0]).toHaveLength(300);
@@ -85,11 +63,10 @@ test('starts empty, or with the given number of pets, the same for the same seed
 });
 
 test('--data serves the shop of a file and does not change the file', async () => {
-  const file = join(folder, 'shop.json');
   const text =
     '{"categories":[{"id":1,"name":"Dogs"}],"pets":[{"id":9223372036854775807,"name":"Rex","categoryId":1}]}';
   await writeFile(file, text);
-  const serving = await start('--data', file);
+  const serving = await serve(`--data ${file}`);
   expect(await (await fetch(`${serving.url}/pets`)).text()).toBe(
     '[{"id":9223372036854775807,"name":"Rex","categoryId":1,"status":"available"}]',
   );
@@ -99,22 +76,20 @@ test('--data serves the shop of a file and does not change the file', async () =
 });
 
 test('--save creates a missing file, and saves soon after a write and at the end', async () => {
-  const file = join(folder, 'shop.json');
-  const serving = await start('--data', file, '--save', '--empty');
+  const serving = await serve(`--data ${file} --save --empty`);
   await write(serving, 'POST', '/categories', '{"name":"Dogs"}');
   await expect.poll(() => readFile(file, 'utf8').catch(() => ''), { timeout: 5000 }).toContain('Dogs');
   await write(serving, 'POST', '/categories', '{"name":"Cats"}');
   expect(await serving.stop()).toBe(0);
   expect(JSON.parse(await readFile(file, 'utf8')).categories).toHaveLength(2);
-  const again = await start('--data', file, '--save', '--empty');
+  const again = await serve(`--data ${file} --save --empty`);
   expect((await get(again, '/categories')).body).toHaveLength(2);
   await again.stop();
 });
 
 test('--save does not overwrite what another program has written to the file', async () => {
-  const file = join(folder, 'shop.json');
   await writeFile(file, '{}');
-  const serving = await start('--data', file, '--save');
+  const serving = await serve(`--data ${file} --save`);
   await write(serving, 'POST', '/categories', '{"name":"Cats"}');
   await expect.poll(() => readFile(file, 'utf8'), { timeout: 5000 }).toContain('Cats');
   const edited = '{"categories":[{"id":5,"name":"Mine"}]}';
@@ -131,7 +106,7 @@ test('--ready-file holds the URL while it accepts, in place of that of an earlie
   const file = join(folder, 'ready');
   for (const text of ['http://127.0.0.1:4010\n', '']) {
     await writeFile(file, text);
-    const serving = await start('--ready-file', file);
+    const serving = await serve(`--ready-file ${file}`);
     expect(await readFile(file, 'utf8')).toBe(`${serving.url}\n`);
     await serving.stop();
     await expect(stat(file)).rejects.toThrow('ENOENT');
@@ -148,7 +123,7 @@ test('--ready-file does not change a file with other content, at the start and a
     expect(await readFile(file, 'utf8')).toBe(text);
   }
   await rm(file);
-  const serving = await start('--ready-file', file);
+  const serving = await serve(`--ready-file ${file}`);
   await writeFile(file, 'written by somebody else');
   await serving.stop();
   expect(await readFile(file, 'utf8')).toBe('written by somebody else');
@@ -178,11 +153,10 @@ test('--ready-file and --data are regular files, and two of them', async () => {
 });
 
 test('a second server cannot save to the same file, under another name neither', async () => {
-  const file = join(folder, 'shop.json');
   const link = join(folder, 'link.json');
   await writeFile(file, '{}');
   await symlink(file, link);
-  const serving = await start('--data', file, '--save');
+  const serving = await serve(`--data ${file} --save`);
   for (const path of [file, link]) {
     const second = await runCli(['serve', '--port', '0', '--data', path, '--save']);
     expect(second).toMatchObject({ code: 1, stdout: '' });
@@ -192,7 +166,7 @@ test('a second server cannot save to the same file, under another name neither',
 });
 
 test('--read-only refuses every write', async () => {
-  const serving = await start('--read-only');
+  const serving = await serve('--read-only');
   const refused = await write(serving, 'POST', '/pets', rex);
   expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   expect(await refused.json()).toMatchObject({ code: 'method_not_allowed' });
@@ -201,7 +175,7 @@ test('--read-only refuses every write', async () => {
 });
 
 test('--log writes a line for each request, with control characters escaped', async () => {
-  const serving = await start('--log');
+  const serving = await serve('--log');
   await get(serving, '/pets?limit=2');
   await fetch(`${serving.url}/nothing`);
   await expect.poll(() => serving.io.written('stderr').split('\n')).toHaveLength(4);
@@ -212,7 +186,7 @@ test('--log writes a line for each request, with control characters escaped', as
 });
 
 test('warns if others can reach the server', async () => {
-  const serving = await start('--host', '0.0.0.0');
+  const serving = await serve('--host 0.0.0.0');
   expect(serving.io.written('stderr')).toContain('warning: --host 0.0.0.0');
   expect((await get(serving, '/pets/1')).status).toBe(200);
   await serving.stop();
@@ -245,7 +219,6 @@ test('refuses an unknown --profile, as every command does', async () => {
 });
 
 test('a file that does not hold a shop is an error and stays unchanged', async () => {
-  const file = join(folder, 'shop.json');
   for (const text of ['{', '{"pets":[{"id":1}]}', '\xff']) {
     await writeFile(file, text, 'latin1');
     const run = await runCli(['serve', '--data', file, '--save']);
@@ -255,23 +228,22 @@ test('a file that does not hold a shop is an error and stays unchanged', async (
   }
 });
 
-test('runs a command against itself; stdout and the exit code are those of the command', async () => {
+test('runs a command against itself, without a profile; stdout and the exit code are those of the command', async () => {
   const script =
-    'fetch(process.env.PETSTORE_BASE_URL + "/pets/3").then(async (r) => { console.log(await r.text()); process.exit(7); })';
-  const run = await spawnCli(['serve', '--port', '0', '--', process.execPath, '-e', script]);
+    'fetch(process.env.PETSTORE_BASE_URL + "/pets/3").then(async (r) => { console.log(await r.text(), process.env.PETSTORE_PROFILE); process.exit(7); })';
+  const env = { PETSTORE_PROFILE: 'offline' };
+  const words = ['serve', '--port', '0', '--', process.execPath, '-e', script];
+  const [run, killed] = await Promise.all([
+    spawnCli(words, { env }),
+    spawnCli(['serve', '--port', '0', '-q', '--', 'sh', '-c', 'kill -9 $$']),
+  ]);
   expect(run).toMatchObject({
     code: 7,
-    stdout: '{"id":3,"name":"Luna","categoryId":2,"status":"available"}\n',
+    stdout: '{"id":3,"name":"Luna","categoryId":2,"status":"available"} undefined\n',
   });
   expect(run.stderr).toMatch(/^serving http:\/\/127\.0\.0\.1:\d+\n$/);
-});
-
-test('exits with 128 plus the number of the signal that ended the command', async () => {
-  expect(await spawnCli(['serve', '--port', '0', '-q', '--', 'sh', '-c', 'kill -9 $$'])).toMatchObject({
-    code: 137,
-    stdout: '',
-    stderr: '',
-  });
+  // 128 plus the number of the signal that ended it.
+  expect(killed).toMatchObject({ code: 137, stdout: '', stderr: '' });
 });
 
 test.each([
@@ -279,41 +251,31 @@ test.each([
   ['/etc/passwd', 'run /etc/passwd: permission denied'],
   ['', 'run: the command after -- is empty'],
 ])('a command that cannot be started, %j, is an error', async (command, why) => {
-  const run = await spawnCli(['serve', '--port', '0', '-q', '--', command]);
+  const run = await runCli(['serve', '--port', '0', '-q', '--', command]);
   expect(run).toMatchObject({ code: 2, stdout: '', stderr: `error: ${why}\n` });
 });
 
-test('runs its command without a profile, whose token and binding belong to another service', async () => {
-  const script = 'console.log(process.env.PETSTORE_PROFILE ?? "none")';
-  const env = { PETSTORE_PROFILE: 'offline' };
-  const run = await spawnCli(['serve', '--port', '0', '-q', '--', process.execPath, '-e', script], { env });
-  expect(run).toMatchObject({ code: 0, stdout: 'none\n' });
-});
-
-test.each([
+test.concurrent.each([
   ['SIGTERM', 143],
   ['SIGINT', 130],
 ] as const)('passes %s on to its command', async (signal, code) => {
   const child = startCli(['serve', '--port', '0', '--', 'sh', '-c', 'echo ready; exec sleep 20']);
   const outcome = outcomeOf(child);
-  await new Promise((resolve) => child.stdout?.once('data', resolve));
+  await once(child.stdout ?? child, 'data');
   child.kill(signal);
   expect(await outcome).toMatchObject({ code });
 });
 
-test.each(['SIGTERM', 'SIGHUP'] as const)('saves writes when %s ends the process', async (signal) => {
-  const file = join(folder, 'shop.json');
-  const child = startCli(['serve', '--port', '0', '--data', file, '--save']);
-  const outcome = outcomeOf(child);
-  const url = await new Promise<string>((resolve) =>
-    child.stdout?.once('data', (text) => resolve(String(text).trim())),
-  );
-  await fetch(`${url}/pets`, {
-    method: 'POST',
-    body: rex,
-    headers: { 'content-type': 'application/json' },
-  });
-  child.kill(signal);
-  expect(await outcome).toMatchObject({ code: 0 });
-  expect(JSON.parse(await readFile(file, 'utf8')).pets).toHaveLength(26);
+test('saves writes when a signal ends the process', async () => {
+  const saves = async (signal: 'SIGTERM' | 'SIGHUP') => {
+    const path = join(folder, `${signal}.json`);
+    const child = startCli(['serve', '--port', '0', '--data', path, '--save']);
+    const outcome = outcomeOf(child);
+    const [url] = await once(child.stdout ?? child, 'data');
+    await write({ url: String(url).trim() }, 'POST', '/pets', rex);
+    child.kill(signal);
+    expect(await outcome).toMatchObject({ code: 0 });
+    expect(JSON.parse(await readFile(path, 'utf8')).pets).toHaveLength(26);
+  };
+  await Promise.all([saves('SIGTERM'), saves('SIGHUP')]);
 });
