@@ -1,228 +1,245 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { toOpenApi } from '../../src/api/openapi.ts';
+import { bindTo } from '../helpers/bound.ts';
 import { ambiguous, warehouse } from '../helpers/descriptions.ts';
-import { type RecordingServer, type Reply, recordingServer, type Seen } from '../helpers/recording-server.ts';
-import { type Run, type RunOptions, runCli } from '../helpers/run-cli.ts';
+import { runTyping } from '../helpers/person.ts';
+import { type RecordingServer, recordingServer, type Seen } from '../helpers/recording-server.ts';
 
-/** A service that serves its own description, and a profile of it, bound. */
-async function bound(description: unknown, answer: (seen: Seen) => Reply) {
-  const folder = await mkdtemp(join(tmpdir(), 'petstore-bound-'));
-  const server = await recordingServer({ '/openapi': description }, answer);
-  await writeFile(
-    join(folder, 'config.json'),
-    JSON.stringify({ profile: 'real', profiles: { real: { 'base-url': server.url } } }),
-  );
-  const run = (argv: readonly string[], options: RunOptions = {}): Promise<Run> =>
-    runCli([...argv, '--retries', '0'], { ...options, env: { PETSTORE_CONFIG_DIR: folder, ...options.env } });
-  return {
-    server,
-    run,
-    binding: await run(['api', 'bind', `${server.url}/openapi`]),
-    async [Symbol.asyncDispose]() {
-      await server[Symbol.asyncDispose]();
-      await rm(folder, { recursive: true });
-    },
-  };
-}
+// What a bound service is sent beyond the shapes of adapting.test.ts: its own paths and methods, what its bodies require,
+// and nothing that it would refuse.
+
+const rex = { id: 7, name: 'Rex', categoryId: 1, status: 'available', friends: [] };
+
+/** The service that the description `warehouse` is of. */
+const warehouseServer = (headers = {}) =>
+  recordingServer({}, ({ method, path, body }: Seen) => {
+    if (path.startsWith('/kinds')) return { body: [{ id: 1, name: 'Dogs' }] };
+    if (path.startsWith('/stock/'))
+      return { body: `{"petId":${path.slice(7)},"quantity":5,"status":"sold"}` };
+    if (method === 'DELETE') return { status: 204 };
+    if (method === 'GET' && !path.startsWith('/animals/')) return { headers, body: [rex] };
+    const changed = { ...rex, ...JSON.parse(body || '{}') };
+    return { status: method === 'POST' ? 201 : 200, headers, body: changed };
+  });
 
 /** Bodies of what was sent with a method. */
 function bodies({ seen }: RecordingServer, method: string): string[] {
   return seen.filter((one) => one.method === method).map(({ body }) => body);
 }
 
-const rex = { id: 7, name: 'Rex', categoryId: 1, status: 'available', friends: [] };
-
-describe('a service with other paths and methods', () => {
-  const answer = ({ method, path, body }: Seen): Reply => {
-    if (path.startsWith('/kinds')) return { body: [{ id: 1, name: 'Dogs' }] };
-    if (path.startsWith('/stock/'))
-      return { body: `{"petId":${path.slice(7)},"quantity":5,"status":"sold"}` };
-    if (method === 'DELETE') return { status: 204 };
-    if (method === 'GET' && !path.startsWith('/animals/')) return { body: [rex] };
-    return { status: method === 'POST' ? 201 : 200, body: { ...rex, ...JSON.parse(body || '{}') } };
-  };
-  let service: Awaited<ReturnType<typeof bound>>;
-  let reply = answer;
-
-  beforeAll(async () => {
-    service = await bound(warehouse, (seen) => reply(seen));
-  });
-  beforeEach(() => {
-    service.server.seen.length = 0;
-    reply = answer;
-  });
-  afterAll(() => service[Symbol.asyncDispose]());
-
-  test('is called at its own paths, with its own names and its constant parameters', async () => {
-    const list = await service.run([
-      'pets',
-      'list',
-      '--status',
-      'available',
-      '--category',
-      '1',
-      '-o',
-      'json',
-    ]);
-    expect(list.code).toBe(0);
-    expect(JSON.parse(list.stdout)).toEqual([rex]);
-    const [call = ''] = service.server.calls().filter((each) => each.startsWith('GET /animals?'));
-    expect([...new URL(call.slice(4), 'http://x').searchParams].sort()).toEqual([
-      ['api-version', '2'],
-      ['category_id', '1'],
-      ['page_size', '50'],
-      ['pet_status', 'available'],
-    ]);
-  });
-
-  test('gets only the changes if it takes a PATCH', async () => {
-    const update = await service.run(['pets', 'update', '7', '--status', 'sold']);
-    expect(update.code).toBe(0);
-    const calls = service.server.calls().filter((call) => call.includes('/animals'));
-    expect(calls).toEqual(['GET /animals/7', 'PATCH /animals/7']);
-    const [patch] = service.server.seen.filter(({ method }) => method === 'PATCH');
-    expect(patch?.body).toBe('{"status":"sold"}');
-    expect(patch?.headers['content-type']).toBe('application/merge-patch+json');
-  });
-
-  test('gets ids with all their digits in the path', async () => {
-    expect(await service.run(['inventory', 'set', '9007199254740993', '5'])).toMatchObject({ code: 0 });
-    const [put] = service.server.seen.filter(({ method }) => method === 'PUT');
-    expect(put).toMatchObject({
-      path: '/stock/9007199254740993',
-      body: '{"quantity":5}',
-    });
-    expect(await service.run(['pets', 'delete', '7', '--yes'])).toMatchObject({ code: 0 });
-    expect(service.server.calls()).toContain('DELETE /animals/7');
-  });
-
-  test.each([
-    [['pets', 'create', '--name', 'Rex', '--category', '1'], '--status'],
-    [
-      ['pets', 'create', '--name', 'R', '--category', '1', '--status', 'sold'],
-      'name must have at least 2 characters',
-    ],
-    [
-      ['pets', 'create', '--name', 'R'.repeat(41), '--category', '1', '--status', 'sold'],
-      'at most 40 characters',
-    ],
-    [
-      ['pets', 'create', '--name', 'Rex', '--category', '0', '--status', 'sold'],
-      'categoryId must be at least 1',
-    ],
-    [['pets', 'get', '0'], 'petId must be at least 1'],
-    [['inventory', 'set', '7', '1000'], 'quantity must be at most 999'],
-  ])('gets no request that it would refuse: %j', async (argv, why) => {
-    const refused = await service.run(argv);
-    expect(refused).toMatchObject({ code: 2, stdout: '' });
-    expect(refused.stderr).toContain(why);
-    expect(service.server.calls()).toEqual([]);
-  });
-
-  test.each([
-    [['orders', 'list']],
-    [['orders', 'create', '--pet', '1']],
-    [['categories', 'delete', '1', '--yes']],
-    [['smoke', '--only', 'op/listOrders']],
-  ])('gets no request for what it lacks: %j', async (argv) => {
-    const refused = await service.run(argv);
-    expect(refused.code).toBe(2);
-    expect(service.server.calls().filter((call) => !call.startsWith('GET /kind'))).toEqual([]);
-  });
-
-  test('causes one warning for deprecated and beta operations, from its description and its headers', async () => {
-    const told = async (...argv: string[]) => (await service.run([...argv, '-o', 'json'])).stderr;
-    expect(await told('pets', 'get', '7')).toMatch(
-      /^warning: pets get uses an endpoint that ends on 2030-06-30, in \d+ days\n$/,
-    );
-    expect(await told('pets', 'get', '7', '-q')).toBe('');
-    expect(await told('inventory', 'set', '7', '5')).toBe(
-      'warning: inventory set uses an endpoint that is beta and may change\n',
-    );
-    const headers = { deprecation: '@1767225600', sunset: 'Tue, 01 Jan 2030 00:00:00 GMT' };
-    reply = (seen) => ({ ...answer(seen), headers });
-    expect(await told('pets', 'get', '7')).toMatch(
-      /^warning: pets get uses an endpoint that ends on 2030-01-01, in \d+ days \(deprecated since 2026-01-01\)\n$/,
-    );
-  });
+test('a service is called at its own paths, by its own methods, with its own names and constant parameters', async () => {
+  await using service = await warehouseServer();
+  const { done } = await bindTo(service, warehouse);
+  expect(JSON.parse(await done('pets list --status available --category 1 -o json'))).toEqual([rex]);
+  const [call = ''] = service.calls().filter((each) => each.startsWith('GET /animals?'));
+  expect(call.slice('GET /animals?'.length).split('&').sort()).toEqual([
+    'api-version=2',
+    'category_id=1',
+    'page_size=50',
+    'pet_status=available',
+  ]);
+  service.seen.length = 0;
+  await done('pets update 7 --status sold');
+  await done('inventory set 9007199254740993 5');
+  await done('pets delete 7 --yes');
+  expect(service.calls().filter((each) => !each.includes('kinds'))).toEqual([
+    'GET /animals/7',
+    'PATCH /animals/7',
+    'PUT /stock/9007199254740993',
+    'DELETE /animals/7',
+  ]);
+  const [patch] = service.seen.filter(({ method }) => method === 'PATCH');
+  const [put] = service.seen.filter(({ method }) => method === 'PUT');
+  expect(patch?.body).toBe('{"status":"sold"}');
+  expect(patch?.headers['content-type']).toBe('application/merge-patch+json');
+  expect(put?.body).toBe('{"quantity":5}');
 });
 
-test('a service that requires the id in the body too gets it there', async () => {
-  const pet = { content: { 'application/json': { schema: { $ref: '#/components/schemas/Pet' } } } };
-  const responses = { 200: { description: 'ok', ...pet } };
-  const document = {
-    openapi: '3.0.3',
-    paths: { '/pets/{id}': { get: { responses }, put: { requestBody: pet, responses } } },
-    components: {
-      schemas: {
-        Pet: {
-          type: 'object',
-          required: ['id', 'name', 'categoryId'],
-          properties: { id: { type: 'integer' }, name: { type: 'string' }, categoryId: { type: 'integer' } },
-        },
-      },
-    },
-  };
-  await using service = await bound(document, ({ body }) => ({
-    body: { id: 7, name: 'Rex', categoryId: 1, ...JSON.parse(body || '{}') },
-  }));
-  expect(await service.run(['pets', 'update', '7', '--name', 'Max'])).toMatchObject({ code: 0 });
-  expect(bodies(service.server, 'PUT')).toEqual(['{"id":7,"name":"Max","categoryId":1}']);
+test.each([
+  ['pets create --name Rex --category 1', '--status'],
+  ['pets create --name R --category 1 --status sold', 'name must have at least 2 characters'],
+  [`pets create --name ${'R'.repeat(41)} --category 1 --status sold`, 'at most 40 characters'],
+  ['pets create --name Rex --category 0 --status sold', 'categoryId must be at least 1'],
+  ['pets create --from -', 'stdin:2: createPet: name must have at most'],
+  ['pets get 0', 'petId must be at least 1'],
+  ['inventory set 7 1000', 'quantity must be at most 999'],
+  ['smoke --only op/listOrders', 'no check is left to run'],
+])('a service gets no request that it would refuse: %s', async (line, why) => {
+  await using service = await warehouseServer();
+  const { run } = await bindTo(service, warehouse);
+  const pet = (name: string) => `{"name":"${name}","categoryId":1,"status":"sold"}\n`;
+  const refused = await run(line, pet('ok') + pet('x'.repeat(200)));
+  expect(refused).toMatchObject({ code: 2, stdout: '' });
+  expect(refused.words).toContain(why);
+  expect(service.calls()).toEqual([]);
+});
+
+test('deprecated and beta operations cause one warning, from the description or the headers', async () => {
+  await using service = await warehouseServer();
+  const { run } = await bindTo(service, warehouse);
+  const told = async (line: string) => (await run(`${line} -o json`)).stderr;
+  expect(await told('pets get 7')).toMatch(
+    /^warning: pets get uses an endpoint that ends on 2030-06-30, in \d+ days\n$/,
+  );
+  expect(await told('pets get 7 -q')).toBe('');
+  expect(await told('inventory set 7 5')).toBe(
+    'warning: inventory set uses an endpoint that is beta and may change\n',
+  );
+  await using other = await warehouseServer({
+    deprecation: '@1767225600',
+    sunset: 'Tue, 01 Jan 2030 00:00:00 GMT',
+  });
+  expect((await (await bindTo(other, warehouse)).run('pets get 7')).stderr).toMatch(
+    /^warning: pets get uses an endpoint that ends on 2030-01-01, in \d+ days \(deprecated since 2026-01-01\)\n$/,
+  );
 });
 
 test('a pet that cannot be read alone is found through the list, and a tie works once it is settled', async () => {
-  const answer = ({ path }: Seen): Reply =>
-    path.startsWith('/stock') ? { body: { petId: 7, quantity: 3, status: 'sold' } } : { body: [rex] };
-  await using service = await bound(ambiguous, answer);
-  expect(service.binding.code).toBe(3);
-  const found = await service.run(['pets', 'get', '7', '-o', 'json']);
+  await using service = await recordingServer({ '/openapi.json': ambiguous }, ({ path }) =>
+    path.startsWith('/stock') ? { body: { petId: 7, quantity: 3, status: 'sold' } } : { body: [rex] },
+  );
+  const { run, done } = await bindTo(service);
+  const found = await run('pets get 7 -o json');
   expect(JSON.parse(found.stdout)).toEqual(rex);
   expect(found.stderr).toContain('getPet is not offered: looking through listPets instead');
-  expect(service.server.calls()).toEqual(['GET /pets']);
-  expect(await service.run(['inventory', 'set', '7', '3'])).toMatchObject({ code: 2 });
-  const map = ['--map', 'updateInventory=PATCH /stock/{petId}', '--map', 'getPet=GET /beasts/{id}'];
-  const settled = await service.run(['api', 'bind', `${service.server.url}/openapi`, ...map]);
-  expect(settled.code).toBe(0);
-  expect(await service.run(['inventory', 'set', '7', '3'])).toMatchObject({ code: 0 });
-  expect(service.server.calls()).toContain('PATCH /stock/7');
+  expect(await run('inventory set 7 3')).toMatchObject({ code: 2 });
+  expect(service.calls()).toEqual(['GET /pets']);
+  const maps = ['--map', 'updateInventory=PATCH /stock/{petId}', '--map', 'getPet=GET /beasts/{id}'];
+  expect(await run(['api', 'bind', ...maps])).toMatchObject({ code: 0 });
+  await done('inventory set 7 3');
+  expect(service.calls()).toContain('PATCH /stock/7');
 });
 
-test.each(['patch'])(
-  'a count set by %s has the other fields that its schema requires, from the entry as it was read',
-  async (method) => {
-    const entry = {
-      content: { 'application/json': { schema: { $ref: '#/components/schemas/InventoryItem' } } },
-    };
-    const responses = { 200: { description: 'ok', ...entry } };
-    const parameters = [{ name: 'petId', in: 'path', required: true, schema: { type: 'integer' } }];
-    const properties = {
-      petId: { type: 'integer' },
-      quantity: { type: 'integer' },
-      status: { type: 'string' },
-    };
-    const schema = { type: 'object', required: ['petId', 'quantity', 'status'], properties };
-    const document = {
-      openapi: '3.0.3',
-      paths: {
-        '/stock/{petId}': { parameters, get: { responses }, [method]: { requestBody: entry, responses } },
-      },
-      components: { schemas: { InventoryItem: schema } },
-    };
-    await using service = await bound(document, ({ body }) => ({
-      body: { petId: 7, quantity: 5, status: 'sold', ...(body && JSON.parse(body)) },
-    }));
-    expect(await service.run(['inventory', 'set', '7', '5'])).toMatchObject({ code: 0 });
-    const [sent = ''] = bodies(service.server, method.toUpperCase());
-    expect(JSON.parse(sent)).toEqual({ petId: 7, status: 'sold', quantity: 5 });
-    const folder = await mkdtemp(join(tmpdir(), 'petstore-rows-'));
-    const env = { PETSTORE_STATE_DIR: folder };
-    const words = ['inventory', 'apply', '-', '--yes'];
-    const applied = await service.run(words, { stdin: 'petId,quantity\n7,6\n', env });
-    expect(applied).toMatchObject({ code: 0 });
-    const [, row = ''] = bodies(service.server, method.toUpperCase());
-    expect(JSON.parse(row)).toMatchObject({ status: 'sold', quantity: 6 });
-    await rm(folder, { recursive: true });
-  },
-);
+const json = (schema: object) => ({ content: { 'application/json': { schema } } });
+const integer = { type: 'integer' };
+const text = { type: 'string' };
+const id = { name: 'id', in: 'path', required: true, schema: integer };
+const record = (properties: object) => ({ type: 'object', required: Object.keys(properties), properties });
+const document = (paths: object) => ({ openapi: '3.1.0', info: {}, paths });
+
+test('an export asks for the largest pages that the description allows', async () => {
+  const own = toOpenApi() as { paths: Record<string, { get: { parameters: object[] } }> };
+  const limit = { name: 'limit', in: 'query', schema: { type: 'integer', maximum: 50 } };
+  own.paths['/store/inventory']?.get.parameters.splice(0, Infinity, limit);
+  await using service = await recordingServer({}, () => ({
+    body: [{ petId: 1, quantity: 2, status: 'sold' }],
+  }));
+  const { done } = await bindTo(service, own);
+  expect(await done('inventory export')).toBe('petId,quantity,status\n1,2,sold\n');
+  expect(service.calls()).toEqual(['GET /store/inventory?limit=50']);
+});
+
+test.each([
+  ['{"name":"Rex","category":{"id":2}}', 'pets create --name Rex --category cats', ''],
+  ['{"name":"Rex","category":{"id":2}}', 'pets create --from -', 'name,category\nRex,cats\n'],
+  ['{"name":"Rex","category":{"id":2}}', 'pets create --from -', '{"name":"Rex","categoryId":2}'],
+])('a new pet has its category as the object that is required: %s from %s %j', async (sent, line, stdin) => {
+  const requestBody = json(record({ name: text, category: { ...record({ id: integer }) } }));
+  const category = record({ id: integer, name: text });
+  const list = { responses: { 200: json({ type: 'array', items: category }) } };
+  await using service = await recordingServer({}, ({ path }) =>
+    path.startsWith('/categories')
+      ? { body: [{ id: 2, name: 'Cats' }] }
+      : { status: 201, body: { ...rex, id: 1 } },
+  );
+  const paths = { '/categories': { get: list }, '/pets': { post: { requestBody, responses: {} } } };
+  await (await bindTo(service, document(paths))).done(line, stdin);
+  expect(bodies(service, 'POST')).toEqual([sent]);
+});
+
+test('a filter is trusted if the records do not show its field', async () => {
+  await using service = await recordingServer({}, ({ path }) => ({
+    body: [{ id: path.includes('sold') ? 2 : 1, name: 'Rex' }],
+  }));
+  const pet = record({ id: integer, name: text });
+  const parameters = [
+    { name: 'status', in: 'query', schema: { ...text, enum: ['available', 'pending', 'sold'] } },
+    { name: 'categoryId', in: 'query', schema: integer },
+  ];
+  const get = { parameters, responses: { 200: json({ type: 'array', items: pet }) } };
+  const { done } = await bindTo(service, document({ '/pets': { get } }));
+  expect(await done('pets list --status sold -o ids')).toBe('2\n');
+  expect(await done('pets list --category 4 -o ids')).toBe('1\n');
+  expect(await done('pets list --status sold --status pending -o ids')).toBe('2\n1\n');
+});
+
+test('a service that requires If-Match gets the ETag of the record as it was read', async () => {
+  await using service = await recordingServer({}, () => ({
+    headers: { etag: '"7"' },
+    body: { petId: 1, quantity: 2 },
+  }));
+  const responses = { 200: json(record({ petId: integer, quantity: integer })) };
+  const parameters = [{ name: 'If-Match', in: 'header', required: true, schema: text }];
+  const put = { parameters, requestBody: json(record({ quantity: integer })), responses };
+  const paths = { '/inventory/{id}': { parameters: [id], get: { responses }, put } };
+  const { run, done } = await bindTo(service, document(paths));
+  await done('inventory adjust 1 +0');
+  expect(service.seen.at(-1)).toMatchObject({ method: 'PUT', headers: { 'if-match': '"7"' } });
+  expect((await run('inventory set 1 5')).words).toContain('the header If-Match is required');
+});
+
+test('a service that requires the id in the body too gets it there', async () => {
+  const pet = json(record({ id: integer, name: text, categoryId: integer }));
+  const responses = { 200: pet };
+  await using service = await recordingServer({}, ({ body }) => ({
+    body: { ...rex, ...JSON.parse(body || '{}') },
+  }));
+  const path = { parameters: [id], get: { responses }, put: { requestBody: pet, responses } };
+  await (await bindTo(service, document({ '/pets/{id}': path }))).done('pets update 7 --name Max');
+  expect(JSON.parse(bodies(service, 'PUT')[0] ?? '')).toMatchObject({ id: 7, name: 'Max', categoryId: 1 });
+});
+
+test('a count that is patched has the other fields that its body requires, from the entry as it was read', async () => {
+  const entry = json(record({ petId: integer, quantity: integer, status: text }));
+  const responses = { 200: entry };
+  await using service = await recordingServer({}, ({ body }) => ({
+    body: { petId: 7, quantity: 5, status: 'sold', ...(body && JSON.parse(body)) },
+  }));
+  const path = { get: { responses }, patch: { requestBody: entry, responses } };
+  const { done } = await bindTo(service, document({ '/inventory/{petId}': path }));
+  await done('inventory set 7 5');
+  await done('inventory apply - --yes', 'petId,quantity\n7,6\n');
+  expect(bodies(service, 'PATCH').map((body) => JSON.parse(body))).toEqual([
+    { petId: 7, status: 'sold', quantity: 5 },
+    { petId: 7, status: 'sold', quantity: 6 },
+  ]);
+});
+
+test('a service may want the id of a new record from its caller', async () => {
+  await using service = await recordingServer({}, ({ body }) => ({ status: 201, body }));
+  const pet = json(record({ id: integer, name: text }));
+  const { run, done } = await bindTo(
+    service,
+    document({ '/pets': { post: { requestBody: pet, responses: { 201: pet } } } }),
+  );
+  const refused = await run('pets create --name Rex');
+  expect(refused).toMatchObject({ code: 2, stdout: '' });
+  expect(refused.words).toContain('create pet: --field id=1 is missing');
+  await done('pets create --name Rex --field id=9007199254740993');
+  expect(service.seen.at(-1)?.body).toBe('{"name":"Rex","id":9007199254740993}');
+  expect(await done('pets create --from - -o ids', 'id,name\n7,Rex\n')).toBe('7\n');
+  expect(await done('pets create --from - -o ids', '{"id":8,"name":"Rex"}')).toBe('8\n');
+});
+
+test('a service is asked for no list of categories that it lacks when a person creates a pet', async () => {
+  await using service = await recordingServer({}, () => ({ status: 201 }));
+  const requestBody = json(record({ name: text, category: text }));
+  const { env } = await bindTo(
+    service,
+    document({ '/pets': { post: { requestBody, responses: { 201: {} } } } }),
+  );
+  const answers = [
+    ['Name', 'Rex\r'],
+    ['Category', 'dog\r'],
+  ] as const;
+  expect(await runTyping(['pets', 'create'], answers, { env })).toMatchObject({ code: 0 });
+  expect(bodies(service, 'POST')).toEqual(['{"name":"Rex","category":"dog"}']);
+});
+
+test('a new entry has no status if the service does not ask for it', async () => {
+  await using service = await recordingServer({}, () => ({ status: 201 }));
+  const requestBody = json(record({ petId: integer, quantity: integer }));
+  const paths = { '/inventory': { post: { requestBody, responses: { 201: {} } } } };
+  await (await bindTo(service, document(paths))).done('inventory create 3 4');
+  expect(bodies(service, 'POST')).toEqual(['{"petId":3,"quantity":4}']);
+});
