@@ -15,7 +15,7 @@ import {
   readJournal,
 } from './journal.ts';
 import type { StateCounts } from './rows.ts';
-import { runningRuns } from './target.ts';
+import { liveClaims } from './target.ts';
 
 /**
  * `stopped`: rows are left that `resume` takes, or its last session was killed. `undone`: an undo set all of its rows
@@ -41,7 +41,6 @@ export interface UnreadableRun {
   readonly run: string;
   readonly header: RunHeader | undefined;
   readonly problem: CliError;
-  readonly lastAt: number;
 }
 
 const journalName = /^r([1-9]\d{0,14})\.jsonl$/;
@@ -66,7 +65,7 @@ export class RunStore {
   }
 
   /** The ids of all runs, the newest first. */
-  async ids(): Promise<string[]> {
+  private async ids(): Promise<string[]> {
     const names = await readdir(this.folder).catch((error) => {
       if (isMissing(error)) return [];
       throw fileError('read', this.folder, error);
@@ -75,23 +74,15 @@ export class RunStore {
     return numbers.sort((one, other) => other - one).map((number) => `r${number}`);
   }
 
-  /** @throws UsageError if there is no such run */
-  async check(run: string): Promise<string> {
-    if ((await this.ids()).includes(run)) return run;
-    throw new UsageError(`run ${run}: no such run`, '`petstore inventory runs` lists all of them');
-  }
-
   /** The newest first. A run without a complete plan does not exist. */
   async all(): Promise<(RunInfo | UnreadableRun)[]> {
     const found: (RunInfo | UnreadableRun)[] = [];
-    const running = await runningRuns(this.folder);
-    const undos = new Map<string, RunInfo>();
+    const running = new Set((await liveClaims(this.folder)).map(({ run }) => run));
     for (const run of await this.ids()) {
-      const info = await this.look(run, running.has(run), undos.get(run));
-      if (info) found.push(info);
       // An undo is newer than the run that it undoes, and the newest one counts.
-      if (info && isReadable(info) && info.header.undoes !== null && !undos.has(info.header.undoes))
-        undos.set(info.header.undoes, info);
+      const undo = found.filter(isReadable).find(({ header }) => header.undoes === run);
+      const info = await this.look(run, running.has(run), undo);
+      if (info) found.push(info);
     }
     return found;
   }
@@ -114,10 +105,19 @@ export class RunStore {
   }
 
   /** @throws CliError `failed` if its journal cannot be read; UsageError if it does not exist. */
+  async find(run: string): Promise<RunInfo> {
+    for (const each of await this.all())
+      if (isReadable(each)) {
+        if (each.header.run === run) return each;
+      } else if (each.run === run) throw each.problem;
+    throw noSuchRun(run);
+  }
+
+  /** @throws as `find` */
   async read(run: string): Promise<JournalImage> {
-    const image = await readJournal(this.pathOf(await this.check(run)));
-    if (image) return image;
-    throw new UsageError(`run ${run}: it has no plan, and wrote nothing`);
+    const image = await readJournal(this.pathOf(run));
+    if (!image) throw noSuchRun(run);
+    return image;
   }
 
   /**
@@ -167,37 +167,46 @@ export class RunStore {
     undo: RunInfo | undefined,
   ): Promise<RunInfo | UnreadableRun | undefined> {
     const path = this.pathOf(run);
-    const lastAt = await writtenAt(path);
     try {
       const end = isRunning ? undefined : readEnd(path);
-      if (end) return infoOf(await readHeader(path), { ...end, lastAt: end.ended, undo });
-      const image = await readJournal(path);
-      if (!image) return undefined;
-      const counts = countRows(image);
+      const image = end ? undefined : await readJournal(path);
+      if (!end && !image) return undefined;
+      const header = image?.header ?? (await readHeader(path));
+      const { counts, left, ended: lastAt } = end ?? (await unendedFacts(path, image as JournalImage));
       if (isRunning) {
         counts.unprocessed += counts.unknown;
         counts.unknown = 0;
       }
-      const state = isRunning ? 'running' : 'stopped';
-      return infoOf(image.header, { counts, left: image.rows.countLeft(), lastAt, undo, state });
+      const state = isRunning
+        ? 'running'
+        : isWhole(undo)
+          ? 'undone'
+          : end && left === 0
+            ? 'finished'
+            : 'stopped';
+      return { header, state, counts, left, lastAt, undo };
     } catch (problem) {
       if (!(problem instanceof CliError)) throw problem;
-      return { run, header: await readHeader(path).catch(() => undefined), problem, lastAt };
+      return { run, header: await readHeader(path).catch(() => undefined), problem };
     }
   }
 
   private async removeOld(): Promise<void> {
     const all = await this.all();
     const known = new Set(all.map((each) => (isReadable(each) ? each.header.run : each.run)));
+    const old = all
+      .filter(isReadable)
+      .filter(({ lastAt, state }) => Date.now() - lastAt > keptMs && state !== 'running')
+      .filter((each) => !each.header.flags.relative || !isUnfinished(each));
     // A killed process left the others before their plans were complete: nothing was sent.
-    const removed = (await this.ids()).filter((run) => !known.has(run));
-    for (const each of all) {
-      const isOld = Date.now() - each.lastAt > keptMs;
-      if (!isOld || !isReadable(each) || each.state === 'running') continue;
-      if (!each.header.flags.relative || !isUnfinished(each)) removed.push(each.header.run);
-    }
-    for (const run of removed) await rm(this.pathOf(run), { force: true }).catch(() => {});
+    const planless = (await this.ids()).filter((run) => !known.has(run));
+    for (const run of [...planless, ...old.map(({ header }) => header.run)])
+      await rm(this.pathOf(run), { force: true }).catch(() => {});
   }
+}
+
+function noSuchRun(run: string): UsageError {
+  return new UsageError(`run ${run}: no such run`, '`petstore inventory runs` lists all of them');
 }
 
 export function isReadable(run: RunInfo | UnreadableRun): run is RunInfo {
@@ -209,27 +218,17 @@ export function numberOf(run: string): number {
   return Number(run.slice(1));
 }
 
-function writtenAt(path: string): Promise<number> {
-  return stat(path).then(
-    ({ mtimeMs }) => mtimeMs,
-    () => 0,
-  );
-}
-
-function infoOf(
-  header: RunHeader,
-  facts: Omit<RunInfo, 'header' | 'state'> & { readonly state?: RunState },
-): RunInfo {
-  const { left, undo, state } = facts;
-  const ended = left > 0 ? 'stopped' : 'finished';
-  const isUndone = undo !== undefined && isWhole(undo);
-  const shownState = state === 'running' ? state : isUndone ? 'undone' : (state ?? ended);
-  return { header, ...facts, state: shownState };
-}
-
 /** Whether an undo has ended with every row set back. */
-function isWhole({ state, counts }: RunInfo): boolean {
-  return state === 'finished' && counts.failed + counts.unknown + counts.unprocessed === 0;
+function isWhole(undo: RunInfo | undefined): boolean {
+  if (undo?.state !== 'finished') return false;
+  const { failed, unknown, unprocessed } = undo.counts;
+  return failed + unknown + unprocessed === 0;
+}
+
+/** What the end of a run would say if it had one. */
+async function unendedFacts(path: string, image: JournalImage): Promise<RunEnd> {
+  const { mtimeMs } = await stat(path);
+  return { counts: countRows(image), left: image.rows.countLeft(), ended: mtimeMs };
 }
 
 /** The last line alone, if it ends a session. @throws CliError `failed` if the file cannot be read. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { bareHost, isLoopbackHost } from '../api/http.ts';
 import { monotonicMs, sleep } from '../process/deadline.ts';
 import { CliError } from '../process/errors.ts';
@@ -22,8 +22,9 @@ export function targetOf(baseUrl: string): string {
   return `${protocol}//${host}${port === '' ? '' : `:${port}`}${pathname.replace(/\/+$/, '')}`;
 }
 
-/** What a process that works on a target says of itself, in the file beside its lock. */
+/** What a process that works on a target says of itself, in a file beside its lock. */
 interface Claim {
+  readonly target: string;
   readonly shard: Shard | null;
   /** The input as the user named it. */
   readonly name: string;
@@ -31,9 +32,7 @@ interface Claim {
   readonly run?: string | undefined;
 }
 
-interface HoldOptions {
-  readonly shard: Shard | null;
-  readonly name: string;
+interface HoldOptions extends Omit<Claim, 'run'> {
   /** Longest wait for another run, in milliseconds. */
   readonly waitMs: number;
   readonly signal: AbortSignal;
@@ -50,27 +49,33 @@ export type NameRun = (run: string) => Promise<void>;
  */
 export async function holdTarget<Value>(
   folder: string,
-  target: string,
-  { shard, name, waitMs, signal }: HoldOptions,
+  { target, shard, name, waitMs, signal }: HoldOptions,
   work: (nameRun: NameRun) => Promise<Value>,
 ): Promise<Value> {
   const gate = join(folder, `target-${createHash('sha256').update(target).digest('hex').slice(0, 12)}`);
   const own = `${gate}.${shard ? `${shard.index}-of-${shard.count}` : 'whole'}`;
+  const claim = (run?: string) =>
+    writeFileAtomic(`${own}.json`, JSON.stringify({ target, shard, name, run } satisfies Claim));
   const endMs = monotonicMs() + waitMs;
   let unlock: () => void;
   for (;;) {
     // The gate makes looking at the others and taking the own lock one step.
-    const taken = await withLock(gate, async () => (await otherHolder(gate, shard)) ?? takeLock(own));
-    if (typeof taken === 'function') {
-      unlock = taken;
+    const found = await withLock(gate, async () => {
+      const claims = await liveClaims(folder);
+      const other = claims.find((each) => each.target === target && !areDisjoint(shard, each.shard));
+      if (other) return other;
+      const unlock = await takeLock(own);
+      await claim();
+      return unlock;
+    });
+    if (typeof found === 'function') {
+      unlock = found;
       break;
     }
-    if (monotonicMs() >= endMs) throw targetHeld(target, taken, waitMs);
+    if (monotonicMs() >= endMs) throw targetHeld(found, waitMs);
     await sleep(Math.min(200, Math.max(1, endMs - monotonicMs())), signal);
   }
-  const claim = (run?: string) => writeFileAtomic(`${own}.json`, JSON.stringify({ shard, name, run }));
   try {
-    await claim();
     return await work(claim);
   } finally {
     await rm(`${own}.json`, { force: true }).catch(() => {});
@@ -78,49 +83,28 @@ export async function holdTarget<Value>(
   }
 }
 
-/** The process that excludes a run, and what it says of itself. */
-interface Holder extends Partial<Claim> {
-  readonly process: string;
+/** The claims of processes that are at work. */
+export async function liveClaims(folder: string): Promise<(Claim & { readonly process: string })[]> {
+  const names = await readdir(folder).catch(() => []);
+  const paths = names.filter((name) => /^target-.*\.json$/.test(name)).map((name) => join(folder, name));
+  return paths.flatMap((path) => {
+    const process = holderOf(path.slice(0, -'.json'.length));
+    const claim = process === undefined ? undefined : readClaim(path);
+    return process !== undefined && claim ? [{ ...claim, process }] : [];
+  });
 }
 
-async function otherHolder(gate: string, shard: Shard | null): Promise<Holder | undefined> {
-  const prefix = `${basename(gate)}.`;
-  for (const name of await readdir(join(gate, '..'))) {
-    if (!name.startsWith(prefix) || !name.endsWith('.lock') || name.endsWith('.lock.lock')) continue;
-    const part = name.slice(prefix.length, -'.lock'.length);
-    const [, index, count] = /^(\d+)-of-(\d+)$/.exec(part) ?? [];
-    const other = index === undefined ? null : { index: Number(index), count: Number(count) };
-    // The lock of the gate itself.
-    if (part !== 'whole' && other === null) continue;
-    const process = areDisjoint(shard, other) ? undefined : holderOf(`${gate}.${part}`);
-    if (process !== undefined) return { process, ...readClaim(`${gate}.${part}.json`) };
-  }
-  return undefined;
-}
-
-/** The runs that a process is working on. */
-export async function runningRuns(folder: string): Promise<ReadonlySet<string>> {
-  const running = new Set<string>();
-  for (const name of await readdir(folder).catch(() => [])) {
-    if (!name.startsWith('target-') || !name.endsWith('.json')) continue;
-    const path = join(folder, name);
-    const { run } = readClaim(path);
-    if (run !== undefined && holderOf(path.slice(0, -'.json'.length)) !== undefined) running.add(run);
-  }
-  return running;
-}
-
-/** Empty if the process has not written it yet. */
-function readClaim(path: string): Partial<Claim> {
+/** Undefined if the process has ended meanwhile. */
+function readClaim(path: string): Claim | undefined {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as Claim;
   } catch {
-    return {};
+    return undefined;
   }
 }
 
-function targetHeld(target: string, { process, name, run }: Holder, waitMs: number): CliError {
-  const what = [name, ...(run === undefined ? [] : [`run ${run}`]), `process ${process}`].filter(Boolean);
+function targetHeld({ target, process, name, run }: Claim & { process: string }, waitMs: number): CliError {
+  const what = [name, ...(run === undefined ? [] : [`run ${run}`]), `process ${process}`];
   const waited = waitMs > 0 ? ` after a wait of ${waitMs / 1000} s` : '';
   return new CliError(
     'unavailable',

@@ -1,6 +1,6 @@
 import { UsageError } from '../process/errors.ts';
 import type { RunParts } from './run.ts';
-import { isReadable, isUnfinished, type RunInfo, type RunStore } from './run-store.ts';
+import { isUnfinished, type RunInfo, type RunStore } from './run-store.ts';
 
 /** What `resume` or `undo` is to do: go on with a run, undo a run, or nothing, because nothing is left of `last`. */
 export type RunChoice =
@@ -18,7 +18,7 @@ export async function chooseResume(
   named: string | undefined,
 ): Promise<RunChoice> {
   if (named !== undefined) {
-    const info = await findRun(runs, named);
+    const info = await runs.find(named);
     checkNotUndone(info);
     return { go: 'resume', info };
   }
@@ -58,7 +58,7 @@ export async function chooseUndo(
         : { go: 'nothing', info: last };
     return { go: 'undo', info: last };
   }
-  const info = await findRun(runs, named);
+  const info = await runs.find(named);
   const { header, undo, state } = info;
   if (header.kind === 'undo')
     throw new UsageError(
@@ -72,22 +72,13 @@ export async function chooseUndo(
 }
 
 /** @throws UsageError if a planned undo names the run. */
-export function checkNotUndone({ header: { run }, state, undo }: RunInfo): void {
+function checkNotUndone({ header: { run }, state, undo }: RunInfo): void {
   if (!undo) return;
   const by = undo.header.run;
   throw new UsageError(
     `resume ${run}: ${state === 'undone' ? `run ${by} has undone it` : `run ${by} has begun to undo it, and has not set back every row`}`,
     state === 'undone' ? 'apply the file again' : `go on with that: petstore inventory undo ${run}`,
   );
-}
-
-async function findRun(runs: RunStore, named: string): Promise<RunInfo> {
-  await runs.check(named);
-  for (const each of await runs.all())
-    if (!isReadable(each)) {
-      if (each.run === named) throw each.problem;
-    } else if (each.header.run === named) return each;
-  throw new UsageError(`run ${named}: it has no plan, and wrote nothing`);
 }
 
 /**

@@ -1,8 +1,9 @@
 import type { RunHeader } from '../../bulk/journal.ts';
-import { undoOf } from '../../bulk/run.ts';
-import type { RunInfo } from '../../bulk/run-store.ts';
+import { type RunParts, undoOf } from '../../bulk/run.ts';
+import type { RunInfo, RunStore } from '../../bulk/run-store.ts';
 import { errorOf } from '../../bulk/summary.ts';
-import { checkNotUndone, chooseResume, chooseUndo, type RunChoice } from '../../bulk/which-run.ts';
+import type { NameRun } from '../../bulk/target.ts';
+import { chooseResume, chooseUndo, type RunChoice } from '../../bulk/which-run.ts';
 import type { Context } from '../../context.ts';
 import { openSource } from '../../input/source.ts';
 import { UsageError } from '../../process/errors.ts';
@@ -10,66 +11,57 @@ import type { WriteFlags } from './bulk-flags.ts';
 import { dryRun, holdTargetOf, runSession, runStore, targetHere } from './session.ts';
 
 /** Finishes a run that stopped: the named one, or the last one on this target. */
-export async function resumeRun(
-  context: Context,
-  named: string | undefined,
-  flags: WriteFlags,
-): Promise<void> {
-  await context.client('bulk');
-  await follow(context, await chooseResume(runStore(context), await targetHere(context), named), flags);
+export function resumeRun(context: Context, named: string | undefined, flags: WriteFlags): Promise<void> {
+  return follow(context, flags, (runs, target) => chooseResume(runs, target, named));
 }
 
 /** Sets back what a run wrote, or goes on with that. */
-export async function undoRun(context: Context, named: string | undefined, flags: WriteFlags): Promise<void> {
-  await context.client('bulk');
-  await follow(context, await chooseUndo(runStore(context), await targetHere(context), named), flags);
+export function undoRun(context: Context, named: string | undefined, flags: WriteFlags): Promise<void> {
+  return follow(context, flags, (runs, target) => chooseUndo(runs, target, named));
 }
 
-async function follow(context: Context, choice: RunChoice, flags: WriteFlags): Promise<void> {
+async function follow(
+  context: Context,
+  flags: WriteFlags,
+  choose: (runs: RunStore, target: string) => Promise<RunChoice>,
+): Promise<void> {
+  await context.client('bulk');
+  const runs = runStore(context);
+  const here = await targetHere(context);
+  const choice = await choose(runs, here);
   if (choice.go === 'nothing') return reportNothing(context, choice.info);
   const { go, info } = choice;
-  await checkTarget(context, info.header);
-  if (go === 'undo') await startUndo(context, info.header, flags);
-  else await goOn(context, info.header, flags);
-}
-
-async function startUndo(context: Context, header: RunHeader, flags: WriteFlags): Promise<void> {
-  const runs = runStore(context);
-  const read = async () => undoOf(await runs.read(header.run));
-  if (context.flags.dryRun) return dryRun(context, await read(), flags);
-  await holdTargetOf(context, { ...header, name: `undo of ${header.run}` }, flags, async (nameRun) => {
-    // Another process may have begun meanwhile to undo it.
-    const choice = await chooseUndo(runs, header.target, header.run);
-    if (choice.go === 'nothing') return reportNothing(context, choice.info);
-    if (choice.go === 'resume') return goOnHeld(context, choice.info.header, flags, nameRun);
-    await runSession(context, await read(), flags, nameRun);
+  const { run, name, target, flags: runFlags } = info.header;
+  checkTarget(info.header, here);
+  if (context.flags.dryRun) return goOn(context, flags, choice);
+  const held = { target, flags: runFlags, name: go === 'undo' ? `undo of ${run}` : name };
+  await holdTargetOf(context, held, flags, async (nameRun) => {
+    // Another process may have gone on with the run meanwhile, or begun to undo it.
+    const chooseAgain = go === 'undo' ? chooseUndo : chooseResume;
+    await goOn(context, flags, await chooseAgain(runs, here, run), nameRun);
   });
 }
 
-async function goOn(context: Context, header: RunHeader, flags: WriteFlags): Promise<void> {
-  if (context.flags.dryRun) return goOnHeld(context, header, flags);
-  await holdTargetOf(context, header, flags, (nameRun) => goOnHeld(context, header, flags, nameRun));
-}
-
 /** @param nameRun undefined for --dry-run. */
-async function goOnHeld(
+async function goOn(
   context: Context,
-  { run, file, name }: RunHeader,
   flags: WriteFlags,
-  nameRun?: (run: string) => Promise<void>,
+  { go, info }: RunChoice,
+  nameRun?: NameRun,
 ): Promise<void> {
-  const runs = runStore(context);
-  const image = await runs.read(run);
-  const info = (await runs.onTarget(image.header.target)).find(({ header }) => header.run === run);
-  if (info) checkNotUndone(info);
+  if (go === 'nothing') return reportNothing(context, info);
+  const { run, file, name } = info.header;
+  const begin = (parts: RunParts) =>
+    nameRun ? runSession(context, parts, flags, nameRun) : dryRun(context, parts, flags);
+  const image = await runStore(context).read(run);
+  if (go === 'undo') return begin(undoOf(image));
   if (image.end && image.rows.countLeft() === 0) return reportNothing(context, info);
   await nameRun?.(run);
   await context.warn(`resuming run ${run} of ${name}`);
   // The input is only wanted for the columns of the rejects.
   const source = file === null ? undefined : await openSource(context.io, file).catch(() => undefined);
   try {
-    const parts = { ...image, earlier: image, source: source && { ...source, name } };
-    await (nameRun ? runSession(context, parts, flags, nameRun) : dryRun(context, parts, flags));
+    await begin({ ...image, earlier: image, source: source && { ...source, name } });
   } finally {
     await source?.close();
   }
@@ -94,8 +86,7 @@ async function reportNothing(context: Context, info: RunInfo | undefined): Promi
 }
 
 /** A run can only be resumed or undone on its own target. @throws UsageError on any other */
-async function checkTarget(context: Context, { run, target }: RunHeader): Promise<void> {
-  const here = await targetHere(context);
+function checkTarget({ run, target }: RunHeader, here: string): void {
   if (here === target) return;
   throw new UsageError(
     `run ${run} wrote to ${target}, and this command goes to ${here}`,

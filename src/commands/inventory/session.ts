@@ -50,7 +50,7 @@ export async function holdTargetOf<Value>(
   const runs = runStore(context);
   await runs.ensureFolder();
   const { signal } = context.interrupts;
-  return holdTarget(runs.folder, target, { shard: flags.shard, name, waitMs: lockWait, signal }, work);
+  return holdTarget(runs.folder, { target, shard: flags.shard, name, waitMs: lockWait, signal }, work);
 }
 
 /**

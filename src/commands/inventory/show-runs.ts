@@ -119,11 +119,9 @@ export async function showRun(context: Context, run: string): Promise<void> {
   const printer = await context.printer();
   await printer.check(outcomesView);
   const runs = runStore(context);
+  const { state } = await runs.find(run);
   const image = await runs.read(run);
-  const isRunning = (await runs.all()).some(
-    (each) => isReadable(each) && each.header.run === run && each.state === 'running',
-  );
-  await printer.records(inPages(outcomesOf(image, isRunning)), outcomesView);
+  await printer.records(inPages(outcomesOf(image, state === 'running')), outcomesView);
 }
 
 function* outcomesOf({ rows }: JournalImage, isRunning: boolean): Generator<OutcomeRecord> {
