@@ -11,7 +11,7 @@ export class PacedCall implements CallOptions {
   readonly retries: number | undefined;
   ifMatch: string | undefined;
   /** Awaited before each attempt but the first; it may throw, which ends the call. */
-  checkAgain: (() => Promise<void>) | undefined;
+  checkAgain: (() => Promise<unknown>) | undefined;
   attempts = 0;
   /** True if an attempt was not refused. An answer to a later one does not take that back. */
   mayBeApplied = false;

@@ -1,21 +1,17 @@
-import { thousandsSeparators } from '../config/setting-values.ts';
+import { exactDigits, toChange, toId, toQuantity } from '../api/values.ts';
+import { type ThousandsSeparator, thousandsSeparators } from '../config/setting-values.ts';
 import { cellPosition } from '../input/csv.ts';
 import { type Member, membersOf } from '../input/json.ts';
 import type { InputRecord, Position } from '../input/record.ts';
 import { messageOf } from '../process/errors.ts';
 import { isJsonObject, parseJson } from '../process/exact-json.ts';
 import { shorten } from '../process/text.ts';
-import {
-  cellChange,
-  cellId,
-  cellQuantity,
-  changeRule,
-  idRule,
-  quantityRule,
-  withoutThousands,
-} from './cell-values.ts';
 import type { RowValues } from './rows.ts';
 import { fields, normaliseName, type RunField, type RunFlags } from './run-flags.ts';
+
+const idRule = 'must be a whole number from 0 to 9223372036854775807, in digits alone';
+const quantityRule = 'must be a whole number from 0 to 9007199254740991, in digits alone';
+const changeRule = 'must be a whole number with or without a sign, such as 24, +24 or -3';
 
 /** The column names for each field. */
 const aliases: Readonly<Record<RunField, readonly string[]>> = {
@@ -103,7 +99,7 @@ export function createCsvParser(header: readonly string[], columns: Columns, opt
     if (cells.length !== header.length) return wrongLength(record, cells.length, header.length);
     if (isPlain) {
       const id = cellId(cells[petId] as string);
-      const count = cellQuantity(cells[quantity] as string);
+      const count = toQuantity(unpadded(cells[quantity] as string));
       if (id !== undefined && count !== undefined) return { id, after: count, line: record.line };
     }
     const place = (at: number) => cellPosition(record, at);
@@ -153,7 +149,7 @@ function toValues(
   { relative, thousands }: ReadOptions,
 ): RowValues | RowIssue {
   const numberText = (at: number) => {
-    const written = text(at) ?? '';
+    const written = unpadded(text(at) ?? '');
     return thousands === null ? written : withoutThousands(written, thousands);
   };
   const invalid = (at: number, rule: string, remedy?: string): RowIssue => {
@@ -167,23 +163,46 @@ function toValues(
   if (id === undefined) return invalid(columns.petId, idRule);
   const at = columns.quantity;
   const written = numberText(at);
-  const change = relative ? cellChange(written) : undefined;
-  const after = relative ? 0 : cellQuantity(written);
+  const change = relative ? toChange(written) : undefined;
+  const after = relative ? 0 : toQuantity(written);
   if (after === undefined) return invalid(at, quantityRule, remedyOf(written));
   if (relative && change === undefined) return invalid(at, changeRule, remedyOf(written));
   const values = { id, after, change, line };
   const { expected: expectedAt } = columns;
   if (expectedAt === undefined || (text(expectedAt) ?? '').trim() === '') return values;
-  const expected = cellQuantity(numberText(expectedAt));
+  const expected = toQuantity(numberText(expectedAt));
   return expected === undefined ? invalid(expectedAt, quantityRule) : { ...values, expected };
 }
 
 /** The flag with which a quantity would be valid. */
 function remedyOf(text: string): string | undefined {
-  const trimmed = text.trim();
-  const separator = thousandsSeparators.find((each) => withoutThousands(trimmed, each) !== trimmed);
+  const separator = thousandsSeparators.find((each) => withoutThousands(text, each) !== text);
   if (separator !== undefined) return `--thousands ${separator === ' ' ? "' '" : separator}`;
-  return /^[+-]\d+$/.test(trimmed) ? '--relative' : undefined;
+  return /^[+-]\d+$/.test(text) ? '--relative' : undefined;
+}
+
+/** The id in a cell, or undefined; spaces around it are dropped. */
+function cellId(text: string): number | bigint | undefined {
+  const digits = unpadded(text);
+  return digits.length <= exactDigits ? toQuantity(digits) : toId(digits);
+}
+
+/** `1.234.567` without its separators. A text that is not grouped in threes is returned unchanged, and later rejected. */
+function withoutThousands(text: string, separator: ThousandsSeparator): string {
+  // No-break spaces (U+00A0, U+202F) are also in use as separators.
+  const plain = separator === ' ' ? text.replace(/[\u00a0\u202f]/g, ' ') : text;
+  const mark = separator === '.' ? '\\.' : separator;
+  return new RegExp(`^[+-]?[1-9]\\d{0,2}(${mark}\\d{3})+$`).test(plain)
+    ? plain.replaceAll(separator, '')
+    : text;
+}
+
+/** `trim` takes longer than checking both ends. */
+function unpadded(text: string): string {
+  const last = text.length - 1;
+  return text.charCodeAt(0) > 0x20 && text.charCodeAt(last) > 0x20 && text.charCodeAt(last) < 0x80
+    ? text
+    : text.trim();
 }
 
 function placeOf({ line, column }: InputRecord): Position {

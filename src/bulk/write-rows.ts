@@ -68,16 +68,19 @@ class RowWriter {
   /** Writes one row and returns its outcome; undefined if the run stopped before anything was sent. */
   async write(row: number): Promise<RowOutcome | undefined> {
     const { run } = this;
+    const { rows, header } = run;
     const canRead = run.client.contract.operations.has('getInventory');
-    const isBound = this.isBound(row) && !run.rows.etags.has(row);
+    const etag = rows.etags.get(row);
+    // The row may only be written if the count is the one that the plan saw.
+    const isBound = etag === undefined && (header.flags.relative || rows.expected(row) !== undefined);
     // Without a way to read one count, a further attempt could overwrite what somebody else has written.
     const call = new PacedCall(run.pace, run.stop, isBound && !canRead ? 0 : undefined);
-    call.ifMatch = run.rows.etags.get(row);
+    call.ifMatch = etag;
     try {
       let before: InventoryItem | undefined;
       if (isBound && canRead) {
         before = await this.look(row, call);
-        call.checkAgain = () => this.lookAgain(row, call);
+        call.checkAgain = () => this.look(row, call);
       }
       return this.accept(row, await this.send(row, before, call), call);
     } catch (error) {
@@ -87,12 +90,6 @@ class RowWriter {
       const answer = otherAnswer(error);
       return answer ? this.accept(row, answer, call) : this.fail(row, error, call);
     }
-  }
-
-  /** Whether the row may only be written if the count is the one that the plan saw. */
-  private isBound(row: number): boolean {
-    const { rows, header } = this.run;
-    return header.flags.relative || rows.expected(row) !== undefined;
   }
 
   /** Reads the count right before an attempt. @throws SettledError if it must not be written now. */
@@ -107,14 +104,6 @@ class RowWriter {
       return item;
     }
     throw new SettledError(this.settledBy(row, count, call));
-  }
-
-  /** The same before a further attempt. @throws SettledError also if the count cannot be read */
-  private async lookAgain(row: number, call: PacedCall): Promise<void> {
-    await this.look(row, call).catch(async (error) => {
-      if (!(error instanceof CliError)) throw error;
-      throw new SettledError(await this.fail(row, error, call));
-    });
   }
 
   /** The outcome of a row by a count that is not the one before it. */
