@@ -1,10 +1,10 @@
-const bits = 16;
+const bits = 12;
 const size = 1 << bits;
 const mask = size - 1;
 
 type Segment = Float64Array | Uint32Array | Uint8Array;
 
-/** A growing list of numbers in segments of 65,536: nothing is copied when it grows, and unset ones take no memory. */
+/** A growing list of numbers in segments of 4,096: nothing is copied when it grows, and unset ones take no memory. */
 export class NumberList {
   private readonly segments: Segment[] = [];
   private readonly create: (length: number) => Segment;
