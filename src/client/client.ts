@@ -1,4 +1,4 @@
-import { type Contract, offeredOperation, originalOf } from '../api/contract.ts';
+import { type Contract, offeredOperation, originalOf, takesParameter } from '../api/contract.ts';
 import {
   fieldValue,
   type HttpFields,
@@ -121,7 +121,12 @@ export function createClient(options: ClientOptions): Client {
       // Not `async`: one more promise per call is measurable at a million rows.
       try {
         const operation = contract.operations.get(id);
-        if (!operation && canFind(contract, id)) return findInList(client, options, id, given, callOptions);
+        if (!operation && isGet(id) && contract.operations.has(listOfGet[id])) {
+          const line = `note: ${id} is not offered: looking through ${listOfGet[id]} instead`;
+          options.observe?.({ kind: 'note', line });
+          const { [idName(id) ?? '']: wanted } = given as CallInput;
+          return readThroughList(client, id, wanted as bigint, callOptions);
+        }
         if (operation && mergesEntry(operation, given))
           return mergeEntry(client, options, operation, given, callOptions);
         return callOnce(options, id, given, callOptions);
@@ -286,17 +291,41 @@ async function* list(
 }
 
 /** The lists that have the records of the operations that read one. */
-const listOfGet: { readonly [K in OperationId]?: ListId } = {
+const listOfGet = {
   getPet: 'listPets',
   getCategory: 'listCategories',
   getOrder: 'listOrders',
   getInventory: 'listInventory',
-};
+} as const;
 
-/** Whether a record that the service cannot read alone is in a list of it. */
-function canFind({ operations }: Contract, id: OperationId): boolean {
-  const list = listOfGet[id];
-  return list !== undefined && operations.has(list);
+function isGet(id: OperationId): id is keyof typeof listOfGet {
+  return Object.hasOwn(listOfGet, id);
+}
+
+/**
+ * Reads a record through its list, from its id on if the list can begin there.
+ *
+ * @throws CliError `not-found` if the list does not have it.
+ */
+export async function readThroughList<K extends keyof typeof listOfGet>(
+  client: Client,
+  get: K,
+  id: bigint,
+  options: ListOptions = {},
+): Promise<Answer<Result<K>>> {
+  const list = listOfGet[get];
+  const canSeek = takesParameter(offeredOperation(client.contract, list), 'after') && id > 0n;
+  const after = canSeek ? id - 1n : undefined;
+  const field = get === 'getInventory' ? 'petId' : 'id';
+  for await (const page of client.list(list, {}, { whole: true, ...options, after })) {
+    const records = page as readonly object[] as readonly JsonObject[];
+    const value = records.find((record) => record[field] === id);
+    if (value) return { ...found, value: value as Result<K> };
+    // The list began at the id, so that its later pages cannot hold it.
+    if (canSeek && records.length > 0 && records.every((record) => BigInt(String(record[field] ?? 0)) > id))
+      break;
+  }
+  throw new CliError('not-found', `${get} ${id}: ${list} has no such record`);
 }
 
 const found = {
@@ -307,24 +336,6 @@ const found = {
   isAccepted: false,
   mismatch: undefined,
 } as const;
-
-/** Looks through the list for a record. @throws ApiError as the operation that is missing would. */
-async function findInList(
-  client: Client,
-  { observe }: ClientOptions,
-  id: OperationId,
-  input: CallInput,
-  options: CallOptions,
-): Promise<Answer<unknown>> {
-  const listId = listOfGet[id] ?? 'listPets';
-  const wanted = input[idName(id) ?? ''];
-  const field = id === 'getInventory' ? 'petId' : 'id';
-  observe?.({ kind: 'note', line: `note: ${id} is not offered: looking through ${listId} instead` });
-  for await (const page of client.list(listId, {}, { ...options, whole: true }))
-    for (const record of page as unknown as JsonObject[])
-      if (record[field] === wanted) return { ...found, value: record };
-  throw new CliError('not-found', `${id} ${wanted}: ${listId} has no such record`);
-}
 
 /** Whether a count is set in a body that has further fields of the entry, which a PUT would wipe. */
 function mergesEntry({ id, method, body, source }: Operation, { before }: CallInput): boolean {

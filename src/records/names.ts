@@ -1,7 +1,6 @@
 import { takesParameter } from '../api/contract.ts';
-import type { Pet } from '../api/schemas.ts';
 import type { CallOptions } from '../client/call.ts';
-import type { Client } from '../client/client.ts';
+import { type Client, readThroughList } from '../client/client.ts';
 import { collect } from '../client/whole-list.ts';
 import type { Context } from '../context.ts';
 import { CliError, messageOf, UsageError } from '../process/errors.ts';
@@ -186,37 +185,17 @@ export class Names {
    */
   async addPet(id: bigint, names: Map<bigint, string>): Promise<string | undefined> {
     const { client } = this;
-    if (!canSeekPets(client) || id <= 0n || this.lists.has('pets')) return this.addAll('pets', names);
+    const list = client.contract.operations.get('listPets');
+    if (!list || !takesParameter(list, 'after') || this.lists.has('pets')) return this.addAll('pets', names);
     try {
-      const pet = await seekPet(client, id, { limit: 1 });
-      if (pet) names.set(id, pet.name);
+      const pet = await readThroughList(client, 'getPet', id, { limit: 1, whole: false });
+      names.set(id, pet.value.name);
       return undefined;
     } catch (error) {
-      return unreadNames('pets', error);
+      const isMissing = error instanceof CliError && error.kind === 'not-found';
+      return isMissing ? undefined : unreadNames('pets', error);
     }
   }
-}
-
-/** Whether a list of pets can begin at an id. */
-function canSeekPets({ contract }: Client): boolean {
-  const list = contract.operations.get('listPets');
-  return list !== undefined && takesParameter(list, 'after');
-}
-
-/** The pet with this id, by the list of pets from that id on, or by the whole list; undefined if there is none. */
-export async function seekPet(
-  client: Client,
-  id: bigint,
-  options: CallOptions & { readonly limit?: number; readonly whole?: boolean },
-): Promise<Pet | undefined> {
-  const after = id > 0n ? id - 1n : undefined;
-  for await (const page of client.list('listPets', {}, { ...options, after })) {
-    const found = page.find((pet) => pet.id === id);
-    if (found) return found;
-    // The list began at the id, so that its later pages cannot hold it.
-    if (canSeekPets(client) && page.length > 0 && page.every((pet) => pet.id > id)) return undefined;
-  }
-  return undefined;
 }
 
 async function readList(

@@ -1,12 +1,11 @@
-import { offeredOperation } from '../api/contract.ts';
 import { NewPet, type Pet } from '../api/schemas.ts';
 import { petStatuses } from '../api/values.ts';
 import type { CallOptions } from '../client/call.ts';
-import type { Answer, Client } from '../client/client.ts';
+import { type Answer, type Client, readThroughList } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { askParsed, askText, type Choice } from '../input/question.ts';
-import { ApiError, CliError, UsageError } from '../process/errors.ts';
-import { type Names, seekPet } from './names.ts';
+import { ApiError, UsageError } from '../process/errors.ts';
+import type { Names } from './names.ts';
 import type { EditableNoun } from './noun.ts';
 import { parseIdOrName } from './parse-values.ts';
 
@@ -93,7 +92,10 @@ export async function readPet(
     return await client.call('getPet', { petId: id }, options);
   } catch (error) {
     if (!(error instanceof ApiError) || !isEndpointGone(error)) throw error;
-    return findPet(context, client, id, `answered ${error.status}`, options);
+    if (!warned.has(client))
+      await context.warn(`note: getPet answered ${error.status}: looking through listPets instead`);
+    warned.add(client);
+    return readThroughList(client, 'getPet', id, options);
   }
 }
 
@@ -101,29 +103,5 @@ function isEndpointGone({ status, details }: ApiError): boolean {
   return status === 410 || ((status === 404 || status === 405) && details.code === undefined);
 }
 
+/** The clients whose user knows that getPet is gone. */
 const warned = new WeakSet<Client>();
-
-/** @param why getPet did not help, as the end of a sentence. */
-async function findPet(
-  context: Context,
-  client: Client,
-  id: bigint,
-  why: string,
-  options?: CallOptions,
-): Promise<Answer<Pet>> {
-  if (!warned.has(client)) await context.warn(`note: getPet ${why}: looking through listPets instead`);
-  warned.add(client);
-  // `listPets` may be missing too, and then the error says so.
-  offeredOperation(client.contract, 'listPets');
-  const value = await seekPet(client, id, { ...options, whole: true });
-  if (!value) throw new CliError('not-found', `get pet ${id}: listPets has no pet with this id`);
-  return {
-    value,
-    status: 200,
-    fields: {},
-    etag: undefined,
-    attempts: 1,
-    isAccepted: false,
-    mismatch: undefined,
-  };
-}
