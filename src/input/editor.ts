@@ -10,7 +10,7 @@ import { fileError } from '../process/system-error.ts';
 import { sanitizeExcept, shellWord } from '../process/text.ts';
 
 /** A text in a file that only its owner may read, for a person to change in an editor. */
-export interface Draft {
+interface Draft {
   readonly path: string;
   /** Writes the text, runs the editor until it ends, and returns the saved text. */
   edit(text: string): Promise<string>;

@@ -5,8 +5,7 @@ import { createLineSplitter, jsonRecords } from './json.ts';
 import type { InputRecord } from './record.ts';
 import { conversion, decodeUtf8 } from './utf8.ts';
 
-export const recordFormats = ['csv', 'json', 'jsonl'] as const;
-export type RecordFormat = (typeof recordFormats)[number];
+type RecordFormat = 'csv' | 'json' | 'jsonl';
 
 /** The layout of an input: its format, and for CSV the delimiter. */
 export interface Layout {

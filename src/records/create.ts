@@ -3,15 +3,8 @@ import { confirmWrite } from '../asking.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../process/errors.ts';
 import { printJson } from '../process/exact-json.ts';
-import { counted, shellWord } from '../process/text.ts';
-import {
-  checkOfferedFields,
-  extraFields,
-  flagFields,
-  type Given,
-  missingFields,
-  noteUnknownFields,
-} from './body-fields.ts';
+import { shellWord } from '../process/text.ts';
+import { checkOfferedFields, extraFields, flagFields, type Given, missingFields } from './body-fields.ts';
 import {
   type Body,
   columnOf,
@@ -21,7 +14,7 @@ import {
   flagOf,
   openAccess,
 } from './noun.ts';
-import { type Write, writeRecord, writeRecords } from './write.ts';
+import { type Write, writeRecord } from './write.ts';
 
 /** Creates one record from flags, or one for each record of a file. */
 export async function createRecords<Entity>(
@@ -31,9 +24,12 @@ export async function createRecords<Entity>(
 ): Promise<void> {
   const access = await openAccess(context, noun, noun.operations.create);
   const extra = extraFields(noun, given);
-  if (given.from !== undefined) return createFromFile(access, given.from, extra);
   const fields = { ...flagFields(noun, given), ...extra };
   checkOfferedFields(access, fields);
+  if (given.from !== undefined) {
+    const { writeFromFile } = await import('./from-file.ts');
+    return writeFromFile(access, given.from, extra, ({ fields }) => creation(noun, fields));
+  }
   const asked = fieldsToAsk(access, fields);
   await confirmWrite(context, { what: `create ${noun.one}` });
   const all: Record<string, unknown> = { ...given };
@@ -79,31 +75,4 @@ function fieldsToAsk<Entity>({ context, noun, operation }: EditAccess<Entity>, g
 
 function asArgument(example: unknown): string {
   return shellWord(typeof example === 'string' ? example : printJson(example));
-}
-
-/** Creates each record of a file, in order. Checks the whole file before the first request. */
-async function createFromFile<Entity>(access: EditAccess<Entity>, path: string, extra: Body): Promise<void> {
-  const { context, noun } = access;
-  checkOfferedFields(access, extra);
-  const [{ readRecordFile, maxUnasked }, { endFile }] = await Promise.all([
-    import('./record-file.ts'),
-    import('./rejects.ts'),
-  ]);
-  const file = await readRecordFile(access, path, extra);
-  await confirmWrite(context, {
-    what: `create ${counted(file.records.length, noun.one, noun.many)}`,
-    asks: file.records.length > maxUnasked,
-  });
-  if (file.hasIds)
-    await context.warn(
-      `note: ids in the file are left out because the service gives each new ${noun.one} its own`,
-    );
-  await noteUnknownFields(access, file.records);
-  const ended = await writeRecords(access, {
-    items: file.records,
-    asList: file.isList,
-    place: ({ place }) => place,
-    prepare: ({ fields }) => creation(noun, fields),
-  });
-  await endFile(access, 'create', file, ended);
 }

@@ -22,7 +22,10 @@ export async function deleteByIdsOrFile<Entity>(
 ): Promise<void> {
   checkIdsOrFile(`delete ${noun.one}`, ids, from);
   if (from === undefined) return deleteRecords(context, noun, ids);
-  const [{ readIds }, { endFile }] = await Promise.all([import('./record-file.ts'), import('./rejects.ts')]);
+  const [{ readIds }, { endFile }] = await Promise.all([
+    import('./record-file.ts'),
+    import('./from-file.ts'),
+  ]);
   const access = await openAccess(context, noun, noun.operations.delete, 'bulk');
   const file = await readIds(context, noun, from);
   if (file.records.length === 0) return context.warn(`note: ${file.name} has no ids: nothing to delete`);

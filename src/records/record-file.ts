@@ -53,9 +53,6 @@ export function isNoteColumn(name: string): boolean {
   return noteColumns.some((column) => column === name.trim());
 }
 
-/** More records than this are asked about once, on a terminal. */
-export const maxUnasked = 20;
-
 /**
  * Reads the file of `--from`: CSV, TSV, a JSON array or object, or JSON lines. Checks all of it before the first request;
  * then looks up the names of pets and categories.

@@ -3,8 +3,7 @@ import type { Answer } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
-import { counted } from '../process/text.ts';
-import { checkOfferedFields, extraFields, flagFields, type Given, noteUnknownFields } from './body-fields.ts';
+import { checkOfferedFields, extraFields, flagFields, type Given } from './body-fields.ts';
 import {
   type Body,
   type EditAccess,
@@ -44,32 +43,18 @@ export async function updateRecords<Entity extends object>(
     if (error) throw error;
     return;
   }
-  const [{ readRecordFile, maxUnasked, withoutPrinted }, { endFile }] = await Promise.all([
+  const [{ writeFromFile }, { withoutPrinted }] = await Promise.all([
+    import('./from-file.ts'),
     import('./record-file.ts'),
-    import('./rejects.ts'),
   ]);
-  const file = await readRecordFile(access, from, extra);
-  await confirmWrite(context, {
-    what: `change ${counted(file.records.length, noun.one, noun.many)}`,
-    asks: file.records.length > maxUnasked,
+  return writeFromFile(access, from, extra, async ({ id, fields }, { format }) => {
+    const before = await readRecord(access, id);
+    const edited = format === 'json' ? fields : withoutPrinted(before.value, fields);
+    const isChanged = Object.entries(edited).some(
+      ([name, value]) => !isSame(before.value as Body, name, value),
+    );
+    return isChanged ? replace(access, id, before, edited) : { unchanged: before.value };
   });
-  await noteUnknownFields(access, file.records);
-  const ended = await writeRecords(access, {
-    items: file.records,
-    asList: file.isList,
-    atOnce: (await context.settings()).get('concurrency'),
-    place: ({ place }) => place,
-    async prepare({ id, fields }) {
-      const before = await readRecord(access, id);
-      const edited = file.format === 'json' ? fields : withoutPrinted(before.value, fields);
-      const changed = Object.fromEntries(
-        Object.entries(edited).filter(([name, value]) => !isSame(before.value as Body, name, value)),
-      );
-      if (Object.keys(changed).length === 0) return { unchanged: before.value };
-      return replace(access, id, before, edited);
-    },
-  });
-  await endFile(access, 'update', file, ended);
 }
 
 /** Whether a record has a value already; null leaves a field out. A category is an id, or `{id, name}`. */

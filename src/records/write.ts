@@ -8,7 +8,8 @@ import { CliError, InterruptedError, OutputClosedError } from '../process/errors
 import type { JsonValue } from '../process/exact-json.ts';
 import { counted } from '../process/text.ts';
 import type { Access, Body, RecordOperation } from './noun.ts';
-import { printResults, showRequests } from './print-records.ts';
+import { printResults } from './print-records.ts';
+import { showRequests } from './show-requests.ts';
 import { type Failure, type Standing, Work, type WorkOptions } from './work.ts';
 
 /** A request for one record as data; it can be sent or shown. */
@@ -38,7 +39,7 @@ export function requestOf(client: Client, { operation, input, options }: Write):
   return client.toRequest(operation, input as never, options);
 }
 
-interface Writes<Item> extends Omit<WorkOptions<Item>, 'unit'> {
+export interface Writes<Item> extends Omit<WorkOptions<Item>, 'unit'> {
   readonly items: readonly Item[];
   /** Print a list, even of one. */
   readonly asList: boolean;

@@ -13,7 +13,7 @@ import { type JsonObject, type JsonValue, parseJson, printJson } from '../../pro
 import { collectBytes, readWhole } from '../../process/read-file.ts';
 import { systemReason } from '../../process/system-error.ts';
 import { sanitizeExcept } from '../../process/text.ts';
-import { showRequests } from '../../records/print-records.ts';
+import { showRequests } from '../../records/show-requests.ts';
 
 /** The arguments of `api request`. */
 interface RequestArguments {

@@ -1,3 +1,4 @@
+import { confirmWrite } from '../asking.ts';
 import { type Context, commandLine } from '../context.ts';
 import { propertyColumns } from '../output/columns.ts';
 import { csvWriter, jsonLinesWriter, type Sheet, tsvWriter } from '../output/formats.ts';
@@ -6,11 +7,51 @@ import { type CliError, messageOf } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import { defaultRejectsFile, writeNewFile } from '../process/new-file.ts';
 import { counted } from '../process/text.ts';
-import type { Access } from './noun.ts';
-import { isNoteColumn, noteColumns, type RecordFile } from './record-file.ts';
-import type { WriteResult } from './write.ts';
+import { noteUnknownFields } from './body-fields.ts';
+import type { Access, Body, EditAccess } from './noun.ts';
+import { isNoteColumn, noteColumns, type RecordFile, readRecordFile } from './record-file.ts';
+import { type WriteResult, type Writes, writeRecords } from './write.ts';
 
 type FileRecord = RecordFile['records'][number];
+
+/** More records than this are asked about once, on a terminal. */
+const maxUnasked = 20;
+
+/**
+ * Writes each record of a file, in its order. Checks the whole file before the first request.
+ *
+ * @param extra fields for every record that does not have them itself.
+ * @param prepare as for `writeRecords`.
+ */
+export async function writeFromFile<Entity>(
+  access: EditAccess<Entity>,
+  path: string,
+  extra: Body,
+  prepare: (record: FileRecord, file: RecordFile) => ReturnType<Writes<FileRecord>['prepare']>,
+): Promise<void> {
+  const { context, noun, operation } = access;
+  const isNew = operation.id === noun.operations.create;
+  const file = await readRecordFile(access, path, extra);
+  const { records } = file;
+  await confirmWrite(context, {
+    what: `${isNew ? 'create' : 'change'} ${counted(records.length, noun.one, noun.many)}`,
+    asks: records.length > maxUnasked,
+  });
+  if (isNew && file.hasIds)
+    await context.warn(
+      `note: ids in the file are left out because the service gives each new ${noun.one} its own`,
+    );
+  await noteUnknownFields(access, records);
+  const ended = await writeRecords(access, {
+    items: records,
+    asList: file.isList,
+    // New records get their ids in the order of the file.
+    atOnce: isNew ? 1 : (await context.settings()).get('concurrency'),
+    place: ({ place }) => place,
+    prepare: (record) => prepare(record, file),
+  });
+  await endFile(access, isNew ? 'create' : 'update', file, ended);
+}
 
 /**
  * Writes the records that were certainly not done to a file that can be given to `--from` again, if others were done:
