@@ -1,38 +1,27 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { toOpenApi } from '../../src/api/openapi.ts';
+import { bindTo } from '../helpers/bound.ts';
 import { type Reply, recordingServer, type Seen } from '../helpers/recording-server.ts';
 import { type Run, runCli } from '../helpers/run-cli.ts';
 
 const token = 'a secret+key';
 const rex = { id: 1, name: 'Rex', categoryId: 1, status: 'sold' };
 
-let folder = '';
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'petstore-places-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
-
-/** A service whose description has these security schemes, bound, and the program run against it with a token. */
-async function secured(schemes: Record<string, unknown>, answer: (seen: Seen) => Reply) {
-  const server = await recordingServer({}, answer);
-  const home = await mkdtemp(join(folder, 'home-'));
-  const document = toOpenApi({ serverUrl: server.url }) as unknown as Record<string, object>;
-  const file = join(home, 'openapi.json');
-  const text = JSON.stringify({
+/** The description of the table with these security schemes. */
+function description(schemes: Record<string, unknown>): object {
+  const document = toOpenApi();
+  return {
     ...document,
-    components: { ...document.components, securitySchemes: schemes },
+    components: { ...(document.components as object), securitySchemes: schemes },
     security: Object.keys(schemes).map((name) => ({ [name]: [] })),
-  });
-  await writeFile(file, text);
-  await writeFile(join(home, 'config.json'), JSON.stringify({ 'base-url': server.url }));
-  const env = { PETSTORE_CONFIG_DIR: home, PETSTORE_TOKEN: token };
-  const run = (...words: string[]): Promise<Run> => runCli(words, { env });
-  const binding = await run('api', 'bind', file);
-  expect(binding).toMatchObject({ code: 0 });
-  return { server, run, file, binding, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+  };
+}
+
+/** A service that has these security schemes, bound, and the program run against it with a token. */
+async function secured(schemes: Record<string, unknown>, answer: (seen: Seen) => Reply) {
+  const server = await recordingServer({ '/openapi.json': description(schemes) }, answer);
+  const bound = await bindTo(server, undefined, { PETSTORE_TOKEN: token });
+  return { server, ...bound, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
 }
 
 const inQuery = { key: { type: 'apiKey', in: 'query', name: 'k' } };
@@ -46,26 +35,17 @@ function expectNoToken({ stdout, stderr }: Run): void {
 
 test('a profile that puts the token elsewhere is told how to leave the place to the description', async () => {
   await using service = await secured(inQuery, pets);
-  await service.run(
-    'profile',
-    'create',
-    'p',
-    '--base-url',
-    service.server.url,
-    '--auth-header',
-    'X-Mine',
-    '--use',
-  );
-  const { stderr } = await service.run('api', 'bind', service.file);
-  const [, line = ''] =
-    /to leave it to the description: `petstore (.*?)`/.exec(stderr.replace(/\s+/g, ' ')) ?? [];
-  expect((await service.run(...line.split(' '))).stderr).toBe('profiles.p.auth-header is no longer set\n');
+  const { run, done, server } = service;
+  await done(`profile create p --base-url ${server.url} --auth-header X-Mine --use`);
+  const { words } = await run('api bind');
+  const [, line = ''] = /to leave it to the description: `petstore (.*?)`/.exec(words) ?? [];
+  expect((await run(line)).stderr).toBe('profiles.p.auth-header is no longer set\n');
 });
 
 describe('a service that takes its key in the query', () => {
   test('gets it in every request, without Authorization', async () => {
     await using service = await secured(inQuery, pets);
-    expect((await service.run('pets', 'list', '--status', 'sold', '-o', 'ids')).stdout).toBe('1\n');
+    expect((await service.run('pets list --status sold -o ids')).stdout).toBe('1\n');
     const [first] = service.server.seen;
     expect(first?.path).toBe('/pets?status=sold&limit=1000&k=a%20secret%2Bkey');
     expect(first?.headers.authorization).toBeUndefined();
@@ -78,7 +58,7 @@ describe('a service that takes its key in the query', () => {
         return { body: [rex], headers: { link: '</pets?after=1&k=a%20secret%2Bkey>; rel="next"' } };
       return { status: 307, headers: { location: '/moved' } };
     });
-    expect((await service.run('pets', 'list', '-o', 'ids')).stdout).toBe('1\n2\n');
+    expect((await service.run('pets list -o ids')).stdout).toBe('1\n2\n');
     const paths = service.server.seen.map(({ path }) => path);
     const sent = 'k=a%20secret%2Bkey';
     expect(paths).toEqual([`/pets?limit=1000&${sent}`, `/moved?${sent}`, `/pets?after=1&${sent}`]);
@@ -89,45 +69,37 @@ describe('a service that takes its key in the query', () => {
       status: 500,
       body: { code: 'x', message: `no ${path}`, status: 500 },
     }));
-    const failed = await service.run('pets', 'get', '1', '-v', '-v', '--retries', '0', '-o', 'json');
+    const failed = await service.run('pets get 1 -v -v --retries 0 -o json');
     expect(failed.code).toBe(6);
     expect(failed.stderr).toContain('/pets/1?k=***');
     expectNoToken(failed);
-    const planned = await service.run('pets', 'create', '--name', 'a', '--category', '1', '--dry-run');
+    const planned = await service.run('pets create --name a --category 1 --dry-run');
     expect(planned.stdout).toContain('/pets?k=***');
     expectNoToken(planned);
-    const raw = await service.run('api', 'request', 'GET', '/pets', '--dry-run', '-o', 'json');
+    const raw = await service.run('api request GET /pets --dry-run -o json');
     expect(JSON.parse(raw.stdout).url).toBe(`${service.server.url}/pets?k=***`);
   });
 
   test("gets the caller's key instead if the request has one", async () => {
     await using service = await secured(inQuery, pets);
-    await service.run('api', 'request', 'GET', '/pets?k=other');
+    await service.run('api request GET /pets?k=other');
     expect(service.server.seen[0]?.path).toBe('/pets?k=other');
   });
 
   test('is mentioned by bind, doctor and explain', async () => {
     await using service = await secured(inQuery, pets);
-    expect(service.binding.stderr).toContain('in the query parameter k, as the description asks');
+    const binding = await service.run('api bind --dry-run');
+    expect(binding.words).toContain('in the query parameter k, as the description asks');
     expect((await service.run('doctor')).stdout).toContain('sent in the query parameter k');
-    const explained = await service.run('config', 'explain', '-o', 'json');
+    const explained = await service.run('config explain -o json');
     const row = JSON.parse(explained.stdout).find(({ key }: { key: string }) => key === 'token');
     expect(row.value).toBe('set, sent in the query parameter k');
   });
 });
 
-test('sends a key in a cookie or a header, as the description says', async () => {
-  await using cookie = await secured({ key: { type: 'apiKey', in: 'cookie', name: 'sid' } }, pets);
-  await cookie.run('orders', 'get', '1');
-  expect(cookie.server.seen[0]?.headers).toMatchObject({ cookie: 'sid=a secret+key' });
-  await using header = await secured({ key: { type: 'apiKey', in: 'header', name: 'X-Key' } }, pets);
-  await header.run('orders', 'get', '1');
-  expect(header.server.seen[0]?.headers).toMatchObject({ 'x-key': token });
-});
-
 test('prefers Authorization if the service accepts it', async () => {
   await using service = await secured({ ...inQuery, token: { type: 'http', scheme: 'bearer' } }, pets);
-  await service.run('orders', 'get', '1');
+  await service.run('orders get 1');
   expect(service.server.seen[0]).toMatchObject({
     path: '/store/orders/1',
     headers: { authorization: `Bearer ${token}` },
@@ -136,10 +108,21 @@ test('prefers Authorization if the service accepts it', async () => {
 
 test('the header in the config takes precedence over the description', async () => {
   await using service = await secured(inQuery, pets);
-  await service.run('config', 'set', 'auth-header', 'X-Own');
-  await service.run('orders', 'get', '1');
+  await service.run('config set auth-header X-Own');
+  await service.run('orders get 1');
   expect(service.server.seen[0]).toMatchObject({
     path: '/store/orders/1',
     headers: { 'x-own': `Bearer ${token}` },
   });
+});
+
+test.each([
+  [{ type: 'apiKey', in: 'header', name: 'Content-Type' }, 'the header content-type, which cannot hold it'],
+  [{ type: 'apiKey', in: 'header', name: 'X Key' }, 'the header x key, which cannot hold it'],
+  [{ type: 'apiKey', in: 'query', name: 'status' }, 'the query status, which is a parameter of listPets'],
+])('a place that requests need for something else is refused: %j', async (key, why) => {
+  const argv = ['api', 'bind', '-', '--base-url', 'http://service.test', '--dry-run'];
+  const refused = await runCli(argv, { stdin: JSON.stringify(description({ key })) });
+  expect(refused.code).toBe(2);
+  expect(refused.stderr.replace(/\s+/g, ' ')).toContain(`the description puts the token into ${why}`);
 });
