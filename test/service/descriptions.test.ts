@@ -1,140 +1,164 @@
-import { describe, expect, test } from 'vitest';
-import { matchContract } from '../../src/binding/bound-contract.ts';
-import { type Description, readDescription } from '../../src/binding/description.ts';
-import { serversOf } from '../../src/binding/document.ts';
-import { UsageError } from '../../src/process/errors.ts';
+import { execFile, execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { beforeEach, expect, test } from 'vitest';
+import { sparse } from '../helpers/descriptions.ts';
+import { runCli } from '../helpers/run-cli.ts';
+import { cliPath, nodeBinary } from '../helpers/spawn-cli.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
-const url = 'http://service.test/v2/openapi.json';
+// What `api bind` reads as a description, and what it refuses in one line.
 
-function read(document: unknown, others: Readonly<Record<string, string>> = {}): Promise<Description> {
-  const content = typeof document === 'string' ? document : JSON.stringify(document);
-  return readDescription({
-    url,
-    content,
-    async read(other) {
-      const found = others[other];
-      if (found === undefined) throw new UsageError(`may not read ${other}`);
-      return found;
-    },
-  });
-}
+let folder: string;
+beforeEach(() => {
+  folder = temporaryFolder();
+});
 
 const head = { openapi: '3.1.0', info: { title: 'x', version: '1' } };
 const listOf = (schema: unknown) => ({
   get: { responses: { 200: { description: 'ok', content: { 'application/json': { schema } } } } },
 });
-const pet = `
-type: object
-required: [id, name, categoryId]
-properties:
-  id: { type: integer }
-  name: { type: string }
-  categoryId: { type: integer }
-`;
+const pet = {
+  type: 'object',
+  required: ['id', 'name', 'categoryId'],
+  properties: { id: { type: 'integer' }, name: { type: 'string' }, categoryId: { type: 'integer' } },
+};
 
-describe('a reference', () => {
-  test('may lead to another document, whose name then counts as a schema name', async () => {
-    const description = await read(
-      {
-        ...head,
-        paths: { '/a': { $ref: 'paths/pets.yaml' }, '/pet/{id}': { $ref: 'paths/pets.yaml#/one' } },
-      },
-      {
-        'http://service.test/v2/paths/pets.yaml': `
+/** Writes a document and those that it refers to, and binds it; `bound` are the operations. */
+async function bind(document: unknown, others: Readonly<Record<string, string>> = {}) {
+  const content = typeof document === 'string' ? document : JSON.stringify(document);
+  for (const [name, text] of Object.entries({ ...others, 'openapi.json': content })) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text, 'latin1');
+  }
+  return bindAt(join(folder, 'openapi.json'));
+}
+
+async function bindAt(location: string, stdin = '') {
+  const argv = ['api', 'bind', location, '--base-url', 'http://service.test', '--dry-run', '-o', 'json'];
+  const run = await runCli(argv, { stdin });
+  const rows: { operation: string; state: string }[] = run.stdout === '' ? [] : JSON.parse(run.stdout);
+  const bound = rows.filter(({ state }) => state === 'bound').map(({ operation }) => operation);
+  const { message = '' } = run.code === 0 ? {} : JSON.parse(run.stderr.split('\n').at(-2) ?? '').error;
+  return { ...run, bound, message };
+}
+
+test('a reference may lead to another document, whose name then counts as a schema name', async () => {
+  const paths = { '/a': { $ref: 'paths/pets.yaml' }, '/pet/{id}': { $ref: 'paths/pets.yaml#/one' } };
+  const { bound } = await bind(
+    { ...head, paths },
+    {
+      'paths/pets.yaml': `
 get:
   responses: { 200: { description: ok, content: { application/json: { schema: { type: array, items: { $ref: ../Pet.yaml } } } } } }
 one:
   get:
     responses: { 200: { description: ok, content: { application/json: { schema: { $ref: '../Pet.yaml' } } } } }
 `,
-        'http://service.test/v2/Pet.yaml': pet,
-      },
-    );
-    expect(bound(description)).toEqual(['listPets', 'getPet']);
-  });
-
-  test('that must not be followed is refused with the reason of the reader', async () => {
-    const document = { ...head, paths: { '/a': { $ref: 'https://elsewhere.test/paths.yaml' } } };
-    await expect(read(document)).rejects.toThrow('may not read https://elsewhere.test/paths.yaml');
-  });
-
-  test('that leads nowhere is an error', async () => {
-    const document = { ...head, paths: { '/a': listOf({ $ref: '#/components/schemas/Nothing' }) } };
-    await expect(read(document)).rejects.toThrow(/Nothing/);
-  });
-
-  test('in a cycle is followed once', async () => {
-    const description = await read({
-      ...head,
-      paths: { '/a': listOf({ type: 'array', items: { $ref: '#/components/schemas/A' } }) },
-      components: {
-        schemas: {
-          A: { allOf: [{ $ref: '#/components/schemas/B' }] },
-          B: { allOf: [{ $ref: '#/components/schemas/A' }] },
-        },
-      },
-    });
-    expect(bound(description)).toEqual([]);
-  });
-
-  test.each(['#/components/schemas/A', '#/__proto__', '#/components/constructor'])(
-    'to %s, which is itself or no part of the document, is an error',
-    async ($ref) => {
-      const schema = { type: 'array', items: { $ref: '#/components/schemas/A' } };
-      const document = {
-        ...head,
-        paths: { '/pets': listOf(schema) },
-        components: { schemas: { A: { $ref } } },
-      };
-      await expect(read(document)).rejects.toThrow(/reference .* leads nowhere|does not exist|Pointer/);
+      'Pet.yaml': JSON.stringify(pet),
     },
   );
-
-  test('in an example is ignored', async () => {
-    const document = {
-      ...head,
-      paths: {
-        '/a': {
-          get: {
-            responses: {
-              200: { description: 'ok', content: { 'application/json': { example: { $ref: '#/nowhere' } } } },
-            },
-          },
-        },
-      },
-    };
-    await expect(read(document)).resolves.toBeDefined();
-  });
+  expect(bound).toEqual(['listPets', 'getPet']);
 });
 
-describe('a bad document is refused in one line', () => {
-  test.each([
-    ['no text', '', 'is not an OpenAPI document'],
-    ['a web page', '<!doctype html><html></html>', 'is not an OpenAPI document'],
-    ['JSON that breaks off', '{"openapi": "3.0.0"', ''],
-    ['YAML that breaks off', 'openapi: [3.0.0', ''],
-    ['a list', '[]', 'is not an OpenAPI document'],
-    ['Swagger 1', '{"swagger":"1.2","paths":{}}', 'it states version 1.2'],
-    ['OpenAPI 4', '{"openapi":"4.0.0","paths":{}}', 'it states version 4.0.0'],
-    ['a number for a version', 'openapi: 3.0\npaths: {}', 'it states version 3'],
-    ['no paths', '{"openapi":"3.1.0"}', 'has no paths'],
-    ['nesting without end', '['.repeat(100_000), 'nested deeper'],
-    ['YAML nesting without end', `a: ${'[ '.repeat(8_000)}`, 'is nested too deeply'],
-    ['aliases without measure', bomb(), ''],
-  ])('%s', async (_, text, why) => {
-    const error = await read(text).then(
-      () => undefined,
-      (thrown) => thrown,
-    );
-    expect(error).toBeInstanceOf(UsageError);
-    expect(error.message).toContain(why);
-    expect(error.message).not.toContain('\n');
-    expect(error.message.length).toBeLessThan(300);
-  });
+test('a reference in a cycle is followed once, and one in an example is ignored', async () => {
+  const items = { $ref: '#/components/schemas/Pet' };
+  const example = { 'application/json': { example: { $ref: '#/nowhere' } } };
+  const paths = {
+    '/pets': listOf({ type: 'array', items }),
+    '/a': listOf({ $ref: '#/components/schemas/A' }),
+    '/b': { get: { responses: { 200: { description: 'ok', content: example } } } },
+  };
+  const friends = { type: 'array', items };
+  const Pet = { ...pet, properties: { ...pet.properties, friends } };
+  const [A, B] = ['B', 'A'].map((name) => ({ allOf: [{ $ref: `#/components/schemas/${name}` }] }));
+  expect((await bind({ ...head, paths, components: { schemas: { Pet, A, B } } })).bound).toEqual([
+    'listPets',
+  ]);
 });
 
-test('skips parts that are not objects', async () => {
-  const description = await read({
+const referring = ($ref: string) => ({ ...head, paths: { '/a': { $ref } } });
+const toSchema = ($ref: string) => ({
+  ...head,
+  paths: { '/pets': listOf({ type: 'array', items: { $ref: '#/components/schemas/A' } }) },
+  components: { schemas: { A: { $ref } } },
+});
+
+test.each<[what: string, document: unknown, why: string | RegExp]>([
+  ['no text', '', 'is not an OpenAPI document'],
+  ['a web page', '<!doctype html><html></html>', 'is not an OpenAPI document'],
+  ['JSON that breaks off', '{"openapi": "3.0.0"', 'openapi.json: '],
+  ['YAML that breaks off', 'openapi: [3.0.0', 'openapi.json: '],
+  ['bytes that are not UTF-8', '\xff', 'is not UTF-8 text'],
+  ['a list', '[]', 'is not an OpenAPI document'],
+  ['another object', { hello: 'world' }, 'it states no version'],
+  ['Swagger 1', '{"swagger":"1.2","paths":{}}', 'it states version 1.2'],
+  ['OpenAPI 4', '{"openapi":"4.0.0","paths":{}}', 'it states version 4.0.0'],
+  ['a number for a version', 'openapi: 3.0\npaths: {}', 'it states version 3'],
+  ['no paths', '{"openapi":"3.1.0"}', 'has no paths'],
+  ['nesting without end', '['.repeat(100_000), 'nested deeper'],
+  ['YAML nesting without end', `a: ${'[ '.repeat(8_000)}`, 'is nested too deeply'],
+  ['aliases without measure', bomb(), 'alias count'],
+  ['nothing of ours', { ...head, paths: { '/health': listOf({}) } }, 'it has none of the operations'],
+  ['another host', referring('http://127.0.0.1:9/a.yaml'), 'files in its own folder only'],
+  ['another folder', referring('../../../../../etc/passwd'), /own folder only|no such file/],
+  ['another machine', referring('file://elsewhere/a.yaml'), 'file://elsewhere/a.yaml'],
+  ['a reference to nothing', referring('#/components/pathItems/a'), 'components'],
+  ['a schema that is itself', toSchema('#/components/schemas/A'), 'leads nowhere'],
+  ['a schema that is a prototype', toSchema('#/__proto__'), /leads nowhere|does not exist/],
+  ['a schema that is a function', toSchema('#/components/constructor'), /leads nowhere|does not exist/],
+])('%s is refused in one line', async (_, document, why) => {
+  const { code, stdout, message } = await bind(document);
+  expect(code).toBe(2);
+  if (!String(why).includes('none of')) expect(stdout).toBe('');
+  expect(message).toMatch(why);
+  expect(message).not.toMatch(/\n|root:/);
+  expect(message.length).toBeLessThan(300);
+});
+
+test('a description that refers to a pipe is refused, and one from a pipe of the shell is read', async () => {
+  execFileSync('mkfifo', [join(folder, 'pipe.yaml')]);
+  expect((await bind(referring('pipe.yaml'))).message).toContain('is not a regular file');
+  writeFileSync(join(folder, 'sparse.json'), JSON.stringify(sparse));
+  const line = 'cat "$0" | { exec 3<&0 </dev/null; "$1" "$2" api bind /dev/fd/3 -o json; }';
+  const env = {
+    PATH: process.env.PATH,
+    PETSTORE_CONFIG_DIR: folder,
+    PETSTORE_BASE_URL: 'http://service.test',
+  };
+  const words = ['-c', line, join(folder, 'sparse.json'), nodeBinary, cliPath];
+  expect((await promisify(execFile)('sh', words, { env })).stdout).toContain('"state":"bound"');
+});
+
+test.each([
+  [join('nowhere', 'none.yaml'), '', 'no such file'],
+  ['file://elsewhere/openapi.json', '', 'description file://elsewhere/openapi.json: '],
+  ['-', 'no document', 'description stdin: '],
+  ['-', '{"swagger": "2.0"}', 'description stdin: '],
+  ['-', '{"openapi": "3.0.3", "paths": {}}', 'api bind stdin: '],
+])('the error about a description at %s (%s) names it', async (location, stdin, why) => {
+  const { code, message } = await bindAt(location, stdin);
+  expect(code).toBe(2);
+  expect(message).toContain(why);
+});
+
+test('a description with 50,000 keys in one mapping is read in time', async () => {
+  const keys = Array.from({ length: 50_000 }, (_, at) => `  key${at}: value\n`).join('');
+  const started = performance.now();
+  expect((await bindAt('-', `openapi: 3.0.3\npaths: {}\nx-keys:\n${keys}`)).code).toBe(2);
+  expect(performance.now() - started).toBeLessThan(15_000);
+});
+
+test('Swagger 2.0 is converted, and bind says so', async () => {
+  const text = readFileSync('test/fixtures/petstore-expanded-2.0.yaml', 'utf8');
+  const { code, bound, stderr } = await bindAt('-', text);
+  expect([code, bound]).toEqual([0, ['listPets', 'createPet', 'getPet', 'deletePet']]);
+  expect(stderr).toContain('the description is Swagger 2.0: converted to OpenAPI 3.1');
+});
+
+test('parts that are not objects are skipped', async () => {
+  const { bound } = await bind({
     ...head,
     security: 'none',
     servers: [null, { url: 5 }, { url: 'ftp://x' }],
@@ -142,54 +166,38 @@ test('skips parts that are not objects', async () => {
     components: { schemas: { Pet: null, Pets: 'text' }, securitySchemes: [] },
     paths: {
       '/a': null,
-      '/b': { get: null, put: 'x', parameters: 'y' },
-      '/c': { get: { responses: [], parameters: [null, 5, { name: 1 }] } },
+      '/b': { get: null, post: 'text', parameters: 'none' },
+      '/c': {
+        get: { parameters: [null, { name: 5 }, { name: 'x', in: 'query', schema: 7 }], responses: [] },
+      },
       '/d/{id}': {
         put: { requestBody: { content: { 'application/json': null } }, responses: { 200: null } },
       },
+      '/orders': { get: {} },
       'x-other': { get: {} },
     },
   });
-  expect(bound(description)).toEqual([]);
+  expect(bound).toEqual(['listOrders']);
 });
 
-test('resolves servers against the document, fills in variables and drops trailing slashes', async () => {
-  const servers = [
-    { url: '/api/' },
-    { url: 'https://{host}/v1', variables: { host: { default: 'shop.test' } } },
-    { url: '../v3' },
-  ];
-  expect(serversOf(await read({ ...head, servers, paths: {} }))).toEqual([
-    'http://service.test/api',
-    'https://shop.test/v1',
-    'http://service.test/v3',
-  ]);
-  expect(serversOf(await read({ ...head, paths: {} }))).toEqual(['http://service.test']);
-});
-
-test('does not bind an operation with another server', async () => {
+test('an operation with another server is not bound', async () => {
   const schema = { type: 'array', items: { $ref: '#/components/schemas/Pet' } };
-  const description = await read({
+  const { bound } = await bind({
     ...head,
     servers: [{ url: '/' }],
-    paths: { '/a': { servers: [{ url: 'https://other.test' }], ...listOf(schema) } },
-    components: { schemas: { Pet: { type: 'object' } } },
+    paths: { '/a': { servers: [{ url: 'https://other.test' }], ...listOf(schema) }, '/orders': { get: {} } },
+    components: { schemas: { Pet: pet } },
   });
-  expect(bound(description)).toEqual([]);
+  expect(bound).toEqual(['listOrders']);
 });
-
-function bound(description: Description): string[] {
-  const matches = matchContract(description, new Map());
-  return [...matches].flatMap(([id, { state }]) => (state === 'bound' ? id : []));
-}
 
 function bomb(): string {
   const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x]'];
-  for (let level = 1; level < 10; level += 1)
-    lines.push(
-      `a${level}: &a${level} [${Array(9)
-        .fill(`*a${level - 1}`)
-        .join(', ')}]`,
-    );
+  for (let level = 1; level < 10; level += 1) {
+    const aliases = Array(9)
+      .fill(`*a${level - 1}`)
+      .join(', ');
+    lines.push(`a${level}: &a${level} [${aliases}]`);
+  }
   return lines.join('\n');
 }

@@ -1,21 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { toOpenApi } from '../../src/api/openapi.ts';
 import { sparse, warehouse } from '../helpers/descriptions.ts';
 import { type Reply, recordingServer, type Seen } from '../helpers/recording-server.ts';
 import { type Run, runCli } from '../helpers/run-cli.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
-let folder: string;
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'petstore-find-'));
-});
-afterEach(() => rm(folder, { recursive: true }));
-
+/** Looks for a description and binds it, without storing what was bound. */
 function bind(...argv: string[]): Promise<Run> {
-  return runCli(['api', 'bind', ...argv, '--dry-run'], { env: { PETSTORE_CONFIG_DIR: folder } });
+  return runCli(['api', 'bind', ...argv, '--dry-run', '--retries', '0']);
 }
 
 const page: Reply = {
@@ -35,12 +27,16 @@ describe('a service leads to its description', () => {
     expect(bound.stderr).toContain(`found the description at ${server.url}/docs/api.json`);
   });
 
-  test('in spite of a path that redirects to a login on another origin', async () => {
-    await using server = await recordingServer({ '/': page, '/v3/api-docs': sparse }, () => ({
+  test('in spite of an address that redirects to a login on another origin, which is never asked', async () => {
+    await using login = await recordingServer({ '/': sparse });
+    await using server = await recordingServer({ '/v3/api-docs': sparse }, () => ({
       status: 302,
-      headers: { location: 'http://127.0.0.1:9/login' },
+      headers: { location: login.url },
     }));
-    expect(await bind(server.url)).toMatchObject({ code: 0 });
+    const bound = await bind(server.url);
+    expect(bound.code).toBe(0);
+    expect(bound.stderr).toContain(`found the description at ${server.url}/v3/api-docs`);
+    expect(login.seen).toEqual([]);
   });
 
   test.each(['/openapi.json', '/openapi.yaml', '/v3/api-docs', '/swagger/v1/swagger.json', '/swagger.json'])(
@@ -91,5 +87,41 @@ test('without an argument and a base URL, the command is refused', async () => {
 });
 
 test('a service that does not answer is unavailable', async () => {
-  expect(await bind('http://127.0.0.1:9', '--retries', '0')).toMatchObject({ code: 6 });
+  expect(await bind('http://127.0.0.1:9')).toMatchObject({ code: 6 });
+});
+
+describe('a document from a URL', () => {
+  test('is fetched with the documents on its origin that it refers to, and with no other', async () => {
+    await using other = await recordingServer({ '/a.yaml': 'get: {}' });
+    const list = {
+      content: { 'application/json': { schema: { type: 'array', items: { $ref: 'Pet.yaml' } } } },
+    };
+    await using server = await recordingServer({
+      '/docs/openapi.json': { openapi: '3.0.0', paths: { '/pets': { get: { responses: { 200: list } } } } },
+      '/docs/Pet.yaml': 'type: object\nproperties: { id: {}, name: {}, categoryId: {} }',
+      '/bad.json': { openapi: '3.0.0', paths: { '/a': { $ref: `${other.url}/a.yaml` } } },
+    });
+    const bound = await bind(`${server.url}/docs/openapi.json`);
+    expect(bound.code).toBe(0);
+    expect(bound.stdout).toMatch(/listPets +bound +GET +\/pets +answers an array of Pet/);
+    const refused = await bind(`${server.url}/bad.json`);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain('of its own origin only');
+    expect(other.seen).toEqual([]);
+  });
+
+  test('is asked with the credential only with --with-token, and only on the origin of the service', async () => {
+    await using docs = await recordingServer({ '/openapi.json': sparse });
+    const env = { PETSTORE_TOKEN: 'secret', PETSTORE_CONFIG_DIR: temporaryFolder() };
+    const run = (line: string) => runCli(line, { env });
+    const url = `${docs.url}/openapi.json`;
+    await run('profile create far --base-url http://127.0.0.1:9');
+    await run(`profile create near --base-url ${docs.url}/v1`);
+    expect(await run(`api bind ${url} --profile far --with-token`)).toMatchObject({ code: 0 });
+    await run(`api bind ${url} --profile near`);
+    await run(`api bind ${url} --base-url http://127.0.0.1:9 --with-token`);
+    await run(`api bind ${url} --profile near --with-token`);
+    const sent = docs.seen.map(({ headers }) => headers.authorization);
+    expect(sent).toEqual([undefined, undefined, undefined, 'Bearer secret']);
+  });
 });
