@@ -4,27 +4,10 @@ import { jsonContent } from './document.ts';
 import { objectOf, type SchemaNames } from './schema.ts';
 
 /** Keywords that OpenAPI and JSON Schema share and whose values are not schemas. */
-const plainKeywords = [
-  'type',
-  'enum',
-  'title',
-  'const',
-  'format',
-  'pattern',
-  'multipleOf',
-  'minimum',
-  'maximum',
-  'exclusiveMinimum',
-  'exclusiveMaximum',
-  'minLength',
-  'maxLength',
-  'minItems',
-  'maxItems',
-  'uniqueItems',
-  'minProperties',
-  'maxProperties',
-  'required',
-] as const;
+const plainKeywords = (
+  'type enum title const format pattern multipleOf minimum maximum exclusiveMinimum exclusiveMaximum minLength ' +
+  'maxLength minItems maxItems uniqueItems minProperties maxProperties required'
+).split(' ');
 
 /**
  * Converts a schema of OpenAPI 3.1 into a self-contained one of draft 2020-12. Named schemas go to `$defs`, which all converted
@@ -80,8 +63,10 @@ function convert(schema: JsonValue, refer: (part: JsonValue) => JsonValue): Json
   if (!isJsonObject(schema)) return typeof schema === 'boolean' ? schema : true;
   const { type, enum: values } = schema;
   const converted: JsonObject = {};
-  for (const keyword of plainKeywords)
-    if (schema[keyword] !== undefined) converted[keyword] = schema[keyword];
+  for (const keyword of plainKeywords) {
+    const value = schema[keyword];
+    if (value !== undefined) converted[keyword] = value;
+  }
   // In OpenAPI 3.0, `nullable: true` allows null beside the values of an enum.
   if (Array.isArray(type) && type.includes('null') && Array.isArray(values) && !values.includes(null))
     converted.enum = [...values, null];

@@ -1,10 +1,9 @@
-import { builtInContract } from '../api/contract.ts';
 import type { HttpFields, HttpRequest, HttpResponse } from '../api/http.ts';
-import type { Operation } from '../api/operations.ts';
+import { type OperationId, operationIds, operations } from '../api/operations.ts';
 import { printJson } from '../process/exact-json.ts';
 import { type RecordPage, textOf } from './collection.ts';
 import { type HandlerReply, handlers } from './handlers.ts';
-import { createReadInput, type ReadInput, splitUrl, type UrlParts } from './read-input.ts';
+import { createReadInput, splitUrl, type UrlParts } from './read-input.ts';
 import { methodNotAllowed, Refusal, toRefusal } from './refusal.ts';
 import type { Store } from './store.ts';
 
@@ -38,8 +37,8 @@ export function createApp({ store, sunset, onDefect }: AppOptions): App {
     if (!endpoint)
       return methodNotAllowed(`${path} does not take ${method}`, [...endpoints.keys()]).toResponse();
     try {
-      const input = endpoint.read(request, path.slice(slash), target.query);
-      return toResponse(endpoint.handle(store(), input), endpoint, target);
+      const reply = endpoint.carryOut(store(), request, path.slice(slash), target.query);
+      return toResponse(reply, endpoint, target);
     } catch (error) {
       const refusal = toRefusal(error, onDefect).toResponse();
       return { ...refusal, fields: { ...refusal.fields, ...endpoint.announced } };
@@ -47,10 +46,12 @@ export function createApp({ store, sunset, onDefect }: AppOptions): App {
   };
 }
 
-/** An operation with what is needed to answer it. The types of `read` and `handle` agree because both follow the table. */
+type Reply = RecordPage<object> | HandlerReply<object>;
+
+/** An operation with what is needed to answer it. */
 interface Endpoint {
-  readonly read: ReadInput;
-  handle(store: Store, input: Record<string, unknown>): RecordPage<object> | HandlerReply<object>;
+  /** @param id the last segment of the path, still percent-encoded. */
+  carryOut(store: Store, request: HttpRequest, id: string, query: string): Reply;
   /** Fields of every response, also of refusals. */
   readonly announced: HttpFields;
   /** Fields of every response that has a body. */
@@ -63,20 +64,22 @@ type Routes = ReadonlyMap<string, ReadonlyMap<string, Endpoint>>;
 
 function createRoutes(sunset: string | undefined): Routes {
   const routes = new Map<string, Map<string, Endpoint>>();
-  for (const operation of builtInContract.operations.values()) {
-    const path = operation.path.replace(/\{\w+\}$/, '');
+  for (const id of operationIds) {
+    const path = operations[id].path.replace(/\{\w+\}$/, '');
     const endpoints = routes.get(path) ?? new Map<string, Endpoint>();
-    routes.set(path, endpoints.set(operation.method, createEndpoint(operation, sunset)));
+    routes.set(path, endpoints.set(operations[id].method, createEndpoint(id, sunset)));
   }
   return routes;
 }
 
-function createEndpoint(operation: Operation, sunset: string | undefined): Endpoint {
+function createEndpoint<K extends OperationId>(id: K, sunset: string | undefined): Endpoint {
+  const operation = operations[id];
   const announced = operation.deprecated ? deprecationFields(sunset ?? operation.sunset) : {};
+  const read = createReadInput(id);
+  const handle = handlers[id];
   return {
     method: operation.method,
-    read: createReadInput(operation),
-    handle: handlers[operation.id] as unknown as Endpoint['handle'],
+    carryOut: (store, ...parts) => handle(store, read(...parts)),
     announced,
     json: { 'content-type': 'application/json', ...announced },
   };
@@ -93,11 +96,7 @@ function deprecationFields(sunset: string | undefined): HttpFields {
   return { deprecation: `@${since / 1000}`, sunset: end.toUTCString() };
 }
 
-function toResponse(
-  reply: RecordPage<object> | HandlerReply<object>,
-  endpoint: Endpoint,
-  target: UrlParts,
-): HttpResponse {
+function toResponse(reply: Reply, endpoint: Endpoint, target: UrlParts): HttpResponse {
   if (!('status' in reply)) return toPage(reply, endpoint, target);
   if (reply.status === 204) return { status: 204, fields: endpoint.announced, body: '' };
   const { status, stored } = reply;

@@ -6,7 +6,7 @@ import { type Store, toPet } from './store.ts';
 
 /** The reply of a handler that does not list: a record that exists, a new one, or nothing. */
 export type HandlerReply<Value> =
-  | { readonly status: 200 | 201; readonly stored: StoredRecord<Value> }
+  | { readonly status: 200 | 201; readonly stored: StoredRecord<Value & object> }
   | { readonly status: 204 };
 
 /** Carries out one operation on the store, or throws a Refusal before it changes anything. */
@@ -120,11 +120,11 @@ export const handlers: { readonly [K in OperationId]: Handler<K> } = {
 
 const deleted: { readonly status: 204 } = { status: 204 };
 
-function ok<Value>(stored: StoredRecord<Value>): HandlerReply<Value> {
+function ok<Value extends object>(stored: StoredRecord<Value>): HandlerReply<Value> {
   return { status: 200, stored };
 }
 
-function created<Value>(stored: StoredRecord<Value>): HandlerReply<Value> {
+function created<Value extends object>(stored: StoredRecord<Value>): HandlerReply<Value> {
   return { status: 201, stored };
 }
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import * as v from 'valibot';
 import { fieldValue, type HttpRequest } from '../api/http.ts';
-import type { Operation } from '../api/operations.ts';
+import { type Input, type OperationId, operations } from '../api/operations.ts';
 import {
   type BodyName,
   bodySchemas,
@@ -38,18 +38,20 @@ export function splitUrl(url: string): UrlParts {
  * @param query of the URL, without the question mark.
  * @throws Refusal if a part does not parse or breaks its schema.
  */
-export type ReadInput = (request: HttpRequest, id: string, query: string) => Record<string, unknown>;
+type ReadInput<K extends OperationId> = (request: HttpRequest, id: string, query: string) => Input<K>;
 
 /** Looks up the parts of the operation once, and not for each request. */
-export function createReadInput({ parameters, many, body }: Operation): ReadInput {
+export function createReadInput<K extends OperationId>(operation: K): ReadInput<K> {
+  const { parameters, many, body } = operations[operation];
   const idName = parameters.find((parameter) => parameter.in === 'path')?.name;
   const queryNames = parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name);
   return (request, id, query) => {
-    const input: Record<string, unknown> = {};
+    const input: { [part: string]: unknown } = {};
     if (idName !== undefined) input[idName] = readId(idName, decode(idName, id));
     if (many) input.query = toQuery(queryNames, query);
     if (body) input.body = readBody(body.name, request);
-    return input;
+    // The table that it follows is the source of the type.
+    return input as Input<K>;
   };
 }
 
@@ -67,8 +69,8 @@ function decode(name: string, encoded: string): string {
 }
 
 /** A parameter that the operation does not have is ignored, as servers do; one given twice is an error. */
-function toQuery(known: readonly string[], text: string): Record<string, unknown> {
-  const query: Record<string, unknown> = {};
+function toQuery(known: readonly string[], text: string): { [name: string]: unknown } {
+  const query: { [name: string]: unknown } = {};
   if (text === '') return query;
   for (const part of text.split('&')) {
     const mark = part.indexOf('=');
